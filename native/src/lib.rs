@@ -1,0 +1,12 @@
+//! `doctord._native`: what must be fast or small. Python decides, Rust moves the bytes.
+
+pub mod batch;
+pub mod table;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::batch::Batch;
+}

@@ -1,0 +1,1 @@
+"""Doctor D: a doctor for database servers."""

@@ -1,0 +1,1 @@
+"""Analyses: pure functions from charts to answers; nothing here does I/O."""

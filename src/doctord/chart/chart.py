@@ -1,0 +1,102 @@
+"""A chart: a time-bounded set of tables, whether they came live, from a lake, or from files.
+
+Importing this module imports Arrow and Polars; `doctord.chart.tables` does not.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Protocol
+
+import polars as pl
+import pyarrow as pa
+
+from doctord.chart.tables import TABLES, Table
+
+ARROW_TYPES: dict[str, pa.DataType] = {
+    "ts": pa.timestamp("us", "UTC"),
+    "f64": pa.float64(),
+    "i64": pa.int64(),
+    "str": pa.string(),
+}
+
+
+class ArrowBatch(Protocol):
+    """Rows of one table, as a collector yields them (`doctord._native.Batch`)."""
+
+    @property
+    def table(self) -> str:
+        """Name of the table."""
+        ...
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """The Arrow PyCapsule interface."""
+        ...
+
+
+def arrow_schema(table: Table) -> pa.Schema:
+    """The table's Arrow schema: columns in their declared order, all nullable."""
+    return pa.schema([(column.name, ARROW_TYPES[column.type]) for column in table.columns])
+
+
+@dataclass(frozen=True)
+class Chart:
+    """The tables of one patient over one interval.
+
+    Every table of the vocabulary is there; one that no source filled is empty. `chart.frame("cpu")` is a Polars frame
+    with the columns that `doctord.chart.tables` declares.
+    """
+
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+
+    @classmethod
+    def from_batches(cls, batches: Iterable[ArrowBatch]) -> "Chart":
+        """A chart of what collectors yielded."""
+        by_table: dict[str, list[pa.RecordBatch]] = {}
+        for batch in batches:
+            by_table.setdefault(batch.table, []).append(pa.record_batch(batch))
+        return cls(
+            {name: pa.Table.from_batches(parts).cast(arrow_schema(TABLES[name])) for name, parts in by_table.items()}
+        )
+
+    @classmethod
+    def from_rows(cls, **tables: list[dict[str, Any]]) -> "Chart":
+        """A chart of rows written out by hand; a key that is missing is null. For tests and small readers.
+
+        >>> Chart.from_rows(cpu=[{"host": "a", "usr_pct": 12.5}]).frame("cpu")["usr_pct"].to_list()
+        [12.5]
+        """
+        return cls({name: pa.Table.from_pylist(rows, arrow_schema(TABLES[name])) for name, rows in tables.items()})
+
+    def frame(self, table: str) -> pl.DataFrame:
+        """One table as a Polars frame, sorted by time; empty, with its columns, when no source filled it."""
+        if table not in self._frames:
+            arrow = self.tables.get(table)
+            if arrow is None:
+                arrow = arrow_schema(TABLES[table]).empty_table()
+            frame = pl.from_arrow(arrow)
+            assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table never becomes a Series
+            self._frames[table] = frame.sort("ts", maintain_order=True)
+        return self._frames[table]
+
+    @cached_property
+    def _frames(self) -> dict[str, pl.DataFrame]:
+        return {}
+
+    @cached_property
+    def since(self) -> datetime | None:
+        """Start of the interval that the rows cover; null for a chart without rows."""
+        starts = [
+            frame.select((pl.col("ts") - pl.duration(microseconds=pl.col("interval_s").fill_null(0) * 1_000_000)).min())
+            for frame in self._filled()
+        ]
+        return min((value for frame in starts if (value := frame.item()) is not None), default=None)
+
+    @cached_property
+    def until(self) -> datetime | None:
+        """End of the interval that the rows cover; null for a chart without rows."""
+        return max((value for frame in self._filled() if (value := frame["ts"].max()) is not None), default=None)  # type: ignore[type-var,return-value]
+
+    def _filled(self) -> list[pl.DataFrame]:
+        return [self.frame(name) for name, table in self.tables.items() if table.num_rows]

@@ -1,0 +1,341 @@
+"""The vocabulary: every table that a source may fill, with its columns, units and meaning.
+
+Names are the field's own (Oracle's for waits, sysstat's and the kernel's for hosts). A unit stands in the name.
+This file is plain data and imports nothing heavy: the recorder, which must stay small, reads it too.
+`docs/reference/tables.md` is made from it.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+ColumnType: TypeAlias = Literal["ts", "f64", "i64", "str"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its name (unit included), its type, and what it means."""
+
+    name: str
+    type: ColumnType
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table: what a row is, its columns, and the entity that its rows are about (the sort key beside time)."""
+
+    name: str
+    row: str
+    columns: tuple[Column, ...]
+    entity: tuple[str, ...]
+
+    @property
+    def layout(self) -> list[tuple[str, str]]:
+        """Name and type of each column, in order: what the native builders are given."""
+        return [(column.name, column.type) for column in self.columns]
+
+
+_EVERY_ROW: Final = (
+    Column("ts", "ts", "End of the interval, UTC, microseconds."),
+    Column("interval_s", "f64", "Seconds that the row covers; null for a point in time."),
+    Column("host", "str", "Name of the host that was observed."),
+)
+
+
+def _table(name: str, row: str, *columns: tuple[str, ColumnType, str], entity: tuple[str, ...] = ()) -> Table:
+    return Table(name, row, _EVERY_ROW + tuple(Column(*column) for column in columns), entity)
+
+
+TABLES: Final[dict[str, Table]] = {
+    table.name: table
+    for table in (
+        _table(
+            "cpu",
+            "one CPU, or all of them together (cpu is null), over an interval",
+            ("cpu", "i64", "CPU number; null for the whole host."),
+            ("usr_pct", "f64", "User time with nice, % of the CPU (of all CPUs in the whole-host row)."),
+            ("sys_pct", "f64", "Kernel time without interrupts, %."),
+            ("wait_io_pct", "f64", "Idle time with a block I/O outstanding, %. Idle time: never evidence of anything."),
+            ("irq_pct", "f64", "Hard and soft interrupts, %."),
+            ("steal_pct", "f64", "Time the hypervisor gave to others, %."),
+            ("idle_pct", "f64", "Idle time without outstanding I/O, %."),
+            ("run_queue", "f64", "Tasks running or ready to run at the moment of the sample, without the sampler."),
+            ("csw_per_s", "f64", "Context switches."),
+            ("icsw_per_s", "f64", "Involuntary context switches."),
+            ("migrations_per_s", "f64", "Tasks moved between CPUs."),
+            ("interrupts_per_s", "f64", "Hard interrupts."),
+            ("syscalls_per_s", "f64", "System calls."),
+            ("xcalls_per_s", "f64", "Cross calls between CPUs."),
+            ("forks_per_s", "f64", "Processes and threads created."),
+            ("pressure_some_pct", "f64", "PSI: share of time in which some task waited for a CPU, %."),
+            entity=("cpu",),
+        ),
+        _table(
+            "memory",
+            "the host's memory",
+            ("total_bytes", "i64", "Memory the kernel manages."),
+            ("free_bytes", "i64", "Unused memory."),
+            ("available_bytes", "i64", "The kernel's estimate of what a new program could get without swapping."),
+            ("anon_bytes", "i64", "Private, not file-backed memory of processes."),
+            ("page_cache_bytes", "i64", "File pages and buffers in memory, without shared memory."),
+            ("page_tables_bytes", "i64", "Memory spent on page tables."),
+            ("shmem_bytes", "i64", "Shared memory and tmpfs."),
+            ("swap_total_bytes", "i64", "Swap space."),
+            ("swap_free_bytes", "i64", "Unused swap space."),
+            ("huge_pages_total", "i64", "Huge pages in the pool, of huge_page_bytes each."),
+            ("huge_pages_free", "i64", "Huge pages not in use."),
+            ("huge_pages_rsvd", "i64", "Huge pages promised but not yet in use."),
+            ("huge_page_bytes", "i64", "Size of a huge page."),
+            ("page_in_per_s", "f64", "KiB read from disk by paging (pgpgin), as sar -B counts them."),
+            ("page_out_per_s", "f64", "KiB written to disk by paging (pgpgout)."),
+            ("swap_in_per_s", "f64", "Pages swapped in."),
+            ("swap_out_per_s", "f64", "Pages swapped out."),
+            ("scan_per_s", "f64", "Pages scanned for reclaim, by kswapd and directly."),
+            ("minor_faults_per_s", "f64", "Page faults served without I/O."),
+            ("major_faults_per_s", "f64", "Page faults that needed I/O."),
+            ("pressure_some_pct", "f64", "PSI: share of time in which some task waited for memory, %."),
+            ("pressure_full_pct", "f64", "PSI: share of time in which all runnable tasks waited for memory, %."),
+        ),
+        _table(
+            "disk",
+            "one block device",
+            ("device", "str", "Kernel name of the device."),
+            ("reads_per_s", "f64", "Reads completed."),
+            ("writes_per_s", "f64", "Writes completed."),
+            ("read_bytes_per_s", "f64", "Bytes read."),
+            ("write_bytes_per_s", "f64", "Bytes written."),
+            ("read_ms", "f64", "Mean time of a read from entering the block layer to completion; null without reads."),
+            ("write_ms", "f64", "Mean time of a write, likewise; null without writes."),
+            ("host_queue", "f64", "Mean number of requests waiting in the host (wait, avque)."),
+            ("device_queue", "f64", "Mean number of requests in flight at the device (actv)."),
+            ("host_queue_ms", "f64", "Mean time of a request in the host queue."),
+            ("device_ms", "f64", "Mean time of a request at the device."),
+            ("busy_pct", "f64", "Share of time with at least one request outstanding, %."),
+            entity=("device",),
+        ),
+        _table(
+            "filesystem",
+            "one mounted file system",
+            ("mount", "str", "Mount point."),
+            ("device", "str", "Device or source that is mounted."),
+            ("size_bytes", "i64", "Size."),
+            ("used_bytes", "i64", "Used, with what is reserved for root counted as used."),
+            ("inodes_used_pct", "f64", "Inodes in use, %; null where the file system has no fixed number."),
+            entity=("mount",),
+        ),
+        _table(
+            "network",
+            "one interface, or TCP as a whole (interface is null)",
+            ("interface", "str", "Interface name; null for TCP on the host."),
+            ("rx_bytes_per_s", "f64", "Bytes received."),
+            ("tx_bytes_per_s", "f64", "Bytes sent."),
+            ("errors_per_s", "f64", "Errors and drops, both ways."),
+            ("segments_out_per_s", "f64", "TCP segments sent, retransmits not counted."),
+            ("retransmits_per_s", "f64", "TCP segments sent again."),
+            ("listen_drops_per_s", "f64", "Connection requests dropped by a listening socket, for any reason."),
+            ("listen_overflows_per_s", "f64", "Connection requests dropped because an accept queue was full."),
+            ("accept_queue", "f64", "Connections waiting to be accepted, over all listening sockets."),
+            ("established", "i64", "Established TCP connections."),
+            entity=("interface",),
+        ),
+        _table(
+            "process",
+            "one process over an interval, with the microstates of Solaris' prstat -m",
+            ("pid", "i64", "Process id."),
+            ("ppid", "i64", "Parent's process id."),
+            ("started", "ts", "Start time; with pid it identifies the process for good."),
+            ("command", "str", "Name; for PostgreSQL's processes the title with its role. Never the arguments."),
+            ("user", "str", "Effective user."),
+            ("usr_pct", "f64", "User time, % of one CPU."),
+            ("sys_pct", "f64", "Kernel time, % of one CPU."),
+            ("run_wait_pct", "f64", "Time ready to run but waiting for a CPU, %."),
+            ("io_wait_pct", "f64", "Time waiting for block I/O, %; null unless delay accounting counts it."),
+            ("memory_wait_pct", "f64", "Time waiting for memory (reclaim, swap, refault), %; null likewise."),
+            ("lock_pct", "f64", "Time waiting for a user lock, %."),
+            ("sleep_pct", "f64", "The rest of the interval: asleep, for whatever reason is not named above."),
+            ("vcsw_per_s", "f64", "Voluntary context switches."),
+            ("icsw_per_s", "f64", "Involuntary context switches."),
+            ("migrations_per_s", "f64", "Moves between CPUs."),
+            ("minor_faults_per_s", "f64", "Page faults served without I/O."),
+            ("major_faults_per_s", "f64", "Page faults that needed I/O."),
+            ("rss_bytes", "i64", "Resident memory, shared pages included."),
+            ("read_bytes_per_s", "f64", "Bytes fetched from storage."),
+            ("write_bytes_per_s", "f64", "Bytes sent to storage."),
+            ("syscalls_per_s", "f64", "System calls."),
+            ("threads", "i64", "Threads."),
+            entity=("pid", "started"),
+        ),
+        _table(
+            "wait",
+            "one wait event of one database server over an interval",
+            ("db", "str", "Database server, as in `session`."),
+            ("instance", "str", "Instance of a clustered server; null elsewhere."),
+            ("wait_class", "str", "Class: CPU, User I/O, System I/O, Commit, Application, Concurrency, ..."),
+            ("event", "str", "The server's own name of the event; `CPU` for time on, or waiting for, a CPU."),
+            ("waits_per_s", "f64", "Waits; null when sampled."),
+            ("avg_wait_ms", "f64", "Mean duration of a wait; null when sampled."),
+            ("waited_s_per_s", "f64", "Seconds waited per second: the average number of sessions waiting."),
+            ("timeouts_per_s", "f64", "Waits that timed out."),
+            entity=("db", "instance", "event"),
+        ),
+        _table(
+            "latency",
+            "one bucket of a latency histogram over an interval",
+            ("db", "str", "Database server; null for the host's own."),
+            ("subject", "str", "What was timed: a wait event, a system call, a device operation."),
+            ("le_us", "f64", "Upper edge of the bucket, microseconds; null for everything above the last edge."),
+            ("count", "i64", "Occurrences."),
+            entity=("db", "subject", "le_us"),
+        ),
+        _table(
+            "session",
+            "one sampled session that was not idle; interval_s is the time that the sample stands for",
+            ("db", "str", "Database server: `postgresql:PORT`."),
+            ("database", "str", "Database inside the server."),
+            ("sid", "i64", "Session id (PostgreSQL: the backend's pid)."),
+            ("serial", "i64", "Tells sessions apart that reuse a sid (PostgreSQL: start time, microseconds)."),
+            ("kind", "str", "`client backend`, or the server's own name of a background process."),
+            ("user", "str", "Database user."),
+            ("program", "str", "What the client calls itself."),
+            ("client", "str", "Client's address; null for a local socket."),
+            ("state", "str", "active, idle in transaction, ..."),
+            ("wait_class", "str", "Class of the wait, `CPU` when the session reports none."),
+            ("event", "str", "Wait event, `CPU` when the session reports none."),
+            ("statement_id", "str", "Identifier of the normalised statement; null when the server computes none."),
+            ("blocker_sid", "i64", "First session that blocks this one; null when nothing does or it was not asked."),
+            ("in_state_s", "f64", "Seconds since the state last changed."),
+            ("statement_s", "f64", "Seconds since the running (or last) statement began."),
+            ("transaction_s", "f64", "Seconds since the transaction began; null outside a transaction."),
+            ("xmin_age", "i64", "Transactions since the oldest one this session may still see."),
+            ("pid", "i64", "Operating-system process."),
+            entity=("db", "sid", "serial"),
+        ),
+        _table(
+            "statement",
+            "one normalised statement over an interval",
+            ("db", "str", "Database server."),
+            ("database", "str", "Database inside the server."),
+            ("statement_id", "str", "As in `session`."),
+            ("text", "str", "Normalised text: constants replaced, never row data."),
+            ("calls_per_s", "f64", "Executions."),
+            ("elapsed_s_per_s", "f64", "Execution time: average number of sessions running it."),
+            ("cpu_s_per_s", "f64", "CPU time."),
+            ("rows_per_s", "f64", "Rows returned or affected."),
+            ("read_blocks_per_s", "f64", "Blocks read from the operating system."),
+            ("hit_blocks_per_s", "f64", "Blocks found in the buffer pool."),
+            ("temp_bytes_per_s", "f64", "Bytes of temporary files written and read."),
+            ("wal_bytes_per_s", "f64", "Redo (WAL) generated."),
+            ("plan_id", "str", "Identifier of the plan."),
+            entity=("db", "statement_id"),
+        ),
+        _table(
+            "statistic",
+            "any other named figure",
+            ("component", "str", "Where the name comes from: postgresql, cgroup, kernel, doctord, ..."),
+            ("db", "str", "Database server; null for the host."),
+            ("entity", "str", "What the figure is about: a database, relation, slot, control group; null: all of it."),
+            ("name", "str", "The source's own name, its view before the dot (`pg_stat_database.deadlocks`)."),
+            ("value", "f64", "The figure."),
+            ("unit", "str", "Unit, `per_s` in a rate's."),
+            ("kind", "str", "gauge (a reading) or rate (an increase per second)."),
+            entity=("component", "db", "entity", "name"),
+        ),
+        _table(
+            "space",
+            "one tablespace, data file, database or relation",
+            ("db", "str", "Database server."),
+            ("database", "str", "Database inside the server."),
+            ("kind", "str", "tablespace, datafile, database, table, index."),
+            ("name", "str", "Its name, schema included."),
+            ("used_bytes", "i64", "Space taken."),
+            ("available_bytes", "i64", "Space left to grow."),
+            ("bloat_bytes", "i64", "Estimated space that holds nothing."),
+            ("live_rows", "i64", "Rows, as the server estimates them."),
+            ("dead_rows", "i64", "Dead row versions not yet removed."),
+            entity=("db", "database", "name"),
+        ),
+        _table(
+            "setting",
+            "one configured value",
+            ("component", "str", "postgresql, kernel, cgroup, ..."),
+            ("db", "str", "Database server; null for the host."),
+            ("name", "str", "The component's own name of the setting."),
+            ("value", "str", "Value in force, in the unit given."),
+            ("unit", "str", "Unit of the value; null when it has none."),
+            ("source", "str", "What set it: default, configuration file, command line, ..."),
+            ("source_file", "str", "File that set it."),
+            ("line", "i64", "Line in that file."),
+            entity=("component", "db", "name"),
+        ),
+        _table(
+            "call",
+            "one system call in a trace",
+            ("pid", "i64", "Process or thread that made it."),
+            ("call", "str", "Name."),
+            ("elapsed_s", "f64", "Duration."),
+            ("cpu_s", "f64", "CPU time in it."),
+            ("result", "str", "Return value as printed."),
+            ("error", "str", "Error name; null when it succeeded."),
+            ("arguments", "str", "Arguments as printed."),
+            entity=("pid",),
+        ),
+        _table(
+            "block_io",
+            "one request in an I/O trace",
+            ("device", "str", "Kernel name of the device."),
+            ("operation", "str", "read, write, flush, discard."),
+            ("sector", "i64", "First sector of 512 bytes."),
+            ("bytes", "i64", "Length."),
+            ("latency_us", "f64", "Time at the device."),
+            ("queue_us", "f64", "Time in the host queue."),
+            entity=("device",),
+        ),
+        _table(
+            "translation",
+            "address translation of one CPU, mode and page size",
+            ("cpu", "i64", "CPU number."),
+            ("mode", "str", "user or kernel."),
+            ("page_bytes", "i64", "Page size."),
+            ("itlb_misses_per_s", "f64", "Instruction TLB misses."),
+            ("itlb_pct", "f64", "Time spent on them, %."),
+            ("itsb_misses_per_s", "f64", "Instruction TSB misses."),
+            ("itsb_pct", "f64", "Time spent on them, %."),
+            ("dtlb_misses_per_s", "f64", "Data TLB misses."),
+            ("dtlb_pct", "f64", "Time spent on them, %."),
+            ("dtsb_misses_per_s", "f64", "Data TSB misses."),
+            ("dtsb_pct", "f64", "Time spent on them, %."),
+            entity=("cpu", "mode", "page_bytes"),
+        ),
+        _table(
+            "guest",
+            "one virtual machine as its hypervisor sees it",
+            ("guest", "str", "Name."),
+            ("cpu_pct", "f64", "CPU used, % of one."),
+            ("page_wait_pct", "f64", "Samples in which it waited for a page, %."),
+            ("resident_bytes", "i64", "Memory it holds."),
+            ("paged_out_bytes", "i64", "Memory the hypervisor paged out."),
+            ("page_reads_per_s", "f64", "Pages brought back."),
+            entity=("guest",),
+        ),
+        _table(
+            "timing",
+            "one run or step of a workload",
+            ("run", "str", "Name of the run."),
+            ("step", "str", "Name of the step; null for the whole run."),
+            ("duration_s", "f64", "How long it took."),
+            ("requests", "i64", "Requests served."),
+            ("over_limit", "i64", "Requests over the service-level limit."),
+            entity=("run", "step"),
+        ),
+        _table(
+            "event",
+            "something that happened, or something that could not be seen (kind `unseen`)",
+            ("kind", "str", "restart, checkpoint, settings change, gap, unseen, ..."),
+            ("db", "str", "Database server; null for the host."),
+            ("subject", "str", "What it happened to; for `unseen`, what could not be read."),
+            ("text", "str", "What happened, or why it could not be read."),
+            ("hint", "str", "What to do about it; for `unseen`, how to grant it."),
+            entity=("kind", "subject"),
+        ),
+    )
+}

@@ -1,0 +1,25 @@
+"""The command line: one thin file per command. Heavy imports are local to the command that needs them."""
+
+import importlib
+import pkgutil
+import sys
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+@app.callback()
+def doctord() -> None:
+    """Doctor D: what ails this database server, how it knows, and what to do."""
+
+
+def main() -> None:
+    """Run the command line. Exit status: 0 healthy, 1 findings, 2 usage or data error."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    app(prog_name="doctord")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Live collectors: each yields rows for the chart's tables, and its own cost."""

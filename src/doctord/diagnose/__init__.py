@@ -1,0 +1,1 @@
+"""Diagnosis: from symptoms to causes, with evidence both ways."""

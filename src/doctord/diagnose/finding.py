@@ -1,0 +1,85 @@
+"""What a diagnosis consists of: findings, each with the evidence that speaks for and against it."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One figure and what it means.
+
+    `table` and `filter` (a condition in the words of `doctord sql`) lead back to the rows; `figure` is the measured
+    value with its unit, `threshold` what it was held against, `why` what follows from it.
+    """
+
+    table: str
+    filter: str
+    figure: str
+    threshold: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """Something that could not be read: what, why, and how to grant it."""
+
+    what: str
+    why: str
+    grant: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A cause that the evidence supports.
+
+    `impact` is the share (0 to 1) of database time that the cause explains, null when it costs no time yet (a limit
+    that is near, say); `confidence` (0 to 1) is calibrated on the lab. `explained_by` names the finding of which this
+    one is only a symptom.
+    """
+
+    cause: str
+    title: str
+    impact: float | None
+    confidence: float
+    for_: tuple[Evidence, ...]
+    against: tuple[Evidence, ...]
+    unseen: tuple[Unseen, ...]
+    remedy: tuple[str, ...]
+    verify: tuple[str, ...]
+    sources: tuple[str, ...]
+    interval: tuple[datetime, datetime] | None = None
+    explained_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeShare:
+    """One part of the time model: seconds per second spent in a wait class and event, and its share of the whole."""
+
+    wait_class: str
+    event: str
+    seconds_per_second: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The verdict on one interval: findings in order of damage, where the time went, what was looked at and not seen.
+
+    `time_of` says whose time it is: `database` (sessions were sampled) or `processes` (the host alone). `looked_at`
+    is one line per source with what it gave. `figures` is a handful of vital signs, name and value with unit.
+    """
+
+    host: str
+    since: datetime | None
+    until: datetime | None
+    time_of: str
+    time: tuple[TimeShare, ...]
+    findings: tuple[Finding, ...]
+    looked_at: tuple[str, ...]
+    unseen: tuple[Unseen, ...]
+    figures: tuple[tuple[str, str], ...] = field(default=())
+
+    @property
+    def healthy(self) -> bool:
+        """Whether there is nothing to report."""
+        return not self.findings

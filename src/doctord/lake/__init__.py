@@ -1,0 +1,1 @@
+"""Lake: what was recorded, kept safe and queried."""
