@@ -96,7 +96,7 @@ class Chart:
     @cached_property
     def until(self) -> datetime | None:
         """End of the interval that the rows cover; null for a chart without rows."""
-        return max((value for frame in self._filled() if (value := frame["ts"].max()) is not None), default=None)  # type: ignore[type-var,return-value]
+        return max((value for frame in self._filled() if (value := frame["ts"].max()) is not None), default=None)  # type: ignore[return-value]
 
     def _filled(self) -> list[pl.DataFrame]:
         return [self.frame(name) for name, table in self.tables.items() if table.num_rows]
