@@ -84,6 +84,16 @@ class Chart:
     def _frames(self) -> dict[str, pl.DataFrame]:
         return {}
 
+    def between(self, since: datetime, until: datetime) -> "Chart":
+        """The rows whose interval ends after `since` and no later than `until`; settings are kept, whenever read."""
+        inside = (pl.col("ts") > since) & (pl.col("ts") <= until)
+        return Chart(
+            {
+                name: (self.frame(name) if name == "setting" else self.frame(name).filter(inside)).to_arrow()
+                for name in self.tables
+            }
+        )
+
     @cached_property
     def since(self) -> datetime | None:
         """Start of the interval that the rows cover; null for a chart without rows."""

@@ -3,6 +3,10 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from doctord.analyse.time import TimeShare
+
+__all__ = ["Diagnosis", "Evidence", "Finding", "TimeShare", "Unseen"]
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -49,16 +53,6 @@ class Finding:
     sources: tuple[str, ...]
     interval: tuple[datetime, datetime] | None = None
     explained_by: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TimeShare:
-    """One part of the time model: seconds per second spent in a wait class and event, and its share of the whole."""
-
-    wait_class: str
-    event: str
-    seconds_per_second: float
-    share: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,72 @@
+"""Blocking trees from sampled sessions: who waits, for whom, and what the one at the root is doing."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from doctord.analyse.time import CLIENT
+from doctord.chart.chart import Chart
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """A session at the root of a blocking tree.
+
+    `blocked_s` is the time others spent waiting behind it, directly or through others; `idle_blocked_s` the part of it
+    in which the root itself was idle in a transaction. `transaction_s` is the age its transaction reached;
+    `waiters` the most sessions that stood behind it at one moment.
+    """
+
+    db: str
+    sid: int
+    user: str | None
+    program: str | None
+    statement_id: str | None
+    blocked_s: float
+    idle_blocked_s: float
+    waiters: int
+    transaction_s: float | None
+
+
+def blockers(chart: Chart) -> list[Blocker]:
+    """Roots of the blocking trees, the one that cost others most first."""
+    session = chart.frame("session")
+    waiting = session.filter(pl.col("blocker_sid").is_not_null() & (pl.col("kind") == CLIENT))
+    if waiting.is_empty():
+        return []
+    behind = (
+        _with_roots(waiting)
+        .group_by("ts", "db", "root")
+        .agg(pl.col("interval_s").sum().alias("blocked_s"), pl.len().cast(pl.Int64).alias("waiters"))
+    )
+    root_state = session.select(
+        "ts", "db", pl.col("sid").alias("root"), "user", "program", "state", "statement_id", "transaction_s"
+    )
+    idle = pl.col("state").str.starts_with("idle in transaction").fill_null(value=False)
+    grouped = (
+        behind.join(root_state, on=["ts", "db", "root"], how="left")
+        .group_by("db", "root")
+        .agg(
+            pl.col("user", "program", "statement_id").drop_nulls().last(),
+            pl.col("blocked_s").sum(),
+            pl.col("blocked_s").filter(idle).sum().alias("idle_blocked_s"),
+            pl.col("waiters").max(),
+            pl.col("transaction_s").max(),
+        )
+        .sort("blocked_s", descending=True)
+        .rename({"root": "sid"})
+    )
+    return [Blocker(**row) for row in grouped.iter_rows(named=True)]
+
+
+def _with_roots(waiting: pl.DataFrame) -> pl.DataFrame:
+    """The waiting sessions with the root of each one's chain, found by pointer doubling (chains up to 2^6 long)."""
+    chain = waiting.select("ts", "db", "sid", "interval_s", pl.col("blocker_sid").alias("root"))
+    for _ in range(6):
+        step = chain.select("ts", "db", pl.col("sid").alias("root"), pl.col("root").alias("further"))
+        chain = (
+            chain.join(step, on=["ts", "db", "root"], how="left")
+            .with_columns(pl.coalesce("further", "root").alias("root"))
+            .drop("further")
+        )
+    return chain

@@ -1,0 +1,122 @@
+"""The time model: where every second of the sessions went.
+
+Active sessions, sampled, are database time (the sum of `session.interval_s`); each sample names what its session was
+waiting for. A session that waits for nothing is on a CPU or queueing for one: which, the host's processes tell.
+Method: time-based tuning as in Oracle's Automatic Database Diagnostic Monitor (Dias, Ramacher, Shaft, Venkataramani,
+Wood: "Automatic Performance Diagnosis and Tuning in Oracle", CIDR 2005) and active session history.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from doctord.chart.chart import Chart
+
+RUN_QUEUE = ("Scheduler", "run queue")
+CLIENT = "client backend"
+
+
+@dataclass(frozen=True, slots=True)
+class TimeShare:
+    """One part of the time model: seconds per second spent in a wait class and event, and its share of the whole."""
+
+    wait_class: str
+    event: str
+    seconds_per_second: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimeModel:
+    """Where time went, largest share first.
+
+    `of` is `database` when sessions were sampled and `processes` when only the host was seen; `seconds_per_second` is
+    the average number of active sessions (or of processes that ran or waited).
+    """
+
+    of: Literal["database", "processes"]
+    seconds_per_second: float
+    shares: tuple[TimeShare, ...]
+
+    def share(self, wait_class: str | None = None, *events: str) -> float:
+        """Share (0 to 1) of a wait class, of some events, or of those events in that class."""
+        return sum(
+            part.share
+            for part in self.shares
+            if (wait_class is None or part.wait_class == wait_class) and (not events or part.event in events)
+        )
+
+
+def seconds_observed(chart: Chart) -> float:
+    """Seconds that were observed, gaps left out: from the whole-host CPU rows, else from first to last row."""
+    covered = chart.frame("cpu").filter(pl.col("cpu").is_null())["interval_s"].sum()
+    if covered:
+        return float(covered)
+    if chart.since and chart.until:
+        return (chart.until - chart.since).total_seconds()
+    return 0.0
+
+
+def active_sessions(chart: Chart) -> pl.DataFrame:
+    """Samples of client sessions that were working or waiting on the user's behalf: their time is database time."""
+    return chart.frame("session").filter((pl.col("kind") == CLIENT) & pl.col("state").str.starts_with("active"))
+
+
+def time_model(chart: Chart) -> TimeModel:
+    """The time model of a chart: of the database when sessions were sampled, else of the host's processes."""
+    seconds = seconds_observed(chart)
+    if chart.frame("session").height or chart.frame("statistic").filter(pl.col("component") == "postgresql").height:
+        return _model("database", _database_parts(chart), seconds)
+    return _model("processes", _process_parts(chart), seconds)
+
+
+def _model(of: Literal["database", "processes"], parts: dict[tuple[str, str], float], seconds: float) -> TimeModel:
+    total = sum(parts.values())
+    if not total or not seconds:
+        return TimeModel(of, 0.0, ())
+    ordered = sorted(parts.items(), key=lambda part: -part[1])
+    shares = tuple(TimeShare(*key, value / seconds, value / total) for key, value in ordered if value > 0)
+    return TimeModel(of, total / seconds, shares)
+
+
+def _database_parts(chart: Chart) -> dict[tuple[str, str], float]:
+    active = active_sessions(chart)
+    grouped = active.group_by("wait_class", "event").agg(pl.col("interval_s").sum())
+    parts = {(str(row[0]), str(row[1])): float(row[2]) for row in grouped.iter_rows()}
+    on_cpu = parts.pop(("CPU", "CPU"), 0.0)
+    queueing = run_queue_share(chart, active["pid"].unique())
+    parts["CPU", "CPU"] = on_cpu * (1 - (queueing or 0.0))
+    if queueing:
+        parts[RUN_QUEUE] = on_cpu * queueing
+    return parts
+
+
+def run_queue_share(chart: Chart, pids: pl.Series | None = None) -> float | None:
+    """Of the time that processes wanted a CPU, the share (0 to 1) in which they waited for one; null if unmeasured.
+
+    Microstates as in Solaris' prstat -m: LAT / (USR + SYS + LAT).
+    """
+    process = chart.frame("process")
+    if pids is not None:
+        process = process.filter(pl.col("pid").is_in(pids.implode()))
+    process = process.filter(pl.col("run_wait_pct").is_not_null())
+    wanted, waited = process.select(
+        ((pl.col("usr_pct") + pl.col("sys_pct") + pl.col("run_wait_pct")) * pl.col("interval_s")).sum(),
+        (pl.col("run_wait_pct") * pl.col("interval_s")).sum().alias("waited"),
+    ).row(0)
+    return float(waited / wanted) if wanted else None
+
+
+def _process_parts(chart: Chart) -> dict[tuple[str, str], float]:
+    columns = {
+        "usr_pct": ("CPU", "user"),
+        "sys_pct": ("CPU", "kernel"),
+        "run_wait_pct": RUN_QUEUE,
+        "io_wait_pct": ("I/O", "block I/O"),
+        "memory_wait_pct": ("Memory", "reclaim and swap"),
+    }
+    sums = chart.frame("process").select(
+        (pl.col(column) * pl.col("interval_s") / 100).sum().alias(column) for column in columns
+    )
+    return {key: float(sums[column].item() or 0) for column, key in columns.items()}

@@ -1,0 +1,118 @@
+"""Vital signs: the few figures by which an interval is compared with the patient's own past."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from doctord.analyse.time import active_sessions
+from doctord.chart.chart import Chart
+
+FEWEST_WINDOWS = 10
+SCALE_OF_MAD = 1.4826
+SELDOM = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Vital:
+    """One vital sign: its name, value and unit."""
+
+    name: str
+    value: float
+    unit: str
+
+    @property
+    def text(self) -> str:
+        """Value with its unit, three digits."""
+        number = f"{self.value:,.0f}" if abs(self.value) >= 100 else f"{self.value:.3g}"
+        return f"{number} {self.unit}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What a vital sign used to be: its median over windows of the same length, and what it was seldom above."""
+
+    median: float
+    high: float
+    windows: int
+
+
+def vitals(chart: Chart) -> dict[str, Vital]:
+    """Vital signs of a chart as a whole, by name; one that was not measured is left out."""
+    return {name: Vital(name, values["value"][0], unit) for name, unit, values in _signs(chart, None) if values.height}
+
+
+def usual(earlier: Chart, window_s: float) -> dict[str, Usual]:
+    """What was usual in an earlier chart, cut into windows of the same length.
+
+    High is the median plus four robust standard deviations (1.4826 times the median absolute deviation; Hampel, "The
+    influence curve and its role in robust estimation", 1974), and at least the largest but one of the windows.
+    """
+    return {
+        name: _usual(values["value"])
+        for name, _, values in _signs(earlier, window_s)
+        if values.height >= FEWEST_WINDOWS
+    }
+
+
+def _usual(values: pl.Series) -> Usual:
+    median = float(values.median() or 0)  # type: ignore[arg-type]
+    deviation = float((values - median).abs().median() or 0) * SCALE_OF_MAD  # type: ignore[arg-type]
+    return Usual(median, max(median + SELDOM * deviation, float(values.top_k(2)[-1])), values.len())
+
+
+def _signs(chart: Chart, window_s: float | None) -> list[tuple[str, str, pl.DataFrame]]:
+    """Name, unit and a frame of `window`, `value` of each vital sign."""
+    host = chart.frame("cpu").filter(pl.col("cpu").is_null())
+    disk = chart.frame("disk").with_columns(ms=pl.max_horizontal("read_ms", "write_ms"))
+    signs = [
+        ("active sessions", "on average", _active(chart, host, window_s)),
+        ("transactions", "per s", _transactions(chart, window_s)),
+        ("CPU used", "%", _means(host, 100 - pl.col("idle_pct") - pl.col("wait_io_pct").fill_null(0), window_s)),
+        ("CPU pressure", "% of the time", _means(host, pl.col("pressure_some_pct"), window_s)),
+        ("memory pressure", "% of the time", _means(chart.frame("memory"), pl.col("pressure_some_pct"), window_s)),
+        ("retransmits", "per s", _means(chart.frame("network"), pl.col("retransmits_per_s"), window_s)),
+    ]
+    for (device,), rows in sorted(disk.partition_by("device", as_dict=True).items()):
+        signs.append((f"{device} latency", "ms", _means(rows, pl.col("ms"), window_s)))
+    return signs
+
+
+def _window(window_s: float | None) -> pl.Expr:
+    if window_s is None:
+        return pl.lit(0, pl.Int64).alias("window")
+    return (pl.col("ts").dt.epoch("us") // round(window_s * 1_000_000)).alias("window")
+
+
+def _means(frame: pl.DataFrame, value: pl.Expr, window_s: float | None) -> pl.DataFrame:
+    """Mean of an expression per window, weighted by interval; windows in which it was not measured are left out."""
+    weight = pl.col("interval_s").fill_null(1.0)
+    return (
+        frame.with_columns(value.alias("value"))
+        .filter(pl.col("value").is_not_null())
+        .group_by(_window(window_s))
+        .agg(((pl.col("value") * weight).sum() / weight.sum()).alias("value"))
+        .filter(pl.col("value").is_not_nan())
+    )
+
+
+def _active(chart: Chart, host: pl.DataFrame, window_s: float | None) -> pl.DataFrame:
+    """Average active sessions per window that was observed; nothing when no database was."""
+    if chart.frame("statistic").filter(pl.col("component") == "postgresql").is_empty():
+        return pl.DataFrame(schema={"window": pl.Int64, "value": pl.Float64})
+    observed = host.group_by(_window(window_s)).agg(pl.col("interval_s").sum().alias("seconds"))
+    busy = active_sessions(chart).group_by(_window(window_s)).agg(pl.col("interval_s").sum().alias("busy"))
+    return (
+        observed.filter(pl.col("seconds") > 0)
+        .join(busy, on="window", how="left")
+        .select("window", (pl.col("busy").fill_null(0.0) / pl.col("seconds")).alias("value"))
+    )
+
+
+def _transactions(chart: Chart, window_s: float | None) -> pl.DataFrame:
+    commits = chart.frame("statistic").filter(pl.col("name") == "pg_stat_database.xact_commit")
+    per_database = [
+        _means(rows, pl.col("value"), window_s) for rows in commits.partition_by("db", "entity", include_key=True)
+    ]
+    if not per_database:
+        return pl.DataFrame(schema={"window": pl.Int64, "value": pl.Float64})
+    return pl.concat(per_database).group_by("window").agg(pl.col("value").sum())

@@ -1,0 +1,67 @@
+"""Arguments that several commands share: moments, durations, sizes, and how errors are said."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import NoReturn
+
+import typer
+
+UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+
+
+class Refusal(Exception):  # noqa: N818 - it is said to the user, not caught as a fault
+    """Bad input: what is wrong, and a hint what to do instead. The command ends with status 2."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        """Say what is wrong, and what to do instead."""
+        super().__init__(message)
+        self.hint = hint
+
+
+@contextmanager
+def said() -> Iterator[None]:
+    """Run a command's body; a refusal is printed on standard error with its hint, and ends with status 2."""
+    try:
+        yield
+    except Refusal as refusal:
+        fail(str(refusal), refusal.hint)
+
+
+def fail(message: str, hint: str) -> NoReturn:
+    """Say what went wrong and what to do, and end with status 2."""
+    typer.echo(f"doctord: {message}\nhint: {hint}", err=True)
+    raise typer.Exit(2)
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of a duration such as `20s`, `5m`, `1.5h`, `7d`, or a plain number of seconds.
+
+    >>> parse_duration("1.5h")
+    5400.0
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", text)
+    if not match or (match[2] or "s") not in UNITS_S:
+        raise Refusal(f"{text!r} is no duration", "write a number and a unit: 500ms, 20s, 5m, 1.5h, 7d")
+    return float(match[1]) * UNITS_S[match[2] or "s"]
+
+
+def parse_moment(text: str, now: datetime | None = None) -> datetime:
+    """A point in time: ISO 8601 (UTC unless it names a zone), `now`, or a duration ago such as `-2h`.
+
+    >>> parse_moment("2026-11-20T10:00")
+    datetime.datetime(2026, 11, 20, 10, 0, tzinfo=datetime.timezone.utc)
+    """
+    now = now or datetime.now(UTC)
+    if text == "now":
+        return now
+    if text.startswith("-"):
+        return now - timedelta(seconds=parse_duration(text[1:]))
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise Refusal(
+            f"{text!r} is no point in time", "write 2026-11-20T10:00Z, -2h for two hours ago, or now"
+        ) from error
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,140 @@
+"""A case: one chart under examination, with the analyses that causes share, each done once."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import polars as pl
+
+from doctord.analyse import figures, locks, processes, vitals
+from doctord.analyse.time import TimeModel, active_sessions, seconds_observed, time_model
+from doctord.chart.chart import Chart
+from doctord.diagnose.finding import Evidence, Finding, Unseen
+
+
+class Case:
+    """What a cause is given: the chart, figures derived from it, and what was usual earlier."""
+
+    def __init__(self, chart: Chart, earlier: Chart | None = None) -> None:
+        """Open a case on a chart; `earlier` is the same patient's chart of a time before."""
+        self.chart = chart
+        self.earlier = earlier
+
+    @cached_property
+    def time(self) -> TimeModel:
+        """Where the time went."""
+        return time_model(self.chart)
+
+    @cached_property
+    def seconds(self) -> float:
+        """Seconds that were observed."""
+        return seconds_observed(self.chart)
+
+    @cached_property
+    def cpus(self) -> int:
+        """Number of CPUs seen; 0 when the chart holds none."""
+        return self.chart.frame("cpu")["cpu"].drop_nulls().n_unique()
+
+    @cached_property
+    def host_cpu(self) -> pl.DataFrame:
+        """The whole-host rows of `cpu`."""
+        return self.chart.frame("cpu").filter(pl.col("cpu").is_null())
+
+    @cached_property
+    def active(self) -> pl.DataFrame:
+        """Samples of active client sessions."""
+        return active_sessions(self.chart)
+
+    @cached_property
+    def processes(self) -> pl.DataFrame:
+        """One row per process: see `doctord.analyse.processes`."""
+        return processes.processes(self.chart)
+
+    @cached_property
+    def blockers(self) -> list[locks.Blocker]:
+        """Roots of the blocking trees."""
+        return locks.blockers(self.chart)
+
+    @cached_property
+    def usual(self) -> dict[str, vitals.Usual]:
+        """What was usual earlier, by vital sign; empty without an earlier chart."""
+        return vitals.usual(self.earlier, self.seconds) if self.earlier else {}
+
+    @cached_property
+    def vitals(self) -> dict[str, vitals.Vital]:
+        """The vital signs of this chart, by name."""
+        return vitals.vitals(self.chart)
+
+    @cached_property
+    def dbs(self) -> list[str]:
+        """The database servers that were seen."""
+        return sorted({db for table in ("session", "statistic") for db in self.chart.frame(table)["db"].drop_nulls()})
+
+    def figures(self, name: str) -> list[figures.Figure]:
+        """Figures of that name in `statistic`, by server and entity, largest mean first."""
+        return figures.figures(self.chart, name)
+
+    def total(self, name: str, db: str | None = None) -> float | None:
+        """Mean of a figure summed over its entities; null when it was not measured."""
+        values = [figure.mean for figure in self.figures(name) if db is None or figure.db == db]
+        return sum(values) if values else None
+
+    def setting(self, name: str, db: str | None = None) -> str | None:
+        """Value in force of a setting; null when it is not known."""
+        return figures.setting(self.chart, name, db)
+
+    def mean(self, table: str, column: str) -> float | None:
+        """Mean of a column over the interval, weighted; null when it was not measured."""
+        return figures.mean(self.host_cpu if table == "cpu" else self.chart.frame(table), column)
+
+    def database_time_s(self) -> float:
+        """Database time in seconds over the interval."""
+        return float(self.active["interval_s"].sum() or 0.0)
+
+    def statement_text(self, statement_id: str | None) -> str | None:
+        """Normalised text of a statement; null when the server did not give it."""
+        if statement_id is None:
+            return None
+        known = self.chart.frame("statement").filter(pl.col("statement_id") == statement_id)["text"].drop_nulls()
+        return str(known.last()) if known.len() else None
+
+    def unseen(self, *subjects: str) -> tuple[Unseen, ...]:
+        """What could not be read, about the subjects that a cause asks for (about all, when it names none)."""
+        events = self.chart.frame("event").filter(pl.col("kind") == "unseen")
+        if subjects:
+            events = events.filter(pl.col("subject").str.contains_any(list(subjects)))
+        columns = events.select("subject", "text", "hint").unique(maintain_order=True)
+        return tuple(Unseen(row[0] or "", row[1] or "", row[2] or "") for row in columns.iter_rows())
+
+    def against_past(self, vital: str) -> tuple[Evidence, ...]:
+        """How a vital sign compares with the earlier chart, as evidence; empty when there is no past to compare."""
+        now, past = self.vitals.get(vital), self.usual.get(vital)
+        if now is None or past is None:
+            return ()
+        unlike = now.value > past.high
+        return (
+            Evidence(
+                table="earlier",
+                filter=vital,
+                figure=f"{now.value:.3g} {now.unit} now",
+                threshold=f"usually {past.median:.3g}, seldom over {past.high:.3g} {now.unit} ({past.windows} windows)",
+                why="out of its own range" if unlike else "as it was before",
+            ),
+        )
+
+    def finding(
+        self,
+        title: str,
+        *,
+        impact: float | None,
+        confidence: float,
+        for_: Sequence[Evidence],
+        against: Sequence[Evidence] = (),
+        unseen: Sequence[Unseen] = (),
+        remedy: Sequence[str] = (),
+        verify: Sequence[str] = (),
+    ) -> Finding:
+        """A finding; the engine adds the cause's name, and from its documentation what is not given here."""
+        bounded = None if impact is None else min(max(impact, 0.0), 1.0)
+        return Finding(
+            "", title, bounded, confidence, tuple(for_), tuple(against), tuple(unseen), tuple(remedy), tuple(verify), ()
+        )

@@ -1,0 +1,65 @@
+"""What a cause is: one function, documented under fixed headings, that looks at a case and yields findings."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from doctord.diagnose.case import Case
+from doctord.diagnose.finding import Finding
+
+HEADINGS = ("Looks like", "Hurts because", "Speaks for it", "Speaks against it", "Remedy", "Verify", "Source")
+
+Examiner = Callable[[Case], Iterator[Finding]]
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A cause of trouble: its name, the organ it belongs to, its documentation by heading, and how to look for it.
+
+    `explains` names the causes that are only symptoms when this one is there.
+    """
+
+    name: str
+    organ: str
+    summary: str
+    sections: dict[str, str]
+    explains: tuple[str, ...]
+    examine: Examiner
+
+    def findings(self, case: Case) -> Iterator[Finding]:
+        """Findings of this cause in a case, completed from its documentation."""
+        for finding in self.examine(case):
+            yield replace(
+                finding,
+                cause=self.name,
+                remedy=finding.remedy or (self.sections["Remedy"],),
+                verify=finding.verify or (self.sections["Verify"],),
+                sources=(self.sections["Source"],),
+            )
+
+
+CAUSES: dict[str, Cause] = {}
+
+
+def cause(*, explains: tuple[str, ...] = ()) -> Callable[[Examiner], Examiner]:
+    """Register a function as a cause. Its name is the cause's; its docstring has a summary and all HEADINGS."""
+
+    def register(examine: Examiner) -> Examiner:
+        summary, sections = _documentation(examine)
+        organ = examine.__module__.rpartition(".")[2]
+        CAUSES[examine.__name__] = Cause(examine.__name__, organ, summary, sections, explains, examine)
+        return examine
+
+    return register
+
+
+def _documentation(examine: Examiner) -> tuple[str, dict[str, str]]:
+    text = inspect.cleandoc(examine.__doc__ or "")
+    summary, *parts = re.split(rf"^({'|'.join(HEADINGS)}):", text, flags=re.MULTILINE)
+    sections = {heading: " ".join(body.split()) for heading, body in zip(parts[::2], parts[1::2], strict=True)}
+    if tuple(sections) != HEADINGS:
+        raise TypeError(
+            f"{examine.__module__}.{examine.__name__}: its docstring needs the headings {HEADINGS} in order"
+        )
+    return summary.strip(), sections

@@ -1,0 +1,158 @@
+"""Locks: sessions that wait for rows, tables or advisory locks that another session holds."""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from doctord.analyse.locks import Blocker
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.finding import Evidence, Finding
+
+ROW_LOCKS = ("transactionid", "tuple")
+WORTH_SAYING = 0.05
+IDLE_PART = 0.5
+
+
+@cause()
+def row_locks(case: Case) -> Iterator[Finding]:
+    """Sessions queue behind row locks.
+
+    Looks like: client sessions wait on `transactionid` or `tuple` while CPUs and disks have room.
+    Hurts because: rows that many transactions change serve one transaction at a time; what waits in the queue holds its
+        own locks and its connection meanwhile.
+    Speaks for it: share of database time in these waits; a blocking tree whose root is at work.
+    Speaks against it: a root that is idle in its transaction (that is another cause); short waits over many roots.
+    Remedy: Shorten the transaction that holds the row: change the hot row last, commit at once, keep round trips to the
+        client out of it. Split a hot counter over several rows, or add up later. Look at the statements named here.
+    Verify: Record the same load again: the share of `transactionid` and `tuple` waits falls, commits per second
+        rise.
+    Source: PostgreSQL documentation, "Explicit Locking" and "Wait Events of Type Lock"; in Oracle's terms enq: TX - row
+        lock contention.
+    """
+    share = case.time.share("Application", *ROW_LOCKS)
+    if share < WORTH_SAYING:
+        return
+    waiters = case.active.filter(pl.col("event").is_in(ROW_LOCKS))
+    roots = case.blockers
+    yield case.finding(
+        f"{share:.0%} of database time is spent waiting for row locks",
+        impact=share,
+        confidence=0.9,
+        for_=[
+            Evidence(
+                "session",
+                "event in ('transactionid', 'tuple')",
+                f"{case.time.seconds_per_second * share:.1f} sessions waiting on average",
+                f"{WORTH_SAYING:.0%} of database time",
+                f"{waiters['sid'].n_unique()} sessions took part",
+            ),
+            *(_tree(case, root) for root in roots[:3]),
+        ],
+        against=_short_waits(case, waiters),
+        unseen=() if roots else case.unseen("pg_blocking_pids", "pg_monitor"),
+    )
+
+
+@cause(explains=("row_locks", "relation_locks", "vacuum_held_back"))
+def idle_in_transaction_blocker(case: Case) -> Iterator[Finding]:
+    """A session that does nothing keeps locks that others need.
+
+    Looks like: a blocking tree whose root is `idle in transaction`: the application opened a transaction and went away.
+    Hurts because: every session that needs the rows waits until that client comes back; nothing on the server can help.
+    Speaks for it: time that others waited behind the idle session; age of its transaction.
+    Speaks against it: a root that is at work most of the time.
+    Remedy: Find out what the client does between its statements and end the transaction before it; until then end the
+        session (pg_terminate_backend) and set idle_in_transaction_session_timeout for that role.
+    Verify: The session is gone from pg_stat_activity and the time waited behind it falls to zero.
+    Source: PostgreSQL documentation, idle_in_transaction_session_timeout and pg_blocking_pids.
+    """
+    total = case.database_time_s()
+    idle = [root for root in case.blockers if root.idle_blocked_s >= IDLE_PART * root.blocked_s]
+    blocked_s = sum(root.idle_blocked_s for root in idle)
+    if not total or blocked_s / total < WORTH_SAYING:
+        return
+    root = idle[0]
+    yield case.finding(
+        f"Session {root.sid} ({_who(root)}) sits idle in a transaction and blocks up to {root.waiters} others",
+        impact=blocked_s / total,
+        confidence=0.95,
+        for_=[_tree(case, root) for root in idle[:3]],
+        remedy=(
+            f"Now: select pg_terminate_backend({root.sid}) ends it, once you know that its work may be lost.",
+            "Then: end the transaction in the application before it does anything else, and set "
+            f"idle_in_transaction_session_timeout for {root.user or 'that role'} as a safety net.",
+        ),
+    )
+
+
+@cause()
+def relation_locks(case: Case) -> Iterator[Finding]:
+    """Sessions queue behind a lock on a whole table, or an advisory lock.
+
+    Looks like: client sessions wait on `relation`, `advisory`, `virtualxid` or `object`.
+    Hurts because: a statement that wants an exclusive lock (ALTER TABLE, VACUUM FULL, LOCK, TRUNCATE) waits for all
+        before it, and everything after it waits for the statement.
+    Speaks for it: share of database time in these waits, and the session at the root.
+    Speaks against it: few sessions, or a short time.
+    Remedy: Run such statements with lock_timeout and try again, at a quiet time; use the CONCURRENTLY forms; keep
+        transactions that read the table short.
+    Verify: The share of these waits falls; the root is gone.
+    Source: PostgreSQL documentation, "Table-Level Locks".
+    """
+    events = ("relation", "advisory", "virtualxid", "object", "extend", "userlock")
+    share = case.time.share("Application", *events)
+    if share < WORTH_SAYING:
+        return
+    yield case.finding(
+        f"{share:.0%} of database time is spent waiting for locks on tables or other objects",
+        impact=share,
+        confidence=0.85,
+        for_=[
+            Evidence(
+                "session",
+                f"event in {events}",
+                f"{case.time.seconds_per_second * share:.1f} sessions waiting on average",
+                f"{WORTH_SAYING:.0%} of database time",
+                "time that no row lock explains",
+            ),
+            *(_tree(case, root) for root in case.blockers[:3]),
+        ],
+    )
+
+
+def _who(root: Blocker) -> str:
+    return " ".join(part for part in (root.user, root.program) if part) or "unknown user"
+
+
+def _tree(case: Case, root: Blocker) -> Evidence:
+    statement = case.statement_text(root.statement_id)
+    idle = root.idle_blocked_s / root.blocked_s if root.blocked_s else 0.0
+    age = "" if root.transaction_s is None else f", its transaction {root.transaction_s:.0f} s old"
+    return Evidence(
+        "session",
+        f"blocker_sid = {root.sid}",
+        f"{root.blocked_s:.0f} s waited behind session {root.sid} ({_who(root)}), up to {root.waiters} sessions",
+        f"root idle in transaction {idle:.0%} of that time{age}",
+        f"last statement: {_shortened(statement)}" if statement else "root of the blocking tree",
+    )
+
+
+def _short_waits(case: Case, waiters: pl.DataFrame) -> list[Evidence]:
+    longest = waiters["in_state_s"].max()
+    if not isinstance(longest, float) or longest >= 1 or len(case.blockers) <= case.cpus:
+        return []
+    return [
+        Evidence(
+            "session",
+            "event in ('transactionid', 'tuple')",
+            f"no wait was longer than {longest:.2f} s, behind {len(case.blockers)} different sessions",
+            "1 s",
+            "the row moves on: a queue at a hot row rather than one blocker",
+        )
+    ]
+
+
+def _shortened(text: str, length: int = 120) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= length else flat[: length - 3] + "..."

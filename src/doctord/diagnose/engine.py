@@ -1,0 +1,100 @@
+"""The engine: every cause looks at the case; what one explains of another is set below it; the rest is ranked."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterable
+from dataclasses import replace
+
+import polars as pl
+
+from doctord.chart.chart import Chart
+from doctord.diagnose import causes
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import CAUSES
+from doctord.diagnose.finding import Diagnosis, Finding
+
+for _module in pkgutil.iter_modules(causes.__path__):
+    importlib.import_module(f"{causes.__name__}.{_module.name}")
+
+
+def diagnose(chart: Chart, earlier: Chart | None = None) -> Diagnosis:
+    """Diagnose one interval.
+
+    Args:
+        chart: what was measured in it.
+        earlier: the same patient before, to judge by its own past; absolute rules alone are used without it.
+
+    Returns:
+        The verdict, with findings in order of damage.
+    """
+    case = Case(chart, earlier)
+    found = [finding for cause in CAUSES.values() for finding in cause.findings(case)]
+    interval = (chart.since, chart.until) if chart.since and chart.until else None
+    findings = tuple(replace(finding, interval=interval) for finding in ranked(explained(found)))
+    return Diagnosis(
+        host=_host(chart),
+        since=chart.since,
+        until=chart.until,
+        time_of=case.time.of,
+        time=case.time.shares,
+        findings=findings,
+        looked_at=_looked_at(case),
+        unseen=case.unseen(),
+        figures=tuple((vital.name, vital.text) for vital in case.vitals.values()),
+    )
+
+
+def explained(findings: Iterable[Finding]) -> list[Finding]:
+    """Mark findings that another finding explains; of several that do, the one with the largest impact counts."""
+    found = sorted(findings, key=_damage)
+    result = []
+    for finding in found:
+        by = next((other.cause for other in found if finding.cause in CAUSES[other.cause].explains), None)
+        result.append(replace(finding, explained_by=by))
+    return result
+
+
+def ranked(findings: Iterable[Finding]) -> list[Finding]:
+    """Most damage first, each followed by what it explains."""
+    ordered = sorted(findings, key=_damage)
+    names = {finding.cause for finding in ordered}
+
+    def below(cause: str) -> Iterable[Finding]:
+        for finding in ordered:
+            if finding.explained_by == cause:
+                yield finding
+                yield from below(finding.cause)
+
+    roots = [finding for finding in ordered if finding.explained_by not in names]
+    result: list[Finding] = []
+    for root in roots:
+        result += [finding for finding in (root, *below(root.cause)) if finding not in result]
+    return result
+
+
+def _damage(finding: Finding) -> tuple[float, float, str]:
+    return (-(finding.impact or 0.0) * finding.confidence, -finding.confidence, finding.cause)
+
+
+def _host(chart: Chart) -> str:
+    names = {name for table in chart.tables for name in chart.frame(table)["host"].drop_nulls().unique()}
+    return ", ".join(sorted(names)) or "unknown host"
+
+
+def _looked_at(case: Case) -> tuple[str, ...]:
+    """One line per table that held something: how much, over how long."""
+    lines = [f"{case.cpus} CPUs over {case.seconds:.0f} s"] if case.cpus else []
+    if case.processes.height:
+        lines.append(f"{case.processes.height} processes")
+    for table, word in (("disk", "device"), ("filesystem", "mount"), ("network", "interface")):
+        names = case.chart.frame(table)[word].drop_nulls().n_unique()
+        if names:
+            lines.append(f"{names} {table}{'s' if names > 1 else ''}")
+    sampled = case.chart.frame("session").filter(pl.col("db").is_not_null())
+    lines += [
+        f"{db}: {rows.height} samples of sessions, {rows['sid'].n_unique()} sessions at work"
+        for (db,), rows in sorted(sampled.partition_by("db", as_dict=True).items())
+    ]
+    lines += [f"{db}: no session at work" for db in case.dbs if db not in sampled["db"].unique()]
+    statistics = case.chart.frame("statistic").height
+    return (*lines, f"{statistics} other figures, {case.chart.frame('setting').height} settings")
