@@ -1,0 +1,87 @@
+"""What every form of the report says in the same words: the verdict, shares, confidence, times; and in what order."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from doctord.diagnose.finding import Diagnosis, Finding
+
+CONFIDENCE = ((0.9, "almost certain"), (0.75, "very likely"), (0.6, "likely"), (0.4, "possible"), (0.0, "a guess"))
+TIME_OF = {"database": "database time", "processes": "process time"}
+
+
+def verdict(diagnosis: Diagnosis) -> str:
+    """The verdict without its figures, in one line: the cause that costs most, or that there is none."""
+    if diagnosis.findings:
+        worst = diagnosis.findings[0]
+        cost = "No time lost yet" if worst.impact is None else impact(worst, diagnosis)
+        return f"{cost}: {worst.title}"
+    if diagnosis.since is None:
+        return "No verdict: nothing was measured"
+    return "No finding in what could be seen" if diagnosis.unseen else "No finding"
+
+
+def impact(finding: Finding, diagnosis: Diagnosis) -> str:
+    """What a finding costs, as a share of the time that the diagnosis is about."""
+    if finding.impact is None:
+        return "no time lost yet"
+    return f"{percent(finding.impact)} of {time_of(diagnosis)}"
+
+
+def time_of(diagnosis: Diagnosis) -> str:
+    """Whose time the shares are of."""
+    return TIME_OF.get(diagnosis.time_of, f"{diagnosis.time_of} time")
+
+
+def confidence(finding: Finding) -> str:
+    """Confidence in words, with its figure."""
+    word = next(word for least, word in CONFIDENCE if finding.confidence >= least)
+    return f"{word} ({percent(finding.confidence)})"
+
+
+def percent(share: float) -> str:
+    """A share of 0 to 1 as whole percent; what is above zero never shows as 0 %."""
+    whole = round(share * 100)
+    return "<1 %" if share > 0 and not whole else f"{whole} %"
+
+
+def interval(since: datetime | None, until: datetime | None) -> str:
+    """An interval in UTC, with its length; the second date only where it differs."""
+    if since is None or until is None:
+        return "no time covered"
+    start, end = since.astimezone(UTC), until.astimezone(UTC)
+    end_format = "%H:%M:%S" if start.date() == end.date() else "%Y-%m-%d %H:%M:%S"
+    return f"{start:%Y-%m-%d %H:%M:%S} to {end:{end_format}} UTC ({duration((end - start).total_seconds())})"
+
+
+def duration(seconds: float) -> str:
+    """A length of time in its two largest units."""
+    if seconds < 60:
+        return f"{seconds:.3g} s"
+    sizes = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+    parts, rest = [], round(seconds)
+    for unit, size in sizes:
+        count, rest = divmod(rest, size)
+        parts.append((count, unit))
+    largest = next(i for i, (count, _) in enumerate(parts) if count)
+    return " ".join(f"{count} {unit}" for count, unit in parts[largest : largest + 2] if count)
+
+
+def grouped(findings: Sequence[Finding]) -> list[tuple[Finding, list[Finding]]]:
+    """Findings in their order, each with those that it explains, directly or through others."""
+    by_cause = {finding.cause: finding for finding in reversed(findings)}
+
+    def root(finding: Finding) -> Finding:
+        seen = [finding]
+        while finding.explained_by in by_cause:
+            finding = by_cause[finding.explained_by]
+            if any(finding is earlier for earlier in seen):
+                return seen[0]
+            seen.append(finding)
+        return finding
+
+    roots = [root(finding) for finding in findings]
+    return [
+        (top, [other for other, its_root in zip(findings, roots, strict=True) if its_root is top and other is not top])
+        for top, its_root in zip(findings, roots, strict=True)
+        if its_root is top
+    ]

@@ -1,0 +1,49 @@
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from doctord.report import wording
+from report import examples
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0.0, "0 %"), (0.001, "<1 %"), (0.005, "<1 %"), (0.0051, "1 %"), (0.864, "86 %"), (1.0, "100 %")],
+)
+def test_what_is_above_zero_never_shows_as_zero(share: float, words: str) -> None:
+    assert wording.percent(share) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.25, "0.25 s"), (20, "20 s"), (60, "1 min"), (3_905, "1 h 5 min"), (3_600, "1 h"), (90_000, "1 d 1 h")],
+)
+def test_a_duration_has_its_two_largest_units(seconds: float, words: str) -> None:
+    assert wording.duration(seconds) == words
+
+
+def test_the_second_date_stands_where_it_differs() -> None:
+    across_midnight = wording.interval(examples.SINCE, examples.SINCE + timedelta(hours=3))
+    assert across_midnight == "2026-11-20 22:00:00 to 2026-11-21 01:00:00 UTC (3 h)"
+
+
+def test_no_finding_claims_no_more_than_was_seen() -> None:
+    assert wording.verdict(examples.HEALTHY) == "No finding"
+    assert wording.verdict(examples.HOST_ONLY) == "No finding in what could be seen"
+
+
+def test_symptoms_of_symptoms_are_set_under_the_root() -> None:
+    deep = replace(examples.COMMITS, explained_by=examples.CONVOY.cause)
+    groups = wording.grouped((examples.LOCKS, examples.CONVOY, deep))
+    assert groups == [(examples.LOCKS, [examples.CONVOY, deep])]
+
+
+def test_a_finding_whose_explanation_is_not_there_stands_alone() -> None:
+    assert wording.grouped((examples.CONVOY,)) == [(examples.CONVOY, [])]
+
+
+def test_findings_that_explain_each_other_are_both_shown() -> None:
+    one = replace(examples.LOCKS, explained_by=examples.CONVOY.cause)
+    shown = [finding for top, below in wording.grouped((one, examples.CONVOY)) for finding in (top, *below)]
+    assert shown == [one, examples.CONVOY]
