@@ -5,10 +5,15 @@ from functools import cached_property
 
 import polars as pl
 
-from doctord.analyse import figures, locks, processes, vitals
+from doctord.analyse import figures, locks, processes, statements, vitals
 from doctord.analyse.time import TimeModel, active_sessions, seconds_observed, time_model
 from doctord.chart.chart import Chart
 from doctord.diagnose.finding import Evidence, Finding, Unseen
+
+# A twentieth of the time is the least that a user could feel the removal of; a tenth of one session the least that
+# is not the resting state of a quiet server.
+WORTH_SAYING_SHARE = 0.05
+WORTH_SAYING_SESSIONS = 0.1
 
 
 class Case:
@@ -55,6 +60,11 @@ class Case:
         return locks.blockers(self.chart)
 
     @cached_property
+    def statements(self) -> list[statements.Statement]:
+        """Statements that took part of the database time, largest share first."""
+        return statements.statements(self.chart)
+
+    @cached_property
     def usual(self) -> dict[str, vitals.Usual]:
         """What was usual earlier, by vital sign; empty without an earlier chart."""
         return vitals.usual(self.earlier, self.seconds) if self.earlier else {}
@@ -78,6 +88,11 @@ class Case:
         values = [figure.mean for figure in self.figures(name) if db is None or figure.db == db]
         return sum(values) if values else None
 
+    def setting_of_any(self, name: str) -> str | None:
+        """Value of a database setting when all servers that were seen agree on it; null otherwise."""
+        values = {value for db in self.dbs if (value := self.setting(name, db)) is not None}
+        return values.pop() if len(values) == 1 else None
+
     def setting(self, name: str, db: str | None = None) -> str | None:
         """Value in force of a setting; null when it is not known."""
         return figures.setting(self.chart, name, db)
@@ -89,6 +104,13 @@ class Case:
     def database_time_s(self) -> float:
         """Database time in seconds over the interval."""
         return float(self.active["interval_s"].sum() or 0.0)
+
+    def worth_saying(self, share: float) -> bool:
+        """Whether a share of the time is worth a finding: a part of it, and enough of it to be felt.
+
+        A nearly idle server spends most of its little time somewhere, often on commits: that is no finding.
+        """
+        return share >= WORTH_SAYING_SHARE and share * self.time.seconds_per_second >= WORTH_SAYING_SESSIONS
 
     def statement_text(self, statement_id: str | None) -> str | None:
         """Normalised text of a statement; null when the server did not give it."""

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 import polars as pl
 
 from doctord.analyse.locks import Blocker
-from doctord.diagnose.case import Case
+from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.words import in_share, shortened
 
 ROW_LOCKS = ("transactionid", "tuple")
-WORTH_SAYING = 0.05
 IDLE_PART = 0.5
+SHORT_WAIT_S = 1.0
 
 
 @cause()
@@ -31,12 +32,12 @@ def row_locks(case: Case) -> Iterator[Finding]:
         lock contention.
     """
     share = case.time.share("Application", *ROW_LOCKS)
-    if share < WORTH_SAYING:
+    if not case.worth_saying(share):
         return
     waiters = case.active.filter(pl.col("event").is_in(ROW_LOCKS))
     roots = case.blockers
     yield case.finding(
-        f"{share:.0%} of database time is spent waiting for row locks",
+        f"{in_share(share)} of database time is spent waiting for row locks",
         impact=share,
         confidence=0.9,
         for_=[
@@ -44,7 +45,7 @@ def row_locks(case: Case) -> Iterator[Finding]:
                 "session",
                 "event in ('transactionid', 'tuple')",
                 f"{case.time.seconds_per_second * share:.1f} sessions waiting on average",
-                f"{WORTH_SAYING:.0%} of database time",
+                f"{WORTH_SAYING_SHARE:.0%} of database time",
                 f"{waiters['sid'].n_unique()} sessions took part",
             ),
             *(_tree(case, root) for root in roots[:3]),
@@ -70,7 +71,7 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Finding]:
     total = case.database_time_s()
     idle = [root for root in case.blockers if root.idle_blocked_s >= IDLE_PART * root.blocked_s]
     blocked_s = sum(root.idle_blocked_s for root in idle)
-    if not total or blocked_s / total < WORTH_SAYING:
+    if not total or not case.worth_saying(blocked_s / total):
         return
     root = idle[0]
     yield case.finding(
@@ -102,10 +103,10 @@ def relation_locks(case: Case) -> Iterator[Finding]:
     """
     events = ("relation", "advisory", "virtualxid", "object", "extend", "userlock")
     share = case.time.share("Application", *events)
-    if share < WORTH_SAYING:
+    if not case.worth_saying(share):
         return
     yield case.finding(
-        f"{share:.0%} of database time is spent waiting for locks on tables or other objects",
+        f"{in_share(share)} of database time is spent waiting for locks on tables or other objects",
         impact=share,
         confidence=0.85,
         for_=[
@@ -113,7 +114,7 @@ def relation_locks(case: Case) -> Iterator[Finding]:
                 "session",
                 f"event in {events}",
                 f"{case.time.seconds_per_second * share:.1f} sessions waiting on average",
-                f"{WORTH_SAYING:.0%} of database time",
+                f"{WORTH_SAYING_SHARE:.0%} of database time",
                 "time that no row lock explains",
             ),
             *(_tree(case, root) for root in case.blockers[:3]),
@@ -134,25 +135,20 @@ def _tree(case: Case, root: Blocker) -> Evidence:
         f"blocker_sid = {root.sid}",
         f"{root.blocked_s:.0f} s waited behind session {root.sid} ({_who(root)}), up to {root.waiters} sessions",
         f"root idle in transaction {idle:.0%} of that time{age}",
-        f"last statement: {_shortened(statement)}" if statement else "root of the blocking tree",
+        f"last statement: {shortened(statement)}" if statement else "root of the blocking tree",
     )
 
 
 def _short_waits(case: Case, waiters: pl.DataFrame) -> list[Evidence]:
     longest = waiters["in_state_s"].max()
-    if not isinstance(longest, float) or longest >= 1 or len(case.blockers) <= case.cpus:
+    if not isinstance(longest, float) or longest >= SHORT_WAIT_S:
         return []
     return [
         Evidence(
             "session",
             "event in ('transactionid', 'tuple')",
-            f"no wait was longer than {longest:.2f} s, behind {len(case.blockers)} different sessions",
-            "1 s",
+            f"no wait was longer than {longest * 1000:.0f} ms, behind {len(case.blockers)} sessions in turn",
+            f"{SHORT_WAIT_S:.0f} s",
             "the row moves on: a queue at a hot row rather than one blocker",
         )
     ]
-
-
-def _shortened(text: str, length: int = 120) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= length else flat[: length - 3] + "..."

@@ -1,0 +1,89 @@
+"""Statements: whose work the database time was."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from doctord.analyse.time import active_sessions, seconds_observed
+from doctord.chart.chart import Chart
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One normalised statement over the interval.
+
+    `share` is its part of database time: from the server's own timing where that was read, else from sampled sessions.
+    What was not measured is null.
+    """
+
+    db: str
+    statement_id: str
+    text: str | None
+    share: float
+    calls_per_s: float | None
+    elapsed_ms: float | None
+    rows_per_call: float | None
+    temp_bytes_per_s: float | None
+    read_blocks_per_s: float | None
+
+
+def statements(chart: Chart) -> list[Statement]:
+    """Statements that took part of the database time, largest share first."""
+    seconds = seconds_observed(chart)
+    total = float(active_sessions(chart)["interval_s"].sum() or 0.0)
+    if not seconds or not total:
+        return []
+    merged = _timed(chart, seconds).join(_sampled(chart), on=["db", "statement_id"], how="full", coalesce=True)
+    elapsed = pl.coalesce("elapsed_s", "sampled_s")
+    ordered = merged.with_columns((elapsed / total).clip(0, 1).alias("share")).sort("share", descending=True)
+    return [_statement(row, seconds) for row in ordered.iter_rows(named=True)]
+
+
+def _timed(chart: Chart, seconds: float) -> pl.DataFrame:
+    weight = pl.col("interval_s")
+    rates = {
+        "elapsed_s": "elapsed_s_per_s",
+        "calls": "calls_per_s",
+        "rows": "rows_per_s",
+        "temp_bytes": "temp_bytes_per_s",
+        "read_blocks": "read_blocks_per_s",
+    }
+    return (
+        chart.frame("statement")
+        .filter(weight > 0)
+        .group_by("db", "statement_id")
+        .agg(
+            pl.col("text").drop_nulls().last(),
+            *(
+                pl.when(pl.col(rate).is_not_null().any()).then((pl.col(rate) * weight).sum()).alias(name)
+                for name, rate in rates.items()
+            ),
+            weight.sum().alias("timed_s"),
+        )
+        # what was timed over a shorter time than was observed is scaled to it
+        .with_columns(pl.col("elapsed_s") * seconds / pl.max_horizontal("timed_s", pl.lit(seconds)))
+    )
+
+
+def _sampled(chart: Chart) -> pl.DataFrame:
+    return (
+        active_sessions(chart)
+        .filter(pl.col("statement_id").is_not_null())
+        .group_by("db", "statement_id")
+        .agg(pl.col("interval_s").sum().alias("sampled_s"))
+    )
+
+
+def _statement(row: dict[str, float | None], seconds: float) -> Statement:
+    calls = row["calls"]
+    return Statement(
+        db=str(row["db"]),
+        statement_id=str(row["statement_id"]),
+        text=None if row["text"] is None else str(row["text"]),
+        share=row["share"] or 0.0,
+        calls_per_s=None if calls is None else calls / seconds,
+        elapsed_ms=row["elapsed_s"] * 1000 / calls if row["elapsed_s"] is not None and calls else None,
+        rows_per_call=row["rows"] / calls if row["rows"] is not None and calls else None,
+        temp_bytes_per_s=None if row["temp_bytes"] is None else row["temp_bytes"] / seconds,
+        read_blocks_per_s=None if row["read_blocks"] is None else row["read_blocks"] / seconds,
+    )

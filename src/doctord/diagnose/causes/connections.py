@@ -1,0 +1,129 @@
+"""Connections: opening them, and running out of them."""
+
+from collections.abc import Iterator
+
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.words import in_share
+
+# A pool opens a connection now and then; ten a second is a client that opens one for each piece of work.
+CONNECTS_PER_S = 10.0
+NEAR_LIMIT = 0.9
+
+
+@cause(explains=("cpu_saturated", "cpu_outsider", "accept_queue_overflow", "log_writer_preempted"))
+def connection_churn(case: Case) -> Iterator[Finding]:
+    """Clients open a new connection for almost every transaction.
+
+    Looks like: sessions established per second near the commits per second; the host forks all the time; CPU goes to
+        processes that live too short to be sampled.
+    Hurts because: each connection costs the server a fork, authentication and empty caches: more than a short
+        transaction itself.
+    Speaks for it: connections per second and per transaction; CPU of the processes that came and went.
+    Speaks against it: connections that live long, or little CPU beside the sampled processes.
+    Remedy: Put a connection pool between (pgbouncer in transaction mode, or the application's own), sized by CPUs and
+        service time, not by clients.
+    Verify: Connections and forks per second fall to a few; commits per second rise at the same CPU.
+    Source: PostgreSQL documentation, pg_stat_database.sessions; R. Milkowski, "Oracle's listener performance", 2008.
+    """
+    connects = case.total("pg_stat_database.sessions")
+    commits = case.total("pg_stat_database.xact_commit")
+    if connects is None or connects < CONNECTS_PER_S:
+        return
+    short_lived_cpu = _cpu_of_short_lived(case)
+    work = case.time.seconds_per_second
+    impact = None if short_lived_cpu is None else short_lived_cpu / (short_lived_cpu + work)
+    yield case.finding(
+        f"Clients open {connects:.0f} connections a second",
+        impact=impact,
+        confidence=0.9 if commits and connects / commits > 0.2 else 0.6,
+        for_=[
+            Evidence(
+                "statistic",
+                "name = 'pg_stat_database.sessions'",
+                f"{connects:.0f} new sessions/s",
+                f"{CONNECTS_PER_S:.0f} per s",
+                f"{connects / commits:.2f} for each transaction" if commits else "no transactions were counted",
+            ),
+            *_forks(case),
+            *(
+                [
+                    Evidence(
+                        "process",
+                        "whole-host CPU less every sampled process",
+                        f"{short_lived_cpu:.2f} CPUs",
+                        f"{work:.2f} average active sessions",
+                        "spent by processes too short-lived to be sampled, opening connections among it",
+                    )
+                ]
+                if short_lived_cpu is not None
+                else []
+            ),
+        ],
+        against=[Evidence("statistic", "", f"{connects / commits:.2f} per transaction", "0.2", "each does much work")]
+        if commits and connects / commits <= 0.2
+        else [],
+    )
+
+
+@cause()
+def connections_near_limit(case: Case) -> Iterator[Finding]:
+    """Almost all connections that the server allows are in use.
+
+    Looks like: client connections close to max_connections less the reserved ones.
+    Hurts because: the next client is refused, and a restart of the application makes it worse.
+    Speaks for it: connections against the limit.
+    Speaks against it: most of them idle: then a pool, not a higher limit, is the answer.
+    Remedy: Find the clients that keep idle connections and pool them; raise max_connections only with the memory for it.
+    Verify: Connections stay under 80 % of the limit at the busiest hour.
+    Source: PostgreSQL documentation, max_connections and superuser_reserved_connections.
+    """
+    for used in case.figures("pg_stat_activity.connections"):
+        limit = _connections_allowed(case, used.db)
+        if limit is None or used.largest < NEAR_LIMIT * limit:
+            continue
+        idle = sum(f.last for f in case.figures("pg_stat_activity.connections_idle") if f.db == used.db)
+        mostly_idle = idle > used.largest / 2
+        yield case.finding(
+            f"{used.largest:.0f} of {limit} connections to {used.db} are taken",
+            impact=None,
+            confidence=0.95,
+            for_=[
+                Evidence(
+                    "statistic",
+                    "name = 'pg_stat_activity.connections'",
+                    f"{used.largest:.0f} connections",
+                    f"{in_share(NEAR_LIMIT)} of {limit}",
+                    "the next clients are refused",
+                )
+            ],
+            against=[Evidence("statistic", "", f"{idle:.0f} of them idle", "half", "the work needs fewer")]
+            if mostly_idle
+            else [],
+        )
+
+
+def _connections_allowed(case: Case, db: str | None) -> int | None:
+    limit = case.setting("max_connections", db)
+    if limit is None:
+        return None
+    reserved = (case.setting(name, db) for name in ("superuser_reserved_connections", "reserved_connections"))
+    return int(limit) - sum(int(value) for value in reserved if value is not None)
+
+
+def _forks(case: Case) -> list[Evidence]:
+    forks = case.mean("cpu", "forks_per_s")
+    if forks is None:
+        return []
+    return [Evidence("cpu", "cpu is null", f"{forks:.0f} forks/s on the host", "", "a backend process for each")]
+
+
+def _cpu_of_short_lived(case: Case) -> float | None:
+    """CPU seconds per second that no sampled process accounts for; null when either side was not measured."""
+    idle, wait_io = case.mean("cpu", "idle_pct"), case.mean("cpu", "wait_io_pct")
+    sampled = case.processes["cpu_s"].sum()
+    if idle is None or not case.cpus or not case.processes.height or not case.seconds:
+        return None
+    busy = case.cpus * (100 - idle - (wait_io or 0.0)) / 100
+    return max(busy - float(sampled) / case.seconds, 0.0)

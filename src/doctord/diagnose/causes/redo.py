@@ -1,0 +1,226 @@
+"""Redo: commits, the write-ahead log and checkpoints."""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.words import in_bytes, in_share
+
+# A commit is one small write and a flush: below this even a single disk with a write cache is not slow.
+SLOW_COMMIT_MS = 5.0
+# Twice the device's own time is more than the device can explain.
+MORE_THAN_THE_DEVICE = 2.0
+# Requested checkpoints closer than this write most pages in full again and again.
+CHECKPOINT_EVERY_S = 60.0
+FULL_PAGES_MUCH = 0.3
+BLOCK_BYTES = 8192
+COMMIT_EVENTS_OF_REPLICAS = ("SyncRep",)
+
+
+@cause()
+def commits_slow(case: Case) -> Iterator[Finding]:
+    """Commits wait long for the log.
+
+    Looks like: client sessions wait in class Commit (`WALSync`, `WALWrite`), several milliseconds for each commit.
+    Hurts because: a transaction is over only when its redo is on stable storage; locks are held until then.
+    Speaks for it: waiting time per commit; the log device's own write time beside it.
+    Speaks against it: a device that writes much faster than commits wait: then the time goes to a CPU queue, not to disk.
+    Remedy: Where the device is slow, give the log its own, faster device or one with a protected write cache. Where
+        the device is quick and commits still wait, the log writer does not get a CPU: relieve the CPUs first. Group
+        small transactions into larger ones.
+    Verify: Time waited per commit, before and after, at the same commits per second.
+    Source: K. Manoharan's redo case, 2008: log file sync far above log file parallel write is CPU scheduling, not disk.
+    """
+    share = case.time.share("Commit") - case.time.share("Commit", *COMMIT_EVENTS_OF_REPLICAS)
+    commits = case.total("pg_stat_database.xact_commit")
+    if not case.worth_saying(share) or not commits:
+        return
+    per_commit_ms = share * case.time.seconds_per_second / commits * 1000
+    if per_commit_ms < SLOW_COMMIT_MS:
+        return
+    device_ms = _log_write_ms(case)
+    scheduling = device_ms is not None and per_commit_ms > MORE_THAN_THE_DEVICE * device_ms
+    where = "more than the device explains" if scheduling else "the log device is slow"
+    yield case.finding(
+        f"Commits wait {per_commit_ms:.1f} ms for the log: {where}",
+        impact=share,
+        confidence=0.7 if device_ms is None else 0.85,
+        for_=[
+            Evidence(
+                "session",
+                "wait_class = 'Commit'",
+                f"{per_commit_ms:.1f} ms per commit at {commits:.0f} commits/s",
+                f"{SLOW_COMMIT_MS:.0f} ms",
+                f"{in_share(share)} of database time",
+            ),
+            *([] if scheduling else _device(device_ms, per_commit_ms)),
+        ],
+        against=_device(device_ms, per_commit_ms) if scheduling else [],
+        unseen=case.unseen("track_wal_io_timing") if device_ms is None else (),
+    )
+
+
+@cause(explains=("commits_slow",))
+def wal_buffers_full(case: Case) -> Iterator[Finding]:
+    """Sessions write the log themselves because its buffers are full.
+
+    Looks like: `pg_stat_wal.wal_buffers_full` grows; sessions wait on `WALBufMapping` or `WALInsert`.
+    Hurts because: a session that finds no free log buffer has to write old ones out before it can go on.
+    Speaks for it: how often it happened per second, and the time waited for log buffers.
+    Speaks against it: few of these waits: the buffers fill, but it costs nothing.
+    Remedy: Raise wal_buffers (16 MB is the automatic ceiling; 64 MB serves high redo rates); it needs a restart.
+    Verify: wal_buffers_full per second near zero, and the share of `WALBufMapping` and `WALInsert` waits falls.
+    Source: PostgreSQL documentation, pg_stat_wal and wal_buffers; K. Manoharan's redo case, 2008 (log buffer space).
+    """
+    full = case.total("pg_stat_wal.wal_buffers_full") or 0.0
+    events = ("WALBufMapping", "WALInsert")
+    share = case.time.share(None, *events)
+    if full < 1 or not case.worth_saying(share):
+        return
+    written = case.total("pg_stat_wal.wal_bytes")
+    yield case.finding(
+        f"The log's buffers are full {full:.0f} times a second",
+        impact=share,
+        confidence=0.8,
+        for_=[
+            Evidence(
+                "statistic",
+                "name = 'pg_stat_wal.wal_buffers_full'",
+                f"{full:.0f} per s",
+                "1 per s",
+                f"wal_buffers holds {case.setting_of_any('wal_buffers') or 'an unknown number of'} blocks",
+            ),
+            Evidence("session", f"event in {events}", in_share(share), "of database time", "waited for log buffers"),
+            *(
+                [Evidence("statistic", "name = 'pg_stat_wal.wal_bytes'", f"{in_bytes(written)}/s", "", "redo written")]
+                if written is not None
+                else []
+            ),
+        ],
+    )
+
+
+@cause(explains=("commits_slow", "wal_buffers_full", "device_saturated", "log_writer_preempted"))
+def checkpoints_too_frequent(case: Case) -> Iterator[Finding]:
+    """Checkpoints follow each other too closely.
+
+    Looks like: requested checkpoints (`num_requested`) every few seconds; much of the redo is full-page images.
+    Hurts because: the first change of a page after each checkpoint writes the whole page to the log, and the checkpoint
+        itself writes and flushes every changed page; both compete with the sessions' own commits.
+    Speaks for it: seconds between checkpoints; share of full pages in the redo; the redo rate against max_wal_size.
+    Speaks against it: checkpoints that come by time (checkpoint_timeout) and few full pages.
+    Remedy: Raise max_wal_size so that checkpoints come by time: redo rate x checkpoint_timeout x 3 (a checkpoint starts
+        well before the limit), and check that the log's file system has the room.
+    Verify: num_requested stays still while num_timed grows; redo per transaction falls.
+    Source: PostgreSQL documentation, "WAL Configuration"; the rule of redo log sizes from the
+        redo rate, K. Manoharan 2008.
+    """
+    requested = case.total("pg_stat_checkpointer.num_requested") or 0.0
+    if requested * case.seconds < 2 or 1 / requested > CHECKPOINT_EVERY_S:
+        return
+    wal = case.total("pg_stat_wal.wal_bytes")
+    full_pages = _full_page_share(case)
+    share = case.time.share("Commit") + case.time.share("System I/O") + case.time.share("Configuration")
+    max_wal = case.setting_of_any("max_wal_size")
+    yield case.finding(
+        f"A checkpoint every {1 / requested:.0f} s because the log reaches its size limit",
+        impact=share if case.worth_saying(share) else None,
+        confidence=0.9 if full_pages is None or full_pages >= FULL_PAGES_MUCH else 0.6,
+        for_=[
+            Evidence(
+                "statistic",
+                "name = 'pg_stat_checkpointer.num_requested'",
+                f"{requested * case.seconds:.0f} requested checkpoints in {case.seconds:.0f} s",
+                f"one in {CHECKPOINT_EVERY_S:.0f} s",
+                f"max_wal_size is {max_wal or 'unknown'} MB",
+            ),
+            Evidence(
+                "session",
+                "wait_class in ('Commit', 'System I/O', 'Configuration')",
+                in_share(share),
+                "of database time",
+                "waited for the log and for writes",
+            ),
+            *_full_pages(full_pages),
+            *(
+                [
+                    Evidence(
+                        "statistic",
+                        "name = 'pg_stat_wal.wal_bytes'",
+                        f"{in_bytes(wal)}/s of redo",
+                        f"{in_bytes(wal * 900)} of max_wal_size would do for 5 minutes",
+                        "redo rate x 300 s x 3",
+                    )
+                ]
+                if wal
+                else []
+            ),
+        ],
+        against=[
+            Evidence(
+                "statistic",
+                "name = 'pg_stat_wal.wal_fpi'",
+                f"{full_pages:.0%} of the redo is full pages",
+                f"{FULL_PAGES_MUCH:.0%}",
+                "the checkpoints cost little redo",
+            )
+        ]
+        if full_pages is not None and full_pages < FULL_PAGES_MUCH
+        else [],
+    )
+
+
+def _full_page_share(case: Case) -> float | None:
+    pages, redo = case.total("pg_stat_wal.wal_fpi"), case.total("pg_stat_wal.wal_bytes")
+    return None if pages is None or not redo else min(pages * BLOCK_BYTES / redo, 1.0)
+
+
+def _full_pages(share: float | None) -> list[Evidence]:
+    if share is None or share < FULL_PAGES_MUCH:
+        return []
+    return [
+        Evidence(
+            "statistic",
+            "name = 'pg_stat_wal.wal_fpi'",
+            f"at most {share:.0%} of the redo is full pages",
+            f"{FULL_PAGES_MUCH:.0%}",
+            "pages are written whole after every checkpoint",
+        )
+    ]
+
+
+def _log_write_ms(case: Case) -> float | None:
+    """Time of one log flush: by the server's own timing where it is on, else the busiest device's mean write time."""
+    sync_ms, syncs = case.total("pg_stat_wal.wal_sync_time"), case.total("pg_stat_wal.wal_sync")
+    if sync_ms and syncs:
+        return sync_ms / syncs
+    written = (
+        case.chart.frame("disk")
+        .filter(pl.col("write_ms").is_not_null())
+        .group_by("device")
+        .agg(
+            pl.col("writes_per_s").sum().alias("writes"),
+            ((pl.col("write_ms") * pl.col("writes_per_s")).sum() / pl.col("writes_per_s").sum()).alias("ms"),
+        )
+        .sort("writes", descending=True)
+    )
+    return float(written["ms"][0]) if written.height else None
+
+
+def _device(device_ms: float | None, per_commit_ms: float) -> list[Evidence]:
+    if device_ms is None:
+        return []
+    return [
+        Evidence(
+            "disk",
+            "write_ms",
+            f"the log device takes {device_ms:.1f} ms for a write",
+            f"{per_commit_ms:.1f} ms per commit",
+            "the device explains the wait"
+            if per_commit_ms <= MORE_THAN_THE_DEVICE * device_ms
+            else "the rest is not the device: look at the CPU queue",
+        )
+    ]

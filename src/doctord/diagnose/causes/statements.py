@@ -1,0 +1,163 @@
+"""Statements: work that a better plan would not do."""
+
+import re
+from collections.abc import Iterator
+
+from doctord.analyse.figures import Figure
+from doctord.analyse.statements import Statement
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.words import in_bytes, in_share, shortened
+
+# A scan of fewer rows is quick whatever the plan.
+LARGE_SCAN_ROWS = 10_000
+# An index pays where a small part of the rows is wanted.
+SELECTIVE = 0.01
+SPILL_BYTES_PER_S = 1024 * 1024
+
+
+@cause(explains=("buffer_pool_small", "cpu_saturated", "device_saturated"))
+def missing_index(case: Case) -> Iterator[Finding]:
+    """A statement reads a whole large table again and again for a few rows.
+
+    Looks like: one statement takes much of the database time; `seq_tup_read` of one large table grows by millions.
+    Hurts because: every execution reads all rows, on CPU when they are cached and from disk when they are not.
+    Speaks for it: rows per scan against rows returned per call; the statement's share of database time.
+    Speaks against it: a statement that returns much of what it reads, or has no condition: no index would serve it.
+    Remedy: Look at its plan with explain (analyze, buffers), and create an index on the columns of its condition
+        (create index concurrently).
+    Verify: The plan uses the index; seq_tup_read of the table stands still; the statement's time per call falls.
+    Source: PostgreSQL documentation, pg_stat_all_tables and "Examining Index Usage".
+    """
+    scanned = _large_scans(case)
+    worst = next((pair for scan in scanned for pair in _statements_on(case, scan)), None)
+    if worst is None:
+        return
+    scan, statement = worst
+    table = (scan.entity or "").partition(".")[2]
+    rows_per_scan = _rows_per_scan(case, scan)
+    rows = statement.rows_per_call
+    yield case.finding(
+        f"{in_share(statement.share)} of database time reads all of table {table} for one statement",
+        impact=statement.share,
+        confidence=0.9 if rows is not None and rows <= SELECTIVE * rows_per_scan else 0.6,
+        for_=[
+            Evidence(
+                "statistic",
+                f"name = 'pg_stat_user_tables.seq_tup_read' and entity = '{scan.entity}'",
+                f"{scan.mean:,.0f} rows/s read by sequential scans, {rows_per_scan:,.0f} rows a scan",
+                f"{LARGE_SCAN_ROWS:,} rows a scan",
+                f"table {table}",
+            ),
+            Evidence(
+                "statement",
+                f"statement_id = '{statement.statement_id}'",
+                _per_call(statement),
+                f"{in_share(SELECTIVE)} of the rows read",
+                shortened(statement.text or ""),
+            ),
+        ],
+        against=[
+            Evidence(
+                "statement",
+                f"statement_id = '{statement.statement_id}'",
+                f"{rows:,.0f} rows returned per call",
+                f"{in_share(SELECTIVE)} of {rows_per_scan:,.0f}",
+                "it wants much of what it reads",
+            )
+        ]
+        if rows is not None and rows > SELECTIVE * rows_per_scan
+        else [],
+    )
+
+
+@cause(explains=("device_saturated", "io_by_others"))
+def sort_spill(case: Case) -> Iterator[Finding]:
+    """Sorts and hashes do not fit into work_mem and go to disk.
+
+    Looks like: `temp_bytes` grows; sessions wait on `BufFileRead` and `BufFileWrite`, or burn CPU copying to temporary
+        files.
+    Hurts because: what would be one pass in memory becomes several over files.
+    Speaks for it: temporary bytes per second, and the share of database time of the statements that write them.
+    Speaks against it: statements that spill only a little, or sort far more than memory could ever hold.
+    Remedy: Raise work_mem for the role or statement that needs it (not for all: each sort of each session may take
+        it), or let an index deliver the order.
+    Verify: temp_bytes per second falls; explain (analyze) shows `quicksort` in place of `external merge`.
+    Source: PostgreSQL documentation, work_mem, log_temp_files and pg_stat_database.temp_bytes.
+    """
+    temporary = case.total("pg_stat_database.temp_bytes") or 0.0
+    spilling = [statement for statement in case.statements if (statement.temp_bytes_per_s or 0.0) > 0]
+    waited = case.time.share(None, "BufFileRead", "BufFileWrite", "BufFileTruncate")
+    share = max(waited, min(sum(statement.share for statement in spilling), 1.0))
+    if temporary < SPILL_BYTES_PER_S or not case.worth_saying(share):
+        return
+    yield case.finding(
+        f"Sorts and hashes write {in_bytes(temporary)}/s of temporary files",
+        impact=share,
+        confidence=0.9 if spilling else 0.7,
+        for_=[
+            Evidence(
+                "statistic",
+                "name = 'pg_stat_database.temp_bytes'",
+                f"{in_bytes(temporary)}/s",
+                f"{in_bytes(SPILL_BYTES_PER_S)}/s",
+                f"work_mem is {case.setting_of_any('work_mem') or 'an unknown number of'} kB",
+            ),
+            *(
+                Evidence(
+                    "statement",
+                    f"statement_id = '{statement.statement_id}'",
+                    f"{in_share(statement.share)} of database time, {in_bytes(_temp_per_call(statement))} a call",
+                    "nothing spilled",
+                    shortened(statement.text or ""),
+                )
+                for statement in spilling[:3]
+            ),
+            *([Evidence("session", "event like 'BufFile%'", in_share(waited), "", "waited there")] if waited else []),
+        ],
+        unseen=() if spilling else case.unseen("pg_stat_statements"),
+    )
+
+
+def _large_scans(case: Case) -> list[Figure]:
+    return [
+        figure
+        for figure in case.figures("pg_stat_user_tables.seq_tup_read")
+        if _rows_per_scan(case, figure) >= LARGE_SCAN_ROWS
+    ]
+
+
+def _rows_per_scan(case: Case, rows: Figure) -> float:
+    scans = [
+        figure.mean
+        for figure in case.figures("pg_stat_user_tables.seq_scan")
+        if (figure.db, figure.entity) == (rows.db, rows.entity)
+    ]
+    return rows.mean / scans[0] if scans and scans[0] else 0.0
+
+
+def _statements_on(case: Case, scan: Figure) -> Iterator[tuple[Figure, Statement]]:
+    """Statements with a condition, on the scanned table, that take a share of the time worth saying."""
+    table = (scan.entity or "").rpartition(".")[2]
+    named = re.compile(rf"\b{re.escape(table)}\b", re.IGNORECASE)
+    for statement in case.statements:
+        text = statement.text or ""
+        conditional = re.search(r"\b(where|on|using)\b", text, re.IGNORECASE)
+        if statement.db == scan.db and conditional and named.search(text) and case.worth_saying(statement.share):
+            yield scan, statement
+
+
+def _per_call(statement: Statement) -> str:
+    parts = [
+        "" if statement.calls_per_s is None else f"{statement.calls_per_s:.1f} calls/s",
+        "" if statement.elapsed_ms is None else f"{statement.elapsed_ms:.1f} ms a call",
+        "" if statement.rows_per_call is None else f"{statement.rows_per_call:,.1f} rows a call",
+    ]
+    return ", ".join(part for part in parts if part) or f"{in_share(statement.share)} of database time"
+
+
+def _temp_per_call(statement: Statement) -> float:
+    if statement.temp_bytes_per_s is None or not statement.calls_per_s:
+        return 0.0
+    return statement.temp_bytes_per_s / statement.calls_per_s
