@@ -75,7 +75,7 @@ def connections_near_limit(case: Case) -> Iterator[Finding]:
     Hurts because: the next client is refused, and a restart of the application makes it worse.
     Speaks for it: connections against the limit.
     Speaks against it: most of them idle: then a pool, not a higher limit, is the answer.
-    Remedy: Find the clients that keep idle connections and pool them; raise max_connections only with the memory for it.
+    Remedy: Find the clients that keep idle connections and pool them; raise max_connections only with memory for it.
     Verify: Connections stay under 80 % of the limit at the busiest hour.
     Source: PostgreSQL documentation, max_connections and superuser_reserved_connections.
     """

@@ -27,7 +27,7 @@ def commits_slow(case: Case) -> Iterator[Finding]:
     Looks like: client sessions wait in class Commit (`WALSync`, `WALWrite`), several milliseconds for each commit.
     Hurts because: a transaction is over only when its redo is on stable storage; locks are held until then.
     Speaks for it: waiting time per commit; the log device's own write time beside it.
-    Speaks against it: a device that writes much faster than commits wait: then the time goes to a CPU queue, not to disk.
+    Speaks against it: a device that writes much faster than commits wait: then the time goes to a CPU queue.
     Remedy: Where the device is slow, give the log its own, faster device or one with a protected write cache. Where
         the device is quick and commits still wait, the log writer does not get a CPU: relieve the CPUs first. Group
         small transactions into larger ones.
