@@ -1,4 +1,8 @@
-"""What a cause is: one function, documented under fixed headings, that looks at a case and yields findings."""
+"""What a cause is: one function, documented under fixed headings, that looks at a case and yields findings.
+
+A finding's confidence says how sure its figures make it: 0.95 when the limit or the blocker itself was seen, 0.85 when
+strong figures from two sides agree (who waits, and what it waits for), 0.6 when only one side was measured.
+"""
 
 import inspect
 import re
