@@ -1,1 +1,1 @@
-"""Lab: faults to inject into a private server, for tests and for learning."""
+"""The lab: a private PostgreSQL under a light load, and faults to inject into it, for tests and for learning."""

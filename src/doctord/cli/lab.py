@@ -1,0 +1,122 @@
+"""`doctord lab`: inject a fault into a private server, to learn from it or to test the diagnosis."""
+
+import difflib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from doctord.cli import app
+from doctord.cli.arguments import Refusal, parse_duration, said
+
+if TYPE_CHECKING:
+    from doctord.lab.fault import Fault
+    from doctord.lab.run import Outcome
+    from doctord.lab.server import Server
+    from doctord.lab.workload import Pace
+
+lab = typer.Typer(no_args_is_help=True, help="Inject a fault into a private PostgreSQL server and look at it.")
+app.add_typer(lab, name="lab")
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+@lab.command("list")
+def list_faults(*, as_json: AsJson = False) -> None:
+    """List the faults."""
+    from doctord.lab.fault import all_faults  # noqa: PLC0415 - heavy
+
+    faults = all_faults().values()
+    if as_json:
+        typer.echo(json.dumps([_described(fault) for fault in faults], indent=2))
+        return
+    width = max(len(fault.name) for fault in faults)
+    for fault in faults:
+        typer.echo(f"{fault.name:<{width}}  {fault.summary}{' (root)' if fault.needs_root else ''}")
+
+
+@lab.command("run")
+def run_fault(
+    name: Annotated[str, typer.Argument(metavar="FAULT", help="A name from `doctord lab list`.")],
+    duration: Annotated[str, typer.Option("--for", help="How long the fault lasts, once it bites.")] = "20s",
+    bin_dir: Annotated[Path | None, typer.Option(help="Folder of PostgreSQL's programs.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="For everything random in the load.")] = 1,
+    *,
+    as_json: AsJson = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the server's folder, stopped, with its logs.")] = False,
+) -> None:
+    """Start a private server, load it lightly, inject FAULT, and remove everything in the end.
+
+    It says how to connect and leaves you the time to look.
+    """
+    from doctord.lab.errors import LabError  # noqa: PLC0415 - heavy
+    from doctord.lab.run import run  # noqa: PLC0415 - heavy
+
+    with said():
+        fault = _named(name)
+        look = _invitation(fault, parse_duration(duration), keep=keep)
+        try:
+            outcome = run(fault, look, seed=seed, bin_dir=bin_dir, keep=keep)
+        except LabError as error:
+            raise Refusal(str(error), error.hint) from error
+    typer.echo(json.dumps(_document(outcome), indent=2) if as_json else _text(outcome))
+
+
+def _named(name: str) -> "Fault":
+    from doctord.lab.fault import all_faults  # noqa: PLC0415 - heavy
+
+    faults = all_faults()
+    if name in faults:
+        return faults[name]
+    near = difflib.get_close_matches(name.replace("-", "_"), faults, n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    raise Refusal(f"there is no fault {name!r}", f"{hint}`doctord lab list` shows them all")
+
+
+def _invitation(fault: "Fault", seconds: float, *, keep: bool) -> "Callable[[Server], None]":
+    def invite(server: "Server") -> None:
+        typer.echo(f"{fault.description}\n\nLook at it for {seconds:g} s:", err=True)
+        typer.echo(f'  psql "{server.dsn}"\n  doctord checkup --dsn "{server.dsn}"', err=True)
+        if keep:
+            typer.echo(f"Its folder stays: {server.folder}", err=True)
+        time.sleep(seconds)
+
+    return invite
+
+
+def _described(fault: "Fault") -> dict[str, Any]:
+    return {
+        "fault": fault.name,
+        "expected_cause": fault.cause,
+        "needs_root": fault.needs_root,
+        "description": fault.description,
+    }
+
+
+def _document(outcome: "Outcome") -> dict[str, Any]:
+    return {
+        "fault": outcome.fault.name,
+        "expected_cause": outcome.fault.cause,
+        "skipped": outcome.skipped,
+        "throughput": {
+            "before": asdict(outcome.before) if outcome.before else None,
+            "during": asdict(outcome.during) if outcome.during else None,
+        },
+    }
+
+
+def _text(outcome: "Outcome") -> str:
+    if outcome.skipped:
+        return f"{outcome.fault.name} was skipped: {outcome.skipped}"
+    return f"The light load before: {_paced(outcome.before)}; during {outcome.fault.name}: {_paced(outcome.during)}."
+
+
+def _paced(pace: "Pace | None") -> str:
+    if pace is None:
+        return "not reported"
+    latency = "" if pace.latency_ms is None else f", {pace.latency_ms:g} ms each"
+    return f"{pace.tps:g} transactions/s{latency}"

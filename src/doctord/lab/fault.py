@@ -1,0 +1,74 @@
+"""What a fault is, and the registry of them: one decorated function per file in `faults/`."""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from doctord.lab import faults
+from doctord.lab.cgroup import Controller
+from doctord.lab.server import Server
+
+Injection = Callable[[Server, int], Iterator[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault: how it is injected, and which cause a diagnosis has to name first.
+
+    `inject` gets the running server and a seed; while its context lasts, the fault does. `cause` is the identifier of
+    the cause, null when there is nothing to find. `controller` is what the server's own control group has to offer,
+    which needs root. `settings` and `scale` are those of the server and of pgbench's tables. `warm_up_s` is how long
+    the fault takes to bite.
+    """
+
+    name: str
+    description: str
+    cause: str | None
+    inject: Callable[[Server, int], AbstractContextManager[None]]
+    controller: Controller | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    scale: int = 10
+    warm_up_s: float = 2.0
+
+    @property
+    def needs_root(self) -> bool:
+        """Whether only root can inject it."""
+        return self.controller is not None
+
+    @property
+    def summary(self) -> str:
+        """The first line of the description."""
+        return self.description.partition("\n")[0]
+
+
+_known: Final[dict[str, Fault]] = {}
+
+
+def fault(
+    cause: str | None,
+    *,
+    controller: Controller | None = None,
+    settings: Mapping[str, str] | None = None,
+    scale: int = 10,
+    warm_up_s: float = 2.0,
+) -> Callable[[Injection], Injection]:
+    """Register a generator function as a fault: name and docstring are the fault's, which lasts while it yields."""
+
+    def register(injection: Injection) -> Injection:
+        name, description = injection.__name__, inspect.getdoc(injection) or ""
+        inject = contextmanager(injection)
+        _known[name] = Fault(name, description, cause, inject, controller, settings or {}, scale, warm_up_s)
+        return injection
+
+    return register
+
+
+def all_faults() -> dict[str, Fault]:
+    """Every fault by its name, in alphabetical order, the healthy run last."""
+    for module in pkgutil.iter_modules(faults.__path__):
+        importlib.import_module(f"{faults.__name__}.{module.name}")
+    return dict(sorted(_known.items(), key=lambda item: (item[1].cause is None, item[0])))

@@ -1,0 +1,24 @@
+"""Checkpoints that chase each other."""
+
+from collections.abc import Iterator
+
+from doctord.lab.fault import fault
+from doctord.lab.server import Server
+from doctord.lab.workload import workload
+
+_SCRIPT = """
+\\set first random(1, 80000)
+update pgbench_accounts set abalance = abalance + 1
+where aid in (select :first + n * 10000 from generate_series(0, 90) n);
+"""
+
+
+@fault(cause="checkpoints_too_frequent")
+def checkpoint_storm(server: Server, seed: int) -> Iterator[None]:
+    """max_wal_size is 32 MB while scattered rows are updated, so that a checkpoint is requested every second or two.
+
+    After each checkpoint the first change of a page writes the whole page to the WAL, which brings on the next one.
+    """
+    server.set(max_wal_size="32MB", min_wal_size="32MB")
+    with workload(server, seed=seed, clients=4, script=_SCRIPT, rate_per_s=100):
+        yield

@@ -1,0 +1,17 @@
+"""A connection per transaction."""
+
+from collections.abc import Iterator
+
+from doctord.lab.fault import fault
+from doctord.lab.server import Server
+from doctord.lab.workload import workload
+
+
+@fault(cause="connection_churn")
+def connection_churn(server: Server, seed: int) -> Iterator[None]:
+    """Four clients open a connection for every query and close it again, as fast as they can.
+
+    The server starts and ends hundreds of processes per second. What the queries do costs next to nothing.
+    """
+    with workload(server, seed=seed, clients=4, script="select 1;", reconnect=True):
+        yield

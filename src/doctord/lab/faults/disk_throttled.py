@@ -1,0 +1,23 @@
+"""A control group that may not use the disk as it needs."""
+
+from collections.abc import Iterator
+
+from doctord.lab.cgroup import device_of
+from doctord.lab.fault import fault
+from doctord.lab.server import Server, its_group
+
+
+@fault(cause="cgroup_io_limit", controller="io", settings={"shared_buffers": "16MB"})
+def disk_throttled(server: Server, _seed: int) -> Iterator[None]:
+    """The server's control group is held to 60 reads and 30 writes per second.
+
+    Its buffer pool is small and the page cache was emptied: reads wait for their turn, and so do commits, which sync
+    the WAL. The disk itself is fast and idle.
+    """
+    device, group = device_of(server.data), its_group(server)
+    server.evict()
+    group.limit_io(device, reads_per_s=60, writes_per_s=30)
+    try:
+        yield
+    finally:
+        group.free_io(device)

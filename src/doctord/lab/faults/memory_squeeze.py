@@ -1,0 +1,27 @@
+"""A control group with less memory than its work needs."""
+
+from collections.abc import Iterator
+
+from doctord.lab.fault import fault
+from doctord.lab.server import Server, its_group
+from doctord.lab.workload import workload
+
+_SCRIPT = """
+\\set first random(1, 5000000)
+select sum(abalance) from pgbench_accounts where aid between :first and :first + 5000;
+\\sleep 5 ms
+"""
+
+
+@fault(cause="cgroup_memory_limit", controller="memory", settings={"shared_buffers": "32MB"}, scale=50)
+def memory_squeeze(server: Server, seed: int) -> Iterator[None]:
+    """The server's control group is held to 128 MiB, page cache included, while it reads a table of 640 MiB.
+
+    Every page it reads pushes out another: the kernel reclaims all the time, and reads that came from the page cache
+    come from the disk.
+    """
+    group = its_group(server)
+    server.evict()
+    with workload(server, seed=seed, clients=4, script=_SCRIPT):
+        group.limit_memory(128 << 20)
+        yield

@@ -1,0 +1,29 @@
+"""A lookup that reads the whole table."""
+
+from collections.abc import Iterator
+
+from doctord.lab.fault import fault
+from doctord.lab.server import Server
+from doctord.lab.workload import workload
+
+_SCRIPT = """
+\\set customer random(1, 20000)
+select count(*), sum(amount) from orders where customer = :customer;
+\\sleep 20 ms
+"""
+
+
+@fault(cause="missing_index")
+def missing_index(server: Server, seed: int) -> Iterator[None]:
+    """Two sessions look up orders by customer, and there is no index on that column.
+
+    Each lookup reads a table of 600,000 rows for the 30 that it wants. The table fits into the buffer pool, so that all
+    this is CPU time, in one statement.
+    """
+    server.execute(
+        "create table orders as select id, 1 + id % 20000 as customer, id * 0.01 as amount, repeat('.', 60) as note"
+        " from generate_series(1, 600000) id"
+    )
+    server.execute("vacuum analyze orders")
+    with workload(server, seed=seed, clients=2, script=_SCRIPT):
+        yield

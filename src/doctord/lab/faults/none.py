@@ -1,0 +1,15 @@
+"""The healthy run."""
+
+from collections.abc import Iterator
+
+from doctord.lab.fault import fault
+from doctord.lab.server import Server
+
+
+@fault(cause=None)
+def none(_server: Server, _seed: int) -> Iterator[None]:
+    """No fault: the light load alone.
+
+    A check-up has to find nothing.
+    """
+    yield

@@ -1,0 +1,26 @@
+"""Many sessions, one row."""
+
+from collections.abc import Iterator
+
+from doctord.lab.fault import fault
+from doctord.lab.server import Server
+from doctord.lab.workload import workload
+
+_SCRIPT = """
+begin;
+update pgbench_branches set bbalance = bbalance + 1 where bid = 1;
+select abalance from pgbench_accounts where aid = 1;
+\\sleep 5 ms
+commit;
+"""
+
+
+@fault(cause="row_locks")
+def row_lock_convoy(server: Server, seed: int) -> Iterator[None]:
+    """Sixteen sessions update the same row, and each keeps it locked for 5 ms of work of its own.
+
+    At any moment one holds the row and the others queue for it, in `Lock: tuple` and `Lock: transactionid`. No
+    transaction is long, and CPU and disk are idle: only the order of the statements can be changed.
+    """
+    with workload(server, seed=seed, clients=16, script=_SCRIPT):
+        yield

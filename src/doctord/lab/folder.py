@@ -1,0 +1,59 @@
+"""The lab's temporary folder: private, removed at the end, and swept by the next run when its owner was killed."""
+
+import logging
+import os
+import pwd
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from doctord.lab.processes import server_user
+
+log = logging.getLogger("doctord.lab")
+
+PREFIX = "doctord-lab-"
+_KEEP = "keep"
+
+
+def is_stale(name: str) -> bool:
+    """Whether something named `doctord-lab-PID...` belongs to a process that is gone."""
+    owner = re.match(rf"{PREFIX}(\d+)", name)
+    return owner is not None and not Path("/proc", owner[1]).exists()
+
+
+def sweep() -> None:
+    """Remove the folders of labs that were killed before they could do so."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        ours = folder.is_dir() and not folder.is_symlink() and folder.stat().st_uid in _our_uids()
+        if ours and is_stale(folder.name) and not (folder / _KEEP).exists():
+            log.info("removing %s, left behind by a lab that was killed", folder)
+            shutil.rmtree(folder)
+
+
+@contextmanager
+def private_folder(*, keep: bool = False) -> Iterator[Path]:
+    """A new folder for the server and its logs; it stays after the run when `keep` is set."""
+    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+    try:
+        give(folder)
+        yield folder
+    finally:
+        if keep:
+            (folder / _KEEP).touch()
+        else:
+            shutil.rmtree(folder)
+
+
+def give(path: Path) -> None:
+    """Make the server's user the owner of a file or folder."""
+    user = server_user()
+    if user is not None:
+        shutil.chown(path, user)
+
+
+def _our_uids() -> set[int]:
+    user = server_user()
+    return {os.geteuid()} if user is None else {os.geteuid(), pwd.getpwnam(user).pw_uid}

@@ -1,0 +1,65 @@
+"""Starting processes that never outlive the lab, and ending the lab in an orderly way."""
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from doctord.lab.errors import LabError
+
+_ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def server_user() -> str | None:
+    """The user that the server runs as: null for our own, since PostgreSQL refuses to run as root."""
+    if os.geteuid() != 0:
+        return None
+    known = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in known else "nobody"
+
+
+def tied(command: Sequence[str | Path], *, on_death: str = "KILL", user: str | None = None) -> list[str]:
+    """The command, changed so that the kernel sends it `on_death` when the lab dies, and so that it runs as `user`."""
+    if shutil.which("setpriv") is None:
+        raise LabError("setpriv was not found", "install util-linux")
+    prefix = ["setpriv", "--pdeathsig", on_death]
+    if user is not None:
+        account = pwd.getpwnam(user)
+        prefix += [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
+    return [*prefix, "--", *map(str, command)]
+
+
+@contextmanager
+def running(command: Sequence[str | Path], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command beside us, its output in `log`; end it on the way out."""
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            tied(command), stdin=subprocess.DEVNULL, stdout=output, stderr=output, process_group=0
+        )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def orderly_end() -> Iterator[None]:
+    """Turn Ctrl-C, SIGTERM and SIGHUP into SystemExit, so that every `finally` runs; later ones do not disturb it."""
+
+    def leave(number: int, _frame: FrameType | None) -> None:
+        for ending in _ENDINGS:
+            signal.signal(ending, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    before = [(ending, signal.signal(ending, leave)) for ending in _ENDINGS]
+    try:
+        yield
+    finally:
+        for ending, handler in before:
+            signal.signal(ending, handler)

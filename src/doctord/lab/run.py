@@ -1,0 +1,96 @@
+"""One run of the lab: a server, a light load, a fault, and somebody who looks."""
+
+import logging
+import os
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from doctord.diagnose.finding import Diagnosis
+from doctord.lab import cgroup, folder
+from doctord.lab.binaries import find_binaries
+from doctord.lab.errors import UnavailableError
+from doctord.lab.fault import Fault
+from doctord.lab.processes import orderly_end
+from doctord.lab.server import Server, running_server
+from doctord.lab.template import provide_cluster
+from doctord.lab.workload import Pace, workload
+
+log = logging.getLogger("doctord.lab")
+
+_CLIENTS = 4
+_RATE_PER_S = 100
+_BEFORE_S = 3.0
+
+Look = Callable[[Server], Diagnosis | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a run: the pace of the light load before and during the fault, and what was diagnosed.
+
+    `skipped` says why the fault could not be injected here; everything else is null then.
+    """
+
+    fault: Fault
+    skipped: str | None = None
+    before: Pace | None = None
+    during: Pace | None = None
+    diagnosis: Diagnosis | None = None
+
+    @property
+    def first_cause(self) -> str | None:
+        """The cause that the diagnosis names first."""
+        return self.diagnosis.findings[0].cause if self.diagnosis and self.diagnosis.findings else None
+
+    @property
+    def correct(self) -> bool | None:
+        """Whether that is the injected one; null when nothing was diagnosed."""
+        return None if self.diagnosis is None else self.first_cause == self.fault.cause
+
+
+def run(fault: Fault, look: Look, *, seed: int = 1, bin_dir: Path | None = None, keep: bool = False) -> Outcome:
+    """Inject a fault into a private server and look at it once the fault bites.
+
+    Whatever way this ends, by return, exception, Ctrl-C or SIGTERM, the server, its load and its folder are gone.
+
+    Args:
+        fault: the fault.
+        look: is called with the server while the fault lasts; what it returns is the run's diagnosis.
+        seed: for everything random in the load.
+        bin_dir: folder of PostgreSQL's programs; null: the newest found.
+        keep: whether the server's folder, with its logs, stays.
+
+    Raises:
+        LabError: there is no usable PostgreSQL, or it does not start.
+    """
+    if fault.needs_root and os.geteuid() != 0:
+        return Outcome(fault, skipped="it limits the server's control group, which needs root")
+    binaries = find_binaries(bin_dir)
+    with orderly_end():
+        folder.sweep()
+        cgroup.sweep()
+        try:
+            return _run(fault, look, seed, binaries, keep=keep)
+        except UnavailableError as reason:
+            return Outcome(fault, skipped=str(reason))
+
+
+def _run(fault: Fault, look: Look, seed: int, binaries: Path, *, keep: bool) -> Outcome:
+    with ExitStack() as stack:
+        home = stack.enter_context(folder.private_folder(keep=keep))
+        provide_cluster(binaries, fault.scale, home / "data")
+        group = stack.enter_context(cgroup.control_group(fault.controller)) if fault.controller else None
+        server = stack.enter_context(running_server(binaries, home, home / "data", fault.settings, group=group))
+        load = stack.enter_context(workload(server, seed=seed, clients=_CLIENTS, rate_per_s=_RATE_PER_S))
+        started = time.time()
+        time.sleep(_BEFORE_S)
+        stack.enter_context(fault.inject(server, seed))
+        injected = time.time()
+        log.info("%s injected, waiting %g s for it to bite", fault.name, fault.warm_up_s)
+        time.sleep(fault.warm_up_s)
+        bites = time.time()
+        diagnosis = look(server)
+        return Outcome(fault, None, load.pace(started, injected), load.pace(bites, time.time()), diagnosis)

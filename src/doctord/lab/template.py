@@ -1,0 +1,93 @@
+"""Prepared clusters: initdb and `pgbench -i` cost seconds, so each version's is made once, kept, and copied per run."""
+
+import fcntl
+import logging
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from doctord.lab.binaries import version_of
+from doctord.lab.errors import LabError
+from doctord.lab.processes import server_user, tied
+from doctord.lab.server import DATABASE, Server, running_server
+
+log = logging.getLogger("doctord.lab")
+
+_RECIPE: Final = 1  # raise it when what a template holds changes
+
+
+def provide_cluster(binaries: Path, scale: int, data: Path) -> None:
+    """Make `data` a data directory with pgbench's tables at that scale: a copy of a kept one, or a new one to keep.
+
+    It is synced, so that its write-back does not fall into the run.
+    """
+    kept = cache_folder() / f"postgresql-{version_of(binaries)}-scale{scale}-recipe{_RECIPE}"
+    with kept.with_name("lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if kept.exists():
+            _copy(kept, data)
+        else:
+            log.info("preparing a cluster, once for this version of PostgreSQL")
+            _prepare(binaries, scale, data)
+            _keep(data, kept)
+    subprocess.run(["sync", "--file-system", data], check=True)
+
+
+def cache_folder() -> Path:
+    """Where prepared clusters are kept: $XDG_CACHE_HOME/doctord/lab, else a folder of our own in /var/tmp.
+
+    Raises:
+        LabError: others could put a cluster of theirs there.
+    """
+    home = os.environ.get("XDG_CACHE_HOME")
+    folder = Path(home, "doctord", "lab") if home else Path(f"/var/tmp/doctord-lab-{os.geteuid()}")  # noqa: S108 - its owner is checked
+    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    seen = folder.lstat()
+    if seen.st_uid != os.geteuid() or not stat.S_ISDIR(seen.st_mode) or seen.st_mode & 0o022:
+        raise LabError(f"{folder} can be written by others", "remove it, or set XDG_CACHE_HOME to a folder of yours")
+    return folder
+
+
+def _copy(source: Path, target: Path) -> None:
+    subprocess.run(["cp", "--archive", "--reflink=auto", "--no-target-directory", source, target], check=True)
+
+
+def _keep(data: Path, kept: Path) -> None:
+    partial = kept.with_name("partial")
+    if partial.exists():
+        shutil.rmtree(partial)
+    _copy(data, partial)
+    partial.rename(kept)
+
+
+def _prepare(binaries: Path, scale: int, data: Path) -> None:
+    options = ["--username=postgres", "--encoding=UTF8", "--no-locale", "--no-sync", "--auth=peer"]
+    _quietly(tied([binaries / "initdb", *options, "--pgdata", data], user=server_user()))
+    # Without replicas in mind, loading a new table writes no WAL.
+    loading = {"wal_level": "minimal", "max_wal_senders": "0"}
+    with running_server(binaries, data.parent, data, loading, orderly=True) as server:
+        _fill(server, scale)
+
+
+def _fill(server: Server, scale: int) -> None:
+    with server.connect(dbname="postgres") as connection:
+        connection.execute(f"create database {DATABASE}")
+    with server.connect() as connection:
+        offered = connection.execute("select from pg_available_extensions where name = 'pg_stat_statements'")
+        if offered.fetchone() is not None:
+            connection.execute("create extension pg_stat_statements")
+            with (server.data / "postgresql.conf").open("a") as configuration:
+                configuration.write("shared_preload_libraries = 'pg_stat_statements'\n")
+    _quietly([server.binaries / "pgbench", "--initialize", "--quiet", f"--scale={scale}", server.dsn])
+    server.execute("vacuum analyze")
+    server.execute("checkpoint")
+
+
+def _quietly(command: Sequence[str | Path]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise LabError("the cluster could not be prepared", f"the failed program said:\n{done.stderr.strip()}")

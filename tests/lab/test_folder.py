@@ -1,0 +1,42 @@
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from doctord.lab.folder import private_folder, sweep
+
+
+@pytest.fixture(autouse=True)
+def _temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+
+def test_the_folder_is_private_and_gone_afterwards() -> None:
+    with private_folder() as folder:
+        assert folder.stat().st_mode & 0o077 == 0
+    assert not folder.exists()
+
+
+def test_a_kept_folder_stays_even_when_its_owner_is_gone(tmp_path: Path) -> None:
+    with private_folder(keep=True) as folder:
+        pass
+    folder = folder.rename(tmp_path / f"doctord-lab-{_gone()}-kept")
+    sweep()
+    assert folder.exists()
+
+
+def test_sweep_removes_only_folders_whose_owner_is_gone(tmp_path: Path) -> None:
+    stale = tmp_path / f"doctord-lab-{_gone()}-abc"
+    living = tmp_path / f"doctord-lab-{os.getpid()}-abc"
+    other = tmp_path / "doctord-laboratory"
+    for folder in (stale, living, other):
+        folder.mkdir()
+    sweep()
+    assert [folder.exists() for folder in (stale, living, other)] == [False, True, True]
+
+
+def _gone() -> int:
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return process.pid

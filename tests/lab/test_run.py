@@ -1,0 +1,123 @@
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from doctord.lab.fault import Fault, all_faults
+from doctord.lab.run import run
+from doctord.lab.server import Server
+
+pytestmark = pytest.mark.server
+
+
+def test_the_healthy_run_reaches_its_pace_and_leaves_nothing_behind() -> None:
+    seen: list[Server] = []
+
+    def look(server: Server) -> None:
+        seen.append(server)
+        with server.connect() as connection:
+            assert connection.execute("select current_setting('fsync')").fetchone() == ("on",)
+        time.sleep(1.5)
+
+    outcome = run(all_faults()["none"], look)
+    assert outcome.skipped is None
+    assert outcome.before is not None
+    assert 60 < outcome.before.tps < 140
+    assert not seen[0].folder.exists()
+    assert seen[0].process.poll() is not None
+
+
+def test_an_exception_in_the_look_leaves_nothing_behind() -> None:
+    seen: list[Server] = []
+
+    def look(server: Server) -> None:
+        seen.append(server)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run(all_faults()["cpu_hog"], look)
+    assert not seen[0].folder.exists()
+    assert not _processes_of(seen[0].folder)
+
+
+def test_without_root_a_fault_of_control_groups_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    outcome = run(all_faults()["memory_squeeze"], lambda _server: None)
+    assert "root" in (outcome.skipped or "")
+    assert outcome.correct is None
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_run_and_leaves_nothing_behind(number: signal.Signals) -> None:
+    with _started("row_lock_convoy") as (process, folder):
+        process.send_signal(number)
+        assert process.wait(15) == 128 + number
+        assert not folder.exists()
+        assert not _processes_of(folder)
+
+
+def test_after_kill_9_no_process_lives_on_and_the_next_run_sweeps_the_folder() -> None:
+    with _started("cpu_hog") as (process, folder):
+        children = _children(process.pid)
+        process.kill()
+        process.wait()
+        _wait_until_gone(children)
+        assert folder.exists()
+        run(Fault("nothing", "", None, all_faults()["none"].inject, warm_up_s=0), lambda _server: None)
+        assert not folder.exists()
+
+
+@contextmanager
+def _started(fault: str) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """`doctord lab run` once the fault bites, and the server's folder."""
+    command = [Path(sys.executable).with_name("doctord"), "lab", "run", fault, "--for", "60s"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        said = next(line for line in process.stderr if "psql" in line)
+        folder = re.search(r"host=(\S+)", said)
+        assert folder is not None
+        yield process, Path(folder[1])
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _children(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task")
+    return [int(child) for task in tasks.iterdir() for child in (task / "children").read_text().split()]
+
+
+def _processes_of(folder: Path) -> list[str]:
+    """Command lines that name the folder."""
+    lines = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if str(folder) in line:
+            lines.append(line)
+    return lines
+
+
+def _wait_until_gone(pids: list[int]) -> None:
+    assert pids
+    deadline = time.monotonic() + 10
+    while living := [pid for pid in pids if _is_running(pid)]:
+        assert time.monotonic() < deadline, f"still running: {living}"
+        time.sleep(0.05)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
