@@ -1,6 +1,8 @@
 """The Rust crate in native/: what must be fast or small."""
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 class Batch:
@@ -15,3 +17,34 @@ class Batch:
     def __len__(self) -> int: ...
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
+
+class SegmentWriter:
+    """Appends batches to a new segment of a lake. Rows wait in memory until `sync`."""
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        """Create the file; an OSError when it exists or cannot be written."""
+
+    def append(self, batch: Batch) -> int:
+        """Keep rows for the next sync; returns how many wait by now."""
+
+    def sync(self) -> int:
+        """Put the waiting rows on disk; returns the size of the file.
+
+        Raises an OSError when they cannot be written: they are gone then, and the file ends with its last sound frame.
+        """
+
+def read_segment(
+    path: str | PathLike[str], tables: Sequence[str] | None = None
+) -> tuple[list[Batch], list[tuple[int, str, int]]]:
+    """Rows of these tables (default: all), and what could not be read: offset, `torn` or `damaged`, bytes.
+
+    Raises a ValueError when the file is no segment.
+    """
+
+def seal_segment(
+    segment: str | PathLike[str], sealed: str | PathLike[str], day: str, entities: Mapping[str, Sequence[str]]
+) -> tuple[list[Path], list[tuple[int, str, int]]]:
+    """Turn a segment into `sealed/TABLE/DAY/NAME.parquet` and remove it; files written, and what could not be read.
+
+    `entities` names the columns by which a table is sorted before `ts`.
+    """

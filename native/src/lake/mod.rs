@@ -1,0 +1,108 @@
+//! The lake's native side: segments that survive a crash, and their sealing into Parquet.
+
+pub mod seal;
+pub mod segment;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::PathBuf;
+
+use arrow_schema::ArrowError;
+use parquet::errors::ParquetError;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::batch::{Batch, value_error};
+
+/// Offset, reason (`torn`, `damaged`) and length in bytes of a part that could not be read.
+type Trouble = (u64, &'static str, u64);
+
+fn troubles(problems: Vec<segment::Problem>) -> Vec<Trouble> {
+    problems.into_iter().map(|p| (p.offset, p.reason, p.bytes)).collect()
+}
+
+/// An error of the operating system keeps its number, so that Python can tell a full disk from the rest.
+fn python_error(error: std::io::Error) -> PyErr {
+    match error.raw_os_error() {
+        Some(_) => error.into(),
+        None => value_error(error),
+    }
+}
+
+fn parquet_error(error: ParquetError) -> PyErr {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {
+            Ok(io) => python_error(*io),
+            Err(other) => PyValueError::new_err(other.to_string()),
+        },
+        other => value_error(other),
+    }
+}
+
+#[pyclass(frozen, module = "doctord._native")]
+pub struct SegmentWriter(segment::SegmentWriter);
+
+#[pymethods]
+impl SegmentWriter {
+    #[new]
+    fn new(path: PathBuf) -> PyResult<Self> {
+        Ok(Self(segment::SegmentWriter::create(&path).map_err(python_error)?))
+    }
+
+    fn append(&self, batch: &Batch) -> PyResult<usize> {
+        self.0.append(&batch.table, &batch.rows).map_err(value_error)
+    }
+
+    fn sync(&self, py: Python<'_>) -> PyResult<u64> {
+        py.detach(|| self.0.sync()).map_err(python_error)
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (path, tables=None))]
+pub fn read_segment(
+    py: Python<'_>,
+    path: PathBuf,
+    tables: Option<Vec<String>>,
+) -> PyResult<(Vec<Batch>, Vec<Trouble>)> {
+    let wanted = |frame: &segment::Frame| tables.as_ref().is_none_or(|names| names.contains(&frame.table));
+    py.detach(|| {
+        let file = File::open(path)?;
+        let (frames, problems) = segment::scan(&file)?;
+        let batches = frames
+            .iter()
+            .filter(|frame| wanted(frame))
+            .map(|frame| {
+                let rows = segment::decode(&segment::payload(&file, frame)?, None);
+                Ok(Batch {
+                    table: frame.table.clone(),
+                    rows: rows.map_err(|error: ArrowError| std::io::Error::other(error.to_string()))?,
+                })
+            })
+            .collect::<std::io::Result<Vec<_>>>()?;
+        Ok((batches, troubles(problems)))
+    })
+    .map_err(python_error)
+}
+
+#[pyfunction]
+pub fn seal_segment(
+    py: Python<'_>,
+    segment: PathBuf,
+    sealed: PathBuf,
+    day: &str,
+    entities: HashMap<String, Vec<String>>,
+) -> PyResult<(Vec<PathBuf>, Vec<Trouble>)> {
+    let outcome = py.detach(|| {
+        let outcome = seal::seal(&segment, &sealed, day, &entities);
+        // SAFETY: malloc_trim has no preconditions. What sealing freed goes back to the system.
+        #[cfg(target_env = "gnu")]
+        unsafe {
+            libc::malloc_trim(0)
+        };
+        outcome
+    });
+    outcome
+        .map(|(files, problems)| (files, troubles(problems)))
+        .map_err(parquet_error)
+}
