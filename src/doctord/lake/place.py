@@ -1,0 +1,80 @@
+"""Where a lake lies and how its files are named.
+
+```
+LAKE/lock                                    held by the one writer, with its process id
+LAKE/open/20261120T230000Z-1f2e3d4c.segment  being written, or waiting to be sealed
+LAKE/sealed/cpu/2026-11-20/20261120T230000Z-1f2e3d4c.parquet
+```
+
+The name tells when a segment was begun (UTC) and is the same for the segment and what became of it.
+"""
+
+import os
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+_NAME = re.compile(r"(?P<begun>\d{8}T\d{6}Z)-[0-9a-f]{8}")
+_BEGUN = "%Y%m%dT%H%M%SZ"
+
+
+class LakeError(Exception):
+    """A lake cannot be used as asked: the message says why, the hint what to do instead."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        """Say what is wrong, and what to do instead."""
+        super().__init__(message)
+        self.hint = hint
+
+
+def default_lake() -> Path:
+    """`$DOCTORD_LAKE`, else `/var/lib/doctord` for root, else `doctord` in the user's data directory."""
+    if lake := os.environ.get("DOCTORD_LAKE"):
+        return Path(lake)
+    if os.geteuid() == 0:
+        return Path("/var/lib/doctord")
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(data) / "doctord"
+
+
+def new_name(begun: datetime) -> str:
+    """A name for a segment begun at this moment; the random part keeps two of one second apart."""
+    return f"{begun.astimezone(UTC).strftime(_BEGUN)}-{secrets.token_hex(4)}"
+
+
+def begun(name: str) -> datetime | None:
+    """When the segment of this name was begun; null for a name that no doctord gave."""
+    match = _NAME.fullmatch(name)
+    return datetime.strptime(match["begun"], _BEGUN).replace(tzinfo=UTC) if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The paths of a lake."""
+
+    root: Path
+
+    @property
+    def open(self) -> Path:
+        """Folder of the segments."""
+        return self.root / "open"
+
+    @property
+    def sealed(self) -> Path:
+        """Folder of the Parquet files, by table and day."""
+        return self.root / "sealed"
+
+    @property
+    def lock(self) -> Path:
+        """File that the writer holds locked."""
+        return self.root / "lock"
+
+    def segments(self) -> list[Path]:
+        """Files that are named like segments, oldest first."""
+        return sorted(self.open.glob("*.segment"))
+
+    def parquet(self, table: str = "*") -> list[Path]:
+        """Files that are named like sealed ones, oldest first."""
+        return sorted(self.sealed.glob(f"{table}/*/*.parquet"), key=lambda path: path.name)

@@ -1,0 +1,172 @@
+"""Reads a lake with DuckDB, also while it is being written: every row exactly once, whatever is being sealed.
+
+Open segments are listed and read first, sealed files after that. A segment that is sealed in between is then seen as
+both; its table is taken from Parquet, for both have the same name.
+"""
+
+import struct
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from doctord._native import Batch, read_segment
+from doctord.chart.chart import Chart, arrow_schema
+from doctord.chart.tables import TABLES
+from doctord.lake.place import LakeError, Place, begun
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from duckdb import DuckDBPyConnection
+
+_PARQUET: Final = b"PAR1"
+_SMALLEST_PARQUET: Final = 12  # magic, length of the footer, magic
+_A_DAY: Final = timedelta(days=1)  # a file's name tells when it was begun by a clock that may have been set since
+
+
+_PLAIN: Final = {pa.timestamp("us", "UTC"): pa.timestamp("us")}
+
+
+@dataclass
+class _Parts:
+    """What a table consists of at one moment."""
+
+    files: list[Path] = field(default_factory=list)
+    batches: list[pa.RecordBatch] = field(default_factory=list)
+
+
+class Lake:
+    """A lake to be read. Needs no right to write, and disturbs no writer.
+
+    `problems` names every file, or part of one, that could not be read; the rest is there all the same.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Look for a lake at this path; raises a LakeError when there is none, or it may not be read."""
+        self.path = path
+        self._place = Place(path)
+        self.problems: list[str] = []
+        try:
+            found = self._place.open.is_dir() or self._place.sealed.is_dir()
+        except PermissionError as error:
+            raise LakeError(f"{path}: may not be read", "ask for membership in the group that owns the lake") from error
+        if not found:
+            raise LakeError(f"{path}: no lake here", "record one with `doctord record`, or name another with --lake")
+
+    def connect(self, tables: "Iterable[str] | None" = None) -> "DuckDBPyConnection":
+        """A DuckDB connection with every table of the vocabulary as a view, the same moment for all of them.
+
+        Tables other than `tables` (default: all) are there but empty. Times are plain timestamps in UTC, and `now()`
+        gives one too: DuckDB knows time zones only with an extension that it would have to download.
+        """
+        return self._connect(set(TABLES if tables is None else tables))
+
+    def _connect(self, tables: set[str], days: tuple[date, date] | None = None) -> "DuckDBPyConnection":
+        import duckdb  # noqa: PLC0415 - heavy
+
+        connection = duckdb.connect()
+        connection.execute("CREATE MACRO now() AS make_timestamp(epoch_us(get_current_timestamp()))")
+        for name, parts in self._snapshot(tables, days).items():
+            _create_view(connection, name, parts)
+        return connection
+
+    def chart(self, since: datetime, until: datetime, tables: "Iterable[str] | None" = None) -> Chart:
+        """The rows whose interval ended in [since, until), as a chart; only of `tables` when they are named."""
+        names = list(TABLES if tables is None else tables)
+        days = (since.astimezone(UTC).date() - _A_DAY, until.astimezone(UTC).date() + _A_DAY)
+        bounds = [moment.astimezone(UTC).replace(tzinfo=None) for moment in (since, until)]
+        with self._connect(set(names), days) as connection:
+            rows = {
+                name: connection.sql(
+                    f'SELECT * FROM "{name}" WHERE ts >= ? AND ts < ? ORDER BY ts',  # noqa: S608 - of the vocabulary
+                    params=bounds,
+                ).to_arrow_table()
+                for name in names
+            }
+        return Chart({name: table.cast(arrow_schema(TABLES[name])) for name, table in rows.items() if table.num_rows})
+
+    def span(self) -> tuple[datetime, datetime] | None:
+        """Time of the first and the last row; null for an empty lake."""
+        with self.connect() as connection:
+            ends = " UNION ALL ".join(f"SELECT min(ts) AS low, max(ts) AS high FROM {name}" for name in TABLES)  # noqa: S608
+            row = connection.execute(f"SELECT min(low), max(high) FROM ({ends})").fetchone()  # noqa: S608
+        return (row[0].replace(tzinfo=UTC), row[1].replace(tzinfo=UTC)) if row and row[0] else None
+
+    def _snapshot(self, wanted: set[str], days: tuple[date, date] | None) -> dict[str, _Parts]:
+        self.problems = []
+        parts = {name: _Parts() for name in TABLES}
+        segments = [(path.stem, self._read(path, wanted)) for path in self._place.segments()]
+        sealed = [path for path in self._place.parquet() if path.parts[-3] in wanted and self._sound(path)]
+        for path in sealed:
+            if days is None or days[0].isoformat() <= path.parts[-2] <= days[1].isoformat():
+                parts[path.parts[-3]].files.append(path)
+        in_parquet = {(path.parts[-3], path.stem) for path in sealed}
+        for stem, batches in segments:
+            for batch in batches:
+                if (batch.table, stem) not in in_parquet and batch.table in parts:
+                    parts[batch.table].batches.append(pa.record_batch(batch))
+        return parts
+
+    def _read(self, segment: Path, wanted: set[str]) -> list[Batch]:
+        if begun(segment.stem) is None:
+            self._problem(segment, "not named like a segment; skipped")
+            return []
+        try:
+            batches, troubles = read_segment(segment, sorted(wanted))
+        except FileNotFoundError:
+            return []  # sealed since the listing: it will be found there
+        except (OSError, ValueError) as error:
+            self._problem(segment, f"{error}; skipped")
+            return []
+        for offset, reason, length in troubles:
+            if reason != "torn":  # a writer in the middle of a sync looks like that, and a killed one has lost no more
+                self._problem(segment, f"{length} bytes at offset {offset} are {reason} and were skipped")
+        return batches
+
+    def _sound(self, path: Path) -> bool:
+        """Whether this is a whole Parquet file by its ends; anything else would fail the whole query."""
+        if begun(path.stem) is None:
+            self._problem(path, "not named like a file of the lake; skipped")
+            return False
+        try:
+            size = path.stat().st_size
+            with path.open("rb") as file:
+                start = file.read(4)
+                file.seek(max(0, size - 8))
+                end = file.read(8)
+        except OSError as error:
+            self._problem(path, f"{error.strerror}; skipped")
+            return False
+        whole = size >= _SMALLEST_PARQUET and start == end[4:] == _PARQUET
+        if whole and struct.unpack("<I", end[:4])[0] <= size - _SMALLEST_PARQUET:
+            return True
+        self._problem(path, "truncated or not Parquet; skipped")
+        return False
+
+    def _problem(self, path: Path, text: str) -> None:
+        self.problems.append(f"{path}: {text}\nhint: move it out of the lake to be rid of this message")
+
+
+def _create_view(connection: "DuckDBPyConnection", name: str, parts: _Parts) -> None:
+    # The registered rows give the columns and their types, also to files of an older vocabulary.
+    schema = pa.schema([(column.name, _PLAIN.get(column.type, column.type)) for column in arrow_schema(TABLES[name])])
+    rows = pa.Table.from_batches([_fit(batch, schema) for batch in parts.batches], schema)
+    connection.register(f"open_{name}", rows)
+    columns = ", ".join(f'"{column}"' for column in schema.names)
+    source = f"SELECT * FROM open_{name}"  # noqa: S608 - a name of the vocabulary
+    if parts.files:
+        files = ", ".join("'" + str(path).replace("'", "''") + "'" for path in parts.files)
+        source += f" UNION ALL BY NAME SELECT * FROM read_parquet([{files}], union_by_name = true)"  # noqa: S608
+    connection.execute(f'CREATE VIEW "{name}" AS SELECT {columns} FROM ({source})')  # noqa: S608
+
+
+def _fit(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    known = set(batch.schema.names)
+    columns = [
+        batch.column(field.name).cast(field.type) if field.name in known else pa.nulls(len(batch), field.type)
+        for field in schema
+    ]
+    return pa.record_batch(columns, schema=schema)

@@ -1,0 +1,63 @@
+"""Retention: sealed files go when they are too old, or when the lake is too large; open segments never do."""
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from doctord.lake.place import Place, begun
+
+log = logging.getLogger(__name__)
+
+_LONGEST_SEGMENT = timedelta(hours=1)  # a file may hold rows of this long after the time in its name
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long, and how much, to keep; null for without limit. Call it with a lake's place to apply it."""
+
+    keep: timedelta | None = None
+    max_bytes: int | None = None
+
+    def __call__(self, place: Place) -> None:
+        """Delete what is over the limits, oldest first."""
+        files = [path for path in place.parquet() if begun(path.stem)]
+        if self.keep is not None:
+            oldest = datetime.now(UTC) - self.keep - _LONGEST_SEGMENT
+            _delete(path for path in files if (start := begun(path.stem)) and start < oldest)
+        if self.max_bytes is not None:
+            _delete(_surplus(_sizes(files), _total(_sizes(place.segments())), self.max_bytes))
+        _remove_empty_days(place)
+
+
+def _surplus(sealed: list[tuple[Path, int]], open_bytes: int, limit: int) -> list[Path]:
+    """The oldest files that must go for the rest, with the open segments, to stay within the limit."""
+    surplus = _total(sealed) + open_bytes - limit
+    doomed = []
+    for path, size in sealed:
+        if surplus <= 0:
+            break
+        doomed.append(path)
+        surplus -= size
+    return doomed
+
+
+def _sizes(files: Iterable[Path]) -> list[tuple[Path, int]]:
+    return [(path, path.stat().st_size) for path in files if path.exists()]
+
+
+def _total(sizes: Iterable[tuple[Path, int]]) -> int:
+    return sum(size for _, size in sizes)
+
+
+def _delete(files: Iterable[Path]) -> None:
+    for path in files:
+        path.unlink(missing_ok=True)
+        log.info("%s: deleted by retention", path)
+
+
+def _remove_empty_days(place: Place) -> None:
+    for day in place.sealed.glob("*/*/"):
+        if not any(day.iterdir()):
+            day.rmdir()

@@ -1,0 +1,71 @@
+"""Seals segments into Parquet in the background, one after the other."""
+
+import logging
+import queue
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from doctord._native import seal_segment
+from doctord.chart.tables import TABLES
+from doctord.lake.place import Place, begun
+
+log = logging.getLogger(__name__)
+
+_ENTITIES: Final = {table.name: list(table.entity) for table in TABLES.values()}
+
+
+class Sealer:
+    """A queue of segments and the thread that works it off.
+
+    A segment that cannot be sealed (a full disk, say) stays where it is, readable, and is tried again with the next.
+    """
+
+    def __init__(self, place: Place, upkeep: Callable[[Place], None] | None = None) -> None:
+        """Start the thread; `upkeep` is called at once and after each segment."""
+        self._place = place
+        self._upkeep = upkeep
+        self._queue: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
+        self._failed: list[Path] = []
+        self._thread = threading.Thread(target=self._work, name="sealer", daemon=True)
+        self._thread.start()
+
+    def seal(self, segment: Path) -> None:
+        """Have a segment sealed that nobody writes any more."""
+        self._queue.put(segment)
+
+    def close(self) -> None:
+        """Work off the queue and end the thread."""
+        self._queue.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        self._keep_up()
+        while segment := self._queue.get():
+            again, self._failed = [*self._failed, segment], []
+            for path in again:
+                self._seal(path)
+            self._keep_up()
+
+    def _keep_up(self) -> None:
+        try:
+            if self._upkeep:
+                self._upkeep(self._place)
+        except OSError as error:
+            log.warning("%s: upkeep failed: %s", self._place.root, error)
+
+    def _seal(self, segment: Path) -> None:
+        began = begun(segment.stem)
+        if began is None:
+            log.warning("%s: not a segment of doctord by its name; left alone\nhint: move it out of the lake", segment)
+            return
+        try:
+            _, problems = seal_segment(segment, self._place.sealed, began.strftime("%Y-%m-%d"), _ENTITIES)
+        except (OSError, ValueError) as error:
+            log.warning("%s: cannot be sealed, stays as it is: %s", segment, error)
+            if isinstance(error, OSError):
+                self._failed.append(segment)
+            return
+        for offset, reason, length in problems:
+            log.warning("%s: %s bytes at offset %s were %s and are lost", segment, length, offset, reason)

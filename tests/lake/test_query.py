@@ -1,0 +1,127 @@
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from doctord.chart.tables import TABLES
+from doctord.collect.collector import micros, rows
+from doctord.lake.place import LakeError
+from doctord.lake.query import Lake
+from doctord.lake.writer import LakeWriter
+from lake_rows import statistic, values
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def test_an_empty_lake_has_every_table_with_its_columns(path: Path) -> None:
+    LakeWriter(path).close()
+    lake = Lake(path)
+    with lake.connect() as connection:
+        for name, table in TABLES.items():
+            result = connection.sql(f'SELECT * FROM "{name}"')
+            assert result.columns == [column.name for column in table.columns]
+            assert result.fetchall() == []
+    assert lake.span() is None
+    assert lake.problems == []
+
+
+def test_no_lake_is_an_error_that_says_how_to_make_one(path: Path) -> None:
+    with pytest.raises(LakeError, match="no lake here") as refusal:
+        Lake(path)
+    assert "doctord record" in refusal.value.hint
+
+
+def test_a_chart_holds_what_ended_in_its_half_open_interval(path: Path) -> None:
+    with LakeWriter(path) as writer:
+        for minute in range(4):
+            writer.append(statistic(minute, ts=micros(NOON + timedelta(minutes=minute))))
+    # The clock of the test's rows is not the clock that named the file.
+    for parquet in path.glob("sealed/*/*/*"):
+        target = parquet.parent.parent / "2026-11-20" / "20261120T120000Z-00000000.parquet"
+        target.parent.mkdir(exist_ok=True)
+        parquet.rename(target)
+    chart = Lake(path).chart(NOON + timedelta(minutes=1), NOON + timedelta(minutes=3))
+    assert chart.frame("statistic")["value"].to_list() == [1, 2]
+    assert chart.frame("statistic")["ts"][0] == NOON + timedelta(minutes=1)
+    assert Lake(path).span() == (NOON, NOON + timedelta(minutes=3))
+
+
+def test_now_is_in_utc_like_ts(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    with LakeWriter(path) as writer:
+        writer.append(statistic(1))
+    with Lake(path).connect() as connection:
+        recent = "SELECT count(*) FROM statistic WHERE ts BETWEEN now() - INTERVAL 1 MINUTE AND now()"
+        assert connection.execute(recent).fetchone() == (1,)
+
+
+def test_absent_stays_null(path: Path) -> None:
+    with LakeWriter(path) as writer:
+        writer.append(rows("cpu", [{"ts": micros(NOON), "host": "h", "usr_pct": 0.0}]))
+    with Lake(path).connect() as connection:
+        assert connection.execute("SELECT usr_pct, sys_pct, cpu FROM cpu").fetchall() == [(0.0, None, None)]
+
+
+@pytest.mark.parametrize("kept", [0, 3, 20, -1])
+def test_a_truncated_parquet_file_costs_itself_only(path: Path, kept: int) -> None:
+    with LakeWriter(path, rotate_bytes=1) as writer:
+        for value in range(3):
+            writer.append(statistic(value))
+            writer.sync()
+    victim = next(iter(path.glob("sealed/*/*/*.parquet")))
+    victim.write_bytes(victim.read_bytes()[:kept])
+    lake = Lake(path)
+    assert len(values(lake)) == 2
+    [problem] = lake.problems
+    assert str(victim) in problem
+    assert "hint:" in problem
+
+
+def test_foreign_files_are_named_and_skipped(path: Path) -> None:
+    with LakeWriter(path) as writer:
+        writer.append(statistic(1))
+    day = next(path.glob("sealed/*/*/"))
+    (path / "open" / "notes.segment").write_text("hello")
+    (path / "open" / "20261120T100000Z-0000abcd.segment").write_text("#!/bin/sh\n")
+    (day / "notes.parquet").write_text("hello")
+    lake = Lake(path)
+    assert values(lake) == [1]
+    assert len(lake.problems) == 3
+    assert any("not a segment of doctord" in problem for problem in lake.problems)
+
+
+def test_an_older_vocabulary_reads_as_null_in_new_columns(path: Path) -> None:
+    layout = [column for column in TABLES["statistic"].layout if column[0] != "unit"]
+    with LakeWriter(path) as writer:
+        batch = statistic(1)
+        writer.append(type(batch).from_rows("statistic", layout, [{"ts": 1, "value": 1.0}]))
+        writer.sync()
+        assert values(path) == [1]
+    with Lake(path).connect() as connection:
+        assert connection.execute("SELECT value, unit FROM statistic").fetchall() == [(1.0, None)]
+
+
+def test_a_reader_sees_every_row_once_while_segments_are_sealed(path: Path) -> None:
+    synced = 0
+    done = threading.Event()
+
+    def write() -> None:
+        nonlocal synced
+        with LakeWriter(path, rotate_bytes=1) as writer:
+            for value in range(40):
+                writer.append(statistic(value))
+                writer.sync()
+                synced = value + 1
+        done.set()
+
+    LakeWriter(path).close()
+    writer = threading.Thread(target=write)
+    writer.start()
+    while not done.is_set():
+        least = synced
+        seen = values(path)
+        assert seen == list(range(len(seen)))
+        assert len(seen) >= least
+    writer.join()
+    assert values(path) == list(range(40))
