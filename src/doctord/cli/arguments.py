@@ -47,6 +47,19 @@ def parse_duration(text: str) -> float:
     return float(match[1]) * UNITS_S[match[2] or "s"]
 
 
+def parse_size(text: str) -> int:
+    """Bytes of a size such as `10GB`, `512MiB` or a plain number of bytes; 1 kB is 1000 bytes, 1 KiB 1024.
+
+    >>> parse_size("1.5MiB")
+    1572864
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?b?\s*", text.lower())
+    if not match:
+        raise Refusal(f"{text!r} is no size", "write a number and a unit: 500MB, 10GB, 64GiB")
+    base = 1024 if match[3] else 1000
+    return round(float(match[1]) * float(base) ** " kmgt".index(match[2] or " "))
+
+
 def parse_moment(text: str, now: datetime | None = None) -> datetime:
     """A point in time: ISO 8601 (UTC unless it names a zone), `now`, or a duration ago such as `-2h`.
 
