@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 
 import pytest
-from lake_rows import segments, statistic, values
 
 from doctord._native import SegmentWriter, read_segment
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
 from doctord.lake.writer import LakeWriter
+from lake_rows import segments, statistic, values
 
 
 def test_rows_are_there_before_and_after_sealing(path: Path) -> None:
