@@ -8,15 +8,24 @@ from pathlib import Path
 from doctord.lab.fault import fault
 from doctord.lab.processes import running
 from doctord.lab.server import Server
+from doctord.lab.workload import workload
+
+_SCRIPT = """
+\\set first random(1, 900000)
+select sum(abalance) from pgbench_accounts where aid between :first and :first + 50000;
+\\sleep 20 ms
+"""
 
 
 @fault(cause="cpu_outsider")
-def cpu_hog(_server: Server, _seed: int) -> Iterator[None]:
+def cpu_hog(server: Server, seed: int) -> Iterator[None]:
     """Processes outside the database take all CPUs.
 
-    Four per CPU compute checksums without end. The server's processes spend more time waiting for a CPU than running.
+    Four per CPU compute checksums without end. A report of 20 short queries per second, which would need a fifth of a
+    CPU, and the light load spend more time waiting for a CPU than running.
     """
-    with ExitStack() as hogs:
+    with ExitStack() as beside:
+        beside.enter_context(workload(server, seed=seed, clients=4, script=_SCRIPT))
         for _ in range(4 * (os.cpu_count() or 1)):
-            hogs.enter_context(running(["sha256sum", "/dev/zero"], Path(os.devnull)))
+            beside.enter_context(running(["sha256sum", "/dev/zero"], Path(os.devnull)))
         yield

@@ -1,4 +1,4 @@
-"""Sorts that do not fit into their memory."""
+"""Sorts and hashes that do not fit into their memory."""
 
 from collections.abc import Iterator
 
@@ -7,17 +7,19 @@ from doctord.lab.server import Server
 from doctord.lab.workload import workload
 
 _SCRIPT = """
-select count(*) from (select filler, aid from pgbench_accounts where aid <= 200000 order by bid, filler, -aid) sorted;
-\\sleep 20 ms
+select count(*) from pgbench_accounts earlier join pgbench_accounts later
+on later.aid = earlier.aid + 1 and later.filler = earlier.filler
+where earlier.aid <= 100000 and later.aid <= 100000;
+\\sleep 50 ms
 """
 
 
 @fault(cause="sort_spill")
 def work_mem_spill(server: Server, seed: int) -> Iterator[None]:
-    """With work_mem at 256 kB, two sessions sort tens of megabytes again and again.
+    """With work_mem at 64 kB, a session joins tens of megabytes again and again.
 
-    Every sort is written to temporary files and read back.
+    Every hash table is split into many batches that are written to temporary files and read back.
     """
-    server.set(work_mem="256kB")
-    with workload(server, seed=seed, clients=2, script=_SCRIPT):
+    server.set(work_mem="64kB")
+    with workload(server, seed=seed, clients=1, script=_SCRIPT):
         yield
