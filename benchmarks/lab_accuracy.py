@@ -1,0 +1,156 @@
+"""How often the check-up names the injected fault first: runs every fault of the lab and writes the table.
+
+    .venv/bin/python benchmarks/lab_accuracy.py --runs 10 --faults all --for 20s --out /var/tmp/lab-accuracy
+
+Runs follow each other, all faults in turn, so that what changes on the machine meanwhile meets all of them. Each run's
+JSON document is appended to OUT/runs.jsonl, and the table is made of all lines there: a second call with the same
+folder adds to it. About 30 seconds per run.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from doctord.lab.binaries import find_binaries, version_of
+from doctord.lab.fault import all_faults
+
+Run = dict[str, Any]
+TABLE = Path(__file__).parents[1] / "docs/reference/lab-accuracy.md"
+
+
+def main() -> None:
+    """Run, then write the table."""
+    arguments = _arguments()
+    names = list(all_faults()) if arguments.faults == "all" else arguments.faults.split(",")
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    lines = arguments.out / "runs.jsonl"
+    for number in range(arguments.runs):
+        for name in names:
+            done = run_once(name, arguments.window, seed=number + 1)
+            with lines.open("a") as file:
+                file.write(json.dumps(done) + "\n")
+            print(f"{number + 1}/{arguments.runs} {_progress(done)}", flush=True)
+    runs = [json.loads(line) for line in lines.read_text().splitlines()]
+    arguments.table.write_text(page(runs, arguments.window))
+    print(f"wrote {arguments.table}")
+
+
+def run_once(name: str, window: str, *, seed: int) -> Run:
+    """One run of the lab with its diagnosis, or with the error that it ended in."""
+    command = [Path(sys.executable).with_name("doctord"), "lab", "run", name, "--diagnose", "--json"]
+    began = time.monotonic()
+    ended = subprocess.run(
+        [*command, "--for", window, "--seed", str(seed)], capture_output=True, text=True, check=False
+    )
+    document = json.loads(ended.stdout) if ended.returncode in {0, 1} and ended.stdout else {"fault": name}
+    return document | {
+        "seed": seed,
+        "took_s": round(time.monotonic() - began, 1),
+        "error": None if "correct" in document else f"status {ended.returncode}: {ended.stderr.strip()[-2000:]}",
+    }
+
+
+def page(runs: list[Run], window: str) -> str:
+    """The page of the reference: what was run where, and the table."""
+    rows = "\n".join(_row(name, [run for run in runs if run["fault"] == name]) for name in all_faults())
+    return f"""\
+# How often the check-up names the injected fault
+
+Made by `benchmarks/lab_accuracy.py` on {datetime.now(UTC):%Y-%m-%d}; do not edit. Each run is
+`doctord lab run FAULT --diagnose --json --for {window}`, all faults in turn.
+
+{_machine()}
+
+*Named first* counts the runs in which the first finding was the injected cause; for `none`, those without any finding.
+*First instead* and *also named* list the other causes, with the number of runs. *Light load* is what pgbench reported
+of the paced load of 100 transactions per second, median over the runs, before the fault and during it.
+
+| fault | cause | runs | named first | first instead | also named | light load |
+|---|---|---|---|---|---|---|
+{rows}
+"""
+
+
+def _row(name: str, all_runs: list[Run]) -> str:
+    runs = [run for run in all_runs if not run.get("skipped")]
+    expected = all_faults()[name].cause
+    if not runs:
+        return f"| `{name}` | {_code(expected)} | {'skipped' if all_runs else 'not run'} | | | | |"
+    correct = sum(bool(run.get("correct")) for run in runs)
+    wrong = Counter(_named_first(run) for run in runs if not run.get("correct"))
+    others = Counter(cause for run in runs for cause in _causes(run)[1:] if cause != expected)
+    cells = [f"`{name}`", _code(expected), str(len(runs)), str(correct), _counted(wrong), _counted(others), _load(runs)]
+    return f"| {' | '.join(cells)} |"
+
+
+def _named_first(run: Run) -> str:
+    return "failed" if run.get("error") else run["first_cause"] or "nothing"
+
+
+def _causes(run: Run) -> list[str]:
+    found = (run.get("diagnosis") or {}).get("findings", [])
+    return list(dict.fromkeys(finding["cause"] for finding in found))
+
+
+def _counted(causes: Counter[str]) -> str:
+    return ", ".join(f"{_code(cause)} {count}" for cause, count in causes.most_common())
+
+
+def _code(cause: str | None) -> str:
+    return f"`{cause}`" if cause else "none"
+
+
+def _load(runs: list[Run]) -> str:
+    before, during = (_median_pace(run["throughput"][when] for run in runs if run.get("throughput")) for when in _WHEN)
+    return f"{before} → {during}"
+
+
+_WHEN = ("before", "during")
+
+
+def _median_pace(paces: Iterable[dict[str, float | None] | None]) -> str:
+    measured = [pace for pace in paces if pace]
+    if not measured:
+        return "not reported"
+    tps = statistics.median(pace["tps"] or 0.0 for pace in measured)
+    latencies = [pace["latency_ms"] for pace in measured if pace["latency_ms"] is not None]
+    return f"{tps:.0f}/s" + (f" at {statistics.median(latencies):.1f} ms" if latencies else "")
+
+
+def _machine() -> str:
+    memory_gib = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+    return (
+        f"Machine: {os.cpu_count()} CPUs, {memory_gib:.0f} GiB, Linux {platform.release()}. "
+        f"PostgreSQL {version_of(find_binaries())}, Python {platform.python_version()}, doctord {version('doctord')}."
+    )
+
+
+def _progress(run: Run) -> str:
+    verdict = "failed" if run["error"] else "skipped" if run.get("skipped") else _named_first(run)
+    mark = "" if run.get("correct") or run.get("skipped") else "  <- wrong"
+    return f"{run['fault']}: {verdict}{mark} ({run['took_s']} s; all: {', '.join(_causes(run)) or 'no finding'})"
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=10, help="runs per fault (default 10)")
+    parser.add_argument("--faults", default="all", help="names separated by commas (default: all)")
+    parser.add_argument("--for", dest="window", default="20s", help="length of a check-up (default 20s)")
+    parser.add_argument("--out", type=Path, required=True, help="folder for runs.jsonl")
+    parser.add_argument("--table", type=Path, default=TABLE, help="page to write")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
