@@ -6,7 +6,6 @@ alone, and a figure never parts from its unit.
 
 import io
 import os
-import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -17,15 +16,13 @@ from rich.text import Text
 
 from doctord.diagnose.finding import Diagnosis, Evidence, Finding, TimeShare, Unseen
 from doctord.report import wording
+from doctord.report.wording import JOINT, clean, together
 
 NARROWEST, WIDEST = 40, 120
 SHARES_SHOWN = 10
 OVERVIEW_FROM = 4
 KEY = "+ speaks for it   - against it   ? could not be seen"
 
-# A figure and its unit, a comparison and its figure: held together while lines are broken.
-_TOGETHER = re.compile(r"(?<=\d) (?=\S)|(?<=[<>=~+±≤≥]) (?=\d)")
-_JOINT = "\ue000"
 _MEASURE = Console(file=io.StringIO())
 
 
@@ -66,14 +63,14 @@ def _terminal_colours() -> bool:
 
 
 def _page(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
-    figures = [_clean(f"{name} {value}") for name, value in diagnosis.figures]
-    verdict = _clean(wording.verdict(diagnosis))
+    figures = [clean(f"{name} {value}") for name, value in diagnosis.figures]
+    verdict = clean(wording.verdict(diagnosis))
     while diagnosis.healthy and figures and cell_len(f"{verdict}, {figures[0]}") <= width:
         verdict += f"{', ' if ': ' in verdict else ': '}{figures.pop(0)}"
     yield _one_line(verdict, "bold green" if diagnosis.healthy else "bold red", width)
     yield from _hanging("", f"{diagnosis.host}, {wording.interval(diagnosis.since, diagnosis.until)}", width)
     if figures:
-        yield from _hanging("", Text(", ".join(figure.replace(" ", _JOINT) for figure in figures)), width)
+        yield from _hanging("", Text(", ".join(figure.replace(" ", JOINT) for figure in figures)), width)
     yield from _findings(diagnosis, width)
     yield from _time(diagnosis, width)
     if diagnosis.looked_at:
@@ -112,7 +109,7 @@ def _findings(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
 
 def _finding(number: int, finding: Finding, diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     label = f"{number:<3}"
-    yield from _hanging(label, Text(_clean(finding.title), style="bold"), width)
+    yield from _hanging(label, Text(clean(finding.title), style="bold"), width)
     bar = "" if finding.impact is None else f"[{_hashes(finding.impact, 20, '.')}] "
     yield from _hanging("   ", f"{bar}{wording.impact(finding, diagnosis)}; {wording.confidence(finding)}", width)
     for sign, items in (("+", finding.for_), ("-", finding.against)):
@@ -134,10 +131,10 @@ def _symptom(number: int, part: int, finding: Finding, diagnosis: Diagnosis, wid
 
 
 def _evidence(item: Evidence) -> Text:
-    text = Text(_clean(item.figure), style="bold")
+    text = Text(clean(item.figure), style="bold")
     if item.threshold:
-        text = Text.assemble(text, f" (threshold{_JOINT}{_clean(item.threshold)})")
-    return Text.assemble(text, f": {_clean(item.why)}") if item.why else text
+        text = Text.assemble(text, f" (threshold{JOINT}{clean(item.threshold)})")
+    return Text.assemble(text, f": {clean(item.why)}") if item.why else text
 
 
 def _unseen(item: Unseen) -> str:
@@ -159,7 +156,7 @@ def _time(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     classes = max(len(part.wait_class) for part in shown)
     for part in shown:
         label = f"{wording.percent(part.share):>5}  {_hashes(part.share, bar)}  {part.seconds_per_second:6.2f} s/s  "
-        yield from _hanging(label + f"{_clean(part.wait_class):<{classes}}  ", part.event, width)
+        yield from _hanging(label + f"{clean(part.wait_class):<{classes}}  ", part.event, width)
 
 
 def _heading(title: str, width: int, note: str = "") -> Iterator[Text]:
@@ -182,15 +179,10 @@ def _hashes(share: float | None, length: int, empty: str = " ") -> str:
 
 def _hanging(label: str, body: str | Text, width: int) -> Iterator[Text]:
     """A paragraph behind a label; its other lines start under its first word."""
-    text = Text(_clean(body)) if isinstance(body, str) else body.copy()
+    text = Text(clean(body)) if isinstance(body, str) else body.copy()
     indent = cell_len(label)
-    text.plain = _TOGETHER.sub(_JOINT, text.plain)
+    text.plain = together(text.plain)
     for i, line in enumerate(text.wrap(_MEASURE, width - indent, overflow="fold")):
         line.rstrip()
-        line.plain = line.plain.replace(_JOINT, " ")
+        line.plain = line.plain.replace(JOINT, " ")
         yield Text.assemble(" " * indent if i else label, line)
-
-
-def _clean(text: str) -> str:
-    """Text from data made harmless: one line, without control or formatting characters."""
-    return "".join(character for character in " ".join(text.split()) if character.isprintable())

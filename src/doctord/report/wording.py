@@ -1,11 +1,16 @@
 """What every form of the report says in the same words: the verdict, shares, confidence, times; and in what order."""
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from doctord.diagnose.finding import Diagnosis, Finding
 
 CONFIDENCE = ((0.9, "almost certain"), (0.75, "very likely"), (0.6, "likely"), (0.4, "possible"), (0.0, "a guess"))
+# Stands for a space at which a line must not break. No data hold it: `clean` leaves out what is not printable.
+JOINT = "\ue000"
+# A figure and its unit, a comparison and its figure.
+TOGETHER = re.compile(r"(?<=\d) (?=\S)|(?<=[<>=~+±≤≥]) (?=\d)")
 TIME_OF = {"database": "database time", "processes": "process time"}
 
 
@@ -36,6 +41,16 @@ def confidence(finding: Finding) -> str:
     """Confidence in words, with its figure."""
     word = next(word for least, word in CONFIDENCE if finding.confidence >= least)
     return f"{word} ({percent(finding.confidence)})"
+
+
+def clean(text: str) -> str:
+    """Text from data made harmless: one line, without control or formatting characters."""
+    return "".join(character for character in " ".join(text.split()) if character.isprintable())
+
+
+def together(text: str) -> str:
+    """Text with JOINT for each space between a figure and its unit."""
+    return TOGETHER.sub(JOINT, text)
 
 
 def percent(share: float) -> str:

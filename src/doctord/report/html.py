@@ -1,0 +1,75 @@
+"""The diagnosis as one HTML file that needs nothing else: no network, no script, light and dark, on paper too."""
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from doctord.chart.chart import Chart
+from doctord.diagnose.finding import Diagnosis
+from doctord.report import tops, wording
+from doctord.report.panels import panels
+from doctord.report.plot import number, svg
+
+NOT_MEASURED = "\u2013"
+BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+COLOURS = 10
+
+
+def render(diagnosis: Diagnosis, chart: Chart) -> str:
+    """The report of a diagnosis, with plots and tables of the chart it was made from."""
+    shown = [(plot, Markup(svg(plot))) for plot in panels(chart)]  # noqa: S704 - the serialiser of XML escaped it
+    return (
+        _environment()
+        .get_template("template.html.j2")
+        .render(
+            diagnosis=diagnosis,
+            verdict=wording.verdict(diagnosis),
+            groups=wording.grouped(diagnosis.findings),
+            plots=shown,
+            processes=tops.top_processes(chart),
+            statements=tops.top_statements(chart),
+            tree=tops.blocking_tree(chart),
+            colours=range(COLOURS),
+            wording=wording,
+        )
+    )
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("doctord.report", "."),
+        autoescape=True,
+        finalize=_harmless,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(figure=_figure, bytes=_bytes, together=_together, number=number)
+    return environment
+
+
+def _harmless(value: object) -> object:
+    """Text from data without control and formatting characters; escaping comes after."""
+    return wording.clean(value) if type(value) is str else value
+
+
+def _together(text: str) -> Markup:
+    """Text in which no line breaks between a figure and its unit; it can be copied as it was."""
+    unbroken = Markup('<span class="unbroken">{}</span>')
+    words = wording.together(wording.clean(text)).split(" ")
+    return Markup(" ").join(
+        unbroken.format(word.replace(wording.JOINT, " ")) if wording.JOINT in word else word for word in words
+    )
+
+
+def _figure(value: float | None) -> str:
+    return NOT_MEASURED if value is None else number(value)
+
+
+def _bytes(value: float | None) -> str:
+    if value is None:
+        return NOT_MEASURED
+    size, units = value, list(BYTE_UNITS)
+    while size >= 1024 and len(units) > 1:
+        size /= 1024
+        units.pop(0)
+    return f"{number(size)} {units[0]}"
