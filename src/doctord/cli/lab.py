@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -56,6 +57,7 @@ def run_fault(
     from doctord.lab.errors import LabError  # noqa: PLC0415 - heavy
     from doctord.lab.run import run  # noqa: PLC0415 - heavy
 
+    logging.basicConfig(format="doctord: %(message)s", level=logging.INFO)
     with said():
         fault = _named(name)
         look = _invitation(fault, parse_duration(duration), keep=keep)

@@ -84,6 +84,7 @@ def _run(fault: Fault, look: Look, seed: int, binaries: Path, *, keep: bool) -> 
         provide_cluster(binaries, fault.scale, home / "data")
         group = stack.enter_context(cgroup.control_group(fault.controller)) if fault.controller else None
         server = stack.enter_context(running_server(binaries, home, home / "data", fault.settings, group=group))
+        log.info("the server runs; watching it healthy for %g s", _BEFORE_S)
         load = stack.enter_context(workload(server, seed=seed, clients=_CLIENTS, rate_per_s=_RATE_PER_S))
         started = time.time()
         time.sleep(_BEFORE_S)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from doctord.lab.errors import LabError
 from doctord.lab.processes import running
 from doctord.lab.server import Server
 
@@ -57,6 +58,9 @@ def workload(
         script: statements in pgbench's language; null: its built-in TPC-B-like transaction.
         rate_per_s: transactions per second; null: as many as it can.
         reconnect: whether each transaction has a connection of its own.
+
+    Raises:
+        LabError: pgbench ended before the context did.
     """
     folder = Path(tempfile.mkdtemp(prefix="load-", dir=server.folder))
     options = ["--no-vacuum", "--time=86400", "--progress=1", "--progress-timestamp", "--protocol=prepared"]
@@ -69,5 +73,8 @@ def workload(
     if reconnect:
         options.append("--connect")
     report = folder / "report.txt"
-    with running([server.binaries / "pgbench", *options, server.dsn], report):
+    with running([server.binaries / "pgbench", *options, server.dsn], report) as process:
         yield Workload(report)
+        if process.poll() is not None:
+            last = report.read_text(errors="replace").splitlines()[-5:]
+            raise LabError("the load ended early", "pgbench's last words were:\n  " + "\n  ".join(last))
