@@ -1,0 +1,83 @@
+"""The PostgreSQL collector, for versions 13 to 18, with no more rights than `pg_monitor` gives.
+
+`collectors` is the way in. What each table gets from where: `sessions` fills `session` and `wait`; `views`,
+`replication` and `horizon` fill `statistic`; `statements` fills `statement`; `relations` and `sizes` fill `statistic`
+and `space`; `settings` fills `setting`. No query text but the normalised one of pg_stat_statements is ever read.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from doctord._native import Batch
+from doctord.collect.collector import Collector
+from doctord.collect.postgres.discover import Server, servers
+from doctord.collect.postgres.notices import Notices
+
+if TYPE_CHECKING:
+    from doctord.collect.postgres.connect import Target
+
+
+def collectors(dsns: Sequence[str] = ()) -> list[Collector]:
+    """Two collectors for each server: one samples its sessions, one reads its statistics. Nothing is connected yet.
+
+    Args:
+        dsns: Connection strings. Without any, the server that libpq's environment names (PGHOST, PGPORT, PGSERVICE);
+            without that, the servers found on this host.
+
+    Raises:
+        ValueError: One of `dsns` is no connection string.
+    """
+    if not dsns and any(name in os.environ for name in ("PGHOST", "PGPORT", "PGSERVICE")):
+        dsns = [""]
+    notices = Notices()
+    found = [] if dsns else _local(notices)
+    if not dsns and not found:
+        return [_Unreached(notices)]
+    # The driver takes memory and time: it is loaded when there is a server to ask.
+    from doctord.collect.postgres import connect, link, sessions, statistics  # noqa: PLC0415
+
+    targets = [connect.Target.from_dsn(dsn) for dsn in dsns] or [_target(server) for server in found]
+    return [
+        kind(link.Link(target, notices))
+        for target in targets
+        for kind in (sessions.SessionCollector, statistics.StatisticsCollector)
+    ]
+
+
+def _local(notices: Notices) -> list[Server]:
+    """The servers of this host that can be reached; the others are noted."""
+    found = servers()
+    for server in found:
+        if server.unreachable:
+            subject = f"PostgreSQL on port {server.port}" if server.port else f"PostgreSQL process {server.pid}"
+            notices.unseen(None, subject, server.unreachable, "name it with --dsn 'host=... port=...', or run inside")
+    if not found:
+        hint = "if there is one, name it with --dsn 'host=... port=...'"
+        notices.unseen(None, "PostgreSQL", "no server was found on this host", hint)
+    return [server for server in found if not server.unreachable]
+
+
+def _target(server: Server) -> "Target":
+    from doctord.collect.postgres.connect import Target  # noqa: PLC0415 - as above
+
+    dbname = {} if "PGDATABASE" in os.environ else {"dbname": "postgres"}
+    parameters = {"host": server.socket_dir or "127.0.0.1", "port": server.port, **dbname}
+    return Target(f"postgresql:{server.port}", parameters, server.owner if server.socket_dir else None)
+
+
+class _Unreached:
+    """Says that there was no server to ask."""
+
+    name = "postgresql"
+    period_s = 60.0
+
+    def __init__(self, notices: Notices) -> None:
+        self._notices = notices
+
+    def sample(self) -> list[Batch]:
+        """What was noted while looking for servers."""
+        return self._notices.batches()
+
+    def close(self) -> None:
+        """There is nothing to let go of."""

@@ -1,0 +1,55 @@
+"""What is said once: things that could not be seen, and things that happened to a server."""
+
+import logging
+import math
+import os
+import threading
+import time
+from typing import Final
+
+from doctord._native import Batch
+from doctord.collect.collector import now_us, rows
+
+log = logging.getLogger(__name__)
+
+_SAME_MOMENT_S: Final = 10.0
+
+
+class Notices:
+    """Rows for `event`, gathered until the next batch; collectors that share one say nothing twice."""
+
+    def __init__(self) -> None:
+        """Nothing is said yet."""
+        self._lock = threading.Lock()
+        self._said: dict[tuple[str | None, ...], float] = {}
+        self._pending: list[dict[str, object]] = []
+
+    def unseen(self, db: str | None, subject: str, why: str, hint: str | None = None) -> None:
+        """Something could not be read; once for each subject and reason."""
+        if self._new("unseen", db, subject, why, within_s=math.inf):
+            log.warning("%s: %s is not seen: %s%s", db or "postgresql", subject, why, f"\nhint: {hint}" if hint else "")
+            self._add("unseen", db, subject, why, hint)
+
+    def happened(self, kind: str, db: str, subject: str, text: str) -> None:
+        """Something happened; what another collector says of the same moment is left out."""
+        if self._new(kind, db, subject, text, within_s=_SAME_MOMENT_S):
+            log.info("%s: %s: %s", db, subject, text)
+            self._add(kind, db, subject, text, None)
+
+    def batches(self) -> list[Batch]:
+        """What was said since the last call: one batch, or none."""
+        with self._lock:
+            pending, self._pending = self._pending, []
+        return [rows("event", pending)] if pending else []
+
+    def _new(self, *what: str | None, within_s: float) -> bool:
+        now = time.monotonic()
+        with self._lock:
+            last = self._said.get(what, -math.inf)
+            self._said[what] = now
+        return now - last > within_s
+
+    def _add(self, kind: str, db: str | None, subject: str, text: str, hint: str | None) -> None:
+        row = {"kind": kind, "db": db, "subject": subject, "text": text, "hint": hint}
+        with self._lock:
+            self._pending.append({"ts": now_us(), "host": os.uname().nodename, **row})

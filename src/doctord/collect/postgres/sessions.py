@@ -1,0 +1,174 @@
+"""Samples of the sessions that are not idle, several times a second: where database time goes, and who blocks whom.
+
+Cost is what this file is about. `pg_stat_get_activity` is asked rather than the view on it, which joins names that are
+cached here; the text of a query is never fetched; `pg_blocking_pids`, which takes the lock manager's locks, is asked
+for sessions that wait for a lock only, not more than twice a second each.
+"""
+
+import math
+import os
+import time
+from typing import Any, Final
+
+import psycopg
+
+from doctord._native import Batch
+from doctord.collect.collector import now_us, rows
+from doctord.collect.postgres.cost import Cost
+from doctord.collect.postgres.link import Away, Link
+from doctord.collect.postgres.waits import CPU, classify
+
+_BLOCKERS_EVERY_S: Final = 0.5
+_WAITERS_AT_ONCE: Final = 32
+_NEVER: Final = (-math.inf, None)
+_NAMES_EVERY_S: Final = 5.0
+_WAITS_EVERY_S: Final = 1.0
+_LONGEST_INTERVAL_S: Final = 1.0  # a sample stands for no more, whatever the sampler was kept from
+
+_ACTIVITY: Final = """\
+SELECT /* doctord */ datid, pid, usesysid, application_name, state, wait_event_type, wait_event, backend_type,
+       host(client_addr) AS client, {query_id} AS query_id, age(backend_xmin) AS xmin_age,
+       (date_part('epoch', backend_start) * 1e6)::bigint AS serial,
+       date_part('epoch', clock_timestamp() - xact_start) AS transaction_s,
+       date_part('epoch', clock_timestamp() - query_start) AS statement_s,
+       date_part('epoch', clock_timestamp() - state_change) AS in_state_s
+FROM pg_stat_get_activity(NULL)
+WHERE pid <> pg_backend_pid()
+  AND CASE WHEN state IS NULL THEN backend_type <> 'client backend' AND wait_event_type IS DISTINCT FROM 'Activity'
+           ELSE state NOT IN ('idle', 'disabled') AND wait_event_type IS DISTINCT FROM 'Activity' END
+"""
+_BLOCKERS: Final = "SELECT /* doctord */ pid, pg_blocking_pids(pid) AS blockers FROM unnest(%s::int[]) AS pid"
+_DATABASES: Final = "SELECT /* doctord */ oid, datname AS name FROM pg_database"
+_ROLES: Final = "SELECT /* doctord */ oid, rolname AS name FROM pg_roles"
+
+
+class SessionCollector:
+    """Fills `session` with every sample and `wait` once a second, for one server.
+
+    `wait` holds the average number of client sessions that were active in each event, and the event `CPU` also when it
+    was none. An idle transaction is in `session` with the class Idle, and is no part of `wait`.
+    """
+
+    period_s = 0.1
+
+    def __init__(self, link: Link) -> None:
+        """The link is opened with the first sample, in the thread that takes it."""
+        self.name = f"{link.db} sessions"
+        self._link = link
+        self._databases: dict[int, str] = {}
+        self._roles: dict[int, str] = {}
+        self._names_at = -math.inf
+        self._blockers: dict[int, tuple[float, int | None]] = {}
+        self._sampled_at: float | None = None
+        self._waits = _Waits()
+        self._cost = Cost(self.name)
+
+    def sample(self) -> list[Batch]:
+        """Rows of `session`; every second those of `wait` too; what went wrong as `event`."""
+        batches: list[Batch] = []
+        try:
+            with self._cost:
+                if self._link.open():
+                    self._sampled_at = None
+                batches = self._sessions()
+        except Away:
+            self._sampled_at = None
+            self._waits = _Waits()
+        except psycopg.Error as error:
+            self._link.notices.unseen(self._link.db, "sessions", str(error).split("\n")[0])
+        return batches + self._cost.batches() + self._link.notices.batches()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._link.close()
+
+    def _sessions(self) -> list[Batch]:
+        query_id = "query_id" if self._link.version >= 140000 else "NULL::bigint"
+        active = self._link.query(_ACTIVITY.format(query_id=query_id), prepare=True)
+        now = time.monotonic()
+        interval = min(now - self._sampled_at, _LONGEST_INTERVAL_S) if self._sampled_at else self.period_s
+        self._sampled_at = now
+        self._know_names(active, now)
+        self._ask_blockers([row["pid"] for row in active if row["wait_event_type"] == "Lock"], now)
+        sample = [self._row(session, interval) for session in active]
+        self._waits.add(sample, interval)
+        batches = [rows("session", sample)] if sample else []
+        if self._waits.interval_s >= _WAITS_EVERY_S - self.period_s / 2:
+            batches.append(self._waits.batch(self._link.db))
+            self._waits = _Waits()
+        return batches
+
+    def _row(self, session: dict[str, Any], interval: float) -> dict[str, Any]:
+        kind, state = session["backend_type"], session["state"]
+        wait_class, event = classify(session["wait_event_type"], session["wait_event"], kind)
+        if state is not None and state.startswith("idle in transaction"):
+            wait_class = "Idle"
+        query_id = session["query_id"]
+        return {
+            "ts": now_us(),
+            "interval_s": interval,
+            "host": os.uname().nodename,
+            "db": self._link.db,
+            "database": self._databases.get(session["datid"]),
+            "sid": session["pid"],
+            "serial": session["serial"],
+            "kind": kind,
+            "user": self._roles.get(session["usesysid"]),
+            "program": session["application_name"] or None,
+            "client": session["client"],
+            "state": "active" if state == "fastpath function call" else state,
+            "wait_class": wait_class,
+            "event": event,
+            "statement_id": str(query_id) if query_id else None,
+            "blocker_sid": self._blockers.get(session["pid"], _NEVER)[1],
+            "in_state_s": session["in_state_s"],
+            "statement_s": session["statement_s"],
+            "transaction_s": session["transaction_s"],
+            "xmin_age": session["xmin_age"],
+            "pid": session["pid"],
+        }
+
+    def _know_names(self, active: list[dict[str, Any]], now: float) -> None:
+        """Names of databases and roles, asked again when one is met that is not known."""
+        unknown = any(
+            (row["datid"] and row["datid"] not in self._databases)
+            or (row["usesysid"] and row["usesysid"] not in self._roles)
+            for row in active
+        )
+        if unknown and now - self._names_at >= _NAMES_EVERY_S:
+            self._names_at = now
+            self._databases = {row["oid"]: row["name"] for row in self._link.query(_DATABASES)}
+            self._roles = {row["oid"]: row["name"] for row in self._link.query(_ROLES)}
+
+    def _ask_blockers(self, waiters: list[int], now: float) -> None:
+        """Refresh who blocks the waiters that were not asked about lately; forget those that no longer wait."""
+        self._blockers = {pid: self._blockers[pid] for pid in waiters if pid in self._blockers}
+        due = [pid for pid in waiters if now - self._blockers.get(pid, _NEVER)[0] >= _BLOCKERS_EVERY_S]
+        if due:
+            for row in self._link.query(_BLOCKERS, (due[:_WAITERS_AT_ONCE],), prepare=True):
+                self._blockers[row["pid"]] = (now, row["blockers"][0] if row["blockers"] else None)
+
+
+class _Waits:
+    """Adds up how long client sessions spent in each event."""
+
+    def __init__(self) -> None:
+        self.interval_s = 0.0
+        self._seconds: dict[tuple[str, str], float] = {CPU: 0.0}
+
+    def add(self, sample: list[dict[str, Any]], interval_s: float) -> None:
+        self.interval_s += interval_s
+        for row in sample:
+            if row["kind"] == "client backend" and row["state"] == "active":
+                key = (row["wait_class"], row["event"])
+                self._seconds[key] = self._seconds.get(key, 0.0) + interval_s
+
+    def batch(self, db: str) -> Batch:
+        common = {"ts": now_us(), "interval_s": self.interval_s, "host": os.uname().nodename, "db": db}
+        return rows(
+            "wait",
+            [
+                {**common, "wait_class": wait_class, "event": event, "waited_s_per_s": seconds / self.interval_s}
+                for (wait_class, event), seconds in self._seconds.items()
+            ],
+        )

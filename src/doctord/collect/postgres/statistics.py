@@ -1,0 +1,90 @@
+"""The collector of everything that the server counts itself: each part reads one kind of thing at its own cadence."""
+
+import time
+from typing import Final, Protocol
+
+import psycopg
+
+from doctord._native import Batch
+from doctord.collect.postgres.cost import Cost
+from doctord.collect.postgres.horizon import Horizon
+from doctord.collect.postgres.link import Away, Link, brief
+from doctord.collect.postgres.rates import Cadence
+from doctord.collect.postgres.relations import Relations
+from doctord.collect.postgres.replication import Replication
+from doctord.collect.postgres.rights import note_rights
+from doctord.collect.postgres.settings import Settings
+from doctord.collect.postgres.sizes import Sizes
+from doctord.collect.postgres.statements import Statements
+from doctord.collect.postgres.views import ClusterViews
+
+_GRANT: Final = "GRANT pg_monitor TO the role that doctord connects as"
+
+
+class Part(Protocol):
+    """One kind of thing to read. `read` may raise what Link.query raises."""
+
+    name: str
+    cadence: Cadence
+
+    def read(self, link: Link) -> list[Batch]:
+        """Rows since the last call."""
+        ...
+
+    def close(self) -> None:
+        """Let go of connections of its own."""
+        ...
+
+
+class StatisticsCollector:
+    """Fills `statistic`, `statement`, `space` and `setting` for one server.
+
+    The views of the whole server are read every five seconds. What costs more is read at the start, soon after, and
+    then ever more rarely (see Cadence), so that a check-up of twenty seconds has increases to show too.
+    """
+
+    period_s = 5.0
+
+    def __init__(self, link: Link) -> None:
+        """The link is opened with the first sample, in the thread that takes it."""
+        self.name = f"{link.db} statistics"
+        self._link = link
+        self._cost = Cost(self.name)
+        self._parts: tuple[Part, ...] = (
+            Settings(),
+            ClusterViews(),
+            Horizon(),
+            Replication(),
+            Statements(),
+            Relations(),
+            Sizes(),
+        )
+
+    def sample(self) -> list[Batch]:
+        """What every part that is due has to say; what went wrong as `event`."""
+        batches: list[Batch] = []
+        try:
+            with self._cost:
+                if self._link.open():
+                    note_rights(self._link)
+                for part in self._parts:
+                    if part.cadence.due(time.monotonic()):
+                        batches += self._read(part)
+        except Away:
+            pass  # the link has noted why
+        return batches + self._cost.batches() + self._link.notices.batches()
+
+    def close(self) -> None:
+        """Close the connections."""
+        for part in self._parts:
+            part.close()
+        self._link.close()
+
+    def _read(self, part: Part) -> list[Batch]:
+        try:
+            return part.read(self._link)
+        except psycopg.errors.InsufficientPrivilege as error:
+            self._link.notices.unseen(self._link.db, part.name, brief(error), _GRANT)
+        except psycopg.Error as error:
+            self._link.notices.unseen(self._link.db, part.name, brief(error))
+        return []

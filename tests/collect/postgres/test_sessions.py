@@ -1,0 +1,100 @@
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+
+import psycopg
+import pytest
+
+from doctord.collect.postgres.sessions import SessionCollector
+from postgres_samples import link_to, rows_of, until
+from servers import PostgresServer
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture
+def collector(server: PostgresServer) -> Iterator[SessionCollector]:
+    with closing(SessionCollector(link_to(server.dsn("doctord")))) as made:
+        yield made
+
+
+@contextmanager
+def running(connection: psycopg.Connection, statement: str) -> Iterator[int]:
+    """A statement in the background, cancelled at the end; yields the backend's process id."""
+
+    def run() -> None:
+        with suppress(psycopg.errors.QueryCanceled):
+            connection.execute(statement)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield connection.info.backend_pid
+    finally:
+        while thread.is_alive():
+            connection.cancel()
+            thread.join(0.05)
+
+
+def test_a_lock_convoy_shows_who_blocks_whom(server: PostgresServer, collector: SessionCollector) -> None:
+    change = "UPDATE account SET balance = balance + 1 WHERE id = 1"
+    with server.connect() as holder, server.connect() as first, server.connect() as second:
+        holder.execute("BEGIN")
+        holder.execute(change)
+        with running(first, change) as waiting:
+            row = until(collector, "session", lambda row: row["sid"] == waiting and row["blocker_sid"] is not None)
+            assert (row["wait_class"], row["event"]) == ("Application", "transactionid")
+            assert row["blocker_sid"] == holder.info.backend_pid
+            with running(second, change) as queued:
+                row = until(collector, "session", lambda row: row["sid"] == queued and row["blocker_sid"] is not None)
+            assert (row["wait_class"], row["event"]) == ("Application", "tuple")
+            assert row["blocker_sid"] == waiting
+            idle = until(collector, "session", lambda row: row["sid"] == holder.info.backend_pid)
+            assert (idle["state"], idle["wait_class"]) == ("idle in transaction", "Idle")
+            assert idle["transaction_s"] > 0
+            assert idle["in_state_s"] > 0
+        holder.execute("ROLLBACK")
+
+
+def test_a_session_is_named(server: PostgresServer, collector: SessionCollector) -> None:
+    with server.connect(application_name="payroll") as client, running(client, "SELECT pg_sleep(20)") as pid:
+        row = until(collector, "session", lambda row: row["sid"] == pid)
+    assert (row["db"], row["database"]) == (f"postgresql:{server.port}", "postgres")
+    assert (row["user"], row["program"], row["kind"]) == ("postgres", "payroll", "client backend")
+    assert (row["state"], row["wait_class"], row["event"]) == ("active", "Idle", "PgSleep")
+    assert row["client"] is None
+    assert row["blocker_sid"] is None
+    assert (row["statement_id"] is not None) == (server.version >= 14)
+
+
+def test_a_busy_session_is_on_cpu(server: PostgresServer, collector: SessionCollector) -> None:
+    work = "SELECT count(*) FROM generate_series(1, 100000000) AS a"
+    with server.connect() as client, running(client, work) as pid:
+        row = until(collector, "session", lambda row: row["sid"] == pid and row["event"] == "CPU")
+    assert row["wait_class"] == "CPU"
+    assert 0 < row["interval_s"] <= 1
+
+
+def test_waits_add_up_to_the_active_sessions(server: PostgresServer, collector: SessionCollector) -> None:
+    with server.connect() as client, running(client, "SELECT pg_sleep(20)") as pid:
+        until(collector, "session", lambda row: row["sid"] == pid)
+        row = until(collector, "wait", lambda row: row["event"] == "PgSleep" and row["waited_s_per_s"] > 0.99)
+    assert row["waited_s_per_s"] == pytest.approx(1.0)
+    assert row["interval_s"] == pytest.approx(1.0, abs=0.2)
+    assert row["waits_per_s"] is None
+    cpu = until(collector, "wait", lambda row: row["event"] == "CPU" and row["waited_s_per_s"] == 0)
+    assert cpu["wait_class"] == "CPU"
+
+
+def test_the_collector_does_not_see_itself_nor_idle_sessions(
+    server: PostgresServer, collector: SessionCollector
+) -> None:
+    with server.connect() as idle:
+        idle.execute("SELECT 1")
+        seen = []
+        for _ in range(5):
+            seen += rows_of("session", collector.sample())
+            time.sleep(0.02)
+        assert not [row for row in seen if row["program"] == "doctord"]
+        assert idle.info.backend_pid not in {row["sid"] for row in seen}
