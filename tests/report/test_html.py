@@ -54,7 +54,10 @@ def test_it_needs_nothing_from_outside() -> None:
     assert "://" not in html
     assert not re.search(r"@import|url\((?!#)", html)
     assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
-    assert not {"src", "href", "xlink:href"} & {name for name, _ in page.attributes}
+    assert "src" not in {name for name, _ in page.attributes}
+    links = [value for name, value in page.attributes if name.endswith("href")]
+    assert len(links) == 11
+    assert all(link and link.startswith("#finding") for link in links)
 
 
 def test_hostile_text_stays_text() -> None:

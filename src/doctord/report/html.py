@@ -28,6 +28,7 @@ def render(diagnosis: Diagnosis, chart: Chart) -> str:
             processes=tops.top_processes(chart),
             statements=tops.top_statements(chart),
             tree=tops.blocking_tree(chart),
+            overview_from=wording.OVERVIEW_FROM,
             colours=range(COLOURS),
             wording=wording,
         )

@@ -20,7 +20,6 @@ from doctord.report.wording import JOINT, clean, together
 
 NARROWEST, WIDEST = 40, 120
 SHARES_SHOWN = 10
-OVERVIEW_FROM = 4
 KEY = "+ speaks for it   - against it   ? could not be seen"
 
 _MEASURE = Console(file=io.StringIO())
@@ -36,7 +35,7 @@ def render(diagnosis: Diagnosis, width: int | None = None, *, colour: bool | Non
         colour: whether to colour; null asks the terminal and the variable NO_COLOR.
 
     Returns:
-        The text, with a newline at its end.
+        The text, without a newline at its end.
     """
     columns = min(max(width or _terminal_width(), NARROWEST), WIDEST)
     coloured = _terminal_colours() if colour is None else colour
@@ -51,7 +50,7 @@ def render(diagnosis: Diagnosis, width: int | None = None, *, colour: bool | Non
     with console.capture() as capture:
         for line in _page(diagnosis, columns):
             console.print(line, soft_wrap=True)
-    return capture.get()
+    return capture.get().rstrip("\n")
 
 
 def _terminal_width() -> int:
@@ -92,7 +91,7 @@ def _one_line(verdict: str, style: str, width: int) -> Text:
 
 def _findings(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     groups = wording.grouped(diagnosis.findings)
-    if len(groups) >= OVERVIEW_FROM:
+    if len(groups) >= wording.OVERVIEW_FROM:
         yield from _heading(f"{len(groups)} findings, most important first", width)
         for number, (finding, _) in enumerate(groups, 1):
             share = "" if finding.impact is None else wording.percent(finding.impact)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from doctord.diagnose.finding import Diagnosis, Finding
 
 CONFIDENCE = ((0.9, "almost certain"), (0.75, "very likely"), (0.6, "likely"), (0.4, "possible"), (0.0, "a guess"))
+OVERVIEW_FROM = 4  # findings; fewer are seen at a glance
 # Stands for a space at which a line must not break. No data hold it: `clean` leaves out what is not printable.
 JOINT = "\ue000"
 # A figure and its unit, a comparison and its figure.
