@@ -9,7 +9,7 @@ from report import examples
 
 @pytest.mark.parametrize(
     ("share", "words"),
-    [(0.0, "0 %"), (0.001, "<1 %"), (0.005, "<1 %"), (0.0051, "1 %"), (0.864, "86 %"), (1.0, "100 %")],
+    [(0.0004, "<0.1 %"), (0.001, "0.1 %"), (0.0344, "3.4 %"), (0.864, "86 %"), (1.0, "100 %")],
 )
 def test_what_is_above_zero_never_shows_as_zero(share: float, words: str) -> None:
     assert wording.percent(share) == words
@@ -26,6 +26,11 @@ def test_a_duration_has_its_two_largest_units(seconds: float, words: str) -> Non
 def test_the_second_date_stands_where_it_differs() -> None:
     across_midnight = wording.interval(examples.SINCE, examples.SINCE + timedelta(hours=3))
     assert across_midnight == "2026-11-20 22:00:00 to 2026-11-21 01:00:00 UTC (3 h)"
+
+
+def test_the_verdict_does_not_say_the_share_twice() -> None:
+    said = replace(examples.LOCKS, title="86 % of database time is spent waiting for row locks")
+    assert wording.verdict(replace(examples.ONE, findings=(said,))) == said.title
 
 
 def test_no_finding_claims_no_more_than_was_seen() -> None:

@@ -95,7 +95,7 @@ def _findings(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
         yield from _heading(f"{len(groups)} findings, most important first", width)
         for number, (finding, _) in enumerate(groups, 1):
             share = "" if finding.impact is None else wording.percent(finding.impact)
-            yield from _hanging(f"{number:3}  {share:>5}  {_hashes(finding.impact, 8)}  ", finding.title, width)
+            yield from _hanging(f"{number:3}  {share:>6}  {_hashes(finding.impact, 8)}  ", finding.title, width)
     for number, (finding, explained) in enumerate(groups, 1):
         if number == 1:
             yield from _heading("Findings", width, KEY)
@@ -154,7 +154,7 @@ def _time(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     bar = 20 if width >= 72 else 10 if width >= 56 else 0
     classes = max(len(part.wait_class) for part in shown)
     for part in shown:
-        label = f"{wording.percent(part.share):>5}  {_hashes(part.share, bar)}  {part.seconds_per_second:6.2f} s/s  "
+        label = f"{wording.percent(part.share):>6}  {_hashes(part.share, bar)}  {part.seconds_per_second:6.2f} s/s  "
         yield from _hanging(label + f"{clean(part.wait_class):<{classes}}  ", part.event, width)
 
 

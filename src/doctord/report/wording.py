@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from doctord.diagnose.finding import Diagnosis, Finding
+from doctord.diagnose.words import in_share
 
 CONFIDENCE = ((0.9, "almost certain"), (0.75, "very likely"), (0.6, "likely"), (0.4, "possible"), (0.0, "a guess"))
 OVERVIEW_FROM = 4  # findings; fewer are seen at a glance
@@ -19,6 +20,8 @@ def verdict(diagnosis: Diagnosis) -> str:
     """The verdict without its figures, in one line: the cause that costs most, or that there is none."""
     if diagnosis.findings:
         worst = diagnosis.findings[0]
+        if f"of {time_of(diagnosis)}" in worst.title:
+            return worst.title
         cost = "No time lost yet" if worst.impact is None else impact(worst, diagnosis)
         return f"{cost}: {worst.title}"
     if diagnosis.since is None:
@@ -55,9 +58,8 @@ def together(text: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of 0 to 1 as whole percent; what is above zero never shows as 0 %."""
-    whole = round(share * 100)
-    return "<1 %" if share > 0 and not whole else f"{whole} %"
+    """A share of 0 to 1 in percent; what is above zero never shows as zero."""
+    return "<0.1 %" if 0 < share < 0.0005 else in_share(share)
 
 
 def interval(since: datetime | None, until: datetime | None) -> str:
