@@ -1,0 +1,98 @@
+"""Disks: latency, queues and throughput of devices, weighted by what they served."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from doctord.chart.chart import Chart
+
+
+@dataclass(frozen=True, slots=True)
+class Spell:
+    """The time in which a condition held for a device, and its figures in that time.
+
+    `part` is the share (0 to 1) of the device's observed time, `ms` the mean over its requests, `queue` the mean number
+    outstanding, of which `host_queue` waited in the host; null is what was not measured.
+    """
+
+    device: str
+    part: float
+    requests_per_s: float
+    bytes_per_s: float | None
+    ms: float | None
+    queue: float | None
+    host_queue: float | None
+    busy_pct: float | None
+
+
+def intervals(chart: Chart) -> pl.DataFrame:
+    """One row per device and interval, reads and writes together.
+
+    Columns: device, interval_s, requests_per_s, bytes_per_s, ms (mean over the requests), queue (outstanding requests,
+    in host and device), host_queue, busy_pct. Where a source gives no queue, Little's law does: requests per second
+    times seconds each (J. D. C. Little, "A proof for the queuing formula L = lambda W", 1961).
+    """
+    reads, writes = pl.col("reads_per_s").fill_null(0.0), pl.col("writes_per_s").fill_null(0.0)
+    waited = pl.col("read_ms").fill_null(0.0) * reads + pl.col("write_ms").fill_null(0.0) * writes
+    timed = pl.col("read_ms").is_not_null() | pl.col("write_ms").is_not_null()
+    queue = pl.col("device_queue") + pl.col("host_queue").fill_null(0.0)
+    return (
+        chart.frame("disk")
+        .filter(
+            (pl.col("interval_s") > 0) & (pl.col("reads_per_s").is_not_null() | pl.col("writes_per_s").is_not_null())
+        )
+        .with_columns(
+            (reads + writes).alias("requests_per_s"),
+            (pl.col("read_bytes_per_s") + pl.col("write_bytes_per_s")).alias("bytes_per_s"),
+            pl.when(timed & (reads + writes > 0)).then(waited / (reads + writes)).alias("ms"),
+        )
+        .with_columns(pl.coalesce(queue, pl.col("requests_per_s") * pl.col("ms") / 1000).alias("queue"))
+        .select("device", "interval_s", "requests_per_s", "bytes_per_s", "ms", "queue", "host_queue", "busy_pct")
+    )
+
+
+def spells(rows: pl.DataFrame, condition: pl.Expr) -> list[Spell]:
+    """For each device (in rows of `intervals`) the time in which a condition held, longest first."""
+    total = rows.group_by("device").agg(pl.col("interval_s").sum().alias("seconds"))
+    weight, requests = pl.col("interval_s"), pl.col("requests_per_s") * pl.col("interval_s")
+    timed = pl.col("ms").is_not_null()
+    means = [_mean(column) for column in ("bytes_per_s", "queue", "host_queue", "busy_pct")]
+    grouped = (
+        rows.filter(condition)
+        .group_by("device")
+        .agg(
+            weight.sum().alias("held"),
+            (requests.sum() / weight.sum()).alias("requests_per_s"),
+            pl.when(timed.any()).then((pl.col("ms") * requests).sum() / requests.filter(timed).sum()).alias("ms"),
+            *means,
+        )
+        .join(total, on="device")
+        .with_columns((pl.col("held") / pl.col("seconds")).alias("part"))
+        .sort("part", "requests_per_s", descending=True)
+        .drop("held", "seconds")
+    )
+    return [Spell(**row) for row in grouped.iter_rows(named=True)]
+
+
+def rise(rows: pl.DataFrame, device: str) -> float | None:
+    """How many times longer a request takes while the queue is above its median than below it.
+
+    Null when the queue hardly varied: then the chart cannot tell whether latency rises with load.
+    """
+    mine = rows.filter((pl.col("device") == device) & pl.col("queue").is_not_null() & pl.col("ms").is_not_null())
+    middle = mine["queue"].median()
+    low, high = mine.filter(pl.col("queue") < middle), mine.filter(pl.col("queue") > middle)
+    quiet, loaded = low.select(_per_request()).item(), high.select(_per_request()).item()
+    if not quiet or not loaded or float(high["queue"].mean()) < 1.5 * float(low["queue"].mean()):  # type: ignore[arg-type]
+        return None
+    return float(loaded / quiet)
+
+
+def _per_request() -> pl.Expr:
+    return (pl.col("ms") * pl.col("requests_per_s")).sum() / pl.col("requests_per_s").sum()
+
+
+def _mean(column: str) -> pl.Expr:
+    """Mean over time of what was measured."""
+    seconds = pl.col("interval_s").filter(pl.col(column).is_not_null())
+    return ((pl.col(column) * pl.col("interval_s")).sum() / seconds.sum()).fill_nan(None).alias(column)

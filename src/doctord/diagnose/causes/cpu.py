@@ -1,0 +1,311 @@
+"""CPU: who waits for a processor, and who or what has it meanwhile."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from doctord.analyse import cgroups
+from doctord.analyse.outsiders import outsiders
+from doctord.analyse.time import RUN_QUEUE
+from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.evidence import Sign, past, weigh
+from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.words import in_share
+
+# A tenth left is what bursts within a second use up: with less, somebody waits at most moments.
+LEAST_IDLE_PCT = 10.0
+# PSI counts any waiting task, so that two short tasks meeting on a quiet host give a few per cent.
+PRESSURE_PCT = 20.0
+# One task running and one waiting on every CPU.
+QUEUE_PER_CPU = 2.0
+# A quarter of the host: what is left to the database is then plainly less than it was bought for.
+OUTSIDE_SHARE = 0.25
+# One period in twenty: a group that stays below its limit on average still loses a rare period to a burst.
+THROTTLED_PERIODS = 0.05
+# The casebook's log writer that lost the CPU had 30 % involuntary switches.
+INVOLUNTARY_SHARE = 0.3
+# A hundredth of every second in the run queue: less is lost among the microseconds of ordinary scheduling.
+PREEMPTED_S_PER_S = 0.01
+# A tenth of the CPU time asked for: hypervisors that share fairly keep below it.
+STOLEN_SHARE = 0.1
+GROUP_FIGURES = ("cpu.throttled_s_per_s", "cpu.nr_throttled_per_s", "cpu.nr_periods_per_s", "cpu.limit_cpus")
+LATENCY_CRITICAL = (
+    r"^(postgres|\S+/postgres)$|^postgres: (\S+: )?(wal ?writer|checkpointer|postmaster|wal ?sender)|^ora_lg"
+)
+
+
+@cause(explains=("log_writer_preempted",))
+def cpu_saturated(case: Case) -> Iterator[Finding]:
+    """Sessions queue for a CPU.
+
+    Looks like: no CPU is idle, and processes that are ready to run wait for their turn.
+    Hurts because: each step of a statement waits for a CPU first; what holds a lock meanwhile makes others wait too.
+    Speaks for it: the run queue's share of the time, idle time near zero, pressure, tasks in the run queue per CPU.
+    Speaks against it: idle time or low pressure. Load average and wait I/O speak neither way: the one counts tasks
+        that wait for disks, the other is idle time.
+    Remedy: Find the statements and processes that use the CPUs, and make them do less: plans, indexes, calls; limit
+        the number of sessions at work to about the number of CPUs by a pool; then think of more CPUs.
+    Verify: The run queue's share of the time falls at the same transactions per second.
+    Source: Microstate accounting as in Solaris' prstat -m (LAT); kernel documentation, "PSI - Pressure Stall
+        Information"; K. Manoharan, 2008: run queues are judged per CPU and against what users feel.
+    """
+    share = case.time.share(*RUN_QUEUE)
+    alone = _host_alone(case)
+    if not (_full(case) and (_queue_per_cpu(case) or 0.0) >= QUEUE_PER_CPU if alone else _starved(case)):
+        return
+    for_, against = weigh(_signs(case))
+    _, as_before = weigh(past(case, "CPU used"))
+    waiting = "" if alone else f": {in_share(share)} of the time is spent waiting for one"
+    yield case.finding(
+        f"The CPUs are saturated{waiting}",
+        impact=None if alone else share,
+        confidence=0.6 if alone or against else 0.85,
+        for_=for_,
+        against=(*against, *as_before),
+    )
+
+
+@cause(explains=("cpu_saturated", "log_writer_preempted", "commits_slow"))
+def cpu_outsider(case: Case) -> Iterator[Finding]:
+    """Processes outside the database take the CPUs that it waits for.
+
+    Looks like: no CPU is idle, the database's processes queue, and much of the CPU time went to others.
+    Hurts because: the scheduler shares CPUs fairly among all that are ready, and knows nothing of who matters.
+    Speaks for it: CPU used by processes outside the database; time that the database's processes waited for a CPU.
+    Speaks against it: a host that is full without them: then the database alone needs more than there is.
+    Remedy: Move the named process to another host or a quiet time; until then lower its weight (nice, cgroup
+        cpu.weight) or bind it to CPUs that the database does not use.
+    Verify: With the process gone the run queue's share falls and transactions per second return.
+    Source: K. Manoharan, 2008, the reactive path: confirm from the database's waits, rule out other processes first.
+    """
+    capacity_s = case.seconds * case.cpus
+    others = outsiders(case.chart).filter(pl.col("cpu_s") > 0)
+    used_s = float(others["cpu_s"].sum())
+    if not capacity_s or used_s < OUTSIDE_SHARE * capacity_s or not case.dbs or not _starved(case):
+        return
+    ours_s = float(case.processes.filter("database")["cpu_s"].sum() or 0.0)
+    for_, against = weigh(_signs(case))
+    yield case.finding(
+        f"{_who(others)} outside the database use {in_share(used_s / capacity_s)} of the CPUs that it waits for",
+        impact=case.time.share(*RUN_QUEUE) * used_s / (used_s + ours_s),
+        confidence=0.9,
+        for_=[
+            Evidence(
+                "process",
+                "command !~ '^postgres'",
+                f"processes outside the database used {used_s / case.seconds:.2f} of {case.cpus} CPUs",
+                in_share(OUTSIDE_SHARE),
+                f"the database's own got {ours_s / case.seconds:.2f}",
+            ),
+            *(_consumer(row, capacity_s) for row in others.head(3).iter_rows(named=True)),
+            *for_,
+        ],
+        against=against,
+    )
+
+
+@cause(explains=("cpu_saturated", "log_writer_preempted", "commits_slow"))
+def cpu_throttled(case: Case) -> Iterator[Finding]:
+    """The control group's CPU limit stops the database.
+
+    Looks like: sessions wait for a CPU although the host has idle ones; the group's throttled time grows.
+    Hurts because: once the group has used its quota, all its processes stand still until the next period (100 ms as a
+        rule), whoever holds a lock among them.
+    Speaks for it: periods that were cut short, throttled time against CPU time used, the limit itself.
+    Speaks against it: few throttled periods.
+    Remedy: Raise the group's limit (cpu.max; cpu.cfs_quota_us in version 1; the limit in the container's definition),
+        or run with fewer sessions and parallel workers than the limit has CPUs.
+    Verify: nr_throttled stands still at the same load.
+    Source: Kernel documentation, "CFS Bandwidth Control".
+    """
+    for path, group in cgroups.by_group(case.chart, *GROUP_FIGURES).items():
+        finding = _throttled(case, path, {name: figure.mean for name, figure in group.items()})
+        if finding is not None:
+            yield finding
+            return  # the groups above it stop whenever it does
+
+
+@cause(explains=("commits_slow",))
+def log_writer_preempted(case: Case) -> Iterator[Finding]:
+    """A process that everybody waits for loses the CPU.
+
+    Looks like: log writer, checkpointer, WAL sender or postmaster are switched out before they are done, and wait.
+    Hurts because: each of them serves all sessions: while it waits for a CPU, every commit (or connection) waits.
+    Speaks for it: involuntary share of its context switches together with its time in the run queue.
+    Speaks against it: switches that are voluntary: it waits for devices or for work, not for a CPU.
+    Remedy: Give the process a higher priority (nice -5; in Oracle _high_priority_processes), or keep other work off one
+        CPU; first relieve the CPUs where they are saturated.
+    Verify: Its involuntary share and run-queue time fall, and so does the time per commit.
+    Source: K. Manoharan's redo case, 2008: 30 % involuntary switches of LGWR, log file sync far above the write itself.
+    """
+    switches = pl.col("icsw") + pl.col("vcsw")
+    victims = case.processes.filter(
+        pl.col("command").str.contains(LATENCY_CRITICAL)
+        & (pl.col("icsw") >= INVOLUNTARY_SHARE * switches)
+        & (pl.col("run_wait_s") >= PREEMPTED_S_PER_S * pl.col("seconds"))
+    ).sort("run_wait_s", descending=True)
+    if victims.is_empty():
+        return
+    worst = victims.row(0, named=True)
+    impact = case.time.share("Commit") * worst["run_wait_s"] / worst["seconds"]
+    yield case.finding(
+        f"{worst['command']} (pid {worst['pid']}) is switched out and waits for a CPU",
+        impact=impact if case.worth_saying(impact) else None,
+        confidence=0.8,
+        for_=[_preempted(row) for row in victims.head(3).iter_rows(named=True)],
+        against=weigh(_signs(case))[1],
+    )
+
+
+@cause()
+def cpu_stolen(case: Case) -> Iterator[Finding]:
+    """The hypervisor gives the host's CPU time to others.
+
+    Looks like: steal time; the same statements take more time with the same CPU time counted by the host.
+    Hurts because: a virtual CPU that is not running holds up whatever is on it, locks included, and nothing inside the
+        machine can see why.
+    Speaks for it: steal time as a share of the CPU time that the machine asked for.
+    Speaks against it: little CPU in the time model: then the stolen time was nobody's wait.
+    Remedy: Ask for reserved CPUs or a less loaded hypervisor; on burstable cloud machines look at the credits.
+    Verify: steal_pct falls, and CPU time per transaction with it.
+    Source: proc(5), steal; J. Doelle and S. Langer, 2012: guests that shared a hypervisor with fifty others.
+    """
+    steal, idle = case.mean("cpu", "steal_pct"), _idle_pct(case)
+    if steal is None or idle is None or idle >= 100:
+        return
+    stolen = steal / (100 - idle)
+    impact = (case.time.share("CPU") + case.time.share(*RUN_QUEUE)) * stolen
+    if stolen < STOLEN_SHARE or not case.worth_saying(impact):
+        return
+    yield case.finding(
+        f"The hypervisor withholds {in_share(stolen)} of the CPU time that this machine asks for",
+        impact=impact,
+        confidence=0.9,
+        for_=[
+            Evidence(
+                "cpu",
+                "cpu is null",
+                f"{steal:.1f} % of all CPU time stolen",
+                f"{in_share(STOLEN_SHARE)} of the {100 - idle:.0f} % asked for",
+                "the machine was ready to run and did not get a CPU",
+            )
+        ],
+    )
+
+
+def _throttled(case: Case, path: str, group: dict[str, float]) -> Finding | None:
+    throttled = group.get("cpu.throttled_s_per_s", 0.0)
+    if not throttled or not case.seconds:
+        return None
+    used = float(case.processes.filter("database")["cpu_s"].sum() or 0.0) / case.seconds
+    wanting = case.time.share("CPU") + case.time.share(*RUN_QUEUE)
+    impact = max(case.time.share(*RUN_QUEUE), wanting * throttled / (throttled + used))
+    periods, cut = group.get("cpu.nr_periods_per_s"), group.get("cpu.nr_throttled_per_s")
+    part = cut / periods if periods and cut is not None else None
+    if not case.worth_saying(impact) or (part is not None and part < THROTTLED_PERIODS):
+        return None
+    limit = group.get("cpu.limit_cpus")
+    allowed = "limited" if limit is None else f"limited to {limit:g} CPUs"
+    for_, against = weigh(
+        [
+            Sign("statistic", f"name = 'cpu.throttled_s_per_s' and entity = '{path}'", throttled, 0.0,
+                 "throttled {:.2f} s per s", f"the database used {used:.2f} CPUs meanwhile"),
+            Sign("statistic", f"name = 'cpu.nr_throttled_per_s' and entity = '{path}'",
+                 None if part is None else part * 100, THROTTLED_PERIODS * 100,
+                 "{:.0f} % of the periods were cut short", f"the group is {allowed}"),
+            Sign("cpu", "cpu is null", _idle_pct(case), LEAST_IDLE_PCT, "{:.0f} % of the host's CPU time is idle",
+                 "the host has room that the limit denies", "the host itself has little left"),
+        ]
+    )  # fmt: skip
+    return case.finding(
+        f"Control group {path} is {allowed}, and the kernel stops it {in_share(impact)} of the database's time",
+        impact=impact,
+        confidence=0.85 if part is None else 0.95,
+        for_=for_,
+        against=against,
+    )
+
+
+def _idle_pct(case: Case) -> float | None:
+    """Idle time; with an I/O outstanding it is idle all the same."""
+    idle = case.mean("cpu", "idle_pct")
+    return None if idle is None else idle + (case.mean("cpu", "wait_io_pct") or 0.0)
+
+
+def _queue_per_cpu(case: Case) -> float | None:
+    queue = case.mean("cpu", "run_queue")
+    return None if queue is None or not case.cpus else queue / case.cpus
+
+
+def _waiting(case: Case) -> float | None:
+    """Processes (the database's, where one was seen) waiting for a CPU, on average."""
+    waiting = (case.processes.filter("database") if case.dbs else case.processes)["run_wait_s"].drop_nulls()
+    return float(waiting.sum()) / case.seconds if waiting.len() and case.seconds else None
+
+
+def _full(case: Case) -> bool:
+    idle = _idle_pct(case)
+    return idle is not None and idle <= LEAST_IDLE_PCT
+
+
+def _starved(case: Case) -> bool:
+    """Whether no CPU is left and the time model shows it.
+
+    Waiting between two statements, when a session's process is woken, is no database time: so the processes' own
+    waiting may say what is enough, where few sessions were sampled as active.
+    """
+    share = case.time.share(*RUN_QUEUE)
+    felt = case.worth_saying(share) or (_waiting(case) or 0.0) >= WORTH_SAYING_SESSIONS
+    return _full(case) and share >= WORTH_SAYING_SHARE and felt
+
+
+def _host_alone(case: Case) -> bool:
+    """Whether there are figures of the host as a whole only, as from sar: no session, no process."""
+    return not case.dbs and case.processes.is_empty()
+
+
+def _signs(case: Case) -> list[Sign]:
+    pressure = case.mean("cpu", "pressure_some_pct")
+    return [
+        Sign("session", "wait_class = 'CPU'", case.time.share(*RUN_QUEUE) * 100 or None, WORTH_SAYING_SHARE * 100,
+             "{:.0f} % of the time in the run queue", "ready to run, and waiting for a CPU"),
+        Sign("process", "run_wait_pct", _waiting(case), WORTH_SAYING_SESSIONS,
+             "{:.2f} processes waiting for a CPU on average", "as the kernel's scheduler accounts for it"),
+        Sign("cpu", "cpu is null", _idle_pct(case), LEAST_IDLE_PCT, "{:.1f} % of the CPU time idle",
+             "nothing is left", "there is CPU left", below=True),
+        Sign("cpu", "cpu is null", _queue_per_cpu(case), QUEUE_PER_CPU, "{:.1f} tasks running or ready per CPU",
+             "for each task on a CPU another one waits", "the run queue is short when looked at"),
+        Sign("cpu", "cpu is null", pressure, PRESSURE_PCT, "pressure: some task waited for a CPU {:.0f} % of the time",
+             "the kernel sees the queue too", "hardly anybody waited"),
+    ]  # fmt: skip
+
+
+def _who(others: pl.DataFrame) -> str:
+    """The largest consumer by name, and whether there are more of its kind."""
+    command, pid, user = others.select("command", "pid", "user").row(0)
+    alike = others.filter(pl.col("command") == command).height
+    count = f"{alike} processes {command}, first " if alike > 1 else f"{command}, "
+    return f"{count}pid {pid} of user {user or 'unknown'},"
+
+
+def _consumer(row: dict[str, Any], capacity_s: float) -> Evidence:
+    return Evidence(
+        "process",
+        f"pid = {row['pid']}",
+        f"{row['command']} (pid {row['pid']}, user {row['user'] or 'unknown'}): {in_share(row['cpu_s'] / capacity_s)}",
+        "of the host's CPU time",
+        "not a process of the database",
+    )
+
+
+def _preempted(row: dict[str, Any]) -> Evidence:
+    return Evidence(
+        "process",
+        f"pid = {row['pid']}",
+        f"{row['command']}: {row['icsw'] / (row['icsw'] + row['vcsw']):.0%} of its switches involuntary, "
+        f"{row['run_wait_s'] / row['seconds'] * 1000:.0f} ms of every second in the run queue",
+        f"{INVOLUNTARY_SHARE:.0%} and {PREEMPTED_S_PER_S * 1000:.0f} ms",
+        "it had more to do and lost the CPU",
+    )

@@ -1,0 +1,305 @@
+"""Memory: too little of it, a limit on it, or too many small pages to describe it."""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from doctord.analyse.cgroups import by_group
+from doctord.analyse.figures import Figure
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.evidence import Sign, past, weigh
+from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.words import in_bytes, in_share
+
+# The kernel's background reclaim starts well above this; what is left cannot absorb one more large sort.
+LOW_AVAILABLE_PCT = 10.0
+# 1 MB/s of 4 KiB pages coming back: memory that is in use, not leftovers of a start-up being put away.
+SWAP_IN_PER_S = 256.0
+# Time lost by any task: a healthy host with room shows 0.0.
+PRESSURE_PCT = 5.0
+MAJOR_FAULTS_PER_S = 50.0
+# A group is at its limit when the next charges must push something out.
+AT_LIMIT = 0.9
+FAILURES_PER_S = 5.0
+# Within a group the time is lost in the few sessions that read, so that the whole host's pressure stays small.
+GROUP_PRESSURE_PCT = 0.2
+REFAULTS_PER_S = 50.0
+PAGE_TABLES_SHARE = 0.01
+PAGE_TABLES_BYTES = 2**30
+LARGE_SHARED_BYTES = 2**30
+SMALL_PAGE_BYTES = 4096
+PAGE_TABLE_ENTRY_BYTES = 8
+# From here on address translation is worth a change of page size.
+TRANSLATION_SHARE = 0.2
+GROUP_FIGURES = (
+    "memory.limit_bytes",
+    "memory.usage_bytes",
+    "memory.failures_per_s",
+    "memory.oom_kills_per_s",
+    "memory.refaults_per_s",
+    "memory.pressure_some_pct",
+)
+READS = ("DataFileRead", "DataFilePrefetch", "BufFileRead", "BuffileRead")
+
+
+@cause(explains=("device_saturated", "io_by_others"))
+def memory_short(case: Case) -> Iterator[Finding]:
+    """The host has too little memory for what runs on it.
+
+    Looks like: little memory is available or pages come back from swap, and tasks wait for memory.
+    Hurts because: a session that needs a page waits until another page is written or dropped; what was dropped is read
+        again soon.
+    Speaks for it: memory pressure (time lost waiting for memory), pages swapped in, major faults, little available.
+    Speaks against it: available memory; swap that is filled but still, as it holds what nobody needs. Little free
+        memory says nothing: the page cache takes what is free.
+    Remedy: Find the largest processes; lower work_mem, maintenance_work_mem and the number of sessions, or move others
+        away; keep shared_buffers within memory; then add memory.
+    Verify: Memory pressure and pages swapped in fall to zero at the same load.
+    Source: Kernel documentation, "PSI - Pressure Stall Information" and "Delay accounting"; J. Doelle and S. Langer,
+        2012: overcommitted memory was the first cause of slow consolidated databases.
+    """
+    signs = _shortage(case)
+    pains = _pains(case)
+    if not any(sign.speaks_for for sign in signs) or not any(sign.speaks_for for sign in pains):
+        return
+    lost = _time_lost(case)
+    if lost is not None and case.time.of == "database" and not case.worth_saying(lost):
+        lost = None
+    for_, against = weigh([*signs, *pains, *past(case, "memory pressure")])
+    yield case.finding(
+        f"Memory is short: {_available(case)}",
+        impact=lost,
+        confidence=0.6 if against else 0.85,
+        for_=[*for_, *_largest(case)],
+        against=against,
+    )
+
+
+@cause(explains=("memory_short", "device_saturated", "device_slow", "buffer_pool_small", "commits_slow"))
+def cgroup_memory_limit(case: Case) -> Iterator[Finding]:
+    """The control group's memory limit squeezes the database.
+
+    Looks like: the group is at its limit and keeps failing to get memory, the host has plenty, and sessions wait for
+        reads that memory would have saved.
+    Hurts because: page cache counts against the group: at the limit each page read pushes out another, which is read
+        again soon; what cannot be pushed out ends in the out-of-memory killer.
+    Speaks for it: failures to charge memory, pages read again (refaults), memory pressure, major faults and the
+        sessions' time in reads, all while the host has memory available.
+    Speaks against it: no failures, refaults or pressure: every group fills its limit with page cache in time and is
+        well.
+    Remedy: Raise the group's limit (memory.max; memory.limit_in_bytes in version 1; the limit in the container's
+        definition), or make the database smaller: shared_buffers, work_mem, sessions.
+    Verify: Failures per second and the share of reads fall at the same load.
+    Source: Kernel documentation, "Control Group v2", memory.max and memory.events; "Memory Resource Controller".
+    """
+    for path, group in by_group(case.chart, *GROUP_FIGURES).items():
+        if _total(group, "memory.oom_kills_per_s") * case.seconds >= 1:
+            yield _killed(case, path, group)
+        elif (finding := _squeezed(case, path, group)) is not None:
+            yield finding
+
+
+@cause()
+def huge_pages_unused(case: Case) -> Iterator[Finding]:
+    """Shared memory is mapped in small pages, and describing them takes much memory.
+
+    Looks like: PageTables in /proc/meminfo is large, shared memory is large, no huge pages are reserved or used.
+    Hurts because: each session has its own page tables for the whole shared memory (8 bytes for 4 KiB), and the
+        processor's translation buffer covers ever less of it.
+    Speaks for it: size of the page tables; sessions times mapped memory / 4 KiB x 8 bytes; time in translation, where
+        it was measured.
+    Speaks against it: measured translation time under 20 %.
+    Remedy: Reserve huge pages for the whole shared memory (vm.nr_hugepages; PostgreSQL computes the number with
+        `postgres -C shared_memory_size_in_huge_pages`), set huge_pages = on so that the server refuses to start
+        without, and restart. A pool that is too small for all of it is not used at all.
+    Verify: HugePages_Free falls when the server starts, page tables shrink to a few MiB.
+    Source: J. Doelle and S. Langer, 2012 (0.5 GB up to several GB of page tables); K. Manoharan, 2008 (20 % of time in
+        translation); PostgreSQL documentation, "Linux Huge Pages".
+    """
+    tables, shared = case.mean("memory", "page_tables_bytes"), case.mean("memory", "shmem_bytes")
+    total, pool = case.mean("memory", "total_bytes"), case.mean("memory", "huge_pages_total")
+    if tables is None or shared is None or total is None or shared < LARGE_SHARED_BYTES:
+        return
+    used = (pool or 0.0) - (case.mean("memory", "huge_pages_free") or 0.0)
+    if used > 0 or tables < min(PAGE_TABLES_BYTES, PAGE_TABLES_SHARE * total):
+        return
+    translation = _translation_share(case)
+    lost = None if translation is None else translation * case.time.share("CPU")
+    full = shared / SMALL_PAGE_BYTES * PAGE_TABLE_ENTRY_BYTES
+    for_, against = weigh(
+        [
+            Sign("translation", "", None if translation is None else translation * 100, TRANSLATION_SHARE * 100,
+                 "{:.0f} % of CPU time in address translation", "larger pages pay", "the processor copes"),
+        ]
+    )  # fmt: skip
+    yield case.finding(
+        f"Page tables take {in_bytes(tables)} because no huge pages are used",
+        impact=lost if lost is not None and case.worth_saying(lost) else None,
+        confidence=0.9,
+        for_=[
+            Evidence("memory", "page_tables_bytes", f"{in_bytes(tables)} of page tables, {in_share(tables / total)}",
+                     f"{in_share(PAGE_TABLES_SHARE)} of memory or {in_bytes(PAGE_TABLES_BYTES)}", "memory lost"),
+            Evidence("memory", "shmem_bytes", f"{in_bytes(shared)} of shared memory in pages of 4 KiB",
+                     f"{in_bytes(full)} of page tables for each session that touches all of it",
+                     f"enough for {tables / full:.0f} such sessions; 2 MiB pages need {in_bytes(full / 512)}"),
+            Evidence("memory", "huge_pages_total", f"{pool or 0:.0f} huge pages reserved, {used:.0f} in use",
+                     f"{shared / 2**21:.0f} of 2 MiB would hold the shared memory", "the pool is not used"),
+            *for_,
+        ],
+        against=against,
+    )  # fmt: skip
+
+
+def _shortage(case: Case) -> list[Sign]:
+    """Whether memory is short at all: pressure alone may be one group's own limit."""
+    return [
+        Sign("memory", "available_bytes", _available_pct(case), LOW_AVAILABLE_PCT, "{:.1f} % of memory available",
+             "nothing is left to give", "there is memory to give", below=True),
+        Sign("memory", "swap_in_per_s", case.mean("memory", "swap_in_per_s"), SWAP_IN_PER_S,
+             "{:.0f} pages swapped in per s", "what was swapped out is needed"),
+    ]  # fmt: skip
+
+
+def _pains(case: Case) -> list[Sign]:
+    """Whether anybody waits because of it."""
+    waited = _memory_wait_share(case)
+    return [
+        Sign("memory", "pressure_some_pct", case.mean("memory", "pressure_some_pct"), PRESSURE_PCT,
+             "pressure: some task waited for memory {:.1f} % of the time", "time lost", "nobody waits for memory"),
+        Sign("process", "memory_wait_pct", None if waited is None else waited * 100, PRESSURE_PCT,
+             "{:.1f} % of the sessions' time waiting for memory", "the database itself waits"),
+        Sign("memory", "swap_in_per_s", case.mean("memory", "swap_in_per_s"), SWAP_IN_PER_S,
+             "{:.0f} pages swapped in per s", ""),
+        Sign("memory", "major_faults_per_s", case.mean("memory", "major_faults_per_s"), MAJOR_FAULTS_PER_S,
+             "{:.0f} major faults per s", "each waits for a read"),
+    ]  # fmt: skip
+
+
+def _time_lost(case: Case) -> float | None:
+    """Share of the time lost to memory: what the sessions' processes waited, or what nobody at all could use.
+
+    While pressure is `full` no task gets on: at least that share of anyone's time is lost.
+    """
+    full = case.mean("memory", "pressure_full_pct")
+    measured = [
+        value for value in (_memory_wait_share(case), None if full is None else full / 100) if value is not None
+    ]
+    return max(measured, default=None)
+
+
+def _memory_wait_share(case: Case) -> float | None:
+    """Time that the sessions' processes waited for memory as a share of database time; null when not accounted."""
+    total = case.database_time_s()
+    pids = case.active["pid"].unique().implode()
+    waited = case.processes.filter(pl.col("pid").is_in(pids))["memory_wait_s"].drop_nulls()
+    return min(float(waited.sum()) / total, 1.0) if waited.len() and total else None
+
+
+def _available_pct(case: Case) -> float | None:
+    available, total = case.mean("memory", "available_bytes"), case.mean("memory", "total_bytes")
+    return None if available is None or not total else 100 * available / total
+
+
+def _available(case: Case) -> str:
+    available = case.mean("memory", "available_bytes")
+    swapped = case.mean("memory", "swap_in_per_s") or 0.0
+    known = "" if available is None else f"{in_bytes(available)} available"
+    return ", ".join(part for part in (known, f"{swapped:.0f} pages swapped in per s" if swapped else "") if part)
+
+
+def _largest(case: Case) -> list[Evidence]:
+    top = case.processes.filter(pl.col("rss_bytes") > 0).sort("rss_bytes", descending=True).head(1)
+    return [
+        Evidence("process", f"pid = {row['pid']}", f"{row['command']} (pid {row['pid']}): {in_bytes(row['rss_bytes'])}",
+                 "resident, shared pages included", "the largest process")
+        for row in top.iter_rows(named=True)
+    ]  # fmt: skip
+
+
+def _total(group: dict[str, Figure], name: str) -> float:
+    return group[name].mean if name in group else 0.0
+
+
+def _mean_of(group: dict[str, Figure], name: str) -> float | None:
+    return group[name].mean if name in group else None
+
+
+def _killed(case: Case, path: str, group: dict[str, Figure]) -> Finding:
+    kills = _total(group, "memory.oom_kills_per_s") * case.seconds
+    limit = _mean_of(group, "memory.limit_bytes")
+    return case.finding(
+        f"Out of memory in control group {path}: {kills:.0f} processes killed",
+        impact=None,
+        confidence=0.95,
+        for_=[
+            Evidence("statistic", "name = 'memory.oom_kills_per_s'", f"{kills:.0f} in {case.seconds:.0f} s", "none",
+                     "a killed backend makes all sessions restart"),
+            *([Evidence("statistic", "name = 'memory.limit_bytes'", f"limit {in_bytes(limit)}", "", "of the group")]
+              if limit is not None else []),
+        ],
+    )  # fmt: skip
+
+
+def _squeezed(case: Case, path: str, group: dict[str, Figure]) -> Finding | None:
+    limit, usage = _mean_of(group, "memory.limit_bytes"), _mean_of(group, "memory.usage_bytes")
+    failures = _mean_of(group, "memory.failures_per_s")
+    share = max(case.time.share(None, *READS), _memory_wait_share(case) or 0.0, case.time.share("Memory"))
+    if not limit or usage is None or failures is None or not case.worth_saying(share):
+        return None
+    if usage < AT_LIMIT * limit or failures < FAILURES_PER_S:
+        return None
+    pains = _group_pains(case, group)
+    if not any(sign.speaks_for for sign in pains):
+        return None
+    for_, against = weigh(
+        [
+            Sign("statistic", f"name = 'memory.failures_per_s' and entity = '{path}'", failures, FAILURES_PER_S,
+                 "{:.0f} failures to get memory per s", f"{in_bytes(usage)} used of a limit of {in_bytes(limit)}"),
+            Sign("session", f"event in {READS}", share * 100, 5.0, "{:.0f} % of the time in reads",
+                 "reads that memory would have saved"),
+            *pains,
+            Sign("memory", "available_bytes", _available_pct(case), LOW_AVAILABLE_PCT,
+                 "{:.0f} % of the host's memory available", "the host has what the limit denies",
+                 "the host is short as well"),
+        ]
+    )  # fmt: skip
+    return case.finding(
+        f"Control group {path} squeezes the database into {in_bytes(limit)} of memory",
+        impact=share,
+        confidence=0.9 if sum(sign.speaks_for is True for sign in pains) > 1 else 0.8,
+        for_=for_,
+        against=against,
+    )
+
+
+def _group_pains(case: Case, group: dict[str, Figure]) -> list[Sign]:
+    """What tells a squeezed group from one that merely filled its limit with pages nobody asks for again."""
+    faults = case.processes.filter("database")["major_faults"].drop_nulls()
+    per_s = float(faults.sum()) / case.seconds if faults.len() and case.seconds else None
+    waited = _memory_wait_share(case)
+    of_group = _mean_of(group, "memory.pressure_some_pct")
+    pressure = case.mean("memory", "pressure_some_pct") if of_group is None else of_group
+    return [
+        Sign("statistic", "name = 'memory.refaults_per_s'", _mean_of(group, "memory.refaults_per_s"), REFAULTS_PER_S,
+             "{:.0f} pages read again per s soon after they were dropped", "the limit drops what is in use",
+             "what is dropped is not needed again"),
+        Sign("memory", "pressure_some_pct", pressure, GROUP_PRESSURE_PCT,
+             "pressure: some task waited for memory {:.1f} % of the time", "time lost in reclaim",
+             "nobody waits for memory"),
+        Sign("process", "major_faults_per_s", per_s, MAJOR_FAULTS_PER_S, "{:.0f} major faults of the database per s",
+             "even programs are read again"),
+        Sign("process", "memory_wait_pct", None if waited is None else waited * 100, PRESSURE_PCT,
+             "{:.1f} % of the sessions' time waiting for memory", "the database itself waits"),
+    ]  # fmt: skip
+
+
+def _translation_share(case: Case) -> float | None:
+    """Share of CPU time spent on address translation; null when it was not measured."""
+    columns = ("itlb_pct", "itsb_pct", "dtlb_pct", "dtsb_pct")
+    rows = case.chart.frame("translation").filter(pl.any_horizontal(pl.col(columns).is_not_null()))
+    if rows.is_empty():
+        return None
+    # each row is one CPU, mode and page size: their times add up within a CPU
+    per_cpu = rows.group_by("ts", "cpu").agg(pl.sum_horizontal(pl.col(columns).sum()).alias("pct"))
+    return float(per_cpu["pct"].mean() or 0.0) / 100  # type: ignore[arg-type]

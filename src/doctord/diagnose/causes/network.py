@@ -1,0 +1,123 @@
+"""Network: segments sent twice, and connections that nobody accepts."""
+
+from collections.abc import Iterator
+
+from doctord.analyse.figures import Figure, mean
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.evidence import Sign, past, weigh
+from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.words import in_share
+
+# A path that loses one segment in a hundred halves what one TCP connection can carry over it (Mathis, 1997).
+LOST_SHARE = 0.01
+# With fewer segments a single lost packet makes a per cent.
+LEAST_SEGMENTS_PER_S = 50.0
+LEAST_RETRANSMITS_PER_S = 1.0
+REPLICA_EVENTS = ("SyncRep", "WalSenderWaitForWAL", "WalSenderWriteData")
+
+
+@cause()
+def network_retransmits(case: Case) -> Iterator[Finding]:
+    """The network loses segments, and sessions wait for it.
+
+    Looks like: TCP sends segments again; sessions wait to send results, or for a replica's confirmation.
+    Hurts because: a lost segment is noticed after a round trip at best, after 200 ms and more at worst; meanwhile the
+        connection stands still.
+    Speaks for it: share of segments sent again, share of database time waiting for the network or a replica.
+    Speaks against it: few segments; errors on no interface; a client that is slow to read, which also shows as waits to
+        send.
+    Remedy: Look at errors and drops per interface, at both ends and in between (duplex, cables, bonding, MTU, full
+        buffers of a switch or a rate limit of the cloud); compare with a transfer to another host.
+    Verify: Retransmits per segment under 0.1 % at the same traffic.
+    Source: M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of the TCP congestion avoidance
+        algorithm", 1997; RFC 6298 (retransmission timer).
+    """
+    tcp = case.chart.frame("network")
+    tcp = tcp.filter(tcp["interface"].is_null())
+    sent, again = mean(tcp, "segments_out_per_s"), mean(tcp, "retransmits_per_s")
+    if sent is None or again is None or sent < LEAST_SEGMENTS_PER_S or again < LEAST_RETRANSMITS_PER_S:
+        return
+    share = _network_share(case)
+    if again / sent < LOST_SHARE or (case.dbs and not case.worth_saying(share)):
+        return
+    for_, against = weigh(
+        [
+            Sign("network", "interface is null", again / sent * 100, LOST_SHARE * 100, "{:.1f} % of segments again",
+                 f"{again:.0f} of {sent:.0f} per s"),
+            Sign("session", "wait_class = 'Network'", share * 100 if case.dbs else None, 5.0,
+                 "{:.0f} % of database time waiting for the network or a replica", "sessions wait"),
+            *_errors(case),
+            *past(case, "retransmits"),
+        ]
+    )  # fmt: skip
+    yield case.finding(
+        f"{in_share(again / sent)} of TCP segments are sent again",
+        impact=share if case.dbs else None,
+        confidence=0.6 if against or not case.dbs else 0.75,
+        for_=for_,
+        against=against,
+    )
+
+
+@cause()
+def accept_queue_overflow(case: Case) -> Iterator[Finding]:
+    """Connections are dropped because a server does not accept them in time.
+
+    Looks like: clients take seconds to connect, or fail, while the host looks idle; listen overflows are counted.
+    Hurts because: a full accept queue drops the client's request; the client tries again after 1, 3, 7 seconds.
+    Speaks for it: listen overflows; an accept queue as long as its backlog.
+    Speaks against it: drops without overflows: those have other reasons (memory, a flood of half-open connections).
+    Remedy: Connect less often (a pool). Find what keeps the accepting process: fork time of a large postmaster, name
+        resolution, CPU. A longer backlog (listen_backlog or max_connections, net.core.somaxconn) only covers bursts.
+    Verify: Overflows stay at zero while clients connect.
+    Source: R. Milkowski, "Oracle's listener performance", 2008; tcp(7) and listen(2); TcpExt ListenOverflows.
+    """
+    tcp = case.chart.frame("network")
+    tcp = tcp.filter(tcp["interface"].is_null())
+    overflows, drops = mean(tcp, "listen_overflows_per_s"), mean(tcp, "listen_drops_per_s")
+    if overflows is None or overflows * case.seconds < 1:
+        return
+    full = _full_queues(case)
+    yield case.finding(
+        f"{overflows * case.seconds:.0f} connection requests dropped: an accept queue is full",
+        impact=None,
+        confidence=0.95 if full else 0.85,
+        for_=[
+            Evidence("network", "interface is null", f"{overflows:.2f} listen overflows per s", "none at all",
+                     "each is a client that waits a second or more" if drops is None else
+                     f"{drops:.2f} requests dropped per s for any reason"),
+            *full,
+        ],
+    )  # fmt: skip
+
+
+def _network_share(case: Case) -> float:
+    """Share of the time waiting for clients' networks or for replicas."""
+    return sum(part.share for part in case.time.shares if part.wait_class == "Network" or part.event in REPLICA_EVENTS)
+
+
+def _errors(case: Case) -> list[Sign]:
+    rows = case.chart.frame("network")
+    rows = rows.filter(rows["interface"].is_not_null())
+    return [
+        Sign("network", "errors_per_s", mean(rows, "errors_per_s"), 0.1,
+             "{:.1f} errors and drops per s on the interfaces", "this host loses some of them itself",
+             "they are lost elsewhere, or late")
+    ]  # fmt: skip
+
+
+def _full_queues(case: Case) -> list[Evidence]:
+    """Listening sockets whose accept queue reached its backlog."""
+    backlogs = {_key(figure): figure.last for figure in case.figures("listen.backlog")}
+    return [
+        Evidence("statistic", f"name = 'listen.accept_queue' and entity = '{queue.entity}'",
+                 f"up to {queue.largest:.0f} connections waiting on {queue.entity}",
+                 f"backlog {backlogs[_key(queue)]:.0f}", "this socket's queue is full")
+        for queue in case.figures("listen.accept_queue")
+        if 0 < backlogs.get(_key(queue), 0.0) <= queue.largest
+    ]  # fmt: skip
+
+
+def _key(figure: Figure) -> tuple[str | None, str | None]:
+    return figure.db, figure.entity

@@ -1,0 +1,290 @@
+"""Storage: devices that queue, devices that are slow, others who use them, limits set on them, and room left."""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from doctord.analyse import cgroups, disks
+from doctord.analyse.outsiders import outsiders
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.evidence import Sign, past, weigh
+from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.words import in_bytes, in_share
+
+# What a disk drive takes for a random request at low load; flash and cached devices stay below a millisecond.
+FELT_MS = 4.0
+# The casebook's log device was slow at 12 ms a write; a disk drive at low load takes less than this.
+SLOW_MS = 10.0
+# A request that finds four before it waits longer than it is served; one or two at a time is ordinary overlap.
+QUEUED = 4.0
+BUSY_PCT = 90.0
+SHARED_BUSY_PCT = 50.0
+SHARED_MS = 2.0
+# Means over fewer requests than this say little.
+LEAST_REQUESTS_PER_S = 5.0
+# A checkpoint fills a device for a few seconds; what lasts a quarter of the time is no burst.
+LASTING = 0.25
+OTHERS_SHARE = 0.5
+OTHERS_BYTES_PER_S = 2**20
+# Throttling lets requests through in slices of 100 ms, so that a group held at its limit is measured a little below it.
+NEAR_LIMIT = 0.85
+FULL_SHARE = 0.95
+ROOM_BYTES = 20 * 2**30
+SMALLEST_BYTES = 2**30
+NO_LATENCY_RISE = 1.5
+
+
+@cause(explains=("commits_slow",))
+def device_saturated(case: Case) -> Iterator[Finding]:
+    """A device has more to do than it can: requests queue.
+
+    Looks like: the device is busy all the time, several requests are outstanding, and each takes longer than at rest.
+    Hurts because: a request waits for all that are before it; adding load adds waiting, not work done.
+    Speaks for it: busy time, mean queue (by Little's law the rate times the latency), latency that rises with the
+        queue, sessions waiting for I/O.
+    Speaks against it: latency as usual or no higher when the queue is longer: then the device serves in parallel.
+    Remedy: Find who issues the requests (statements that read much, checkpoints, backups) and make them fewer: indexes,
+        memory, spreading in time. Requests waiting in the host under a low cap: raise the queue depth. Then spread over
+        more or faster devices.
+    Verify: Queue and milliseconds per request fall at the same transactions per second.
+    Source: Little's law (1961); K. Manoharan, 2008: host queue and device queue together are where requests wait.
+    """
+    rows = disks.intervals(case.chart)
+    queueing = (pl.col("busy_pct") >= BUSY_PCT) & (pl.col("queue") >= QUEUED) & (pl.col("ms") >= FELT_MS)
+    for spell in _lasting(rows, queueing):
+        impact = _io_share(case) * spell.part
+        if not case.worth_saying(impact):
+            continue
+        signs = [*_waits(case), *_load(spell), *past(case, f"{spell.device} latency"), _rise(rows, spell.device)]
+        for_, against = weigh(signs)
+        yield case.finding(
+            f"{spell.device} is saturated: {spell.queue:.0f} requests outstanding, {spell.ms:.0f} ms each",
+            impact=impact,
+            confidence=0.85,
+            for_=for_,
+            against=against,
+        )
+
+
+@cause(explains=("commits_slow",))
+def device_slow(case: Case) -> Iterator[Finding]:
+    """A device takes long for each request although little is asked of it.
+
+    Looks like: high latency with hardly any queue and few requests per second.
+    Hurts because: every read and every commit waits that long, however few there are.
+    Speaks for it: milliseconds per request, no queue to explain them, sessions waiting for I/O.
+    Speaks against it: a queue (then it is saturated), a latency that was always so.
+    Remedy: Look below the device: a failing disk or battery of a write cache, paths of multipath, a limit of the cloud
+        volume, a busy storage server or neighbour. Move the log to a faster device meanwhile.
+    Verify: Milliseconds per request at the same rate, here and with doctord stress.
+    Source: K. Manoharan's redo case, 2008: 12 ms for a log write; L. Canali, latency maps, 2013: what a disk takes.
+    """
+    rows = disks.intervals(case.chart)
+    slow = (pl.col("ms") >= SLOW_MS) & (pl.col("queue") < QUEUED) & (pl.col("requests_per_s") >= LEAST_REQUESTS_PER_S)
+    for spell in _lasting(rows, slow):
+        impact = _io_share(case) * spell.part
+        if not case.worth_saying(impact):
+            continue
+        signs = [
+            *_waits(case),
+            Sign("disk", f"device = '{spell.device}'", spell.ms, SLOW_MS, "{:.1f} ms per request", "slow at any load"),
+            Sign("disk", f"device = '{spell.device}'", spell.queue, QUEUED, "{:.1f} requests outstanding",
+                 f"no queue explains it, at {spell.requests_per_s:.0f} requests/s", below=True),
+            *past(case, f"{spell.device} latency"),
+        ]  # fmt: skip
+        for_, against = weigh(signs)
+        yield case.finding(
+            f"{spell.device} is slow: {spell.ms:.0f} ms per request at {spell.requests_per_s:.0f} requests/s",
+            impact=impact,
+            confidence=0.85,
+            for_=for_,
+            against=against,
+        )
+
+
+@cause(explains=("device_saturated", "device_slow", "commits_slow"))
+def io_by_others(case: Case) -> Iterator[Finding]:
+    """Processes outside the database keep the device busy.
+
+    Looks like: a busy device whose bytes mostly belong to processes that are not the database's, while sessions wait.
+    Hurts because: the device serves whoever comes; a copy or a backup fills its queue with large requests.
+    Speaks for it: bytes issued by others against those of the database; the device's busy time and latency.
+    Speaks against it: bytes of others that never reached this device, or latency as usual.
+    Remedy: Run the named process at a quiet time or elsewhere, limit it (ionice, cgroup io.max), or give the database
+        a device of its own.
+    Verify: With the process gone latency and the share of I/O waits fall.
+    Source: Kernel documentation, /proc/PID/io; K. Manoharan's redo case, 2008: archiver and log writer on one LUN.
+    """
+    rows = disks.intervals(case.chart)
+    busy = (pl.col("busy_pct") >= SHARED_BUSY_PCT) & (pl.col("ms") >= SHARED_MS)
+    moved = (pl.col("read_bytes").fill_null(0) + pl.col("write_bytes").fill_null(0)).alias("moved")
+    others = outsiders(case.chart).with_columns(moved).filter(pl.col("moved") > 0).sort("moved", descending=True)
+    theirs, ours = (
+        float(others["moved"].sum()),
+        float(case.processes.filter("database").select(moved.sum()).item() or 0),
+    )
+    if not case.seconds or theirs / case.seconds < OTHERS_BYTES_PER_S or theirs < OTHERS_SHARE * (theirs + ours):
+        return
+    part_of_bytes = theirs / (theirs + ours)
+    for spell in _lasting(rows, busy)[:1]:
+        impact = _io_share(case) * spell.part * part_of_bytes
+        if not case.dbs or not case.worth_saying(impact):
+            return
+        first = others.row(0, named=True)
+        for_, against = weigh([*_waits(case), *_load(spell), *past(case, f"{spell.device} latency")])
+        yield case.finding(
+            f"{first['command']}, pid {first['pid']} of user {first['user'] or 'unknown'}, and whoever else is outside"
+            f" the database issue {in_share(part_of_bytes)} of the I/O",
+            impact=impact,
+            confidence=0.8,
+            for_=[
+                Evidence("process", "command !~ '^postgres'", f"{in_bytes(theirs / case.seconds)}/s by others",
+                         f"{in_bytes(ours / case.seconds)}/s by the database", "who keeps the device busy"),
+                *(
+                    Evidence("process", f"pid = {row['pid']}", f"{row['command']} (pid {row['pid']}): "
+                             f"{in_bytes(row['moved'] / case.seconds)}/s", "", "not a process of the database")
+                    for row in others.head(3).iter_rows(named=True)
+                ),
+                *for_,
+            ],
+            against=against,
+        )  # fmt: skip
+
+
+@cause(
+    explains=("device_slow", "device_saturated", "commits_slow", "buffer_pool_small", "checkpoints_too_frequent"),
+)
+def cgroup_io_limit(case: Case) -> Iterator[Finding]:
+    """An I/O limit of the database's control group holds its requests back.
+
+    Looks like: sessions wait for I/O, the group's rate stands at a limit set for it, the device itself is well.
+    Hurts because: beyond the limit each request is held back in the kernel until the next slice, long before the device
+        sees it: no figure of the device shows it.
+    Speaks for it: rate against limit over time; share of database time waiting for I/O.
+    Speaks against it: a rate that reaches the limit only in bursts.
+    Remedy: Raise the limit (io.max; blkio.throttle.* in version 1; IOReadBandwidthMax and the like in systemd; the
+        container's definition), or make the database issue less.
+    Verify: The rate stays below the limit, and the share of I/O waits falls.
+    Source: Kernel documentation, "Control Group v2", io.max, and "Block IO Controller", throttling.
+    """
+    reached = [limit for limit in cgroups.io_limits(case.chart, NEAR_LIMIT) if limit.part >= LASTING]
+    if not reached:
+        return
+    directions = {limit.direction for limit in reached}
+    impact = _io_share(case, reads_only=directions == {cgroups.READ}) * reached[0].part
+    if not case.worth_saying(impact):
+        return
+    group, _, device = reached[0].entity.rpartition(" ")
+    healthy = (pl.col("device") == device) & (pl.col("ms") < FELT_MS)
+    quick = next((spell for spell in disks.spells(disks.intervals(case.chart), healthy)), None)
+    yield case.finding(
+        f"Control group {group} is at its {reached[0].direction} limit on {device}",
+        impact=impact,
+        confidence=0.95,
+        for_=[
+            *(_at_limit(limit) for limit in reached),
+            *weigh(_waits(case))[0],
+            *([Evidence("disk", f"device = '{device}'", f"the device takes {quick.ms:.1f} ms per request",
+                        f"{FELT_MS:.0f} ms", "the waiting is above the device")] if quick else []),
+        ],
+    )  # fmt: skip
+
+
+@cause()
+def filesystem_full(case: Case) -> Iterator[Finding]:
+    """A file system is nearly full.
+
+    Looks like: hardly any room left, or hardly any inodes.
+    Hurts because: a database that cannot write its log stops; one that cannot extend a table fails the statement.
+    Speaks for it: share used, bytes left.
+    Speaks against it: many bytes left in a very large file system.
+    Remedy: Find what grew (logs, temporary files, redo kept for a slot or an archiver that fails); enlarge the file
+        system. Never delete files of the redo log by hand.
+    Verify: Used share, and how fast it grows: doctord forecast.
+    Source: PostgreSQL documentation, "Disk Full Failure".
+    """
+    used, room = pl.col("used_bytes") / pl.col("size_bytes"), pl.col("size_bytes") - pl.col("used_bytes")
+    full = (
+        case.chart.frame("filesystem")
+        .group_by("mount", maintain_order=True)
+        .last()
+        .filter(
+            (pl.col("size_bytes") >= SMALLEST_BYTES) & ~pl.col("device").str.contains("loop").fill_null(value=False)
+        )
+        .with_columns(used.alias("used"), room.alias("room"), (pl.col("inodes_used_pct") / 100).alias("inodes"))
+        .filter((pl.col("used") >= FULL_SHARE) | (pl.col("inodes") >= FULL_SHARE))
+        .unique("device", keep="first", maintain_order=True)
+        .sort("used", descending=True)
+    )
+    for row in full.iter_rows(named=True):
+        where = f"mount = '{row['mount']}'"
+        for_, against = weigh(
+            [
+                Sign("filesystem", where, row["used"] * 100, FULL_SHARE * 100, "{:.1f} % used", "room runs out"),
+                Sign("filesystem", where, row["room"] / 2**30, ROOM_BYTES / 2**30, "{:.1f} GiB left",
+                     "one large operation fills it", "not gone in a moment", below=True),
+                Sign("filesystem", where, None if row["inodes"] is None else row["inodes"] * 100, FULL_SHARE * 100,
+                     "{:.1f} % of the inodes used", "no new file can be made when they are gone"),
+            ]
+        )  # fmt: skip
+        yield case.finding(
+            f"{row['mount']} is nearly full: {in_bytes(row['room'])} left",
+            impact=None,
+            confidence=0.95 if not against else 0.8,
+            for_=for_,
+            against=against,
+        )
+
+
+def _io_share(case: Case, *, reads_only: bool = False) -> float:
+    """Share of the time that a device can be to blame for: waiting for a replica's commit is none of it."""
+    reads = case.time.share("User I/O") + case.time.share("I/O")
+    if reads_only:
+        return reads
+    return reads + case.time.share("System I/O") + case.time.share("Commit") - case.time.share("Commit", "SyncRep")
+
+
+def _lasting(rows: pl.DataFrame, condition: pl.Expr) -> list[disks.Spell]:
+    return [spell for spell in disks.spells(rows, condition) if spell.part >= LASTING]
+
+
+def _waits(case: Case) -> list[Sign]:
+    return [
+        Sign("session", "wait_class in ('User I/O', 'System I/O', 'Commit')", _io_share(case) * 100, 5.0,
+             "{:.0f} % of the time waiting for I/O", "sessions wait for storage"),
+    ]  # fmt: skip
+
+
+def _load(spell: disks.Spell) -> list[Sign]:
+    where = f"device = '{spell.device}'"
+    return [
+        Sign("disk", where, spell.busy_pct, BUSY_PCT, "busy {:.0f} % of the time", "hardly a moment without a request",
+             "the device has moments of rest"),
+        Sign("disk", where, spell.queue, QUEUED, "{:.1f} requests outstanding",
+             f"{spell.requests_per_s:.0f} requests/s at {spell.ms:.1f} ms", "few requests at a time"),
+        Sign("disk", where, spell.ms, FELT_MS, "{:.1f} ms per request", "more than a disk takes at rest",
+             "a disk at rest takes that"),
+        Sign("disk", where, spell.host_queue, 1.0, "{:.1f} requests waiting in the host",
+             "the device takes no more at a time"),
+    ]  # fmt: skip
+
+
+def _rise(rows: pl.DataFrame, device: str) -> Sign:
+    return Sign("disk", f"device = '{device}'", disks.rise(rows, device), NO_LATENCY_RISE,
+                "a request takes {:.1f} times as long in the busier half of the time", "latency rises with the queue",
+                "latency does not rise with the queue")  # fmt: skip
+
+
+def _at_limit(limit: cgroups.IoLimit) -> Evidence:
+    bytes_limited = "bytes" in limit.name
+    rate, most = (
+        (f"{in_bytes(value)}/s" if bytes_limited else f"{value:.0f} requests/s") for value in (limit.rate, limit.limit)
+    )
+    return Evidence(
+        "statistic",
+        f"name = '{limit.name}' and entity = '{limit.entity}'",
+        f"{rate} on average, at the limit {limit.part:.0%} of the time",
+        f"limit {most}",
+        f"{limit.direction}s are held back",
+    )

@@ -1,0 +1,170 @@
+"""Causes of the CPU: each fires on its own patient, and on no healthy one."""
+
+from typing import Any
+
+import pytest
+
+from diagnose.patients import patient
+from doctord.chart.chart import Chart
+from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
+
+FULL = {
+    "idle_pct": 0.4,
+    "wait_io_pct": 0.0,
+    "usr_pct": 90.0,
+    "sys_pct": 9.0,
+    "run_queue": 9.0,
+    "pressure_some_pct": 92.0,
+}
+QUEUEING = {"usr_pct": 6.0, "sys_pct": 2.0, "run_wait_pct": 24.0, "icsw_per_s": 60.0}
+BUSY_TIME = {("CPU", "CPU"): 1.2, ("Commit", "WALSync"): 0.4}
+HOGS = [{"command": "sha256sum", "user": "root", "usr_pct": 24.0, "run_wait_pct": 75.0} for _ in range(7)]
+THROTTLED = {
+    "cpu.limit_cpus": 0.5, "cpu.throttled_s_per_s": 1.6, "cpu.nr_throttled_per_s": 9.0, "cpu.nr_periods_per_s": 10.0,
+}  # fmt: skip
+
+
+def found(chart: Chart) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(chart).findings}
+
+
+def figures(side: tuple[Any, ...]) -> str:
+    return " | ".join(evidence.figure for evidence in side)
+
+
+def test_cpu_saturated_by_the_database_itself() -> None:
+    finding = found(patient(cpu=FULL, time={("CPU", "CPU"): 6.0}, backend={"usr_pct": 48.0, "run_wait_pct": 50.0}))[
+        "cpu_saturated"
+    ]
+    assert finding.impact == pytest.approx(50 / 99.5, abs=0.02)
+    assert finding.explained_by is None
+    assert "0.4 % of the CPU time idle" in figures(finding.for_)
+    assert "4.5 tasks running or ready per CPU" in figures(finding.for_)
+    assert not finding.against
+
+
+def test_outsider_explains_the_saturated_cpu() -> None:
+    findings = found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, outsiders=HOGS))
+    outsider = findings["cpu_outsider"]
+    assert next(iter(findings)) == "cpu_outsider"
+    assert findings["cpu_saturated"].explained_by == "cpu_outsider"
+    assert "7 processes sha256sum, first pid 5000 of user root" in outsider.title
+    assert "84 % of the CPUs" in outsider.title
+    assert outsider.impact is not None
+    assert 0.4 < outsider.impact < 0.75
+
+
+def test_a_local_client_is_no_outsider() -> None:
+    pgbench = {"command": "pgbench", "usr_pct": 150.0}
+    sessions = [{"program": "pgbench", "interval_s": 0.1}]
+    findings = found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, outsiders=[pgbench], sessions=sessions))
+    assert "cpu_saturated" in findings
+    assert "cpu_outsider" not in findings
+
+
+def test_kernel_threads_are_no_outsiders() -> None:
+    flusher = {"command": "kswapd0", "sys_pct": 99.0, "rss_bytes": 0}
+    assert "cpu_outsider" not in found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, outsiders=[flusher]))
+
+
+def test_low_pressure_speaks_against_saturation() -> None:
+    finding = found(patient(cpu=FULL | {"pressure_some_pct": 4.0}, time=BUSY_TIME, backend=QUEUEING))["cpu_saturated"]
+    assert "pressure: some task waited for a CPU 4 % of the time" in figures(finding.against)
+    assert finding.confidence == 0.6
+
+
+def test_idle_time_with_io_outstanding_is_idle_time() -> None:
+    waiting = {"idle_pct": 1.0, "wait_io_pct": 90.0}
+    assert "cpu_saturated" not in found(patient(cpu=waiting, time=BUSY_TIME, backend=QUEUEING))
+
+
+def test_host_figures_alone_give_a_one_sided_finding() -> None:
+    chart = patient(cpu=FULL, without=("session", "process"))
+    finding = found(chart)["cpu_saturated"]
+    assert finding.impact is None
+    assert finding.confidence == 0.6
+    assert "cpu_saturated" not in found(patient(cpu=FULL | {"run_queue": 2.0}, without=("session", "process")))
+
+
+def test_a_busy_host_that_makes_no_session_wait_is_no_finding() -> None:
+    assert not found(patient(cpu=FULL, outsiders=HOGS))
+
+
+def test_throttled_group_is_seen_with_the_limit() -> None:
+    chart = patient(time=BUSY_TIME, backend={"usr_pct": 10.0, "run_wait_pct": 5.0}, cgroup=THROTTLED)
+    finding = found(chart)["cpu_throttled"]
+    assert "/postgres is limited to 0.5 CPUs" in finding.title
+    assert "90 % of the periods were cut short" in figures(finding.for_)
+    assert "79 % of the host's CPU time is idle" in figures(finding.for_)
+    assert finding.confidence == 0.95
+    assert finding.impact is not None
+    assert 0.5 < finding.impact <= 0.75
+
+
+def test_throttling_explains_a_saturated_cpu() -> None:
+    findings = found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, cgroup=THROTTLED))
+    assert findings["cpu_saturated"].explained_by == "cpu_throttled"
+    assert "0 % of the host's CPU time is idle" in figures(findings["cpu_throttled"].against)
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        {"cpu.limit_cpus": 2.0, "cpu.throttled_s_per_s": 0.0},
+        THROTTLED | {"cpu.nr_throttled_per_s": 0.2, "cpu.throttled_s_per_s": 0.02},
+        {"cpu.limit_cpus": 1.0},
+    ],
+    ids=["never", "rarely", "not measured"],
+)
+def test_group_with_a_limit_that_hardly_bites_is_healthy(group: dict[str, float]) -> None:
+    assert "cpu_throttled" not in found(patient(time=BUSY_TIME, cgroup=group))
+
+
+def test_log_writer_that_loses_the_cpu() -> None:
+    writer = {"icsw_per_s": 40.0, "vcsw_per_s": 60.0, "run_wait_pct": 20.0}
+    finding = found(patient(time={("Commit", "WALSync"): 3.0}, log_writer=writer))["log_writer_preempted"]
+    assert "postgres: walwriter: 40% of its switches involuntary, 200 ms of every second" in figures(finding.for_)
+    assert finding.impact == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    "writer",
+    [
+        {"icsw_per_s": 1.0, "run_wait_pct": 20.0},
+        {"icsw_per_s": 40.0, "run_wait_pct": 0.2},
+        {"icsw_per_s": None, "vcsw_per_s": None, "run_wait_pct": 20.0},
+        {"icsw_per_s": 40.0, "run_wait_pct": None},
+        {"command": "postgres: bench app", "icsw_per_s": 40.0, "run_wait_pct": 20.0},
+    ],
+    ids=["gives up the CPU itself", "hardly waits", "switches unknown", "waiting unknown", "an ordinary session"],
+)
+def test_log_writer_that_is_well(writer: dict[str, Any]) -> None:
+    assert "log_writer_preempted" not in found(patient(log_writer=writer))
+
+
+def test_outsider_explains_the_log_writer() -> None:
+    writer = {"icsw_per_s": 40.0, "vcsw_per_s": 20.0, "run_wait_pct": 20.0}
+    findings = found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, outsiders=HOGS, log_writer=writer))
+    assert findings["log_writer_preempted"].explained_by == "cpu_saturated"
+    assert findings["cpu_saturated"].explained_by == "cpu_outsider"
+
+
+def test_stolen_time() -> None:
+    stolen = {"usr_pct": 40.0, "sys_pct": 9.0, "irq_pct": 1.0, "steal_pct": 30.0, "idle_pct": 20.0, "wait_io_pct": 0.0}
+    finding = found(patient(cpu=stolen, time={("CPU", "CPU"): 2.0}))["cpu_stolen"]
+    assert finding.impact == pytest.approx(30 / 80, abs=0.01)
+    assert "30.0 % of all CPU time stolen" in figures(finding.for_)
+
+
+@pytest.mark.parametrize("steal", [1.0, None])
+def test_little_or_unknown_steal_is_no_finding(steal: float | None) -> None:
+    assert "cpu_stolen" not in found(patient(cpu={"steal_pct": steal}, time={("CPU", "CPU"): 2.0}))
+
+
+def test_what_was_not_measured_speaks_for_nobody() -> None:
+    nothing = dict.fromkeys(("idle_pct", "wait_io_pct", "run_queue", "pressure_some_pct", "steal_pct"))
+    unknown = {"usr_pct": None, "sys_pct": None, "run_wait_pct": None, "icsw_per_s": None, "vcsw_per_s": None}
+    chart = patient(cpu=nothing, backend=unknown, log_writer=unknown, outsiders=[unknown | {"command": "x"}])
+    assert not found(chart)
+    assert not found(patient(cpu=FULL, time=BUSY_TIME, without=("process",)))
