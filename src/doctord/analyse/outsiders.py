@@ -16,8 +16,9 @@ def outsiders(chart: Chart) -> pl.DataFrame:
     their program) and kernel threads (they have no memory of their own, and flush and reclaim for others).
     """
     programs = chart.frame("session")["program"].drop_nulls().unique().str.slice(0, COMMAND_LENGTH)
-    return processes(chart).filter(
+    outside = (
         ~pl.col("database")
         & ~pl.col("command").is_in(programs.implode()).fill_null(value=False)
         & (pl.col("rss_bytes").is_null() | (pl.col("rss_bytes") > 0))
     )
+    return processes(chart).filter(outside).sort("cpu_s", "pid", descending=[True, False], nulls_last=True)

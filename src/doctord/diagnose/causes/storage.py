@@ -119,7 +119,12 @@ def io_by_others(case: Case) -> Iterator[Finding]:
     rows = disks.intervals(case.chart)
     busy = (pl.col("busy_pct") >= SHARED_BUSY_PCT) & (pl.col("ms") >= SHARED_MS)
     moved = (pl.col("read_bytes").fill_null(0) + pl.col("write_bytes").fill_null(0)).alias("moved")
-    others = outsiders(case.chart).with_columns(moved).filter(pl.col("moved") > 0).sort("moved", descending=True)
+    others = (
+        outsiders(case.chart)
+        .with_columns(moved)
+        .filter(pl.col("moved") > 0)
+        .sort("moved", descending=True, maintain_order=True)
+    )
     theirs, ours = (
         float(others["moved"].sum()),
         float(case.processes.filter("database").select(moved.sum()).item() or 0),
