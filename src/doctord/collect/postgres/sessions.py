@@ -90,7 +90,8 @@ class SessionCollector:
         self._sampled_at = now
         self._know_names(active, now)
         self._ask_blockers([row["pid"] for row in active if row["wait_event_type"] == "Lock"], now)
-        sample = [self._row(session, interval) for session in active]
+        ts = now_us()  # one for all: who blocks whom is found among rows of one moment
+        sample = [self._row(session, ts, interval) for session in active]
         self._waits.add(sample, interval)
         batches = [rows("session", sample)] if sample else []
         if self._waits.interval_s >= _WAITS_EVERY_S - self.period_s / 2:
@@ -98,14 +99,14 @@ class SessionCollector:
             self._waits = _Waits()
         return batches
 
-    def _row(self, session: dict[str, Any], interval: float) -> dict[str, Any]:
+    def _row(self, session: dict[str, Any], ts: int, interval: float) -> dict[str, Any]:
         kind, state = session["backend_type"], session["state"]
         wait_class, event = classify(session["wait_event_type"], session["wait_event"], kind)
         if state is not None and state.startswith("idle in transaction"):
             wait_class = "Idle"
         query_id = session["query_id"]
         return {
-            "ts": now_us(),
+            "ts": ts,
             "interval_s": interval,
             "host": os.uname().nodename,
             "db": self._link.db,
