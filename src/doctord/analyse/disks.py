@@ -6,6 +6,9 @@ import polars as pl
 
 from doctord.chart.chart import Chart
 
+# A queue half as long again is a different load; less is chance.
+VARIED = 1.5
+
 
 @dataclass(frozen=True, slots=True)
 class Spell:
@@ -75,21 +78,22 @@ def spells(rows: pl.DataFrame, condition: pl.Expr) -> list[Spell]:
 
 
 def rise(rows: pl.DataFrame, device: str) -> float | None:
-    """How many times longer a request takes while the queue is above its median than below it.
+    """How many times longer a request takes in the half of the time with the longer queue than in the other half.
 
     Null when the queue hardly varied: then the chart cannot tell whether latency rises with load.
     """
-    mine = rows.filter((pl.col("device") == device) & pl.col("queue").is_not_null() & pl.col("ms").is_not_null())
-    middle = mine["queue"].median()
-    low, high = mine.filter(pl.col("queue") < middle), mine.filter(pl.col("queue") > middle)
-    quiet, loaded = low.select(_per_request()).item(), high.select(_per_request()).item()
-    if not quiet or not loaded or float(high["queue"].mean()) < 1.5 * float(low["queue"].mean()):  # type: ignore[arg-type]
+    measured = pl.col("queue").is_not_null() & pl.col("ms").is_not_null()
+    mine = rows.filter((pl.col("device") == device) & measured & (pl.col("requests_per_s") > 0)).sort("queue")
+    requests = pl.col("requests_per_s").sum()
+    half = mine.height // 2
+    halves = [
+        part.select(pl.col("queue").mean(), ((pl.col("ms") * pl.col("requests_per_s")).sum() / requests).alias("ms"))
+        for part in (mine.head(half), mine.tail(half))
+    ]
+    (quiet, quiet_ms), (loaded, loaded_ms) = halves[0].row(0), halves[1].row(0)
+    if not half or not quiet_ms or loaded < VARIED * quiet:
         return None
-    return float(loaded / quiet)
-
-
-def _per_request() -> pl.Expr:
-    return (pl.col("ms") * pl.col("requests_per_s")).sum() / pl.col("requests_per_s").sum()
+    return float(loaded_ms / quiet_ms)
 
 
 def _mean(column: str) -> pl.Expr:

@@ -22,3 +22,10 @@ def outsiders(chart: Chart) -> pl.DataFrame:
         & (pl.col("rss_bytes").is_null() | (pl.col("rss_bytes") > 0))
     )
     return processes(chart).filter(outside).sort("cpu_s", "pid", descending=[True, False], nulls_last=True)
+
+
+def by_bytes(rows: pl.DataFrame) -> pl.DataFrame:
+    """Processes with `moved`, the bytes that they read and wrote, most first; those that moved none are left out."""
+    moved = pl.col("read_bytes").fill_null(0.0) + pl.col("write_bytes").fill_null(0.0)
+    moving = rows.with_columns(moved.alias("moved")).filter(pl.col("moved") > 0)
+    return moving.sort("moved", "pid", descending=[True, False])

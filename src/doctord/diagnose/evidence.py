@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf, nextafter
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence
@@ -54,10 +55,7 @@ def past(case: Case, vital: str) -> list[Sign]:
     now, usual = case.vitals.get(vital), case.usual.get(vital)
     if now is None or usual is None:
         return []
+    beyond = nextafter(usual.high, inf)  # at the edge of the range is still within it
     before = f"usually {usual.median:.3g} over {usual.windows} windows"
     words = f"{vital} {{:.3g}} {now.unit}"
-    return [
-        Sign(
-            "earlier", vital, now.value, usual.high, words, f"{before}: out of its range", f"{before}: as it was before"
-        )
-    ]
+    return [Sign("earlier", vital, now.value, beyond, words, f"{before}: out of its range", f"{before}: as it was")]

@@ -49,7 +49,7 @@ def test_outsider_explains_the_saturated_cpu() -> None:
     outsider = findings["cpu_outsider"]
     assert next(iter(findings)) == "cpu_outsider"
     assert findings["cpu_saturated"].explained_by == "cpu_outsider"
-    assert "7 processes sha256sum, first pid 5000 of user root" in outsider.title
+    assert "sha256sum (pid 5000 and 6 more, user root)" in outsider.title
     assert "84 % of the CPUs" in outsider.title
     assert outsider.impact is not None
     assert 0.4 < outsider.impact < 0.75

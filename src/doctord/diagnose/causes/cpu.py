@@ -12,7 +12,7 @@ from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Cas
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import Evidence, Finding
-from doctord.diagnose.words import in_share
+from doctord.diagnose.words import in_share, named
 
 # A tenth left is what bursts within a second use up: with less, somebody waits at most moments.
 LEAST_IDLE_PCT = 10.0
@@ -88,7 +88,7 @@ def cpu_outsider(case: Case) -> Iterator[Finding]:
     ours_s = float(case.processes.filter("database")["cpu_s"].sum() or 0.0)
     for_, against = weigh(_signs(case))
     yield case.finding(
-        f"{_who(others)} outside the database use {in_share(used_s / capacity_s)} of the CPUs that it waits for",
+        f"{named(others)}, outside the database, take {in_share(used_s / capacity_s)} of the CPUs that it waits for",
         impact=case.time.share(*RUN_QUEUE) * used_s / (used_s + ours_s),
         confidence=0.9,
         for_=[
@@ -280,14 +280,6 @@ def _signs(case: Case) -> list[Sign]:
         Sign("cpu", "cpu is null", pressure, PRESSURE_PCT, "pressure: some task waited for a CPU {:.0f} % of the time",
              "the kernel sees the queue too", "hardly anybody waited"),
     ]  # fmt: skip
-
-
-def _who(others: pl.DataFrame) -> str:
-    """The largest consumer by name, and whether there are more of its kind."""
-    command, pid, user = others.select("command", "pid", "user").row(0)
-    alike = others.filter(pl.col("command") == command).height
-    count = f"{alike} processes {command}, first " if alike > 1 else f"{command}, "
-    return f"{count}pid {pid} of user {user or 'unknown'},"
 
 
 def _consumer(row: dict[str, Any], capacity_s: float) -> Evidence:

@@ -1,16 +1,17 @@
 """Storage: devices that queue, devices that are slow, others who use them, limits set on them, and room left."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import polars as pl
 
 from doctord.analyse import cgroups, disks
-from doctord.analyse.outsiders import outsiders
+from doctord.analyse.outsiders import by_bytes, outsiders
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import Evidence, Finding
-from doctord.diagnose.words import in_bytes, in_share
+from doctord.diagnose.words import in_bytes, in_share, named
 
 # What a disk drive takes for a random request at low load; flash and cached devices stay below a millisecond.
 FELT_MS = 4.0
@@ -116,45 +117,29 @@ def io_by_others(case: Case) -> Iterator[Finding]:
     Verify: With the process gone latency and the share of I/O waits fall.
     Source: Kernel documentation, /proc/PID/io; K. Manoharan's redo case, 2008: archiver and log writer on one LUN.
     """
-    rows = disks.intervals(case.chart)
+    others, own = by_bytes(outsiders(case.chart)), by_bytes(case.processes.filter("database"))
+    theirs, ours = float(others["moved"].sum()), float(own["moved"].sum())
+    enough = theirs >= OTHERS_BYTES_PER_S * case.seconds and theirs >= OTHERS_SHARE * (theirs + ours)
     busy = (pl.col("busy_pct") >= SHARED_BUSY_PCT) & (pl.col("ms") >= SHARED_MS)
-    moved = (pl.col("read_bytes").fill_null(0) + pl.col("write_bytes").fill_null(0)).alias("moved")
-    others = (
-        outsiders(case.chart)
-        .with_columns(moved)
-        .filter(pl.col("moved") > 0)
-        .sort("moved", descending=True, maintain_order=True)
-    )
-    theirs, ours = (
-        float(others["moved"].sum()),
-        float(case.processes.filter("database").select(moved.sum()).item() or 0),
-    )
-    if not case.seconds or theirs / case.seconds < OTHERS_BYTES_PER_S or theirs < OTHERS_SHARE * (theirs + ours):
+    spell = next(iter(_lasting(disks.intervals(case.chart), busy)), None)
+    if not theirs or not enough or not case.dbs or spell is None:
         return
-    part_of_bytes = theirs / (theirs + ours)
-    for spell in _lasting(rows, busy)[:1]:
-        impact = _io_share(case) * spell.part * part_of_bytes
-        if not case.dbs or not case.worth_saying(impact):
-            return
-        first = others.row(0, named=True)
-        for_, against = weigh([*_waits(case), *_load(spell), *past(case, f"{spell.device} latency")])
-        yield case.finding(
-            f"{first['command']}, pid {first['pid']} of user {first['user'] or 'unknown'}, and whoever else is outside"
-            f" the database issue {in_share(part_of_bytes)} of the I/O",
-            impact=impact,
-            confidence=0.8,
-            for_=[
-                Evidence("process", "command !~ '^postgres'", f"{in_bytes(theirs / case.seconds)}/s by others",
-                         f"{in_bytes(ours / case.seconds)}/s by the database", "who keeps the device busy"),
-                *(
-                    Evidence("process", f"pid = {row['pid']}", f"{row['command']} (pid {row['pid']}): "
-                             f"{in_bytes(row['moved'] / case.seconds)}/s", "", "not a process of the database")
-                    for row in others.head(3).iter_rows(named=True)
-                ),
-                *for_,
-            ],
-            against=against,
-        )  # fmt: skip
+    impact = _io_share(case) * spell.part * theirs / (theirs + ours)
+    if not case.worth_saying(impact):
+        return
+    for_, against = weigh([*_waits(case), *_load(spell), *past(case, f"{spell.device} latency")])
+    yield case.finding(
+        f"{named(others)}, outside the database, and others issue {in_share(theirs / (theirs + ours))} of the I/O",
+        impact=impact,
+        confidence=0.8,
+        for_=[
+            Evidence("process", "command !~ '^postgres'", f"{in_bytes(theirs / case.seconds)}/s by others",
+                     f"{in_bytes(ours / case.seconds)}/s by the database", "who keeps the device busy"),
+            *(_mover(case, row) for row in others.head(3).iter_rows(named=True)),
+            *for_,
+        ],
+        against=against,
+    )  # fmt: skip
 
 
 @cause(
@@ -279,6 +264,16 @@ def _rise(rows: pl.DataFrame, device: str) -> Sign:
     return Sign("disk", f"device = '{device}'", disks.rise(rows, device), NO_LATENCY_RISE,
                 "a request takes {:.1f} times as long in the busier half of the time", "latency rises with the queue",
                 "latency does not rise with the queue")  # fmt: skip
+
+
+def _mover(case: Case, row: dict[str, Any]) -> Evidence:
+    return Evidence(
+        "process",
+        f"pid = {row['pid']}",
+        f"{row['command']} (pid {row['pid']}): {in_bytes(row['moved'] / case.seconds)}/s",
+        "read and written",
+        "not a process of the database",
+    )
 
 
 def _at_limit(limit: cgroups.IoLimit) -> Evidence:

@@ -1,0 +1,162 @@
+"""Causes of memory: each fires on its own patient, and on no healthy one."""
+
+from typing import Any
+
+import pytest
+
+from diagnose.patients import GIB, patient
+from doctord.chart.chart import Chart
+from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
+
+READING = {("User I/O", "DataFileRead"): 1.5, ("CPU", "CPU"): 0.5}
+SHORT = {
+    "available_bytes": GIB, "swap_in_per_s": 3000.0, "swap_out_per_s": 3000.0, "scan_per_s": 9000.0,
+    "major_faults_per_s": 700.0, "pressure_some_pct": 60.0, "pressure_full_pct": 35.0,
+}  # fmt: skip
+# As measured on a group of version 1 that reads 640 MiB through 128 MiB of memory, on a fast disk.
+SQUEEZED = {"memory.limit_bytes": 128e6, "memory.usage_bytes": 126e6, "memory.failures_per_s": 9000.0}
+SMALL_PAGES = {"page_tables_bytes": 3 * GIB, "shmem_bytes": 12 * GIB}
+
+
+def found(chart: Chart) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(chart).findings}
+
+
+def figures(side: tuple[Any, ...]) -> str:
+    return " | ".join(evidence.figure for evidence in side)
+
+
+def test_memory_short() -> None:
+    finding = found(patient(memory=SHORT))["memory_short"]
+    assert finding.title == "Memory is short: 1.0 GiB available, 3000 pages swapped in per s"
+    assert finding.impact == pytest.approx(0.35)
+    assert "pressure: some task waited for memory 60.0 % of the time" in figures(finding.for_)
+    assert not finding.against
+
+
+def test_what_sessions_waited_for_memory_is_the_impact() -> None:
+    chart = patient(memory=SHORT, time={("CPU", "CPU"): 4.0}, backend={"memory_wait_pct": 60.0})
+    assert found(chart)["memory_short"].impact == pytest.approx(0.6)
+
+
+def test_available_memory_speaks_against_shortage() -> None:
+    finding = found(patient(memory=SHORT | {"available_bytes": 12 * GIB}))["memory_short"]
+    assert "50.0 % of memory available" in figures(finding.against)
+    assert finding.confidence == 0.6
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        {"available_bytes": GIB},
+        {"pressure_some_pct": 20.0},
+        {"swap_total_bytes": 8 * GIB, "swap_free_bytes": GIB, "swap_out_per_s": 900.0},
+        dict.fromkeys(("available_bytes", "swap_in_per_s", "pressure_some_pct", "major_faults_per_s", "total_bytes")),
+    ],
+    ids=["nobody waits", "there is memory left", "old swap", "not measured"],
+)
+def test_memory_that_is_no_cause(memory: dict[str, Any]) -> None:
+    assert not found(patient(memory=memory))
+
+
+def test_cgroup_memory_limit_squeezes() -> None:
+    finding = found(patient(time=READING, memory={"pressure_some_pct": 4.8}, cgroup=SQUEEZED))["cgroup_memory_limit"]
+    assert finding.title == "Control group /postgres squeezes the database into 122 MiB of memory"
+    assert finding.impact == pytest.approx(0.75)
+    assert "9000 failures to get memory per s" in figures(finding.for_)
+    assert "83 % of the host's memory available" in figures(finding.for_)
+
+
+def test_the_groups_own_pressure_comes_before_the_hosts() -> None:
+    assert not found(patient(time=READING, memory={"pressure_some_pct": 9.0},
+                             cgroup=SQUEEZED | {"memory.pressure_some_pct": 0.0}))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"memory": {"pressure_some_pct": None}},
+        {"memory": {"pressure_some_pct": 4.8}, "cgroup": SQUEEZED | {"memory.failures_per_s": 0.0}},
+        {"memory": {"pressure_some_pct": 4.8}, "cgroup": SQUEEZED | {"memory.usage_bytes": 60e6}},
+        {"memory": {"pressure_some_pct": 4.8}, "time": {("CPU", "CPU"): 2.0}},
+        {"memory": {"pressure_some_pct": 4.8}, "cgroup": {"memory.usage_bytes": 126e6, "memory.failures_per_s": 9e3}},
+    ],
+    ids=[
+        "it only fills its cache",
+        "pressure unknown",
+        "no failures",
+        "far from the limit",
+        "nobody reads",
+        "no limit",
+    ],
+)
+def test_groups_that_are_well(changes: dict[str, Any]) -> None:
+    assert not found(patient(**{"time": READING, "cgroup": SQUEEZED} | changes))
+
+
+def test_refaults_tell_a_squeezed_group_without_pressure() -> None:
+    group = SQUEEZED | {"memory.refaults_per_s": 4000.0}
+    finding = found(patient(time=READING, memory={"pressure_some_pct": None}, cgroup=group))["cgroup_memory_limit"]
+    assert "4000 pages read again per s" in figures(finding.for_)
+
+
+def test_no_refaults_speak_against_the_limit() -> None:
+    group = SQUEEZED | {"memory.refaults_per_s": 0.0}
+    finding = found(patient(time=READING, memory={"pressure_some_pct": 1.0}, cgroup=group))["cgroup_memory_limit"]
+    assert "0 pages read again per s" in figures(finding.against)
+
+
+def test_a_killed_process_is_a_finding_of_its_own() -> None:
+    finding = found(patient(cgroup=SQUEEZED | {"memory.oom_kills_per_s": 0.05}))["cgroup_memory_limit"]
+    assert finding.title == "Out of memory in control group /postgres: 1 processes killed"
+    assert finding.confidence == 0.95
+
+
+def test_the_limit_explains_a_saturated_device_and_short_memory() -> None:
+    disk = {"reads_per_s": 900.0, "read_ms": 16.0, "device_queue": 14.0, "busy_pct": 99.0}
+    chart = patient(
+        time=READING, memory={"available_bytes": GIB, "pressure_some_pct": 30.0}, cgroup=SQUEEZED, disk=disk
+    )
+    findings = found(chart)
+    assert next(iter(findings)) == "cgroup_memory_limit"
+    assert findings["device_saturated"].explained_by == "cgroup_memory_limit"
+    assert findings["memory_short"].explained_by == "cgroup_memory_limit"
+
+
+def test_huge_pages_unused() -> None:
+    finding = found(patient(memory=SMALL_PAGES))["huge_pages_unused"]
+    assert finding.title == "Page tables take 3.0 GiB because no huge pages are used"
+    assert finding.impact is None
+    assert "24.0 MiB of page tables for each session" in finding.for_[1].threshold
+    assert "6144 of 2 MiB would hold the shared memory" in finding.for_[2].threshold
+
+
+@pytest.mark.parametrize(("pct", "side"), [(15.0, "for_"), (2.0, "against")])
+def test_measured_translation_is_the_impact(pct: float, side: str) -> None:
+    rows = [{"cpu": 0, "mode": mode, "page_bytes": 4096, "dtlb_pct": pct} for mode in ("user", "kernel")]
+    finding = found(patient(memory=SMALL_PAGES, time={("CPU", "CPU"): 4.0}, extra={"translation": rows}))[
+        "huge_pages_unused"
+    ]
+    assert f"{2 * pct:.0f} % of CPU time in address translation" in figures(getattr(finding, side))
+    assert finding.impact == (None if side == "against" else pytest.approx(0.3, abs=0.03))
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        SMALL_PAGES | {"huge_pages_total": 7000, "huge_pages_free": 500},
+        SMALL_PAGES | {"shmem_bytes": GIB // 2},
+        SMALL_PAGES | {"page_tables_bytes": GIB // 20},
+        SMALL_PAGES | {"page_tables_bytes": None},
+    ],
+    ids=["in use", "little shared memory", "small page tables", "not measured"],
+)
+def test_pages_that_are_well(memory: dict[str, Any]) -> None:
+    assert not found(patient(memory=memory))
+
+
+def test_a_pool_of_huge_pages_that_nobody_uses() -> None:
+    memory = SMALL_PAGES | {"huge_pages_total": 1000, "huge_pages_free": 1000}
+    assert "1000 huge pages reserved, 0 in use" in figures(found(patient(memory=memory))["huge_pages_unused"].for_)

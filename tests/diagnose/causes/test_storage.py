@@ -1,0 +1,192 @@
+"""Causes of storage: each fires on its own patient, and on no healthy one."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from diagnose.patients import GIB, START, patient
+from doctord.chart.chart import Chart
+from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
+
+WAITING = {("User I/O", "DataFileRead"): 2.0, ("Commit", "WALSync"): 1.5, ("CPU", "CPU"): 0.5}
+SATURATED = {
+    "reads_per_s": 900.0, "writes_per_s": 100.0, "read_ms": 16.0, "write_ms": 16.0, "device_queue": 12.0,
+    "host_queue": 4.0, "busy_pct": 99.0,
+}  # fmt: skip
+SLOW = {
+    "reads_per_s": 10.0, "writes_per_s": 30.0, "read_ms": 24.0, "write_ms": 24.0, "device_queue": 1.0,
+    "host_queue": 0.0, "busy_pct": 60.0,
+}  # fmt: skip
+COPY = {"command": "rsync", "user": "backup", "read_bytes_per_s": 40e6, "write_bytes_per_s": 40e6}
+LIMITED = {
+    "io.read_limit_per_s": 60.0, "io.reads_per_s": 59.0, "io.write_limit_per_s": 30.0, "io.writes_per_s": 30.0,
+    "io.read_bytes_per_s": 480e3,
+}  # fmt: skip
+
+
+def found(chart: Chart, earlier: Chart | None = None) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(chart, earlier).findings}
+
+
+def figures(side: tuple[Any, ...]) -> str:
+    return " | ".join(evidence.figure for evidence in side)
+
+
+def test_device_saturated() -> None:
+    finding = found(patient(disk=SATURATED, time=WAITING))["device_saturated"]
+    assert finding.title == "vda is saturated: 16 requests outstanding, 16 ms each"
+    assert finding.impact == pytest.approx(3.5 / 4)
+    assert "4.0 requests waiting in the host" in figures(finding.for_)
+    assert not finding.against
+
+
+def test_a_device_without_queue_figures_is_judged_by_littles_law() -> None:
+    unknown = SATURATED | {"device_queue": None, "host_queue": None}
+    finding = found(patient(disk=unknown, time=WAITING))["device_saturated"]
+    assert "16.0 requests outstanding" in figures(finding.for_)
+
+
+def test_latency_that_does_not_rise_with_the_queue_speaks_against_saturation() -> None:
+    other = [{"device": "vda", **SATURATED, "device_queue": 40.0, "host_queue": 0.0}]
+    finding = found(patient(disk=SATURATED, time=WAITING, extra={"disk": other}))["device_saturated"]
+    assert "a request takes 1.0 times as long" in figures(finding.against)
+
+
+def test_own_past_speaks_against_saturation() -> None:
+    earlier = patient(disk=SATURATED, time=WAITING, seconds=240, start=START - timedelta(hours=1))
+    finding = found(patient(disk=SATURATED, time=WAITING), earlier)["device_saturated"]
+    assert "as it was" in finding.against[-1].why
+
+
+def test_device_slow() -> None:
+    findings = found(patient(disk=SLOW, time=WAITING))
+    assert "device_saturated" not in findings
+    assert findings["device_slow"].title == "vda is slow: 24 ms per request at 40 requests/s"
+    assert "1.0 requests outstanding" in figures(findings["device_slow"].for_)
+
+
+@pytest.mark.parametrize(
+    "disk",
+    [
+        SATURATED | {"read_ms": 0.5, "write_ms": 0.5},
+        SLOW | {"reads_per_s": 1.0, "writes_per_s": 1.0},
+        {"write_ms": 2.0, "busy_pct": 60.0},
+        dict.fromkeys(("reads_per_s", "writes_per_s", "read_ms", "write_ms", "device_queue", "host_queue", "busy_pct")),
+        SATURATED | {"busy_pct": None},
+    ],
+    ids=["deep but quick", "slow but unused", "log on a plain disk", "not measured", "busy unknown"],
+)
+def test_devices_that_are_no_cause(disk: dict[str, Any]) -> None:
+    assert not found(patient(disk=disk, time=WAITING))
+
+
+def test_a_slow_device_that_nobody_waits_for_is_no_finding() -> None:
+    assert not found(patient(disk=SATURATED, time={("CPU", "CPU"): 0.5}))
+    assert not found(patient(disk=SLOW, time={("Commit", "WALSync"): 0.05}))
+
+
+def test_a_burst_is_no_saturation() -> None:
+    burst = [{"device": "vda", **SATURATED, "interval_s": 0.1}]
+    assert not found(patient(time=WAITING, extra={"disk": burst}))
+
+
+def test_waiting_for_a_replica_is_no_device() -> None:
+    assert not found(patient(disk=SLOW, time={("Commit", "SyncRep"): 3.0}))
+
+
+def test_io_by_others_explains_the_device() -> None:
+    findings = found(patient(disk=SATURATED, time=WAITING, outsiders=[COPY]))
+    assert findings["device_saturated"].explained_by == "io_by_others"
+    others = findings["io_by_others"]
+    assert next(iter(findings)) == "io_by_others"
+    assert others.title.startswith("rsync (pid 5000, user backup)")
+    assert "97 % of the I/O" in others.title
+    assert "76.3 MiB/s by others" in figures(others.for_)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"outsiders": [COPY | {"read_bytes_per_s": 0.0, "write_bytes_per_s": 0.5e6}]},
+        {"outsiders": [COPY | {"read_bytes_per_s": None, "write_bytes_per_s": None}]},
+        {"outsiders": [COPY], "backend": {"read_bytes_per_s": 50e6}},
+        {"outsiders": [COPY], "disk": {}},
+        {"outsiders": [COPY | {"command": "jbd2/vda-8", "rss_bytes": 0}]},
+    ],
+    ids=["little", "not measured", "the database does more", "the device has room", "a thread of the kernel"],
+)
+def test_others_that_are_no_cause(changes: dict[str, Any]) -> None:
+    assert "io_by_others" not in found(patient(**{"disk": SATURATED, "time": WAITING} | changes))
+
+
+def test_cgroup_io_limit_with_a_healthy_device_below() -> None:
+    findings = found(patient(time=WAITING, cgroup_io=LIMITED))
+    finding = findings["cgroup_io_limit"]
+    assert finding.title == "Control group /postgres is at its write limit on vda"
+    assert finding.impact == pytest.approx(3.5 / 4)
+    assert finding.confidence == 0.95
+    assert "59 requests/s on average, at the limit 100% of the time" in figures(finding.for_)
+    assert "the device takes 0.9 ms per request" in figures(finding.for_)
+
+
+def test_cgroup_io_limit_explains_a_slow_device() -> None:
+    findings = found(patient(disk=SLOW, time=WAITING, cgroup_io=LIMITED))
+    assert findings["device_slow"].explained_by == "cgroup_io_limit"
+    assert next(iter(findings)) == "cgroup_io_limit"
+
+
+def test_a_read_limit_takes_no_blame_for_commits() -> None:
+    limited = {"io.read_limit_bytes_per_s": 1e6, "io.read_bytes_per_s": 0.99e6}
+    assert found(patient(time=WAITING, cgroup_io=limited))["cgroup_io_limit"].impact == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        {"io.read_limit_per_s": 600.0, "io.reads_per_s": 59.0},
+        {"io.read_limit_per_s": 60.0},
+        {"io.reads_per_s": 59.0},
+    ],
+    ids=["far from the limit", "rate not measured", "no limit"],
+)
+def test_io_limits_that_are_no_cause(group: dict[str, float]) -> None:
+    assert not found(patient(time=WAITING, cgroup_io=group))
+
+
+def test_an_io_limit_that_nobody_waits_for_is_no_finding() -> None:
+    assert not found(patient(cgroup_io=LIMITED, time={("CPU", "CPU"): 0.5}))
+
+
+def test_filesystem_full() -> None:
+    nearly = {"mount": "/var/lib/postgresql", "device": "/dev/vdb", "size_bytes": 100 * GIB, "used_bytes": 97 * GIB}
+    finding = found(patient(filesystems=[{}, nearly]))["filesystem_full"]
+    assert finding.title == "/var/lib/postgresql is nearly full: 3.0 GiB left"
+    assert finding.impact is None
+    assert finding.confidence == 0.95
+    assert not finding.against
+
+
+def test_much_room_left_speaks_against_a_full_filesystem() -> None:
+    finding = found(patient(filesystems=[{"size_bytes": 4000 * GIB, "used_bytes": 3900 * GIB}]))["filesystem_full"]
+    assert "100.0 GiB left" in figures(finding.against)
+
+
+def test_inodes_run_out_too() -> None:
+    assert "99.0 % of the inodes used" in figures(
+        found(patient(filesystems=[{"inodes_used_pct": 99.0}]))["filesystem_full"].for_
+    )
+
+
+@pytest.mark.parametrize(
+    "mount",
+    [
+        {"device": "/dev/loop3", "size_bytes": 2 * GIB, "used_bytes": 2 * GIB},
+        {"size_bytes": GIB // 4, "used_bytes": GIB // 4},
+        {"used_bytes": None, "inodes_used_pct": None},
+    ],
+    ids=["an image that is read only", "tiny", "not measured"],
+)
+def test_mounts_that_are_no_cause(mount: dict[str, Any]) -> None:
+    assert not found(patient(filesystems=[mount]))
