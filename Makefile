@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SECONDS ?= 20
 
-.PHONY: checkup test check format clean
+.PHONY: checkup test check format docs clean
 
 # Editable install: Python is read where it stands, so only a change to the native crate or to the metadata builds again.
 $(VENV)/installed: pyproject.toml native/Cargo.toml native/Cargo.lock $(shell find native/src -name '*.rs')
@@ -36,6 +36,9 @@ format: $(VENV)/tested
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	cargo fmt --manifest-path native/Cargo.toml
+
+docs: $(VENV)/tested
+	$(BIN)/python docs/make_reference.py
 
 clean:
 	rm -rf $(VENV) native/target

@@ -1,4 +1,7 @@
-"""The command line: one thin file per command. Heavy imports are local to the command that needs them."""
+"""The command line: one thin file per command, `_` before what several share.
+
+Heavy imports (Arrow, Polars, DuckDB, a database driver) are local to the command that needs them.
+"""
 
 import importlib
 import pkgutil
@@ -13,10 +16,16 @@ def doctord() -> None:
     """Doctor D: what ails this database server, how it knows, and what to do."""
 
 
+def load() -> None:
+    """Register every command: each module of this package that is not shared ground."""
+    for module in pkgutil.iter_modules(__path__):
+        if not module.name.startswith("_"):
+            importlib.import_module(f"{__name__}.{module.name}")
+
+
 def main() -> None:
     """Run the command line. Exit status: 0 healthy, 1 findings, 2 usage or data error."""
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
+    load()
     app(prog_name="doctord")
 
 

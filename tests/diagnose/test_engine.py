@@ -1,0 +1,85 @@
+"""Findings are ranked by damage, and symptoms stand below their cause."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from doctord.chart.chart import Chart
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import CAUSES, HEADINGS, cause
+from doctord.diagnose.engine import diagnose, explained, ranked
+from doctord.diagnose.finding import Finding
+
+
+def finding(name: str, impact: float | None, confidence: float = 0.9) -> Finding:
+    return Finding(name, name, impact, confidence, (), (), (), (), (), ())
+
+
+def order(*findings: Finding) -> list[str]:
+    return [found.cause for found in ranked(explained(findings))]
+
+
+def test_most_damage_first_and_what_costs_no_time_last() -> None:
+    assert order(finding("bloat", None), finding("row_locks", 0.2), finding("sort_spill", 0.6)) == [
+        "sort_spill",
+        "row_locks",
+        "bloat",
+    ]
+
+
+def test_a_symptom_stands_below_its_cause_however_large_it_is() -> None:
+    found = order(finding("row_locks", 0.9), finding("sort_spill", 0.6), finding("idle_in_transaction_blocker", 0.7))
+    assert found == ["idle_in_transaction_blocker", "row_locks", "sort_spill"]
+
+
+def test_a_symptom_alone_is_a_finding_of_its_own() -> None:
+    assert explained([finding("row_locks", 0.9)])[0].explained_by is None
+
+
+def test_no_two_causes_explain_each_other_in_a_circle() -> None:
+    def reaches(name: str, seen: tuple[str, ...]) -> None:
+        assert name not in seen, f"{' explains '.join((*seen, name))}"
+        for symptom in CAUSES[name].explains:
+            reaches(symptom, (*seen, name))
+
+    for name in CAUSES:
+        reaches(name, ())
+
+
+def test_every_cause_is_documented_under_every_heading() -> None:
+    assert len(CAUSES) >= 20
+    for known in CAUSES.values():
+        assert known.summary.endswith(".")
+        assert tuple(known.sections) == HEADINGS
+        assert all(len(text) > 10 for text in known.sections.values()), known.name
+
+
+def test_a_cause_without_its_headings_is_refused() -> None:
+    def undocumented(_case: Case) -> Iterator[Finding]:
+        """Only a summary."""
+        yield from ()
+
+    with pytest.raises(TypeError, match="undocumented: its docstring needs the headings"):
+        cause()(undocumented)
+
+
+def test_an_empty_chart_gives_no_finding_and_claims_no_time() -> None:
+    diagnosis = diagnose(Chart())
+    assert diagnosis.healthy
+    assert diagnosis.since is None
+    assert diagnosis.time == ()
+
+
+def test_what_could_not_be_seen_is_said_once() -> None:
+    unseen = {
+        "ts": datetime(2026, 11, 20, tzinfo=UTC),
+        "host": "a",
+        "kind": "unseen",
+        "subject": "taskstats",
+        "text": "no right to read it",
+        "hint": "grant CAP_NET_ADMIN",
+    }
+    diagnosis = diagnose(Chart.from_rows(event=[unseen, unseen]))
+    assert [(item.what, item.grant) for item in diagnosis.unseen] == [("taskstats", "grant CAP_NET_ADMIN")]
+    assert diagnosis.host == "a"
