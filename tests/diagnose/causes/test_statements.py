@@ -1,0 +1,65 @@
+"""A missing index; sorts that spill."""
+
+from tests.diagnose.patients import patient
+
+from doctord.diagnose.engine import diagnose
+
+BUSY = {("CPU", "CPU"): 1.6, ("User I/O", "DataFileRead"): 0.4}
+LOOKUP = {
+    "statement_id": "7",
+    "text": "SELECT * FROM orders WHERE customer = $1",
+    "calls_per_s": 20.0,
+    "elapsed_s_per_s": 1.9,
+    "rows_per_s": 60.0,
+}
+SCANS = {
+    ("bench.public.orders", "pg_stat_user_tables.seq_tup_read"): 20e6,
+    ("bench.public.orders", "pg_stat_user_tables.seq_scan"): 20.0,
+}
+
+
+def test_a_statement_that_scans_a_large_table_for_a_few_rows() -> None:
+    finding = diagnose(patient(time=BUSY, statements=[LOOKUP], postgres=SCANS)).findings[0]
+    assert finding.cause == "missing_index"
+    assert "public.orders" in finding.title
+    assert finding.confidence >= 0.9
+    assert any("1,000,000 rows a scan" in item.figure for item in finding.for_)
+
+
+def test_a_report_that_wants_much_of_the_table_lowers_the_confidence() -> None:
+    report = LOOKUP | {"rows_per_s": 20 * 400_000.0}
+    finding = diagnose(patient(time=BUSY, statements=[report], postgres=SCANS)).findings[0]
+    assert finding.confidence < 0.9
+    assert finding.against
+
+
+def test_scans_of_a_small_table_are_right() -> None:
+    small = {key: value / 1000 if key[1].endswith("read") else value for key, value in SCANS.items()}
+    found = diagnose(patient(statements=[LOOKUP], postgres=small)).findings
+    assert "missing_index" not in [finding.cause for finding in found]
+
+
+def test_a_statement_on_another_table_is_not_blamed() -> None:
+    other = LOOKUP | {"text": "SELECT * FROM orders_archive WHERE customer = $1"}
+    found = diagnose(patient(time=BUSY, statements=[other], postgres=SCANS)).findings
+    assert "missing_index" not in [finding.cause for finding in found]
+
+
+def test_sorts_that_spill_to_disk() -> None:
+    time = {("CPU", "CPU"): 1.0, ("User I/O", "BufFileWrite"): 0.6, ("User I/O", "BufFileRead"): 0.4}
+    sort = {
+        "statement_id": "9",
+        "text": "SELECT * FROM events ORDER BY payload",
+        "calls_per_s": 4.0,
+        "elapsed_s_per_s": 1.8,
+        "temp_bytes_per_s": 160e6,
+    }
+    spilled = {(None, "pg_stat_database.temp_bytes"): 80e6}
+    finding = diagnose(patient(time=time, statements=[sort], postgres=spilled, settings={"work_mem": "64"})).findings[0]
+    assert finding.cause == "sort_spill"
+    assert finding.impact is not None
+    assert finding.impact > 0.8
+
+
+def test_a_little_spilling_is_no_finding() -> None:
+    assert diagnose(patient(postgres={(None, "pg_stat_database.temp_bytes"): 1000.0})).healthy
