@@ -8,16 +8,11 @@ from typing import NoReturn
 
 import typer
 
+from doctord.errors import Refusal
+
+__all__ = ["Refusal", "fail", "parse_duration", "parse_moment", "said"]
+
 UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
-
-
-class Refusal(Exception):  # noqa: N818 - it is said to the user, not caught as a fault
-    """Bad input: what is wrong, and a hint what to do instead. The command ends with status 2."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        """Say what is wrong, and what to do instead."""
-        super().__init__(message)
-        self.hint = hint
 
 
 @contextmanager
