@@ -29,7 +29,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")
 @lab.command("list")
 def list_faults(*, as_json: AsJson = False) -> None:
     """List the faults."""
-    from doctord.lab.fault import all_faults  # noqa: PLC0415 - heavy
+    from doctord.lab.fault import all_faults
 
     faults = all_faults().values()
     if as_json:
@@ -54,8 +54,8 @@ def run_fault(
 
     It says how to connect and leaves you the time to look.
     """
-    from doctord.lab.errors import LabError  # noqa: PLC0415 - heavy
-    from doctord.lab.run import run  # noqa: PLC0415 - heavy
+    from doctord.lab.errors import LabError
+    from doctord.lab.run import run
 
     logging.basicConfig(format="doctord: %(message)s", level=logging.INFO)
     with said():
@@ -69,7 +69,7 @@ def run_fault(
 
 
 def _named(name: str) -> "Fault":
-    from doctord.lab.fault import all_faults  # noqa: PLC0415 - heavy
+    from doctord.lab.fault import all_faults
 
     faults = all_faults()
     if name in faults:
