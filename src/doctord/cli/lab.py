@@ -54,17 +54,13 @@ def run_fault(
 
     It says how to connect and leaves you the time to look.
     """
-    from doctord.lab.errors import LabError
     from doctord.lab.run import run
 
     logging.basicConfig(format="doctord: %(message)s", level=logging.INFO)
     with said():
         fault = _named(name)
         look = _invitation(fault, parse_duration(duration), keep=keep)
-        try:
-            outcome = run(fault, look, seed=seed, bin_dir=bin_dir, keep=keep)
-        except LabError as error:
-            raise Refusal(str(error), error.hint) from error
+        outcome = run(fault, look, seed=seed, bin_dir=bin_dir, keep=keep)
     typer.echo(json.dumps(_document(outcome), indent=2) if as_json else _text(outcome))
 
 

@@ -66,20 +66,17 @@ def _record(
     keep: timedelta,
     max_bytes: int,
 ) -> None:
-    from doctord.collect import patient, schedule  # noqa: PLC0415 - `doctord --help` needs none of these
-    from doctord.lake.place import LakeError, default_lake  # noqa: PLC0415
-    from doctord.lake.retention import Retention  # noqa: PLC0415
-    from doctord.lake.writer import LakeWriter  # noqa: PLC0415
+    from doctord.collect import patient, schedule
+    from doctord.lake.place import default_lake
+    from doctord.lake.retention import Retention
+    from doctord.lake.writer import LakeWriter
 
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     path = lake or default_lake()
-    try:
-        with LakeWriter(path, sync_s=sync_s, upkeep=Retention(keep, max_bytes)) as writer:
-            collectors = patient.collectors(databases=databases, dsns=dsns, period_s=every_s)
-            log.info("recording %s into %s; Ctrl-C stops", ", ".join(each.name for each in collectors), path)
-            schedule.run(collectors, writer.append, stop=stop, seconds=for_s, on_tick=writer.tick)
-    except LakeError as error:
-        fail(str(error), error.hint)
+    with LakeWriter(path, sync_s=sync_s, upkeep=Retention(keep, max_bytes)) as writer:
+        collectors = patient.collectors(databases=databases, dsns=dsns, period_s=every_s)
+        log.info("recording %s into %s; Ctrl-C stops", ", ".join(each.name for each in collectors), path)
+        schedule.run(collectors, writer.append, stop=stop, seconds=for_s, on_tick=writer.tick)
     log.info("recorded into %s; look at it with: doctord sql --lake %s 'show tables'", path, path)

@@ -1,13 +1,11 @@
 """What can go wrong in the lab that is not a fault of its own making."""
 
 
-class LabError(Exception):
-    """The lab cannot work here: what is missing, and a hint what to do."""
+from doctord.errors import Refusal
 
-    def __init__(self, message: str, hint: str) -> None:
-        """Say what is missing, and what to do."""
-        super().__init__(message)
-        self.hint = hint
+
+class LabError(Refusal):
+    """The lab cannot work here: what is missing, and a hint what to do."""
 
 
 class UnavailableError(Exception):

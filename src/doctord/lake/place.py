@@ -16,17 +16,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from doctord.errors import Refusal
+
 _NAME = re.compile(r"(?P<begun>\d{8}T\d{6}Z)-[0-9a-f]{8}")
 _BEGUN = "%Y%m%dT%H%M%SZ"
 
 
-class LakeError(Exception):
+class LakeError(Refusal):
     """A lake cannot be used as asked: the message says why, the hint what to do instead."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        """Say what is wrong, and what to do instead."""
-        super().__init__(message)
-        self.hint = hint
 
 
 def default_lake() -> Path:
