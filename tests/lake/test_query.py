@@ -42,8 +42,8 @@ def test_a_chart_holds_what_ended_in_its_half_open_interval(path: Path) -> None:
         target.parent.mkdir(exist_ok=True)
         parquet.rename(target)
     chart = Lake(path).chart(NOON + timedelta(minutes=1), NOON + timedelta(minutes=3))
-    assert chart.frame("statistic")["value"].to_list() == [1, 2]
-    assert chart.frame("statistic")["ts"][0] == NOON + timedelta(minutes=1)
+    assert chart.frame("statistic")["value"].to_list() == [2, 3]
+    assert chart.frame("statistic")["ts"][0] == NOON + timedelta(minutes=2)
     assert Lake(path).span() == (NOON, NOON + timedelta(minutes=3))
 
 

@@ -7,6 +7,15 @@ import polars as pl
 from doctord.analyse.time import active_sessions
 from doctord.chart.chart import Chart
 
+# What vital signs are made of: tables, each with a condition in SQL on its rows. A past of days is read with no more.
+NEEDS = {
+    "cpu": "cpu IS NULL",
+    "memory": "true",
+    "disk": "true",
+    "network": "interface IS NULL",
+    "session": "kind = 'client backend' AND state LIKE 'active%'",
+    "statistic": "name = 'pg_stat_database.xact_commit'",
+}
 FEWEST_WINDOWS = 10
 SCALE_OF_MAD = 1.4826
 SELDOM = 4.0

@@ -4,28 +4,24 @@ import json as json_text
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from doctord.analyse.vitals import NEEDS
 from doctord.chart.chart import Chart
 from doctord.cli.arguments import Refusal, parse_duration
 from doctord.diagnose.finding import Diagnosis
-from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 from doctord.report import document, html, terminal
 
 
-def past(lake: Path | None, length: str) -> Chart | None:
-    """The patient's chart of that length of time until now; null where nothing was recorded."""
-    place = lake or default_lake()
-    if not place.is_dir():
-        return None
-    now = datetime.now(UTC)
-    return Lake(place).chart(now - timedelta(seconds=parse_duration(length)), now)
+def past(lake: Lake, before: datetime, length: str) -> Chart:
+    """What vital signs need of that length of time before a moment; empty where nothing was recorded."""
+    return lake.chart(before - timedelta(seconds=parse_duration(length)), before, NEEDS)
 
 
 @contextmanager

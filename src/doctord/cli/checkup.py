@@ -1,5 +1,6 @@
 """`doctord checkup`: look at this host and its databases now, and say what is wrong."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -30,8 +31,11 @@ def checkup(
         seconds = parse_duration(length)
         from doctord.cli._verdict import conclude, past, progress_of
         from doctord.examine import examine
+        from doctord.lake.place import default_lake
+        from doctord.lake.query import Lake
 
-        earlier = past(lake, PAST)
+        kept = lake or default_lake()
+        earlier = past(Lake(kept), datetime.now(UTC), PAST) if kept.is_dir() else None
         with progress_of(seconds) as progress:
             examination = examine(seconds, dsn or (), databases=databases, earlier=earlier, progress=progress)
         if lake:

@@ -1,13 +1,12 @@
 """`doctord diagnose`: the same verdict on an interval that was recorded."""
 
-from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import Refusal, parse_duration, parse_moment, said
+from doctord.cli.arguments import Refusal, parse_moment, said
 
 
 @app.command()
@@ -22,6 +21,7 @@ def diagnose(
     """Say what was wrong in a recorded interval."""
     with said():
         from doctord.cli._verdict import conclude
+        from doctord.cli._verdict import past as past_chart
         from doctord.diagnose import engine
         from doctord.lake.place import default_lake
         from doctord.lake.query import Lake
@@ -35,5 +35,5 @@ def diagnose(
             span = source.span()
             held = f"the lake holds {span[0]:%F %T} to {span[1]:%F %T} UTC" if span else "record first: doctord record"
             raise Refusal(f"nothing was recorded from {start:%F %T} to {end:%F %T} UTC", held)
-        earlier = source.chart(start - timedelta(seconds=parse_duration(past)), start)
+        earlier = past_chart(source, start, past)
         conclude(engine.diagnose(chart, earlier), chart, report=report, json=json)

@@ -1,6 +1,5 @@
 """What can go wrong in the lab that is not a fault of its own making."""
 
-
 from doctord.errors import Refusal
 
 

@@ -18,7 +18,7 @@ from doctord.chart.tables import TABLES
 from doctord.lake.place import LakeError, Place, begun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from duckdb import DuckDBPyConnection
 
@@ -73,18 +73,21 @@ class Lake:
             _create_view(connection, name, parts)
         return connection
 
-    def chart(self, since: datetime, until: datetime, tables: "Iterable[str] | None" = None) -> Chart:
-        """The rows whose interval ended in [since, until), as a chart; only of `tables` when they are named."""
-        names = list(TABLES if tables is None else tables)
+    def chart(self, since: datetime, until: datetime, where: "Mapping[str, str] | None" = None) -> Chart:
+        """The rows whose interval ended after `since` and no later than `until`, as a chart.
+
+        `where` names the tables wanted (default: all), each with a condition in SQL that its rows must meet.
+        """
+        names = dict.fromkeys(TABLES, "true") if where is None else where
         days = (since.astimezone(UTC).date() - _A_DAY, until.astimezone(UTC).date() + _A_DAY)
         bounds = [moment.astimezone(UTC).replace(tzinfo=None) for moment in (since, until)]
         with self._connect(set(names), days) as connection:
             rows = {
                 name: connection.sql(
-                    f'SELECT * FROM "{name}" WHERE ts >= ? AND ts < ? ORDER BY ts',  # noqa: S608 - of the vocabulary
+                    f'SELECT * FROM "{name}" WHERE ts > ? AND ts <= ? AND ({condition}) ORDER BY ts',  # noqa: S608 - ours
                     params=bounds,
                 ).to_arrow_table()
-                for name in names
+                for name, condition in names.items()
             }
         return Chart({name: table.cast(arrow_schema(TABLES[name])) for name, table in rows.items() if table.num_rows})
 
