@@ -5,9 +5,10 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import click
-import typer.main
+from typer.core import TyperGroup
+from typer.main import get_group
 
 from doctord import cli
 from doctord.chart.tables import TABLES
@@ -43,16 +44,15 @@ def causes() -> Iterator[str]:
 def commands() -> Iterator[str]:
     """Every command with its options, as `--help` has them."""
     cli.load()
-    group = typer.main.get_command(cli.app)
-    assert isinstance(group, click.Group)
+    group = get_group(cli.app)
     yield "# Commands\n\nExit status of all: 0 healthy or done, 1 findings, 2 usage or data error.\n"
     for name, command in sorted(group.commands.items()):
         yield from _command(f"doctord {name}", command)
 
 
-def _command(path: str, command: click.Command) -> Iterator[str]:
+def _command(path: str, command: Any) -> Iterator[str]:
     yield f"\n## {path}\n{(command.help or '').strip()}\n\n"
-    if isinstance(command, click.Group):
+    if isinstance(command, TyperGroup):
         for name, below in sorted(command.commands.items()):
             yield from _command(f"{path} {name}", below)
         return
@@ -62,7 +62,7 @@ def _command(path: str, command: click.Command) -> Iterator[str]:
             yield _row(parameter)
 
 
-def _row(parameter: click.Parameter) -> str:
+def _row(parameter: Any) -> str:
     names = ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
     default = "" if parameter.default in (None, False, "", ()) else f"`{parameter.default}`"
     return f"| {names} | {default} | {getattr(parameter, 'help', None) or ''} |\n"
