@@ -17,7 +17,15 @@ def test_what_is_above_zero_never_shows_as_zero(share: float, words: str) -> Non
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0.25, "0.25 s"), (20, "20 s"), (60, "1 min"), (3_905, "1 h 5 min"), (3_600, "1 h"), (90_000, "1 d 1 h")],
+    [
+        (0.0178, "17.8 ms"),
+        (1.25, "1.25 s"),
+        (20, "20 s"),
+        (60, "1 min"),
+        (3_905, "1 h 5 min"),
+        (3_600, "1 h"),
+        (90_000, "1 d 1 h"),
+    ],
 )
 def test_a_duration_has_its_two_largest_units(seconds: float, words: str) -> None:
     assert wording.duration(seconds) == words
@@ -31,6 +39,8 @@ def test_the_second_date_stands_where_it_differs() -> None:
 def test_the_verdict_does_not_say_the_share_twice() -> None:
     said = replace(examples.LOCKS, title="86 % of database time is spent waiting for row locks")
     assert wording.verdict(replace(examples.ONE, findings=(said,))) == said.title
+    assert wording.in_short(said, examples.ONE) == f"{said.title}: almost certain (95 %)"
+    assert wording.in_short(examples.CONVOY, examples.ONE).endswith(": 81 % of database time, very likely (80 %)")
 
 
 def test_no_finding_claims_no_more_than_was_seen() -> None:

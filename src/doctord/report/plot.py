@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import pairwise
+from statistics import median
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from doctord.report.series import Series, Step
@@ -93,11 +94,12 @@ def described(plot: Plot) -> str:
 
 
 def gaps(plot: Plot) -> list[tuple[float, float]]:
-    """Times in which no series was measured, of a width that can be seen."""
+    """Times in which no series was measured: longer than half a usual step, and wide enough to be seen."""
+    shortest_s = median(step.end - step.start for series in plot.series for step in series.steps) / 2
     covered = sorted((step.start, step.end) for series in plot.series for step in series.steps)
     found, reached = [], plot.since
     for start, end in (*covered, (plot.until, plot.until)):
-        if plot.x(start) - plot.x(reached) > 1:
+        if plot.x(start) - plot.x(reached) > 1 and start - reached > shortest_s:
             found.append((reached, start))
         reached = max(reached, end)
     return found

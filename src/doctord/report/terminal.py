@@ -123,8 +123,8 @@ def _finding(number: int, finding: Finding, diagnosis: Diagnosis, width: int) ->
 
 def _symptom(number: int, part: int, finding: Finding, diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     """A finding that another one explains: its title, its share, and the first figure."""
-    cost = f"{wording.impact(finding, diagnosis)}; {wording.confidence(finding)}; explained by {number}"
-    yield from _hanging(f"   {f'{number}.{part}':<5}", f"{finding.title}: {cost}", width)
+    text = f"{wording.in_short(finding, diagnosis)}; explained by {number}"
+    yield from _hanging(f"   {f'{number}.{part}':<5}", text, width)
     for item in finding.for_[:1]:
         yield from _hanging("        + ", _evidence(item), width)
 

@@ -20,13 +20,24 @@ def verdict(diagnosis: Diagnosis) -> str:
     """The verdict without its figures, in one line: the cause that costs most, or that there is none."""
     if diagnosis.findings:
         worst = diagnosis.findings[0]
-        if f"of {time_of(diagnosis)}" in worst.title:
+        if says_its_share(worst, diagnosis):
             return worst.title
         cost = "No time lost yet" if worst.impact is None else impact(worst, diagnosis)
         return f"{cost}: {worst.title}"
     if diagnosis.since is None:
         return "No verdict: nothing was measured"
     return "No finding in what could be seen" if diagnosis.unseen else "No finding"
+
+
+def says_its_share(finding: Finding, diagnosis: Diagnosis) -> bool:
+    """Whether the title gives the share of time itself."""
+    return f"% of {time_of(diagnosis)}" in finding.title
+
+
+def in_short(finding: Finding, diagnosis: Diagnosis) -> str:
+    """Title, cost and confidence in one sentence, the share once."""
+    cost = "" if says_its_share(finding, diagnosis) else f"{impact(finding, diagnosis)}, "
+    return f"{finding.title}: {cost}{confidence(finding)}"
 
 
 def impact(finding: Finding, diagnosis: Diagnosis) -> str:
@@ -73,6 +84,8 @@ def interval(since: datetime | None, until: datetime | None) -> str:
 
 def duration(seconds: float) -> str:
     """A length of time in its two largest units."""
+    if seconds < 1:
+        return f"{1000 * seconds:.3g} ms"
     if seconds < 60:
         return f"{seconds:.3g} s"
     sizes = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
