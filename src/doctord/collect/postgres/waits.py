@@ -1,6 +1,7 @@
 """Classes of wait events: the mapping itself is `waits.csv`, the one place that says which event means what.
 
-Versions before 17 spell some events otherwise (`BufFileRead`, `WALSync`): the newest spelling is used for all of them.
+Version 17 spells some events otherwise (`BuffileRead`, `WalSync`): the older spelling, which books and people use, is
+kept for all versions. An event that version 17 or a later one brought has the spelling that it came with.
 """
 
 import csv
@@ -44,7 +45,7 @@ def classify(wait_type: str | None, event: str | None, kind: str) -> tuple[str, 
         kind: `backend_type`.
 
     >>> classify("IO", "WALSync", "client backend"), classify("IO", "WalSync", "walwriter")
-    (('Commit', 'WalSync'), ('System I/O', 'WalSync'))
+    (('Commit', 'WALSync'), ('System I/O', 'WALSync'))
     """
     if wait_type is None or event is None:
         return CPU

@@ -1,0 +1,56 @@
+import pytest
+
+from doctord.collect.postgres.waits import classify, wait_events
+from servers import running_postgres
+
+CLASSES = {
+    "User I/O", "System I/O", "Commit", "Application", "Concurrency", "Configuration", "Network", "Scheduler", "Other",
+    "Idle",
+}  # fmt: skip
+
+WHOLE_TYPES = {"Activity", "Buffer", "BufferPin", "Extension", "InjectionPoint"}
+"""Types all of whose events have one class."""
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("version", [17, 18])
+def test_every_event_that_a_server_knows_is_in_the_mapping(version: int) -> None:
+    with running_postgres(version) as server:
+        known = server.execute("SELECT type, name FROM pg_wait_events")
+    assert len(known) > 200
+    missing = [
+        event for event in known if event[0] not in WHOLE_TYPES and (event[0], event[1].lower()) not in wait_events()
+    ]
+    assert missing == []
+    assert {event[0] for event in known} <= {wait_type for wait_type, name in wait_events() if name == "*"}
+
+
+@pytest.mark.parametrize(
+    ("wait_type", "event", "kind", "expected"),
+    [
+        (None, None, "client backend", ("CPU", "CPU")),
+        ("Lock", "transactionid", "client backend", ("Application", "transactionid")),
+        ("Lock", "extend", "client backend", ("Concurrency", "extend")),
+        ("LWLock", "WALWrite", "client backend", ("Commit", "WALWrite")),
+        ("IO", "DataFileRead", "client backend", ("User I/O", "DataFileRead")),
+        ("IO", "DataFileRead", "parallel worker", ("User I/O", "DataFileRead")),
+        ("IO", "DataFileWrite", "checkpointer", ("System I/O", "DataFileWrite")),
+        ("IO", "BuffileWrite", "client backend", ("User I/O", "BufFileWrite")),
+        ("IO", "WALSync", "client backend", ("Commit", "WALSync")),
+        ("IO", "WalSync", "client backend", ("Commit", "WALSync")),
+        ("IPC", "SyncRep", "client backend", ("Commit", "SyncRep")),
+        ("Client", "ClientRead", "client backend", ("Network", "ClientRead")),
+        ("Timeout", "VacuumDelay", "autovacuum worker", ("Idle", "VacuumDelay")),
+        ("Extension", "PgFdwReceive", "client backend", ("Other", "PgFdwReceive")),
+        ("IO", "FromTheFuture", "client backend", ("User I/O", "FromTheFuture")),
+        ("Unheard", "Of", "client backend", ("Other", "Of")),
+    ],
+)
+def test_classes(wait_type: str | None, event: str | None, kind: str, expected: tuple[str, str]) -> None:
+    assert classify(wait_type, event, kind) == expected
+
+
+def test_the_mapping_uses_the_classes_of_the_chart() -> None:
+    events = wait_events().values()
+    assert {event.wait_class for event in events} <= CLASSES
+    assert {event.background_class for event in events} <= CLASSES | {""}
