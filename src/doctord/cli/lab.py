@@ -15,6 +15,7 @@ from doctord.cli import app
 from doctord.cli.arguments import Refusal, parse_duration, said
 
 if TYPE_CHECKING:
+    from doctord.diagnose.finding import Diagnosis
     from doctord.lab.fault import Fault
     from doctord.lab.run import Outcome
     from doctord.lab.server import Server
@@ -47,21 +48,25 @@ def run_fault(
     bin_dir: Annotated[Path | None, typer.Option(help="Folder of PostgreSQL's programs.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="For everything random in the load.")] = 1,
     *,
+    diagnose: Annotated[bool, typer.Option("--diagnose", help="Run the check-up against the server.")] = False,
     as_json: AsJson = False,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the server's folder, stopped, with its logs.")] = False,
 ) -> None:
     """Start a private server, load it lightly, inject FAULT, and remove everything in the end.
 
-    It says how to connect and leaves you the time to look.
+    Without --diagnose it says how to connect and leaves you the time to look. With it, the exit status is 1 when the
+    check-up finds something, 0 when it finds nothing or the fault cannot be injected here.
     """
     from doctord.lab.run import run
 
     logging.basicConfig(format="doctord: %(message)s", level=logging.INFO)
     with said():
         fault = _named(name)
-        look = _invitation(fault, parse_duration(duration), keep=keep)
+        seconds = parse_duration(duration)
+        look = _checkup(seconds) if diagnose else _invitation(fault, seconds, keep=keep)
         outcome = run(fault, look, seed=seed, bin_dir=bin_dir, keep=keep)
     typer.echo(json.dumps(_document(outcome), indent=2) if as_json else _text(outcome))
+    raise typer.Exit(1 if outcome.first_cause else 0)
 
 
 def _named(name: str) -> "Fault":
@@ -73,6 +78,17 @@ def _named(name: str) -> "Fault":
     near = difflib.get_close_matches(name.replace("-", "_"), faults, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     raise Refusal(f"there is no fault {name!r}", f"{hint}`doctord lab list` shows them all")
+
+
+def _checkup(seconds: float) -> "Callable[[Server], Diagnosis]":
+    from doctord.cli._verdict import progress_of
+    from doctord.examine import examine
+
+    def check_up(server: "Server") -> "Diagnosis":
+        with progress_of(seconds) as progress:
+            return examine(seconds, [server.dsn], progress=progress).diagnosis
+
+    return check_up
 
 
 def _invitation(fault: "Fault", seconds: float, *, keep: bool) -> "Callable[[Server], None]":
@@ -96,21 +112,33 @@ def _described(fault: "Fault") -> dict[str, Any]:
 
 
 def _document(outcome: "Outcome") -> dict[str, Any]:
+    from doctord.report.document import document
+
     return {
         "fault": outcome.fault.name,
         "expected_cause": outcome.fault.cause,
+        "first_cause": outcome.first_cause,
+        "correct": outcome.correct,
         "skipped": outcome.skipped,
         "throughput": {
             "before": asdict(outcome.before) if outcome.before else None,
             "during": asdict(outcome.during) if outcome.during else None,
         },
+        "diagnosis": document(outcome.diagnosis) if outcome.diagnosis else None,
     }
 
 
 def _text(outcome: "Outcome") -> str:
+    from doctord.report.terminal import render
+
+    name = outcome.fault.name
     if outcome.skipped:
-        return f"{outcome.fault.name} was skipped: {outcome.skipped}"
-    return f"The light load before: {_paced(outcome.before)}; during {outcome.fault.name}: {_paced(outcome.during)}."
+        return f"{name} was skipped: {outcome.skipped}"
+    lines = [f"The light load before: {_paced(outcome.before)}; during {name}: {_paced(outcome.during)}."]
+    if outcome.diagnosis:
+        lines.insert(0, render(outcome.diagnosis))
+        lines.append(f"Expected: {outcome.fault.cause or 'no finding'}; found: {outcome.first_cause or 'no finding'}.")
+    return "\n".join(lines)
 
 
 def _paced(pace: "Pace | None") -> str:
