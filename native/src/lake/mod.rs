@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use arrow_schema::ArrowError;
 use parquet::errors::ParquetError;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::batch::{Batch, value_error};
@@ -21,10 +21,14 @@ fn troubles(problems: Vec<segment::Problem>) -> Vec<Trouble> {
     problems.into_iter().map(|p| (p.offset, p.reason, p.bytes)).collect()
 }
 
-/// An error of the operating system keeps its number, so that Python can tell a full disk from the rest.
+/// An error of the operating system keeps its number, as Python's own do.
 fn python_error(error: std::io::Error) -> PyErr {
     match error.raw_os_error() {
-        Some(_) => error.into(),
+        Some(number) => {
+            let text = error.to_string();
+            let text = text.split(" (os error").next().unwrap_or_default().to_string();
+            PyOSError::new_err((number, text))
+        }
         None => value_error(error),
     }
 }

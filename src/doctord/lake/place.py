@@ -37,8 +37,9 @@ def default_lake() -> Path:
 
 
 def new_name(begun: datetime) -> str:
-    """A name for a segment begun at this moment; the random part keeps two of one second apart."""
-    return f"{begun.astimezone(UTC).strftime(_BEGUN)}-{secrets.token_hex(4)}"
+    """A name for a segment begun at this moment; names sort by it, and a random end keeps any two apart."""
+    moment = begun.astimezone(UTC)
+    return f"{moment.strftime(_BEGUN)}-{moment.microsecond:05x}{secrets.randbelow(1 << 12):03x}"
 
 
 def begun(name: str) -> datetime | None:
