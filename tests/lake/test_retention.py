@@ -1,7 +1,6 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-
 from doctord.lake.place import Place, new_name
 from doctord.lake.retention import Retention
 from doctord.lake.writer import LakeWriter

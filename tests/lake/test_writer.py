@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from doctord._native import SegmentWriter, read_segment
+from doctord.collect.collector import rows
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
 from doctord.lake.writer import LakeWriter
@@ -125,3 +126,16 @@ def test_a_damaged_segment_is_sealed_without_the_damage_and_that_is_said(
     LakeWriter(path).close()
     assert "damaged" in caplog.text
     assert values(path) == [0, 2]
+
+
+def test_a_row_reads_the_same_before_and_after_sealing(path: Path) -> None:
+    query = "SELECT * FROM process"
+    row = {"ts": 1, "interval_s": 1.00049, "host": "h", "pid": 7, "started": -1, "sleep_pct": 99.98765, "command": "ü"}
+    with LakeWriter(path) as writer:
+        writer.append(rows("process", [row]))
+        writer.sync()
+        with Lake(path).connect() as connection:
+            before = connection.execute(query).fetchall()
+    with Lake(path).connect() as connection:
+        assert connection.execute(query).fetchall() == before
+        assert connection.execute("SELECT interval_s, sleep_pct FROM process").fetchone() == (1.0, 99.988)

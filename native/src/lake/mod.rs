@@ -1,5 +1,6 @@
 //! The lake's native side: segments that survive a crash, and their sealing into Parquet.
 
+pub mod precision;
 pub mod seal;
 pub mod segment;
 

@@ -32,6 +32,7 @@ use parquet::schema::types::ColumnPath;
 use super::segment::{Frame, Problem, decode, payload, scan};
 
 const ROW_GROUP: usize = 64 << 10;
+// Of an hour of host and 360 processes: level 3 gives 2 % more bytes, 15 gives 1 % fewer for a quarter more time.
 const ZSTD_LEVEL: i32 = 6;
 const DICTIONARY_BYTES: usize = 64 << 10;
 

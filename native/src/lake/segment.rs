@@ -33,6 +33,8 @@ use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_schema::ArrowError;
 use arrow_select::concat::concat_batches;
 
+use super::precision::rounded;
+
 const MAGIC: &[u8; 8] = b"DOCTORD\x01"; // the last byte is the version of the format
 const MARK: &[u8; 4] = b"\xD0\xC7\x0DF";
 const HEADER: u64 = 17;
@@ -118,7 +120,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn encode(waiting: Waiting) -> Result<Vec<u8>, ArrowError> {
     let mut frames = Vec::new();
     for (table, batches) in waiting.tables {
-        let rows = concat_batches(&batches[0].schema(), &batches)?;
+        let rows = rounded(&concat_batches(&batches[0].schema(), &batches)?)?;
         if rows.num_rows() > 0 {
             encode_frame(&table, &rows, &mut frames)?;
         }
