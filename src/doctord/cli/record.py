@@ -75,8 +75,11 @@ def _record(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     path = lake or default_lake()
-    with LakeWriter(path, sync_s=sync_s, upkeep=Retention(keep, max_bytes)) as writer:
+    try:
         collectors = patient.collectors(databases=databases, dsns=dsns, period_s=every_s)
+    except ValueError as error:
+        fail(str(error), "write a connection string such as --dsn 'host=db1 port=5432 user=doctord'")
+    with LakeWriter(path, sync_s=sync_s, upkeep=Retention(keep, max_bytes)) as writer:
         log.info("recording %s into %s; Ctrl-C stops", ", ".join(each.name for each in collectors), path)
         schedule.run(collectors, writer.append, stop=stop, seconds=for_s, on_tick=writer.tick)
     log.info("recorded into %s; look at it with: doctord sql --lake %s 'show tables'", path, path)
