@@ -12,7 +12,7 @@ from doctord.chart.chart import Chart
 class Statement:
     """One normalised statement over the interval.
 
-    `share` is its part of database time: from the server's own timing where that was read, else from sampled sessions.
+    `share` is its part of database time, by the server's own timing or by sampled sessions, whichever saw more of it.
     What was not measured is null.
     """
 
@@ -33,13 +33,14 @@ def statements(chart: Chart) -> list[Statement]:
     total = float(active_sessions(chart)["interval_s"].sum() or 0.0)
     if not seconds or not total:
         return []
-    merged = _timed(chart, seconds).join(_sampled(chart), on=["db", "statement_id"], how="full", coalesce=True)
-    elapsed = pl.coalesce("elapsed_s", "sampled_s")
+    merged = _timed(chart).join(_sampled(chart), on=["db", "statement_id"], how="full", coalesce=True)
+    # the server times what has ended, and the leader alone; samples hold what still runs, and parallel workers
+    elapsed = pl.max_horizontal("elapsed_s", "sampled_s")
     ordered = merged.with_columns((elapsed / total).clip(0, 1).alias("share")).sort("share", descending=True)
     return [_statement(row, seconds) for row in ordered.iter_rows(named=True)]
 
 
-def _timed(chart: Chart, seconds: float) -> pl.DataFrame:
+def _timed(chart: Chart) -> pl.DataFrame:
     weight = pl.col("interval_s")
     rates = {
         "elapsed_s": "elapsed_s_per_s",
@@ -58,10 +59,7 @@ def _timed(chart: Chart, seconds: float) -> pl.DataFrame:
                 pl.when(pl.col(rate).is_not_null().any()).then((pl.col(rate) * weight).sum()).alias(name)
                 for name, rate in rates.items()
             ),
-            weight.sum().alias("timed_s"),
         )
-        # what was timed over a shorter time than was observed is scaled to it
-        .with_columns(pl.col("elapsed_s") * seconds / pl.max_horizontal("timed_s", pl.lit(seconds)))
     )
 
 

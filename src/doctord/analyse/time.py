@@ -15,6 +15,8 @@ from doctord.chart.chart import Chart
 
 RUN_QUEUE = ("Scheduler", "run queue")
 CLIENT = "client backend"
+# Parallel workers spend time on the user's behalf too: as Oracle counts its PX servers, they are database time.
+WORKING = (CLIENT, "parallel worker")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,8 @@ def seconds_observed(chart: Chart) -> float:
 
 
 def active_sessions(chart: Chart) -> pl.DataFrame:
-    """Samples of client sessions that were working or waiting on the user's behalf: their time is database time."""
-    return chart.frame("session").filter((pl.col("kind") == CLIENT) & pl.col("state").str.starts_with("active"))
+    """Samples of sessions that worked or waited on a user's behalf: their time is database time."""
+    return chart.frame("session").filter(pl.col("kind").is_in(WORKING) & (pl.col("state") == "active"))
 
 
 def time_model(chart: Chart) -> TimeModel:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from doctord.analyse.time import active_sessions
+from doctord.analyse.time import WORKING, active_sessions
 from doctord.chart.chart import Chart
 
 # What vital signs are made of: tables, each with a condition in SQL on its rows. A past of days is read with no more.
@@ -13,7 +13,7 @@ NEEDS = {
     "memory": "true",
     "disk": "true",
     "network": "interface IS NULL",
-    "session": "kind = 'client backend' AND state LIKE 'active%'",
+    "session": f"kind IN {WORKING} AND state = 'active'",
     "statistic": "name = 'pg_stat_database.xact_commit'",
 }
 FEWEST_WINDOWS = 10
