@@ -62,7 +62,8 @@ def seconds_observed(chart: Chart) -> float:
 
 def active_sessions(chart: Chart) -> pl.DataFrame:
     """Samples of sessions that worked or waited on a user's behalf: their time is database time."""
-    return chart.frame("session").filter(pl.col("kind").is_in(WORKING) & (pl.col("state") == "active"))
+    working = pl.col("kind").is_in(WORKING) & (pl.col("state") == "active") & (pl.col("wait_class") != "Idle")
+    return chart.frame("session").filter(working)
 
 
 def time_model(chart: Chart) -> TimeModel:
