@@ -63,7 +63,6 @@ def run_once(name: str, window: str, *, seed: int) -> Run:
 
 def page(runs: list[Run], window: str) -> str:
     """The page of the reference: what was run where, and the table."""
-    rows = "\n".join(_row(name, [run for run in runs if run["fault"] == name]) for name in all_faults())
     return f"""\
 # How often the check-up names the injected fault
 
@@ -76,10 +75,15 @@ Made by `benchmarks/lab_accuracy.py` on {datetime.now(UTC):%Y-%m-%d}; do not edi
 *First instead* and *also named* list the other causes, with the number of runs. *Light load* is what pgbench reported
 of the paced load of 100 transactions per second, median over the runs, before the fault and during it.
 
-| fault | cause | runs | named first | first instead | also named | light load |
-|---|---|---|---|---|---|---|
-{rows}
+{table(runs)}
 """
+
+
+def table(runs: list[Run]) -> str:
+    """One row per fault."""
+    head = ("fault", "cause", "runs", "named first", "first instead", "also named", "light load")
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    return "\n".join(lines + [_row(name, [run for run in runs if run["fault"] == name]) for name in all_faults()])
 
 
 def _row(name: str, all_runs: list[Run]) -> str:
