@@ -1,6 +1,7 @@
 //! `doctord._native`: what must be fast or small. Python decides, Rust moves the bytes.
 
 pub mod batch;
+pub mod host;
 pub mod lake;
 pub mod table;
 
@@ -10,6 +11,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::batch::Batch;
+    #[pymodule_export]
+    use crate::host::HostSampler;
     #[pymodule_export]
     use crate::lake::{SegmentWriter, read_segment, seal_segment};
 }

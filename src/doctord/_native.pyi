@@ -48,3 +48,18 @@ def seal_segment(
 
     `entities` names the columns by which a table is sorted before `ts`.
     """
+
+class HostSampler:
+    """Samples this Linux host: see `doctord.collect.linux`."""
+
+    def __init__(
+        self,
+        host: str,
+        layouts: Mapping[str, Sequence[tuple[str, str]]],
+        proc: str | PathLike[str] = "/proc",
+        sys: str | PathLike[str] = "/sys",
+    ) -> None:
+        """Open the files of /proc and /sys; `layouts` are those of `doctord.chart.tables`."""
+
+    def sample(self) -> list[Batch]:
+        """Rows since the last call, one batch per table that has any; the first call has no rates."""

@@ -1,0 +1,179 @@
+//! The Linux sampler: one call gives one sample of the host and of every process, as rows for the chart's tables.
+//!
+//! One file per source: cpu.rs reads /proc/stat, disk.rs /proc/diskstats, processes.rs the processes, and so on. Each keeps its
+//! files open, remembers the last reading, and adds its rows to the sheet of its table. Three rules hold everywhere: what was
+//! not read is null; what cannot be read is said once, as an event; a counter that went down gives an event, never a rate.
+
+mod cgroup;
+mod cgroup_files;
+mod command;
+mod cpu;
+mod disk;
+mod files;
+mod filesystem;
+mod interval;
+mod listeners;
+mod memory;
+mod microstates;
+mod mounts;
+mod netlink;
+mod network;
+mod pressure;
+mod process;
+mod processes;
+mod queue;
+mod setting;
+mod sheet;
+mod stat;
+mod taskstats;
+mod text;
+mod users;
+
+use std::path::PathBuf;
+
+use arrow_schema::ArrowError;
+use pyo3::prelude::*;
+
+use crate::batch::{Batch, value_error};
+use cgroup::Cgroups;
+use cpu::Cpu;
+use disk::Disks;
+use filesystem::Filesystems;
+use interval::{Interval, Moment};
+use memory::Memory;
+use network::Network;
+use pressure::Pressure;
+use processes::Processes;
+use setting::Settings;
+use sheet::{Events, Figure, Layouts, Statistics};
+
+/// Seconds between two looks at what changes slowly.
+const SLOW_S: i64 = 30;
+
+/// Samples this host. See `doctord.collect.linux` for the collector around it.
+#[pyclass(module = "doctord._native")]
+pub struct HostSampler {
+    cpu: Cpu,
+    memory: Memory,
+    disks: Disks,
+    filesystems: Filesystems,
+    network: Network,
+    processes: Processes,
+    cgroups: Cgroups,
+    settings: Settings,
+    io_pressure: Pressure,
+    statistics: Statistics,
+    events: Events,
+    before: Option<Moment>,
+    slow_before: Option<Moment>,
+}
+
+#[pymethods]
+impl HostSampler {
+    /// `layouts` holds name and type of each column of each table; `proc` and `sys` may point to recorded trees.
+    #[new]
+    #[pyo3(signature = (host, layouts, proc=PathBuf::from("/proc"), sys=PathBuf::from("/sys")))]
+    fn new(host: &str, layouts: Layouts, proc: PathBuf, sys: PathBuf) -> PyResult<Self> {
+        Self::open(host, &layouts, proc, sys).map_err(value_error)
+    }
+
+    /// Takes a sample: one batch per table that has rows. The first call has no rates, since it has nothing to compare with.
+    fn sample(&mut self, py: Python<'_>) -> PyResult<Vec<Batch>> {
+        py.detach(|| {
+            let now = Moment::now()?;
+            self.take(&now).map_err(value_error)
+        })
+    }
+}
+
+impl HostSampler {
+    fn open(host: &str, layouts: &Layouts, proc: PathBuf, sys: PathBuf) -> Result<Self, ArrowError> {
+        let mut events = Events::new(host, layouts)?;
+        if let Ok(now) = Moment::now() {
+            events.at(&Interval::between(None, &now));
+        }
+        Ok(Self {
+            cpu: Cpu::new(&proc, host, layouts)?,
+            memory: Memory::new(&proc, host, layouts)?,
+            disks: Disks::new(&proc, &sys, host, layouts)?,
+            filesystems: Filesystems::new(&proc, host, layouts)?,
+            network: Network::new(&proc, host, layouts)?,
+            processes: Processes::new(&proc, host, layouts, &mut events)?,
+            cgroups: Cgroups::new(&proc, &sys),
+            settings: Settings::new(&proc, &sys, host, layouts)?,
+            io_pressure: Pressure::new(proc.join("pressure/io")),
+            statistics: Statistics::new(host, layouts)?,
+            events,
+            before: None,
+            slow_before: None,
+        })
+    }
+
+    fn take(&mut self, now: &Moment) -> Result<Vec<Batch>, ArrowError> {
+        let interval = Interval::between(self.before.as_ref(), now);
+        self.events.at(&interval);
+        if let Some(moved_s) = self.before.and_then(|before| now.jump_since(&before)) {
+            let text =
+                format!("The wall clock moved by {moved_s:+.3} s against the monotonic clock; rates are not affected.");
+            self.events.add("clock jump", "wall clock", &text, None);
+        }
+        let forks = self.cpu.sample(&interval, &mut self.events);
+        self.memory.sample(&interval, &mut self.events);
+        self.disks.sample(&interval, &mut self.events);
+        self.network.sample(&interval, &mut self.events, &mut self.statistics);
+        self.processes.sample(&interval, now, forks, &mut self.events);
+        self.cgroups
+            .sample(&interval, self.processes.database_folders(), &mut self.statistics);
+        self.add_io_pressure(&interval);
+        self.take_slow(&interval, now);
+        self.before = Some(*now);
+        self.finish()
+    }
+
+    /// Waiting for block I/O has no table of its own.
+    fn add_io_pressure(&mut self, interval: &Interval) {
+        // That there is no pressure file is said by the cpu table.
+        let Ok(shares) = self.io_pressure.sample(interval) else {
+            return;
+        };
+        for (name, share) in [
+            ("io.pressure_some_pct", shares.some),
+            ("io.pressure_full_pct", shares.full),
+        ] {
+            let figure = Figure {
+                component: "kernel",
+                entity: None,
+                name,
+                unit: "pct",
+            };
+            if let Some(share) = share {
+                self.statistics.gauge(interval, figure, share);
+            }
+        }
+    }
+
+    fn take_slow(&mut self, interval: &Interval, now: &Moment) {
+        let due = |before: &Moment| now.monotonic - before.monotonic >= SLOW_S * 1_000_000_000;
+        if self.slow_before.is_none() {
+            self.settings.sample(interval);
+        }
+        if self.slow_before.as_ref().is_none_or(due) {
+            self.filesystems.sample(interval, &mut self.events);
+            self.slow_before = Some(*now);
+        }
+    }
+
+    fn finish(&mut self) -> Result<Vec<Batch>, ArrowError> {
+        let mut batches = Vec::with_capacity(9);
+        self.cpu.finish(&mut batches)?;
+        self.memory.finish(&mut batches)?;
+        self.disks.finish(&mut batches)?;
+        self.filesystems.finish(&mut batches)?;
+        self.network.finish(&mut batches)?;
+        self.processes.finish(&mut batches)?;
+        self.settings.finish(&mut batches)?;
+        self.statistics.finish(&mut batches)?;
+        self.events.finish(&mut batches)?;
+        Ok(batches)
+    }
+}

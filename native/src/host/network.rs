@@ -1,0 +1,233 @@
+//! The `network` table from /proc/net, and the accept queue of each listening socket as statistics.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use arrow_schema::ArrowError;
+
+use super::files::Kept;
+use super::interval::Interval;
+use super::listeners::Listeners;
+use super::sheet::{Events, Figure, Layouts, Sheet, Statistics, columns};
+use super::text::{fields, lines, number};
+use crate::batch::Batch;
+
+columns!(NetworkColumns {
+    interface,
+    rx_bytes_per_s,
+    tx_bytes_per_s,
+    errors_per_s,
+    segments_out_per_s,
+    retransmits_per_s,
+    listen_drops_per_s,
+    listen_overflows_per_s,
+    accept_queue,
+    established,
+});
+
+/// Counters of one interface: bytes in and out, errors and drops of both ways.
+type Counters = [u64; 3];
+
+/// Name and counters of a line of /proc/net/dev; nothing for its headings.
+fn parse_interface(line: &[u8]) -> Option<(&[u8], Counters)> {
+    let colon = line.iter().rposition(|&byte| byte == b':')?;
+    let mut values = [0u64; 16];
+    let mut rest = fields(&line[colon + 1..]);
+    for value in &mut values {
+        *value = number(rest.next()?)?;
+    }
+    let name = line[..colon].trim_ascii();
+    Some((
+        name,
+        [values[0], values[8], values[2] + values[3] + values[10] + values[11]],
+    ))
+}
+
+/// The value under a name in the pairs of lines of /proc/net/snmp and netstat.
+fn named(text: &[u8], protocol: &[u8], name: &[u8]) -> Option<u64> {
+    let mut pair = lines(text).filter(|line| line.starts_with(protocol));
+    let (names, values) = (pair.next()?, pair.next()?);
+    let position = fields(names).position(|field| field == name)?;
+    number(fields(values).nth(position)?)
+}
+
+/// Counters of TCP on the host.
+#[derive(Clone, Copy, Default, Debug, PartialEq)]
+struct Tcp {
+    segments_out: Option<u64>,
+    retransmits: Option<u64>,
+    listen_drops: Option<u64>,
+    listen_overflows: Option<u64>,
+    established: Option<u64>,
+}
+
+pub struct Network {
+    interfaces: Kept,
+    snmp: Kept,
+    netstat: Kept,
+    listeners: Listeners,
+    before: HashMap<Vec<u8>, Counters>,
+    tcp_before: Tcp,
+    sheet: Sheet<NetworkColumns>,
+}
+
+impl Network {
+    pub fn new(proc: &Path, host: &str, layouts: &Layouts) -> Result<Self, ArrowError> {
+        Ok(Self {
+            interfaces: Kept::new(proc.join("net/dev")),
+            snmp: Kept::new(proc.join("net/snmp")),
+            netstat: Kept::new(proc.join("net/netstat")),
+            listeners: Listeners::new(proc),
+            before: HashMap::new(),
+            tcp_before: Tcp::default(),
+            sheet: Sheet::new("network", host, layouts)?,
+        })
+    }
+
+    pub fn sample(&mut self, interval: &Interval, events: &mut Events, statistics: &mut Statistics) {
+        self.add_interfaces(interval, events);
+        self.sheet.begin(interval);
+        self.add_tcp(interval, events);
+        self.add_listeners(interval, events, statistics);
+        self.sheet.end();
+    }
+
+    fn add_interfaces(&mut self, interval: &Interval, events: &mut Events) {
+        let Self {
+            interfaces,
+            before,
+            sheet,
+            ..
+        } = self;
+        let text = match interfaces.read() {
+            Ok(text) => text,
+            Err(error) => return events.unseen("/proc/net/dev", &error.to_string(), "mount /proc"),
+        };
+        // An interface that never moved a byte says nothing.
+        for (name, now) in lines(text)
+            .filter_map(parse_interface)
+            .filter(|(_, now)| *now != [0; 3])
+        {
+            let Some(known) = before.get_mut(name) else {
+                before.insert(name.to_vec(), now);
+                continue;
+            };
+            let before = std::mem::replace(known, now);
+            let interface = String::from_utf8_lossy(name);
+            if now.iter().zip(before).any(|(now, before)| *now < before) {
+                events.restart(&interface);
+                continue;
+            }
+            let rate = |position: usize| interval.increase(Some(before[position]), Some(now[position]));
+            let columns = sheet.columns;
+            sheet.begin(interval);
+            sheet.str(columns.interface, interface.as_ref());
+            sheet.f64(columns.rx_bytes_per_s, rate(0));
+            sheet.f64(columns.tx_bytes_per_s, rate(1));
+            sheet.f64(columns.errors_per_s, rate(2));
+            sheet.end();
+        }
+    }
+
+    fn add_tcp(&mut self, interval: &Interval, events: &mut Events) {
+        let now = self.read_tcp(events);
+        let before = std::mem::replace(&mut self.tcp_before, now);
+        let columns = self.sheet.columns;
+        for (column, before, now) in [
+            (columns.segments_out_per_s, before.segments_out, now.segments_out),
+            (columns.retransmits_per_s, before.retransmits, now.retransmits),
+            (columns.listen_drops_per_s, before.listen_drops, now.listen_drops),
+            (
+                columns.listen_overflows_per_s,
+                before.listen_overflows,
+                now.listen_overflows,
+            ),
+        ] {
+            self.sheet.f64(column, interval.increase(before, now));
+        }
+        self.sheet.count(columns.established, now.established);
+    }
+
+    fn read_tcp(&mut self, events: &mut Events) -> Tcp {
+        let mut tcp = Tcp::default();
+        match self.snmp.read() {
+            Ok(text) => {
+                tcp.segments_out = named(text, b"Tcp:", b"OutSegs");
+                tcp.retransmits = named(text, b"Tcp:", b"RetransSegs");
+                tcp.established = named(text, b"Tcp:", b"CurrEstab");
+            }
+            Err(error) => events.unseen("/proc/net/snmp", &error.to_string(), "mount /proc"),
+        }
+        match self.netstat.read() {
+            Ok(text) => {
+                tcp.listen_drops = named(text, b"TcpExt:", b"ListenDrops");
+                tcp.listen_overflows = named(text, b"TcpExt:", b"ListenOverflows");
+            }
+            Err(error) => events.unseen("/proc/net/netstat", &error.to_string(), "mount /proc"),
+        }
+        tcp
+    }
+
+    fn add_listeners(&mut self, interval: &Interval, events: &mut Events, statistics: &mut Statistics) {
+        let listeners = match self.listeners.sample() {
+            Ok(listeners) => listeners,
+            Err(error) => {
+                return events.unseen(
+                    "listening sockets",
+                    &error.to_string(),
+                    "allow netlink's sock_diag or mount /proc",
+                );
+            }
+        };
+        let waiting: u32 = listeners.iter().map(|listener| listener.accept_queue).sum();
+        self.sheet.f64(self.sheet.columns.accept_queue, f64::from(waiting));
+        for listener in listeners {
+            let entity = listener.address.to_string();
+            let figure = |name| Figure {
+                component: "kernel",
+                entity: Some(&entity),
+                name,
+                unit: "connections",
+            };
+            statistics.gauge(
+                interval,
+                figure("listen.accept_queue"),
+                f64::from(listener.accept_queue),
+            );
+            if let Some(backlog) = listener.backlog {
+                statistics.gauge(interval, figure("listen.backlog"), f64::from(backlog));
+            }
+        }
+    }
+
+    pub fn finish(&mut self, batches: &mut Vec<Batch>) -> Result<(), ArrowError> {
+        self.sheet.finish(batches)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interfaces_with_colons_and_headings() {
+        let line = b"  eth0:1: 1000 10 1 2 0 0 0 0 500 5 4 8 0 0 0 0";
+        assert_eq!(parse_interface(line), Some((&b"eth0:1"[..], [1000, 500, 15])));
+        assert_eq!(
+            parse_interface(b"eth1:77 10 0 0 0 0 0 0 5 5 0 0 0 0 0 0").unwrap().1[0],
+            77
+        );
+        assert_eq!(parse_interface(b" face |bytes    packets errs"), None);
+        assert_eq!(parse_interface(b"eth0: 1 2 3"), None);
+    }
+
+    #[test]
+    fn counters_are_found_by_name_and_absent_ones_are_unknown() {
+        let text =
+            b"Ip: Forwarding\nIp: 2\nTcp: RtoMin CurrEstab OutSegs\nTcp: 200 7 14800\nTcpExt: ListenDrops\nTcpExt: 3\n";
+        assert_eq!(named(text, b"Tcp:", b"OutSegs"), Some(14800));
+        assert_eq!(named(text, b"Tcp:", b"RetransSegs"), None);
+        assert_eq!(named(text, b"TcpExt:", b"ListenDrops"), Some(3));
+        assert_eq!(named(b"Tcp: RtoMin", b"Tcp:", b"RtoMin"), None);
+    }
+}

@@ -1,0 +1,124 @@
+//! Kernel settings that matter to a database, for the `setting` table; read once, at the start.
+
+use std::path::{Path, PathBuf};
+
+use arrow_schema::ArrowError;
+
+use super::interval::Interval;
+use super::sheet::{Layouts, Sheet, columns};
+use crate::batch::Batch;
+
+columns!(SettingColumns {
+    component,
+    name,
+    value,
+    source_file,
+});
+
+const SYSCTLS: [&str; 12] = [
+    "kernel.numa_balancing",
+    "kernel.sched_autogroup_enabled",
+    "kernel.task_delayacct",
+    "net.core.somaxconn",
+    "net.ipv4.tcp_max_syn_backlog",
+    "vm.dirty_background_ratio",
+    "vm.dirty_ratio",
+    "vm.nr_hugepages",
+    "vm.overcommit_memory",
+    "vm.overcommit_ratio",
+    "vm.swappiness",
+    "vm.zone_reclaim_mode",
+];
+const HUGE_PAGES: [&str; 2] = ["enabled", "defrag"];
+/// Settings of a block device, by their path in its folder of /sys/block.
+const BLOCK: [(&str, &str); 6] = [
+    ("scheduler", "queue/scheduler"),
+    ("nr_requests", "queue/nr_requests"),
+    ("queue_depth", "device/queue_depth"),
+    ("rotational", "queue/rotational"),
+    ("read_ahead_kb", "queue/read_ahead_kb"),
+    ("write_cache", "queue/write_cache"),
+];
+
+pub struct Settings {
+    proc: PathBuf,
+    sys: PathBuf,
+    sheet: Sheet<SettingColumns>,
+}
+
+impl Settings {
+    pub fn new(proc: &Path, sys: &Path, host: &str, layouts: &Layouts) -> Result<Self, ArrowError> {
+        Ok(Self {
+            proc: proc.to_path_buf(),
+            sys: sys.to_path_buf(),
+            sheet: Sheet::new("setting", host, layouts)?,
+        })
+    }
+
+    /// Adds what this kernel has; a setting that it does not have gives no row.
+    pub fn sample(&mut self, interval: &Interval) {
+        for name in SYSCTLS {
+            let path = self.proc.join("sys").join(name.replace('.', "/"));
+            self.add(interval, name, &path);
+        }
+        for name in HUGE_PAGES {
+            let path = self.sys.join("kernel/mm/transparent_hugepage").join(name);
+            self.add(interval, &format!("transparent_hugepage.{name}"), &path);
+        }
+        for device in real_devices(&self.sys.join("block")) {
+            let Some(name) = device.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+                continue;
+            };
+            for (setting, path) in BLOCK {
+                self.add(interval, &format!("block.{name}.{setting}"), &device.join(path));
+            }
+        }
+    }
+
+    fn add(&mut self, interval: &Interval, name: &str, path: &Path) {
+        let Ok(text) = std::fs::read_to_string(path) else {
+            return;
+        };
+        let columns = self.sheet.columns;
+        self.sheet.begin_at(interval.ts_us);
+        self.sheet.str(columns.component, "kernel");
+        self.sheet.str(columns.name, name);
+        self.sheet.str(columns.value, chosen(text.trim()));
+        self.sheet.str(columns.source_file, path.to_string_lossy().as_ref());
+        self.sheet.end();
+    }
+
+    pub fn finish(&mut self, batches: &mut Vec<Batch>) -> Result<(), ArrowError> {
+        self.sheet.finish(batches)
+    }
+}
+
+/// Block devices with something behind them: loop, ram and zram have no `device`.
+fn real_devices(block: &Path) -> Vec<PathBuf> {
+    let mut devices: Vec<PathBuf> = std::fs::read_dir(block)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.join("device").exists())
+        .collect();
+    devices.sort();
+    devices
+}
+
+/// The choice in force where the kernel lists them all: `never [madvise] always`.
+fn chosen(text: &str) -> &str {
+    let bracketed = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    bracketed.map_or(text, |(choice, _)| choice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_choice_in_force_is_the_bracketed_one() {
+        assert_eq!(chosen("none [mq-deadline] kyber bfq"), "mq-deadline");
+        assert_eq!(chosen("60"), "60");
+    }
+}

@@ -1,0 +1,229 @@
+"""The sampler against this very host: processes whose doings are known, and what it says when it may not look."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from doctord._native import HostSampler
+from doctord.chart.tables import TABLES
+from doctord.collect.linux import LinuxCollector
+
+Rows = dict[str, list[dict[str, Any]]]
+Start = Callable[..., int]
+
+LAYOUTS = {name: table.layout for name, table in TABLES.items()}
+SPIN = "while True: pass"
+WRITE = """
+import os, sys
+file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+while True:
+    os.pwrite(file, bytes(1 << 20), 0)
+    os.fsync(file)
+"""
+
+
+def take(sampler: HostSampler | LinuxCollector) -> Rows:
+    found: Rows = {}
+    for batch in sampler.sample():
+        found.setdefault(batch.table, []).extend(pa.record_batch(batch).to_pylist())
+    return found
+
+
+def take_after(sampler: HostSampler | LinuxCollector, seconds: float) -> Rows:
+    time.sleep(seconds)
+    return take(sampler)
+
+
+def of(found: Rows, pid: int) -> dict[str, Any]:
+    return next(row for row in found["process"] if row["pid"] == pid)
+
+
+@pytest.fixture
+def sampler() -> HostSampler:
+    return HostSampler("here", LAYOUTS)
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def run(*command: str) -> int:
+        started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL))
+        return started[-1].pid
+
+    yield run
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def test_the_first_sample_has_gauges_and_no_rates(sampler: HostSampler) -> None:
+    found = take(sampler)
+    assert "process" not in found
+    assert "disk" not in found
+    memory = found["memory"][0]
+    assert memory["interval_s"] is None
+    assert memory["page_in_per_s"] is None
+    expected = int(Path("/proc/meminfo").read_text().split()[1]) * 1024
+    assert memory["total_bytes"] == expected
+    assert {row["name"] for row in found["setting"]} >= {"vm.swappiness", "vm.overcommit_memory"}
+    root = next(row for row in found["filesystem"] if row["mount"] == "/")
+    assert 0 < root["used_bytes"] < root["size_bytes"]
+
+
+def test_a_busy_process_is_busy_or_waits_for_a_cpu(sampler: HostSampler, start: Start) -> None:
+    pid = start(sys.executable, "-c", SPIN)
+    take_after(sampler, 0.2)
+    row = of(take_after(sampler, 0.8), pid)
+    assert row["usr_pct"] + row["sys_pct"] + row["run_wait_pct"] == pytest.approx(100, abs=5)
+    assert row["usr_pct"] > row["sys_pct"]
+    assert row["sleep_pct"] == pytest.approx(0, abs=5)
+    assert row["threads"] == 1
+    assert row["ppid"] == os.getpid()
+
+
+def test_a_sleeping_process_sleeps(sampler: HostSampler, start: Start) -> None:
+    pid = start("sleep", "60")
+    take_after(sampler, 0.2)
+    row = of(take_after(sampler, 0.3), pid)
+    assert (row["usr_pct"], row["sys_pct"], row["run_wait_pct"], row["sleep_pct"]) == (0, 0, 0, 100)
+    assert (row["vcsw_per_s"], row["minor_faults_per_s"], row["write_bytes_per_s"]) == (0, 0, 0)
+    assert row["command"] == "sleep"
+    assert row["rss_bytes"] > 0
+
+
+def test_written_bytes_are_seen(sampler: HostSampler, start: Start, tmp_path: Path) -> None:
+    pid = start(sys.executable, "-c", WRITE, str(tmp_path / "file"))
+    take_after(sampler, 0.3)
+    found = take_after(sampler, 0.7)
+    assert of(found, pid)["write_bytes_per_s"] > 1 << 20
+    assert sum(row["write_bytes_per_s"] for row in found["disk"]) > 1 << 20
+    for disk in found["disk"]:
+        assert disk["host_queue"] is None or disk["host_queue"] >= 0
+        assert disk["busy_pct"] <= 100
+
+
+def test_all_threads_of_a_process_count(sampler: HostSampler, start: Start) -> None:
+    # Hashing outside the interpreter's lock keeps two threads running at once.
+    work = "import hashlib, threading\ndata = bytes(1 << 24)\ndef spin():\n while True: hashlib.sha256(data)\n"
+    pid = start(sys.executable, "-c", work + "for _ in range(2): threading.Thread(target=spin).start()")
+    take_after(sampler, 0.4)
+    row = of(take_after(sampler, 0.8), pid)
+    assert row["threads"] == 3
+    assert row["usr_pct"] + row["sys_pct"] + row["run_wait_pct"] == pytest.approx(200, abs=30)
+
+
+def test_a_process_born_between_two_samples_has_its_whole_life_in_the_row(sampler: HostSampler, start: Start) -> None:
+    take(sampler)
+    pid = start(sys.executable, "-c", SPIN)
+    row = of(take_after(sampler, 0.5), pid)
+    assert row["usr_pct"] + row["sys_pct"] + row["run_wait_pct"] > 50
+
+
+def test_processes_that_end_are_no_error(sampler: HostSampler) -> None:
+    take(sampler)
+    for _ in range(5):
+        crowd = [subprocess.Popen(["true"]) for _ in range(20)]
+        found = take(sampler)
+        for process in crowd:
+            process.wait()
+        assert "restart" not in {row["kind"] for row in found.get("event", [])}
+    assert not [row for row in take(sampler)["process"] if row["command"] == "true"]
+
+
+def test_cpu_shares_are_whole(sampler: HostSampler) -> None:
+    take(sampler)
+    rows = take_after(sampler, 0.5)["cpu"]
+    assert [row["cpu"] for row in rows] == [None, *sorted(os.sched_getaffinity(0))]
+    shares = ("usr_pct", "sys_pct", "wait_io_pct", "irq_pct", "steal_pct", "idle_pct")
+    for row in rows:
+        assert sum(row[share] for share in shares) == pytest.approx(100, abs=0.05)
+    assert rows[0]["csw_per_s"] > 0
+    assert rows[0]["run_queue"] >= 0
+
+
+def test_the_arguments_of_processes_are_never_recorded(sampler: HostSampler, start: Start) -> None:
+    start("sleep", "61.0042")
+    take_after(sampler, 0.1)
+    assert "61.0042" not in json.dumps(take_after(sampler, 0.1), default=str)
+
+
+def test_what_cannot_be_read_is_said_once(tmp_path: Path) -> None:
+    sampler = HostSampler("here", LAYOUTS, proc=tmp_path, sys=tmp_path)
+    events = take(sampler)["event"]
+    unseen = {row["subject"] for row in events}
+    assert unseen >= {"/proc/stat", "/proc/meminfo", "/proc/diskstats"}
+    assert all(row["kind"] == "unseen" and row["hint"] for row in events)
+    assert "event" not in take(sampler)
+
+
+def recorded(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        path = folder / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def test_a_counter_that_goes_down_is_an_event_and_no_rate(tmp_path: Path) -> None:
+    line = "  eth0: {0} 1 0 0 0 0 0 0 {0} 1 0 0 0 0 0 0\n"
+    disk = "254 0 vda {0} 0 8 1 {0} 0 8 1 0 1 1\n"
+    (tmp_path / "block/vda").mkdir(parents=True)
+    recorded(tmp_path, net__dev=line.format(5000), diskstats=disk.format(100))
+    sampler = HostSampler("here", LAYOUTS, proc=tmp_path, sys=tmp_path)
+    take(sampler)
+    recorded(tmp_path, net__dev=line.format(10), diskstats=disk.format(3))
+    found = take_after(sampler, 0.01)
+    assert {row["subject"] for row in found["event"] if row["kind"] == "restart"} == {"eth0", "vda"}
+    assert "disk" not in found
+    assert [row["interface"] for row in found["network"]] == [None]
+
+
+def test_a_layout_that_lacks_a_column_is_refused() -> None:
+    with pytest.raises(ValueError, match="no layout for table"):
+        HostSampler("here", {})
+
+
+def test_the_collector_reports_its_cost() -> None:
+    collector = LinuxCollector()
+    collector.sample()
+    found = take_after(collector, 0.2)["statistic"]
+    cost = {row["name"]: row for row in found if row["component"] == "doctord"}
+    assert cost.keys() == {"cpu_ms_per_s", "sample_ms"}
+    assert cost["sample_ms"]["value"] > 0
+    assert cost["cpu_ms_per_s"]["kind"] == "rate"
+    collector.close()
+
+
+@pytest.mark.root
+def test_without_privileges_the_rest_goes_on() -> None:
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        pytest.skip("needs root and setpriv")
+    code = """
+import json, sys, time
+sys.path[:0] = json.loads(sys.argv[1])
+from tests.collect.test_linux import *
+sampler = HostSampler("here", LAYOUTS)
+first = take(sampler)
+second = take_after(sampler, 0.3)
+print(json.dumps([first.get("event"), second["process"], os.getpid()], default=str))
+"""
+    root = str(Path(__file__).parents[2])
+    command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", sys.executable, "-c", code]
+    done = subprocess.run([*command, json.dumps([root, *sys.path])], capture_output=True, text=True, check=True)
+    events, processes, own = json.loads(done.stdout)
+    assert {row["subject"] for row in events} >= {"taskstats", "/proc/PID/io of other users' processes"}
+    mine = next(row for row in processes if row["pid"] == own)
+    assert mine["write_bytes_per_s"] is not None
+    assert mine["user"] == "nobody"
+    first = next(row for row in processes if row["pid"] == 1)
+    assert first["write_bytes_per_s"] is None
+    assert first["usr_pct"] is not None
