@@ -31,8 +31,8 @@ def report(
     """Write one HTML file on a recorded interval: verdict, findings, plots of the evidence. Readable offline."""
     with said():
         chart, earlier = _charts(lake, parse_moment(since), parse_moment(until), parse_duration(past))
-        from doctord.diagnose.engine import diagnose  # noqa: PLC0415 - heavy
-        from doctord.report import document, html, wording  # noqa: PLC0415
+        from doctord.diagnose.engine import diagnose
+        from doctord.report import document, html, wording
 
         diagnosis = diagnose(chart, earlier)
         _write(output, html.render(diagnosis, chart))
@@ -45,8 +45,8 @@ def report(
 
 def _charts(path: Path | None, since: "datetime", until: "datetime", past_s: float) -> "tuple[Chart, Chart]":
     """The charts of the interval and of the time before it."""
-    from doctord.lake.place import LakeError, default_lake  # noqa: PLC0415 - heavy
-    from doctord.lake.query import Lake  # noqa: PLC0415
+    from doctord.lake.place import LakeError, default_lake
+    from doctord.lake.query import Lake
 
     if since >= until:
         raise Refusal(f"{since:%F %T} is not before {until:%F %T} UTC", "give --from a moment before --to")
