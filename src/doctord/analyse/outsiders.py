@@ -1,5 +1,7 @@
 """Outsiders: processes that compete with the database and do not work for it."""
 
+from dataclasses import dataclass
+
 import polars as pl
 
 from doctord.analyse.processes import processes
@@ -9,8 +11,25 @@ from doctord.chart.chart import Chart
 COMMAND_LENGTH = 15
 
 
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """Processes of one command and user: how many, the pid of the largest, and what they used together."""
+
+    command: str
+    user: str | None
+    pid: int
+    processes: int
+    amount: float
+
+    @property
+    def name(self) -> str:
+        """Command, pid and user in words."""
+        more = f" and {self.processes - 1} more" if self.processes > 1 else ""
+        return f"{self.command} (pid {self.pid}{more}, user {self.user or 'unknown'})"
+
+
 def outsiders(chart: Chart) -> pl.DataFrame:
-    """Processes outside the database, in the columns of `doctord.analyse.processes.processes`, most CPU first.
+    """Processes outside the database, in the columns of `doctord.analyse.processes.processes`.
 
     Left out, because their work is the database's own: its clients on the same host (a command that sessions name as
     their program) and kernel threads (they have no memory of their own, and flush and reclaim for others).
@@ -21,11 +40,22 @@ def outsiders(chart: Chart) -> pl.DataFrame:
         & ~pl.col("command").is_in(programs.implode()).fill_null(value=False)
         & (pl.col("rss_bytes").is_null() | (pl.col("rss_bytes") > 0))
     )
-    return processes(chart).filter(outside).sort("cpu_s", "pid", descending=[True, False], nulls_last=True)
+    return processes(chart).filter(outside)
 
 
-def by_bytes(rows: pl.DataFrame) -> pl.DataFrame:
-    """Processes with `moved`, the bytes that they read and wrote, most first; those that moved none are left out."""
-    moved = pl.col("read_bytes").fill_null(0.0) + pl.col("write_bytes").fill_null(0.0)
-    moving = rows.with_columns(moved.alias("moved")).filter(pl.col("moved") > 0)
-    return moving.sort("moved", "pid", descending=[True, False])
+def consumers(rows: pl.DataFrame, amount: pl.Expr) -> list[Consumer]:
+    """Processes of the same command and user together, the largest consumer first; who used nothing is left out.
+
+    Args:
+        rows: processes, as from `outsiders`.
+        amount: what to add up, of their columns; what was not measured counts for nobody.
+    """
+    grouped = (
+        rows.with_columns(amount.alias("amount"))
+        .filter(pl.col("amount") > 0)
+        .sort("amount", "pid", descending=[True, False])
+        .group_by("command", "user", maintain_order=True)
+        .agg(pl.col("pid").first(), pl.len().alias("processes"), pl.col("amount").sum())
+        .sort("amount", descending=True, maintain_order=True)
+    )
+    return [Consumer(**row) for row in grouped.iter_rows(named=True)]

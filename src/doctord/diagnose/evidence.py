@@ -1,5 +1,6 @@
 """Weighing: a figure held against its threshold speaks for a cause or against it, and says nothing when unmeasured."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf, nextafter
@@ -7,13 +8,16 @@ from math import inf, nextafter
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence
 
+NUMBER = re.compile(r"\{[^}]*\}( (%|ms|s|GiB)(?![a-zA-Z]))?")
+
 
 @dataclass(frozen=True, slots=True)
 class Sign:
     """A figure that speaks for a cause from its threshold on, and against it below.
 
-    `words` is a format for the figure and its threshold alike (`"{:.0f} % idle"`). With `below`, a figure speaks for
-    the cause up to its threshold and against it above. Where one of the two whys is empty, that side is not told.
+    `words` is a format for the figure, with its unit after the number (`"{:.0f} % idle"`); the threshold is written
+    alike. With `below`, a figure speaks for the cause up to its threshold and against it above. Where one of the two
+    whys is empty, that side is not told.
     """
 
     table: str
@@ -34,13 +38,11 @@ class Sign:
 
     def evidence(self) -> Evidence:
         """The figure as evidence, for whichever side it is on."""
-        return Evidence(
-            self.table,
-            self.filter,
-            self.words.format(self.value),
-            self.words.format(self.threshold),
-            self.why if self.speaks_for else self.why_not,
-        )
+        number = NUMBER.search(self.words)
+        threshold = (number.group() if number else self.words).format(self.threshold)
+        limit = f"at {'most' if self.below else 'least'} {threshold}"
+        why = self.why if self.speaks_for else self.why_not
+        return Evidence(self.table, self.filter, self.words.format(self.value), limit, why)
 
 
 def weigh(signs: Iterable[Sign]) -> tuple[list[Evidence], list[Evidence]]:

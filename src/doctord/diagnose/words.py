@@ -1,6 +1,4 @@
-"""Figures in words: how findings write shares, bytes, times and processes."""
-
-import polars as pl
+"""Figures in words: how findings write shares, bytes and times."""
 
 
 def in_share(share: float) -> str:
@@ -34,14 +32,3 @@ def shortened(text: str, length: int = 120) -> str:
     """
     flat = " ".join(text.split())
     return flat if len(flat) <= length else f"{flat[: length - 3]}..."
-
-
-def named(processes: pl.DataFrame) -> str:
-    """The first of some processes by command, pid and user, and how many more of the same command there are.
-
-    >>> named(pl.DataFrame({"command": ["gzip", "gzip"], "pid": [7, 8], "user": ["root", "root"]}))
-    'gzip (pid 7 and 1 more, user root)'
-    """
-    command, pid, user = processes.select("command", "pid", "user").row(0)
-    more = processes.filter(pl.col("command") == command).height - 1
-    return f"{command} (pid {pid}{f' and {more} more' if more else ''}, user {user or 'unknown'})"

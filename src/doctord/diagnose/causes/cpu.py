@@ -6,13 +6,13 @@ from typing import Any
 import polars as pl
 
 from doctord.analyse import cgroups
-from doctord.analyse.outsiders import outsiders
+from doctord.analyse.outsiders import Consumer, consumers, outsiders
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import Evidence, Finding
-from doctord.diagnose.words import in_share, named
+from doctord.diagnose.words import in_share
 
 # A tenth left is what bursts within a second use up: with less, somebody waits at most moments.
 LEAST_IDLE_PCT = 10.0
@@ -24,16 +24,19 @@ QUEUE_PER_CPU = 2.0
 OUTSIDE_SHARE = 0.25
 # One period in twenty: a group that stays below its limit on average still loses a rare period to a burst.
 THROTTLED_PERIODS = 0.05
+# A tenth of every second in which the whole group stands still: clients notice, even between two statements.
+STANDING_STILL_S_PER_S = 0.1
 # The casebook's log writer that lost the CPU had 30 % involuntary switches.
 INVOLUNTARY_SHARE = 0.3
 # A hundredth of every second in the run queue: less is lost among the microseconds of ordinary scheduling.
 PREEMPTED_S_PER_S = 0.01
+# A tenth of every second: whoever needs that process waits a tenth longer for it, even where no time was sampled.
+STARVED_S_PER_S = 0.1
 # A tenth of the CPU time asked for: hypervisors that share fairly keep below it.
 STOLEN_SHARE = 0.1
 GROUP_FIGURES = ("cpu.throttled_s_per_s", "cpu.nr_throttled_per_s", "cpu.nr_periods_per_s", "cpu.limit_cpus")
-LATENCY_CRITICAL = (
-    r"^(postgres|\S+/postgres)$|^postgres: (\S+: )?(wal ?writer|checkpointer|postmaster|wal ?sender)|^ora_lg"
-)
+LOG_WRITER = r"^postgres: (\S+: )?wal ?(writer|sender)|^ora_lg"
+LATENCY_CRITICAL = rf"{LOG_WRITER}|^postgres: (\S+: )?(checkpointer|postmaster)"
 
 
 @cause(explains=("log_writer_preempted",))
@@ -81,14 +84,14 @@ def cpu_outsider(case: Case) -> Iterator[Finding]:
     Source: K. Manoharan, 2008, the reactive path: confirm from the database's waits, rule out other processes first.
     """
     capacity_s = case.seconds * case.cpus
-    others = outsiders(case.chart).filter(pl.col("cpu_s") > 0)
-    used_s = float(others["cpu_s"].sum())
+    others = consumers(outsiders(case.chart), pl.col("cpu_s"))
+    used_s = sum(other.amount for other in others)
     if not capacity_s or used_s < OUTSIDE_SHARE * capacity_s or not case.dbs or not _starved(case):
         return
     ours_s = float(case.processes.filter("database")["cpu_s"].sum() or 0.0)
     for_, against = weigh(_signs(case))
     yield case.finding(
-        f"{named(others)}, outside the database, take {in_share(used_s / capacity_s)} of the CPUs that it waits for",
+        f"Processes outside the database take {in_share(used_s / capacity_s)} of the CPUs, first {others[0].name}",
         impact=case.time.share(*RUN_QUEUE) * used_s / (used_s + ours_s),
         confidence=0.9,
         for_=[
@@ -99,7 +102,7 @@ def cpu_outsider(case: Case) -> Iterator[Finding]:
                 in_share(OUTSIDE_SHARE),
                 f"the database's own got {ours_s / case.seconds:.2f}",
             ),
-            *(_consumer(row, capacity_s) for row in others.head(3).iter_rows(named=True)),
+            *(_consumer(other, capacity_s) for other in others[:3]),
             *for_,
         ],
         against=against,
@@ -140,21 +143,19 @@ def log_writer_preempted(case: Case) -> Iterator[Finding]:
     Verify: Its involuntary share and run-queue time fall, and so does the time per commit.
     Source: K. Manoharan's redo case, 2008: 30 % involuntary switches of LGWR, log file sync far above the write itself.
     """
-    switches = pl.col("icsw") + pl.col("vcsw")
-    victims = case.processes.filter(
-        pl.col("command").str.contains(LATENCY_CRITICAL)
-        & (pl.col("icsw") >= INVOLUNTARY_SHARE * switches)
-        & (pl.col("run_wait_s") >= PREEMPTED_S_PER_S * pl.col("seconds"))
-    ).sort("run_wait_s", descending=True)
-    if victims.is_empty():
+    victims = _preempted(case)
+    commits = case.time.share("Commit")
+    writers = victims.filter(pl.col("command").str.contains(LOG_WRITER))
+    impact = commits * float((writers["run_wait_s"] / writers["seconds"]).max() or 0.0)  # type: ignore[arg-type]
+    long = victims.filter(pl.col("run_wait_s") >= STARVED_S_PER_S * pl.col("seconds"))
+    if not case.worth_saying(impact) and long.is_empty():
         return
     worst = victims.row(0, named=True)
-    impact = case.time.share("Commit") * worst["run_wait_s"] / worst["seconds"]
     yield case.finding(
         f"{worst['command']} (pid {worst['pid']}) is switched out and waits for a CPU",
         impact=impact if case.worth_saying(impact) else None,
         confidence=0.8,
-        for_=[_preempted(row) for row in victims.head(3).iter_rows(named=True)],
+        for_=[_victim(row) for row in victims.head(3).iter_rows(named=True)],
         against=weigh(_signs(case))[1],
     )
 
@@ -204,14 +205,13 @@ def _throttled(case: Case, path: str, group: dict[str, float]) -> Finding | None
     impact = max(case.time.share(*RUN_QUEUE), wanting * throttled / (throttled + used))
     periods, cut = group.get("cpu.nr_periods_per_s"), group.get("cpu.nr_throttled_per_s")
     part = cut / periods if periods and cut is not None else None
-    if not case.worth_saying(impact) or (part is not None and part < THROTTLED_PERIODS):
+    felt = case.worth_saying(impact) or (impact >= WORTH_SAYING_SHARE and throttled >= STANDING_STILL_S_PER_S)
+    if not felt or (part is not None and part < THROTTLED_PERIODS):
         return None
     limit = group.get("cpu.limit_cpus")
     allowed = "limited" if limit is None else f"limited to {limit:g} CPUs"
     for_, against = weigh(
         [
-            Sign("statistic", f"name = 'cpu.throttled_s_per_s' and entity = '{path}'", throttled, 0.0,
-                 "throttled {:.2f} s per s", f"the database used {used:.2f} CPUs meanwhile"),
             Sign("statistic", f"name = 'cpu.nr_throttled_per_s' and entity = '{path}'",
                  None if part is None else part * 100, THROTTLED_PERIODS * 100,
                  "{:.0f} % of the periods were cut short", f"the group is {allowed}"),
@@ -220,10 +220,19 @@ def _throttled(case: Case, path: str, group: dict[str, float]) -> Finding | None
         ]
     )  # fmt: skip
     return case.finding(
-        f"Control group {path} is {allowed}, and the kernel stops it {in_share(impact)} of the database's time",
+        f"Control group {path} is {allowed} and kept from them for {in_share(impact)} of the time",
         impact=impact,
         confidence=0.85 if part is None else 0.95,
-        for_=for_,
+        for_=[
+            Evidence(
+                "statistic",
+                f"name = 'cpu.throttled_s_per_s' and entity = '{path}'",
+                f"throttled {throttled:.2f} s per s",
+                "none",
+                f"the database used {used:.2f} CPUs meanwhile",
+            ),
+            *for_,
+        ],
         against=against,
     )
 
@@ -240,9 +249,12 @@ def _queue_per_cpu(case: Case) -> float | None:
 
 
 def _waiting(case: Case) -> float | None:
-    """Processes (the database's, where one was seen) waiting for a CPU, on average."""
-    waiting = (case.processes.filter("database") if case.dbs else case.processes)["run_wait_s"].drop_nulls()
-    return float(waiting.sum()) / case.seconds if waiting.len() and case.seconds else None
+    """Processes (those of the sessions, where a database was seen) waiting for a CPU, on average."""
+    waiting = case.processes
+    if case.dbs:
+        waiting = waiting.filter(pl.col("pid").is_in(case.chart.frame("session")["pid"].unique().implode()))
+    waited = waiting["run_wait_s"].drop_nulls()
+    return float(waited.sum()) / case.seconds if waited.len() and case.seconds else None
 
 
 def _full(case: Case) -> bool:
@@ -282,17 +294,31 @@ def _signs(case: Case) -> list[Sign]:
     ]  # fmt: skip
 
 
-def _consumer(row: dict[str, Any], capacity_s: float) -> Evidence:
+def _consumer(other: Consumer, capacity_s: float) -> Evidence:
     return Evidence(
         "process",
-        f"pid = {row['pid']}",
-        f"{row['command']} (pid {row['pid']}, user {row['user'] or 'unknown'}): {in_share(row['cpu_s'] / capacity_s)}",
+        f"command = '{other.command}'",
+        f"{other.name}: {in_share(other.amount / capacity_s)}",
         "of the host's CPU time",
         "not a process of the database",
     )
 
 
-def _preempted(row: dict[str, Any]) -> Evidence:
+def _preempted(case: Case) -> pl.DataFrame:
+    """Latency-critical processes that lose the CPU before they are done, the one that waits longest first.
+
+    A new session's process bears the postmaster's title for its first moments: what was seen for a part of the time
+    only is left out.
+    """
+    return case.processes.filter(
+        pl.col("command").str.contains(LATENCY_CRITICAL)
+        & (pl.col("seconds") >= case.seconds / 2)
+        & (pl.col("icsw") >= INVOLUNTARY_SHARE * (pl.col("icsw") + pl.col("vcsw")))
+        & (pl.col("run_wait_s") >= PREEMPTED_S_PER_S * pl.col("seconds"))
+    ).sort("run_wait_s", descending=True)
+
+
+def _victim(row: dict[str, Any]) -> Evidence:
     return Evidence(
         "process",
         f"pid = {row['pid']}",

@@ -1,17 +1,16 @@
 """Storage: devices that queue, devices that are slow, others who use them, limits set on them, and room left."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import polars as pl
 
 from doctord.analyse import cgroups, disks
-from doctord.analyse.outsiders import by_bytes, outsiders
+from doctord.analyse.outsiders import Consumer, consumers, outsiders
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import Evidence, Finding
-from doctord.diagnose.words import in_bytes, in_share, named
+from doctord.diagnose.words import in_bytes, in_share
 
 # What a disk drive takes for a random request at low load; flash and cached devices stay below a millisecond.
 FELT_MS = 4.0
@@ -117,8 +116,10 @@ def io_by_others(case: Case) -> Iterator[Finding]:
     Verify: With the process gone latency and the share of I/O waits fall.
     Source: Kernel documentation, /proc/PID/io; K. Manoharan's redo case, 2008: archiver and log writer on one LUN.
     """
-    others, own = by_bytes(outsiders(case.chart)), by_bytes(case.processes.filter("database"))
-    theirs, ours = float(others["moved"].sum()), float(own["moved"].sum())
+    moved = pl.col("read_bytes").fill_null(0.0) + pl.col("write_bytes").fill_null(0.0)
+    others = consumers(outsiders(case.chart), moved)
+    theirs = sum(other.amount for other in others)
+    ours = sum(own.amount for own in consumers(case.processes.filter("database"), moved))
     enough = theirs >= OTHERS_BYTES_PER_S * case.seconds and theirs >= OTHERS_SHARE * (theirs + ours)
     busy = (pl.col("busy_pct") >= SHARED_BUSY_PCT) & (pl.col("ms") >= SHARED_MS)
     spell = next(iter(_lasting(disks.intervals(case.chart), busy)), None)
@@ -129,13 +130,13 @@ def io_by_others(case: Case) -> Iterator[Finding]:
         return
     for_, against = weigh([*_waits(case), *_load(spell), *past(case, f"{spell.device} latency")])
     yield case.finding(
-        f"{named(others)}, outside the database, and others issue {in_share(theirs / (theirs + ours))} of the I/O",
+        f"Processes outside the database issue {in_share(theirs / (theirs + ours))} of the I/O, first {others[0].name}",
         impact=impact,
         confidence=0.8,
         for_=[
             Evidence("process", "command !~ '^postgres'", f"{in_bytes(theirs / case.seconds)}/s by others",
                      f"{in_bytes(ours / case.seconds)}/s by the database", "who keeps the device busy"),
-            *(_mover(case, row) for row in others.head(3).iter_rows(named=True)),
+            *(_mover(case, other) for other in others[:3]),
             *for_,
         ],
         against=against,
@@ -266,11 +267,11 @@ def _rise(rows: pl.DataFrame, device: str) -> Sign:
                 "latency does not rise with the queue")  # fmt: skip
 
 
-def _mover(case: Case, row: dict[str, Any]) -> Evidence:
+def _mover(case: Case, other: Consumer) -> Evidence:
     return Evidence(
         "process",
-        f"pid = {row['pid']}",
-        f"{row['command']} (pid {row['pid']}): {in_bytes(row['moved'] / case.seconds)}/s",
+        f"command = '{other.command}'",
+        f"{other.name}: {in_bytes(other.amount / case.seconds)}/s",
         "read and written",
         "not a process of the database",
     )
