@@ -1,7 +1,6 @@
 """What the commands that end in a verdict share: progress, the past, printing, and the exit status."""
 
 import json as json_text
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -13,8 +12,9 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from doctord.analyse.vitals import NEEDS
 from doctord.chart.chart import Chart
-from doctord.cli.arguments import Refusal, parse_duration
+from doctord.cli.arguments import Refusal, parse_duration, parse_moment
 from doctord.diagnose.finding import Diagnosis
+from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 from doctord.report import document, html, terminal
 
@@ -22,6 +22,22 @@ from doctord.report import document, html, terminal
 def past(lake: Lake, before: datetime, length: str) -> Chart:
     """What vital signs need of that length of time before a moment; empty where nothing was recorded."""
     return lake.chart(before - timedelta(seconds=parse_duration(length)), before, NEEDS)
+
+
+def recorded(place: Path | None, since: str, until: str, past_length: str) -> tuple[Chart, Chart]:
+    """What a lake holds between two moments, and what vital signs need of the time before; a refusal for nothing."""
+    start, end = parse_moment(since), parse_moment(until)
+    if start >= end:
+        raise Refusal(f"{since} is not before {until}", "give --from a moment before --to")
+    lake = Lake(place or default_lake())
+    chart = lake.chart(start, end)
+    for problem in lake.problems:
+        typer.echo(f"doctord: {problem}", err=True)
+    if chart.until is None:
+        span = lake.span()
+        held = f"the lake holds {span[0]:%F %T} to {span[1]:%F %T} UTC" if span else "record first: doctord record"
+        raise Refusal(f"nothing was recorded from {start:%F %T} to {end:%F %T} UTC", held)
+    return chart, past(lake, start, past_length)
 
 
 @contextmanager
@@ -41,15 +57,21 @@ def progress_of(seconds: float) -> Iterator[Callable[[float], None]]:
 def conclude(diagnosis: Diagnosis, chart: Chart, *, report: Path | None, json: bool) -> None:
     """Print the verdict, write the report, and end with 0 when healthy, 1 with findings, 2 when nothing was seen."""
     if report:
-        try:
-            report.write_text(html.render(diagnosis, chart), encoding="utf-8")
-        except OSError as error:
-            raise Refusal(f"{report}: {error.strerror}", "name a file that you may write") from error
-    if json:
-        json_text.dump(document.document(diagnosis), sys.stdout, indent=2, ensure_ascii=False)
-        sys.stdout.write("\n")
-    else:
-        typer.echo(terminal.render(diagnosis))
+        write_report(report, diagnosis, chart)
+    typer.echo(json_of(diagnosis) if json else terminal.render(diagnosis))
     if diagnosis.since is None:
         raise typer.Exit(2)
     raise typer.Exit(0 if diagnosis.healthy else 1)
+
+
+def write_report(file: Path, diagnosis: Diagnosis, chart: Chart) -> None:
+    """Write the report as HTML; a refusal where the file cannot be written."""
+    try:
+        file.write_text(html.render(diagnosis, chart), encoding="utf-8")
+    except OSError as error:
+        raise Refusal(f"{file}: {error.strerror}", "name a file that you may write") from error
+
+
+def json_of(diagnosis: Diagnosis) -> str:
+    """The JSON document of a diagnosis, as docs/reference/json.md explains it."""
+    return json_text.dumps(document.document(diagnosis), indent=2, ensure_ascii=False)

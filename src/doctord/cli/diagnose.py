@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import Refusal, parse_moment, said
+from doctord.cli.arguments import said
 
 
 @app.command()
@@ -20,20 +20,8 @@ def diagnose(
 ) -> None:
     """Say what was wrong in a recorded interval."""
     with said():
-        from doctord.cli._verdict import conclude
-        from doctord.cli._verdict import past as past_chart
+        from doctord.cli._verdict import conclude, recorded
         from doctord.diagnose import engine
-        from doctord.lake.place import default_lake
-        from doctord.lake.query import Lake
 
-        start, end = parse_moment(since), parse_moment(until)
-        if start >= end:
-            raise Refusal(f"{since} is not before {until}", "give --from a moment before --to")
-        source = Lake(lake or default_lake())
-        chart = source.chart(start, end)
-        if chart.until is None:
-            span = source.span()
-            held = f"the lake holds {span[0]:%F %T} to {span[1]:%F %T} UTC" if span else "record first: doctord record"
-            raise Refusal(f"nothing was recorded from {start:%F %T} to {end:%F %T} UTC", held)
-        earlier = past_chart(source, start, past)
+        chart, earlier = recorded(lake, since, until, past)
         conclude(engine.diagnose(chart, earlier), chart, report=report, json=json)
