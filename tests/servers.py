@@ -55,9 +55,8 @@ class PostgresServer:
         return (self.folder / "log").read_text()
 
     def dsn(self, user: str = "postgres", **options: str) -> str:
-        return psycopg.conninfo.make_conninfo(
-            host=str(self.socket_dir), port=self.port, user=user, **{"dbname": "postgres", **options}
-        )
+        defaults = {"host": str(self.socket_dir), "port": self.port, "dbname": "postgres"}
+        return psycopg.conninfo.make_conninfo("", **{**defaults, "user": user, **options})
 
     def connect(self, user: str = "postgres", **options: str) -> psycopg.Connection[Any]:
         return psycopg.connect(self.dsn(user, **options), autocommit=True)
@@ -75,13 +74,14 @@ class PostgresServer:
                 [self.bin / "postgres", "-D", self.datadir], stdout=log, stderr=log, cwd="/", **_unprivileged()
             )
         deadline = time.monotonic() + START_S
-        while True:
-            try:
-                return self.connect().close()
-            except psycopg.OperationalError:
-                if self.process.poll() is not None or time.monotonic() > deadline:
-                    raise RuntimeError(f"PostgreSQL {self.version} does not start:\n{self.log}") from None
-                time.sleep(0.02)
+        while not self._ready():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"PostgreSQL {self.version} does not start:\n{self.log}")
+            time.sleep(0.02)
+
+    def _ready(self) -> bool:
+        status = self.datadir / "postmaster.pid"
+        return status.exists() and status.read_text().rstrip().endswith("ready")
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """SIGINT is the fast shutdown, SIGQUIT the one that needs recovery."""
@@ -134,7 +134,7 @@ def running_postgres(
             server.start()
             yield server
         finally:
-            server.stop()
+            server.stop(signal.SIGQUIT)  # the data go anyway
 
 
 def _unprivileged() -> dict[str, Any]:

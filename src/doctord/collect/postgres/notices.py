@@ -45,9 +45,9 @@ class Notices:
     def _new(self, *what: str | None, within_s: float) -> bool:
         now = time.monotonic()
         with self._lock:
-            last = self._said.get(what, -math.inf)
+            last = self._said.get(what)
             self._said[what] = now
-        return now - last > within_s
+        return last is None or now - last > within_s
 
     def _add(self, kind: str, db: str | None, subject: str, text: str, hint: str | None) -> None:
         row = {"kind": kind, "db": db, "subject": subject, "text": text, "hint": hint}
