@@ -16,6 +16,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[PostgresServer]:
         "max_prepared_transactions": 5,
         "wal_level": "logical",
         "autovacuum": "off",
+        **({"track_wal_io_timing": "on"} if request.param >= 14 else {}),
     }
     with running_postgres(request.param, settings) as started:
         started.execute(

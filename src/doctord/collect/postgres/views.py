@@ -13,7 +13,7 @@ from typing import Any, Final
 from doctord._native import Batch
 from doctord.collect.postgres.figures import Figures
 from doctord.collect.postgres.link import Link
-from doctord.collect.postgres.rates import Cadence, Counters, Increase
+from doctord.collect.postgres.rates import Cadence, Counters
 
 Key = tuple[str | None, str]
 """Entity and name of a figure."""
@@ -67,6 +67,24 @@ WAL_IO: Final = {
 """Counters of pg_stat_wal that version 18 has in pg_stat_io only (object `wal`, context `normal`)."""
 
 
+TIMED: Final = {
+    "io": frozenset(
+        {
+            "pg_stat_database.blk_read_time",
+            "pg_stat_database.blk_write_time",
+            *(f"pg_stat_io.{what}_time" for what in ("read", "write", "writeback", "extend", "fsync")),
+        }
+    ),
+    "wal": frozenset(WAL_IO.values()) - {"pg_stat_wal.wal_write", "pg_stat_wal.wal_sync"},
+}
+"""Times that are taken only while track_io_timing, or track_wal_io_timing, is on."""
+
+_TIMINGS: Final = """\
+SELECT /* doctord */ current_setting('track_io_timing')::bool AS io,
+       coalesce(current_setting('track_wal_io_timing', true)::bool, false) AS wal
+"""
+
+
 class ClusterViews:
     """Fills `statistic` from VIEWS, and notes when somebody reset one of them."""
 
@@ -81,15 +99,16 @@ class ClusterViews:
     def read(self, link: Link) -> list[Batch]:
         """Rates since the last call, and the gauges among the columns."""
         figures = Figures(link.db)
+        unmeasured = _unmeasured(link)
         for view in VIEWS:
             if link.version // 10000 >= view.since:
-                self._read_view(view, link, figures)
+                self._read_view(view, unmeasured, link, figures)
         return figures.batches()
 
     def close(self) -> None:
         """There is nothing of its own."""
 
-    def _read_view(self, view: View, link: Link, figures: Figures) -> None:
+    def _read_view(self, view: View, unmeasured: frozenset[str], link: Link, figures: Figures) -> None:
         at_s = time.monotonic()
         reading: dict[Key, float] = {}
         for row in link.query(f"SELECT /* doctord */ * FROM {view.name}"):  # noqa: S608 - VIEWS holds it
@@ -98,9 +117,14 @@ class ClusterViews:
                 figures.gauge(f"{view.name}.{column}", row[column], entity=entity)
             reading |= _counters_of(view, row, entity)
             self._note_reset(view, entity, row.get("stats_reset"), link)
-        increase = self._counters[view.name].step(at_s, reading | _renamed(reading, link.version))
-        if increase:
-            _emit(increase, figures)
+        moved = _moved(reading, link.version)
+        increase = self._counters[view.name].step(at_s, reading | moved)
+        if increase is None:
+            return
+        for key, per_s in increase.per_s.items():
+            entity, name = key
+            if name not in unmeasured and (key in moved or reading[key] or not view.sparse):
+                figures.rate(name, per_s, increase.interval_s, entity)
 
     def _note_reset(self, view: View, entity: str | None, reset: object, link: Link) -> None:
         key = (view.name, entity or "")
@@ -122,11 +146,10 @@ def _counters_of(view: View, row: dict[str, Any], entity: str | None) -> dict[Ke
         (entity, f"{view.name}.{column}"): float(value)
         for column, value in row.items()
         if isinstance(value, int | float | Decimal) and not isinstance(value, bool) and column not in aside
-        if value or not view.sparse
     }
 
 
-def _renamed(reading: dict[Key, float], version: int) -> dict[Key, float]:
+def _moved(reading: dict[Key, float], version: int) -> dict[Key, float]:
     """The figures that moved, under their newest names."""
     moved = {(entity, MOVED[name]): value for (entity, name), value in reading.items() if name in MOVED}
     if version >= 180000:
@@ -137,6 +160,7 @@ def _renamed(reading: dict[Key, float], version: int) -> dict[Key, float]:
     return moved
 
 
-def _emit(increase: Increase[Key], figures: Figures) -> None:
-    for (entity, name), per_s in increase.per_s.items():
-        figures.rate(name, per_s, increase.interval_s, entity)
+def _unmeasured(link: Link) -> frozenset[str]:
+    """Names of times that stay at zero because nobody takes them."""
+    timings = link.query(_TIMINGS)[0]
+    return frozenset().union(*(names for setting, names in TIMED.items() if not timings[setting]))
