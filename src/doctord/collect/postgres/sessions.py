@@ -16,7 +16,7 @@ from doctord._native import Batch
 from doctord.collect.collector import now_us, rows
 from doctord.collect.postgres.cost import Cost
 from doctord.collect.postgres.link import Away, Link
-from doctord.collect.postgres.waits import CPU, classify
+from doctord.collect.postgres.waits import CPU, FOREGROUND, classify
 
 _BLOCKERS_EVERY_S: Final = 0.5
 _WAITERS_AT_ONCE: Final = 32
@@ -45,8 +45,9 @@ _ROLES: Final = "SELECT /* doctord */ oid, rolname AS name FROM pg_roles"
 class SessionCollector:
     """Fills `session` with every sample and `wait` once a second, for one server.
 
-    `wait` holds the average number of client sessions that were active in each event, and the event `CPU` also when it
-    was none. An idle transaction is in `session` with the class Idle, and is no part of `wait`.
+    `wait` holds the average number of sessions, their parallel workers included, that were active in each event, and
+    the event `CPU` also when it was none. An idle transaction is in `session` with the class Idle, but not in `wait`.
+    A `blocker_sid` of 0 is a prepared transaction.
     """
 
     period_s = 0.1
@@ -151,7 +152,7 @@ class SessionCollector:
 
 
 class _Waits:
-    """Adds up how long client sessions spent in each event."""
+    """Adds up how long sessions and their workers spent in each event."""
 
     def __init__(self) -> None:
         self.interval_s = 0.0
@@ -160,7 +161,7 @@ class _Waits:
     def add(self, sample: list[dict[str, Any]], interval_s: float) -> None:
         self.interval_s += interval_s
         for row in sample:
-            if row["kind"] == "client backend" and row["state"] == "active":
+            if row["kind"] in FOREGROUND and row["state"] == "active":
                 key = (row["wait_class"], row["event"])
                 self._seconds[key] = self._seconds.get(key, 0.0) + interval_s
 
