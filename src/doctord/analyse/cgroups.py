@@ -1,6 +1,6 @@
 """Control groups: how near the database's groups are to the limits that were set for them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import polars as pl
 
@@ -14,6 +14,37 @@ IO_LIMITS = {
     "io.write_limit_bytes_per_s": ("io.write_bytes_per_s", WRITE),
     "io.write_limit_per_s": ("io.writes_per_s", WRITE),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class CpuGroup:
+    """A group's use of CPU, in the names of component `cgroup`; what was not measured is null."""
+
+    path: str
+    limit_cpus: float | None
+    throttled_s_per_s: float | None
+    nr_throttled_per_s: float | None
+    nr_periods_per_s: float | None
+
+    @property
+    def cut_short(self) -> float | None:
+        """Share (0 to 1) of the periods in which the group used up its quota and was stopped."""
+        if self.nr_throttled_per_s is None or not self.nr_periods_per_s:
+            return None
+        return self.nr_throttled_per_s / self.nr_periods_per_s
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryGroup:
+    """A group's memory, in the names of component `cgroup`; what was not measured is null."""
+
+    path: str
+    limit_bytes: float | None
+    usage_bytes: float | None
+    failures_per_s: float | None
+    refaults_per_s: float | None
+    oom_kills_per_s: float | None
+    pressure_some_pct: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +99,19 @@ def _io_limit(chart: Chart, limit: Figure, rate_name: str, direction: str, near:
     )
 
 
-def by_group(chart: Chart, *names: str) -> dict[str, dict[str, Figure]]:
-    """Figures of component `cgroup` by the group's path and by name; a figure that was not measured is not there."""
-    groups: dict[str, dict[str, Figure]] = {}
-    for name in names:
-        for figure in figures(chart, name):
-            groups.setdefault(figure.entity or "", {})[name] = figure
-    return groups
+def memory_groups(chart: Chart) -> list[MemoryGroup]:
+    """The groups with figures of memory, in the order of their paths."""
+    return [MemoryGroup(path, **means) for path, means in _means(chart, MemoryGroup, "memory")]
+
+
+def cpu_groups(chart: Chart) -> list[CpuGroup]:
+    """The groups with figures of CPU, in the order of their paths: each after the groups that it is in."""
+    return [CpuGroup(path, **means) for path, means in _means(chart, CpuGroup, "cpu")]
+
+
+def _means(chart: Chart, kind: type, resource: str) -> list[tuple[str, dict[str, float | None]]]:
+    """By path, the mean of each figure that `kind` has a field for; null where it was not measured."""
+    names = [field.name for field in fields(kind) if field.name != "path"]
+    found = {name: {item.entity or "": item.mean for item in figures(chart, f"{resource}.{name}")} for name in names}
+    paths = sorted({path for means in found.values() for path in means})
+    return [(path, {name: found[name].get(path) for name in names}) for path in paths]

@@ -102,10 +102,18 @@ def test_refaults_tell_a_squeezed_group_without_pressure() -> None:
     assert "4000 pages read again per s" in figures(finding.for_)
 
 
-def test_no_refaults_speak_against_the_limit() -> None:
-    group = SQUEEZED | {"memory.refaults_per_s": 0.0}
-    finding = found(patient(time=READING, memory={"pressure_some_pct": 1.0}, cgroup=group))["cgroup_memory_limit"]
-    assert "0 pages read again per s" in figures(finding.against)
+def test_only_what_is_read_again_is_the_limits_fault() -> None:
+    group = SQUEEZED | {"memory.refaults_per_s": 1000.0}  # 4 of 8 MB/s
+    chart = patient(
+        time=READING, cgroup=group, backend={"read_bytes_per_s": 2.048e6}, log_writer={"read_bytes_per_s": 0}
+    )
+    assert found(chart)["cgroup_memory_limit"].impact == pytest.approx(0.75 / 2)
+
+
+def test_a_group_that_reads_large_tables_once_is_well() -> None:
+    group = SQUEEZED | {"memory.refaults_per_s": 3.0}
+    reading = {"read_bytes_per_s": 50e6}
+    assert not found(patient(time=READING, memory={"pressure_some_pct": 1.1}, cgroup=group, backend=reading))
 
 
 def test_a_killed_process_is_a_finding_of_its_own() -> None:

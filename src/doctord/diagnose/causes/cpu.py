@@ -34,7 +34,6 @@ PREEMPTED_S_PER_S = 0.01
 STARVED_S_PER_S = 0.1
 # A tenth of the CPU time asked for: hypervisors that share fairly keep below it.
 STOLEN_SHARE = 0.1
-GROUP_FIGURES = ("cpu.throttled_s_per_s", "cpu.nr_throttled_per_s", "cpu.nr_periods_per_s", "cpu.limit_cpus")
 LOG_WRITER = r"^postgres: (\S+: )?wal ?(writer|sender)|^ora_lg"
 LATENCY_CRITICAL = rf"{LOG_WRITER}|^postgres: (\S+: )?(checkpointer|postmaster)"
 
@@ -123,11 +122,10 @@ def cpu_throttled(case: Case) -> Iterator[Finding]:
     Verify: nr_throttled stands still at the same load.
     Source: Kernel documentation, "CFS Bandwidth Control".
     """
-    for path, group in cgroups.by_group(case.chart, *GROUP_FIGURES).items():
-        finding = _throttled(case, path, {name: figure.mean for name, figure in group.items()})
-        if finding is not None:
+    for group in cgroups.cpu_groups(case.chart):
+        if (finding := _throttled(case, group)) is not None:
             yield finding
-            return  # the groups above it stop whenever it does
+            return  # what stops a group stops the groups in it
 
 
 @cause(explains=("commits_slow",))
@@ -196,23 +194,20 @@ def cpu_stolen(case: Case) -> Iterator[Finding]:
     )
 
 
-def _throttled(case: Case, path: str, group: dict[str, float]) -> Finding | None:
-    throttled = group.get("cpu.throttled_s_per_s", 0.0)
+def _throttled(case: Case, group: cgroups.CpuGroup) -> Finding | None:
+    throttled, part, limit = group.throttled_s_per_s, group.cut_short, group.limit_cpus
     if not throttled or not case.seconds:
         return None
     used = float(case.processes.filter("database")["cpu_s"].sum() or 0.0) / case.seconds
     wanting = case.time.share("CPU") + case.time.share(*RUN_QUEUE)
     impact = max(case.time.share(*RUN_QUEUE), wanting * throttled / (throttled + used))
-    periods, cut = group.get("cpu.nr_periods_per_s"), group.get("cpu.nr_throttled_per_s")
-    part = cut / periods if periods and cut is not None else None
     felt = case.worth_saying(impact) or (impact >= WORTH_SAYING_SHARE and throttled >= STANDING_STILL_S_PER_S)
     if not felt or (part is not None and part < THROTTLED_PERIODS):
         return None
-    limit = group.get("cpu.limit_cpus")
     allowed = "limited" if limit is None else f"limited to {limit:g} CPUs"
     for_, against = weigh(
         [
-            Sign("statistic", f"name = 'cpu.nr_throttled_per_s' and entity = '{path}'",
+            Sign("statistic", f"name = 'cpu.nr_throttled_per_s' and entity = '{group.path}'",
                  None if part is None else part * 100, THROTTLED_PERIODS * 100,
                  "{:.0f} % of the periods were cut short", f"the group is {allowed}"),
             Sign("cpu", "cpu is null", _idle_pct(case), LEAST_IDLE_PCT, "{:.0f} % of the host's CPU time is idle",
@@ -220,13 +215,13 @@ def _throttled(case: Case, path: str, group: dict[str, float]) -> Finding | None
         ]
     )  # fmt: skip
     return case.finding(
-        f"Control group {path} is {allowed} and kept from them for {in_share(impact)} of the time",
+        f"Control group {group.path} is {allowed} and kept from them for {in_share(impact)} of the time",
         impact=impact,
         confidence=0.85 if part is None else 0.95,
         for_=[
             Evidence(
                 "statistic",
-                f"name = 'cpu.throttled_s_per_s' and entity = '{path}'",
+                f"name = 'cpu.throttled_s_per_s' and entity = '{group.path}'",
                 f"throttled {throttled:.2f} s per s",
                 "none",
                 f"the database used {used:.2f} CPUs meanwhile",

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from doctord.analyse.cgroups import by_group
-from doctord.analyse.figures import Figure
+from doctord.analyse.cgroups import MemoryGroup, memory_groups
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
@@ -32,14 +31,6 @@ SMALL_PAGE_BYTES = 4096
 PAGE_TABLE_ENTRY_BYTES = 8
 # From here on address translation is worth a change of page size.
 TRANSLATION_SHARE = 0.2
-GROUP_FIGURES = (
-    "memory.limit_bytes",
-    "memory.usage_bytes",
-    "memory.failures_per_s",
-    "memory.oom_kills_per_s",
-    "memory.refaults_per_s",
-    "memory.pressure_some_pct",
-)
 READS = ("DataFileRead", "DataFilePrefetch", "BufFileRead", "BuffileRead")
 
 
@@ -93,10 +84,10 @@ def cgroup_memory_limit(case: Case) -> Iterator[Finding]:
     Verify: Failures per second and the share of reads fall at the same load.
     Source: Kernel documentation, "Control Group v2", memory.max and memory.events; "Memory Resource Controller".
     """
-    for path, group in by_group(case.chart, *GROUP_FIGURES).items():
-        if _total(group, "memory.oom_kills_per_s") * case.seconds >= 1:
-            yield _killed(case, path, group)
-        elif (finding := _squeezed(case, path, group)) is not None:
+    for group in memory_groups(case.chart):
+        if (group.oom_kills_per_s or 0.0) * case.seconds >= 1:
+            yield _killed(case, group)
+        elif (finding := _squeezed(case, group)) is not None:
             yield finding
 
 
@@ -217,71 +208,70 @@ def _largest(case: Case) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def _total(group: dict[str, Figure], name: str) -> float:
-    return group[name].mean if name in group else 0.0
-
-
-def _mean_of(group: dict[str, Figure], name: str) -> float | None:
-    return group[name].mean if name in group else None
-
-
-def _killed(case: Case, path: str, group: dict[str, Figure]) -> Finding:
-    kills = _total(group, "memory.oom_kills_per_s") * case.seconds
-    limit = _mean_of(group, "memory.limit_bytes")
+def _killed(case: Case, group: MemoryGroup) -> Finding:
+    kills = (group.oom_kills_per_s or 0.0) * case.seconds
+    limit = "unknown" if group.limit_bytes is None else in_bytes(group.limit_bytes)
     return case.finding(
-        f"Out of memory in control group {path}: {kills:.0f} processes killed",
+        f"Out of memory in control group {group.path}: {kills:.0f} processes killed",
         impact=None,
         confidence=0.95,
         for_=[
             Evidence("statistic", "name = 'memory.oom_kills_per_s'", f"{kills:.0f} in {case.seconds:.0f} s", "none",
-                     "a killed backend makes all sessions restart"),
-            *([Evidence("statistic", "name = 'memory.limit_bytes'", f"limit {in_bytes(limit)}", "", "of the group")]
-              if limit is not None else []),
+                     f"the limit is {limit}; a killed backend makes all sessions restart"),
         ],
     )  # fmt: skip
 
 
-def _squeezed(case: Case, path: str, group: dict[str, Figure]) -> Finding | None:
-    limit, usage = _mean_of(group, "memory.limit_bytes"), _mean_of(group, "memory.usage_bytes")
-    failures = _mean_of(group, "memory.failures_per_s")
-    share = max(case.time.share(None, *READS), _memory_wait_share(case) or 0.0, case.time.share("Memory"))
-    if not limit or usage is None or failures is None or not case.worth_saying(share):
+def _squeezed(case: Case, group: MemoryGroup) -> Finding | None:
+    limit, usage, failures = group.limit_bytes, group.usage_bytes, group.failures_per_s
+    if not limit or usage is None or failures is None or usage < AT_LIMIT * limit or failures < FAILURES_PER_S:
         return None
-    if usage < AT_LIMIT * limit or failures < FAILURES_PER_S:
-        return None
-    pains = _group_pains(case, group)
-    if not any(sign.speaks_for for sign in pains):
+    reads = case.time.share(None, *READS)
+    share = max(reads * _read_again(case, group), _memory_wait_share(case) or 0.0, case.time.share("Memory"))
+    signs = _group_pains(case, group)
+    if not case.worth_saying(share) or not any(sign.speaks_for for sign in signs):
         return None
     for_, against = weigh(
         [
-            Sign("statistic", f"name = 'memory.failures_per_s' and entity = '{path}'", failures, FAILURES_PER_S,
+            Sign("statistic", f"name = 'memory.failures_per_s' and entity = '{group.path}'", failures, FAILURES_PER_S,
                  "{:.0f} failures to get memory per s", f"{in_bytes(usage)} used of a limit of {in_bytes(limit)}"),
-            Sign("session", f"event in {READS}", share * 100, 5.0, "{:.0f} % of the time in reads",
+            Sign("session", f"event in {READS}", reads * 100, 5.0, "{:.0f} % of the time in reads",
                  "reads that memory would have saved"),
-            *pains,
+            *signs,
             Sign("memory", "available_bytes", _available_pct(case), LOW_AVAILABLE_PCT,
                  "{:.0f} % of the host's memory available", "the host has what the limit denies",
                  "the host is short as well"),
         ]
     )  # fmt: skip
     return case.finding(
-        f"Control group {path} squeezes the database into {in_bytes(limit)} of memory",
+        f"Control group {group.path} squeezes the database into {in_bytes(limit)} of memory",
         impact=share,
-        confidence=0.9 if sum(sign.speaks_for is True for sign in pains) > 1 else 0.8,
+        confidence=0.8 if group.refaults_per_s is None else 0.95,
         for_=for_,
         against=against,
     )
 
 
-def _group_pains(case: Case, group: dict[str, Figure]) -> list[Sign]:
+def _read_again(case: Case, group: MemoryGroup) -> float:
+    """Of what the database reads, the share (0 to 1) that memory had held shortly before.
+
+    All of it where refaults were not counted: then pressure has to tell. A group that reads large tables once has
+    failures and some pressure, but no refaults, and its limit costs it nothing.
+    """
+    read = float(case.processes.filter("database")["read_bytes"].sum() or 0.0)
+    if group.refaults_per_s is None or not read or not case.seconds:
+        return 1.0
+    return min(group.refaults_per_s * SMALL_PAGE_BYTES * case.seconds / read, 1.0)
+
+
+def _group_pains(case: Case, group: MemoryGroup) -> list[Sign]:
     """What tells a squeezed group from one that merely filled its limit with pages nobody asks for again."""
     faults = case.processes.filter("database")["major_faults"].drop_nulls()
     per_s = float(faults.sum()) / case.seconds if faults.len() and case.seconds else None
     waited = _memory_wait_share(case)
-    of_group = _mean_of(group, "memory.pressure_some_pct")
-    pressure = case.mean("memory", "pressure_some_pct") if of_group is None else of_group
+    pressure = case.mean("memory", "pressure_some_pct") if group.pressure_some_pct is None else group.pressure_some_pct
     return [
-        Sign("statistic", "name = 'memory.refaults_per_s'", _mean_of(group, "memory.refaults_per_s"), REFAULTS_PER_S,
+        Sign("statistic", "name = 'memory.refaults_per_s'", group.refaults_per_s, REFAULTS_PER_S,
              "{:.0f} pages read again per s soon after they were dropped", "the limit drops what is in use",
              "what is dropped is not needed again"),
         Sign("memory", "pressure_some_pct", pressure, GROUP_PRESSURE_PCT,
