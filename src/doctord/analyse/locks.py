@@ -13,8 +13,8 @@ class Blocker:
     """A session at the root of a blocking tree.
 
     `blocked_s` is the time others spent waiting behind it, directly or through others; `idle_blocked_s` the part of it
-    in which the root itself was idle in a transaction. `transaction_s` is the age its transaction reached;
-    `waiters` the most sessions that stood behind it at one moment.
+    in which the root itself was idle in a transaction, and `longest_idle_s` how long it once was. `transaction_s` is the
+    age that its transaction reached; `waiters` the most sessions that stood behind it at one moment.
     """
 
     db: str
@@ -26,6 +26,7 @@ class Blocker:
     idle_blocked_s: float
     waiters: int
     transaction_s: float | None
+    longest_idle_s: float
 
 
 def blockers(chart: Chart) -> list[Blocker]:
@@ -40,7 +41,15 @@ def blockers(chart: Chart) -> list[Blocker]:
         .agg(pl.col("interval_s").sum().alias("blocked_s"), pl.len().cast(pl.Int64).alias("waiters"))
     )
     root_state = session.select(
-        "ts", "db", pl.col("sid").alias("root"), "user", "program", "state", "statement_id", "transaction_s"
+        "ts",
+        "db",
+        pl.col("sid").alias("root"),
+        "user",
+        "program",
+        "state",
+        "statement_id",
+        "transaction_s",
+        "in_state_s",
     )
     idle = pl.col("state").str.starts_with("idle in transaction").fill_null(value=False)
     grouped = (
@@ -52,6 +61,7 @@ def blockers(chart: Chart) -> list[Blocker]:
             pl.col("blocked_s").filter(idle).sum().alias("idle_blocked_s"),
             pl.col("waiters").max(),
             pl.col("transaction_s").max(),
+            pl.col("in_state_s").filter(idle).max().fill_null(0.0).alias("longest_idle_s"),
         )
         .sort("blocked_s", descending=True)
         .rename({"root": "sid"})

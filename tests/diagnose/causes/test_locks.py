@@ -21,7 +21,7 @@ def test_a_convoy_at_a_hot_row() -> None:
 
 
 def test_an_idle_session_at_the_root_is_the_cause_and_the_waits_its_symptom() -> None:
-    idle = ROOT | {"state": "idle in transaction", "transaction_s": 42.0}
+    idle = ROOT | {"state": "idle in transaction", "transaction_s": 42.0, "in_state_s": 41.0}
     found = diagnose(patient(time=CONVOY, sessions=[idle, *[WAITER] * 8])).findings
     assert [finding.cause for finding in found[:2]] == ["idle_in_transaction_blocker", "row_locks"]
     assert found[1].explained_by == "idle_in_transaction_blocker"
@@ -41,3 +41,11 @@ def test_a_lock_on_a_whole_table() -> None:
 def test_a_moment_of_waiting_is_no_finding() -> None:
     time = {("Application", "transactionid"): 0.02, ("CPU", "CPU"): 0.2}
     assert diagnose(patient(time=time)).healthy
+
+
+def test_round_trips_to_the_client_make_no_idle_blocker() -> None:
+    hopping = ROOT | {"state": "idle in transaction", "transaction_s": 0.2, "in_state_s": 0.1}
+    found = diagnose(patient(time=CONVOY, sessions=[hopping, *[WAITER] * 8])).findings
+    assert found[0].cause == "row_locks"
+    assert "idle_in_transaction_blocker" not in [finding.cause for finding in found]
+    assert any("round trips" in item.why for item in found[0].for_)

@@ -26,7 +26,7 @@ def test_a_forgotten_slot() -> None:
 def test_bloat_alone() -> None:
     finding = diagnose(patient(extra={"space": [BLOATED]})).findings[0]
     assert (finding.cause, finding.impact) == ("bloat", None)
-    assert "41%" in finding.title
+    assert "41 %" in finding.title
 
 
 def test_dead_rows_that_were_not_counted_are_not_bloat() -> None:

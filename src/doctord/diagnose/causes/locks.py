@@ -12,6 +12,8 @@ from doctord.diagnose.words import in_share, shortened
 
 ROW_LOCKS = ("transactionid", "tuple")
 IDLE_PART = 0.5
+# A client that answers within a second is on its way between two statements; one that does not has gone away.
+GONE_AWAY_S = 2.0
 SHORT_WAIT_S = 1.0
 
 
@@ -45,10 +47,11 @@ def row_locks(case: Case) -> Iterator[Finding]:
                 "session",
                 "event in ('transactionid', 'tuple')",
                 f"{case.time.seconds_per_second * share:.1f} sessions waiting on average",
-                f"{WORTH_SAYING_SHARE:.0%} of database time",
+                f"{in_share(WORTH_SAYING_SHARE)} of database time",
                 f"{waiters['sid'].n_unique()} sessions took part",
             ),
             *(_tree(case, root) for root in roots[:3]),
+            *_round_trips(roots),
         ],
         against=_short_waits(case, waiters),
         unseen=() if roots else case.unseen("pg_blocking_pids", "pg_monitor"),
@@ -62,14 +65,18 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Finding]:
     Looks like: a blocking tree whose root is `idle in transaction`: the application opened a transaction and went away.
     Hurts because: every session that needs the rows waits until that client comes back; nothing on the server can help.
     Speaks for it: time that others waited behind the idle session; age of its transaction.
-    Speaks against it: a root that is at work most of the time.
+    Speaks against it: a root that is at work most of the time, or idle for moments only (round trips to its client).
     Remedy: Find out what the client does between its statements and end the transaction before it; until then end the
         session (pg_terminate_backend) and set idle_in_transaction_session_timeout for that role.
     Verify: The session is gone from pg_stat_activity and the time waited behind it falls to zero.
     Source: PostgreSQL documentation, idle_in_transaction_session_timeout and pg_blocking_pids.
     """
     total = case.database_time_s()
-    idle = [root for root in case.blockers if root.idle_blocked_s >= IDLE_PART * root.blocked_s]
+    idle = [
+        root
+        for root in case.blockers
+        if root.idle_blocked_s >= IDLE_PART * root.blocked_s and root.longest_idle_s >= GONE_AWAY_S
+    ]
     blocked_s = sum(root.idle_blocked_s for root in idle)
     if not total or not case.worth_saying(blocked_s / total):
         return
@@ -114,12 +121,28 @@ def relation_locks(case: Case) -> Iterator[Finding]:
                 "session",
                 f"event in {events}",
                 f"{case.time.seconds_per_second * share:.1f} sessions waiting on average",
-                f"{WORTH_SAYING_SHARE:.0%} of database time",
+                f"{in_share(WORTH_SAYING_SHARE)} of database time",
                 "time that no row lock explains",
             ),
             *(_tree(case, root) for root in case.blockers[:3]),
         ],
     )
+
+
+def _round_trips(roots: list[Blocker]) -> list[Evidence]:
+    """How much of the waiting is behind a root that is waiting for its own client."""
+    blocked_s, idle_s = sum(root.blocked_s for root in roots), sum(root.idle_blocked_s for root in roots)
+    if not blocked_s or idle_s < IDLE_PART * blocked_s:
+        return []
+    return [
+        Evidence(
+            "session",
+            "state like 'idle in transaction%'",
+            f"{in_share(idle_s / blocked_s)} of the waiting is behind sessions that wait for their own clients",
+            in_share(IDLE_PART),
+            "round trips inside the transaction hold the rows longest",
+        )
+    ]
 
 
 def _who(root: Blocker) -> str:
@@ -129,12 +152,12 @@ def _who(root: Blocker) -> str:
 def _tree(case: Case, root: Blocker) -> Evidence:
     statement = case.statement_text(root.statement_id)
     idle = root.idle_blocked_s / root.blocked_s if root.blocked_s else 0.0
-    age = "" if root.transaction_s is None else f", its transaction {root.transaction_s:.0f} s old"
+    age = "" if root.transaction_s is None else f", its transaction {root.transaction_s:.1f} s old"
     return Evidence(
         "session",
         f"blocker_sid = {root.sid}",
         f"{root.blocked_s:.0f} s waited behind session {root.sid} ({_who(root)}), up to {root.waiters} sessions",
-        f"root idle in transaction {idle:.0%} of that time{age}",
+        f"root idle in its transaction {in_share(idle)} of that time{age}",
         f"last statement: {shortened(statement)}" if statement else "root of the blocking tree",
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.words import in_share
 
 # Twice the median and beyond what was seldom exceeded: less is within the ups and downs of a day.
 TIMES_USUAL = 2.0
@@ -40,7 +41,11 @@ def unlike_before(case: Case) -> Iterator[Finding]:
         for_=[
             *case.against_past("active sessions"),
             *(
-                [Evidence("session", f"event = '{largest.event}'", f"{largest.share:.0%}", "", "the largest share now")]
+                [
+                    Evidence(
+                        "session", f"event = '{largest.event}'", in_share(largest.share), "", "the largest share now"
+                    )
+                ]
                 if largest
                 else []
             ),

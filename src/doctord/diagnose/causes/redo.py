@@ -126,7 +126,7 @@ def checkpoints_too_frequent(case: Case) -> Iterator[Finding]:
     share = case.time.share("Commit") + case.time.share("System I/O") + case.time.share("Configuration")
     max_wal = case.setting_of_any("max_wal_size")
     yield case.finding(
-        f"A checkpoint every {1 / requested:.0f} s because the log reaches its size limit",
+        f"A checkpoint every {1 / requested:.2g} s because the log reaches its size limit",
         impact=share if case.worth_saying(share) else None,
         confidence=0.9 if full_pages is None or full_pages >= FULL_PAGES_MUCH else 0.6,
         for_=[
@@ -152,7 +152,7 @@ def checkpoints_too_frequent(case: Case) -> Iterator[Finding]:
                         "name = 'pg_stat_wal.wal_bytes'",
                         f"{in_bytes(wal)}/s of redo",
                         f"{in_bytes(wal * 900)} of max_wal_size would do for 5 minutes",
-                        "redo rate x 300 s x 3",
+                        "redo rate x 300 s x 3; less once full pages are rare",
                     )
                 ]
                 if wal
@@ -163,8 +163,8 @@ def checkpoints_too_frequent(case: Case) -> Iterator[Finding]:
             Evidence(
                 "statistic",
                 "name = 'pg_stat_wal.wal_fpi'",
-                f"{full_pages:.0%} of the redo is full pages",
-                f"{FULL_PAGES_MUCH:.0%}",
+                f"{in_share(full_pages)} of the redo is full pages",
+                in_share(FULL_PAGES_MUCH),
                 "the checkpoints cost little redo",
             )
         ]
@@ -185,8 +185,8 @@ def _full_pages(share: float | None) -> list[Evidence]:
         Evidence(
             "statistic",
             "name = 'pg_stat_wal.wal_fpi'",
-            f"at most {share:.0%} of the redo is full pages",
-            f"{FULL_PAGES_MUCH:.0%}",
+            f"at most {in_share(share)} of the redo is full pages",
+            in_share(FULL_PAGES_MUCH),
             "pages are written whole after every checkpoint",
         )
     ]

@@ -79,7 +79,7 @@ def bloat(case: Case) -> Iterator[Finding]:
         return
     first = tables.row(0, named=True)
     yield case.finding(
-        f"{first['dead']:.0%} of table {first['name']} is dead rows",
+        f"{in_share(first['dead'])} of table {first['name']} is dead rows",
         impact=None,
         confidence=0.8,
         for_=[
@@ -114,7 +114,7 @@ def transaction_id_age(case: Case) -> Iterator[Finding]:
     per_s = (case.total("pg_stat_database.xact_commit", oldest.db) or 0.0) + 1e-9
     days = (XID_LIMIT - oldest.last) / per_s / 86400
     yield case.finding(
-        f"Database {oldest.entity} has used {oldest.last / XID_LIMIT:.0%} of the transaction ids that it may",
+        f"Database {oldest.entity} has used {in_share(oldest.last / XID_LIMIT)} of the transaction ids that it may",
         impact=None,
         confidence=0.95,
         for_=[
