@@ -13,8 +13,8 @@ class Blocker:
     """A session at the root of a blocking tree.
 
     `blocked_s` is the time others spent waiting behind it, directly or through others; `idle_blocked_s` the part of it
-    in which the root itself was idle in a transaction, and `longest_idle_s` how long it once was. `transaction_s` is the
-    age that its transaction reached; `waiters` the most sessions that stood behind it at one moment.
+    in which the root itself was idle in a transaction, and `longest_idle_s` how long it once was. `transaction_s` is
+    the age that its transaction reached; `waiters` the most sessions that stood behind it at one moment.
     """
 
     db: str

@@ -86,10 +86,14 @@ def _looked_at(case: Case) -> tuple[str, ...]:
     lines = [f"{case.cpus} CPUs over {case.seconds:.0f} s"] if case.cpus else []
     if case.processes.height:
         lines.append(f"{case.processes.height} processes")
-    for table, word in (("disk", "device"), ("filesystem", "mount"), ("network", "interface")):
-        names = case.chart.frame(table)[word].drop_nulls().n_unique()
-        if names:
-            lines.append(f"{names} {table}{'s' if names > 1 else ''}")
+    for table, column, words in (
+        ("disk", "device", "disks"),
+        ("filesystem", "mount", "file systems"),
+        ("network", "interface", "network interfaces"),
+    ):
+        count = case.chart.frame(table)[column].drop_nulls().n_unique()
+        if count:
+            lines.append(f"{count} {words if count > 1 else words[:-1]}")
     sampled = case.chart.frame("session").filter(pl.col("db").is_not_null())
     lines += [
         f"{db}: {rows.height} samples of sessions, {rows['sid'].n_unique()} sessions at work"
