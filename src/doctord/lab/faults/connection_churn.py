@@ -12,6 +12,9 @@ def connection_churn(server: Server, seed: int) -> Iterator[None]:
     """Four clients open a connection for every query and close it again, as fast as they can.
 
     The server starts and ends hundreds of processes per second. What the queries do costs next to nothing.
+
+    Seen: 250 to 300 connections per second at 8 ms each, CPUs 99 % busy, a third of that in the kernel, while hardly
+    any session is ever seen at work.
     """
     with workload(server, seed=seed, clients=4, script="select 1;", reconnect=True):
         yield

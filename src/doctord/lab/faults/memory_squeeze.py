@@ -19,6 +19,9 @@ def memory_squeeze(server: Server, seed: int) -> Iterator[None]:
 
     Every page it reads pushes out another: the kernel reclaims all the time, and reads that came from the page cache
     come from the disk.
+
+    Seen: 20,000 failures of the limit and 190 MB of reads per second on a host with 20 GB free, 2.6 sessions in
+    `IO: DataFileRead`, 10 ms per query; a transaction of the light load takes 11 ms instead of 2 ms.
     """
     group = its_group(server)
     server.evict()

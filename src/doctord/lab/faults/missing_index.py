@@ -19,6 +19,9 @@ def missing_index(server: Server, seed: int) -> Iterator[None]:
 
     Each lookup reads a table of 600,000 rows for the 30 that it wants. The table fits into the buffer pool, so that all
     this is CPU time, in one statement.
+
+    Seen: 32 lookups per second at 41 ms each, 1.2 sessions and 1.8 parallel workers on a CPU, no reads; a transaction
+    of the light load takes 9 ms instead of 1 ms.
     """
     server.execute(
         "create table orders as select id, 1 + id % 20000 as customer, id * 0.01 as amount, repeat('.', 60) as note"

@@ -21,6 +21,9 @@ def row_lock_convoy(server: Server, seed: int) -> Iterator[None]:
 
     At any moment one holds the row and the others queue for it, in `Lock: tuple` and `Lock: transactionid`. No
     transaction is long, and CPU and disk are idle: only the order of the statements can be changed.
+
+    Seen: 15 of 16 sessions waiting, 170 updates of the row per second, CPUs 86 % idle; a transaction of the light load,
+    which needs the row in one case of ten, takes 13 ms instead of 1.4 ms.
     """
     with workload(server, seed=seed, clients=16, script=_SCRIPT):
         yield

@@ -19,6 +19,9 @@ def work_mem_spill(server: Server, seed: int) -> Iterator[None]:
     """With work_mem at 64 kB, a session joins tens of megabytes again and again.
 
     Every hash table is split into many batches that are written to temporary files and read back.
+
+    Seen: 440 ms for a join that takes 49 ms with work_mem at 128 MB, 130 MB of temporary files per second, most of the
+    time on a CPU and two fifths of that in the kernel, since the page cache takes the files.
     """
     server.set(work_mem="64kB")
     with workload(server, seed=seed, clients=1, script=_SCRIPT):
