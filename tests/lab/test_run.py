@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import signal
@@ -45,6 +46,15 @@ def test_an_exception_in_the_look_leaves_nothing_behind() -> None:
         run(all_faults()["cpu_hog"], look)
     assert not seen[0].folder.exists()
     assert not _processes_of(seen[0].folder)
+
+
+def test_the_check_up_names_the_injected_fault_first() -> None:
+    command = [Path(sys.executable).with_name("doctord"), "lab", "run", "row_lock_convoy", "--for", "5s"]
+    ended = subprocess.run([*command, "--diagnose", "--json"], capture_output=True, text=True, check=False)
+    document = json.loads(ended.stdout)
+    assert (document["first_cause"], document["correct"], document["skipped"]) == ("row_locks", True, None)
+    assert document["diagnosis"]["findings"][0]["cause"] == "row_locks"
+    assert ended.returncode == 1
 
 
 @pytest.mark.root
