@@ -1,4 +1,4 @@
-"""Makes the pages of docs/reference that come from the code: tables, causes, commands.
+"""Makes the pages of docs/reference that come from the code: tables, causes, commands, wait events.
 
 `python docs/make_reference.py` writes them; a test fails when a page does not say what the code says.
 """
@@ -12,6 +12,7 @@ from typer.main import get_group
 
 from doctord import cli
 from doctord.chart.tables import TABLES
+from doctord.collect.postgres.waits import wait_events
 from doctord.diagnose import engine
 from doctord.diagnose.cause import CAUSES
 
@@ -41,6 +42,19 @@ def causes() -> Iterator[str]:
                 yield f"- **Explains, when both are there:** {', '.join(cause.explains)}\n"
 
 
+def waits() -> Iterator[str]:
+    """Every wait event of PostgreSQL with its class, as waits.csv has it."""
+    yield "# Wait events of PostgreSQL\n\n"
+    yield "A session that waits for nothing is on a CPU, or wants to be: class and event `CPU`. `*` stands for all\n"
+    yield "events of a type that have no line. Background processes are all but client backends and their parallel\n"
+    yield "workers. Version 17 spells some events otherwise (`BuffileRead`, `WalSync`): the older spelling is kept\n"
+    yield "for all versions.\n\n"
+    yield "| type | event | class | of a background process | meaning |\n|---|---|---|---|---|\n"
+    for (wait_type, _), event in wait_events().items():
+        background = event.background_class or event.wait_class
+        yield f"| {wait_type} | {event.wait_event} | {event.wait_class} | {background} | {event.meaning} |\n"
+
+
 def commands() -> Iterator[str]:
     """Every command with its options, as `--help` has them."""
     cli.load()
@@ -68,7 +82,7 @@ def _row(parameter: Any) -> str:
     return f"| {names} | {default} | {getattr(parameter, 'help', None) or ''} |\n"
 
 
-PAGES = {"tables.md": tables, "causes.md": causes, "commands.md": commands}
+PAGES = {"tables.md": tables, "causes.md": causes, "commands.md": commands, "postgresql-waits.md": waits}
 
 
 def page(name: str) -> str:

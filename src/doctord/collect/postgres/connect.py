@@ -62,8 +62,7 @@ class Target:
             given = conninfo_to_dict(dsn)
         except psycopg.ProgrammingError:
             raise ValueError(
-                "a --dsn is not a connection string\n"
-                "hint: write it as 'host=... port=... user=... dbname=...' or 'postgresql://user@host:port/dbname'"
+                "a --dsn is no connection string: neither 'host=... port=...' nor 'postgresql://...'"
             ) from None
         defaults = {
             option.keyword.decode(): option.val.decode()

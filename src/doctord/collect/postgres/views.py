@@ -70,8 +70,7 @@ WAL_IO: Final = {
 TIMED: Final = {
     "io": frozenset(
         {
-            "pg_stat_database.blk_read_time",
-            "pg_stat_database.blk_write_time",
+            *(f"pg_stat_database.blk_{what}_time" for what in ("read", "write")),
             *(f"pg_stat_io.{what}_time" for what in ("read", "write", "writeback", "extend", "fsync")),
         }
     ),
