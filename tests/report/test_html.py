@@ -110,7 +110,7 @@ def test_the_sections_of_a_full_report() -> None:
 
 def test_an_hour_at_one_second_stays_small_and_quick() -> None:
     chart = charts.chart(3600, processes=20)
-    began = time.perf_counter()
+    began = time.process_time()
     html = render(examples.TWELVE, chart)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
     assert len(html) < 1_000_000

@@ -73,8 +73,8 @@ def test_active_sessions_are_counted_by_class_and_gaps_kept() -> None:
     assert missing == [(8.0, 11.0)]
 
 
-def test_a_server_without_work_is_zero_and_an_unseen_one_is_not() -> None:
-    at = [SINCE + timedelta(seconds=i) for i in range(1, 5)]
+def test_a_server_without_work_is_zero_and_one_not_seen_for_long_is_a_gap() -> None:
+    at = [SINCE + timedelta(seconds=i) for i in range(1, 10)]
     common = {"interval_s": 1.0, "db": charts.DB}
     chart = Chart.from_rows(
         cpu=[{"ts": ts, "interval_s": 1.0} for ts in at],
@@ -82,7 +82,7 @@ def test_a_server_without_work_is_zero_and_an_unseen_one_is_not() -> None:
         statistic=[{"ts": at[1], **common}],
     )
     (series,) = active_by_class(chart)
-    assert [step.mean for step in series.steps] == [1.0, 0.0]
+    assert [step.mean for step in series.steps] == [1.0, *[0.0] * 6]
 
 
 def test_counted_waits_serve_where_no_session_was_sampled() -> None:

@@ -11,6 +11,7 @@ from doctord.chart.chart import Chart
 
 MOST_STEPS = 240
 ROUNDING_S = 0.001
+SHOWN_EVERY_S = 5.0  # a collector's own cost and the sampled waits come that often, whether sessions work or not
 CLASSES = (
     "CPU",
     "Scheduler",
@@ -165,11 +166,15 @@ def _sampled_by_class(chart: Chart) -> pl.DataFrame:
 
 
 def _seen_buckets(chart: Chart, since_s: float, until_s: float, width_s: float) -> pl.DataFrame:
-    """The buckets that rows of a database server cover."""
+    """The buckets that rows of a database server cover, and a little more: an idle server shows only so often."""
     rows = pl.concat(
         chart.frame(table).filter(pl.col("db").is_not_null()).select("ts", "interval_s").unique()
         for table in ("session", "statistic", "statement")
     ).unique()
+    tail = rows.select(
+        pl.col("ts").max() + pl.duration(seconds=SHOWN_EVERY_S), pl.lit(SHOWN_EVERY_S).alias("interval_s")
+    )
+    rows = pl.concat([rows, tail.drop_nulls()])
     end = pl.col("ts").dt.epoch("us") / 1e6 - since_s
     first = ((end - pl.col("interval_s").fill_null(0) + ROUNDING_S) / width_s).floor().cast(pl.Int64)
     last = ((end - ROUNDING_S) / width_s).floor().cast(pl.Int64)
