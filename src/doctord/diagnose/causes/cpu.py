@@ -90,13 +90,13 @@ def cpu_outsider(case: Case) -> Iterator[Finding]:
     ours_s = float(case.processes.filter("database")["cpu_s"].sum() or 0.0)
     for_, against = weigh(_signs(case))
     yield case.finding(
-        f"Processes outside the database take {in_share(used_s / capacity_s)} of the CPUs, first {others[0].name}",
+        f"{others[0].name} and all else outside the database take {in_share(used_s / capacity_s)} of the CPUs",
         impact=case.time.share(*RUN_QUEUE) * used_s / (used_s + ours_s),
         confidence=0.9,
         for_=[
             Evidence(
                 "process",
-                "command !~ '^postgres'",
+                "not starts_with(command, 'postgres')",
                 f"processes outside the database used {used_s / case.seconds:.2f} of {case.cpus} CPUs",
                 in_share(OUTSIDE_SHARE),
                 f"the database's own got {ours_s / case.seconds:.2f}",
@@ -215,7 +215,7 @@ def _throttled(case: Case, group: cgroups.CpuGroup) -> Finding | None:
         ]
     )  # fmt: skip
     return case.finding(
-        f"Control group {group.path} is {allowed} and kept from them for {in_share(impact)} of the time",
+        f"Control group {group.path} is {allowed} and kept from the CPUs for {in_share(impact)} of the time",
         impact=impact,
         confidence=0.85 if part is None else 0.95,
         for_=[
@@ -278,7 +278,7 @@ def _signs(case: Case) -> list[Sign]:
     return [
         Sign("session", "wait_class = 'CPU'", case.time.share(*RUN_QUEUE) * 100 or None, WORTH_SAYING_SHARE * 100,
              "{:.0f} % of the time in the run queue", "ready to run, and waiting for a CPU"),
-        Sign("process", "run_wait_pct", _waiting(case), WORTH_SAYING_SESSIONS,
+        Sign("process", "run_wait_pct is not null", _waiting(case), WORTH_SAYING_SESSIONS,
              "{:.2f} processes waiting for a CPU on average", "as the kernel's scheduler accounts for it"),
         Sign("cpu", "cpu is null", _idle_pct(case), LEAST_IDLE_PCT, "{:.1f} % of the CPU time idle",
              "nothing is left", "there is CPU left", below=True),

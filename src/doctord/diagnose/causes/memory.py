@@ -108,11 +108,14 @@ def huge_pages_unused(case: Case) -> Iterator[Finding]:
     Source: J. Doelle and S. Langer, 2012 (0.5 GB up to several GB of page tables); K. Manoharan, 2008 (20 % of time in
         translation); PostgreSQL documentation, "Linux Huge Pages".
     """
-    tables, shared = case.mean("memory", "page_tables_bytes"), case.mean("memory", "shmem_bytes")
+    tables, shared = (
+        case.mean("memory", "page_tables_bytes"),
+        case.mean("memory", "shmem_bytes"),
+    )
     total, pool = case.mean("memory", "total_bytes"), case.mean("memory", "huge_pages_total")
-    if tables is None or shared is None or total is None or shared < LARGE_SHARED_BYTES:
+    if tables is None or shared is None or total is None or pool is None or shared < LARGE_SHARED_BYTES:
         return
-    used = (pool or 0.0) - (case.mean("memory", "huge_pages_free") or 0.0)
+    used = pool - (case.mean("memory", "huge_pages_free") or 0.0)
     if used > 0 or tables < min(PAGE_TABLES_BYTES, PAGE_TABLES_SHARE * total):
         return
     translation = _translation_share(case)
@@ -120,8 +123,9 @@ def huge_pages_unused(case: Case) -> Iterator[Finding]:
     full = shared / SMALL_PAGE_BYTES * PAGE_TABLE_ENTRY_BYTES
     for_, against = weigh(
         [
-            Sign("translation", "", None if translation is None else translation * 100, TRANSLATION_SHARE * 100,
-                 "{:.0f} % of CPU time in address translation", "larger pages pay", "the processor copes"),
+            Sign("translation", "page_bytes is not null", None if translation is None else translation * 100,
+                 TRANSLATION_SHARE * 100, "{:.0f} % of CPU time in address translation", "larger pages pay",
+                 "the processor copes"),
         ]
     )  # fmt: skip
     yield case.finding(
@@ -129,12 +133,12 @@ def huge_pages_unused(case: Case) -> Iterator[Finding]:
         impact=lost if lost is not None and case.worth_saying(lost) else None,
         confidence=0.9,
         for_=[
-            Evidence("memory", "page_tables_bytes", f"{in_bytes(tables)} of page tables, {in_share(tables / total)}",
+            Evidence("memory", "page_tables_bytes is not null", f"{in_share(tables / total)} of memory",
                      f"{in_share(PAGE_TABLES_SHARE)} of memory or {in_bytes(PAGE_TABLES_BYTES)}", "memory lost"),
-            Evidence("memory", "shmem_bytes", f"{in_bytes(shared)} of shared memory in pages of 4 KiB",
+            Evidence("memory", "shmem_bytes is not null", f"{in_bytes(shared)} of shared memory in pages of 4 KiB",
                      f"{in_bytes(full)} of page tables for each session that touches all of it",
                      f"enough for {tables / full:.0f} such sessions; 2 MiB pages need {in_bytes(full / 512)}"),
-            Evidence("memory", "huge_pages_total", f"{pool or 0:.0f} huge pages reserved, {used:.0f} in use",
+            Evidence("memory", "huge_pages_total is not null", f"{pool:.0f} huge pages, {used:.0f} in use",
                      f"{shared / 2**21:.0f} of 2 MiB would hold the shared memory", "the pool is not used"),
             *for_,
         ],
@@ -142,13 +146,16 @@ def huge_pages_unused(case: Case) -> Iterator[Finding]:
     )  # fmt: skip
 
 
+def _host(case: Case, column: str, threshold: float, words: str, why: str, *, why_not: str = "") -> Sign:
+    return Sign("memory", f"{column} is not null", case.mean("memory", column), threshold, words, why, why_not)
+
+
 def _shortage(case: Case) -> list[Sign]:
     """Whether memory is short at all: pressure alone may be one group's own limit."""
     return [
-        Sign("memory", "available_bytes", _available_pct(case), LOW_AVAILABLE_PCT, "{:.1f} % of memory available",
-             "nothing is left to give", "there is memory to give", below=True),
-        Sign("memory", "swap_in_per_s", case.mean("memory", "swap_in_per_s"), SWAP_IN_PER_S,
-             "{:.0f} pages swapped in per s", "what was swapped out is needed"),
+        Sign("memory", "available_bytes is not null", _available_pct(case), LOW_AVAILABLE_PCT,
+             "{:.1f} % of memory available", "nothing is left to give", "there is memory to give", below=True),
+        _host(case, "swap_in_per_s", SWAP_IN_PER_S, "{:.0f} pages swapped in per s", "what was swapped out is needed"),
     ]  # fmt: skip
 
 
@@ -156,14 +163,13 @@ def _pains(case: Case) -> list[Sign]:
     """Whether anybody waits because of it."""
     waited = _memory_wait_share(case)
     return [
-        Sign("memory", "pressure_some_pct", case.mean("memory", "pressure_some_pct"), PRESSURE_PCT,
-             "pressure: some task waited for memory {:.1f} % of the time", "time lost", "nobody waits for memory"),
-        Sign("process", "memory_wait_pct", None if waited is None else waited * 100, PRESSURE_PCT,
+        _host(case, "pressure_some_pct", PRESSURE_PCT,
+              "pressure: some task waited for memory {:.1f} % of the time", "time lost",
+              why_not="nobody waits for memory"),
+        Sign("process", "memory_wait_pct > 0", None if waited is None else waited * 100, PRESSURE_PCT,
              "{:.1f} % of the sessions' time waiting for memory", "the database itself waits"),
-        Sign("memory", "swap_in_per_s", case.mean("memory", "swap_in_per_s"), SWAP_IN_PER_S,
-             "{:.0f} pages swapped in per s", ""),
-        Sign("memory", "major_faults_per_s", case.mean("memory", "major_faults_per_s"), MAJOR_FAULTS_PER_S,
-             "{:.0f} major faults per s", "each waits for a read"),
+        _host(case, "swap_in_per_s", SWAP_IN_PER_S, "{:.0f} pages swapped in per s", ""),
+        _host(case, "major_faults_per_s", MAJOR_FAULTS_PER_S, "{:.0f} major faults per s", "each waits for a read"),
     ]  # fmt: skip
 
 
@@ -238,7 +244,7 @@ def _squeezed(case: Case, group: MemoryGroup) -> Finding | None:
             Sign("session", f"event in {READS}", reads * 100, 5.0, "{:.0f} % of the time in reads",
                  "reads that memory would have saved"),
             *signs,
-            Sign("memory", "available_bytes", _available_pct(case), LOW_AVAILABLE_PCT,
+            Sign("memory", "available_bytes is not null", _available_pct(case), LOW_AVAILABLE_PCT,
                  "{:.0f} % of the host's memory available", "the host has what the limit denies",
                  "the host is short as well"),
         ]
@@ -274,12 +280,12 @@ def _group_pains(case: Case, group: MemoryGroup) -> list[Sign]:
         Sign("statistic", "name = 'memory.refaults_per_s'", group.refaults_per_s, REFAULTS_PER_S,
              "{:.0f} pages read again per s soon after they were dropped", "the limit drops what is in use",
              "what is dropped is not needed again"),
-        Sign("memory", "pressure_some_pct", pressure, GROUP_PRESSURE_PCT,
+        Sign("memory", "pressure_some_pct is not null", pressure, GROUP_PRESSURE_PCT,
              "pressure: some task waited for memory {:.1f} % of the time", "time lost in reclaim",
              "nobody waits for memory"),
-        Sign("process", "major_faults_per_s", per_s, MAJOR_FAULTS_PER_S, "{:.0f} major faults of the database per s",
-             "even programs are read again"),
-        Sign("process", "memory_wait_pct", None if waited is None else waited * 100, PRESSURE_PCT,
+        Sign("process", "major_faults_per_s > 0", per_s, MAJOR_FAULTS_PER_S,
+             "{:.0f} major faults of the database per s", "even programs are read again"),
+        Sign("process", "memory_wait_pct > 0", None if waited is None else waited * 100, PRESSURE_PCT,
              "{:.1f} % of the sessions' time waiting for memory", "the database itself waits"),
     ]  # fmt: skip
 

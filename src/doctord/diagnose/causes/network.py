@@ -101,7 +101,7 @@ def _errors(case: Case) -> list[Sign]:
     rows = case.chart.frame("network")
     rows = rows.filter(rows["interface"].is_not_null())
     return [
-        Sign("network", "errors_per_s", mean(rows, "errors_per_s"), 0.1,
+        Sign("network", "errors_per_s is not null", mean(rows, "errors_per_s"), 0.1,
              "{:.1f} errors and drops per s on the interfaces", "this host loses some of them itself",
              "they are lost elsewhere, or late")
     ]  # fmt: skip

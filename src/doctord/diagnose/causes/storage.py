@@ -130,12 +130,12 @@ def io_by_others(case: Case) -> Iterator[Finding]:
         return
     for_, against = weigh([*_waits(case), *_load(spell), *past(case, f"{spell.device} latency")])
     yield case.finding(
-        f"Processes outside the database issue {in_share(theirs / (theirs + ours))} of the I/O, first {others[0].name}",
+        f"{others[0].name} and all else outside the database issue {in_share(theirs / (theirs + ours))} of the I/O",
         impact=impact,
         confidence=0.8,
         for_=[
-            Evidence("process", "command !~ '^postgres'", f"{in_bytes(theirs / case.seconds)}/s by others",
-                     f"{in_bytes(ours / case.seconds)}/s by the database", "who keeps the device busy"),
+            Evidence("process", "not starts_with(command, 'postgres')", f"{in_bytes(theirs / case.seconds)}/s",
+                     f"{in_bytes(ours / case.seconds)}/s by the database", "read and written by others"),
             *(_mover(case, other) for other in others[:3]),
             *for_,
         ],
