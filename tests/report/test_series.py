@@ -94,3 +94,10 @@ def test_counted_waits_serve_where_no_session_was_sampled() -> None:
         ]
     )
     assert {series.name: series.mean for series in active_by_class(chart)} == {"User I/O": 2.0, "Commit": 0.75}
+
+
+def test_a_server_without_any_session_gives_no_layer() -> None:
+    at = [SINCE + timedelta(seconds=i) for i in range(1, 10)]
+    idle = [{"ts": ts, "interval_s": 1.0, "db": charts.DB} for ts in at]
+    assert active_by_class(Chart.from_rows(statistic=idle)) == []
+    assert active_by_class(Chart.from_rows(cpu=[{"ts": ts, "interval_s": 1.0} for ts in at])) == []

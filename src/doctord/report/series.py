@@ -145,24 +145,25 @@ def _sampled_by_class(chart: Chart) -> pl.DataFrame:
     since_s, until_s = chart.since.timestamp(), chart.until.timestamp()
     width_s = max(1.0, (until_s - since_s) / MOST_STEPS)
     seen = _seen_buckets(chart, since_s, until_s, width_s)
+    sampled = _seconds_by_bucket(active_sessions(chart), since_s, width_s)
+    classes = [name for name in sampled.columns if name in CLASSES]
     start = pl.lit(since_s) + pl.col("bucket") * width_s
     end = pl.min_horizontal(start + width_s, pl.lit(until_s))
-    middle = pl.col("ts").dt.epoch("us") / 1e6 - pl.col("interval_s").fill_null(0) / 2
-    sampled = (
-        active_sessions(chart)
-        .with_columns(
-            ((middle - since_s) / width_s).floor().cast(pl.Int64).alias("bucket"),
-            pl.when(pl.col("wait_class").is_in(CLASSES)).then("wait_class").otherwise(pl.lit("Other")),
-        )
-        .pivot(on="wait_class", index="bucket", values="interval_s", aggregate_function="sum")
-    )
-    classes = [name for name in sampled.columns if name in CLASSES]
     return (
         seen.join(sampled, on="bucket", how="left")
         .sort("bucket")
         .with_columns((pl.col(name).fill_null(0) / (end - start)).alias(name) for name in classes)
         .with_columns(pl.from_epoch((end * 1e6).cast(pl.Int64), "us").alias("ts"), (end - start).alias("interval_s"))
     )
+
+
+def _seconds_by_bucket(sessions: pl.DataFrame, since_s: float, width_s: float) -> pl.DataFrame:
+    """Seconds of sampled sessions by bucket and, in columns, wait class."""
+    middle = pl.col("ts").dt.epoch("us") / 1e6 - pl.col("interval_s").fill_null(0) / 2
+    return sessions.with_columns(
+        ((middle - since_s) / width_s).floor().cast(pl.Int64).alias("bucket"),
+        pl.when(pl.col("wait_class").is_in(CLASSES)).then("wait_class").otherwise(pl.lit("Other")),
+    ).pivot(on="wait_class", index="bucket", values="interval_s", aggregate_function="sum")
 
 
 def _seen_buckets(chart: Chart, since_s: float, until_s: float, width_s: float) -> pl.DataFrame:
