@@ -112,6 +112,7 @@ fn memory_v1(folder: &Path, own: bool) -> Vec<Reading> {
         figure(folder, "memory.usage_in_bytes"),
         figure(folder, "memory.failcnt"),
         kills,
+        value(&text(folder, "memory.stat"), b"total_workingset_refault_file"),
     )
 }
 
@@ -124,6 +125,7 @@ fn memory_v2(folder: &Path, own: bool) -> Vec<Reading> {
         figure(folder, "memory.current"),
         failures,
         kills,
+        value(&text(folder, "memory.stat"), b"workingset_refault_file"),
     )
 }
 
@@ -133,6 +135,7 @@ fn memory(
     usage: Option<u64>,
     failures: Option<u64>,
     kills: Option<u64>,
+    refaults: Option<u64>,
 ) -> Vec<Reading> {
     if !own && limit.is_none() {
         return Vec::new();
@@ -144,6 +147,8 @@ fn memory(
         ("memory.usage_bytes", "bytes", gauge(usage)),
         ("memory.failures_per_s", "per_s", counter(failures)),
         ("memory.oom_kills_per_s", "per_s", counter(kills)),
+        // File pages read again soon after they were dropped: a group that merely fills its cache has none.
+        ("memory.refaults_per_s", "per_s", counter(refaults)),
     ]
     .into_iter()
     .filter_map(|(name, unit, value)| Some(Reading::new(name, unit, value?)))
@@ -322,6 +327,19 @@ mod tests {
         let own = read(Kind::Memory, folder.path(), true);
         assert_eq!(found(&own, "memory.limit_bytes"), None);
         assert_eq!(found(&own, "memory.usage_bytes"), Some(Value::Gauge(4096.0)));
+    }
+
+    #[test]
+    fn both_versions_count_pages_read_again() {
+        let old = group(&[(
+            "memory.stat",
+            "workingset_refault_file 1\ntotal_workingset_refault_file 7\n",
+        )]);
+        let new = group(&[("memory.stat", "workingset_refault_anon 3\nworkingset_refault_file 7\n")]);
+        for (kind, folder) in [(Kind::Memory, old), (Kind::Unified, new)] {
+            let readings = read(kind, folder.path(), true);
+            assert_eq!(found(&readings, "memory.refaults_per_s"), Some(Value::Counter(7.0)));
+        }
     }
 
     #[test]
