@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from doctord.analyse.processes import processes
 from doctord.chart.chart import Chart
 
 # The kernel keeps this many characters of a command's name (TASK_COMM_LEN less its end mark).
@@ -28,8 +27,8 @@ class Consumer:
         return f"{self.command} (pid {self.pid}{more}, user {self.user or 'unknown'})"
 
 
-def outsiders(chart: Chart) -> pl.DataFrame:
-    """Processes outside the database, in the columns of `doctord.analyse.processes.processes`.
+def outsiders(chart: Chart, processes: pl.DataFrame) -> pl.DataFrame:
+    """Of the rows of `doctord.analyse.processes.processes` those of processes outside the database.
 
     Left out, because their work is the database's own: its clients on the same host (a command that sessions name as
     their program) and kernel threads (they have no memory of their own, and flush and reclaim for others).
@@ -40,7 +39,7 @@ def outsiders(chart: Chart) -> pl.DataFrame:
         & ~pl.col("command").is_in(programs.implode()).fill_null(value=False)
         & (pl.col("rss_bytes").is_null() | (pl.col("rss_bytes") > 0))
     )
-    return processes(chart).filter(outside)
+    return processes.filter(outside)
 
 
 def consumers(rows: pl.DataFrame, amount: pl.Expr) -> list[Consumer]:

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import polars as pl
 
-from doctord.analyse import figures, locks, processes, statements, vitals
+from doctord.analyse import figures, locks, outsiders, processes, statements, vitals
 from doctord.analyse.time import TimeModel, active_sessions, seconds_observed, time_model
 from doctord.chart.chart import Chart
 from doctord.diagnose.finding import Evidence, Finding, Unseen
@@ -53,6 +53,11 @@ class Case:
     def processes(self) -> pl.DataFrame:
         """One row per process: see `doctord.analyse.processes`."""
         return processes.processes(self.chart)
+
+    @cached_property
+    def outsiders(self) -> pl.DataFrame:
+        """The processes that are not the database's and do not work for it."""
+        return outsiders.outsiders(self.chart, self.processes)
 
     @cached_property
     def blockers(self) -> list[locks.Blocker]:

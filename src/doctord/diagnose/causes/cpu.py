@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from doctord.analyse import cgroups
-from doctord.analyse.outsiders import Consumer, consumers, outsiders
+from doctord.analyse.outsiders import Consumer, consumers
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
@@ -83,7 +83,7 @@ def cpu_outsider(case: Case) -> Iterator[Finding]:
     Source: K. Manoharan, 2008, the reactive path: confirm from the database's waits, rule out other processes first.
     """
     capacity_s = case.seconds * case.cpus
-    others = consumers(outsiders(case.chart), pl.col("cpu_s"))
+    others = consumers(case.outsiders, pl.col("cpu_s"))
     used_s = sum(other.amount for other in others)
     if not capacity_s or used_s < OUTSIDE_SHARE * capacity_s or not case.dbs or not _starved(case):
         return
