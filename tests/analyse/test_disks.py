@@ -1,0 +1,51 @@
+"""Spells of devices: figures weighted by time and by requests."""
+
+import polars as pl
+import pytest
+
+from diagnose.patients import patient
+from doctord.analyse import disks
+
+BUSY = pl.col("busy_pct") >= 90
+
+
+def two_disks() -> pl.DataFrame:
+    busy = {
+        "device": "vdb",
+        "reads_per_s": 100.0,
+        "writes_per_s": 300.0,
+        "read_ms": 8.0,
+        "write_ms": 4.0,
+        "busy_pct": 95.0,
+    }
+    rest = {"device": "vdb", "reads_per_s": 0.0, "writes_per_s": 0.0, "busy_pct": 0.0}
+    return disks.intervals(patient(seconds=10, extra={"disk": [busy, rest]}))
+
+
+def test_a_spell_is_the_part_of_the_time_and_its_means() -> None:
+    (spell,) = disks.spells(two_disks(), BUSY)
+    assert (spell.device, spell.part, spell.requests_per_s) == ("vdb", 0.5, 400.0)
+    assert spell.ms == pytest.approx((100 * 8 + 300 * 4) / 400)
+    assert spell.queue == pytest.approx(400 * 0.005)
+    assert spell.host_queue is None
+
+
+def test_an_interval_without_requests_has_no_latency_and_no_weight() -> None:
+    spell = next(spell for spell in disks.spells(two_disks(), pl.lit(value=True)) if spell.device == "vdb")
+    assert spell.part == 1.0
+    assert spell.ms == pytest.approx(5.0)
+    assert spell.busy_pct == pytest.approx(47.5)
+
+
+@pytest.mark.parametrize(("ms", "rises"), [(9.0, 3.0), (3.0, 1.0)])
+def test_rise_compares_the_longer_queue_with_the_shorter(ms: float, rises: float) -> None:
+    quiet = {"device": "vdb", "reads_per_s": 100.0, "read_ms": 3.0, "device_queue": 0.3, "host_queue": 0.0}
+    loaded = quiet | {"read_ms": ms, "device_queue": 8.0}
+    rows = disks.intervals(patient(extra={"disk": [quiet, loaded]}))
+    assert disks.rise(rows, "vdb") == pytest.approx(rises)
+
+
+def test_rise_is_unknown_where_the_queue_did_not_vary() -> None:
+    rows = disks.intervals(patient())
+    assert disks.rise(rows, "vda") is None
+    assert disks.rise(rows, "no such device") is None
