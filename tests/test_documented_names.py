@@ -1,0 +1,108 @@
+"""Every name that a collector writes into `statistic` or `setting` is on its page of the reference, as it is there."""
+
+import re
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from doctord.collect.collector import Collector
+from doctord.collect.linux import LinuxCollector
+from doctord.collect.postgres.figures import unit_of
+from doctord.collect.postgres.statistics import StatisticsCollector
+from doctord.collect.postgres.views import VIEWS
+from postgres_samples import link_to, rows_of
+from servers import running_postgres
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "reference" / "statistics.md"
+
+
+def documented(component: str) -> dict[str, tuple[str, str]]:
+    """Unit and kind by name, from the tables of a section of the page of statistics."""
+    page = PAGE.read_text(encoding="utf-8")
+    section = re.split(r"^## ", page, flags=re.MULTILINE)
+    (text,) = (part for part in section if part.startswith(f"{component}\n"))
+    return {name: (unit, kind) for name, unit, kind in re.findall(r"^\| `(\S+)` \| ([\w ]+) \| (\w+) \|", text, re.M)}
+
+
+def described(component: str, name: str) -> tuple[str, str] | None:
+    """Unit and kind that the page promises for a name; null when it does not know it."""
+    known = documented(component)
+    if name in known:
+        return known[name]
+    whole = known.get(f"{name.partition('.')[0]}.*")
+    return whole and (f"{unit_of(name)}per_s", whole[1])
+
+
+def in_source(folder: str, pattern: str) -> set[str]:
+    """What a pattern finds in the files of a folder of the source."""
+    texts = (path.read_text(encoding="utf-8") for path in (ROOT / folder).rglob("*.*") if path.suffix in (".py", ".rs"))
+    return {found for text in texts for found in re.findall(pattern, text)}
+
+
+def test_names_of_the_host_are_those_of_the_page() -> None:
+    # The kernel's own files of version 1 are called memory.limit_in_bytes and so on.
+    measured = r'"((?:cpu|memory|io|listen)\.(?!\w+_in_bytes)\w+(?:_pct|_per_s|_bytes|_cpus|_queue))"'
+    backlog = in_source("native/src/host", r'"(listen\.backlog)"')
+    assert in_source("native/src/host", measured) | backlog == {*documented("kernel"), *documented("cgroup")}
+
+
+def test_whole_views_are_those_of_the_page() -> None:
+    whole = {name.removesuffix(".*") for name in documented("postgresql") if name.endswith(".*")}
+    assert whole == {view.name for view in VIEWS}
+
+
+def test_names_in_queries_are_those_of_the_page() -> None:
+    whole = tuple(f"{view.name}." for view in VIEWS)
+    asked = in_source("src/doctord/collect/postgres", r'"(pg_[a-z_]+\.[a-z_]+|pg_is_in_recovery)"')
+    gauges = {f"{view.name}.{column}" for view in VIEWS for column in view.gauges}
+    named = {name for name in asked if not name.startswith(whole)}
+    assert named | gauges == {name for name in documented("postgresql") if not name.endswith(".*")}
+
+
+@pytest.mark.parametrize("folder", ["analyse", "diagnose", "report"])
+def test_a_diagnosis_asks_for_documented_names_only(folder: str) -> None:
+    asked = in_source(
+        f"src/doctord/{folder}", r"""["'](pg_(?:stat\w*|database|prepared_xacts|replication_slots)\.\w+)"""
+    )
+    assert [name for name in sorted(asked) if described("postgresql", name) is None] == []
+
+
+def emitted(collectors: list[Collector], samples: int, pause_s: float) -> dict[str, list[dict[str, Any]]]:
+    """Rows of `statistic` and `setting` of some samples."""
+    found: dict[str, list[dict[str, Any]]] = {"statistic": [], "setting": []}
+    for number in range(samples):
+        time.sleep(pause_s if number else 0)
+        batches = [batch for collector in collectors for batch in collector.sample()]
+        for table, gathered in found.items():
+            gathered.extend(rows_of(table, batches))
+    return found
+
+
+def test_the_host_says_what_is_documented() -> None:
+    with closing(LinuxCollector()) as collector:
+        found = emitted([collector], 2, 0.3)
+    assert {row["name"] for row in found["statistic"]} >= {"listen.accept_queue", "sample_ms", "cpu_ms_per_s"}
+    for row in found["statistic"]:
+        assert described(row["component"], row["name"]) == (row["unit"], row["kind"]), row
+    page = PAGE.read_text(encoding="utf-8").partition("## Settings")[2]
+    settings = {re.sub(r"^block\.[^.]+", "block.DEVICE", row["name"]) for row in found["setting"]}
+    settings |= in_source("native/src/host", r'"((?:kernel|net|vm)\.[a-z_0-9.]+)"')
+    assert [name for name in sorted(settings) if f"`{name}`" not in page] == []
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("version", [15, 18])
+def test_a_server_says_what_is_documented(version: int) -> None:
+    with running_postgres(version) as server:
+        link = link_to(server.dsn())
+        with closing(StatisticsCollector(link)) as statistics:
+            found = emitted([statistics], 2, 5.0)["statistic"]
+    assert {row["name"] for row in found} >= {"pg_stat_database.xact_commit", "pg_stat_activity.connections"}
+    wrong = {(row["name"], row["unit"], row["kind"]) for row in found} - {
+        (row["name"], *(described(row["component"], row["name"]) or ())) for row in found
+    }
+    assert wrong == set()
