@@ -1,0 +1,106 @@
+"""How long a verdict on a recorded hour takes, and how soon the command line answers.
+
+    .venv/bin/python benchmarks/diagnose.py
+
+A real server with a row-lock convoy and 300 further processes is observed for twenty seconds; the rows are repeated,
+shifted in time, until they fill a lake of one hour. Then whole processes are timed, median of five. There is no peer that
+does this work; `python -c pass` is printed as the floor of any Python program here.
+"""
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from datetime import timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from doctord.chart.chart import Chart
+from doctord.chart.tables import TABLES
+from doctord.collect.patient import collectors
+from doctord.collect.schedule import collect_for
+from doctord.diagnose.finding import Diagnosis
+from doctord.lab.fault import all_faults
+from doctord.lab.run import run
+from doctord.lab.server import Server
+
+OBSERVED_S, HOUR_S, SLEEPERS, RUNS = 20, 3600, 300, 5
+DOCTORD = str(Path(sys.executable).with_name("doctord"))
+
+
+def main() -> None:
+    """Build the hour, time the commands, print the table."""
+    with tempfile.TemporaryDirectory(prefix="doctord-bench-") as folder:
+        chart = observed()
+        fill(Path(folder), chart)
+        assert chart.since is not None
+        since = chart.since.isoformat()
+        until = (chart.since + timedelta(seconds=HOUR_S)).isoformat()
+        hour = [DOCTORD, "diagnose", "--lake", folder, "--from", since, "--to", until]
+        print("| command | median, s | target, s |\n|---|---|---|")
+        print(f"| doctord diagnose, one hour, 340 processes | {timed(hour):.2f} | 2 |")
+        print(f"| doctord --help | {timed([DOCTORD, '--help']):.2f} | 0.3 |")
+        print(f"| python -c pass | {timed([sys.executable, '-c', 'pass']):.2f} | |")
+
+
+def observed() -> Chart:
+    """Twenty seconds of a server under a row-lock convoy, with many idle processes beside it."""
+    charts: list[Chart] = []
+
+    def look(server: Server) -> Diagnosis | None:
+        charts.append(Chart.from_batches(collect_for(collectors(dsns=[server.dsn]), OBSERVED_S)))
+        return None
+
+    with ExitStack() as stack:
+        for _ in range(SLEEPERS):
+            sleeper = subprocess.Popen(["sleep", "600"])
+            stack.callback(sleeper.wait)
+            stack.callback(sleeper.kill)
+        outcome = run(all_faults()["row_lock_convoy"], look)
+    if outcome.skipped:
+        sys.exit(f"the lab skipped the fault: {outcome.skipped}")
+    return charts[0]
+
+
+def fill(lake: Path, chart: Chart) -> None:
+    """Write the chart again and again, shifted, as sealed files of ten minutes, as the lake would have them."""
+    for name, table in chart.tables.items():
+        order = [(column, "ascending") for column in (*TABLES[name].entity, "ts")]
+        for part in range(6):
+            shifts = range(part * HOUR_S // 6, (part + 1) * HOUR_S // 6, OBSERVED_S)
+            moved = pa.concat_tables([shifted(table, seconds) for seconds in shifts]).sort_by(order)
+            plain = [(f.name, pa.timestamp("us") if pa.types.is_timestamp(f.type) else f.type) for f in moved.schema]
+            begun = moved["ts"][0].as_py()
+            folder = lake / "sealed" / name / f"{begun:%Y-%m-%d}"
+            folder.mkdir(parents=True, exist_ok=True)
+            pq.write_table(
+                moved.cast(pa.schema(plain)), folder / f"{begun:%Y%m%dT%H%M%SZ}-{part:08x}.parquet", compression="zstd"
+            )
+    (lake / "open").mkdir()
+
+
+def shifted(table: pa.Table, seconds: int) -> pa.Table:
+    """The table, so many seconds later."""
+    later = pc.add(table["ts"], pa.scalar(timedelta(seconds=seconds), pa.duration("us")))
+    return table.set_column(table.schema.get_field_index("ts"), "ts", later)
+
+
+def timed(command: list[str]) -> float:
+    """Median wall time of a command over some runs, after one that is not counted."""
+    seconds = []
+    for _ in range(RUNS + 1):
+        began = time.monotonic()
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        seconds.append(time.monotonic() - began)
+        if ended.returncode not in {0, 1}:
+            sys.exit(f"{' '.join(command)} ended with {ended.returncode}:\n{ended.stderr}")
+    return statistics.median(seconds[1:])
+
+
+if __name__ == "__main__":
+    main()
