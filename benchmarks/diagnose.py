@@ -3,8 +3,8 @@
     .venv/bin/python benchmarks/diagnose.py
 
 A real server with a row-lock convoy and 300 further processes is observed for twenty seconds; the rows are repeated,
-shifted in time, until they fill a lake of one hour. Then whole processes are timed, median of five. There is no peer that
-does this work; `python -c pass` is printed as the floor of any Python program here.
+shifted in time, until they fill a lake of one hour. Then whole processes are timed, median of five. There is no
+peer that does this work; `python -c pass` is printed as the floor of any Python program here.
 """
 
 import statistics

@@ -7,6 +7,8 @@ import polars as pl
 from doctord.analyse.time import CLIENT
 from doctord.chart.chart import Chart
 
+LONGEST_CHAIN_LOG2 = 6
+
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
@@ -70,13 +72,13 @@ def blockers(chart: Chart) -> list[Blocker]:
 
 
 def _with_roots(waiting: pl.DataFrame) -> pl.DataFrame:
-    """The waiting sessions with the root of each one's chain, found by pointer doubling (chains up to 2^6 long)."""
+    """The waiting sessions with the root of each one's chain, found by pointer doubling."""
     chain = waiting.select("ts", "db", "sid", "interval_s", pl.col("blocker_sid").alias("root"))
-    for _ in range(6):
+    for _ in range(LONGEST_CHAIN_LOG2):
         step = chain.select("ts", "db", pl.col("sid").alias("root"), pl.col("root").alias("further"))
-        chain = (
-            chain.join(step, on=["ts", "db", "root"], how="left")
-            .with_columns(pl.coalesce("further", "root").alias("root"))
-            .drop("further")
-        )
+        chain = chain.join(step, on=["ts", "db", "root"], how="left")
+        ended = chain["further"].null_count() == chain.height
+        chain = chain.with_columns(pl.coalesce("further", "root").alias("root")).drop("further")
+        if ended:
+            break
     return chain

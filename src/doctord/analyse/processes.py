@@ -5,7 +5,6 @@ import polars as pl
 from doctord.chart.chart import Chart
 
 DATABASE_COMMAND = r"^(postgres|postmaster|mysqld|mariadbd|oracle|ora_)"
-OBSERVER_COMMAND = r"^doctord"
 
 
 def processes(chart: Chart) -> pl.DataFrame:

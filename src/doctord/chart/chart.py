@@ -45,7 +45,8 @@ class Chart:
     """The tables of one patient over one interval.
 
     Every table of the vocabulary is there; one that no source filled is empty. `chart.frame("cpu")` is a Polars frame
-    with the columns that `doctord.chart.tables` declares.
+    with the columns that `doctord.chart.tables` declares. The rows of one entity stand in time order; between entities
+    there is none, as a lake keeps them by entity and sorting millions of rows would cost more than any analysis.
     """
 
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
@@ -70,14 +71,14 @@ class Chart:
         return cls({name: pa.Table.from_pylist(rows, arrow_schema(TABLES[name])) for name, rows in tables.items()})
 
     def frame(self, table: str) -> pl.DataFrame:
-        """One table as a Polars frame, sorted by time; empty, with its columns, when no source filled it."""
+        """One table as a Polars frame, each entity's rows in time order; empty when no source filled it."""
         if table not in self._frames:
             arrow = self.tables.get(table)
             if arrow is None:
                 arrow = arrow_schema(TABLES[table]).empty_table()
             frame = pl.from_arrow(arrow)
             assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table never becomes a Series
-            self._frames[table] = frame.sort("ts", maintain_order=True)
+            self._frames[table] = frame
         return self._frames[table]
 
     @cached_property

@@ -84,7 +84,7 @@ class Lake:
         with self._connect(set(names), days) as connection:
             rows = {
                 name: connection.sql(
-                    f'SELECT * FROM "{name}" WHERE ts > ? AND ts <= ? AND ({condition}) ORDER BY ts',  # noqa: S608 - ours
+                    f'SELECT * FROM "{name}" WHERE ts > ? AND ts <= ? AND ({condition})',  # noqa: S608 - ours
                     params=bounds,
                 ).to_arrow_table()
                 for name, condition in names.items()

@@ -64,7 +64,7 @@ def cpu_saturated(case: Case) -> Iterator[Finding]:
         f"The CPUs are saturated{waiting}",
         impact=None if alone else share,
         confidence=0.6 if alone or against else 0.85,
-        for_=for_,
+        for_=[*for_, *_largest(case)],
         against=(*against, *as_before),
     )
 
@@ -230,6 +230,21 @@ def _throttled(case: Case, group: cgroups.CpuGroup) -> Finding | None:
         ],
         against=against,
     )
+
+
+def _largest(case: Case) -> list[Evidence]:
+    capacity_s = case.seconds * case.cpus
+    return [
+        Evidence(
+            "process",
+            f"command = '{user.command}'",
+            f"{user.name}: {in_share(user.amount / capacity_s)}",
+            "of the host's CPU time",
+            "who uses the CPUs",
+        )
+        for user in consumers(case.processes, pl.col("cpu_s"))[:3]
+        if capacity_s
+    ]
 
 
 def _idle_pct(case: Case) -> float | None:
