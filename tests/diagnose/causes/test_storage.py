@@ -173,6 +173,17 @@ def test_much_room_left_speaks_against_a_full_filesystem() -> None:
     assert "100.0 GiB left" in figures(finding.against)
 
 
+def test_a_filesystem_mounted_twice_is_told_once() -> None:
+    full = {"device": "tmpfs", "size_bytes": 4 * GIB, "used_bytes": 4 * GIB}
+    mounts = [
+        full | {"mount": "/run"},
+        full | {"mount": "/srv/run"},
+        full | {"mount": "/scratch", "size_bytes": 4 * GIB + 1},
+    ]
+    titles = [finding.title for finding in diagnose(patient(filesystems=mounts)).findings]
+    assert sorted(title.split()[0] for title in titles) == ["/run", "/scratch"]
+
+
 def test_inodes_run_out_too() -> None:
     assert "99.0 % of the inodes used" in figures(
         found(patient(filesystems=[{"inodes_used_pct": 99.0}]))["filesystem_full"].for_

@@ -205,7 +205,7 @@ def filesystem_full(case: Case) -> Iterator[Finding]:
         )
         .with_columns(used.alias("used"), room.alias("room"), (pl.col("inodes_used_pct") / 100).alias("inodes"))
         .filter((pl.col("used") >= FULL_SHARE) | (pl.col("inodes") >= FULL_SHARE))
-        .unique("device", keep="first", maintain_order=True)
+        .unique(["device", "size_bytes", "used_bytes"], keep="first", maintain_order=True)
         .sort("used", descending=True)
     )
     for row in full.iter_rows(named=True):
