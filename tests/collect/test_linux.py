@@ -16,6 +16,7 @@ import pytest
 from doctord._native import HostSampler
 from doctord.chart.tables import TABLES
 from doctord.collect.linux import LinuxCollector
+from servers import PACKAGED, PostgresServer
 
 Rows = dict[str, list[dict[str, Any]]]
 Start = Callable[..., int]
@@ -203,23 +204,32 @@ def test_the_collector_reports_its_cost() -> None:
     collector.close()
 
 
+UNPRIVILEGED = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+TWO_SAMPLES = """
+import json, os, sys, time
+sys.path[:0] = json.loads(sys.argv[1])
+from test_linux import LAYOUTS, HostSampler, take, take_after
+sampler = HostSampler("here", LAYOUTS)
+first, second = take(sampler), take_after(sampler, 0.3)
+events = first.get("event", []) + second.get("event", [])
+print(json.dumps([events, second["process"], os.getpid()], default=str))
+"""
+
+
+def two_samples(*prefix: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int]:
+    """Events, processes and the own pid as an interpreter sees them that is started behind `prefix`."""
+    if os.geteuid() != 0 or not shutil.which(prefix[0]):
+        pytest.skip(f"needs root and {prefix[0]}")
+    paths = json.dumps([str(Path(__file__).parent), *sys.path])
+    command = [*prefix, sys.executable, "-c", TWO_SAMPLES, paths]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    events, processes, own = json.loads(done.stdout)
+    return events, processes, own
+
+
 @pytest.mark.root
 def test_without_privileges_the_rest_goes_on() -> None:
-    if os.geteuid() != 0 or not shutil.which("setpriv"):
-        pytest.skip("needs root and setpriv")
-    code = """
-import json, sys, time
-sys.path[:0] = json.loads(sys.argv[1])
-from tests.collect.test_linux import *
-sampler = HostSampler("here", LAYOUTS)
-first = take(sampler)
-second = take_after(sampler, 0.3)
-print(json.dumps([first.get("event"), second["process"], os.getpid()], default=str))
-"""
-    root = str(Path(__file__).parents[2])
-    command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", sys.executable, "-c", code]
-    done = subprocess.run([*command, json.dumps([root, *sys.path])], capture_output=True, text=True, check=True)
-    events, processes, own = json.loads(done.stdout)
+    events, processes, own = two_samples(*UNPRIVILEGED)
     assert {row["subject"] for row in events} >= {"taskstats", "/proc/PID/io of other users' processes"}
     mine = next(row for row in processes if row["pid"] == own)
     assert mine["write_bytes_per_s"] is not None
@@ -227,3 +237,67 @@ print(json.dumps([first.get("event"), second["process"], os.getpid()], default=s
     first = next(row for row in processes if row["pid"] == 1)
     assert first["write_bytes_per_s"] is None
     assert first["usr_pct"] is not None
+    assert all(row["vcsw_per_s"] is not None for row in processes if row["threads"] == 1)
+
+
+@pytest.mark.root
+def test_hidden_processes_are_said() -> None:
+    mount = 'mount -t proc -o hidepid=2 proc /proc && exec "$@"'
+    events, processes, own = two_samples("unshare", "--mount", "sh", "-c", mount, "sh", *UNPRIVILEGED)
+    assert "processes of other users" in {row["subject"] for row in events}
+    assert [row["pid"] for row in processes] == [own]
+
+
+@pytest.mark.root
+def test_few_open_files_are_enough() -> None:
+    events, processes, _ = two_samples("prlimit", "--nofile=64:64")
+    assert len(processes) > 30
+    assert "some processes" not in {row["subject"] for row in events}
+
+
+@pytest.fixture
+def throttled_group() -> Iterator[Path]:
+    cpu = Path("/sys/fs/cgroup/cpu")
+    if os.geteuid() != 0 or not (cpu / "cpu.cfs_quota_us").exists():
+        pytest.skip("needs root and cgroup v1's cpu controller at /sys/fs/cgroup/cpu")
+    group = cpu / f"doctord-test-{os.getpid()}"
+    group.mkdir()
+    (group / "cpu.cfs_quota_us").write_text("10000")
+    yield group
+    deadline = time.monotonic() + 5
+    while (group / "cgroup.procs").read_text() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    group.rmdir()
+
+
+@pytest.mark.root
+def test_a_throttled_server_is_seen_throttled(throttled_group: Path, start: Start, tmp_path: Path) -> None:
+    server = tmp_path / "postgres"
+    shutil.copy(shutil.which("bash") or "/bin/bash", server)
+    pid = start(str(server), "-c", "while :; do :; done", "secret")
+    (throttled_group / "cgroup.procs").write_text(str(pid))
+    sampler = HostSampler("here", LAYOUTS)
+    take(sampler)
+    found = take_after(sampler, 0.8)
+    assert of(found, pid)["command"] == "postgres: postmaster"
+    assert of(found, pid)["usr_pct"] < 40
+    figures = {row["name"]: row for row in found["statistic"] if row["entity"] == f"/{throttled_group.name}"}
+    assert figures["cpu.limit_cpus"]["value"] == 0.1
+    assert figures["cpu.limit_cpus"]["kind"] == "gauge"
+    assert figures["cpu.throttled_s_per_s"]["value"] > 0.3
+    assert figures["cpu.nr_throttled_per_s"]["kind"] == "rate"
+
+
+@pytest.mark.server
+def test_processes_of_a_server_go_by_their_roles(
+    sampler: HostSampler, postgres_server: Callable[..., PostgresServer]
+) -> None:
+    server = postgres_server(PACKAGED, {"cluster_name": "15/main"})
+    assert server.process is not None
+    with server.connect():
+        take(sampler)
+        found = take_after(sampler, 0.2)
+        found = take_after(sampler, 0.2)
+    own = {row["command"] for row in found["process"] if server.process.pid in (row["pid"], row["ppid"])}
+    assert own >= {"postgres: postmaster", "postgres: checkpointer", "postgres: walwriter", "postgres: client backend"}
+    assert f"127.0.0.1:{server.port}" in {row["entity"] for row in found["statistic"]}

@@ -113,8 +113,9 @@ impl Processes {
         let mut seen = self.look(events);
         self.ask(&mut seen, events);
         for seen in seen {
-            if self.add(interval, &seen).is_err() {
-                self.forget(seen.pid); // it ended since it was listed
+            if let Err(error) = self.add(interval, &seen) {
+                say_unless_ended(&error, events);
+                self.forget(seen.pid);
             }
         }
         self.previous_boot_ns = Some(self.reader.boot_ns);
@@ -185,9 +186,7 @@ impl Processes {
                     stats: None,
                 }),
                 Err(error) => {
-                    if error.kind() == io::ErrorKind::PermissionDenied {
-                        say_hidden(events);
-                    }
+                    say_unless_ended(&error, events);
                     ended.push(*pid);
                 }
             }
@@ -331,6 +330,20 @@ fn say_no_taskstats(events: &mut Events, error: &io::Error) {
         &format!("{error}: switches and run-queue waits of processes with several threads are partly unknown, waits for I/O and memory entirely"),
         "run as root or grant CAP_NET_ADMIN (systemd: AmbientCapabilities=CAP_NET_ADMIN)",
     );
+}
+
+/// A process that ended since it was listed is no error: its files are gone, or those kept open say that there is no process.
+fn say_unless_ended(error: &io::Error, events: &mut Events) {
+    match error.kind() {
+        io::ErrorKind::NotFound => {}
+        _ if error.raw_os_error() == Some(libc::ESRCH) => {}
+        io::ErrorKind::PermissionDenied => say_hidden(events),
+        _ => events.unseen(
+            "some processes",
+            &error.to_string(),
+            "raise the limit of open files (LimitNOFILE=)",
+        ),
+    }
 }
 
 fn say_hidden(events: &mut Events) {
