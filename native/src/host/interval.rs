@@ -81,12 +81,12 @@ pub fn percent(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
-/// A figure to 0.01, from 1000 on to whole numbers, for the same reason.
+/// A figure to three digits at least: to 0.01 below 10, to 0.1 below 100, above that whole, for the same reason.
 pub fn tidy(value: f64) -> f64 {
-    if value.abs() >= 1000.0 {
-        value.round()
-    } else {
-        percent(value)
+    match value.abs() {
+        ..10.0 => percent(value),
+        ..100.0 => (value * 10.0).round() / 10.0,
+        _ => value.round(),
     }
 }
 
@@ -123,6 +123,7 @@ mod tests {
     #[test]
     fn digits_below_the_noise_are_dropped() {
         assert_eq!(tidy(0.12345), 0.12);
+        assert_eq!(tidy(29.97), 30.0);
         assert_eq!(tidy(123456.7), 123457.0);
         assert_eq!(percent(99.996), 100.0);
     }

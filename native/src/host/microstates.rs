@@ -1,6 +1,6 @@
 //! What a process did with its time, after the microstates of Solaris' `prstat -m`.
 
-use super::interval::Interval;
+use super::interval::{Interval, tidy};
 
 /// Sums since the start of a process, over its threads; what is not known is nothing.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
@@ -71,7 +71,7 @@ impl Microstates {
             run_wait,
             io_wait,
             memory_wait,
-            sleep: user.map(|user| super::interval::percent((whole - user - named).max(0.0))),
+            sleep: user.map(|user| tidy((whole - user - named).max(0.0))),
         }
     }
 }
