@@ -1,13 +1,17 @@
 """Servers that the tests of the PostgreSQL collector share, one for each version."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
 
 from servers import PostgresServer, running_postgres
 
+VERSIONS = [int(version) for version in os.environ.get("DOCTORD_POSTGRESQL", "13 15 18").split()]
+"""The oldest, the packaged and the newest; DOCTORD_POSTGRESQL="14 16 17" tests the others."""
 
-@pytest.fixture(scope="package", params=[13, 15, 18], ids=lambda version: f"postgresql-{version}")
+
+@pytest.fixture(scope="package", params=VERSIONS, ids=lambda version: f"postgresql-{version}")
 def server(request: pytest.FixtureRequest) -> Iterator[PostgresServer]:
     """With pg_stat_statements, timings, and a login role `doctord` that is a member of pg_monitor."""
     settings = {

@@ -200,7 +200,7 @@ def test_statements_are_found_in_whichever_database_the_extension_is(server: Pos
         assert statements.read(link) == []
         server.execute("SELECT count(*) FROM account WHERE balance > 12345")
         found = rows_of("statement", statements.read(link))
-    server.execute("DROP DATABASE elsewhere")
+    server.execute("DROP DATABASE elsewhere WITH (FORCE)")
     counted = next(row for row in found if "FROM account" in row["text"])
     assert counted["text"] == "SELECT count(*) FROM account WHERE balance > $1"
     assert counted["database"] == "postgres"
@@ -278,7 +278,7 @@ def test_a_database_that_lets_nobody_in_is_said(server: PostgresServer) -> None:
         with closing(StatisticsCollector(link_to(server.dsn("doctord")))) as collector:
             event = until(collector, "event", lambda row: row["subject"] == "tables of closed")
     finally:
-        server.execute("DROP DATABASE closed")
+        server.execute("DROP DATABASE closed WITH (FORCE)")
     assert "GRANT CONNECT" in event["hint"]
 
 

@@ -10,7 +10,7 @@ import pwd
 import select
 import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -129,8 +129,9 @@ def connect(target: Target, *, limits: bool = True) -> psycopg.Connection[DictRo
         settings = " ".join(f"-c {name}={value}" for name, value in _SESSION_SETTINGS.items())
         parameters["options"] = f"{parameters.get('options', '')} {settings}".strip()
     identity: AbstractContextManager[None] = nullcontext()
-    if target.owner and can_act_as(target.owner) and "user" not in parameters and "PGUSER" not in os.environ:
-        identity = acting_as(target.owner)
-        parameters["user"] = pwd.getpwuid(target.owner).pw_name
+    if target.owner and can_act_as(target.owner) and not ("user" in parameters or "PGUSER" in os.environ):
+        with suppress(KeyError):  # the user of a container has no name here
+            parameters["user"] = pwd.getpwuid(target.owner).pw_name
+            identity = acting_as(target.owner)
     with identity:
         return _Impatient.connect(make_conninfo("", **parameters), autocommit=True, row_factory=dict_row)

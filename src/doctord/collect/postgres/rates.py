@@ -2,9 +2,13 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
+
+EARLY: Final = (5.0, 10.0, 20.0, 30.0)
+"""Moments at which a check-up may end."""
+_EARLY_TICK_S: Final = 0.5  # a tick may come a little before its time
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +53,22 @@ class Counters(Generic[Key]):
 
 @dataclass(slots=True)
 class Cadence:
-    """When something costly is due: at once, after `first_s`, and then ever more rarely, down to every `longest_s`.
+    """When something is due: at once, at the moments `early_s` after that, and every `every_s`.
 
-    A short look thus gets its increases too, and a long recording is not burdened.
+    With EARLY a short look gets its increases too, and a long recording is not burdened.
     """
 
-    first_s: float
-    longest_s: float
-    _due_s: float = field(default=0.0, init=False)
-    _gap_s: float = field(default=0.0, init=False)
+    every_s: float
+    early_s: tuple[float, ...] = ()
+    _start_s: float | None = field(default=None, init=False)
+    _next_s: float = field(default=0.0, init=False)
 
     def due(self, now_s: float) -> bool:
         """Whether it is time; when it is, the next time is set."""
-        if now_s < self._due_s - 0.5:  # a tick comes a little early or late
+        self._start_s = now_s if self._start_s is None else self._start_s
+        elapsed_s = now_s - self._start_s + _EARLY_TICK_S
+        if elapsed_s < self._next_s:
             return False
-        self._gap_s = min(self._gap_s * 2 or self.first_s, self.longest_s)
-        self._due_s = now_s + self._gap_s
+        early = (moment for moment in self.early_s if moment > elapsed_s)
+        self._next_s = next(early, (elapsed_s // self.every_s + 1) * self.every_s)
         return True

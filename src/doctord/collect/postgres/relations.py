@@ -12,7 +12,7 @@ from doctord.collect.collector import now_us, rows
 from doctord.collect.postgres.databases import Databases
 from doctord.collect.postgres.figures import Figures
 from doctord.collect.postgres.link import Away, Link, brief
-from doctord.collect.postgres.rates import Cadence, Counters
+from doctord.collect.postgres.rates import EARLY, Cadence, Counters
 
 _BUSIEST: Final = 100
 _LARGEST: Final = 30
@@ -72,7 +72,7 @@ class Relations:
 
     def __init__(self) -> None:
         """Due soon after the start, then every minute."""
-        self.cadence = Cadence(first_s=5, longest_s=60)
+        self.cadence = Cadence(every_s=60, early_s=EARLY)
         self._databases = Databases()
         self._counters: dict[tuple[str, str], Counters[Key]] = {}
 

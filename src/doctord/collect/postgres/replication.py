@@ -46,7 +46,7 @@ class Replication:
 
     def __init__(self) -> None:
         """Due every five seconds."""
-        self.cadence = Cadence(first_s=5, longest_s=5)
+        self.cadence = Cadence(every_s=5)
 
     def read(self, link: Link) -> list[Batch]:
         """The readings of this moment."""

@@ -1,6 +1,7 @@
 """What this role may not see, and what the server does not measure: said once, with how to grant or switch it on."""
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from doctord.collect.postgres.link import Link
 
@@ -20,35 +21,26 @@ def note_rights(link: Link) -> None:
     """Ask the server what we may see, and note what we may not."""
     rights = link.query(_RIGHTS)[0]
     if not (rights["all_stats"] and rights["all_settings"]):
-        grant = f'GRANT pg_monitor TO "{rights["me"]}"'
-        link.notices.unseen(link.db, "sessions of others", f"{rights['me']} is no member of pg_monitor", grant)
-    for subject, on, why, setting in (
-        ("sessions", rights["activities"], "track_activities is off", "track_activities = on"),
-        ("duration of reads and writes", rights["io_timing"], "track_io_timing is off", "track_io_timing = on"),
-        (
-            "duration of WAL writes and syncs",
-            rights["wal_io_timing"] is not False,
-            "track_wal_io_timing is off",
-            "track_wal_io_timing = on",
-        ),
-        (
-            "statements of sessions",
-            _has_query_id(rights, link.version),
-            "no query id is computed",
-            _query_id_hint(link),
-        ),
-    ):
-        if not on:
-            link.notices.unseen(link.db, subject, why, f"set {setting} (no restart is needed)")
+        why, hint = f"{rights['me']} is no member of pg_monitor", f'GRANT pg_monitor TO "{rights["me"]}"'
+        link.notices.unseen(link.db, "sessions of others", why, hint)
+    for subject, why, hint in _switched_off(rights, link.version):
+        link.notices.unseen(link.db, subject, why, hint)
 
 
-def _has_query_id(rights: dict[str, object], version: int) -> bool:
-    """With `auto` a library asks for it; before version 14 sessions do not show one."""
+def _switched_off(rights: dict[str, Any], version: int) -> Iterator[tuple[str, str, str]]:
+    """What is not measured: subject, why, and how to switch it on."""
+    if not rights["activities"]:
+        yield "sessions", "track_activities is off", _set("track_activities")
+    if not rights["io_timing"]:
+        yield "duration of reads and writes", "track_io_timing is off", _set("track_io_timing")
+    if rights["wal_io_timing"] is False:
+        yield "duration of WAL writes and syncs", "track_wal_io_timing is off", _set("track_wal_io_timing")
     if version < 140000:
-        return False
-    computed = rights["query_id"]
-    return computed == "on" or (computed in ("auto", "regress") and "pg_stat_statements" in str(rights["libraries"]))
+        yield "statements of sessions", "sessions show them from version 14 on", "upgrade the server"
+    elif rights["query_id"] != "on" and "pg_stat_statements" not in (rights["libraries"] or ""):
+        # With `auto`, the default, a library such as pg_stat_statements asks for the ids.
+        yield "statements of sessions", "no query id is computed", _set("compute_query_id")
 
 
-def _query_id_hint(link: Link) -> str:
-    return "compute_query_id = on" if link.version >= 140000 else "nothing: pg_stat_activity has it from version 14"
+def _set(name: str) -> str:
+    return f"set {name} = on (no restart is needed)"

@@ -30,7 +30,7 @@ class Settings:
 
     def __init__(self) -> None:
         """Due every minute, and read when the server loaded its configuration again."""
-        self.cadence = Cadence(first_s=60, longest_s=60)
+        self.cadence = Cadence(every_s=60)
         self._loaded: object = None
         self._known: dict[str, dict[str, Any]] = {}
 

@@ -24,7 +24,7 @@ class Sizes:
 
     def __init__(self) -> None:
         """Due every minute."""
-        self.cadence = Cadence(first_s=60, longest_s=60)
+        self.cadence = Cadence(every_s=60)
 
     def read(self, link: Link) -> list[Batch]:
         """The sizes of this moment."""

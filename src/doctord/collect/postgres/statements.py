@@ -7,6 +7,7 @@ when it first matters, and every constant is taken out of it.
 import math
 import os
 import time
+from collections.abc import Iterable
 from typing import Any, Final
 
 from psycopg import sql
@@ -15,7 +16,7 @@ from doctord._native import Batch
 from doctord.collect.collector import now_us, rows
 from doctord.collect.postgres.databases import Databases
 from doctord.collect.postgres.link import Link
-from doctord.collect.postgres.rates import Cadence, Counters
+from doctord.collect.postgres.rates import EARLY, Cadence, Counters, Increase
 from doctord.collect.postgres.scrub import scrub
 
 _OURS: Final = "SELECT /* doctord */"
@@ -53,6 +54,8 @@ _HINT: Final = (
 
 Key = tuple[int, int, str]
 """Database, statement, column."""
+Cost = tuple[tuple[int, int], dict[str, float]]
+"""Database and statement, and their columns."""
 
 
 class Statements:
@@ -66,7 +69,7 @@ class Statements:
 
     def __init__(self) -> None:
         """Due soon after the start, then every half minute."""
-        self.cadence = Cadence(first_s=5, longest_s=30)
+        self.cadence = Cadence(every_s=30, early_s=EARLY)
         self._databases = Databases()
         self._found: tuple[Link, str] | None = None
         self._looked_at = -math.inf
@@ -81,24 +84,10 @@ class Statements:
             return []
         where, schema = found
         where.open()
-        at_s = time.monotonic()
-        entries = where.query(_sql(_COUNTERS, schema))
-        reading = {
-            (entry["dbid"], entry["queryid"], column): value
-            for entry in entries
-            for column, value in entry.items()
-            if column.endswith("_per_s")
-        }
-        increase = self._counters.step(at_s, reading)
+        increase = self._counters.step(time.monotonic(), _reading(where.query(_sql(_COUNTERS, schema))))
         if increase is None:
             return []
-        statements: dict[tuple[int, int], dict[str, float]] = {}
-        for (database, statement, column), per_s in increase.per_s.items():
-            statements.setdefault((database, statement), {})[column] = per_s
-        top = sorted(
-            (item for item in statements.items() if item[1].get("calls_per_s")),
-            key=lambda item: -item[1].get("elapsed_s_per_s", 0.0),
-        )[:_TOP]
+        top = _costliest(increase)
         self._learn_texts(where, schema, [statement for (_, statement), _ in top])
         return self._batches(link, top, increase.interval_s)
 
@@ -106,9 +95,7 @@ class Statements:
         """Close connections to other databases."""
         self._databases.close()
 
-    def _batches(
-        self, link: Link, top: list[tuple[tuple[int, int], dict[str, float]]], interval_s: float
-    ) -> list[Batch]:
+    def _batches(self, link: Link, top: list[Cost], interval_s: float) -> list[Batch]:
         names = {row["oid"]: row["datname"] for row in link.query(_DATABASES)}
         common = {"ts": now_us(), "interval_s": interval_s, "host": os.uname().nodename, "db": link.db}
         found: list[dict[str, Any]] = [
@@ -145,6 +132,24 @@ class Statements:
                 if row["query"].startswith(_OURS):
                     self._ours.add(row["queryid"])
                 self._texts[row["queryid"]] = scrub(row["query"])[:_TEXT_LENGTH]
+
+
+def _reading(entries: Iterable[dict[str, Any]]) -> dict[Key, float]:
+    return {
+        (entry["dbid"], entry["queryid"], column): value
+        for entry in entries
+        for column, value in entry.items()
+        if column.endswith("_per_s")
+    }
+
+
+def _costliest(increase: Increase[Key]) -> list[Cost]:
+    """The statements that were executed, by the time that they took."""
+    statements: dict[tuple[int, int], dict[str, float]] = {}
+    for (database, statement, column), per_s in increase.per_s.items():
+        statements.setdefault((database, statement), {})[column] = per_s
+    executed = [item for item in statements.items() if item[1].get("calls_per_s")]
+    return sorted(executed, key=lambda item: -item[1].get("elapsed_s_per_s", 0.0))[:_TOP]
 
 
 def _sql(template: str, schema: str) -> sql.Composed:

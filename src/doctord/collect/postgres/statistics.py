@@ -39,8 +39,8 @@ class Part(Protocol):
 class StatisticsCollector:
     """Fills `statistic`, `statement`, `space` and `setting` for one server.
 
-    The views of the whole server are read every five seconds. What costs more is read at the start, soon after, and
-    then ever more rarely (see Cadence), so that a check-up of twenty seconds has increases to show too.
+    The views of the whole server are read every five seconds. What costs more is read once or twice a minute, and in
+    the first half minute also whenever a check-up may end, so that a short one has increases to show too.
     """
 
     period_s = 5.0

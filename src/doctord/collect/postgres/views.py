@@ -91,7 +91,7 @@ class ClusterViews:
 
     def __init__(self) -> None:
         """Due every five seconds."""
-        self.cadence = Cadence(first_s=5, longest_s=5)
+        self.cadence = Cadence(every_s=5)
         self._counters = {view.name: Counters[Key]() for view in VIEWS}
         self._resets: dict[tuple[str, str], Any] = {}
 
