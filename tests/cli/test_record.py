@@ -1,8 +1,12 @@
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from doctord.lake.query import Lake
 
 DOCTORD = [Path(sys.executable).with_name("doctord"), "record"]
 
@@ -33,3 +37,64 @@ def test_the_unit_is_one_that_systemd_accepts(tmp_path: Path) -> None:
     except FileNotFoundError:
         pytest.skip("systemd-analyze is not installed")
     assert "Unknown" not in verified.stderr
+
+
+def recording(lake: Path, *arguments: str) -> subprocess.Popen[str]:
+    """A recorder that has begun: its first sync is on disk."""
+    command = [*DOCTORD, "--lake", lake, "--no-databases", "--sync", "0.5s", *arguments]
+    recorder = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 30
+    while not any(segment.stat().st_size > 10_000 for segment in lake.glob("open/*")):
+        assert recorder.poll() is None, recorder.communicate()
+        assert time.monotonic() < deadline, "nothing was recorded within 30 s"
+        time.sleep(0.05)
+    return recorder
+
+
+def samples(lake: Path) -> int:
+    with Lake(lake).connect(["process"]) as connection:
+        row = connection.execute("SELECT count(DISTINCT ts) FROM process").fetchone()
+    return row[0] if row else 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_a_sealed_lake(tmp_path: Path, number: signal.Signals) -> None:
+    with recording(tmp_path, "--every", "0.2s") as recorder:
+        recorder.send_signal(number)
+        _, said = recorder.communicate(timeout=30)
+    assert recorder.returncode == 0, said
+    assert "Traceback" not in said
+    assert list(tmp_path.glob("open/*")) == []
+    assert samples(tmp_path) > 0
+
+
+def test_kill_9_keeps_what_was_synced(tmp_path: Path) -> None:
+    with recording(tmp_path, "--every", "0.2s") as recorder:
+        before = samples(tmp_path)
+        recorder.kill()
+    assert samples(tmp_path) >= before > 0
+
+
+def test_it_stops_by_itself_and_its_process_is_small(tmp_path: Path) -> None:
+    with recording(tmp_path, "--for", "3s") as recorder:
+        status = Path(f"/proc/{recorder.pid}/status").read_text(encoding="ascii")
+        assert recorder.wait(timeout=30) == 0
+    high_water_kib = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+    assert high_water_kib < 40 * 1024
+
+
+def test_a_second_recorder_is_refused(tmp_path: Path) -> None:
+    with recording(tmp_path) as recorder:
+        refused = run("--lake", tmp_path, "--no-databases")
+        recorder.terminate()
+        recorder.communicate(timeout=30)
+    assert refused.returncode == 2
+    assert f"process {recorder.pid}" in refused.stderr
+    assert "hint:" in refused.stderr
+
+
+def test_a_connection_string_that_is_none_is_refused(tmp_path: Path) -> None:
+    refused = run("--lake", tmp_path, "--dsn", "nonsense")
+    assert refused.returncode == 2
+    assert "hint:" in refused.stderr
+    assert "Traceback" not in refused.stderr

@@ -125,3 +125,20 @@ def test_a_reader_sees_every_row_once_while_segments_are_sealed(path: Path) -> N
         assert len(seen) >= least
     writer.join()
     assert values(path) == list(range(40))
+
+
+def test_a_lake_that_may_only_be_read_is_read(path: Path) -> None:
+    with LakeWriter(path) as writer:
+        writer.append(statistic(1))
+        writer.sync()
+        writer.append(statistic(2))
+    folders = [path, *(folder for folder in path.rglob("*") if folder.is_dir())]
+    for folder in folders:
+        folder.chmod(0o550)
+    before = sorted(path.rglob("*"))
+    try:
+        assert values(path) == [1, 2]
+        assert sorted(path.rglob("*")) == before
+    finally:
+        for folder in folders:
+            folder.chmod(0o750)

@@ -1,9 +1,5 @@
 """`doctord record`: fill a lake, in the foreground, until told to stop."""
 
-import logging
-import signal
-import threading
-from datetime import timedelta
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -12,8 +8,6 @@ import typer
 
 from doctord.cli import app
 from doctord.cli.arguments import fail, parse_duration, parse_size, said
-
-log = logging.getLogger("doctord.record")
 
 
 @app.command()
@@ -34,18 +28,22 @@ def record(
     if print_unit:
         typer.echo(files("doctord.lake").joinpath("doctord.service").read_text(), nl=False)
         return
-    logging.basicConfig(format="%(asctime)s doctord: %(message)s", level=logging.WARNING if quiet else logging.INFO)
+    from doctord.lake.place import default_lake
+    from doctord.lake.recorder import Recording, become
+
     with said():
-        _record(
-            lake,
-            dsns=dsn or [],
-            databases=databases,
+        recording = Recording(
+            lake=str(lake or default_lake()),
             every_s=_positive(every),
             for_s=_positive(for_) if for_ else None,
             sync_s=_positive(sync),
-            keep=timedelta(seconds=_positive(keep)),
+            keep_s=_positive(keep),
             max_bytes=parse_size(max_size),
+            dsns=dsn or [],
+            databases=databases,
+            quiet=quiet,
         )
+        become(recording)
 
 
 def _positive(text: str) -> float:
@@ -53,33 +51,3 @@ def _positive(text: str) -> float:
     if seconds <= 0:
         fail(f"{text!r} is no time to wait", "give a duration above zero")
     return seconds
-
-
-def _record(
-    lake: Path | None,
-    *,
-    dsns: list[str],
-    databases: bool,
-    every_s: float,
-    for_s: float | None,
-    sync_s: float,
-    keep: timedelta,
-    max_bytes: int,
-) -> None:
-    from doctord.collect import patient, schedule
-    from doctord.lake.place import default_lake
-    from doctord.lake.retention import Retention
-    from doctord.lake.writer import LakeWriter
-
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    path = lake or default_lake()
-    try:
-        collectors = patient.collectors(databases=databases, dsns=dsns, period_s=every_s)
-    except ValueError as error:
-        fail(str(error), "write a connection string such as --dsn 'host=db1 port=5432 user=doctord'")
-    with LakeWriter(path, sync_s=sync_s, upkeep=Retention(keep, max_bytes)) as writer:
-        log.info("recording %s into %s; Ctrl-C stops", ", ".join(each.name for each in collectors), path)
-        schedule.run(collectors, writer.append, stop=stop, seconds=for_s, on_tick=writer.tick)
-    log.info("recorded into %s; look at it with: doctord sql --lake %s 'show tables'", path, path)

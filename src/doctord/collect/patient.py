@@ -1,10 +1,10 @@
 """The patient as a whole: which collectors look at this host and its databases."""
 
-import importlib
 from collections.abc import Sequence
 
 from doctord.collect import postgres
 from doctord.collect.collector import Collector
+from doctord.collect.linux import LinuxCollector
 
 
 def collectors(*, databases: bool = True, dsns: Sequence[str] = (), period_s: float = 1.0) -> list[Collector]:
@@ -18,6 +18,5 @@ def collectors(*, databases: bool = True, dsns: Sequence[str] = (), period_s: fl
     Raises:
         ValueError: One of `dsns` is no connection string.
     """
-    linux = importlib.import_module("doctord.collect.linux")
-    found: list[Collector] = [linux.LinuxCollector(period_s=period_s)]
+    found: list[Collector] = [LinuxCollector(period_s=period_s)]
     return found + postgres.collectors(dsns) if databases else found

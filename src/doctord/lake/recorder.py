@@ -1,0 +1,92 @@
+"""The recorder: collectors, schedule and lake in a process that holds nothing else.
+
+`doctord record` reads its options and then becomes this program, in the same process. The parser of the command line
+would take half the memory that a recorder, which runs for months beside a database, may have.
+"""
+
+import json
+import logging
+import os
+import signal
+import sys
+import threading
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Final, NoReturn
+
+from doctord.collect import patient, schedule
+from doctord.errors import Refusal
+from doctord.lake.retention import Retention
+from doctord.lake.writer import LakeWriter
+
+log = logging.getLogger("doctord.record")
+
+# The environment, unlike the arguments of a process, is read by its owner alone: connection strings may hold passwords.
+_OPTIONS: Final = "DOCTORD_RECORDER"
+
+# glibc keeps what is freed, in an arena per thread. Few arenas, and large blocks mapped by themselves, give it back.
+_SMALL: Final = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "131072"}
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What to record, where to, and how."""
+
+    lake: str
+    every_s: float
+    for_s: float | None
+    sync_s: float
+    keep_s: float
+    max_bytes: int
+    dsns: list[str]
+    databases: bool
+    quiet: bool
+
+
+def become(recording: Recording) -> NoReturn:
+    """Turn this process into the recorder."""
+    environment = os.environ | _SMALL | {_OPTIONS: json.dumps(asdict(recording))}
+    os.execve(sys.executable, [sys.executable, "-m", __name__, recording.lake], environment)  # noqa: S606 - none needed
+
+
+def record(recording: Recording, stop: threading.Event) -> None:
+    """Record until told to stop, or until the time is up.
+
+    Raises:
+        Refusal: The lake cannot be written, or a connection string is none.
+    """
+    try:
+        collectors = patient.collectors(databases=recording.databases, dsns=recording.dsns, period_s=recording.every_s)
+    except ValueError as error:
+        hint = "write a connection string such as --dsn 'host=db1 port=5432 user=doctord'"
+        raise Refusal(str(error), hint) from error
+    upkeep = Retention(timedelta(seconds=recording.keep_s), recording.max_bytes)
+    with LakeWriter(Path(recording.lake), sync_s=recording.sync_s, upkeep=upkeep) as writer:
+        names = ", ".join(collector.name for collector in collectors)
+        log.info("recording %s into %s; Ctrl-C stops", names, recording.lake)
+        schedule.run(collectors, writer.append, stop=stop, seconds=recording.for_s, on_tick=writer.tick)
+    log.info("recorded; look at it with: doctord sql --lake %s 'show tables'", recording.lake)
+
+
+def main() -> None:
+    """Read the options that `become` left, and record. Exit status 2 when that is refused."""
+    recording = Recording(**json.loads(os.environ.pop(_OPTIONS)))
+    level = logging.WARNING if recording.quiet else logging.INFO
+    logging.basicConfig(format="%(asctime)s doctord: %(message)s", level=level)
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        record(recording, stop)
+    except Refusal as refusal:
+        sys.exit(_said(refusal))
+
+
+def _said(refusal: Refusal) -> int:
+    sys.stderr.write(f"doctord: {refusal}\nhint: {refusal.hint}\n")
+    return 2
+
+
+if __name__ == "__main__":
+    main()
