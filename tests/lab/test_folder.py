@@ -4,18 +4,26 @@ from pathlib import Path
 
 import pytest
 
+from doctord.lab.errors import LabError
 from doctord.lab.folder import private_folder, sweep
 
 
 @pytest.fixture(autouse=True)
 def _temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
 
 
 def test_the_folder_is_private_and_gone_afterwards() -> None:
     with private_folder() as folder:
         assert folder.stat().st_mode & 0o077 == 0
     assert not folder.exists()
+
+
+def test_a_folder_that_cannot_be_made_is_named_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "missing"))
+    with pytest.raises(LabError, match=r"missing: No such file or directory") as raised, private_folder():
+        pass
+    assert "TMPDIR" in raised.value.hint
 
 
 def test_a_kept_folder_stays_even_when_its_owner_is_gone(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""The lab's temporary folder: private, removed at the end, and swept by the next run when its owner was killed."""
+"""The lab's temporary folder: private, removed at the end, and swept by the next run when its owner was killed.
+
+It is in $TMPDIR, else in /var/tmp: /tmp is often in memory, where a commit costs nothing and no disk can be throttled.
+"""
 
 import logging
 import os
@@ -10,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from doctord.lab.errors import LabError
 from doctord.lab.processes import server_user
 
 log = logging.getLogger("doctord.lab")
@@ -26,7 +30,7 @@ def is_stale(name: str) -> bool:
 
 def sweep() -> None:
     """Remove the folders of labs that were killed before they could do so."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+    for folder in _parent().glob(f"{PREFIX}*"):
         ours = folder.is_dir() and not folder.is_symlink() and folder.stat().st_uid in _our_uids()
         if ours and is_stale(folder.name) and not (folder / _KEEP).exists():
             log.info("removing %s, left behind by a lab that was killed", folder)
@@ -35,8 +39,15 @@ def sweep() -> None:
 
 @contextmanager
 def private_folder(*, keep: bool = False) -> Iterator[Path]:
-    """A new folder for the server and its logs; it stays after the run when `keep` is set."""
-    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+    """A new folder for the server and its logs; it stays after the run when `keep` is set.
+
+    Raises:
+        LabError: it cannot be made.
+    """
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=_parent()))
+    except OSError as error:
+        raise LabError(f"{_parent()}: {error.strerror}", "set TMPDIR to a folder that you may write") from error
     try:
         give(folder)
         yield folder
@@ -52,6 +63,10 @@ def give(path: Path) -> None:
     user = server_user()
     if user is not None:
         shutil.chown(path, user)
+
+
+def _parent() -> Path:
+    return Path(os.environ.get("TMPDIR") or "/var/tmp")  # noqa: S108 - mkdtemp makes a private folder in it
 
 
 def _our_uids() -> set[int]:

@@ -34,7 +34,7 @@ def provide_cluster(binaries: Path, scale: int, data: Path) -> None:
             log.info("preparing a cluster, once for this version of PostgreSQL")
             _prepare(binaries, scale, data)
             _keep(data, kept)
-    subprocess.run(["sync", "--file-system", data], check=True)
+    _quietly(["sync", "--file-system", data])
 
 
 def cache_folder() -> Path:
@@ -44,7 +44,7 @@ def cache_folder() -> Path:
         LabError: others could put a cluster of theirs there.
     """
     home = os.environ.get("XDG_CACHE_HOME")
-    folder = Path(home, "doctord", "lab") if home else Path(f"/var/tmp/doctord-lab-{os.geteuid()}")  # noqa: S108 - its owner is checked
+    folder = Path(home, "doctord", "lab") if home else Path(f"/var/tmp/doctord-clusters-{os.geteuid()}")  # noqa: S108 - its owner is checked
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)
     seen = folder.lstat()
     if seen.st_uid != os.geteuid() or not stat.S_ISDIR(seen.st_mode) or seen.st_mode & 0o022:
@@ -53,7 +53,7 @@ def cache_folder() -> Path:
 
 
 def _copy(source: Path, target: Path) -> None:
-    subprocess.run(["cp", "--archive", "--reflink=auto", "--no-target-directory", source, target], check=True)
+    _quietly(["cp", "--archive", "--reflink=auto", "--no-target-directory", source, target])
 
 
 def _keep(data: Path, kept: Path) -> None:
@@ -90,4 +90,5 @@ def _fill(server: Server, scale: int) -> None:
 def _quietly(command: Sequence[str | Path]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise LabError("the cluster could not be prepared", f"the failed program said:\n{done.stderr.strip()}")
+        last = "\n  ".join(done.stderr.splitlines()[-3:])
+        raise LabError("the cluster could not be prepared", f"the last words were:\n  {last}")
