@@ -47,6 +47,31 @@ def test_a_chart_holds_what_ended_in_its_half_open_interval(path: Path) -> None:
     assert Lake(path).span() == (NOON, NOON + timedelta(minutes=3))
 
 
+def test_a_chart_holds_the_settings_in_force(path: Path) -> None:
+    now = datetime.now(UTC)
+    long_ago = now - timedelta(days=9)
+    with LakeWriter(path) as writer:
+        for hour, value in enumerate(["4096", "8192"]):
+            said = micros(long_ago + timedelta(hours=hour))
+            writer.append(
+                rows("setting", [{"ts": said, "component": "kernel", "name": "vm.swappiness", "value": value}])
+            )
+    (written,) = (path / "sealed" / "setting").iterdir()
+    written.rename(written.with_name(f"{long_ago:%F}"))
+    with LakeWriter(path) as writer:
+        writer.append(statistic(1.0, ts=micros(now)))
+    chart = Lake(path).chart(now - timedelta(hours=1), now)
+    assert chart.frame("setting")["value"].to_list() == ["8192"]
+    assert chart.since == chart.until, "the interval is that of the other tables"
+
+
+def test_settings_alone_are_no_recording(path: Path) -> None:
+    now = datetime.now(UTC)
+    with LakeWriter(path) as writer:
+        writer.append(rows("setting", [{"ts": micros(now), "component": "kernel", "name": "vm.swappiness"}]))
+    assert Lake(path).chart(now, now + timedelta(hours=1)).until is None
+
+
 def test_now_is_in_utc_like_ts(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "America/New_York")
     with LakeWriter(path) as writer:

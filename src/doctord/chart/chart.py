@@ -110,4 +110,5 @@ class Chart:
         return max((value for frame in self._filled() if (value := frame["ts"].max()) is not None), default=None)  # type: ignore[return-value]
 
     def _filled(self) -> list[pl.DataFrame]:
-        return [self.frame(name) for name, table in self.tables.items() if table.num_rows]
+        """Tables with rows, but for settings: those may have been read long before the interval."""
+        return [self.frame(name) for name, table in self.tables.items() if table.num_rows and name != "setting"]

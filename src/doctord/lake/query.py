@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 _PARQUET: Final = b"PAR1"
 _SMALLEST_PARQUET: Final = 12  # magic, length of the footer, magic
 _A_DAY: Final = timedelta(days=1)  # a file's name tells when it was begun by a clock that may have been set since
-
+_INSIDE: Final = 'SELECT * FROM "{table}" WHERE ts > $1 AND ts <= $2 AND ({condition})'
+# A setting is recorded when a recorder starts and when it changes: the last word before an interval holds in it.
+_LASTING: Final = {
+    "setting": 'SELECT * FROM "{table}" WHERE ts <= $2 AND ({condition}) '
+    "QUALIFY ts > $1 OR row_number() OVER (PARTITION BY host, component, db, name ORDER BY ts DESC) = 1"
+}
 
 _PLAIN: Final = {pa.timestamp("us", "UTC"): pa.timestamp("us")}
 
@@ -74,7 +79,7 @@ class Lake:
         return connection
 
     def chart(self, since: datetime, until: datetime, where: "Mapping[str, str] | None" = None) -> Chart:
-        """The rows whose interval ended after `since` and no later than `until`, as a chart.
+        """The rows whose interval ended after `since` and no later than `until`, and the settings in force, as a chart.
 
         `where` names the tables wanted (default: all), each with a condition in SQL that its rows must meet.
         """
@@ -84,8 +89,7 @@ class Lake:
         with self._connect(set(names), days) as connection:
             rows = {
                 name: connection.sql(
-                    f'SELECT * FROM "{name}" WHERE ts > ? AND ts <= ? AND ({condition})',  # noqa: S608 - ours
-                    params=bounds,
+                    _LASTING.get(name, _INSIDE).format(table=name, condition=condition), params=bounds
                 ).to_arrow_table()
                 for name, condition in names.items()
             }
@@ -104,8 +108,9 @@ class Lake:
         segments = [(path.stem, self._read(path, wanted)) for path in self._place.segments()]
         sealed = [path for path in self._place.parquet() if path.parts[-3] in wanted and self._sound(path)]
         for path in sealed:
-            if days is None or days[0].isoformat() <= path.parts[-2] <= days[1].isoformat():
-                parts[path.parts[-3]].files.append(path)
+            table, day = path.parts[-3:-1]
+            if days is None or (day <= days[1].isoformat() and (table in _LASTING or day >= days[0].isoformat())):
+                parts[table].files.append(path)
         in_parquet = {(path.parts[-3], path.stem) for path in sealed}
         for stem, batches in segments:
             for batch in batches:
