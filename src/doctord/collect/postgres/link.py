@@ -149,5 +149,6 @@ class Link:
 
 
 def brief(error: psycopg.Error) -> str:
-    """The server's message on one line, without the part that repeats where it was sought."""
-    return " ".join(str(error).split())
+    """The server's message on one line, without what the driver puts before it."""
+    text = " ".join(str(error).split())
+    return text.removeprefix("connection failed: ").removeprefix("connection is bad: ")

@@ -27,7 +27,8 @@ class Notices:
     def unseen(self, db: str | None, subject: str, why: str, hint: str | None = None) -> None:
         """Something could not be read; once for each subject and reason."""
         if self._new("unseen", db, subject, why, within_s=math.inf):
-            log.warning("%s: %s is not seen: %s%s", db or "postgresql", subject, why, f"\nhint: {hint}" if hint else "")
+            about = subject if db in (None, subject) else f"{db}: {subject}"
+            log.warning("%s is not seen: %s%s", about, why, f"\nhint: {hint}" if hint else "")
             self._add("unseen", db, subject, why, hint)
 
     def happened(self, kind: str, db: str, subject: str, text: str) -> None:
