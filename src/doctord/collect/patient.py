@@ -16,7 +16,7 @@ def collectors(*, databases: bool = True, dsns: Sequence[str] = (), period_s: fl
         period_s: Seconds between two samples of the host.
 
     Raises:
-        ValueError: One of `dsns` is no connection string.
+        Refusal: One of `dsns` is no connection string.
     """
     found: list[Collector] = [LinuxCollector(period_s=period_s)]
     return found + postgres.collectors(dsns) if databases else found

@@ -26,7 +26,7 @@ def collectors(dsns: Sequence[str] = ()) -> list[Collector]:
             without that, the servers found on this host.
 
     Raises:
-        ValueError: One of `dsns` is no connection string.
+        Refusal: One of `dsns` is no connection string.
     """
     if not dsns and any(name in os.environ for name in ("PGHOST", "PGPORT", "PGSERVICE")):
         dsns = [""]

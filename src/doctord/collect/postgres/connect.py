@@ -20,6 +20,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg.waiting import Ready, Wait
 
 from doctord.collect.postgres.identity import acting_as, can_act_as
+from doctord.errors import Refusal
 
 _ANSWER_S: Final = 3.0  # longer than the statement's own limit, so that the server ends it in its own way first
 
@@ -56,13 +57,14 @@ class Target:
         """A target from a connection string or URI; what it leaves out libpq takes from its environment.
 
         Raises:
-            ValueError: It is no connection string. The text of it is not repeated: it may hold a password.
+            Refusal: It is no connection string. The text of it is not repeated: it may hold a password.
         """
         try:
             given = conninfo_to_dict(dsn)
         except psycopg.ProgrammingError:
-            raise ValueError(
-                "a --dsn is no connection string: neither 'host=... port=...' nor 'postgresql://...'"
+            raise Refusal(
+                "a --dsn is no connection string",
+                "write it as 'host=... port=... user=... dbname=...' or 'postgresql://user@host:port/dbname'",
             ) from None
         defaults = {
             option.keyword.decode(): option.val.decode()
