@@ -103,6 +103,20 @@ def test_a_truncated_parquet_file_costs_itself_only(path: Path, kept: int) -> No
     assert "hint:" in problem
 
 
+def test_a_parquet_file_with_a_damaged_footer_costs_itself_only(path: Path) -> None:
+    with LakeWriter(path, rotate_bytes=1) as writer:
+        for value in range(2):
+            writer.append(statistic(value))
+            writer.sync()
+    victim = min(path.glob("sealed/*/*/*.parquet"))
+    content = victim.read_bytes()
+    victim.write_bytes(content[:-300] + bytes(292) + content[-8:])
+    lake = Lake(path)
+    assert values(lake) == [1]
+    [problem] = lake.problems
+    assert str(victim) in problem
+
+
 def test_foreign_files_are_named_and_skipped(path: Path) -> None:
     with LakeWriter(path) as writer:
         writer.append(statistic(1))

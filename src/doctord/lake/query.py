@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import duckdb
 import pyarrow as pa
 
 from doctord._native import Batch, read_segment
@@ -20,8 +21,6 @@ from doctord.lake.place import LakeError, Place, begun
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from duckdb import DuckDBPyConnection
-
 _PARQUET: Final = b"PAR1"
 _SMALLEST_PARQUET: Final = 12  # magic, length of the footer, magic
 _A_DAY: Final = timedelta(days=1)  # a file's name tells when it was begun by a clock that may have been set since
@@ -31,7 +30,6 @@ _LASTING: Final = {
     "setting": 'SELECT * FROM "{table}" WHERE ts <= $2 AND ({condition}) '
     "QUALIFY ts > $1 OR row_number() OVER (PARTITION BY host, component, db, name ORDER BY ts DESC) = 1"
 }
-
 _PLAIN: Final = {pa.timestamp("us", "UTC"): pa.timestamp("us")}
 
 
@@ -61,7 +59,7 @@ class Lake:
         if not found:
             raise LakeError(f"{path}: no lake here", "record one with `doctord record`, or name another with --lake")
 
-    def connect(self, tables: "Iterable[str] | None" = None) -> "DuckDBPyConnection":
+    def connect(self, tables: "Iterable[str] | None" = None) -> duckdb.DuckDBPyConnection:
         """A DuckDB connection with every table of the vocabulary as a view, the same moment for all of them.
 
         Tables other than `tables` (default: all) are there but empty. Times are plain timestamps in UTC, and `now()`
@@ -69,14 +67,25 @@ class Lake:
         """
         return self._connect(set(TABLES if tables is None else tables))
 
-    def _connect(self, tables: set[str], days: tuple[date, date] | None = None) -> "DuckDBPyConnection":
-        import duckdb  # noqa: PLC0415 - heavy
-
+    def _connect(self, tables: set[str], days: tuple[date, date] | None = None) -> duckdb.DuckDBPyConnection:
         connection = duckdb.connect()
         connection.execute("CREATE MACRO now() AS make_timestamp(epoch_us(get_current_timestamp()))")
         for name, parts in self._snapshot(tables, days).items():
-            _create_view(connection, name, parts)
+            try:
+                _create_view(connection, name, parts)
+            except duckdb.Error:
+                parts.files = [path for path in parts.files if self._readable(connection, path)]
+                _create_view(connection, name, parts)
         return connection
+
+    def _readable(self, connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
+        try:
+            connection.sql("SELECT * FROM read_parquet($1)", params=[str(path)])
+        except duckdb.Error as error:
+            if path.exists():  # else retention took it since the listing
+                self._problem(path, f"damaged; skipped ({str(error).splitlines()[0]})")
+            return False
+        return True
 
     def chart(self, since: datetime, until: datetime, where: "Mapping[str, str] | None" = None) -> Chart:
         """The rows whose interval ended after `since` and no later than `until`, and the settings in force, as a chart.
@@ -158,7 +167,7 @@ class Lake:
         self.problems.append(f"{path}: {text}\nhint: move it out of the lake to be rid of this message")
 
 
-def _create_view(connection: "DuckDBPyConnection", name: str, parts: _Parts) -> None:
+def _create_view(connection: duckdb.DuckDBPyConnection, name: str, parts: _Parts) -> None:
     # The registered rows give the columns and their types, also to files of an older vocabulary.
     schema = pa.schema([(column.name, _PLAIN.get(column.type, column.type)) for column in arrow_schema(TABLES[name])])
     rows = pa.Table.from_batches([_fit(batch, schema) for batch in parts.batches], schema)
