@@ -157,8 +157,9 @@ def _tree(case: Case, root: Blocker) -> Evidence:
         "session",
         f"blocker_sid = {root.sid}",
         f"{root.blocked_s:.0f} s waited behind session {root.sid} ({_who(root)}), up to {root.waiters} sessions",
-        f"root idle in its transaction {in_share(idle)} of that time{age}",
-        f"last statement: {shortened(statement)}" if statement else "root of the blocking tree",
+        "",
+        f"it was idle in its transaction {in_share(idle)} of that time{age}"
+        + (f"; last statement: {shortened(statement)}" if statement else ""),
     )
 
 
