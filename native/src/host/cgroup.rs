@@ -64,11 +64,11 @@ impl Cgroups {
     pub fn sample<'a>(
         &mut self,
         interval: &Interval,
-        database_folders: impl Iterator<Item = (u32, &'a Path)>,
+        database_folders: impl Iterator<Item = &'a Path>,
         statistics: &mut Statistics,
     ) {
         if self.samples.is_multiple_of(REST) || self.groups.is_empty() {
-            self.groups = self.find_groups(database_folders.map(|(_, folder)| folder));
+            self.groups = self.find_groups(database_folders);
         }
         self.samples += 1;
         let mut counters = HashMap::new();

@@ -27,6 +27,7 @@ mod sheet;
 mod stat;
 mod taskstats;
 mod text;
+mod unseen;
 mod users;
 
 use std::path::PathBuf;

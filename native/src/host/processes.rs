@@ -15,6 +15,7 @@ use super::sheet::{Events, Layouts, Sheet, columns};
 use super::stat::Schedstat;
 use super::taskstats::{About, Stats, Taskstats};
 use super::text::{number, value};
+use super::unseen;
 use super::users::Users;
 use crate::batch::Batch;
 
@@ -114,17 +115,13 @@ impl Processes {
         self.ask(&mut seen, events);
         for seen in seen {
             if let Err(error) = self.add(interval, &seen) {
-                say_unless_ended(&error, events);
+                unseen::unless_ended(&error, events);
                 self.forget(seen.pid);
             }
         }
         self.previous_boot_ns = Some(self.reader.boot_ns);
         if std::mem::take(&mut self.reader.io_refused) {
-            events.unseen(
-                "/proc/PID/io of other users' processes",
-                "bytes read and written are known only for the own processes",
-                "grant CAP_SYS_PTRACE, or CAP_NET_ADMIN for taskstats, which covers processes with one thread",
-            );
+            unseen::io(events);
         }
     }
 
@@ -133,11 +130,7 @@ impl Processes {
         // Before Linux 5.14 there was no switch: delays were counted unless the command line said no.
         self.reader.has_delays = self.reader.taskstats.is_some() && switch.unwrap_or(1) > 0;
         if switch == Some(0) {
-            events.unseen(
-                "block I/O and memory waits of processes",
-                "delay accounting is off (kernel.task_delayacct = 0)",
-                "sysctl kernel.task_delayacct=1, then restart the server: only processes started later are counted",
-            );
+            unseen::delays(events);
         }
     }
 
@@ -162,7 +155,7 @@ impl Processes {
         ended.into_iter().for_each(|pid| self.forget(pid));
         self.is_list_stale = false;
         if !alive.contains(&1) {
-            say_hidden(events);
+            unseen::hidden(events);
         }
         Ok(())
     }
@@ -186,7 +179,7 @@ impl Processes {
                     stats: None,
                 }),
                 Err(error) => {
-                    say_unless_ended(&error, events);
+                    unseen::unless_ended(&error, events);
                     ended.push(*pid);
                 }
             }
@@ -206,7 +199,7 @@ impl Processes {
             .collect();
         let mut answers = vec![None; about.len()];
         if let Err(error) = taskstats.ask(&about, &mut answers) {
-            say_no_taskstats(events, &error);
+            unseen::taskstats(events, &error);
             self.reader.taskstats = None;
             return;
         }
@@ -250,11 +243,11 @@ impl Processes {
     }
 
     /// Folders in /proc of the database servers' processes.
-    pub fn database_folders(&self) -> impl Iterator<Item = (u32, &Path)> {
+    pub fn database_folders(&self) -> impl Iterator<Item = &Path> {
         let processes = self.processes.values();
         processes
             .filter(|process| command::is_database(&process.identity.command))
-            .map(|process| (process.pid, process.folder.as_path()))
+            .map(|process| process.folder.as_path())
     }
 
     pub fn finish(&mut self, batches: &mut Vec<Batch>) -> Result<(), ArrowError> {
@@ -318,40 +311,10 @@ fn open_taskstats(events: &mut Events) -> Option<Taskstats> {
     match Taskstats::open() {
         Ok(taskstats) => Some(taskstats),
         Err(error) => {
-            say_no_taskstats(events, &error);
+            unseen::taskstats(events, &error);
             None
         }
     }
-}
-
-fn say_no_taskstats(events: &mut Events, error: &io::Error) {
-    events.unseen(
-        "taskstats",
-        &format!("{error}: switches and run-queue waits of processes with several threads are partly unknown, waits for I/O and memory entirely"),
-        "run as root or grant CAP_NET_ADMIN (systemd: AmbientCapabilities=CAP_NET_ADMIN)",
-    );
-}
-
-/// A process that ended since it was listed is no error: its files are gone, or those kept open say that there is no process.
-fn say_unless_ended(error: &io::Error, events: &mut Events) {
-    match error.kind() {
-        io::ErrorKind::NotFound => {}
-        _ if error.raw_os_error() == Some(libc::ESRCH) => {}
-        io::ErrorKind::PermissionDenied => say_hidden(events),
-        _ => events.unseen(
-            "some processes",
-            &error.to_string(),
-            "raise the limit of open files (LimitNOFILE=)",
-        ),
-    }
-}
-
-fn say_hidden(events: &mut Events) {
-    events.unseen(
-        "processes of other users",
-        "/proc hides them (hidepid)",
-        "run as root, or mount /proc with gid= of a group that the recorder is in",
-    );
 }
 
 fn system_figure(name: libc::c_int, fallback: u64) -> u64 {
