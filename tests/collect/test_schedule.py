@@ -129,3 +129,31 @@ def test_a_stepped_clock_is_an_event(monkeypatch: pytest.MonkeyPatch) -> None:
     assert event["kind"] == "clock"
     assert "+3600" in event["text"]
     assert clock.check() == []
+
+
+def test_who_comes_later_is_asked_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "_LOOK_AROUND_S", 0.2)
+    late = Metronome("late", 0.1)
+    arrivals = [[late], []]
+    batches: list[Batch] = []
+    schedule.run(
+        [Metronome("first", 0.1)],
+        batches.append,
+        stop=threading.Event(),
+        seconds=0.6,
+        tick_s=0.1,
+        newcomers=lambda: arrivals.pop(0) if arrivals else [],
+    )
+    assert len(late.times) >= 2
+    assert late.closed
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_fault_of_ours_ends_one_collector_and_is_told() -> None:
+    def fault(_n: int) -> None:
+        raise TypeError
+
+    other = Metronome("other", 0.1)
+    batches = schedule.collect_for([Metronome("faulty", 0.1, fault), other], 0.4)
+    assert [event["text"] for event in events(batches)] == ["ended by a fault of its own; the others go on"]
+    assert len(other.times) >= 4

@@ -1,6 +1,6 @@
 """The patient as a whole: which collectors look at this host and its databases."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from doctord.collect import postgres
 from doctord.collect.collector import Collector
@@ -20,3 +20,15 @@ def collectors(*, databases: bool = True, dsns: Sequence[str] = (), period_s: fl
     """
     found: list[Collector] = [LinuxCollector(period_s=period_s)]
     return found + postgres.collectors(dsns) if databases else found
+
+
+def newcomers(*, databases: bool = True, dsns: Sequence[str] = ()) -> Callable[[], Sequence[Collector]]:
+    """What to ask now and then for the collectors of servers that started after the recording did.
+
+    Where servers are named, by `dsns` or by libpq's environment, nobody else is looked for.
+    """
+    if not databases or dsns or postgres.named_by_environment():
+        return list
+    search = postgres.Search()
+    search.collectors()
+    return search.collectors

@@ -23,6 +23,9 @@ Sink = Callable[[Batch], None]
 _GAP_PERIODS = 3  # one late tick is the scheduler's noise; this many are a hole that an analysis must know of
 _GAP_MIN_S = 1.0
 _CLOCK_STEP_S = 1.0  # NTP slews below half a second and steps above; a step makes intervals lie
+_LOOK_AROUND_S = 10.0
+# What a source can do to its reader; anything else is a fault of ours, which ends that collector and no other.
+_OUTLIVED = (OSError, ValueError, RuntimeError)
 _PATIENCE_S = 2.0  # how long the end waits for a collector that is in the middle of a sample
 
 
@@ -34,6 +37,7 @@ def run(
     seconds: float | None = None,
     on_tick: Callable[[float], None] | None = None,
     tick_s: float = 1.0,
+    newcomers: Callable[[], Sequence[Collector]] | None = None,
 ) -> None:
     """Ask every collector at its period and hand what it yields to `sink`, until told to stop; then close them.
 
@@ -44,6 +48,7 @@ def run(
         seconds: Ends the run by itself after so many seconds, with a last sample of each collector; null for never.
         on_tick: Called in the caller's thread about every `tick_s` with the seconds gone, for progress and upkeep.
         tick_s: See `on_tick`.
+        newcomers: Asked every ten seconds, in the caller's thread, for collectors of what has come since.
 
     A collector that does not come back within two seconds of the end is left behind, and said so in an `event`.
     An exception out of `on_tick` (KeyboardInterrupt among them) ends the run in the same orderly way and is raised.
@@ -51,7 +56,7 @@ def run(
     delivery = _Delivery(sink)
     start = time.monotonic()
     threads = [_Asker(collector, delivery, stop, start, seconds) for collector in collectors]
-    clock = _WallClock()
+    clock, looked = _WallClock(), start
     try:
         for thread in threads:
             thread.start()
@@ -60,6 +65,12 @@ def run(
             delivery(clock.check())
             if on_tick:
                 on_tick(time.monotonic() - start)
+            if newcomers and time.monotonic() - looked >= _LOOK_AROUND_S:
+                looked = time.monotonic()
+                late = [_Asker(collector, delivery, stop, start, seconds) for collector in newcomers()]
+                threads += late
+                for thread in late:
+                    thread.start()
             if seconds is not None and time.monotonic() - start >= seconds:
                 break
     finally:
@@ -140,18 +151,25 @@ class _Asker(threading.Thread):
         self._last: float | None = None
 
     def run(self) -> None:
+        ended_well = False
+        try:
+            self._ask()
+            ended_well = True
+        finally:
+            if not ended_well:
+                self._delivery([_event("gap", self.name, None, "ended by a fault of its own; the others go on")])
+            self._collector.close()
+
+    def _ask(self) -> None:
         period = self._collector.period_s
         tick, due = 0, 0.0
-        try:
-            while not self._stop_event.is_set():
-                self._delivery(self._sample(period))
-                if due >= self._seconds:
-                    return
-                tick = next_tick(tick, period, time.monotonic() - self._begin)
-                due = min(tick * period, self._seconds)
-                self._stop_event.wait(max(0.0, self._begin + due - time.monotonic()))
-        finally:
-            self._collector.close()
+        while not self._stop_event.is_set():
+            self._delivery(self._sample(period))
+            if due >= self._seconds:
+                return
+            tick = next_tick(tick, period, time.monotonic() - self._begin)
+            due = min(tick * period, self._seconds)
+            self._stop_event.wait(max(0.0, self._begin + due - time.monotonic()))
 
     def _sample(self, period: float) -> list[Batch]:
         self.asked = time.monotonic()
@@ -162,7 +180,7 @@ class _Asker(threading.Thread):
         try:
             batches += self._collector.sample()
             self._trouble = None
-        except Exception as error:  # noqa: BLE001 - a fault in one collector must not end the others
+        except _OUTLIVED as error:
             batches += self._report(error)
         return batches
 

@@ -65,7 +65,14 @@ def record(recording: Recording, stop: threading.Event) -> None:
     with LakeWriter(Path(recording.lake), sync_s=recording.sync_s, upkeep=upkeep) as writer:
         names = ", ".join(collector.name for collector in collectors)
         log.info("recording %s into %s; Ctrl-C stops", names, recording.lake)
-        schedule.run(collectors, writer.append, stop=stop, seconds=recording.for_s, on_tick=writer.tick)
+        schedule.run(
+            collectors,
+            writer.append,
+            stop=stop,
+            seconds=recording.for_s,
+            on_tick=writer.tick,
+            newcomers=patient.newcomers(databases=recording.databases, dsns=recording.dsns),
+        )
     log.info("recorded; look at it with: doctord sql --lake %s 'show tables'", recording.lake)
 
 

@@ -28,16 +28,43 @@ def collectors(dsns: Sequence[str] = ()) -> list[Collector]:
     Raises:
         Refusal: One of `dsns` is no connection string.
     """
-    if not dsns and any(name in os.environ for name in ("PGHOST", "PGPORT", "PGSERVICE")):
-        dsns = [""]
-    notices = Notices()
-    found = [] if dsns else _local(notices)
-    if not dsns and not found:
-        return [_Unreached(notices)]
-    # The driver takes memory and time: it is loaded when there is a server to ask.
-    from doctord.collect.postgres import connect, link, sessions, statistics  # noqa: PLC0415
+    dsns = dsns or named_by_environment()
+    if not dsns:
+        return Search().collectors()
+    from doctord.collect.postgres.connect import Target  # noqa: PLC0415 - loads the driver
 
-    targets = [connect.Target.from_dsn(dsn) for dsn in dsns] or [_target(server) for server in found]
+    return _asking([Target.from_dsn(dsn) for dsn in dsns], Notices())
+
+
+def named_by_environment() -> list[str]:
+    """A connection string that leaves all to libpq's environment, where that names a server; else none."""
+    return [""] if any(name in os.environ for name in ("PGHOST", "PGPORT", "PGSERVICE")) else []
+
+
+class Search:
+    """Finds the servers of this host, and on every further call those that have come since."""
+
+    def __init__(self) -> None:
+        """Nothing is looked for yet."""
+        self._known: set[tuple[int | None, str | None]] = set()
+        self._asked = False
+
+    def collectors(self) -> list[Collector]:
+        """Collectors of the servers that were not known yet; at first, one that says so when there are none."""
+        first, notices = not self._asked, Notices()
+        found = [server for server in servers() if (server.port, server.socket_dir) not in self._known]
+        self._asked = True
+        self._known.update((server.port, server.socket_dir) for server in found)
+        if not found and not first:
+            return []
+        reached = _reachable(found, notices)
+        return _asking([_target(server) for server in reached], notices) if reached else [_Unreached(notices)]
+
+
+def _asking(targets: "Sequence[Target]", notices: Notices) -> list[Collector]:
+    # The driver takes memory and time: it is loaded when there is a server to ask.
+    from doctord.collect.postgres import link, sessions, statistics  # noqa: PLC0415
+
     return [
         kind(link.Link(target, notices))
         for target in targets
@@ -45,9 +72,8 @@ def collectors(dsns: Sequence[str] = ()) -> list[Collector]:
     ]
 
 
-def _local(notices: Notices) -> list[Server]:
-    """The servers of this host that can be reached; the others are noted."""
-    found = servers()
+def _reachable(found: Sequence[Server], notices: Notices) -> list[Server]:
+    """Those of the servers that can be reached; the others are noted."""
     for server in found:
         if server.unreachable:
             subject = f"PostgreSQL on port {server.port}" if server.port else f"PostgreSQL process {server.pid}"
