@@ -2,9 +2,6 @@
 
 use std::io;
 
-/// A step of the wall clock against the monotonic one that is reported, nanoseconds.
-const JUMP_NS: i64 = 1_000_000_000;
-
 /// One moment on three clocks, nanoseconds. Only `wall` can be set, only `boot` goes on while the machine sleeps.
 #[derive(Clone, Copy)]
 pub struct Moment {
@@ -20,12 +17,6 @@ impl Moment {
             monotonic: clock(libc::CLOCK_MONOTONIC)?,
             boot: clock(libc::CLOCK_BOOTTIME)?,
         })
-    }
-
-    /// Seconds by which the wall clock was moved since `before`; nothing when it ran like the monotonic one.
-    pub fn jump_since(&self, before: &Moment) -> Option<f64> {
-        let moved = (self.wall - before.wall) - (self.monotonic - before.monotonic);
-        (moved.abs() > JUMP_NS).then_some(moved as f64 / 1e9)
     }
 }
 
@@ -103,10 +94,8 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_of_the_wall_clock_is_seen_and_changes_no_rate() {
+    fn a_jump_of_the_wall_clock_changes_no_rate() {
         let (before, now) = (at(10, 1000), at(12, 5000));
-        assert_eq!(now.jump_since(&before), Some(3998.0));
-        assert_eq!(at(12, 1002).jump_since(&before), None);
         let interval = Interval::between(Some(&before), &now);
         assert_eq!(interval.increase(Some(5), Some(9)), Some(2.0));
         assert_eq!(interval.ts_us, 5_000_000_000);

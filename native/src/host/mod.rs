@@ -113,11 +113,6 @@ impl HostSampler {
     fn take(&mut self, now: &Moment) -> Result<Vec<Batch>, ArrowError> {
         let interval = Interval::between(self.before.as_ref(), now);
         self.events.at(&interval);
-        if let Some(moved_s) = self.before.and_then(|before| now.jump_since(&before)) {
-            let text =
-                format!("The wall clock moved by {moved_s:+.3} s against the monotonic clock; rates are not affected.");
-            self.events.add("clock jump", "wall clock", &text, None);
-        }
         let forks = self.cpu.sample(&interval, &mut self.events);
         self.memory.sample(&interval, &mut self.events);
         self.disks.sample(&interval, &mut self.events);
