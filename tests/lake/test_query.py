@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from doctord._native import Batch
 from doctord.chart.tables import TABLES
 from doctord.collect.collector import micros, rows
 from doctord.lake.place import LakeError
@@ -63,6 +64,26 @@ def test_a_chart_holds_the_settings_in_force(path: Path) -> None:
     chart = Lake(path).chart(now - timedelta(hours=1), now)
     assert chart.frame("setting")["value"].to_list() == ["8192"]
     assert chart.since == chart.until, "the interval is that of the other tables"
+
+
+def test_what_an_earlier_recorder_could_not_see_is_told_until_the_next_one_starts(path: Path) -> None:
+    start = datetime.now(UTC) - timedelta(hours=10)
+
+    def event(hour: int, kind: str, subject: str) -> Batch:
+        return rows("event", [{"ts": micros(start + timedelta(hours=hour)), "kind": kind, "subject": subject}])
+
+    with LakeWriter(path) as writer:
+        for told in (event(0, "recording", "lake"), event(1, "unseen", "old"), event(1, "restart", "old")):
+            writer.append(told)
+        for told in (event(5, "recording", "lake"), event(6, "unseen", "new"), event(8, "restart", "new")):
+            writer.append(told)
+
+    def subjects(since: int, until: int) -> list[str]:
+        chart = Lake(path).chart(start + timedelta(hours=since), start + timedelta(hours=until))
+        return chart.frame("event").sort("ts")["subject"].to_list()
+
+    assert subjects(2, 3) == ["old"]
+    assert subjects(7, 9) == ["new", "new"]
 
 
 def test_settings_alone_are_no_recording(path: Path) -> None:

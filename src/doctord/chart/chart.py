@@ -14,6 +14,8 @@ import pyarrow as pa
 
 from doctord.chart.tables import TABLES, Table
 
+# What is told once and then holds: settings, and among the events what could not be seen.
+LASTING = ("setting", "event")
 ARROW_TYPES: dict[str, pa.DataType] = {
     "ts": pa.timestamp("us", "UTC"),
     "f64": pa.float64(),
@@ -86,11 +88,11 @@ class Chart:
         return {}
 
     def between(self, since: datetime, until: datetime) -> "Chart":
-        """The rows whose interval ends after `since` and no later than `until`; settings are kept, whenever read."""
+        """The rows whose interval ends after `since` and no later than `until`; lasting tables are kept whole."""
         inside = (pl.col("ts") > since) & (pl.col("ts") <= until)
         return Chart(
             {
-                name: (self.frame(name) if name == "setting" else self.frame(name).filter(inside)).to_arrow()
+                name: (self.frame(name) if name in LASTING else self.frame(name).filter(inside)).to_arrow()
                 for name in self.tables
             }
         )
@@ -110,5 +112,5 @@ class Chart:
         return max((value for frame in self._filled() if (value := frame["ts"].max()) is not None), default=None)  # type: ignore[return-value]
 
     def _filled(self) -> list[pl.DataFrame]:
-        """Tables with rows, but for settings: those may have been read long before the interval."""
-        return [self.frame(name) for name, table in self.tables.items() if table.num_rows and name != "setting"]
+        """Tables with rows, but for those that may hold what was told long before the interval."""
+        return [self.frame(name) for name, table in self.tables.items() if table.num_rows and name not in LASTING]

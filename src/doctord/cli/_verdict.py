@@ -1,6 +1,7 @@
 """What the commands that end in a verdict share: progress, the past, printing, and the exit status."""
 
 import json as json_text
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -62,6 +63,13 @@ def conclude(diagnosis: Diagnosis, chart: Chart, *, report: Path | None, json: b
     if diagnosis.since is None:
         raise typer.Exit(2)
     raise typer.Exit(0 if diagnosis.healthy else 1)
+
+
+def check_writable(file: Path) -> None:
+    """Refuse a file that could not be written in the end before anybody waits for it."""
+    folder = file.parent
+    if file.is_dir() or not os.access(file if file.exists() else folder, os.W_OK):
+        raise Refusal(f"{file} cannot be written", "name a file in a folder that is there and that you may write to")
 
 
 def write_report(file: Path, diagnosis: Diagnosis, chart: Chart) -> None:

@@ -29,11 +29,13 @@ def checkup(
     """Look at this host and its databases now, and say what is wrong."""
     with said():
         seconds = parse_duration(length)
-        from doctord.cli._verdict import conclude, past, progress_of
+        from doctord.cli._verdict import check_writable, conclude, past, progress_of
         from doctord.examine import examine
         from doctord.lake.place import default_lake
         from doctord.lake.query import Lake
 
+        if report:
+            check_writable(report)
         kept = lake or default_lake()
         earlier = past(Lake(kept), datetime.now(UTC), PAST) if kept.is_dir() else None
         with progress_of(seconds) as progress:

@@ -110,6 +110,12 @@ class Case:
         """Database time in seconds over the interval."""
         return float(self.active["interval_s"].sum() or 0.0)
 
+    def waited(self, db: str, *wait_classes: str) -> float:
+        """Share (0 to 1) of all database time that sessions of one server spent in some wait classes."""
+        waiting = self.active.filter((pl.col("db") == db) & pl.col("wait_class").is_in(wait_classes))
+        total = self.database_time_s()
+        return float(waiting["interval_s"].sum()) / total if total else 0.0
+
     def worth_saying(self, share: float) -> bool:
         """Whether a share of the time is worth a finding: a part of it, and enough of it to be felt.
 

@@ -25,10 +25,13 @@ _PARQUET: Final = b"PAR1"
 _SMALLEST_PARQUET: Final = 12  # magic, length of the footer, magic
 _A_DAY: Final = timedelta(days=1)  # a file's name tells when it was begun by a clock that may have been set since
 _INSIDE: Final = 'SELECT * FROM "{table}" WHERE ts > $1 AND ts <= $2 AND ({condition})'
-# A setting is recorded when a recorder starts and when it changes: the last word before an interval holds in it.
+# A setting is recorded when a recorder starts and when it changes: the last word before an interval holds in it. What
+# could not be seen is told once by each recorder, and holds until the next one starts.
 _LASTING: Final = {
+    "event": "SELECT * FROM \"{table}\" WHERE ts <= $2 AND ({condition}) AND (ts > $1 OR (kind = 'unseen' AND ts >= "
+    "coalesce((SELECT max(ts) FROM event WHERE kind = 'recording' AND ts <= $2), '-infinity'::TIMESTAMP)))",
     "setting": 'SELECT * FROM "{table}" WHERE ts <= $2 AND ({condition}) '
-    "QUALIFY ts > $1 OR row_number() OVER (PARTITION BY host, component, db, name ORDER BY ts DESC) = 1"
+    "QUALIFY ts > $1 OR row_number() OVER (PARTITION BY host, component, db, name ORDER BY ts DESC) = 1",
 }
 _PLAIN: Final = {pa.timestamp("us", "UTC"): pa.timestamp("us")}
 

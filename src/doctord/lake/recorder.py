@@ -15,7 +15,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final, NoReturn
 
+from doctord._native import Batch
 from doctord.collect import patient, schedule
+from doctord.collect.collector import now_us, rows
 from doctord.errors import Refusal
 from doctord.lake.retention import Retention
 from doctord.lake.writer import LakeWriter
@@ -56,15 +58,12 @@ def record(recording: Recording, stop: threading.Event) -> None:
     Raises:
         Refusal: The lake cannot be written, or a connection string is none.
     """
-    try:
-        collectors = patient.collectors(databases=recording.databases, dsns=recording.dsns, period_s=recording.every_s)
-    except ValueError as error:
-        hint = "write a connection string such as --dsn 'host=db1 port=5432 user=doctord'"
-        raise Refusal(str(error), hint) from error
+    collectors = patient.collectors(databases=recording.databases, dsns=recording.dsns, period_s=recording.every_s)
     upkeep = Retention(timedelta(seconds=recording.keep_s), recording.max_bytes)
     with LakeWriter(Path(recording.lake), sync_s=recording.sync_s, upkeep=upkeep) as writer:
         names = ", ".join(collector.name for collector in collectors)
         log.info("recording %s into %s; Ctrl-C stops", names, recording.lake)
+        writer.append(_beginning(names))
         schedule.run(
             collectors,
             writer.append,
@@ -74,6 +73,11 @@ def record(recording: Recording, stop: threading.Event) -> None:
             newcomers=patient.newcomers(databases=recording.databases, dsns=recording.dsns),
         )
     log.info("recorded; look at it with: doctord sql --lake %s 'show tables'", recording.lake)
+
+
+def _beginning(names: str) -> Batch:
+    about = {"ts": now_us(), "host": os.uname().nodename, "kind": "recording", "subject": "lake"}
+    return rows("event", [about | {"text": f"a recorder of {names} began"}])
 
 
 def main() -> None:

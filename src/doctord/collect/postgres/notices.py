@@ -27,7 +27,7 @@ class Notices:
     def unseen(self, db: str | None, subject: str, why: str, hint: str | None = None) -> None:
         """Something could not be read; once for each subject and reason."""
         if self._new("unseen", db, subject, why, within_s=math.inf):
-            about = subject if db in (None, subject) else f"{db}: {subject}"
+            about = subject if db is None or subject.startswith(db) else f"{db}: {subject}"
             log.warning("%s is not seen: %s%s", about, why, f"\nhint: {hint}" if hint else "")
             self._add("unseen", db, subject, why, hint)
 

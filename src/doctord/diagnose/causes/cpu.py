@@ -238,8 +238,8 @@ def _largest(case: Case) -> list[Evidence]:
         Evidence(
             "process",
             f"command = '{user.command}'",
-            f"{user.name}: {in_share(user.amount / capacity_s)}",
-            "of the host's CPU time",
+            f"{user.name}: {in_share(user.amount / capacity_s)} of the host's CPU time",
+            "",
             "who uses the CPUs",
         )
         for user in consumers(case.processes, pl.col("cpu_s"))[:3]
@@ -308,8 +308,8 @@ def _consumer(other: Consumer, capacity_s: float) -> Evidence:
     return Evidence(
         "process",
         f"command = '{other.command}'",
-        f"{other.name}: {in_share(other.amount / capacity_s)}",
-        "of the host's CPU time",
+        f"{other.name}: {in_share(other.amount / capacity_s)} of the host's CPU time",
+        "",
         "not a process of the database",
     )
 

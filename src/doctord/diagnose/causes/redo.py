@@ -6,6 +6,7 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Evidence, Finding
 from doctord.diagnose.words import in_bytes, in_share
 
@@ -93,7 +94,9 @@ def wal_buffers_full(case: Case) -> Iterator[Finding]:
                 "1 per s",
                 f"wal_buffers holds {case.setting_of_any('wal_buffers') or 'an unknown number of'} blocks",
             ),
-            Evidence("session", f"event in {events}", in_share(share), "of database time", "waited for log buffers"),
+            Evidence(
+                "session", f"event in {events}", f"{in_share(share)} of database time", "", "waited for log buffers"
+            ),
             *(
                 [Evidence("statistic", "name = 'pg_stat_wal.wal_bytes'", f"{in_bytes(written)}/s", "", "redo written")]
                 if written is not None
@@ -118,78 +121,64 @@ def checkpoints_too_frequent(case: Case) -> Iterator[Finding]:
     Source: PostgreSQL documentation, "WAL Configuration"; the rule of redo log sizes from the
         redo rate, K. Manoharan 2008.
     """
-    requested = case.total("pg_stat_checkpointer.num_requested") or 0.0
-    if requested * case.seconds < 2 or 1 / requested > CHECKPOINT_EVERY_S:
-        return
-    wal = case.total("pg_stat_wal.wal_bytes")
-    full_pages = _full_page_share(case)
-    share = case.time.share("Commit") + case.time.share("System I/O") + case.time.share("Configuration")
-    max_wal = case.setting_of_any("max_wal_size")
-    yield case.finding(
-        f"A checkpoint every {1 / requested:.2g} s because the log reaches its size limit",
+    for db in case.dbs:
+        requested = case.total("pg_stat_checkpointer.num_requested", db) or 0.0
+        if requested * case.seconds >= 2 and 1 / requested <= CHECKPOINT_EVERY_S:
+            yield _storm(case, db, requested)
+
+
+def _storm(case: Case, db: str, requested: float) -> Finding:
+    waits = ("Commit", "System I/O", "Configuration")
+    share = case.waited(db, *waits)
+    redo, full_pages = case.total("pg_stat_wal.wal_bytes", db), _full_page_share(case, db)
+    for_, against = weigh(
+        [
+            Sign("statistic", f"name = 'pg_stat_wal.wal_fpi' and db = '{db}'",
+                 None if full_pages is None else full_pages * 100, FULL_PAGES_MUCH * 100,
+                 "up to {:.0f} % of the redo is full pages", "pages are written whole after every checkpoint",
+                 "the checkpoints cost little redo"),
+        ]
+    )  # fmt: skip
+    return case.finding(
+        f"A checkpoint every {1 / requested:.2g} s because the log of {db} reaches its size limit",
         impact=share if case.worth_saying(share) else None,
-        confidence=0.9 if full_pages is None or full_pages >= FULL_PAGES_MUCH else 0.6,
+        confidence=0.6 if against else 0.9,
         for_=[
             Evidence(
                 "statistic",
-                "name = 'pg_stat_checkpointer.num_requested'",
+                f"name = 'pg_stat_checkpointer.num_requested' and db = '{db}'",
                 f"{requested * case.seconds:.0f} requested checkpoints in {case.seconds:.0f} s",
                 f"one in {CHECKPOINT_EVERY_S:.0f} s",
-                f"max_wal_size is {max_wal or 'unknown'} MB",
+                f"max_wal_size is {case.setting('max_wal_size', db) or 'unknown'} MB",
             ),
             Evidence(
                 "session",
-                "wait_class in ('Commit', 'System I/O', 'Configuration')",
-                in_share(share),
-                "of database time",
+                f"wait_class in {waits} and db = '{db}'",
+                f"{in_share(share)} of database time",
+                "",
                 "waited for the log and for writes",
             ),
-            *_full_pages(full_pages),
-            *(
-                [
-                    Evidence(
-                        "statistic",
-                        "name = 'pg_stat_wal.wal_bytes'",
-                        f"{in_bytes(wal)}/s of redo",
-                        f"{in_bytes(wal * 900)} of max_wal_size would do for 5 minutes",
-                        "redo rate x 300 s x 3; less once full pages are rare",
-                    )
-                ]
-                if wal
-                else []
-            ),
+            *for_,
+            *([_room(db, redo)] if redo else []),
         ],
-        against=[
-            Evidence(
-                "statistic",
-                "name = 'pg_stat_wal.wal_fpi'",
-                f"{in_share(full_pages)} of the redo is full pages",
-                in_share(FULL_PAGES_MUCH),
-                "the checkpoints cost little redo",
-            )
-        ]
-        if full_pages is not None and full_pages < FULL_PAGES_MUCH
-        else [],
+        against=against,
     )
 
 
-def _full_page_share(case: Case) -> float | None:
-    pages, redo = case.total("pg_stat_wal.wal_fpi"), case.total("pg_stat_wal.wal_bytes")
+def _room(db: str, redo: float) -> Evidence:
+    return Evidence(
+        "statistic",
+        f"name = 'pg_stat_wal.wal_bytes' and db = '{db}'",
+        f"{in_bytes(redo)}/s of redo",
+        "",
+        f"{in_bytes(redo * 300 * 3)} of max_wal_size would do for 5 minutes (rate x 300 s x 3); less once full pages "
+        "are rare",
+    )
+
+
+def _full_page_share(case: Case, db: str) -> float | None:
+    pages, redo = case.total("pg_stat_wal.wal_fpi", db), case.total("pg_stat_wal.wal_bytes", db)
     return None if pages is None or not redo else min(pages * BLOCK_BYTES / redo, 1.0)
-
-
-def _full_pages(share: float | None) -> list[Evidence]:
-    if share is None or share < FULL_PAGES_MUCH:
-        return []
-    return [
-        Evidence(
-            "statistic",
-            "name = 'pg_stat_wal.wal_fpi'",
-            f"at most {in_share(share)} of the redo is full pages",
-            in_share(FULL_PAGES_MUCH),
-            "pages are written whole after every checkpoint",
-        )
-    ]
 
 
 def _log_write_ms(case: Case) -> float | None:
