@@ -17,6 +17,7 @@ from doctord.collect.postgres.settings import Settings
 from doctord.collect.postgres.sizes import Sizes
 from doctord.collect.postgres.statements import Statements
 from doctord.collect.postgres.views import ClusterViews
+from doctord.collect.postgres.wait_sampling import WaitSampling
 
 _GRANT: Final = "GRANT pg_monitor TO the role that doctord connects as"
 
@@ -58,6 +59,7 @@ class StatisticsCollector:
             Statements(),
             Relations(),
             Sizes(),
+            WaitSampling(),
         )
 
     def sample(self) -> list[Batch]:
