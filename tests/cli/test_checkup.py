@@ -1,5 +1,7 @@
+import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,3 +15,32 @@ def test_a_bad_dsn_is_refused_with_a_hint(command: str, tmp_path: Path) -> None:
     assert result.returncode == 2
     assert "a --dsn is no connection string\nhint: write it as" in result.stderr
     assert "hunter2" not in result.stdout + result.stderr
+
+
+def checkup(*arguments: str) -> subprocess.CompletedProcess[str]:
+    run = [Path(sys.executable).with_name("doctord"), "checkup", "--for", "2s", *arguments]
+    return subprocess.run(run, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_a_named_server_that_does_not_answer_is_no_health(tmp_path: Path) -> None:
+    result = checkup("--dsn", f"host={tmp_path} port=5999 password=hunter2")
+    assert result.returncode in {1, 2}, "1 where the host has a finding of its own"
+    assert "COULD NOT BE SEEN" in result.stdout
+    assert "hunter2" not in result.stdout + result.stderr
+
+
+def test_the_host_alone_is_examined_and_the_report_written(tmp_path: Path) -> None:
+    result = checkup("--no-databases", "--json", "--report", str(tmp_path / "report.html"))
+    assert result.returncode in {0, 1}
+    document = json.loads(result.stdout)
+    assert document["healthy"] is (result.returncode == 0)
+    assert any("CPUs over" in line for line in document["looked_at"])
+    assert "<html" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_report_that_cannot_be_written_is_refused_before_the_look(tmp_path: Path) -> None:
+    began = time.monotonic()
+    result = checkup("--for", "60s", "--report", str(tmp_path / "missing" / "report.html"))
+    assert result.returncode == 2
+    assert "cannot be written\nhint:" in result.stderr
+    assert time.monotonic() - began < 30

@@ -55,14 +55,19 @@ def progress_of(seconds: float) -> Iterator[Callable[[float], None]]:
         yield lambda elapsed: bar.update(task, completed=min(elapsed, seconds))
 
 
-def conclude(diagnosis: Diagnosis, chart: Chart, *, report: Path | None, json: bool) -> None:
-    """Print the verdict, write the report, and end with 0 when healthy, 1 with findings, 2 when nothing was seen."""
+def conclude(diagnosis: Diagnosis, chart: Chart, *, report: Path | None, json: bool, servers: int = 0) -> None:
+    """Print the verdict, write the report, and end with 0 when healthy and 1 with findings.
+
+    It ends with 2 when there is no finding but nothing was seen, or fewer database servers than the user named: nobody
+    should take that for health.
+    """
     if report:
         write_report(report, diagnosis, chart)
     typer.echo(json_of(diagnosis) if json else terminal.render(diagnosis))
-    if diagnosis.since is None:
-        raise typer.Exit(2)
-    raise typer.Exit(0 if diagnosis.healthy else 1)
+    answered = chart.frame("statistic").filter(component="postgresql")["db"].n_unique()
+    if not diagnosis.healthy:
+        raise typer.Exit(1)
+    raise typer.Exit(2 if diagnosis.since is None or answered < servers else 0)
 
 
 def check_writable(file: Path) -> None:

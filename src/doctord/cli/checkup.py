@@ -46,4 +46,4 @@ def checkup(
             with LakeWriter(lake) as writer:
                 for batch in examination.batches:
                     writer.append(batch)
-        conclude(examination.diagnosis, examination.chart, report=report, json=json)
+        conclude(examination.diagnosis, examination.chart, report=report, json=json, servers=len(dsn or ()))

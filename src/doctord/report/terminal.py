@@ -138,7 +138,7 @@ def _evidence(item: Evidence) -> Text:
 
 def _unseen(item: Unseen) -> str:
     grant = f" To see it: {item.grant}" if item.grant else ""
-    return f"{item.what}: {item.why.rstrip('.')}.{grant}"
+    return f"{item.what}: {item.why.rstrip('.?')}.{grant}"
 
 
 def _time(diagnosis: Diagnosis, width: int) -> Iterator[Text]:

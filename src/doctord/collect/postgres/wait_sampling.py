@@ -41,7 +41,9 @@ class WaitSampling:
         period_ms, figures, at_s = installed[0]["period_ms"], Figures(link.db), time.monotonic()
         profile = link.query(_PROFILE.format(schema=installed[0]["name"]))
         increase = self._counters.step(at_s, {row["entity"]: row["samples"] * period_ms for row in profile})
-        for event, waited_ms in increase.per_s.items() if increase else ():
+        if increase is None:
+            return []
+        for event, waited_ms in increase.per_s.items():
             if waited_ms:
                 figures.rate("pg_wait_sampling_profile.wait_time", waited_ms, increase.interval_s, event)
         return figures.batches()
