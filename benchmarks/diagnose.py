@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from doctord.chart.chart import Chart
 from doctord.chart.tables import TABLES
-from doctord.collect.patient import collectors
+from doctord.collect.patient import Patient
 from doctord.collect.schedule import collect_for
 from doctord.diagnose.finding import Diagnosis
 from doctord.lab.fault import all_faults
@@ -53,7 +53,7 @@ def observed() -> Chart:
     charts: list[Chart] = []
 
     def look(server: Server) -> Diagnosis | None:
-        charts.append(Chart.from_batches(collect_for(collectors(dsns=[server.dsn]), OBSERVED_S)))
+        charts.append(Chart.from_batches(collect_for(Patient(dsns=[server.dsn]).collectors(), OBSERVED_S)))
         return None
 
     with ExitStack() as stack:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from doctord._native import Batch
 from doctord.chart.chart import Chart
-from doctord.collect.patient import collectors
+from doctord.collect.patient import Patient
 from doctord.collect.schedule import collect_for
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Diagnosis
@@ -37,6 +37,6 @@ def examine(
         earlier: The same patient's chart of a time before, to judge by its own past.
         progress: Called a few times a second with the seconds gone.
     """
-    batches = collect_for(collectors(databases=databases, dsns=list(dsns), period_s=1.0), seconds, progress)
+    batches = collect_for(Patient(databases=databases, dsns=dsns).collectors(), seconds, progress)
     chart = Chart.from_batches(batches)
     return Examination(batches, chart, diagnose(chart, earlier))

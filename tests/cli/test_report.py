@@ -41,7 +41,7 @@ def test_a_recorded_interval_becomes_a_file(lake: Path, tmp_path: Path) -> None:
     result = report(lake, *INTERVAL, "-o", file)
     assert (result.returncode, result.stderr) == (1, "")
     verdict, name = result.stdout.splitlines()
-    assert "idle in a transaction" in verdict
+    assert "An idle transaction" in verdict
     assert name == str(file)
     assert "Active sessions by wait class" in file.read_text()
 

@@ -1,34 +1,37 @@
 """The patient as a whole: which collectors look at this host and its databases."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from doctord.collect import postgres
 from doctord.collect.collector import Collector
 from doctord.collect.linux import LinuxCollector
 
 
-def collectors(*, databases: bool = True, dsns: Sequence[str] = (), period_s: float = 1.0) -> list[Collector]:
-    """The host's collector, and those of each database server that is here or was named.
+class Patient:
+    """This host and its database servers, those that come later among them."""
 
-    Args:
-        databases: Whether to look for database servers at all.
-        dsns: Connection strings of servers to look at instead of those that are found.
-        period_s: Seconds between two samples of the host.
+    def __init__(self, *, databases: bool = True, dsns: Sequence[str] = (), period_s: float = 1.0) -> None:
+        """Say what to look at.
 
-    Raises:
-        Refusal: One of `dsns` is no connection string.
-    """
-    found: list[Collector] = [LinuxCollector(period_s=period_s)]
-    return found + postgres.collectors(dsns) if databases else found
+        Args:
+            databases: Whether to look at databases at all.
+            dsns: Connection strings of servers to look at. Where they, or libpq's environment, name servers, nobody
+                else is looked for.
+            period_s: Seconds between two samples of the host.
+        """
+        self._named = list(dsns or postgres.named_by_environment()) if databases else []
+        self._search = postgres.Search() if databases and not self._named else None
+        self._period_s = period_s
 
+    def collectors(self) -> list[Collector]:
+        """The host's collector, and those of each server that is here or was named.
 
-def newcomers(*, databases: bool = True, dsns: Sequence[str] = ()) -> Callable[[], Sequence[Collector]]:
-    """What to ask now and then for the collectors of servers that started after the recording did.
+        Raises:
+            Refusal: A connection string is none.
+        """
+        named = postgres.collectors(self._named) if self._named else []
+        return [LinuxCollector(period_s=self._period_s), *named, *self.newcomers()]
 
-    Where servers are named, by `dsns` or by libpq's environment, nobody else is looked for.
-    """
-    if not databases or dsns or postgres.named_by_environment():
-        return list
-    search = postgres.Search()
-    search.collectors()
-    return search.collectors
+    def newcomers(self) -> list[Collector]:
+        """Collectors of servers that were not here at the last call."""
+        return self._search.collectors() if self._search else []

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from doctord._native import Batch
-from doctord.collect import patient, schedule
+from doctord.collect import schedule
 from doctord.collect.collector import now_us, rows
+from doctord.collect.patient import Patient
 from doctord.errors import Refusal
 from doctord.lake.retention import Retention
 from doctord.lake.writer import LakeWriter
@@ -58,7 +59,8 @@ def record(recording: Recording, stop: threading.Event) -> None:
     Raises:
         Refusal: The lake cannot be written, or a connection string is none.
     """
-    collectors = patient.collectors(databases=recording.databases, dsns=recording.dsns, period_s=recording.every_s)
+    patient = Patient(databases=recording.databases, dsns=recording.dsns, period_s=recording.every_s)
+    collectors = patient.collectors()
     upkeep = Retention(timedelta(seconds=recording.keep_s), recording.max_bytes)
     with LakeWriter(Path(recording.lake), sync_s=recording.sync_s, upkeep=upkeep) as writer:
         names = ", ".join(collector.name for collector in collectors)
@@ -70,7 +72,7 @@ def record(recording: Recording, stop: threading.Event) -> None:
             stop=stop,
             seconds=recording.for_s,
             on_tick=writer.tick,
-            newcomers=patient.newcomers(databases=recording.databases, dsns=recording.dsns),
+            newcomers=patient.newcomers,
         )
     log.info("recorded; look at it with: doctord sql --lake %s 'show tables'", recording.lake)
 

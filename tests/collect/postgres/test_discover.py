@@ -61,8 +61,11 @@ def test_a_running_server_is_found(server: PostgresServer) -> None:
 def test_collectors_of_what_was_found(server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PGHOST", "PGPORT", "PGSERVICE"):
         monkeypatch.delenv(name, raising=False)
-    made = [one for one in postgres.collectors() if one.name.startswith(f"postgresql:{server.port} ")]
+    search = postgres.Search()
+    made = [one for one in search.collectors() if one.name.startswith(f"postgresql:{server.port} ")]
     assert [one.name.split()[1] for one in made] == ["sessions", "statistics"]
+    again = [one.name for one in search.collectors()]
+    assert not any(name.startswith(f"postgresql:{server.port} ") for name in again), "it is no newcomer"
     with closing(made[1]) as collector:
         assert rows_of("setting", collector.sample())
 
@@ -73,7 +76,7 @@ def test_the_environment_names_the_server(server: PostgresServer, monkeypatch: p
     monkeypatch.setenv("PGPORT", str(server.port))
     monkeypatch.setenv("PGUSER", "doctord")
     monkeypatch.setenv("PGDATABASE", "postgres")
-    made = postgres.collectors()
+    made = postgres.collectors(postgres.named_by_environment())
     assert [one.name for one in made] == [f"postgresql:{server.port} sessions", f"postgresql:{server.port} statistics"]
     with closing(made[1]) as collector:
         assert rows_of("setting", collector.sample())
@@ -124,7 +127,9 @@ def test_no_server_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PGHOST", "PGPORT", "PGSERVICE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(postgres, "servers", list)
-    (collector,) = postgres.collectors()
+    search = postgres.Search()
+    (collector,) = search.collectors()
+    assert search.collectors() == []
     with closing(collector):
         (event,) = rows_of("event", collector.sample())
         assert collector.sample() == []

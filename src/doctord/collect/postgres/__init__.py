@@ -1,8 +1,9 @@
 """The PostgreSQL collector, for versions 13 to 18, with no more rights than `pg_monitor` gives.
 
-`collectors` is the way in. What each table gets from where: `sessions` fills `session` and `wait`; `views`,
-`replication` and `horizon` fill `statistic`; `statements` fills `statement`; `relations` and `sizes` fill `statistic`
-and `space`; `settings` fills `setting`. No query text but the normalised one of pg_stat_statements is ever read.
+`collectors` (of named servers) and `Search` (for those of this host) are the ways in. What each table gets from where:
+`sessions` fills `session` and `wait`; `views`, `replication`, `horizon` and `wait_sampling` fill `statistic`;
+`statements` fills `statement`; `relations` and `sizes` fill `statistic` and `space`; `settings` fills `setting`. No
+query text but the normalised one of pg_stat_statements is ever read.
 """
 
 import os
@@ -18,19 +19,12 @@ if TYPE_CHECKING:
     from doctord.collect.postgres.connect import Target
 
 
-def collectors(dsns: Sequence[str] = ()) -> list[Collector]:
-    """Two collectors for each server: one samples its sessions, one reads its statistics. Nothing is connected yet.
-
-    Args:
-        dsns: Connection strings. Without any, the server that libpq's environment names (PGHOST, PGPORT, PGSERVICE);
-            without that, the servers found on this host.
+def collectors(dsns: Sequence[str]) -> list[Collector]:
+    """Two for each server named: one samples its sessions, one reads its statistics. Nothing is connected yet.
 
     Raises:
         Refusal: One of `dsns` is no connection string.
     """
-    dsns = dsns or named_by_environment()
-    if not dsns:
-        return Search().collectors()
     from doctord.collect.postgres.connect import Target  # noqa: PLC0415 - loads the driver
 
     return _asking([Target.from_dsn(dsn) for dsn in dsns], Notices())
