@@ -8,7 +8,6 @@ from doctord.analyse.time import CLIENT
 from doctord.chart.chart import Chart
 
 LONGEST_CHAIN_LOG2 = 6
-MOST_SERVERS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +33,22 @@ class Blocker:
 
 def blockers(chart: Chart) -> list[Blocker]:
     """Roots of the blocking trees, the one that cost others most first."""
-    session = chart.frame("session").with_columns(_moment())
+    session = chart.frame("session")
     waiting = session.filter(pl.col("blocker_sid").is_not_null() & (pl.col("kind") == CLIENT))
     if waiting.is_empty():
         return []
+    moment = _moment(session["db"].unique())
     behind = (
-        _with_roots(waiting)
-        .group_by("moment", "db", "root")
-        .agg(pl.col("interval_s").sum().alias("blocked_s"), pl.len().cast(pl.Int64).alias("waiters"))
+        _with_roots(waiting.with_columns(moment))
+        .group_by("moment", "root")
+        .agg(
+            pl.col("db").first(),
+            pl.col("interval_s").sum().alias("blocked_s"),
+            pl.len().cast(pl.Int64).alias("waiters"),
+        )
     )
     root_state = session.filter(pl.col("blocker_sid").is_null()).select(
-        "moment",
+        moment,
         pl.col("sid").alias("root"),
         *("user", "program", "state", "statement_id", "transaction_s", "in_state_s"),
     )
@@ -66,10 +70,11 @@ def blockers(chart: Chart) -> list[Blocker]:
     return [Blocker(**row) for row in grouped.iter_rows(named=True)]
 
 
-def _moment() -> pl.Expr:
+def _moment(servers: pl.Series) -> pl.Expr:
     """A number for each sample of each server: joining on it costs a fraction of joining on time and name."""
-    server = pl.col("db").cast(pl.Categorical).to_physical()
-    return (pl.col("ts").dt.epoch("us") * MOST_SERVERS + server).alias("moment")
+    numbers = pl.Series(range(servers.len()), dtype=pl.Int64)
+    server = pl.col("db").replace_strict(servers, numbers, return_dtype=pl.Int64)
+    return (pl.col("ts").dt.epoch("us") * servers.len() + server).alias("moment")
 
 
 def _with_roots(waiting: pl.DataFrame) -> pl.DataFrame:

@@ -5,43 +5,39 @@ import polars as pl
 from doctord.chart.chart import Chart
 
 DATABASE_COMMAND = r"^(postgres|postmaster|mysqld|mariadbd|oracle|ora_)"
+_SECONDS = pl.col("interval_s")
+_SUMS = {
+    "cpu_s": (pl.col("usr_pct") + pl.col("sys_pct")) * _SECONDS / 100,
+    "run_wait_s": pl.col("run_wait_pct") * _SECONDS / 100,
+    "io_wait_s": pl.col("io_wait_pct") * _SECONDS / 100,
+    "memory_wait_s": pl.col("memory_wait_pct") * _SECONDS / 100,
+    "read_bytes": pl.col("read_bytes_per_s") * _SECONDS,
+    "write_bytes": pl.col("write_bytes_per_s") * _SECONDS,
+    "icsw": pl.col("icsw_per_s") * _SECONDS,
+    "vcsw": pl.col("vcsw_per_s") * _SECONDS,
+    "major_faults": pl.col("major_faults_per_s") * _SECONDS,
+}
 
 
 def processes(chart: Chart) -> pl.DataFrame:
-    """One row per process: means over the time it was seen, weighted by interval.
+    """One row per process: what it used over the time it was seen; null, not zero, where nothing was measured.
 
     Columns: pid, started, command, user, database (is it part of a database server), seconds, cpu_s, run_wait_s,
-    io_wait_s, memory_wait_s (null where unmeasured), read_bytes, write_bytes, icsw, vcsw, major_faults, rss_bytes.
+    io_wait_s, memory_wait_s, read_bytes, write_bytes, icsw, vcsw, major_faults, rss_bytes.
     """
-    weight = pl.col("interval_s")
-
-    def seconds(column: str) -> pl.Expr:
-        return _sum_or_null(pl.col(column) * weight / 100)
-
     return (
         chart.frame("process")
-        .filter(weight.is_not_null())
+        .lazy()
+        .filter(_SECONDS.is_not_null())
+        .select("pid", "started", "command", "user", "rss_bytes", _SECONDS.alias("seconds"), **_SUMS)
         .group_by("pid", "started")
         .agg(
-            pl.col("command").last(),
-            pl.col("user").last(),
+            pl.col("command", "user").last(),
             pl.col("command").last().str.contains(DATABASE_COMMAND).fill_null(value=False).alias("database"),
-            weight.sum().alias("seconds"),
-            (seconds("usr_pct") + seconds("sys_pct")).alias("cpu_s"),
-            seconds("run_wait_pct").alias("run_wait_s"),
-            seconds("io_wait_pct").alias("io_wait_s"),
-            seconds("memory_wait_pct").alias("memory_wait_s"),
-            _sum_or_null(pl.col("read_bytes_per_s") * weight).alias("read_bytes"),
-            _sum_or_null(pl.col("write_bytes_per_s") * weight).alias("write_bytes"),
-            _sum_or_null(pl.col("icsw_per_s") * weight).alias("icsw"),
-            _sum_or_null(pl.col("vcsw_per_s") * weight).alias("vcsw"),
-            _sum_or_null(pl.col("major_faults_per_s") * weight).alias("major_faults"),
+            pl.col("seconds").sum(),
+            *(pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()).alias(name) for name in _SUMS),
             pl.col("rss_bytes").last(),
         )
         .sort("cpu_s", descending=True, nulls_last=True)
+        .collect()
     )
-
-
-def _sum_or_null(values: pl.Expr) -> pl.Expr:
-    """The sum of what was measured; null, not zero, when nothing was."""
-    return pl.when(values.is_not_null().any()).then(values.sum())

@@ -7,6 +7,7 @@ Wood: "Automatic Performance Diagnosis and Tuning in Oracle", CIDR 2005) and act
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import polars as pl
@@ -60,6 +61,7 @@ def seconds_observed(chart: Chart) -> float:
     return 0.0
 
 
+@lru_cache(maxsize=2)  # a chart under examination, and its past: every analysis starts here
 def active_sessions(chart: Chart) -> pl.DataFrame:
     """Samples of sessions that worked or waited on a user's behalf: their time is database time."""
     working = pl.col("kind").is_in(WORKING) & (pl.col("state") == "active") & (pl.col("wait_class") != "Idle")

@@ -42,7 +42,7 @@ def arrow_schema(table: Table) -> pa.Schema:
     return pa.schema([(column.name, ARROW_TYPES[column.type]) for column in table.columns])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Chart:
     """The tables of one patient over one interval.
 

@@ -82,7 +82,8 @@ class Case:
     @cached_property
     def dbs(self) -> list[str]:
         """The database servers that were seen."""
-        return sorted({db for table in ("session", "statistic") for db in self.chart.frame(table)["db"].drop_nulls()})
+        names = [self.chart.frame(table)["db"].drop_nulls().unique() for table in ("session", "statistic")]
+        return pl.concat(names).unique().sort().to_list()
 
     def figures(self, name: str) -> list[figures.Figure]:
         """Figures of that name in `statistic`, by server and entity, largest mean first."""

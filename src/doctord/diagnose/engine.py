@@ -95,10 +95,8 @@ def _looked_at(case: Case) -> tuple[str, ...]:
         if count:
             lines.append(f"{count} {words if count > 1 else words[:-1]}")
     sampled = case.chart.frame("session").filter(pl.col("db").is_not_null())
-    lines += [
-        f"{db}: {rows.height} samples of sessions, {rows['sid'].n_unique()} sessions at work"
-        for (db,), rows in sorted(sampled.partition_by("db", as_dict=True).items())
-    ]
-    lines += [f"{db}: no session at work" for db in case.dbs if db not in sampled["db"].unique()]
+    by_db = sampled.group_by("db").agg(pl.len(), pl.col("sid").n_unique()).sort("db")
+    lines += [f"{db}: {samples} samples of sessions, {sids} sessions at work" for db, samples, sids in by_db.rows()]
+    lines += [f"{db}: no session at work" for db in case.dbs if db not in by_db["db"]]
     statistics = case.chart.frame("statistic").height
     return (*lines, f"{statistics} other figures, {case.chart.frame('setting').height} settings")
