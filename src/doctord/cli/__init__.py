@@ -5,14 +5,28 @@ Heavy imports (Arrow, Polars, DuckDB, a database driver) are local to the comman
 
 import importlib
 import pkgutil
+from typing import Annotated
 
 import typer
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"doctord {version('doctord')}")
+        raise typer.Exit
+
+
 @app.callback()
-def doctord() -> None:
+def doctord(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and end.")
+    ] = False,
+) -> None:
     """Doctor D: what ails this database server, how it knows, and what to do."""
 
 

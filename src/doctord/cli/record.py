@@ -24,7 +24,10 @@ def record(
     quiet: Annotated[bool, typer.Option(help="Say only what goes wrong.")] = False,
     print_unit: Annotated[bool, typer.Option(help="Print a systemd unit and end.")] = False,
 ) -> None:
-    """Record this host and its databases into a lake, until Ctrl-C or SIGTERM."""
+    """Record this host and its databases into a lake.
+
+    It goes on until Ctrl-C or SIGTERM, and leaves a lake that is whole.
+    """
     if print_unit:
         typer.echo(files("doctord.lake").joinpath("doctord.service").read_text(), nl=False)
         return

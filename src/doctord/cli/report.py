@@ -18,7 +18,10 @@ def report(
     file: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")] = Path("report.html"),
     json: Annotated[bool, typer.Option("--json", help="Print the diagnosis as one JSON document.")] = False,
 ) -> None:
-    """Write one HTML file on a recorded interval: verdict, findings, plots of the evidence. Readable offline."""
+    """Write a report on a recorded interval.
+
+    One HTML file, readable offline: verdict, findings, plots of the evidence.
+    """
     with said():
         from doctord.cli._verdict import json_of, recorded, write_report
         from doctord.diagnose import engine

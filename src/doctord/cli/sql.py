@@ -27,7 +27,10 @@ def sql(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV with a header.")] = False,
 ) -> None:
-    """Query a lake in SQL; `doctord sql 'show tables'` lists its tables. Times are in UTC."""
+    """Query a lake in SQL.
+
+    `doctord sql 'show tables'` lists its tables. Times are in UTC.
+    """
     with said():
         result, problems = _run(query, lake)
         if as_json:
