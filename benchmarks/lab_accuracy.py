@@ -83,6 +83,8 @@ The target: the injected cause first in at least 9 of 10 runs of each fault, and
 of the paced load of 100 transactions per second, median over the runs, before the fault and during it.
 
 {table(runs)}
+
+{calibration(runs)}
 """
 
 
@@ -91,6 +93,16 @@ def table(runs: list[Run]) -> str:
     head = ("fault", "cause", "runs", "named first", "first instead", "also named", "light load")
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     return "\n".join(lines + [_row(name, [run for run in runs if run["fault"] == name]) for name in all_faults()])
+
+
+def calibration(runs: list[Run]) -> str:
+    """How sure the first findings were, beside how often they were right."""
+    first = [(run["diagnosis"]["findings"][0]["confidence"], run["correct"]) for run in runs if _causes(run)]
+    if not first:
+        return "No run had a finding."
+    stated, right = statistics.mean(confidence for confidence, _ in first), statistics.mean(good for _, good in first)
+    said = f"Calibration: first findings stated a confidence of {stated:.0%} (mean of {len(first)})"
+    return f"{said}; {right:.0%} were right."
 
 
 def _row(name: str, all_runs: list[Run]) -> str:

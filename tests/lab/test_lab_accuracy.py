@@ -40,3 +40,11 @@ def test_a_run_that_failed_counts_as_wrong() -> None:
 @pytest.mark.parametrize(("skipped", "says"), [("needs root", "skipped"), (None, "1")])
 def test_a_skipped_run_is_not_a_run(skipped: str | None, says: str) -> None:
     assert f"| {says} |" in row([run("disk_throttled", skipped=skipped)])
+
+
+def test_confidence_stands_beside_how_often_it_was_right() -> None:
+    runs = [run("cpu_hog", "cpu_outsider", correct=True), run("cpu_hog", "row_locks"), run("none")]
+    for each in runs[:2]:
+        each["diagnosis"]["findings"][0]["confidence"] = 0.9
+    assert BENCHMARK["calibration"](runs).endswith("a confidence of 90% (mean of 2); 50% were right.")
+    assert BENCHMARK["calibration"]([run("none")]) == "No run had a finding."

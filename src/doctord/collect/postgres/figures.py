@@ -1,6 +1,7 @@
 """Rows of `statistic` with the component `postgresql`, gathered for one batch."""
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from doctord._native import Batch
@@ -21,6 +22,12 @@ class Figures:
             reading = {"name": name, "entity": entity, "value": float(value), "unit": unit, "kind": "gauge"}
             self._rows.append({**self._common, **reading})
 
+    def gauges(self, row: Mapping[str, Any]) -> None:
+        """Each column of a row as a reading under its own name, about what its column `entity` says."""
+        for name, value in row.items():
+            if name != "entity":
+                self.gauge(name, value, unit_of_gauge(name), row.get("entity"))
+
     def rate(self, name: str, per_s: float, interval_s: float, entity: str | None = None) -> None:
         """An increase per second over an interval; its unit follows from the name."""
         increase = {"name": name, "entity": entity, "value": per_s, "unit": f"{unit_of(name)}per_s", "kind": "rate"}
@@ -29,6 +36,18 @@ class Figures:
     def batches(self) -> list[Batch]:
         """One batch, or none when there is nothing to say."""
         return [rows("statistic", self._rows)] if self._rows else []
+
+
+def unit_of_gauge(name: str) -> str:
+    """Unit of a reading, from our own habits of naming.
+
+    >>> [unit_of_gauge(name) for name in ("slots.retained_bytes", "xacts.oldest_s", "db.frozen_age", "slots.active")]
+    ['bytes', 's', 'transactions', 'count']
+    """
+    for ending, unit in (("_bytes", "bytes"), ("_s", "s"), ("_age", "transactions")):
+        if name.endswith(ending):
+            return unit
+    return "blocks" if "blks" in name else "count"
 
 
 def unit_of(name: str) -> str:

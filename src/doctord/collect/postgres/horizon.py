@@ -54,18 +54,8 @@ class Horizon:
         figures = Figures(link.db)
         for sql in (_CONNECTIONS, _PREPARED, _FREEZE, _VACUUM):
             for row in link.query(sql):
-                entity = row.pop("entity", None)
-                for name, value in row.items():
-                    figures.gauge(name, value, _unit(name), entity)
+                figures.gauges(row)
         return figures.batches()
 
     def close(self) -> None:
         """There is nothing of its own."""
-
-
-def _unit(name: str) -> str:
-    if name.endswith("_age"):
-        return "transactions"
-    if name.endswith("_s"):
-        return "s"
-    return "blocks" if "blks" in name else "count"

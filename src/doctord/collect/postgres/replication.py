@@ -53,17 +53,8 @@ class Replication:
         figures = Figures(link.db)
         for sql in (_STANDBYS, _SLOTS, _RECOVERY):
             for row in link.query(sql):
-                entity = row.pop("entity", None)
-                for name, value in row.items():
-                    figures.gauge(name, value, _unit(name), entity)
+                figures.gauges(row)
         return figures.batches()
 
     def close(self) -> None:
         """There is nothing of its own."""
-
-
-def _unit(name: str) -> str:
-    for ending, unit in (("_bytes", "bytes"), ("_s", "s"), ("_age", "transactions")):
-        if name.endswith(ending):
-            return unit
-    return "count"
