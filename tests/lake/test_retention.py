@@ -38,6 +38,12 @@ def test_the_oldest_of_all_tables_go_when_the_lake_is_too_large(path: Path) -> N
     assert segment.exists(), "open segments never go"
 
 
+def test_what_was_told_once_stays(path: Path) -> None:
+    told = [sealed(path, timedelta(days=400), table=table) for table in ("setting", "event")]
+    Retention(keep=timedelta(days=7), max_bytes=0)(Place(path))
+    assert all(file.exists() for file in told)
+
+
 def test_without_limits_nothing_goes(path: Path) -> None:
     file = sealed(path, timedelta(days=4000))
     Retention()(Place(path))

@@ -12,10 +12,8 @@ from typing import Any, Protocol
 import polars as pl
 import pyarrow as pa
 
-from doctord.chart.tables import TABLES, Table
+from doctord.chart.tables import LASTING, TABLES, Table
 
-# What is told once and then holds: settings, and among the events what could not be seen.
-LASTING = ("setting", "event")
 ARROW_TYPES: dict[str, pa.DataType] = {
     "ts": pa.timestamp("us", "UTC"),
     "f64": pa.float64(),

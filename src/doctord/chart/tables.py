@@ -339,3 +339,6 @@ TABLES: Final[dict[str, Table]] = {
         ),
     )
 }
+
+# What is told once and then holds: settings, and among the events what could not be seen.
+LASTING: Final = ("setting", "event")

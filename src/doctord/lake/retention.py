@@ -1,4 +1,7 @@
-"""Retention: sealed files go when they are too old, or when the lake is too large; open segments never do."""
+"""Retention: sealed files go when they are too old, or when the lake is too large; open segments never do.
+
+Nor do settings and events: they are small, and what a recorder told once, when it started, must hold as long as it runs.
+"""
 
 import logging
 from collections.abc import Iterable
@@ -6,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from doctord.chart.tables import LASTING
 from doctord.lake.place import Place, begun
 
 log = logging.getLogger(__name__)
@@ -22,7 +26,7 @@ class Retention:
 
     def __call__(self, place: Place) -> None:
         """Delete what is over the limits, oldest first."""
-        files = [path for path in place.parquet() if begun(path.stem)]
+        files = [path for path in place.parquet() if begun(path.stem) and path.parts[-3] not in LASTING]
         if self.keep is not None:
             oldest = datetime.now(UTC) - self.keep - _LONGEST_SEGMENT
             _delete(path for path in files if (start := begun(path.stem)) and start < oldest)
