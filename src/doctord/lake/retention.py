@@ -1,6 +1,6 @@
 """Retention: sealed files go when they are too old, or when the lake is too large; open segments never do.
 
-Nor do settings and events: they are small, and what a recorder told once, when it started, must hold as long as it runs.
+Nor do settings and events: they are small, and what a recorder told once, when it started, must hold while it runs.
 """
 
 import logging
