@@ -41,3 +41,10 @@ def test_a_deadlock_ends() -> None:
 
 def test_nobody_waits() -> None:
     assert blockers(Chart.from_rows(session=[session(1)])) == []
+
+
+def test_what_the_root_does_while_others_wait() -> None:
+    (blocker,) = blockers(Chart.from_rows(session=[session(2, 1), session(1, event="WALSync")]))
+    assert blocker.event == "WALSync"
+    (idle,) = blockers(Chart.from_rows(session=[session(2, 1), session(1, state="idle in transaction", event="x")]))
+    assert idle.event is None

@@ -16,7 +16,8 @@ class Blocker:
 
     `blocked_s` is the time others spent waiting behind it, directly or through others; `idle_blocked_s` the part of it
     in which the root itself was idle in a transaction, and `longest_idle_s` how long it once was. `transaction_s` is
-    the age that its transaction reached; `waiters` the most sessions that stood behind it at one moment.
+    the age that its transaction reached; `waiters` the most sessions that stood behind it at one moment; `event` what
+    it did most while it was at work and others waited.
     """
 
     db: str
@@ -29,6 +30,7 @@ class Blocker:
     waiters: int
     transaction_s: float | None
     longest_idle_s: float
+    event: str | None
 
 
 def blockers(chart: Chart) -> list[Blocker]:
@@ -50,7 +52,7 @@ def blockers(chart: Chart) -> list[Blocker]:
     root_state = session.filter(pl.col("blocker_sid").is_null()).select(
         moment,
         pl.col("sid").alias("root"),
-        *("user", "program", "state", "statement_id", "transaction_s", "in_state_s"),
+        *("user", "program", "state", "statement_id", "transaction_s", "in_state_s", "event"),
     )
     idle = pl.col("state").str.starts_with("idle in transaction").fill_null(value=False)
     grouped = (
@@ -63,6 +65,7 @@ def blockers(chart: Chart) -> list[Blocker]:
             pl.col("waiters").max(),
             pl.col("transaction_s").max(),
             pl.col("in_state_s").filter(idle).max().fill_null(0.0).alias("longest_idle_s"),
+            pl.col("event").filter(~idle).drop_nulls().mode().sort().first(),
         )
         .sort("blocked_s", descending=True)
         .rename({"root": "sid"})

@@ -24,7 +24,8 @@ def row_locks(case: Case) -> Iterator[Finding]:
     Looks like: client sessions wait on `transactionid` or `tuple` while CPUs and disks have room.
     Hurts because: rows that many transactions change serve one transaction at a time; what waits in the queue holds its
         own locks and its connection meanwhile.
-    Speaks for it: share of database time in these waits; a blocking tree whose root is at work.
+    Speaks for it: share of database time in these waits; a blocking tree whose root is at work, and at what: a root
+        that waits for the log or for a read holds the row as long as that takes.
     Speaks against it: a root that is idle in its transaction (that is another cause); short waits over many roots.
     Remedy: Shorten the transaction that holds the row: change the hot row last, commit at once, keep round trips to the
         client out of it. Split a hot counter over several rows, or add up later. Look at the statements named here.
@@ -159,6 +160,7 @@ def _tree(case: Case, root: Blocker) -> Evidence:
         f"{root.blocked_s:.0f} s waited behind session {root.sid} ({_who(root)}), up to {root.waiters} sessions",
         "",
         f"it was idle in its transaction {in_share(idle)} of that time{age}"
+        + (f", else mostly in {root.event}" if root.event else "")
         + (f"; last statement: {shortened(statement)}" if statement else ""),
     )
 
