@@ -17,7 +17,7 @@ from doctord.cli.arguments import Refusal, parse_duration, parse_moment
 from doctord.diagnose.finding import Diagnosis
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
-from doctord.report import document, html, terminal
+from doctord.report import document, terminal
 
 
 def past(lake: Lake, before: datetime, length: str) -> Chart:
@@ -79,6 +79,8 @@ def check_writable(file: Path) -> None:
 
 def write_report(file: Path, diagnosis: Diagnosis, chart: Chart) -> None:
     """Write the report as HTML; a refusal where the file cannot be written."""
+    from doctord.report import html
+
     try:
         file.write_text(html.render(diagnosis, chart), encoding="utf-8")
     except OSError as error:
