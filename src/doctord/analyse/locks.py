@@ -36,7 +36,12 @@ class Blocker:
 def blockers(chart: Chart) -> list[Blocker]:
     """Roots of the blocking trees, the one that cost others most first."""
     session = chart.frame("session")
-    waiting = session.filter(pl.col("blocker_sid").is_not_null() & (pl.col("kind") == CLIENT))
+    waiting = (
+        session.lazy()
+        .filter(pl.col("blocker_sid").is_not_null() & (pl.col("kind") == CLIENT))
+        .select("ts", "db", "sid", "blocker_sid", "interval_s")
+        .collect()
+    )
     if waiting.is_empty():
         return []
     moment = _moment(session["db"].unique())

@@ -63,9 +63,13 @@ def seconds_observed(chart: Chart) -> float:
 
 @lru_cache(maxsize=2)  # a chart under examination, and its past: every analysis starts here
 def active_sessions(chart: Chart) -> pl.DataFrame:
-    """Samples of sessions that worked or waited on a user's behalf: their time is database time."""
+    """Samples of sessions that worked or waited on a user's behalf: their time is database time.
+
+    Columns: ts, interval_s, db, sid, pid, wait_class, event, statement_id, in_state_s.
+    """
     working = pl.col("kind").is_in(WORKING) & (pl.col("state") == "active") & (pl.col("wait_class") != "Idle")
-    return chart.frame("session").filter(working)
+    columns = ("ts", "interval_s", "db", "sid", "pid", "wait_class", "event", "statement_id", "in_state_s")
+    return chart.frame("session").lazy().filter(working).select(columns).collect()
 
 
 def time_model(chart: Chart) -> TimeModel:
