@@ -3,6 +3,8 @@ import select
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,11 +38,20 @@ def test_a_process_ends_with_its_context(tmp_path: Path) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_a_tied_process_dies_with_its_parent() -> None:
     parent = f"import subprocess; print(subprocess.Popen({tied(['sleep', '60'])}).pid, flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", parent], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        child = os.pidfd_open(int(process.stdout.readline()))
+        pid = int(process.stdout.readline())
+        child = os.pidfd_open(pid)
+        wait_for(lambda: Path(f"/proc/{pid}/comm").read_text() == "sleep\n")  # only then is it tied
         process.kill()
     ended, _, _ = select.select([child], [], [], 10)  # a pidfd becomes readable when its process ends
     os.close(child)

@@ -27,14 +27,13 @@ class Notices:
     def unseen(self, db: str | None, subject: str, why: str, hint: str | None = None) -> None:
         """Something could not be read; once for each subject and reason."""
         if self._new("unseen", db, subject, why, within_s=math.inf):
-            about = subject if db is None or subject.startswith(db) else f"{db}: {subject}"
-            log.warning("%s is not seen: %s%s", about, why, f"\nhint: {hint}" if hint else "")
+            log.warning("%s is not seen: %s%s", _about(db, subject), why, f"\nhint: {hint}" if hint else "")
             self._add("unseen", db, subject, why, hint)
 
     def happened(self, kind: str, db: str, subject: str, text: str) -> None:
         """Something happened; what another collector says of the same moment is left out."""
         if self._new(kind, db, subject, text, within_s=_SAME_MOMENT_S):
-            log.info("%s: %s: %s", db, subject, text)
+            log.info("%s: %s", _about(db, subject), text)
             self._add(kind, db, subject, text, None)
 
     def batches(self) -> list[Batch]:
@@ -54,3 +53,7 @@ class Notices:
         row = {"kind": kind, "db": db, "subject": subject, "text": text, "hint": hint}
         with self._lock:
             self._pending.append({"ts": now_us(), "host": os.uname().nodename, **row})
+
+
+def _about(db: str | None, subject: str) -> str:
+    return subject if db is None or subject.startswith(db) else f"{db}: {subject}"
