@@ -83,7 +83,7 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Finding]:
         return
     root = idle[0]
     yield case.finding(
-        f"An idle transaction, session {root.sid}, blocks up to {root.waiters} others",
+        f"An idle transaction, session {root.sid}, blocks {root.waiters} others",
         impact=blocked_s / total,
         confidence=0.95,
         for_=[_tree(case, root) for root in idle[:3]],
