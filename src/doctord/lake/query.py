@@ -98,13 +98,17 @@ class Lake:
         names = dict.fromkeys(TABLES, "true") if where is None else where
         days = (since.astimezone(UTC).date() - _A_DAY, until.astimezone(UTC).date() + _A_DAY)
         bounds = [moment.astimezone(UTC).replace(tzinfo=None) for moment in (since, until)]
-        with self._connect(set(names), days) as connection:
-            rows = {
-                name: connection.sql(
-                    _LASTING.get(name, _INSIDE).format(table=name, condition=condition), params=bounds
-                ).to_arrow_table()
-                for name, condition in names.items()
-            }
+        try:
+            with self._connect(set(names), days) as connection:
+                rows = {
+                    name: connection.sql(
+                        _LASTING.get(name, _INSIDE).format(table=name, condition=condition), params=bounds
+                    ).to_arrow_table()
+                    for name, condition in names.items()
+                }
+        except duckdb.Error as error:
+            hint = "a file inside is damaged, or was deleted just now: try again, then move it out of the lake"
+            raise LakeError(f"{self.path}: {str(error).splitlines()[0]}", hint) from error
         return Chart({name: table.cast(arrow_schema(TABLES[name])) for name, table in rows.items() if table.num_rows})
 
     def span(self) -> tuple[datetime, datetime] | None:
