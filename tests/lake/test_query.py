@@ -202,3 +202,18 @@ def test_a_lake_that_may_only_be_read_is_read(path: Path) -> None:
     finally:
         for folder in folders:
             folder.chmod(0o750)
+
+
+def test_a_damaged_page_is_a_refusal(path: Path) -> None:
+    with LakeWriter(path) as writer:
+        writer.append(rows("statistic", [{"ts": micros(NOON), "value": n / 7} for n in range(5000)]))
+    (written,) = path.glob("sealed/statistic/*/*")
+    whole = bytearray(written.read_bytes())
+    whole[40 : len(whole) // 2] = bytes(len(whole) // 2 - 40)
+    target = written.parent.parent / "2026-11-20" / "20261120T120000Z-00000000.parquet"
+    target.parent.mkdir(exist_ok=True)
+    written.unlink()
+    target.write_bytes(whole)
+    with pytest.raises(LakeError) as refusal:
+        Lake(path).chart(NOON - timedelta(hours=1), NOON)
+    assert "move it out of the lake" in refusal.value.hint
