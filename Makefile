@@ -6,7 +6,7 @@ SECONDS ?= 20
 .PHONY: checkup test check format docs clean
 
 # Editable install: Python is read where it stands, so only a change to the native crate or to the metadata builds again.
-$(VENV)/installed: pyproject.toml native/Cargo.toml native/Cargo.lock $(shell find native/src -name '*.rs')
+$(VENV)/installed: pyproject.toml native/Cargo.toml native/Cargo.lock $(shell find native/src native/calltrace -name '*.rs' -o -name Cargo.toml)
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
 	@echo "Installing into $(VENV): the first time builds the native crate, about three minutes"
 	@$(BIN)/python -m pip install --quiet --editable .
@@ -25,17 +25,17 @@ check: $(VENV)/tested
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	cargo fmt --manifest-path native/Cargo.toml --check
-	cargo clippy --manifest-path native/Cargo.toml --all-targets --no-default-features -- --deny warnings
+	cargo fmt --all --manifest-path native/Cargo.toml --check
+	cargo clippy --manifest-path native/Cargo.toml --workspace --all-targets --no-default-features -- --deny warnings
 
 test: $(VENV)/tested
-	cargo test --quiet --manifest-path native/Cargo.toml --no-default-features
+	cargo test --quiet --workspace --manifest-path native/Cargo.toml --no-default-features
 	$(BIN)/pytest
 
 format: $(VENV)/tested
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	cargo fmt --manifest-path native/Cargo.toml
+	cargo fmt --all --manifest-path native/Cargo.toml
 
 docs: $(VENV)/tested
 	$(BIN)/python docs/make_reference.py

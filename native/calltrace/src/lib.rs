@@ -1,0 +1,7 @@
+//! Reads system-call traces of strace, truss and perf trace, of any size, and says where the time went.
+
+pub mod details;
+pub mod event;
+pub mod journal;
+pub mod layout;
+pub mod names;
