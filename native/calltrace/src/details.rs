@@ -10,11 +10,15 @@ use crate::names::{self, Class};
 
 /// Fill in `fd`, `target`, `size`, `offset` and `site` of a call from its name and arguments.
 pub fn fill(event: &mut Event, chunk: &[u8]) {
-    if event.kind == Kind::Resumed {
-        return; // the digest joins it with its start, and fills in what that line lacked
-    }
     let class = names::class(event.call);
     let arguments = event.arguments.of(chunk);
+    if event.kind == Kind::Resumed {
+        // Descriptor and site stand at its start; what a read or write was about may stand here.
+        if class.moves_data() || class == Class::Seek {
+            (event.size, event.offset) = extent(class, event.name.of(chunk), arguments);
+        }
+        return;
+    }
     if class.has_descriptor() {
         descriptor(event, arguments);
     } else if class == Class::Poll {

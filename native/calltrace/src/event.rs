@@ -45,6 +45,8 @@ pub enum Kind {
     Killed,
     /// The tracer took hold of a process; the pid is in `result`.
     Attached,
+    /// Detail of the line before it (truss -v, a stack frame); the text is in `remark`.
+    More,
 }
 
 /// Marks a time that the trace does not give.

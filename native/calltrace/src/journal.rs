@@ -20,6 +20,15 @@ pub struct Journal {
     pub calls: Vec<CallName>,
     /// Calls that were counted in the sums only, because the limit of detail was reached.
     pub calls_without_detail: u64,
+    pub channels: u32,
+}
+
+impl Journal {
+    /// A number for a pipe, or for one direction of a socket pair; never 0.
+    pub fn new_channel(&mut self) -> u32 {
+        self.channels += 1;
+        self.channels
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

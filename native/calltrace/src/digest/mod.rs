@@ -1,0 +1,533 @@
+//! Takes the lines of a trace in order, and makes of them the journal and the sums.
+//!
+//! It joins what a tool had to write on two lines, knows the processes and how they came to be, and what each
+//! descriptor stands for.
+
+mod addresses;
+mod clock;
+pub mod files;
+mod meaning;
+mod processes;
+mod sites;
+
+use std::collections::BTreeMap;
+
+use crate::details;
+use crate::event::{Event, Kind, NO_NUMBER, NO_TIME, Reason};
+use crate::journal::{Birth, End, Entry, Journal, Process, ProcessId, SiteId};
+use crate::layout::{Clock, Layout};
+use crate::names::{self, Class, UNKNOWN};
+use crate::profile::{ProcessSum, Profile, TargetSum};
+use clock::Timeline;
+use files::Files;
+use processes::ByPid;
+use sites::Numbers;
+
+/// Calls that are kept in detail, unless told otherwise: 96 MB of them.
+pub const MOST_DETAIL: u64 = 6_000_000;
+
+/// Stamps with four decimals, as truss prints them, are apart by up to this without anything between.
+const TICKS_NS: u64 = 300_000;
+
+/// Lines that were not used, for one reason.
+#[derive(Clone, Debug, Default)]
+pub struct Skipped {
+    pub lines: u64,
+    pub first_line: Option<u64>,
+    pub example: String,
+}
+
+/// How the durations of calls became known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Elapsed {
+    pub measured: u64,
+    pub since_last_event: u64,
+    pub until_next_call: u64,
+}
+
+#[derive(Default)]
+pub struct Digest {
+    pub journal: Journal,
+    pub profile: Profile,
+    pub lines: u64,
+    pub skipped: BTreeMap<Reason, Skipped>,
+    pub elapsed: Elapsed,
+    /// When the first call started and the last line was written; null for an empty trace.
+    pub span_ns: Option<(u64, u64)>,
+    /// Lines whose stamp was before that of their process's line before.
+    pub backwards: u64,
+    timeline: Timeline,
+    by_pid: ByPid,
+    states: Vec<State>,
+    files: Vec<Files>,
+    numbers: Numbers,
+    detail_left: u64,
+    /// The process of a file that names none (strace -ff).
+    file_pid: u32,
+    /// Processes within a fork: an unknown process is the child of one of them.
+    forking: Vec<ProcessId>,
+    /// Whom a detail line is about.
+    last: Option<Done>,
+}
+
+/// What is known of a process between its lines.
+#[derive(Default)]
+struct State {
+    files: u32,
+    /// When its last call returned.
+    free_ns: Option<u64>,
+    stamp_ns: u64,
+    pending: Option<Pending>,
+    held: Option<Held>,
+    /// The descriptor made last, for the details that truss writes on later lines.
+    accepted: Option<i64>,
+}
+
+/// A call that has not returned.
+struct Pending {
+    start_ns: u64,
+    done: Done,
+    /// Kept for calls whose meaning lies in them.
+    arguments: Vec<u8>,
+}
+
+/// A call whose duration the trace does not give: it is taken to last until the process's next line.
+struct Held {
+    start_ns: u64,
+    entry: Option<u32>,
+    call: u16,
+    target: u32,
+}
+
+/// What a call was, apart from its time and its result.
+#[derive(Clone, Copy, Debug, Default)]
+struct Done {
+    process: ProcessId,
+    call: u16,
+    class: Class,
+    site: SiteId,
+    fd: i32,
+    target: u32,
+    size: i64,
+    offset: i64,
+}
+
+/// When a call ran.
+#[derive(Clone, Copy)]
+struct Span {
+    start_ns: u64,
+    elapsed_ns: Option<u64>,
+}
+
+impl Digest {
+    pub fn new(layout: Layout, most_detail: u64) -> Digest {
+        Digest {
+            journal: Journal {
+                layout,
+                ..Journal::default()
+            },
+            profile: Profile {
+                targets: vec![TargetSum::default()],
+                ..Profile::default()
+            },
+            timeline: Timeline::new(layout),
+            detail_left: most_detail,
+            ..Digest::default()
+        }
+    }
+
+    /// Go on with another file of the same trace; `pid` is the one in its name (strace -ff), or 0.
+    pub fn begin_file(&mut self, layout: Layout, pid: u32) {
+        self.timeline = Timeline::new(layout).counting_from(self.timeline.origin_ns());
+        self.file_pid = pid;
+    }
+
+    /// What times count from: nanoseconds since 1970 with `Clock::Epoch`, of the day with `Clock::Day`.
+    pub fn origin_ns(&self) -> Option<i64> {
+        self.timeline.origin_ns()
+    }
+
+    /// Count lines that were not used; `first_line` counts from the start of the file.
+    pub fn skip(&mut self, reason: Reason, lines: u64, first_line: Option<u64>, example: &[u8]) {
+        let skipped = self.skipped.entry(reason).or_default();
+        if skipped.lines == 0 {
+            skipped.first_line = first_line;
+            skipped.example = String::from_utf8_lossy(&example[..example.len().min(60)]).into_owned();
+        }
+        skipped.lines += lines;
+    }
+
+    pub fn take(&mut self, chunk: &[u8], event: &Event) {
+        if event.kind == Kind::More {
+            return self.detail(event.remark.of(chunk));
+        }
+        let now_ns = self.timeline.at(event);
+        let process = self.process(event, now_ns);
+        self.release(process, now_ns);
+        match event.kind {
+            Kind::Call | Kind::NoReturn => self.call(process, now_ns, chunk, event),
+            Kind::Unfinished => self.begin(process, now_ns, chunk, event),
+            Kind::Resumed => self.resume(process, now_ns, chunk, event),
+            Kind::Child => self.child_returned(process, now_ns, event),
+            Kind::Signal => self.journal.processes[process as usize].signals += 1,
+            Kind::Exited => self.ended(process, now_ns, End::Exited(event.result)),
+            Kind::Killed => {
+                let signal = String::from_utf8_lossy(event.name.of(chunk)).into_owned();
+                self.ended(process, now_ns, End::Killed(signal));
+            }
+            Kind::Attached | Kind::More => {}
+        }
+    }
+
+    /// Close what is open: calls that had not returned when the trace ended last until then.
+    pub fn finish(&mut self) {
+        let end_ns = self.span_ns.map_or(0, |(_, last_ns)| last_ns);
+        for process in 0..self.states.len() as ProcessId {
+            self.release_at_end(process);
+            self.abandon(process, end_ns);
+        }
+    }
+
+    fn process(&mut self, event: &Event, now_ns: u64) -> ProcessId {
+        let pid = match event.kind {
+            Kind::Attached if event.result > 0 => event.result as u32,
+            _ if event.pid == 0 => self.file_pid,
+            _ => event.pid,
+        };
+        let ends = matches!(event.kind, Kind::Exited | Kind::Killed);
+        let process = match self.by_pid.get(pid, event.thread) {
+            Some(process) if ends || self.journal.processes[process as usize].end.is_none() => process,
+            _ => self.new_process(pid, event.thread, now_ns),
+        };
+        let state = &mut self.states[process as usize];
+        self.backwards += u64::from(now_ns < state.stamp_ns);
+        state.stamp_ns = now_ns;
+        self.profile.processes[process as usize].last_ns = now_ns;
+        let (first_ns, last_ns) = self.span_ns.unwrap_or((now_ns, now_ns));
+        self.span_ns = Some((first_ns.min(now_ns), last_ns.max(now_ns)));
+        process
+    }
+
+    fn new_process(&mut self, pid: u32, thread: u32, now_ns: u64) -> ProcessId {
+        let process = self.journal.processes.len() as ProcessId;
+        self.journal.processes.push(Process {
+            pid,
+            thread,
+            began_ns: now_ns,
+            ..Process::default()
+        });
+        self.profile.processes.push(ProcessSum::default());
+        let leader = if thread == 0 { None } else { self.thread_of(pid) };
+        self.states.push(State {
+            files: leader.map_or(self.files.len() as u32, |leader| self.states[leader as usize].files),
+            ..State::default()
+        });
+        if let Some(leader) = leader {
+            self.journal.processes[process as usize].parent = Some(leader);
+            self.journal.processes[process as usize].birth = Birth::Thread;
+        } else {
+            self.files.push(Files::default());
+        }
+        self.by_pid.set(pid, thread, process);
+        if let [parent] = self.forking[..]
+            && leader.is_none()
+        {
+            self.adopt(parent, process, Birth::Forked, now_ns);
+        }
+        process
+    }
+
+    /// The first thread of a process that was seen (truss -l).
+    fn thread_of(&self, pid: u32) -> Option<ProcessId> {
+        let found = self
+            .journal
+            .processes
+            .iter()
+            .position(|process| process.pid == pid && process.end.is_none())?;
+        (found + 1 < self.journal.processes.len()).then_some(found as ProcessId)
+    }
+
+    /// Make a process the child of another, with its descriptors.
+    fn adopt(&mut self, parent: ProcessId, child: ProcessId, birth: Birth, now_ns: u64) {
+        let known = &mut self.journal.processes[child as usize];
+        if known.parent.is_some() || parent == child {
+            return;
+        }
+        known.parent = Some(parent);
+        known.birth = birth;
+        known.began_ns = known.began_ns.min(now_ns);
+        let (theirs, own) = (self.states[parent as usize].files, self.states[child as usize].files);
+        if birth == Birth::Thread {
+            self.states[child as usize].files = theirs;
+        } else {
+            self.files[own as usize] = self.files[theirs as usize].clone();
+        }
+    }
+
+    /// A whole call on one line.
+    fn call(&mut self, process: ProcessId, now_ns: u64, chunk: &[u8], event: &Event) {
+        let done = self.what(process, chunk, event);
+        let span = self.span(process, now_ns, event);
+        self.record(&done, span, event, chunk, event.arguments.of(chunk));
+        if event.kind == Kind::NoReturn {
+            if done.class == Class::Exit && self.journal.layout.stamped_at_return {
+                let status = details::number(event.arguments.of(chunk)).unwrap_or(0);
+                self.ended(process, now_ns, End::Exited(status));
+            }
+        } else if span.elapsed_ns.is_none() && !self.journal.layout.stamped_at_return {
+            self.hold(&done, span.start_ns);
+        }
+        self.last = Some(done);
+    }
+
+    fn hold(&mut self, done: &Done, start_ns: u64) {
+        if self.journal.layout.clock == Clock::None {
+            return;
+        }
+        let entries = self.journal.processes[done.process as usize].entries.len() as u32;
+        self.states[done.process as usize].held = Some(Held {
+            start_ns,
+            entry: if self.detail_left > 0 {
+                entries.checked_sub(1)
+            } else {
+                None
+            },
+            call: done.call,
+            target: done.target,
+        });
+    }
+
+    /// The process goes on: a call of unknown duration has returned by now.
+    fn release(&mut self, process: ProcessId, now_ns: u64) {
+        let Some(held) = self.states[process as usize].held.take() else {
+            return;
+        };
+        let elapsed_ns = now_ns.saturating_sub(held.start_ns);
+        self.elapsed.until_next_call += 1;
+        self.profile.add_time(process, held.call, held.target, elapsed_ns);
+        self.states[process as usize].free_ns = Some(now_ns);
+        if let Some(entry) = held.entry {
+            self.journal.processes[process as usize].entries[entry as usize].elapsed_s =
+                (elapsed_ns as f64 / 1e9) as f32;
+        }
+    }
+
+    fn release_at_end(&mut self, process: ProcessId) {
+        self.states[process as usize].held = None;
+    }
+
+    /// The start of a call that returns on a later line.
+    fn begin(&mut self, process: ProcessId, now_ns: u64, chunk: &[u8], event: &Event) {
+        if self.states[process as usize].pending.is_some() {
+            self.abandon(process, now_ns);
+        }
+        let done = self.what(process, chunk, event);
+        self.outside(process, now_ns);
+        let keeps = !done.class.moves_data() && done.class != Class::Seek;
+        self.states[process as usize].pending = Some(Pending {
+            start_ns: now_ns,
+            done,
+            arguments: if keeps {
+                event.arguments.of(chunk).to_vec()
+            } else {
+                Vec::new()
+            },
+        });
+        if done.class == Class::Fork {
+            self.forking.push(process);
+        }
+    }
+
+    fn resume(&mut self, process: ProcessId, now_ns: u64, chunk: &[u8], event: &Event) {
+        let Some(pending) = self.states[process as usize].pending.take() else {
+            return self.resume_unseen(process, now_ns, chunk, event);
+        };
+        let mut done = pending.done;
+        if event.size != NO_NUMBER || event.offset != NO_NUMBER {
+            (done.size, done.offset) = (event.size, event.offset);
+        }
+        let elapsed_ns = measured(event).unwrap_or(now_ns.saturating_sub(pending.start_ns));
+        self.elapsed.measured += 1;
+        let span = Span {
+            start_ns: pending.start_ns,
+            elapsed_ns: Some(elapsed_ns),
+        };
+        self.states[process as usize].free_ns = Some(pending.start_ns.saturating_add(elapsed_ns));
+        if pending.arguments.is_empty() {
+            self.record(&done, span, event, chunk, event.arguments.of(chunk));
+        } else {
+            let mut arguments = pending.arguments;
+            arguments.extend_from_slice(event.arguments.of(chunk));
+            self.record(&done, span, event, chunk, &arguments);
+        }
+        self.forking.retain(|&forking| forking != process);
+        self.last = Some(done);
+    }
+
+    /// The return of a call whose start the trace does not hold: its duration may still stand there.
+    fn resume_unseen(&mut self, process: ProcessId, now_ns: u64, chunk: &[u8], event: &Event) {
+        let Some(elapsed_ns) = measured(event) else {
+            return self.skip(Reason::NoStart, 1, None, event.name.of(chunk));
+        };
+        self.elapsed.measured += 1;
+        let done = self.what(process, chunk, event);
+        let span = Span {
+            start_ns: now_ns.saturating_sub(elapsed_ns),
+            elapsed_ns: Some(elapsed_ns),
+        };
+        self.states[process as usize].free_ns = Some(now_ns);
+        self.record(&done, span, event, chunk, event.arguments.of(chunk));
+    }
+
+    /// A call that will not return: the trace lost its end, or the process or the trace ended within it.
+    fn abandon(&mut self, process: ProcessId, now_ns: u64) {
+        let Some(pending) = self.states[process as usize].pending.take() else {
+            return;
+        };
+        self.forking.retain(|&forking| forking != process);
+        let name = self.journal.calls[pending.done.call as usize].name.clone();
+        self.skip(Reason::NoEnd, 1, None, name.as_bytes());
+        let span = Span {
+            start_ns: pending.start_ns,
+            elapsed_ns: Some(now_ns.saturating_sub(pending.start_ns)),
+        };
+        self.record(&pending.done, span, &Event::default(), &[], &pending.arguments);
+    }
+
+    fn ended(&mut self, process: ProcessId, now_ns: u64, end: End) {
+        self.abandon(process, now_ns);
+        self.journal.processes[process as usize].end = Some((now_ns, end));
+    }
+
+    /// A fork returned in the child: the result is the parent's pid.
+    fn child_returned(&mut self, process: ProcessId, now_ns: u64, event: &Event) {
+        let parent = u32::try_from(event.result).ok().and_then(|pid| self.by_pid.get(pid, 0));
+        if let Some(parent) = parent {
+            self.adopt(parent, process, Birth::Forked, now_ns);
+        }
+        self.states[process as usize].free_ns = Some(now_ns);
+    }
+
+    fn what(&mut self, process: ProcessId, chunk: &[u8], event: &Event) -> Done {
+        let call = self
+            .numbers
+            .call(event.call, event.name.of(chunk), &mut self.journal, &mut self.profile);
+        let class = names::class(event.call);
+        let target = if event.fd >= 0 {
+            self.target(process, event, chunk)
+        } else {
+            0
+        };
+        let name = &self.profile.targets[target as usize].name;
+        let hash = event.site ^ u64::from(target).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let known = if call == UNKNOWN { UNKNOWN } else { event.call };
+        let site = self
+            .numbers
+            .site(hash, call, known, event.arguments.of(chunk), name, &mut self.journal);
+        Done {
+            process,
+            call,
+            class,
+            site,
+            fd: event.fd,
+            target,
+            size: event.size,
+            offset: event.offset,
+        }
+    }
+
+    /// When the call on this line ran; time before it that is neither a call nor shown counts as what it is.
+    fn span(&mut self, process: ProcessId, now_ns: u64, event: &Event) -> Span {
+        let span = if !self.journal.layout.stamped_at_return {
+            self.elapsed.measured += u64::from(event.elapsed_ns != NO_TIME);
+            Span {
+                start_ns: now_ns,
+                elapsed_ns: measured(event),
+            }
+        } else {
+            self.since_last_event(process, now_ns, event)
+        };
+        self.outside(process, span.start_ns);
+        self.states[process as usize].free_ns = Some(span.start_ns.saturating_add(span.elapsed_ns.unwrap_or(0)));
+        span
+    }
+
+    /// truss: what is known is the time since the process's last event.
+    fn since_last_event(&mut self, process: ProcessId, now_ns: u64, event: &Event) -> Span {
+        let free_ns = self.states[process as usize].free_ns;
+        let delta_ns = u64::try_from(event.delta_ns).ok();
+        let elapsed_ns = measured(event)
+            .or(delta_ns)
+            .or_else(|| Some(now_ns.saturating_sub(free_ns?)));
+        let start_ns = now_ns.saturating_sub(elapsed_ns.unwrap_or(0));
+        self.elapsed.since_last_event += u64::from(elapsed_ns.is_some());
+        if let (Some(free_ns), Some(_)) = (free_ns, delta_ns) {
+            let gap_ns = start_ns.saturating_sub(free_ns);
+            if gap_ns > TICKS_NS {
+                self.gap(process, gap_ns);
+            }
+            self.states[process as usize].free_ns = Some(start_ns);
+        }
+        Span { start_ns, elapsed_ns }
+    }
+
+    fn gap(&mut self, process: ProcessId, gap_ns: u64) {
+        let seconds = gap_ns as f64 / 1e9;
+        self.profile.processes[process as usize].unseen_s += seconds;
+        let known = &mut self.journal.processes[process as usize];
+        known.gaps.push((known.entries.len() as u32, seconds as f32));
+    }
+
+    /// Time of the process between its last return and this start: no call was running.
+    fn outside(&mut self, process: ProcessId, start_ns: u64) {
+        if let Some(free_ns) = self.states[process as usize].free_ns {
+            let seconds = start_ns.saturating_sub(free_ns) as f64 / 1e9;
+            self.profile.processes[process as usize].outside_calls_s += seconds;
+        }
+        let (first_ns, last_ns) = self.span_ns.unwrap_or((start_ns, start_ns));
+        self.span_ns = Some((first_ns.min(start_ns), last_ns));
+    }
+
+    /// Put a call into the sums and the journal, and follow what it means.
+    fn record(&mut self, done: &Done, span: Span, event: &Event, chunk: &[u8], arguments: &[u8]) {
+        let failed = !event.error.is_empty();
+        let cpu_s = if event.cpu_ns > 0 {
+            event.cpu_ns as f64 / 1e9
+        } else {
+            0.0
+        };
+        self.profile.count_call(done.process, done.call, cpu_s, failed);
+        if let Some(elapsed_ns) = span.elapsed_ns {
+            self.profile.add_time(done.process, done.call, done.target, elapsed_ns);
+        }
+        if failed {
+            self.profile
+                .count_error(done.process, done.call, event.error.of(chunk), span.elapsed_ns);
+        }
+        self.mean(done, span, event, chunk, arguments);
+        self.keep(done, span, failed, (event.cpu_ns != NO_TIME).then_some(cpu_s));
+    }
+
+    fn keep(&mut self, done: &Done, span: Span, failed: bool, cpu_s: Option<f64>) {
+        if self.detail_left == 0 {
+            self.journal.calls_without_detail += 1;
+            return;
+        }
+        self.detail_left -= 1;
+        let elapsed_s = span
+            .elapsed_ns
+            .map_or(f32::NAN, |elapsed_ns| (elapsed_ns as f64 / 1e9) as f32);
+        let known = &mut self.journal.processes[done.process as usize];
+        known
+            .entries
+            .push(Entry::new(span.start_ns, elapsed_s, done.site, failed));
+        if let Some(cpu_s) = cpu_s {
+            known.cpu_s.resize(known.entries.len() - 1, 0.0);
+            known.cpu_s.push(cpu_s as f32);
+        }
+    }
+}
+
+fn measured(event: &Event) -> Option<u64> {
+    u64::try_from(event.elapsed_ns).ok()
+}
