@@ -1,0 +1,276 @@
+"""A call trace, analysed: the document that the native reader makes of it.
+
+The keys are those of docs/reference/trace.md. Seconds are floats; null is what the trace does not show, never zero.
+"""
+
+from typing import Any, Literal, TypedDict
+
+
+class Skipped(TypedDict):
+    """Lines that were not used, and why."""
+
+    why: str
+    lines: int
+    first_line: int
+    example: str
+
+
+class About(TypedDict):
+    """What was read."""
+
+    files: list[str]
+    tool: str
+    kind: Literal["calls", "summary"]
+    clock: str | None
+    began: str | None
+    seconds: float | None
+    bytes: int
+    lines: int
+    calls: int
+    processes: int
+    elapsed_is: str | None
+    has_cpu: bool
+    calls_without_detail: int
+    gaps: int
+    gap_seconds: float
+    skipped: list[Skipped]
+
+
+class Totals(TypedDict):
+    """Sums over all processes."""
+
+    elapsed_s: float | None
+    in_calls_s: float | None
+    outside_calls_s: float | None
+    cpu_s: float | None
+    user_s: float | None
+    errors: int
+
+
+Call = TypedDict(
+    "Call",
+    {
+        "call": str,
+        "class": str,
+        "count": int,
+        "errors": int,
+        "seconds": float | None,
+        "cpu_s": float | None,
+        "share": float | None,
+        "mean_s": float | None,
+        "p50_s": float | None,
+        "p95_s": float | None,
+        "p99_s": float | None,
+        "max_s": float | None,
+    },
+)
+
+
+class Target(TypedDict):
+    """What a descriptor stood for, and what was done to it."""
+
+    target: str
+    calls: int
+    seconds: float | None
+    reads: int
+    read_bytes: int
+    writes: int
+    written_bytes: int
+    sequential_reads: int
+    random_reads: int
+    seeks: int
+    seeks_then_read: int
+    syncs: int
+    reread_blocks: int
+
+
+class Size(TypedDict):
+    """Calls that moved up to so many bytes, and more than the class before."""
+
+    le_bytes: int
+    calls: int
+    bytes: int
+
+
+class Sizes(TypedDict):
+    """Sizes of what was read and written."""
+
+    read: list[Size]
+    write: list[Size]
+
+
+class Anchor(TypedDict):
+    """The call at which each pass of a loop waits for the next piece of work."""
+
+    call: str
+    arguments: str
+
+
+class Step(TypedDict):
+    """One call of a pass: its `nth` occurrence there, `seconds` a pass."""
+
+    call: str
+    arguments: str
+    nth: int
+    count: float
+    seconds: float | None
+
+
+class Wait(Step):
+    """A step in which the loop's process waited, and on what."""
+
+    share: float | None
+    on: str | None
+
+
+class PathPart(TypedDict):
+    """A part of the critical path of a pass; `depth` counts the generations below the loop's process."""
+
+    depth: int
+    role: str
+    pid: int
+    call: str
+    arguments: str
+    count: float
+    seconds: float
+    cpu_s: float | None
+    share: float
+    why: str | None
+
+
+class Passes(TypedDict):
+    """Passes up to a length."""
+
+    le_s: float
+    passes: int
+
+
+class Loop(TypedDict):
+    """A service loop: what one process does again and again, once a pass."""
+
+    pid: int
+    role: str
+    program: str | None
+    anchor: Anchor
+    passes: int
+    complete_passes: int
+    seconds_per_pass: float | None
+    p50_s: float | None
+    p95_s: float | None
+    min_s: float | None
+    max_s: float | None
+    distribution: list[Passes]
+    max_passes_per_second: float | None
+    at_least: bool
+    own_cpu_s: float | None
+    own_cpu_share: float | None
+    outside_calls_s: float | None
+    idle_s: float | None
+    idle_share: float | None
+    waits: list[Wait]
+
+
+class MainLoop(Loop):
+    """The loop that matters, with all its steps in order and its critical path, largest part first."""
+
+    steps: list[Step]
+    path: list[PathPart]
+
+
+class Repetition(TypedDict):
+    """The same call, or sequence of calls, over and over."""
+
+    call: str
+    arguments: str
+    sequence: list[str] | None
+    pid: int
+    role: str
+    calls: int
+    same_arguments: int
+    seconds: float | None
+    cpu_s: float | None
+    on_critical_path: bool
+    calls_per_pass: float | None
+    seconds_per_pass: float | None
+    share_of_pass: float | None
+    errors: int
+    error: str | None
+
+
+class Amount(TypedDict):
+    """How often memory of one size was asked for."""
+
+    bytes: int
+    count: int
+
+
+class Growth(TypedDict):
+    """How a process's memory grew."""
+
+    pid: int
+    role: str
+    call: str
+    reserved_bytes: int | None
+    extents: list[Amount]
+    chunks: list[Amount]
+    mapped_bytes: int
+    calls: int
+    calls_per_mb: float | None
+    page_size_requested: bool
+    requests: int
+    advice: str | None
+
+
+class Births(TypedDict):
+    """What it cost a process to make others."""
+
+    parent: int
+    role: str
+    call: str
+    count: int
+    mean_s: float | None
+    p50_s: float | None
+    max_s: float | None
+    cpu_s: float | None
+    mapped_bytes: int | None
+
+
+class Bar(TypedDict):
+    """A call on the timeline, from the start of the pass."""
+
+    start_s: float
+    seconds: float
+    call: str
+    arguments: str
+    on_path: bool
+
+
+class Row(TypedDict):
+    """A process on the timeline."""
+
+    pid: int
+    role: str
+    depth: int
+    bars: list[Bar]
+
+
+Timeline = TypedDict("Timeline", {"pass": int, "began_s": float, "seconds": float, "rows": list[Row]})
+
+
+class Trace(TypedDict):
+    """The whole document."""
+
+    trace: About
+    totals: Totals
+    calls: list[Call]
+    errors: list[dict[str, Any]]
+    processes: list[dict[str, Any]]
+    targets: list[Target]
+    sizes: Sizes
+    loop: MainLoop | None
+    loops: list[Loop]
+    repetitions: list[Repetition]
+    memory: list[Growth]
+    births: list[Births]
+    timeline: Timeline | None
+    folded: dict[str, int]
