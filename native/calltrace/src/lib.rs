@@ -2,8 +2,10 @@
 
 pub mod details;
 pub mod digest;
+pub mod digits;
 pub mod event;
 pub mod journal;
 pub mod layout;
 pub mod names;
 pub mod profile;
+pub mod strace;

@@ -1,0 +1,164 @@
+//! Logs of strace (Linux), with any of its options: one line is one event.
+//!
+//! `[pid 123] 1795213146.359323 read(3, "abc", 8192) = 3 <0.000009>`: columns, the call, its outcome.
+
+mod aside;
+mod columns;
+mod outcome;
+#[cfg(test)]
+mod tests;
+
+use memchr::memchr;
+
+use crate::details;
+use crate::digits;
+use crate::event::{Event, Kind, Line, Reason, Span};
+use crate::layout::{Clock, Layout, Tool};
+use crate::names;
+
+/// How the log is laid out, from its first lines: so that most of them are events. Null when fewer than a quarter are.
+pub fn sniff(lines: &[&[u8]]) -> Option<Layout> {
+    const CLOCKS: [Clock; 4] = [Clock::None, Clock::Epoch, Clock::Day, Clock::Line];
+    let layouts = CLOCKS.iter().flat_map(|&clock| [(clock, false), (clock, true)]);
+    let mut best = (0, Layout::default());
+    for (clock, has_pid) in layouts {
+        let layout = Layout {
+            tool: Tool::Strace,
+            clock,
+            has_pid,
+            ..Layout::default()
+        };
+        let events = lines.iter().filter(|line| is_event(&layout, line)).count();
+        if events > best.0 {
+            best = (events, layout);
+        }
+    }
+    let (events, mut layout) = best;
+    layout.has_pid |= lines.iter().any(|line| line.starts_with(b"[pid "));
+    (events > 0 && events * 4 >= lines.len()).then_some(layout)
+}
+
+fn is_event(layout: &Layout, line: &[u8]) -> bool {
+    matches!(parse(layout, line, 0, line.len()), Line::Event(_))
+}
+
+/// One line of the chunk, without its newline.
+///
+/// - Of a signal, `arguments` is what strace says of it: `si_signo=SIGCHLD, ..., si_pid=8195, ...`.
+/// - A `remark` that begins with `<` is the path or peer of the returned descriptor (-y).
+/// - A call that a message of strace's interrupted is `Unfinished`; the rest of it, on a line without process, time and name,
+///   is `Resumed` with an empty name: it belongs to the event just before.
+/// - A `Resumed` without result and error is a call that the process did not return from.
+pub fn parse(layout: &Layout, chunk: &[u8], start: usize, end: usize) -> Line {
+    let Some(line) = chunk.get(start..end) else {
+        return Line::Nothing;
+    };
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let mut event = Event::default();
+    let body = match columns::read(layout, line, &mut event) {
+        Ok(body) => body,
+        Err(reason) => return aside::read(line, start, reason),
+    };
+    let parsed = match line.get(body) {
+        Some(b'<') => resumed(line, start, body, &mut event),
+        Some(b'-') => signal(line, start, body, &mut event),
+        Some(b'+') => end_of_process(line, start, body, &mut event),
+        Some(byte) if is_name(*byte) => call(line, start, body, &mut event),
+        _ => Err(Reason::NotTrace),
+    };
+    if let Err(reason) = parsed {
+        return aside::read(line, start, reason);
+    }
+    details::fill(&mut event, chunk);
+    Line::Event(event)
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'?'
+}
+
+/// `read(3, ...`
+#[inline]
+fn call(line: &[u8], base: usize, body: usize, event: &mut Event) -> Result<(), Reason> {
+    const LONGEST: usize = 40;
+    let text = &line[body..];
+    let len = text.iter().take(LONGEST).take_while(|byte| is_name(**byte)).count();
+    if text.get(len) != Some(&b'(') || text[0].is_ascii_digit() {
+        return Err(Reason::NotTrace);
+    }
+    event.call = names::index(&text[..len]);
+    event.name = Span::new(base + body, base + body + len);
+    let from = body + len + 1;
+    let read = outcome::read(line, base, from, event);
+    match read {
+        Err(Reason::CutOff) => interrupted(line, base, from, event),
+        _ => read,
+    }
+}
+
+/// `clone(child_stack=NULL, flags=SIGCHLDstrace: Process 340 attached`: its rest stands on the next line.
+fn interrupted(line: &[u8], base: usize, from: usize, event: &mut Event) -> Result<(), Reason> {
+    let message = aside::message_at_end(&line[from..]).ok_or(Reason::CutOff)?;
+    event.kind = Kind::Unfinished;
+    event.arguments = Span::new(base + from, base + from + message);
+    Ok(())
+}
+
+/// `<... read resumed>"abc", 8192) = 3`
+fn resumed(line: &[u8], base: usize, body: usize, event: &mut Event) -> Result<(), Reason> {
+    const OPENING: &[u8] = b"<... ";
+    const RESUMED: &[u8] = b" resumed>";
+    let text = line[body..].strip_prefix(OPENING).ok_or(Reason::NotTrace)?;
+    let len = memchr(b' ', text).ok_or(Reason::CutOff)?;
+    if !text[len..].starts_with(RESUMED) {
+        return Err(Reason::CutOff);
+    }
+    event.call = names::index(&text[..len]);
+    let name = body + OPENING.len();
+    event.name = Span::new(base + name, base + name + len);
+    let from = name + len + RESUMED.len();
+    let from = from + usize::from(line.get(from) == Some(&b' '));
+    outcome::read(line, base, from, event)?;
+    if event.kind != Kind::Unfinished {
+        event.kind = Kind::Resumed;
+    }
+    Ok(())
+}
+
+/// `--- SIGCHLD {si_signo=SIGCHLD, ...} ---`; a stop (`--- stopped by SIGSTOP ---`) is no signal of its own.
+fn signal(line: &[u8], base: usize, body: usize, event: &mut Event) -> Result<(), Reason> {
+    let text = between(line, body, b"--- ", b" ---")?;
+    if text.starts_with(b"stopped by ") {
+        return Err(Reason::NotTrace);
+    }
+    let len = memchr(b' ', text).unwrap_or(text.len());
+    let start = base + body + 4;
+    event.kind = Kind::Signal;
+    event.name = Span::new(start, start + len);
+    let about = text[len..].trim_ascii_start();
+    let about_start = start + text.len() - about.len();
+    let braces = usize::from(about.starts_with(b"{") && about.ends_with(b"}") && about.len() > 1);
+    event.arguments = Span::new(about_start + braces, about_start + about.len() - braces);
+    Ok(())
+}
+
+/// `+++ exited with 0 +++`, `+++ killed by SIGKILL (core dumped) +++`
+fn end_of_process(line: &[u8], base: usize, body: usize, event: &mut Event) -> Result<(), Reason> {
+    let text = between(line, body, b"+++ ", b" +++")?;
+    if let Some(status) = text.strip_prefix(b"exited with ") {
+        event.kind = Kind::Exited;
+        event.result = digits::decimal(status).ok_or(Reason::BadNumber)?;
+        return Ok(());
+    }
+    let signal = text.strip_prefix(b"killed by ").ok_or(Reason::NotTrace)?;
+    let len = memchr(b' ', signal).unwrap_or(signal.len());
+    let start = base + body + 4 + text.len() - signal.len();
+    event.kind = Kind::Killed;
+    event.name = Span::new(start, start + len);
+    Ok(())
+}
+
+fn between<'a>(line: &'a [u8], body: usize, opening: &[u8], closing: &[u8]) -> Result<&'a [u8], Reason> {
+    let text = line[body..].strip_prefix(opening).ok_or(Reason::NotTrace)?;
+    text.strip_suffix(closing).ok_or(Reason::CutOff)
+}
