@@ -4,6 +4,7 @@ pub mod details;
 pub mod digest;
 pub mod digits;
 pub mod event;
+pub mod input;
 pub mod journal;
 pub mod layout;
 pub mod names;
