@@ -1,13 +1,30 @@
-"""Figures of a call trace that causes and reports share."""
+"""Figures of a call trace that causes and reports share.
 
-from collections.abc import Iterator
+Two times can be split: a pass of the loop, when the trace holds a server's loop, and the busy time, which is what all
+traced processes lived through less the time that their loops waited for work. A wait for a client is not a fault.
+"""
 
-from doctord.chart.calltrace import Call, Trace
+from collections.abc import Iterable, Iterator
+
+from doctord.analyse.time import TimeModel, TimeShare
+from doctord.chart.calltrace import Call, PathPart, Trace
 
 # Calls by what they do, as the native reader tells them apart (native/calltrace/src/names.rs).
 MOVES_DATA = frozenset({"read", "write", "read_at", "write_at"})
 WAITS = frozenset({"accept", "poll", "wait", "sleep", "lock"})
 NO_CALL = "(no call running)"
+
+
+def time_model(trace: Trace) -> TimeModel:
+    """Where the time went: of a pass along its critical path, by process and call; else of the busy time, by call."""
+    loop, busy = trace["loop"], busy_s(trace)
+    if loop and loop["path"]:
+        parts = _largest_first((part["role"], part["call"], part["share"]) for part in loop["path"])
+        return TimeModel("pass", 1.0, parts)
+    if not busy:
+        return TimeModel("busy", 0.0, ())
+    shares = ((call["class"], call["call"], call["seconds"] / busy) for call in trace["calls"] if call["seconds"])
+    return TimeModel("busy", busy / (trace["trace"]["seconds"] or busy), _largest_first(shares))
 
 
 def pass_s(trace: Trace) -> float | None:
@@ -27,6 +44,14 @@ def traced_s(trace: Trace) -> float | None:
     return sum(parts) if parts else trace["trace"]["seconds"]
 
 
+def busy_s(trace: Trace) -> float | None:
+    """Seconds that the traced processes lived through, less the time that their loops waited for work."""
+    traced = traced_s(trace)
+    loops = [trace["loop"], *trace["loops"]] if trace["loop"] else trace["loops"]
+    idle = sum(loop["idle_s"] for loop in loops if loop and loop["idle_s"])
+    return None if traced is None else max(traced - idle, 0.0)
+
+
 def classes(trace: Trace) -> dict[str, str]:
     """What each call of the trace does, by its name."""
     return {call["call"]: call["class"] for call in trace["calls"]}
@@ -37,7 +62,21 @@ def of_class(trace: Trace, *names: str) -> Iterator[Call]:
     return (call for call in trace["calls"] if call["class"] in names)
 
 
-def seconds_of(calls: Iterator[Call]) -> float | None:
+def on_path(trace: Trace, *names: str) -> list[PathPart]:
+    """Parts of the critical path that calls of some classes make."""
+    kinds = classes(trace)
+    return [part for part in trace["loop"]["path"] if kinds.get(part["call"]) in names] if trace["loop"] else []
+
+
+def seconds_of(calls: Iterable[Call]) -> float | None:
     """Seconds of some calls; null when the trace gives none of them a length."""
     known = [call["seconds"] for call in calls if call["seconds"] is not None]
     return sum(known) if known else None
+
+
+def _largest_first(parts: Iterable[tuple[str, str, float]]) -> tuple[TimeShare, ...]:
+    sums: dict[tuple[str, str], float] = {}
+    for group, name, share in parts:
+        sums[group, name] = sums.get((group, name), 0.0) + share
+    shares = (TimeShare(*names, share, share) for names, share in sums.items())
+    return tuple(sorted(shares, key=lambda part: -part.share))

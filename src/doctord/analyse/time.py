@@ -34,11 +34,11 @@ class TimeShare:
 class TimeModel:
     """Where time went, largest share first.
 
-    `of` is `database` when sessions were sampled and `processes` when only the host was seen; `seconds_per_second` is
-    the average number of active sessions (or of processes that ran or waited).
+    `of` is `database` when sessions were sampled, `processes` when only the host was seen, and of a call trace `pass`
+    or `busy`; `seconds_per_second` is the average number of active sessions (or of processes that ran or waited).
     """
 
-    of: Literal["database", "processes"]
+    of: Literal["database", "processes", "pass", "busy"]
     seconds_per_second: float
     shares: tuple[TimeShare, ...]
 

@@ -5,8 +5,9 @@ from functools import cached_property
 
 import polars as pl
 
-from doctord.analyse import figures, locks, outsiders, processes, statements, vitals
+from doctord.analyse import calls, figures, locks, outsiders, processes, statements, vitals
 from doctord.analyse.time import TimeModel, active_sessions, seconds_observed, time_model
+from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
 from doctord.diagnose.finding import Evidence, Finding, Unseen
 
@@ -17,17 +18,18 @@ WORTH_SAYING_SESSIONS = 0.1
 
 
 class Case:
-    """What a cause is given: the chart, figures derived from it, and what was usual earlier."""
+    """What a cause is given: the chart, figures derived from it, what was usual earlier, and a call trace."""
 
-    def __init__(self, chart: Chart, earlier: Chart | None = None) -> None:
+    def __init__(self, chart: Chart, earlier: Chart | None = None, trace: Trace | None = None) -> None:
         """Open a case on a chart; `earlier` is the same patient's chart of a time before."""
         self.chart = chart
         self.earlier = earlier
+        self.trace = trace
 
     @cached_property
     def time(self) -> TimeModel:
-        """Where the time went."""
-        return time_model(self.chart)
+        """Where the time went: that of the trace where there is one."""
+        return time_model(self.chart) if self.trace is None else calls.time_model(self.trace)
 
     @cached_property
     def seconds(self) -> float:
@@ -166,9 +168,19 @@ class Case:
         unseen: Sequence[Unseen] = (),
         remedy: Sequence[str] = (),
         verify: Sequence[str] = (),
+        time_of: str | None = None,
     ) -> Finding:
         """A finding; the engine adds the cause's name, and from its documentation what is not given here."""
-        bounded = None if impact is None else min(max(impact, 0.0), 1.0)
         return Finding(
-            "", title, bounded, confidence, tuple(for_), tuple(against), tuple(unseen), tuple(remedy), tuple(verify), ()
+            cause="",
+            title=title,
+            impact=None if impact is None else min(max(impact, 0.0), 1.0),
+            confidence=confidence,
+            for_=tuple(for_),
+            against=tuple(against),
+            unseen=tuple(unseen),
+            remedy=tuple(remedy),
+            verify=tuple(verify),
+            sources=(),
+            time_of=time_of,
         )

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
 from doctord.diagnose import causes
 from doctord.diagnose.case import Case
@@ -17,17 +18,18 @@ for _module in pkgutil.iter_modules(causes.__path__):
     importlib.import_module(f"{causes.__name__}.{_module.name}")
 
 
-def diagnose(chart: Chart, earlier: Chart | None = None) -> Diagnosis:
+def diagnose(chart: Chart, earlier: Chart | None = None, trace: Trace | None = None) -> Diagnosis:
     """Diagnose one interval.
 
     Args:
         chart: what was measured in it.
         earlier: the same patient before, to judge by its own past; absolute rules alone are used without it.
+        trace: system calls of its processes; the time is then that of the trace.
 
     Returns:
         The verdict, with findings in order of damage.
     """
-    case = Case(chart, earlier)
+    case = Case(chart, earlier, trace)
     found = [finding for cause in CAUSES.values() for finding in cause.findings(case)]
     interval = (chart.since, chart.until) if chart.since and chart.until else None
     findings = tuple(replace(finding, interval=interval) for finding in ranked(explained(found)))

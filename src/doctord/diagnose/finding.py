@@ -38,7 +38,7 @@ class Finding:
 
     `impact` is the share (0 to 1) of database time that the cause explains, null when it costs no time yet (a limit
     that is near, say); `confidence` (0 to 1) is calibrated on the lab. `explained_by` names the finding of which this
-    one is only a symptom.
+    one is only a symptom. `time_of` says whose time the impact is a share of, where not that of the diagnosis.
     """
 
     cause: str
@@ -53,14 +53,16 @@ class Finding:
     sources: tuple[str, ...]
     interval: tuple[datetime, datetime] | None = None
     explained_by: str | None = None
+    time_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """The verdict on one interval: findings in order of damage, where the time went, what was looked at and not seen.
 
-    `time_of` says whose time it is: `database` (sessions were sampled) or `processes` (the host alone). `looked_at`
-    is one line per source with what it gave. `figures` is a handful of vital signs, name and value with unit.
+    `time_of` says whose time it is: `database` (sessions were sampled), `processes` (the host alone), `pass` (of the
+    loop in a call trace) or `busy` (all traced processes, idle waits of loops left out). `looked_at` is one line per
+    source with what it gave. `figures` is a handful of vital signs, name and value with unit.
     """
 
     host: str

@@ -1,4 +1,4 @@
-"""Figures in words: how findings write shares, bytes and times."""
+"""Figures in words: how findings write shares, bytes, times."""
 
 
 def in_share(share: float) -> str:
@@ -22,6 +22,27 @@ def in_bytes(count: float) -> str:
             return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
         count /= 1024
     return f"{count:.1f} TiB"
+
+
+def in_time(seconds: float) -> str:
+    """A length of time in the largest unit of s, ms and us that leaves at least one.
+
+    >>> in_time(0.1298), in_time(0.0000175), in_time(126.21)
+    ('129.8 ms', '17.5 us', '126.21 s')
+    """
+    if seconds >= 1 or seconds == 0:
+        return f"{seconds:.2f} s" if seconds else "0 s"
+    return f"{seconds * 1e3:.1f} ms" if seconds >= 0.001 else f"{seconds * 1e6:.1f} us"
+
+
+def ordinal(count: int) -> str:
+    """Which time it is.
+
+    >>> ordinal(1), ordinal(2), ordinal(12), ordinal(23)
+    ('1st', '2nd', '12th', '23rd')
+    """
+    ends = {1: "st", 2: "nd", 3: "rd"}
+    return f"{count}{'th' if count % 100 in (11, 12, 13) else ends.get(count % 10, 'th')}"
 
 
 def shortened(text: str, length: int = 120) -> str:

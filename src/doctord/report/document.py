@@ -17,7 +17,7 @@ def document(diagnosis: Diagnosis) -> dict[str, Any]:
         "until": _iso(diagnosis.until),
         "healthy": diagnosis.healthy,
         "figures": [{"name": name, "value": value} for name, value in diagnosis.figures],
-        "findings": [_finding(finding) for finding in diagnosis.findings],
+        "findings": findings(diagnosis),
         "time_of": diagnosis.time_of,
         "time": [
             {
@@ -48,6 +48,11 @@ def from_document(doc: dict[str, Any]) -> Diagnosis:
         raise ValueError(f"not a whole diagnosis: the key {error} is missing") from error
 
 
+def findings(diagnosis: Diagnosis) -> list[dict[str, Any]]:
+    """The findings alone, as they stand in the document."""
+    return [_finding(finding) for finding in diagnosis.findings]
+
+
 def _finding(finding: Finding) -> dict[str, Any]:
     interval = finding.interval
     return {
@@ -56,6 +61,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "impact": finding.impact,
         "confidence": finding.confidence,
         "explained_by": finding.explained_by,
+        "time_of": finding.time_of,
         "for": [_evidence(item) for item in finding.for_],
         "against": [_evidence(item) for item in finding.against],
         "unseen": [_unseen(item) for item in finding.unseen],
@@ -114,6 +120,7 @@ def _from_finding(doc: dict[str, Any]) -> Finding:
         if interval
         else None,
         explained_by=doc["explained_by"],
+        time_of=doc.get("time_of"),
     )
 
 

@@ -13,7 +13,12 @@ OVERVIEW_FROM = 4  # findings; fewer are seen at a glance
 JOINT = "\ue000"
 # A figure and its unit, a comparison and its figure.
 TOGETHER = re.compile(r"(?<=\d) (?=\S)|(?<=[<>=~+±≤≥]) (?=\d)")
-TIME_OF = {"database": "database time", "processes": "process time"}
+TIME_OF = {
+    "database": "database time",
+    "processes": "process time",
+    "pass": "each pass",
+    "busy": "busy time",
+}
 
 
 def verdict(diagnosis: Diagnosis) -> str:
@@ -31,7 +36,7 @@ def verdict(diagnosis: Diagnosis) -> str:
 
 def says_its_share(finding: Finding, diagnosis: Diagnosis) -> bool:
     """Whether the title gives the share of time itself."""
-    return f"% of {time_of(diagnosis)}" in finding.title
+    return f"% of {_time(finding.time_of or diagnosis.time_of)}" in finding.title
 
 
 def in_short(finding: Finding, diagnosis: Diagnosis) -> str:
@@ -44,12 +49,16 @@ def impact(finding: Finding, diagnosis: Diagnosis) -> str:
     """What a finding costs, as a share of the time that the diagnosis is about."""
     if finding.impact is None:
         return "no time lost yet"
-    return f"{percent(finding.impact)} of {time_of(diagnosis)}"
+    return f"{percent(finding.impact)} of {_time(finding.time_of or diagnosis.time_of)}"
 
 
 def time_of(diagnosis: Diagnosis) -> str:
     """Whose time the shares are of."""
-    return TIME_OF.get(diagnosis.time_of, f"{diagnosis.time_of} time")
+    return _time(diagnosis.time_of)
+
+
+def _time(of: str) -> str:
+    return TIME_OF.get(of, f"{of} time")
 
 
 def confidence(finding: Finding) -> str:

@@ -1,0 +1,231 @@
+"""What a call trace shows of how a program reads, writes, asks for names, and takes memory."""
+
+import re
+from collections.abc import Iterator
+
+from doctord.analyse.calls import of_class, on_path, seconds_of
+from doctord.chart.calltrace import Call, Growth, Target, Trace
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.cost import Cost, of_busy, of_pass
+from doctord.diagnose.finding import Evidence, Finding, Unseen
+from doctord.diagnose.words import in_bytes, in_time, shortened
+
+# The page of memory and the block of most file systems: whoever reads less asks again for what the kernel holds ready.
+SMALL_READ_BYTES = 4096
+# What is done fewer times than this is the start of a program, or chance.
+OFTEN = 1000
+SMALL_WRITE_BYTES = 64 * 1024
+SYNCS_TO_TELL = 20
+# An extent filled by four equal pieces is a pattern; the loader of libraries maps fewer, of different sizes.
+PIECES = 4
+GROWTH_BYTES = 16 * 2**20
+# A huge page of x86; a piece this large holds one.
+HUGE_PAGE_BYTES = 2 * 2**20
+NAME_SERVICE = re.compile(
+    r"/etc/(hosts|resolv\.conf|nsswitch\.conf|host\.conf|gai\.conf)\b|\bnscd\b|/sss/|systemd/resolve|\bldap"
+    r"|htons\((53|389|636)\)|port = (53|389|636)\b|:(53|389|636)\b(?!:)"
+)
+
+
+@cause()
+def tiny_reads(case: Case) -> Iterator[Finding]:
+    """A file is read in small pieces, with a call for each.
+
+    Looks like: hundreds of thousands of read() calls, each of a few bytes, often with an lseek() before it.
+    Hurts because: each piece costs two changes to the kernel and back, which take longer than copying it.
+    Speaks for it: mean size of a read, a seek for each read, time in both.
+    Speaks against it: reads of a page and more, or descriptors that are sockets and pipes, where the sender decides.
+    Remedy: Read in blocks: a buffer in the program (stdio, a larger array size or fetch size), mmap() for lookups all
+        over a file, pread() in place of lseek() and read().
+    Verify: Another trace: fewer calls per MB, and less of the time in them.
+    Source: K. Manoharan, notes on Oracle on Solaris, 2008 (639326 reads and 608657 seeks took 50 s of 126).
+    """
+    if case.trace is None:
+        return
+    reads, seeks = (list(of_class(case.trace, *kinds)) for kinds in (("read", "read_at"), ("seek",)))
+    read_count, seek_count = _count(reads), _count(seeks)
+    spent = of_busy(case.trace, seconds_of([*reads, *seeks]))
+    small = [target for target in case.trace["targets"] if _is_read_in_pieces(target)]
+    by_seeks = case.trace["trace"]["kind"] == "summary" and seek_count >= read_count / 2 and read_count >= OFTEN
+    if spent is None or not spent.worth_saying or not (small or by_seeks):
+        return
+    yield case.finding(
+        f"Files are read in {read_count} small pieces, {spent}",
+        impact=spent.share,
+        time_of=spent.of,
+        confidence=0.85 if small else 0.6,
+        for_=[_reads_and_seeks(reads, seeks, spent), *(_read_in_pieces(target) for target in small[:3])],
+        unseen=() if small else [Unseen("Size of the reads", "a summary has none", "Trace without -c for a minute.")],
+    )
+
+
+@cause()
+def name_service_on_request_path(case: Case) -> Iterator[Finding]:
+    """A request waits for the name service: DNS, NIS, LDAP, or the files in their place.
+
+    Looks like: connections or reads to port 53, nscd, sssd or LDAP, /etc/hosts and /etc/resolv.conf opened anew, in
+        each pass or by each child.
+    Hurts because: one slow or dead name server stops everything for its timeout, usually seconds, and it fails at a
+        time of its own.
+    Speaks for it: the time of those calls, in the pass or in all.
+    Speaks against it: lookups at the start only, or by processes for which nobody waits.
+    Remedy: Turn off what looks up names of clients (log_hostname in PostgreSQL, skip_name_resolve in MySQL), write
+        addresses into access rules and listeners, or cache names on this host.
+    Verify: Another trace: no call to the name service between accept and answer.
+    Source: R. Milkowski, "Oracle's listener performance", 2008; resolv.conf(5): 5 s timeout, 2 attempts.
+    """
+    if case.trace is None:
+        return
+    spent, seen = _name_service(case.trace)
+    if spent is None or not spent.worth_saying:
+        return
+    yield case.finding(
+        f"A request waits for the name service, {spent}",
+        impact=spent.share,
+        time_of=spent.of,
+        confidence=0.85 if spent.of == "pass" else 0.6,
+        for_=[Evidence("trace", where, what, spent.threshold, "") for where, what in seen[:4]],
+    )
+
+
+@cause()
+def sync_per_write(case: Case) -> Iterator[Finding]:
+    """Each small write is forced to disk before the next one is made.
+
+    Looks like: fsync() or fdatasync() about as often as write(), each write of a few kilobytes, and much time in them.
+    Hurts because: a disk takes as long for a few kilobytes as for hundreds; each sync waits for it to answer.
+    Speaks for it: syncs per write, bytes per write, time in the syncs.
+    Speaks against it: large writes, or syncs that take little of the time.
+    Remedy: Gather several changes before each sync: one transaction for many rows, group commit (commit_delay), a
+        larger batch; where the last second may be lost, synchronous_commit = off.
+    Verify: Another trace: fewer syncs per second and more bytes between two of them.
+    Source: K. Manoharan, notes on Oracle on Solaris, 2008 (log file sync); PostgreSQL documentation, commit_delay.
+    """
+    if case.trace is None:
+        return
+    each = [target for target in case.trace["targets"] if _is_synced_at_each_write(target)]
+    syncing = on_path(case.trace, "sync")
+    spent = of_pass(case.trace, sum(part["seconds"] for part in syncing)) if syncing else None
+    spent = spent or of_busy(case.trace, seconds_of(of_class(case.trace, "sync")))
+    if not each or spent is None or not spent.worth_saying:
+        return
+    yield case.finding(
+        f"{shortened(each[0]['target'], 50)} is synced at each small write, {spent}",
+        impact=spent.share,
+        time_of=spent.of,
+        confidence=0.85,
+        for_=[_synced(target) for target in each[:3]],
+    )
+
+
+@cause()
+def page_size_not_requested(case: Case) -> Iterator[Finding]:
+    """Memory is taken in small pieces, with many calls, and no larger pages are asked for.
+
+    Looks like: an extent is reserved and then mapped 64 KiB at a time, with neither memcntl(MC_HAT_ADVISE) nor
+        madvise(MADV_HUGEPAGE) for it.
+    Hurts because: the memory stays in the smallest pages: more entries of the address translation, more misses of it,
+        and a call for each piece.
+    Speaks for it: size of the pieces, calls per MB, no request.
+    Speaks against it: pieces of a huge page and more, a request for a page size, little memory in all. Transparent huge
+        pages may come without a request: then only the calls are left.
+    Remedy: Have larger pieces mapped and a page size asked for: larger heap or work-area pages (in Oracle,
+        _realfree_heap_pagesize_hint; on Solaris MPSSHEAP or ppgsz), MALLOC_ARENA settings or madvise on Linux.
+    Verify: Another trace: pieces and requests have the new size; the same work takes less time.
+    Source: K. Manoharan, notes on Oracle on Solaris, 2008 (a sort took 18 % less with 4 MB heap pages than with 64 KB).
+    """
+    for growth in case.trace["memory"] if case.trace else []:
+        piece = max(growth["chunks"], key=lambda chunk: chunk["count"], default=None)
+        if piece is None or growth["page_size_requested"] or piece["bytes"] >= HUGE_PAGE_BYTES:
+            continue
+        filled = bool(growth["extents"]) and piece["count"] >= PIECES
+        if filled or (growth["mapped_bytes"] >= GROWTH_BYTES and growth["calls"] >= OFTEN):
+            yield case.finding(
+                f"{growth['role']} takes memory {in_bytes(piece['bytes'])} at a time and asks for no page size",
+                impact=None,
+                confidence=0.6,
+                for_=[_growth(growth, piece["bytes"], piece["count"])],
+                unseen=[
+                    Unseen(
+                        "The pages in use",
+                        "a call trace shows requests only",
+                        "pmap -xs PID on Solaris; AnonHugePages in /proc/PID/smaps_rollup on Linux.",
+                    )
+                ],
+            )
+
+
+def _count(calls: list[Call]) -> int:
+    return sum(call["count"] for call in calls)
+
+
+def _reads_and_seeks(reads: list[Call], seeks: list[Call], spent: Cost) -> Evidence:
+    seconds = in_time(seconds_of([*reads, *seeks]) or 0.0)
+    sought = _count(seeks) / _count(reads)
+    why = f"{sought:.2f} seeks for each read" if sought >= 0.01 else "hardly a seek among them"
+    what = f"{_count(reads)} reads and {_count(seeks)} seeks took {seconds}"
+    return Evidence("trace", "calls", what, f"{spent.threshold} of busy time", why)
+
+
+def _is_read_in_pieces(target: Target) -> bool:
+    """Whether it is a file, read often and in pieces; what comes through a socket or pipe is as small as was sent."""
+    often = target["target"].startswith("/") and target["reads"] >= OFTEN
+    return often and target["read_bytes"] < SMALL_READ_BYTES * target["reads"]
+
+
+def _read_in_pieces(target: Target) -> Evidence:
+    mean = in_bytes(target["read_bytes"] / target["reads"])
+    per_mb = target["calls"] / (target["read_bytes"] / 2**20) if target["read_bytes"] else None
+    calls = f", {per_mb:.0f} calls per MiB" if per_mb else ""
+    what = f"{target['reads']} reads of {mean} on average from {shortened(target['target'], 50)}{calls}"
+    return Evidence(
+        "trace", "targets", what, f"reads under {in_bytes(SMALL_READ_BYTES)}", "the kernel reads whole pages"
+    )
+
+
+def _is_synced_at_each_write(target: Target) -> bool:
+    often = target["syncs"] >= SYNCS_TO_TELL and target["syncs"] >= target["writes"] / 2 > 0
+    return often and target["written_bytes"] < SMALL_WRITE_BYTES * target["writes"]
+
+
+def _synced(target: Target) -> Evidence:
+    mean = in_bytes(target["written_bytes"] / target["writes"])
+    name = shortened(target["target"], 50)
+    what = f"{target['syncs']} syncs for {target['writes']} writes of {mean} on average to {name}"
+    return Evidence("trace", "targets", what, f"writes under {in_bytes(SMALL_WRITE_BYTES)}", "each waits for the disk")
+
+
+def _name_service(trace: Trace) -> tuple[Cost | None, list[tuple[str, str]]]:
+    """What the name service costs, in the pass where it is on the path, and where it was seen."""
+    waits = [wait for wait in trace["loop"]["waits"] if wait["on"] == "name service"] if trace["loop"] else []
+    parts = [part for part in trace["loop"]["path"] if NAME_SERVICE.search(part["arguments"])] if trace["loop"] else []
+    a_pass = max(sum(wait["seconds"] or 0.0 for wait in waits), sum(part["seconds"] for part in parts))
+    targets = [target for target in trace["targets"] if NAME_SERVICE.search(target["target"])]
+    steps = [*waits, *parts] if a_pass else []
+    seen = [
+        ("loop", f"{step['call']}({shortened(step['arguments'], 60)}), {_a_pass(step['seconds'])}") for step in steps
+    ]
+    seen += [
+        (
+            "targets",
+            f"{target['calls']} calls to {shortened(target['target'], 60)}, {in_time(target['seconds'] or 0.0)}",
+        )
+        for target in targets
+    ]
+    on_pass = of_pass(trace, a_pass) if a_pass else None
+    if on_pass and on_pass.worth_saying:
+        return on_pass, seen
+    return of_busy(trace, sum(target["seconds"] or 0.0 for target in targets)), seen
+
+
+def _a_pass(seconds: float | None) -> str:
+    return "of unknown length" if seconds is None else f"{in_time(seconds)} a pass"
+
+
+def _growth(growth: Growth, piece_bytes: int, pieces: int) -> Evidence:
+    extents = ", ".join(in_bytes(extent["bytes"]) for extent in growth["extents"][:3])
+    reserved = f" in extents of {extents}" if extents else ""
+    per_mb = "" if growth["calls_per_mb"] is None else f", {growth['calls_per_mb']:.1f} calls per MiB"
+    what = f"{pieces} pieces of {in_bytes(piece_bytes)}{reserved}{per_mb}"
+    return Evidence("trace", "memory", what, f"pieces under {in_bytes(HUGE_PAGE_BYTES)}", "no page size was asked for")
