@@ -1,6 +1,7 @@
 //! `doctord._native`: what must be fast or small. Python decides, Rust moves the bytes.
 
 pub mod batch;
+pub mod calltrace;
 pub mod host;
 pub mod lake;
 pub mod table;
@@ -11,6 +12,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::batch::Batch;
+    #[pymodule_export]
+    use crate::calltrace::analyse_trace;
     #[pymodule_export]
     use crate::host::HostSampler;
     #[pymodule_export]

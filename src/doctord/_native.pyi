@@ -1,6 +1,6 @@
 """The Rust crate in native/: what must be fast or small."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,26 @@ def seal_segment(
     """Turn a segment into `sealed/TABLE/DAY/NAME.parquet` and remove it; files written, and what could not be read.
 
     `entities` names the columns by which a table is sorted before `ts`.
+    """
+
+def analyse_trace(
+    paths: Sequence[str | PathLike[str]],
+    *,
+    threads: int = 2,
+    most_detail: int | None = None,
+    stacks: bool = False,
+    watch: Callable[[int], object] | None = None,
+) -> bytes:
+    """Analyse the files of one call trace (`-` is standard input); a JSON document, see docs/reference/trace.md.
+
+    Args:
+        paths: The files of one trace.
+        threads: How many CPUs to use.
+        most_detail: Calls to keep in detail; beyond these, calls count in the sums only.
+        stacks: Sum calls by the stacks that the trace holds (strace -k).
+        watch: Called with the bytes read so far, a few hundred times for a large file.
+
+    Raises an OSError when a file cannot be read, a ValueError with a message and a hint when it is no trace.
     """
 
 class HostSampler:

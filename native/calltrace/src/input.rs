@@ -9,7 +9,7 @@ use liblzma::read::XzDecoder;
 use memchr::{memchr, memrchr};
 
 /// How much is read at a time.
-pub const CHUNK_BYTES: usize = 1 << 20;
+pub const CHUNK_BYTES: usize = 1 << 18;
 /// Of a longer line only the beginning is kept; see `is_too_long`.
 pub const LONGEST_LINE: usize = 1 << 16;
 

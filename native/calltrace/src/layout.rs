@@ -16,6 +16,19 @@ pub enum Clock {
     Line,
 }
 
+impl Clock {
+    /// As the document has it; null without stamps.
+    pub fn words(self) -> Option<&'static str> {
+        match self {
+            Clock::None => None,
+            Clock::Epoch => Some("epoch"),
+            Clock::Day => Some("time of day"),
+            Clock::Start => Some("since start"),
+            Clock::Line => Some("since last line"),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tool {
     #[default]

@@ -1,12 +1,17 @@
 //! Reads system-call traces of strace, truss and perf trace, of any size, and says where the time went.
 
+pub mod analyse;
 pub mod details;
+pub mod detect;
 pub mod digest;
 pub mod digits;
+pub mod document;
 pub mod event;
 pub mod input;
 pub mod journal;
 pub mod layout;
 pub mod names;
+pub mod pipeline;
 pub mod profile;
+pub mod report;
 pub mod strace;

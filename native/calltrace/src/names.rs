@@ -52,6 +52,34 @@ impl Class {
         )
     }
 
+    /// The word for it in the document.
+    pub fn words(self) -> &'static str {
+        use Class::*;
+        match self {
+            Read | ReadAt => "read",
+            Write | WriteAt => "write",
+            Seek => "seek",
+            Open => "open",
+            Close => "close",
+            Duplicate => "duplicate",
+            Pipe => "pipe",
+            Socket => "socket",
+            Connect => "connect",
+            Accept => "accept",
+            Poll => "poll",
+            Fork => "fork",
+            Exec => "exec",
+            Exit => "exit",
+            Wait => "wait",
+            Sleep => "sleep",
+            Lock => "lock",
+            Sync => "sync",
+            Map | Unmap | Break | Advise => "memory",
+            Path => "path",
+            Other => "other",
+        }
+    }
+
     pub fn moves_data(self) -> bool {
         matches!(self, Class::Read | Class::Write | Class::ReadAt | Class::WriteAt)
     }

@@ -1,6 +1,7 @@
 //! Sums over the whole trace: by call, by error, by what a descriptor stands for, by size.
 
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 
 use crate::digest::files::Reading;
 use crate::journal::ProcessId;
@@ -82,8 +83,9 @@ pub struct ProcessSum {
 }
 
 /// Sums of what descriptors stood for: a file, a peer.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct TargetSum {
+    #[serde(rename = "target")]
     pub name: String,
     pub calls: u64,
     pub seconds: f64,

@@ -12,6 +12,7 @@ use super::{Digest, Done, Span};
 use crate::details::{first_string, number};
 use crate::event::{Event, NO_NUMBER};
 use crate::journal::{Deed, ProcessId};
+use crate::layout::Tool;
 use crate::names::Class;
 
 impl Digest {
@@ -53,8 +54,14 @@ impl Digest {
         }
     }
 
-    /// A detail line of truss: the peer that was accepted.
+    /// A line that belongs to the one before: a frame of its stack (strace -k), the peer that was accepted (truss -v).
     pub(super) fn detail(&mut self, text: &[u8]) {
+        if self.journal.layout.tool == Tool::Strace {
+            if self.stacks.wanted {
+                self.stacks.frame(text);
+            }
+            return;
+        }
         if let Some(done) = self.last
             && done.class == Class::Accept
             && let Some(peer) = address(text)

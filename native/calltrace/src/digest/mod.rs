@@ -9,6 +9,7 @@ pub mod files;
 mod meaning;
 mod processes;
 mod sites;
+pub mod stacks;
 
 use std::collections::BTreeMap;
 
@@ -22,6 +23,7 @@ use clock::Timeline;
 use files::Files;
 use processes::ByPid;
 use sites::Numbers;
+use stacks::Stacks;
 
 /// Calls that are kept in detail, unless told otherwise: 96 MB of them.
 pub const MOST_DETAIL: u64 = 6_000_000;
@@ -52,6 +54,7 @@ pub struct Digest {
     pub lines: u64,
     pub skipped: BTreeMap<Reason, Skipped>,
     pub elapsed: Elapsed,
+    pub stacks: Stacks,
     /// When the first call started and the last line was written; null for an empty trace.
     pub span_ns: Option<(u64, u64)>,
     /// Lines whose stamp was before that of their process's line before.
@@ -161,6 +164,9 @@ impl Digest {
         if event.kind == Kind::More {
             return self.detail(event.remark.of(chunk));
         }
+        if self.stacks.wanted {
+            self.stacks.finish();
+        }
         let now_ns = self.timeline.at(event);
         let process = self.process(event, now_ns);
         self.release(process, now_ns);
@@ -183,9 +189,10 @@ impl Digest {
     pub fn finish(&mut self) {
         let end_ns = self.span_ns.map_or(0, |(_, last_ns)| last_ns);
         for process in 0..self.states.len() as ProcessId {
-            self.release_at_end(process);
+            self.states[process as usize].held = None;
             self.abandon(process, end_ns);
         }
+        self.stacks.finish();
     }
 
     fn process(&mut self, event: &Event, now_ns: u64) -> ProcessId {
@@ -310,10 +317,6 @@ impl Digest {
             self.journal.processes[process as usize].entries[entry as usize].elapsed_s =
                 (elapsed_ns as f64 / 1e9) as f32;
         }
-    }
-
-    fn release_at_end(&mut self, process: ProcessId) {
-        self.states[process as usize].held = None;
     }
 
     /// The start of a call that returns on a later line.
@@ -503,6 +506,9 @@ impl Digest {
         if failed {
             self.profile
                 .count_error(done.process, done.call, event.error.of(chunk), span.elapsed_ns);
+        }
+        if self.stacks.wanted {
+            self.stacks.begin(done.call, span.elapsed_ns);
         }
         self.mean(done, span, event, chunk, arguments);
         self.keep(done, span, failed, (event.cpu_ns != NO_TIME).then_some(cpu_s));

@@ -23,8 +23,7 @@ impl Numbers {
     /// Index of a call in the journal and in the profile.
     pub fn call(&mut self, known: u16, name: &[u8], journal: &mut Journal, profile: &mut Profile) -> u16 {
         if known != UNKNOWN {
-            self.calls.resize(CALLS.len(), None);
-            if let Some(call) = self.calls[known as usize] {
+            if let Some(&Some(call)) = self.calls.get(known as usize) {
                 return call;
             }
         } else if let Some(&call) = self.other_calls.get(name) {
@@ -41,6 +40,7 @@ impl Numbers {
         if known == UNKNOWN {
             self.other_calls.insert(name.to_vec(), call);
         } else {
+            self.calls.resize(CALLS.len(), None);
             self.calls[known as usize] = Some(call);
         }
         call

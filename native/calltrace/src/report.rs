@@ -1,0 +1,274 @@
+//! The sums of a trace as rows of the document.
+
+use std::cmp::Ordering;
+
+use serde::Serialize;
+
+use crate::digest::Digest;
+use crate::journal::{End, Process};
+use crate::layout::Clock;
+use crate::profile::{CallSum, ProcessSum, Sizes, TargetSum};
+
+/// Of processes and of targets the document holds the first so many, by time.
+const MOST_ROWS: usize = 100;
+
+#[derive(Debug, Default, Serialize)]
+pub struct Trace {
+    pub files: Vec<String>,
+    pub tool: &'static str,
+    pub kind: &'static str,
+    pub clock: Option<&'static str>,
+    /// Seconds since 1970 when the trace began; null when its stamps do not say.
+    pub began_epoch_s: Option<f64>,
+    pub seconds: Option<f64>,
+    pub bytes: u64,
+    pub lines: u64,
+    pub calls: u64,
+    pub processes: usize,
+    pub elapsed_is: Option<&'static str>,
+    pub has_cpu: bool,
+    pub calls_without_detail: u64,
+    pub gaps: usize,
+    pub gap_seconds: f64,
+    /// Lines whose stamp was before that of their process's line before.
+    pub backwards: u64,
+    pub skipped: Vec<Skip>,
+    /// Files that could not be read to their end, in words.
+    pub damage: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Skip {
+    pub why: &'static str,
+    pub lines: u64,
+    pub first_line: Option<u64>,
+    pub example: String,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Call {
+    pub call: String,
+    pub class: &'static str,
+    pub count: u64,
+    pub errors: u64,
+    pub seconds: Option<f64>,
+    pub cpu_s: Option<f64>,
+    /// Of the time in all calls.
+    pub share: Option<f64>,
+    pub mean_s: Option<f64>,
+    pub p50_s: Option<f64>,
+    pub p95_s: Option<f64>,
+    pub p99_s: Option<f64>,
+    pub max_s: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct CallError {
+    pub call: String,
+    pub error: String,
+    pub count: u64,
+    pub seconds: f64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ProcessRow {
+    pub pid: u32,
+    pub thread: Option<u32>,
+    pub parent: Option<u32>,
+    pub role: String,
+    pub program: Option<String>,
+    pub began_s: f64,
+    pub ended_s: Option<f64>,
+    pub end: Option<String>,
+    pub calls: u64,
+    pub errors: u64,
+    pub in_calls_s: f64,
+    pub outside_calls_s: Option<f64>,
+    pub unseen_s: f64,
+    pub cpu_s: Option<f64>,
+    pub signals: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct SizeBucket {
+    pub le_bytes: u64,
+    pub calls: u64,
+    pub bytes: u64,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub struct SizeTables {
+    pub read: Vec<SizeBucket>,
+    pub write: Vec<SizeBucket>,
+}
+
+pub fn trace(digest: &Digest, files: Vec<String>, bytes: u64, damage: Vec<String>) -> Trace {
+    let journal = &digest.journal;
+    let clock = journal.layout.clock;
+    let span = digest.span_ns.filter(|_| clock != Clock::None);
+    let gaps = || journal.processes.iter().flat_map(|process| &process.gaps);
+    Trace {
+        files,
+        tool: journal.layout.tool.name(),
+        kind: "calls",
+        clock: clock.words(),
+        began_epoch_s: digest
+            .origin_ns()
+            .filter(|_| clock == Clock::Epoch)
+            .map(|origin_ns| origin_ns as f64 / 1e9),
+        seconds: span.map(|(first_ns, last_ns)| (last_ns - first_ns) as f64 / 1e9),
+        bytes,
+        lines: digest.lines,
+        calls: digest.profile.calls.iter().map(|call| call.count).sum(),
+        processes: journal.processes.len(),
+        elapsed_is: elapsed_is(digest),
+        has_cpu: journal.layout.has_cpu,
+        calls_without_detail: journal.calls_without_detail,
+        gaps: gaps().count(),
+        gap_seconds: gaps().map(|&(_, seconds)| f64::from(seconds)).sum(),
+        backwards: digest.backwards,
+        skipped: skipped(digest),
+        damage,
+    }
+}
+
+fn skipped(digest: &Digest) -> Vec<Skip> {
+    let row = |(reason, skipped): (&crate::event::Reason, &crate::digest::Skipped)| Skip {
+        why: reason.words(),
+        lines: skipped.lines,
+        first_line: skipped.first_line,
+        example: skipped.example.clone(),
+    };
+    digest.skipped.iter().map(row).collect()
+}
+
+/// How most durations became known.
+fn elapsed_is(digest: &Digest) -> Option<&'static str> {
+    let elapsed = digest.elapsed;
+    [
+        (elapsed.measured, "measured"),
+        (elapsed.since_last_event, "since the last event"),
+        (elapsed.until_next_call, "until the next call"),
+    ]
+    .into_iter()
+    .filter(|&(count, _)| count > 0)
+    .max_by_key(|&(count, _)| count)
+    .map(|(_, words)| words)
+}
+
+/// Calls by time, all of them.
+pub fn calls(digest: &Digest) -> Vec<Call> {
+    let total_s: f64 = digest.profile.calls.iter().map(|sum| sum.seconds).sum();
+    let names = digest.journal.calls.iter().zip(&digest.profile.calls);
+    let mut rows: Vec<Call> = names
+        .filter(|(_, sum)| sum.count > 0)
+        .map(|(name, sum)| Call {
+            call: name.name.clone(),
+            class: name.class.words(),
+            ..call(sum, total_s, digest.journal.layout.has_cpu)
+        })
+        .collect();
+    rows.sort_by(|a, b| {
+        (b.seconds, b.count)
+            .partial_cmp(&(a.seconds, a.count))
+            .unwrap_or(Ordering::Equal)
+    });
+    rows
+}
+
+fn call(sum: &CallSum, total_s: f64, has_cpu: bool) -> Call {
+    let timed = sum.timed > 0;
+    Call {
+        call: String::new(),
+        class: "",
+        count: sum.count,
+        errors: sum.errors,
+        seconds: timed.then_some(sum.seconds),
+        cpu_s: has_cpu.then_some(sum.cpu_s),
+        share: (timed && total_s > 0.0).then(|| sum.seconds / total_s),
+        mean_s: timed.then(|| sum.seconds / sum.timed as f64),
+        p50_s: sum.durations.quantile_s(0.5),
+        p95_s: sum.durations.quantile_s(0.95),
+        p99_s: sum.durations.quantile_s(0.99),
+        max_s: timed.then_some(sum.max_s),
+    }
+}
+
+/// Errors, most frequent first.
+pub fn errors(digest: &Digest) -> Vec<CallError> {
+    let row = |((call, error), &(count, seconds)): (&(u16, String), &(u64, f64))| CallError {
+        call: digest.journal.calls[*call as usize].name.clone(),
+        error: error.clone(),
+        count,
+        seconds,
+    };
+    let mut rows: Vec<CallError> = digest.profile.errors.iter().map(row).collect();
+    rows.sort_by(|a, b| (b.count, &a.call, &a.error).cmp(&(a.count, &b.call, &b.error)));
+    rows
+}
+
+/// Processes by time in calls; the first `MOST_ROWS`. `role` names a process by its place in the tree.
+pub fn processes(digest: &Digest, role: impl Fn(usize) -> String) -> Vec<ProcessRow> {
+    let sums = &digest.profile.processes;
+    let mut order: Vec<usize> = (0..sums.len()).filter(|&at| sums[at].calls > 0).collect();
+    order.sort_by(|&a, &b| sums[b].in_calls_s.total_cmp(&sums[a].in_calls_s));
+    let row = |at: usize| ProcessRow {
+        role: role(at),
+        ..process_row(digest, &digest.journal.processes[at], &sums[at])
+    };
+    order.into_iter().take(MOST_ROWS).map(row).collect()
+}
+
+fn process_row(digest: &Digest, process: &Process, sum: &ProcessSum) -> ProcessRow {
+    let layout = digest.journal.layout;
+    let known_outside = elapsed_is(digest) == Some("measured") && layout.clock != Clock::None;
+    ProcessRow {
+        pid: process.pid,
+        thread: (process.thread > 0).then_some(process.thread),
+        parent: process
+            .parent
+            .map(|parent| digest.journal.processes[parent as usize].pid),
+        role: String::new(),
+        program: (!process.program.is_empty()).then(|| process.program.clone()),
+        began_s: process.began_ns as f64 / 1e9,
+        ended_s: process.end.as_ref().map(|(ns, _)| *ns as f64 / 1e9),
+        end: process.end.as_ref().map(|(_, end)| match end {
+            End::Exited(status) => format!("exited with {status}"),
+            End::Killed(signal) => format!("killed by {signal}"),
+        }),
+        calls: sum.calls,
+        errors: sum.errors,
+        in_calls_s: sum.in_calls_s,
+        outside_calls_s: known_outside.then_some(sum.outside_calls_s),
+        unseen_s: sum.unseen_s,
+        cpu_s: layout.has_cpu.then_some(sum.cpu_s),
+        signals: process.signals,
+    }
+}
+
+/// What descriptors stood for, by time; the first `MOST_ROWS`.
+pub fn targets(digest: &Digest) -> Vec<TargetSum> {
+    let used = |sum: &&TargetSum| !sum.name.is_empty() && sum.calls + sum.syncs + sum.seeks > 0;
+    let mut rows: Vec<&TargetSum> = digest.profile.targets.iter().filter(used).collect();
+    rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    rows.into_iter().take(MOST_ROWS).cloned().collect()
+}
+
+pub fn sizes(digest: &Digest) -> SizeTables {
+    SizeTables {
+        read: buckets(&digest.profile.reads),
+        write: buckets(&digest.profile.writes),
+    }
+}
+
+fn buckets(sizes: &Sizes) -> Vec<SizeBucket> {
+    let row = |power: usize| SizeBucket {
+        le_bytes: 1_u64.checked_shl(power as u32).unwrap_or(u64::MAX),
+        calls: sizes.calls[power],
+        bytes: sizes.bytes[power],
+    };
+    (0..sizes.calls.len())
+        .filter(|&power| sizes.calls[power] > 0)
+        .map(row)
+        .collect()
+}
