@@ -4,25 +4,18 @@ Meant to be read at three in the morning, over a bad line: nothing is wider than
 alone, and a figure never parts from its unit.
 """
 
-import io
-import os
-import shutil
-import sys
 from collections.abc import Iterator
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.text import Text
 
 from doctord.diagnose.finding import Diagnosis, Evidence, Finding, TimeShare, Unseen
 from doctord.report import wording
-from doctord.report.wording import JOINT, clean, together
+from doctord.report.lines import hanging, hashes, heading, one_line, printed
+from doctord.report.wording import JOINT, clean
 
-NARROWEST, WIDEST = 40, 120
 SHARES_SHOWN = 10
 KEY = "+ speaks for it   - against it   ? could not be seen"
-
-_MEASURE = Console(file=io.StringIO())
 
 
 def render(diagnosis: Diagnosis, width: int | None = None, *, colour: bool | None = None) -> str:
@@ -37,28 +30,7 @@ def render(diagnosis: Diagnosis, width: int | None = None, *, colour: bool | Non
     Returns:
         The text, without a newline at its end.
     """
-    columns = min(max(width or _terminal_width(), NARROWEST), WIDEST)
-    coloured = _terminal_colours() if colour is None else colour
-    console = Console(
-        file=io.StringIO(),
-        width=columns,
-        color_system="standard" if coloured else None,
-        force_terminal=coloured,
-        no_color=not coloured,
-        legacy_windows=False,
-    )
-    with console.capture() as capture:
-        for line in _page(diagnosis, columns):
-            console.print(line, soft_wrap=True)
-    return capture.get().rstrip("\n")
-
-
-def _terminal_width() -> int:
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
-
-
-def _terminal_colours() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return printed(lambda columns: _page(diagnosis, columns), width, colour=colour)
 
 
 def _page(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
@@ -66,39 +38,33 @@ def _page(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     verdict = clean(wording.verdict(diagnosis))
     while diagnosis.healthy and figures and cell_len(f"{verdict}, {figures[0]}") <= width:
         verdict += f"{', ' if ': ' in verdict else ': '}{figures.pop(0)}"
-    yield _one_line(verdict, "bold green" if diagnosis.healthy else "bold red", width)
-    yield from _hanging("", f"{diagnosis.host}, {wording.interval(diagnosis.since, diagnosis.until)}", width)
+    yield one_line(verdict, "bold green" if diagnosis.healthy else "bold red", width)
+    yield from hanging("", f"{diagnosis.host}, {wording.interval(diagnosis.since, diagnosis.until)}", width)
     if figures:
-        yield from _hanging("", Text(", ".join(figure.replace(" ", JOINT) for figure in figures)), width)
-    yield from _findings(diagnosis, width)
+        yield from hanging("", Text(", ".join(figure.replace(" ", JOINT) for figure in figures)), width)
+    yield from findings(diagnosis, width)
     yield from _time(diagnosis, width)
     if diagnosis.looked_at:
-        yield from _heading("Looked at", width)
+        yield from heading("Looked at", width)
         for line in diagnosis.looked_at:
-            yield from _hanging("  ", line, width)
+            yield from hanging("  ", line, width)
     if diagnosis.unseen:
-        yield from _heading("Could not be seen", width)
+        yield from heading("Could not be seen", width)
         for unseen in diagnosis.unseen:
-            yield from _hanging("? ", _unseen(unseen), width)
+            yield from hanging("? ", _unseen(unseen), width)
 
 
-def _one_line(verdict: str, style: str, width: int) -> Text:
-    """One line whatever its length: the share comes first, and the title stands again, whole, with its finding."""
-    line = Text(verdict, style=style)
-    line.truncate(width, overflow="ellipsis")
-    return line
-
-
-def _findings(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
+def findings(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
+    """The findings, with an overview above many of them."""
     groups = wording.grouped(diagnosis.findings)
     if len(groups) >= wording.OVERVIEW_FROM:
-        yield from _heading(f"{len(groups)} findings, most important first", width)
+        yield from heading(f"{len(groups)} findings, most important first", width)
         for number, (finding, _) in enumerate(groups, 1):
             share = "" if finding.impact is None else wording.percent(finding.impact)
-            yield from _hanging(f"{number:3}  {share:>6}  {_hashes(finding.impact, 8)}  ", finding.title, width)
+            yield from hanging(f"{number:3}  {share:>6}  {hashes(finding.impact, 8)}  ", finding.title, width)
     for number, (finding, explained) in enumerate(groups, 1):
         if number == 1:
-            yield from _heading("Findings", width, KEY)
+            yield from heading("Findings", width, KEY)
         else:
             yield Text()
         yield from _finding(number, finding, diagnosis, width)
@@ -108,25 +74,25 @@ def _findings(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
 
 def _finding(number: int, finding: Finding, diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     label = f"{number:<3}"
-    yield from _hanging(label, Text(clean(finding.title), style="bold"), width)
-    bar = "" if finding.impact is None else f"[{_hashes(finding.impact, 20, '.')}] "
-    yield from _hanging("   ", f"{bar}{wording.impact(finding, diagnosis)}; {wording.confidence(finding)}", width)
+    yield from hanging(label, Text(clean(finding.title), style="bold"), width)
+    bar = "" if finding.impact is None else f"[{hashes(finding.impact, 20, '.')}] "
+    yield from hanging("   ", f"{bar}{wording.impact(finding, diagnosis)}; {wording.confidence(finding)}", width)
     for sign, items in (("+", finding.for_), ("-", finding.against)):
         for item in items:
-            yield from _hanging(f"   {sign} ", _evidence(item), width)
+            yield from hanging(f"   {sign} ", _evidence(item), width)
     for unseen in finding.unseen:
-        yield from _hanging("   ? ", _unseen(unseen), width)
+        yield from hanging("   ? ", _unseen(unseen), width)
     for word, steps in (("Remedy", finding.remedy), ("Verify", finding.verify)):
         for i, step in enumerate(steps):
-            yield from _hanging(f"   {'' if i else word:<8}", step, width)
+            yield from hanging(f"   {'' if i else word:<8}", step, width)
 
 
 def _symptom(number: int, part: int, finding: Finding, diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     """A finding that another one explains: its title, its share, and the first figure."""
     text = f"{wording.in_short(finding, diagnosis)}; explained by {number}"
-    yield from _hanging(f"   {f'{number}.{part}':<5}", text, width)
+    yield from hanging(f"   {f'{number}.{part}':<5}", text, width)
     for item in finding.for_[:1]:
-        yield from _hanging("        + ", _evidence(item), width)
+        yield from hanging("        + ", _evidence(item), width)
 
 
 def _evidence(item: Evidence) -> Text:
@@ -145,7 +111,7 @@ def _time(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     if not diagnosis.time:
         return
     total = sum(part.seconds_per_second for part in diagnosis.time)
-    yield from _heading(f"Where the {wording.time_of(diagnosis)} went", width, f"{total:.2f} s per second")
+    yield from heading(f"Where the {wording.time_of(diagnosis)} went", width, f"{total:.2f} s per second")
     shown = list(diagnosis.time[:SHARES_SHOWN])
     rest = diagnosis.time[SHARES_SHOWN:]
     if rest:
@@ -154,34 +120,5 @@ def _time(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     bar = 20 if width >= 72 else 10 if width >= 56 else 0
     classes = max(len(part.wait_class) for part in shown)
     for part in shown:
-        label = f"{wording.percent(part.share):>6}  {_hashes(part.share, bar)}  {part.seconds_per_second:6.2f} s/s  "
-        yield from _hanging(label + f"{clean(part.wait_class):<{classes}}  ", part.event, width)
-
-
-def _heading(title: str, width: int, note: str = "") -> Iterator[Text]:
-    yield Text()
-    line = Text(title.upper(), style="bold")
-    if note and len(title) + len(note) + 2 <= width:
-        line.append(" " * (width - len(title) - len(note)) + note, style="not bold")
-        yield line
-        return
-    yield line
-    if note:
-        yield from _hanging("", note, width)
-
-
-def _hashes(share: float | None, length: int, empty: str = " ") -> str:
-    """A share as a bar of plain characters; one that is above zero shows at least one."""
-    filled = 0 if not share else max(1, round(share * length))
-    return ("#" * filled)[:length].ljust(length, empty)
-
-
-def _hanging(label: str, body: str | Text, width: int) -> Iterator[Text]:
-    """A paragraph behind a label; its other lines start under its first word."""
-    text = Text(clean(body)) if isinstance(body, str) else body.copy()
-    indent = cell_len(label)
-    text.plain = together(text.plain)
-    for i, line in enumerate(text.wrap(_MEASURE, width - indent, overflow="fold")):
-        line.rstrip()
-        line.plain = line.plain.replace(JOINT, " ")
-        yield Text.assemble(" " * indent if i else label, line)
+        label = f"{wording.percent(part.share):>6}  {hashes(part.share, bar)}  {part.seconds_per_second:6.2f} s/s  "
+        yield from hanging(label + f"{clean(part.wait_class):<{classes}}  ", part.event, width)

@@ -52,7 +52,7 @@ def single_threaded_limit(case: Case) -> Iterator[Finding]:
     for_, against = weigh(_signs_of_limit(loop, a_pass, busy))
     bound = "least" if loop["at_least"] else "most"
     yield case.finding(
-        f"{loop['role']} serves one client after the other, at {bound} {rate:.3g} a second",
+        f"{loop['role']} serves one at a time, at {bound} {rate:.3g} a second",
         impact=_waited_s(loop) / a_pass,
         confidence=0.95 if busy is not None and busy >= BUSY else 0.85,
         for_=for_,

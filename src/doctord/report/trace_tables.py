@@ -1,0 +1,145 @@
+"""The tables of a trace's report: what took the time, by call, process, target, repetition, fork; and memory."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from doctord.analyse.calls import NO_CALL
+from doctord.analyse.calls_compared import Change, Comparison
+from doctord.chart.calltrace import Call, Growth, Repetition, Target, Trace
+from doctord.diagnose.words import in_bytes, in_share, in_time, shortened
+from doctord.report import trace_wording as words
+
+NOT_KNOWN = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns of figures and a last one of words. Columns of which nothing is known are left out."""
+
+    title: str
+    names: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def tables(trace: Trace) -> list[Table]:
+    """The tables that hold something, in the order of reading."""
+    made = (_loops(trace), _calls(trace), _processes(trace), _targets(trace), _repetitions(trace), _births(trace))
+    return [table for table in (*made, _memory(trace)) if table.rows]
+
+
+def changes(comparison: Comparison) -> Table:
+    """What changed between two traces, largest change first."""
+    names = ("before", "after", "gained", "call")
+    return _table(f"Seconds per {comparison.per}", names, (_change(change) for change in comparison.changes))
+
+
+def _change(change: Change) -> tuple[str, ...]:
+    before, after = (NOT_KNOWN if one is None else in_time(one["seconds"]) for one in (change.before, change.after))
+    gained = f"{'-' if change.gained_s < 0 else ''}{in_time(abs(change.gained_s))}"
+    return before, after, gained, words.change(change)
+
+
+def _loops(trace: Trace) -> Table:
+    rows = (
+        (
+            str(loop["passes"]),
+            _time(loop["seconds_per_pass"]),
+            _share(loop["idle_share"]),
+            f"{loop['role']} at {words.called(loop['anchor']['call'], loop['anchor']['arguments'])}",
+        )
+        for loop in trace["loops"]
+    )
+    return _table("Other loops", ("passes", "a pass", "idle", "process"), rows)
+
+
+def _calls(trace: Trace) -> Table:
+    names = ("share", "seconds", "CPU", "calls", "errors", "mean", "p95", "longest", "call")
+    outside = trace["totals"]["outside_calls_s"]
+    without = [("", _time(outside), "", "", "", "", "", "", NO_CALL)] if outside else []
+    return _table("Calls", names, [*(_call(call) for call in trace["calls"]), *without])
+
+
+def _call(call: Call) -> tuple[str, ...]:
+    lengths = (_time(call["mean_s"]), _time(call["p95_s"]), _time(call["max_s"]))
+    times = (_share(call["share"]), _time(call["seconds"]), _time(call["cpu_s"]))
+    return *times, str(call["count"]), str(call["errors"] or ""), *lengths, call["call"]
+
+
+def _processes(trace: Trace) -> Table:
+    names = ("in calls", "outside", "CPU", "calls", "process")
+    rows = [
+        (_time(one["in_calls_s"]), _time(one["outside_calls_s"]), _time(one["cpu_s"]), str(one["calls"]), _named(one))
+        for one in trace["processes"]
+    ]
+    return _table("Processes", names, rows if len(rows) > 1 else [])
+
+
+def _named(process: dict[str, object]) -> str:
+    role, pid = str(process["role"]), str(process["pid"])
+    return role if role.startswith(pid) else f"{pid} {role}"
+
+
+def _targets(trace: Trace) -> Table:
+    names = ("seconds", "calls", "read", "written", "syncs", "target")
+    return _table("What was read and written", names, (_target(one) for one in trace["targets"]))
+
+
+def _target(target: Target) -> tuple[str, ...]:
+    read = in_bytes(target["read_bytes"]) if target["reads"] else ""
+    written = in_bytes(target["written_bytes"]) if target["writes"] else ""
+    counts = (str(target["calls"]), read, written, str(target["syncs"] or ""))
+    return _time(target["seconds"]), *counts, shortened(target["target"], 80)
+
+
+def _repetitions(trace: Trace) -> Table:
+    names = ("seconds", "calls", "of a pass", "call")
+    return _table("Repeated", names, (_repetition(one) for one in trace["repetitions"]))
+
+
+def _repetition(one: Repetition) -> tuple[str, ...]:
+    sequence = " then ".join(f"{name}()" for name in one["sequence"] or ())
+    name = sequence or words.called(one["call"], one["arguments"])
+    where = ", on the critical path" if one["on_critical_path"] else ""
+    return _time(one["seconds"]), str(one["calls"]), _share(one["share_of_pass"]), f"{name} by {one['role']}{where}"
+
+
+def _births(trace: Trace) -> Table:
+    rows = (
+        (
+            _time(one["mean_s"]),
+            _time(one["max_s"]),
+            _time(one["cpu_s"]),
+            str(one["count"]),
+            f"{one['call']}() by {one['role']}",
+        )
+        for one in trace["births"]
+    )
+    return _table("Forks", ("mean", "longest", "CPU", "forks", "process"), rows)
+
+
+def _memory(trace: Trace) -> Table:
+    names = ("mapped", "calls", "per MiB", "page size", "process")
+    return _table("Memory taken", names, (_growth(one) for one in trace["memory"] if one["chunks"]))
+
+
+def _growth(one: Growth) -> tuple[str, ...]:
+    pieces = ", ".join(f"{chunk['count']} x {in_bytes(chunk['bytes'])}" for chunk in one["chunks"][:4])
+    extents = ", ".join(in_bytes(extent["bytes"]) for extent in one["extents"][:3])
+    per_mb = NOT_KNOWN if one["calls_per_mb"] is None else f"{one['calls_per_mb']:.3g}"
+    asked = one["advice"] or "asked for" if one["page_size_requested"] else "not asked for"
+    where = f"{one['call']} by {one['role']}: {pieces}{f' in extents of {extents}' if extents else ''}"
+    return in_bytes(one["mapped_bytes"]), str(one["calls"]), per_mb, asked, where
+
+
+def _table(title: str, names: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    known = list(rows)
+    kept = [i for i in range(len(names)) if any(row[i] not in ("", NOT_KNOWN) for row in known)]
+    return Table(title, [names[i] for i in kept], [[row[i] for i in kept] for row in known])
+
+
+def _time(seconds: float | None) -> str:
+    return NOT_KNOWN if seconds is None else in_time(seconds)
+
+
+def _share(share: float | None) -> str:
+    return NOT_KNOWN if share is None else in_share(share)

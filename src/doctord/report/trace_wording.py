@@ -1,0 +1,148 @@
+"""What every form of a trace's report says in the same words: the verdict, calls, waits, changes, what is unseen."""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from doctord.analyse.calls import NO_CALL
+from doctord.analyse.calls_compared import Change, Comparison
+from doctord.chart.calltrace import About, Loop, MainLoop, PathPart, Step, Trace, Wait
+from doctord.diagnose.finding import Diagnosis
+from doctord.diagnose.words import in_bytes, in_share, in_time, ordinal, shortened
+from doctord.report import wording
+
+ARGUMENTS_SHOWN = 44
+ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
+ELAPSED_IS = {
+    "since the last event": "A call's time is counted from the process's last event: computing before it is in it.",
+    "until the next call": "A call's time is counted until the next one begins: computing after it is in it.",
+}
+
+
+def verdict(trace: Trace, diagnosis: Diagnosis) -> str:
+    """The verdict in one line."""
+    if diagnosis.findings:
+        return wording.verdict(diagnosis)
+    if not trace["trace"]["calls"]:
+        return "No verdict: there is no call in the trace"
+    loop = trace["loop"]
+    if loop is None or loop["seconds_per_pass"] is None:
+        return "No finding"
+    return f"No finding: a pass of {loop['role']} takes {in_time(loop['seconds_per_pass'])}, {rate(loop)}"
+
+
+def about(read: About) -> str:
+    """What was read: the files, the tool, and how much."""
+    names = [PurePath(file).name for file in read["files"]]
+    files = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    parts = [
+        f"{files}: {read['tool']}",
+        f"{read['calls']} calls of {_count(read['processes'], 'process', 'processes')}",
+    ]
+    if read["seconds"] is not None:
+        parts.append(f"{in_time(read['seconds'])}")
+    if read["began"]:
+        parts.append(f"from {read['began']}")
+    return ", ".join([*parts, in_bytes(read["bytes"])])
+
+
+def rate(loop: Loop) -> str:
+    """How many passes a second one process can make."""
+    if loop["max_passes_per_second"] is None:
+        return "a rate that is not known"
+    return f"{'at least' if loop['at_least'] else 'at most'} {loop['max_passes_per_second']:.3g} a second"
+
+
+def called(call: str, arguments: str) -> str:
+    """A call with its arguments; time in which none ran says so."""
+    if call == NO_CALL:
+        return "no call running: computing, or waiting for a CPU"
+    return f"{call}({in_short(arguments)})"
+
+
+def in_short(arguments: str) -> str:
+    """Arguments without addresses, which tell nothing to a reader, cut at a length."""
+    return shortened(ADDRESS.sub("...", arguments), ARGUMENTS_SHOWN)
+
+
+def step(one: Step) -> str:
+    """A step of the loop: which one of its kind in the pass, and the call."""
+    which = f"{ordinal(one['nth'])} " if one["nth"] > 1 else ""
+    return f"{which}{called(one['call'], one['arguments'])}"
+
+
+def wait(one: Wait) -> str:
+    """A wait of the loop, and for what."""
+    return f"{step(one)}: waits for {one['on']}" if one["on"] else step(one)
+
+
+def part(one: PathPart) -> str:
+    """A part of the critical path."""
+    times = f"{one['count']:.0f} x " if one["count"] >= 1.5 else ""
+    cpu = "" if one["cpu_s"] is None else f", {in_time(one['cpu_s'])} CPU"
+    return f"{times}{called(one['call'], one['arguments'])}{cpu}"
+
+
+def passes(loop: MainLoop) -> Iterator[str]:
+    """The loop in sentences: passes and their length, what of it is its own, how busy it was."""
+    length = "of unknown length" if loop["seconds_per_pass"] is None else f"of {in_time(loop['seconds_per_pass'])}"
+    spread = [f"{name} {in_time(s)}" for name, s in (("p95", loop["p95_s"]), ("longest", loop["max_s"])) if s]
+    shown = f" ({', '.join(spread)})" if spread and loop["complete_passes"] > 1 else ""
+    yield f"{_count(loop['passes'], 'pass', 'passes')}, {loop['complete_passes']} of them whole, {length}{shown}"
+    if loop["own_cpu_s"] is not None and loop["own_cpu_share"] is not None:
+        yield f"{in_time(loop['own_cpu_s'])} of a pass is its own CPU ({in_share(loop['own_cpu_share'])})"
+    if loop["outside_calls_s"]:
+        yield f"{in_time(loop['outside_calls_s'])} of a pass with no call running"
+    if loop["idle_s"] is not None and loop["idle_share"] is not None:
+        yield f"idle {in_time(loop['idle_s'])}, {in_share(loop['idle_share'])} of the time: waits for work, no fault"
+
+
+def gain(comparison: Comparison) -> str:
+    """What the loop gained or lost, in one sentence; what is compared when there is no loop in both."""
+    loop = comparison.loop
+    if loop is None:
+        return "No loop in both traces: calls are compared in seconds per second of trace"
+    word = "shorter" if loop.gained_s >= 0 else "longer"
+    rates = ""
+    if loop.before_per_second is not None and loop.after_per_second is not None:
+        rates = f"; at most {loop.before_per_second:.3g} a second before, {loop.after_per_second:.3g} after"
+    lengths = f"{in_time(loop.before_s)} -> {in_time(loop.after_s)}"
+    return f"A pass is {in_share(abs(loop.gained_share))} {word}: {lengths}{rates}"
+
+
+def change(one: Change) -> str:
+    """A call that changed, in words; its figures stand beside it."""
+    which = f"{ordinal(one.nth)} " if one.nth and one.nth > 1 else ""
+    name = f"{one.call}({in_short(one.arguments)})"
+    counts = ""
+    if one.before and one.after and "frequent" in one.kind:
+        counts = f", {one.before['count']:.3g} -> {one.after['count']:.3g} times"
+    only = {"gone": "in the first trace only", "new": "in the second trace only"}
+    return f"{which}{name}: {only.get(one.kind, one.kind)}{counts}"
+
+
+def unseen(trace: Trace) -> Iterator[str]:
+    """What of the trace was not used, and what it does not show."""
+    read = trace["trace"]
+    for skipped in read["skipped"]:
+        lines = _count(skipped["lines"], "line", "lines")
+        example = shortened(skipped["example"], 60)
+        yield f"{lines} not used, {skipped['why']}; the first is line {skipped['first_line']}: {example}"
+    if read["gaps"]:
+        yield f"{_count(read['gaps'], 'gap', 'gaps')} in an excerpt, {in_time(read['gap_seconds'])} in sum"
+    if read["calls_without_detail"]:
+        yield f"{read['calls_without_detail']} calls are in the sums only: no more are kept in detail"
+    if read["elapsed_is"] in ELAPSED_IS:
+        yield ELAPSED_IS[read["elapsed_is"]]
+    if read["kind"] == "summary":
+        yield "A summary holds sums only: no loop, no sizes, no files. Trace without -c to see them."
+    elif read["elapsed_is"] is None:
+        yield "The trace has no times of calls: take it with strace -f -ttt -T or truss -f -d -D -E."
+    elif not read["has_cpu"]:
+        yield "CPU time in calls: only truss -E gives it."
+    if trace["loop"] is None and read["kind"] == "calls":
+        yield "No loop of a server was found."
+
+
+def _count(number: int, one: str, more: str) -> str:
+    return f"{number} {one if number == 1 else more}"
