@@ -16,30 +16,37 @@ use crate::event::{Event, Kind, Line, Reason, Span};
 use crate::layout::{Clock, Layout, Tool};
 use crate::names;
 
-/// How the log is laid out, from its first lines: so that most of them are events. Null when fewer than a quarter are.
+/// How the log is laid out, from its first lines: so that most of them are events. Null when fewer than a quarter are; lines
+/// that belong to an event (stacks, dumps) do not count.
 pub fn sniff(lines: &[&[u8]]) -> Option<Layout> {
     const CLOCKS: [Clock; 4] = [Clock::None, Clock::Epoch, Clock::Day, Clock::Line];
-    let layouts = CLOCKS.iter().flat_map(|&clock| [(clock, false), (clock, true)]);
-    let mut best = (0, Layout::default());
-    for (clock, has_pid) in layouts {
+    let mut best = (0, 0, Layout::default());
+    for (clock, has_pid) in CLOCKS.iter().flat_map(|&clock| [(clock, false), (clock, true)]) {
         let layout = Layout {
             tool: Tool::Strace,
             clock,
             has_pid,
             ..Layout::default()
         };
-        let events = lines.iter().filter(|line| is_event(&layout, line)).count();
+        let (events, skipped) = understood(&layout, lines);
         if events > best.0 {
-            best = (events, layout);
+            best = (events, skipped, layout);
         }
     }
-    let (events, mut layout) = best;
+    let (events, skipped, mut layout) = best;
     layout.has_pid |= lines.iter().any(|line| line.starts_with(b"[pid "));
-    (events > 0 && events * 4 >= lines.len()).then_some(layout)
+    (events > 0 && events * 3 >= skipped).then_some(layout)
 }
 
-fn is_event(layout: &Layout, line: &[u8]) -> bool {
-    matches!(parse(layout, line, 0, line.len()), Line::Event(_))
+/// How many lines are events, and how many are no trace.
+fn understood(layout: &Layout, lines: &[&[u8]]) -> (usize, usize) {
+    lines.iter().fold((0, 0), |(events, skipped), line| {
+        match parse(layout, line, 0, line.len()) {
+            Line::Event(_) => (events + 1, skipped),
+            Line::Skip(_) => (events, skipped + 1),
+            Line::More(_) | Line::Nothing => (events, skipped),
+        }
+    })
 }
 
 /// One line of the chunk, without its newline.
