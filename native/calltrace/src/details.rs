@@ -2,11 +2,12 @@
 
 use std::hash::Hasher;
 
-use memchr::memchr;
+use memchr::{memchr, memchr2, memchr2_iter, memrchr};
 use rustc_hash::FxHasher;
 
+use crate::digits;
 use crate::event::{Event, Kind, NO_NUMBER, Span};
-use crate::names::{self, Class};
+use crate::names::{self, Class, UNKNOWN};
 
 /// Fill in `fd`, `target`, `size`, `offset` and `site` of a call from its name and arguments.
 pub fn fill(event: &mut Event, chunk: &[u8]) {
@@ -42,16 +43,19 @@ fn descriptor(event: &mut Event, arguments: &[u8]) {
     }
 }
 
-/// Where the `>` of `<...>` stands: a socket's own arrow `->` does not end it.
+/// Where the `>` of `<...>` stands: a socket's own arrow `->` does not end it, nor does what stands within another pair,
+/// as in `</dev/null<char 1:3>>`.
 fn target_end(text: &[u8]) -> Option<usize> {
-    let mut from = 1;
-    loop {
-        let at = from + memchr(b'>', text.get(from..)?)?;
-        if text[at - 1] != b'-' {
-            return Some(at);
+    let mut depth = 0;
+    for at in memchr2_iter(b'<', b'>', text) {
+        match text[at] {
+            b'<' => depth += 1,
+            _ if at > 0 && text[at - 1] == b'-' => {}
+            _ if depth == 1 => return Some(at),
+            _ => depth -= 1,
         }
-        from = at + 1;
     }
+    None
 }
 
 fn leading_number(text: &[u8]) -> Option<(i64, usize)> {
@@ -83,8 +87,10 @@ pub fn number(text: &[u8]) -> Option<i64> {
 
 /// Size and position that a call names: its last arguments, which are plain numbers whatever stands before them.
 fn extent(class: Class, name: &[u8], arguments: &[u8]) -> (i64, i64) {
-    let from_end = |nth: usize| arguments.rsplit(|&byte| byte == b',').nth(nth).map(<[u8]>::trim_ascii);
-    let last = |nth| from_end(nth).and_then(number).unwrap_or(NO_NUMBER);
+    if arguments.is_empty() {
+        return (NO_NUMBER, NO_NUMBER);
+    }
+    let last = |nth| from_end(arguments, nth).unwrap_or(NO_NUMBER);
     match class {
         Class::ReadAt | Class::WriteAt => (last(1), last(0)),
         // recvfrom(fd, buffer, size, flags, address, length), sendto likewise
@@ -96,11 +102,31 @@ fn extent(class: Class, name: &[u8], arguments: &[u8]) -> (i64, i64) {
     }
 }
 
+/// The number that is the nth argument from the end.
+fn from_end(arguments: &[u8], nth: usize) -> Option<i64> {
+    let mut rest = arguments;
+    for _ in 0..nth {
+        rest = &rest[..memrchr(b',', rest)?];
+    }
+    let digits = rest.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let (before, digits) = rest.split_at(rest.len() - digits);
+    match before.last() {
+        None | Some(b' ' | b',') if !digits.is_empty() => digits::decimal(digits),
+        _ => {
+            let start = memrchr(b',', rest).map_or(0, |comma| comma + 1);
+            number(rest[start..].trim_ascii())
+        }
+    }
+}
+
 /// The hash under which a call counts as the same when it comes again: its name, and of its arguments those that say
 /// what it is about. Contents of buffers, addresses and positions differ from call to call, and are left out.
 fn site(event: &Event, class: Class, chunk: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
-    hasher.write(event.name.of(chunk));
+    match event.call {
+        UNKNOWN => hasher.write(event.name.of(chunk)),
+        call => hasher.write_u16(call),
+    }
     let arguments = event.arguments.of(chunk);
     match class {
         _ if class.has_descriptor() && event.fd >= 0 => hasher.write_u32(event.fd as u32),
@@ -136,18 +162,17 @@ fn watched<'a>(name: &[u8], arguments: &'a [u8]) -> &'a [u8] {
 /// Texts in quotes and numbers of six hexadecimal digits or more are replaced by a mark.
 fn write_masked(hasher: &mut FxHasher, arguments: &[u8]) {
     let mut rest = arguments;
-    while let Some((&byte, tail)) = rest.split_first() {
-        rest = tail;
-        hasher.write_u8(byte);
-        if byte == b'"' {
-            rest = &tail[memchr(b'"', tail).map_or(tail.len(), |end| end + 1)..];
-        } else if byte == b'x' {
+    while let Some(at) = memchr2(b'"', b'x', rest) {
+        let (before, tail) = rest.split_at(at + 1);
+        hasher.write(before);
+        rest = if before[at] == b'"' {
+            &tail[text_end(tail)..]
+        } else {
             let digits = tail.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
-            if digits >= 6 {
-                rest = &tail[digits..];
-            }
-        }
+            if digits >= 6 { &tail[digits..] } else { tail }
+        };
     }
+    hasher.write(rest);
 }
 
 /// Arguments as they may be shown: contents of buffers left out, since they hold data and passwords; paths kept.
@@ -175,17 +200,16 @@ pub fn shown(call: u16, arguments: &[u8]) -> String {
 /// Length of a text up to and with its closing quote, and the dots that follow when the tool cut it.
 fn text_end(text: &[u8]) -> usize {
     let mut at = 0;
-    while at < text.len() {
-        match text[at] {
-            b'\\' => at += 2,
-            b'"' => {
-                at += 1;
-                break;
-            }
-            _ => at += 1,
+    let quote = loop {
+        let Some(found) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) else {
+            return text.len();
+        };
+        match text[at + found] {
+            b'"' => break at + found,
+            _ => at += found + 2,
         }
-    }
-    let end = at.min(text.len());
+    };
+    let end = quote + 1;
     end + text[end..].iter().take(3).take_while(|byte| **byte == b'.').count()
 }
 

@@ -1,4 +1,6 @@
-//! Numbers of fixed form, read eight digits at a time: a time stamp stands on every line.
+//! Bytes looked at eight at a time: on every line stand a time stamp, a name and a result.
+
+use memchr::memrchr;
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
@@ -6,6 +8,51 @@ const ZEROS: u64 = 0x3030_3030_3030_3030;
 fn word(text: &[u8], at: usize) -> Option<u64> {
     let bytes = text.get(at..at.checked_add(8)?)?;
     Some(u64::from_le_bytes(bytes.try_into().ok()?))
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// The highest bit of each byte of the word that equals `byte`.
+fn equal(word: u64, byte: u8) -> u64 {
+    const LOW: u64 = ONES * 0x7F;
+    let differing = word ^ (ONES * u64::from(byte));
+    !(((differing & LOW) + LOW) | differing | LOW)
+}
+
+/// Where the first such byte stands, among the first 40: names are so short that calling `memchr` costs more.
+#[inline]
+pub fn find_near(byte: u8, text: &[u8]) -> Option<usize> {
+    const WORDS: usize = 5;
+    for at in (0..WORDS * 8).step_by(8) {
+        let Some(word) = word(text, at) else {
+            return text[at..]
+                .iter()
+                .position(|&found| found == byte)
+                .map(|found| at + found);
+        };
+        let found = equal(word, byte);
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize / 8);
+        }
+    }
+    None
+}
+
+/// Where the last such byte stands; quick when that is near the end.
+#[inline]
+pub fn find_last(byte: u8, text: &[u8]) -> Option<usize> {
+    let mut end = text.len();
+    for _ in 0..2 {
+        let Some(start) = end.checked_sub(8) else {
+            break;
+        };
+        let found = equal(word(text, start)?, byte);
+        if found != 0 {
+            return Some(end - 1 - found.leading_zeros() as usize / 8);
+        }
+        end = start;
+    }
+    memrchr(byte, &text[..end])
 }
 
 /// Value of eight digits; null when one of them is none.
@@ -77,6 +124,29 @@ pub fn count(text: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_are_found_near_the_beginning() {
+        let text: Vec<u8> = (0..60).collect();
+        for byte in 0..40 {
+            assert_eq!(find_near(byte, &text), Some(byte.into()));
+            assert_eq!(find_near(byte, &text[..usize::from(byte)]), None);
+        }
+        assert_eq!(find_near(40, &text), None);
+        assert_eq!(find_near(b'(', b"(((((((((("), Some(0));
+    }
+
+    #[test]
+    fn the_last_of_several_bytes_is_found() {
+        for len in 0..40 {
+            let mut text = vec![b'<'; len];
+            assert_eq!(find_last(b'=', &text), None);
+            for at in 0..len {
+                text[at] = b'=';
+                assert_eq!(find_last(b'=', &text), Some(at));
+            }
+        }
+    }
 
     #[test]
     fn fixed_forms_are_read() {

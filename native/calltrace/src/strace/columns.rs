@@ -39,7 +39,13 @@ fn pid(layout: &Layout, line: &[u8], event: &mut Event) -> usize {
         _ => return 0,
     };
     let rest = &line[start..];
-    let digits = digits::count(&rest[..rest.len().min(PID_DIGITS)]);
+    let (mut pid, mut digits) = (0, 0);
+    while let Some(&digit @ b'0'..=b'9') = rest.get(digits)
+        && digits < PID_DIGITS
+    {
+        pid = pid * 10 + u32::from(digit - b'0');
+        digits += 1;
+    }
     let name = match rest.get(digits) {
         Some(b'<') => memchr(b'>', rest).map_or(0, |end| end + 1 - digits),
         _ => 0,
@@ -47,9 +53,7 @@ fn pid(layout: &Layout, line: &[u8], event: &mut Event) -> usize {
     if digits == 0 || rest.get(digits + name) != Some(&closing) {
         return 0;
     }
-    event.pid = rest[..digits]
-        .iter()
-        .fold(0, |pid, byte| pid * 10 + u32::from(byte - b'0'));
+    event.pid = pid;
     let end = start + digits + name + 1;
     end + spaces(&line[end..])
 }

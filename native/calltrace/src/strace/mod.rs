@@ -14,7 +14,7 @@ use crate::details;
 use crate::digits;
 use crate::event::{Event, Kind, Line, Reason, Span};
 use crate::layout::{Clock, Layout, Tool};
-use crate::names;
+use crate::names::{self, UNKNOWN};
 
 /// How the log is laid out, from its first lines: so that most of them are events. Null when fewer than a quarter are; lines
 /// that belong to an event (stacks, dumps) do not count.
@@ -61,46 +61,51 @@ pub fn parse(layout: &Layout, chunk: &[u8], start: usize, end: usize) -> Line {
         return Line::Nothing;
     };
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let mut event = Event::default();
-    let body = match columns::read(layout, line, &mut event) {
-        Ok(body) => body,
-        Err(reason) => return aside::read(line, start, reason),
-    };
-    let parsed = match line.get(body) {
-        Some(b'<') => resumed(line, start, body, &mut event),
-        Some(b'-') => signal(line, start, body, &mut event),
-        Some(b'+') => end_of_process(line, start, body, &mut event),
-        Some(byte) if is_name(*byte) => call(line, start, body, &mut event),
-        _ => Err(Reason::NotTrace),
-    };
-    if let Err(reason) = parsed {
+    let mut parsed = Line::Event(Event::default()); // filled in where it is, since it is large
+    if let Line::Event(event) = &mut parsed
+        && let Err(reason) = read(layout, line, start, event)
+    {
         return aside::read(line, start, reason);
     }
-    details::fill(&mut event, chunk);
-    Line::Event(event)
+    if let Line::Event(event) = &mut parsed {
+        details::fill(event, chunk);
+    }
+    parsed
 }
 
-fn is_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'?'
+fn read(layout: &Layout, line: &[u8], base: usize, event: &mut Event) -> Result<(), Reason> {
+    let body = columns::read(layout, line, event)?;
+    match line.get(body) {
+        Some(b'<') => resumed(line, base, body, event),
+        Some(b'-') => signal(line, base, body, event),
+        Some(b'+') => end_of_process(line, base, body, event),
+        Some(_) => call(line, base, body, event),
+        None => Err(Reason::NotTrace),
+    }
 }
 
 /// `read(3, ...`
-#[inline]
 fn call(line: &[u8], base: usize, body: usize, event: &mut Event) -> Result<(), Reason> {
-    const LONGEST: usize = 40;
-    let text = &line[body..];
-    let len = text.iter().take(LONGEST).take_while(|byte| is_name(**byte)).count();
-    if text.get(len) != Some(&b'(') || text[0].is_ascii_digit() {
-        return Err(Reason::NotTrace);
-    }
-    event.call = names::index(&text[..len]);
-    event.name = Span::new(base + body, base + body + len);
+    let len = digits::find_near(b'(', &line[body..]).ok_or(Reason::NotTrace)?;
+    name(line, base, body, len, event)?;
     let from = body + len + 1;
     let read = outcome::read(line, base, from, event);
     match read {
         Err(Reason::CutOff) => interrupted(line, base, from, event),
         _ => read,
     }
+}
+
+/// Take `len` bytes for the name of a call, when they have the form of one.
+fn name(line: &[u8], base: usize, start: usize, len: usize, event: &mut Event) -> Result<(), Reason> {
+    let name = &line[start..start + len];
+    event.call = names::index(name);
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'?');
+    if event.call == UNKNOWN && (name.is_empty() || name[0].is_ascii_digit() || !name.iter().all(is_name)) {
+        return Err(Reason::NotTrace);
+    }
+    event.name = Span::new(base + start, base + start + len);
+    Ok(())
 }
 
 /// `clone(child_stack=NULL, flags=SIGCHLDstrace: Process 340 attached`: its rest stands on the next line.
@@ -116,14 +121,13 @@ fn resumed(line: &[u8], base: usize, body: usize, event: &mut Event) -> Result<(
     const OPENING: &[u8] = b"<... ";
     const RESUMED: &[u8] = b" resumed>";
     let text = line[body..].strip_prefix(OPENING).ok_or(Reason::NotTrace)?;
-    let len = memchr(b' ', text).ok_or(Reason::CutOff)?;
+    let len = digits::find_near(b' ', text).ok_or(Reason::CutOff)?;
     if !text[len..].starts_with(RESUMED) {
         return Err(Reason::CutOff);
     }
-    event.call = names::index(&text[..len]);
-    let name = body + OPENING.len();
-    event.name = Span::new(base + name, base + name + len);
-    let from = name + len + RESUMED.len();
+    let start = body + OPENING.len();
+    name(line, base, start, len, event)?;
+    let from = start + len + RESUMED.len();
     let from = from + usize::from(line.get(from) == Some(&b' '));
     outcome::read(line, base, from, event)?;
     if event.kind != Kind::Unfinished {

@@ -69,7 +69,7 @@ fn elapsed(line: &[u8], from: usize) -> Result<Option<(i64, usize)>, Reason> {
 /// Fill in the result before `end`; returns where the bracket that closes the arguments stands.
 fn result(line: &[u8], base: usize, from: usize, end: usize, event: &mut Event) -> Result<usize, Reason> {
     let mut upto = end;
-    while let Some(equals) = memrchr(b'=', &line[from..upto]).map(|at| from + at) {
+    while let Some(equals) = digits::find_last(b'=', &line[from..upto]).map(|at| from + at) {
         if line.get(equals + 1) == Some(&b' ')
             && let Some(closing) = closing_bracket(&line[from..equals])
             && let Some(value) = line.get(equals + 2..end)
