@@ -57,20 +57,16 @@ fn understood(layout: &Layout, lines: &[&[u8]]) -> (usize, usize) {
 ///   is `Resumed` with an empty name: it belongs to the event just before.
 /// - A `Resumed` without result and error is a call that the process did not return from.
 pub fn parse(layout: &Layout, chunk: &[u8], start: usize, end: usize) -> Line {
-    let Some(line) = chunk.get(start..end) else {
-        return Line::Nothing;
-    };
+    let line = chunk.get(start..end).unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let mut parsed = Line::Event(Event::default()); // filled in where it is, since it is large
-    if let Line::Event(event) = &mut parsed
-        && let Err(reason) = read(layout, line, start, event)
-    {
-        return aside::read(line, start, reason);
+    let mut event = Event::default();
+    match read(layout, line, start, &mut event) {
+        Ok(()) => {
+            details::fill(&mut event, chunk);
+            Line::Event(event)
+        }
+        Err(reason) => aside::read(line, start, reason),
     }
-    if let Line::Event(event) = &mut parsed {
-        details::fill(event, chunk);
-    }
-    parsed
 }
 
 fn read(layout: &Layout, line: &[u8], base: usize, event: &mut Event) -> Result<(), Reason> {
