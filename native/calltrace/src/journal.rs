@@ -29,6 +29,15 @@ impl Journal {
         self.channels += 1;
         self.channels
     }
+
+    /// The class of each site, side by side: the analyses ask for it once a call.
+    pub fn classes(&self) -> Vec<Class> {
+        self.sites.iter().map(|site| site.class).collect()
+    }
+
+    pub fn call_name(&self, site: SiteId) -> &str {
+        &self.calls[self.sites[site as usize].call as usize].name
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,9 +86,14 @@ impl Entry {
         self.site_and_failed & FAILED != 0
     }
 
+    /// Seconds until it returned; 0 when the trace does not say.
+    pub fn seconds(&self) -> f64 {
+        f64::from(self.elapsed_s.max(0.0))
+    }
+
     /// When it returned; its start when the trace does not say how long it took.
     pub fn end_ns(&self) -> u64 {
-        self.start_ns + (f64::from(self.elapsed_s.max(0.0)) * 1e9).round() as u64
+        self.start_ns.saturating_add((self.seconds() * 1e9).round() as u64)
     }
 }
 
@@ -113,6 +127,33 @@ pub enum Deed {
     Took(u32),
 }
 
+/// What a call did to the address space: see `growth::memory_call`, which makes it from the arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryCall {
+    /// Index of the call in `Process::entries`.
+    pub entry: u32,
+    /// Where it begins; of `brk` the new end of the heap.
+    pub address: u64,
+    /// 0 for `brk`, whose growth is the difference to the one before.
+    pub bytes: u64,
+    pub act: MemoryAct,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryAct {
+    /// Address space without access: an extent that chunks are mapped into later.
+    Reserve,
+    /// A mapping of a descriptor, unless it lies in a reserved extent.
+    MapFile,
+    MapAnonymous,
+    /// The same, in huge pages (MAP_HUGETLB).
+    MapHuge,
+    Unmap,
+    Break,
+    /// Asks for a page size: memcntl's MC_HAT_ADVISE, madvise's MADV_HUGEPAGE.
+    AskPageSize,
+}
+
 /// A process, or a thread of one.
 #[derive(Clone, Debug, Default)]
 pub struct Process {
@@ -134,5 +175,25 @@ pub struct Process {
     pub deeds: Vec<(u32, Deed)>,
     /// Excerpts: seconds before an entry that the trace does not show, by the index of that entry.
     pub gaps: Vec<(u32, f32)>,
+    /// Calls that changed the address space, in order of their entries.
+    pub memory: Vec<MemoryCall>,
     pub signals: u64,
+}
+
+impl Process {
+    /// Whether the trace leaves out time before an entry.
+    pub fn has_gap_before(&self, entry: u32) -> bool {
+        self.gaps.binary_search_by_key(&entry, |gap| gap.0).is_ok()
+    }
+
+    /// What an entry meant for another process.
+    pub fn deed(&self, entry: u32) -> Option<Deed> {
+        let at = self.deeds.binary_search_by_key(&entry, |deed| deed.0).ok()?;
+        Some(self.deeds[at].1)
+    }
+
+    /// CPU seconds of an entry; null when the trace does not give them.
+    pub fn cpu_of(&self, entry: u32) -> Option<f64> {
+        self.cpu_s.get(entry as usize).map(|&seconds| f64::from(seconds))
+    }
 }

@@ -7,11 +7,18 @@ pub mod digest;
 pub mod digits;
 pub mod document;
 pub mod event;
+pub mod growth;
 pub mod input;
 pub mod journal;
 pub mod layout;
 pub mod names;
+pub mod passes;
+pub mod path;
 pub mod pipeline;
 pub mod profile;
 pub mod report;
+pub mod roles;
 pub mod strace;
+
+#[cfg(test)]
+mod story;
