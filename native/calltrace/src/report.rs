@@ -125,7 +125,7 @@ pub fn trace(digest: &Digest, files: Vec<String>, bytes: u64, damage: Vec<String
         has_cpu: journal.layout.has_cpu,
         calls_without_detail: journal.calls_without_detail,
         gaps: gaps().count(),
-        gap_seconds: gaps().map(|&(_, seconds)| f64::from(seconds)).sum(),
+        gap_seconds: gaps().fold(0.0, |sum, &(_, seconds)| sum + f64::from(seconds)),
         backwards: digest.backwards,
         skipped: skipped(digest),
         damage,
@@ -178,6 +178,7 @@ pub fn calls(digest: &Digest) -> Vec<Call> {
 
 fn call(sum: &CallSum, total_s: f64, has_cpu: bool) -> Call {
     let timed = sum.timed > 0;
+    let quantile = |share| sum.durations.quantile_s(share).map(|seconds| seconds.min(sum.max_s));
     Call {
         call: String::new(),
         class: "",
@@ -187,9 +188,9 @@ fn call(sum: &CallSum, total_s: f64, has_cpu: bool) -> Call {
         cpu_s: has_cpu.then_some(sum.cpu_s),
         share: (timed && total_s > 0.0).then(|| sum.seconds / total_s),
         mean_s: timed.then(|| sum.seconds / sum.timed as f64),
-        p50_s: sum.durations.quantile_s(0.5),
-        p95_s: sum.durations.quantile_s(0.95),
-        p99_s: sum.durations.quantile_s(0.99),
+        p50_s: quantile(0.5),
+        p95_s: quantile(0.95),
+        p99_s: quantile(0.99),
         max_s: timed.then_some(sum.max_s),
     }
 }

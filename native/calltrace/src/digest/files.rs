@@ -12,6 +12,8 @@ pub struct File {
     /// The channel that a write goes into, and the one that a read takes from.
     pub gives: u32,
     pub takes: u32,
+    /// It has positions: a file, not a socket or a pipe.
+    pub has_positions: bool,
     /// Where the next read would start if it went on from the last.
     next_offset: i64,
     /// A seek came after the last read, to this position.
@@ -22,7 +24,7 @@ pub struct File {
 /// How a read lay to the one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// It went on where the last one ended; `None` when it was the first, or the file has no positions.
+    /// It went on where the last one ended; null when it was the first, or there are no positions.
     pub sequential: Option<bool>,
     /// A seek stood before it.
     pub after_seek: bool,
@@ -39,19 +41,21 @@ impl File {
     pub fn seek(&mut self, event: &Event) {
         if event.result != NO_NUMBER {
             self.sought = Some(event.result);
+            self.has_positions = true;
         }
     }
 
     /// Follow a read of `bytes` at an offset, or at the file's own position when the call names none.
     pub fn read(&mut self, offset: i64, bytes: i64) -> Reading {
-        let sought = self.sought.take();
-        let at = if offset == NO_NUMBER {
+        let own_position = offset == NO_NUMBER;
+        let sought = if own_position { self.sought.take() } else { None };
+        let at = if own_position {
             sought.unwrap_or(self.next_offset)
         } else {
             offset
         };
         let reading = Reading {
-            sequential: (self.reads > 0).then_some(at == self.next_offset),
+            sequential: (self.has_positions && self.reads > 0).then_some(at == self.next_offset),
             after_seek: sought.is_some(),
         };
         self.reads += 1;
@@ -98,22 +102,30 @@ mod tests {
 
     #[test]
     fn reads_are_told_sequential_from_random() {
-        let mut file = File::default();
+        let mut file = File {
+            has_positions: true,
+            ..File::default()
+        };
         assert_eq!(file.read(NO_NUMBER, 512).sequential, None);
         assert_eq!(file.read(NO_NUMBER, 512).sequential, Some(true));
         file.seek(&Event {
             result: 4096,
             ..Event::default()
         });
-        assert_eq!(
-            file.read(NO_NUMBER, 512),
-            Reading {
-                sequential: Some(false),
-                after_seek: true
-            }
-        );
+        let after_seek = Reading {
+            sequential: Some(false),
+            after_seek: true,
+        };
+        assert_eq!(file.read(NO_NUMBER, 512), after_seek);
         assert_eq!(file.read(4608, 512).sequential, Some(true));
         assert_eq!(file.read(0, 512).sequential, Some(false));
+    }
+
+    #[test]
+    fn what_has_no_positions_is_neither_sequential_nor_random() {
+        let mut socket = File::default();
+        socket.read(NO_NUMBER, 64);
+        assert_eq!(socket.read(NO_NUMBER, 64).sequential, None);
     }
 
     #[test]

@@ -33,6 +33,9 @@ impl Digest {
             Class::Open => {
                 let path = first_string(arguments).map(|path| String::from_utf8_lossy(path).into_owned());
                 self.opened(done.process, event.result, path);
+                if let Some(file) = self.files(done.process).get(event.result) {
+                    file.has_positions = true;
+                }
             }
             Class::Socket => self.opened(done.process, event.result, None),
             Class::Accept => {
