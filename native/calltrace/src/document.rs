@@ -3,8 +3,13 @@
 use serde::Serialize;
 
 use crate::digest::Digest;
+use crate::growth::{Growth, growth};
+use crate::passes::{ServiceLoop, loops};
+use crate::path::timeline::Timeline;
+use crate::path::{self, path};
 use crate::profile::TargetSum;
 use crate::report;
+use crate::roles::roles;
 
 #[derive(Debug, Default, Serialize)]
 pub struct Document {
@@ -14,6 +19,13 @@ pub struct Document {
     pub processes: Vec<report::ProcessRow>,
     pub targets: Vec<TargetSum>,
     pub sizes: report::SizeTables,
+    /// The service loop that matters.
+    #[serde(rename = "loop")]
+    pub service_loop: Option<ServiceLoop>,
+    /// Loops of other processes.
+    pub loops: Vec<ServiceLoop>,
+    pub memory: Vec<Growth>,
+    pub timeline: Option<Timeline>,
 }
 
 impl Document {
@@ -25,18 +37,25 @@ impl Document {
 
 /// Of a trace of single calls.
 pub fn of_calls(digest: &Digest, files: Vec<String>, bytes: u64, damage: Vec<String>) -> Document {
-    let roles: Vec<String> = digest
-        .journal
-        .processes
-        .iter()
-        .map(|process| process.pid.to_string())
-        .collect();
+    let journal = &digest.journal;
+    let roles = roles(journal);
+    let mut loops = loops(journal, &roles).into_iter();
+    let mut service_loop = loops.next();
+    let mut timeline = None;
+    if let Some(found) = &mut service_loop {
+        found.path = path(journal, &roles, found).rows;
+        timeline = path::timeline::timeline(journal, &roles, found);
+    }
     Document {
         trace: report::trace(digest, files, bytes, damage),
         calls: report::calls(digest),
         errors: report::errors(digest),
-        processes: report::processes(digest, |at| roles[at].clone()),
+        processes: report::processes(digest, |process| roles.name(process).to_owned()),
         targets: report::targets(digest),
         sizes: report::sizes(digest),
+        service_loop,
+        loops: loops.collect(),
+        memory: growth(journal, &roles),
+        timeline,
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde::Serialize;
 
 use crate::digest::Digest;
-use crate::journal::{End, Process};
+use crate::journal::{End, Process, ProcessId};
 use crate::layout::Clock;
 use crate::profile::{CallSum, ProcessSum, Sizes, TargetSum};
 
@@ -209,12 +209,12 @@ pub fn errors(digest: &Digest) -> Vec<CallError> {
 }
 
 /// Processes by time in calls; the first `MOST_ROWS`. `role` names a process by its place in the tree.
-pub fn processes(digest: &Digest, role: impl Fn(usize) -> String) -> Vec<ProcessRow> {
+pub fn processes(digest: &Digest, role: impl Fn(ProcessId) -> String) -> Vec<ProcessRow> {
     let sums = &digest.profile.processes;
     let mut order: Vec<usize> = (0..sums.len()).filter(|&at| sums[at].calls > 0).collect();
     order.sort_by(|&a, &b| sums[b].in_calls_s.total_cmp(&sums[a].in_calls_s));
     let row = |at: usize| ProcessRow {
-        role: role(at),
+        role: role(at as ProcessId),
         ..process_row(digest, &digest.journal.processes[at], &sums[at])
     };
     order.into_iter().take(MOST_ROWS).map(row).collect()

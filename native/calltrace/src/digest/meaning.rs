@@ -11,6 +11,7 @@ use super::processes::{birth_of, waited_for};
 use super::{Digest, Done, Span};
 use crate::details::{first_string, number};
 use crate::event::{Event, NO_NUMBER};
+use crate::growth;
 use crate::journal::{Deed, ProcessId};
 use crate::layout::Tool;
 use crate::names::Class;
@@ -48,6 +49,7 @@ impl Digest {
                 self.files(done.process).set(event.result, file.unwrap_or_default());
             }
             Class::Pipe => self.piped(done.process, event, chunk, arguments),
+            Class::Map | Class::Unmap | Class::Break | Class::Advise => self.memory(done, event.result, arguments),
             _ => {}
         }
         if done.class == Class::Connect
@@ -195,6 +197,18 @@ impl Digest {
             let mut file = File::of(target);
             (file.takes, file.gives) = (takes, gives);
             self.files(process).set(fd, file);
+        }
+    }
+
+    fn memory(&mut self, done: &Done, result: i64, arguments: &[u8]) {
+        if self.detail_left == 0 {
+            return;
+        }
+        let name = self.journal.calls[done.call as usize].name.as_bytes();
+        if let Some(mut call) = growth::memory_call(done.class, name, arguments, result) {
+            let known = &mut self.journal.processes[done.process as usize];
+            call.entry = known.entries.len() as u32; // the one that `keep` adds next
+            known.memory.push(call);
         }
     }
 
