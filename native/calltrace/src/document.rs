@@ -14,6 +14,7 @@ use crate::roles::roles;
 #[derive(Debug, Default, Serialize)]
 pub struct Document {
     pub trace: report::Trace,
+    pub totals: report::Totals,
     pub calls: Vec<report::Call>,
     pub errors: Vec<report::CallError>,
     pub processes: Vec<report::ProcessRow>,
@@ -26,6 +27,8 @@ pub struct Document {
     pub loops: Vec<ServiceLoop>,
     pub memory: Vec<Growth>,
     pub timeline: Option<Timeline>,
+    /// Empty unless asked for.
+    pub stacks: Vec<report::Stack>,
 }
 
 impl Document {
@@ -48,6 +51,7 @@ pub fn of_calls(digest: &Digest, files: Vec<String>, bytes: u64, damage: Vec<Str
     }
     Document {
         trace: report::trace(digest, files, bytes, damage),
+        totals: report::totals(digest),
         calls: report::calls(digest),
         errors: report::errors(digest),
         processes: report::processes(digest, |process| roles.name(process).to_owned()),
@@ -57,5 +61,6 @@ pub fn of_calls(digest: &Digest, files: Vec<String>, bytes: u64, damage: Vec<Str
         loops: loops.collect(),
         memory: growth(journal, &roles),
         timeline,
+        stacks: report::stacks(digest),
     }
 }

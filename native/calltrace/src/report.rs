@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use serde::Serialize;
 
 use crate::digest::Digest;
+use crate::digest::stacks::StackSum;
 use crate::journal::{End, Process, ProcessId};
 use crate::layout::Clock;
 use crate::profile::{CallSum, ProcessSum, Sizes, TargetSum};
@@ -18,8 +19,8 @@ pub struct Trace {
     pub tool: &'static str,
     pub kind: &'static str,
     pub clock: Option<&'static str>,
-    /// Seconds since 1970 when the trace began; null when its stamps do not say.
-    pub began_epoch_s: Option<f64>,
+    /// UTC, ISO 8601; null when the stamps do not say.
+    pub began: Option<String>,
     pub seconds: Option<f64>,
     pub bytes: u64,
     pub lines: u64,
@@ -35,6 +36,25 @@ pub struct Trace {
     pub skipped: Vec<Skip>,
     /// Files that could not be read to their end, in words.
     pub damage: Vec<String>,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub struct Totals {
+    /// As a summary gives it; null for a trace of single calls.
+    pub elapsed_s: Option<f64>,
+    pub in_calls_s: Option<f64>,
+    pub outside_calls_s: Option<f64>,
+    pub cpu_s: Option<f64>,
+    pub user_s: Option<f64>,
+    pub errors: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Stack {
+    pub call: String,
+    pub frames: Vec<String>,
+    pub count: u64,
+    pub seconds: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -112,10 +132,7 @@ pub fn trace(digest: &Digest, files: Vec<String>, bytes: u64, damage: Vec<String
         tool: journal.layout.tool.name(),
         kind: "calls",
         clock: clock.words(),
-        began_epoch_s: digest
-            .origin_ns()
-            .filter(|_| clock == Clock::Epoch)
-            .map(|origin_ns| origin_ns as f64 / 1e9),
+        began: digest.origin_ns().filter(|_| clock == Clock::Epoch).map(iso_8601),
         seconds: span.map(|(first_ns, last_ns)| (last_ns - first_ns) as f64 / 1e9),
         bytes,
         lines: digest.lines,
@@ -130,6 +147,61 @@ pub fn trace(digest: &Digest, files: Vec<String>, bytes: u64, damage: Vec<String
         skipped: skipped(digest),
         damage,
     }
+}
+
+/// UTC of nanoseconds since 1970, to the microsecond. The calendar is H. Hinnant's "days to civil" (2013).
+fn iso_8601(epoch_ns: i64) -> String {
+    let seconds = epoch_ns.div_euclid(1_000_000_000);
+    let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    let microsecond = epoch_ns.rem_euclid(1_000_000_000) / 1000;
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{microsecond:06}Z")
+}
+
+/// Sums over all calls and processes.
+pub fn totals(digest: &Digest) -> Totals {
+    let processes = &digest.profile.processes;
+    let timed = digest.profile.calls.iter().any(|call| call.timed > 0);
+    let has_cpu = digest.journal.layout.has_cpu;
+    Totals {
+        elapsed_s: None,
+        in_calls_s: timed.then(|| processes.iter().map(|sum| sum.in_calls_s).sum()),
+        outside_calls_s: knows_outside(digest).then(|| processes.iter().map(|sum| sum.outside_calls_s).sum()),
+        cpu_s: has_cpu.then(|| processes.iter().map(|sum| sum.cpu_s).sum()),
+        user_s: None,
+        errors: processes.iter().map(|sum| sum.errors).sum(),
+    }
+}
+
+/// Whether time outside calls can be told from time in them.
+fn knows_outside(digest: &Digest) -> bool {
+    elapsed_is(digest) == Some("measured") && digest.journal.layout.clock != Clock::None
+}
+
+/// Calls by the stacks they were made from, by time; the first `MOST_ROWS`.
+pub fn stacks(digest: &Digest) -> Vec<Stack> {
+    let mut sums: Vec<&StackSum> = digest.stacks.sums.values().collect();
+    sums.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then_with(|| a.frames.cmp(&b.frames)));
+    let row = |sum: &StackSum| Stack {
+        call: digest.journal.calls[sum.call as usize].name.clone(),
+        frames: sum.frames.clone(),
+        count: sum.count,
+        seconds: sum.seconds,
+    };
+    sums.into_iter().take(MOST_ROWS).map(row).collect()
 }
 
 fn skipped(digest: &Digest) -> Vec<Skip> {
@@ -222,7 +294,6 @@ pub fn processes(digest: &Digest, role: impl Fn(ProcessId) -> String) -> Vec<Pro
 
 fn process_row(digest: &Digest, process: &Process, sum: &ProcessSum) -> ProcessRow {
     let layout = digest.journal.layout;
-    let known_outside = elapsed_is(digest) == Some("measured") && layout.clock != Clock::None;
     ProcessRow {
         pid: process.pid,
         thread: (process.thread > 0).then_some(process.thread),
@@ -240,7 +311,7 @@ fn process_row(digest: &Digest, process: &Process, sum: &ProcessSum) -> ProcessR
         calls: sum.calls,
         errors: sum.errors,
         in_calls_s: sum.in_calls_s,
-        outside_calls_s: known_outside.then_some(sum.outside_calls_s),
+        outside_calls_s: knows_outside(digest).then_some(sum.outside_calls_s),
         unseen_s: sum.unseen_s,
         cpu_s: layout.has_cpu.then_some(sum.cpu_s),
         signals: process.signals,
@@ -272,4 +343,17 @@ fn buckets(sizes: &Sizes) -> Vec<SizeBucket> {
         .filter(|&power| sizes.calls[power] > 0)
         .map(row)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_written_as_iso_8601() {
+        assert_eq!(iso_8601(0), "1970-01-01T00:00:00.000000Z");
+        assert_eq!(iso_8601(1_795_213_146_359_323_000), "2026-11-20T22:19:06.359323Z");
+        assert_eq!(iso_8601(951_827_696_000_000_000), "2000-02-29T12:34:56.000000Z");
+        assert_eq!(iso_8601(-1), "1969-12-31T23:59:59.999999Z");
+    }
 }
