@@ -19,6 +19,7 @@ pub mod profile;
 pub mod report;
 pub mod roles;
 pub mod strace;
+pub mod truss;
 
 #[cfg(test)]
 mod story;

@@ -7,8 +7,8 @@ use memchr::memchr_iter;
 
 use crate::digest::Digest;
 use crate::event::{Event, Kind, Line, Reason, Span};
-use crate::layout::Layout;
-use crate::strace;
+use crate::layout::{Layout, Tool};
+use crate::{strace, truss};
 
 /// A chunk of whole lines, and what they say.
 #[derive(Default)]
@@ -26,7 +26,10 @@ impl Parsed {
         self.events.clear();
         self.skips.clear();
         self.lines = 0;
-        self.parse_with(layout, strace::parse);
+        match layout.tool {
+            Tool::Truss => self.parse_with(layout, truss::parse),
+            Tool::Strace | Tool::PerfTrace => self.parse_with(layout, strace::parse),
+        }
     }
 
     /// Generic over the parser, so that it is compiled into the loop.

@@ -1,0 +1,111 @@
+//! Reads the traces of the casebook, which is kept apart from this repository: skipped when it is not there.
+
+use std::path::PathBuf;
+
+use calltrace::event::{Event, Kind, Line};
+use calltrace::layout::{Clock, Layout};
+use calltrace::truss;
+
+/// Bytes of a file of the casebook; null, with a message, when there is no casebook.
+fn casebook(name: &str) -> Option<Vec<u8>> {
+    let folder = std::env::var_os("DOCTORD_CASEBOOK").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/casebook"),
+        PathBuf::from,
+    );
+    if !folder.is_dir() {
+        eprintln!("skipped: no casebook in {} (set DOCTORD_CASEBOOK)", folder.display());
+        return None;
+    }
+    Some(std::fs::read(folder.join(name)).expect("a file of the casebook"))
+}
+
+fn lines(text: &[u8]) -> Vec<&[u8]> {
+    text.trim_ascii_end().split(|byte| *byte == b'\n').collect()
+}
+
+/// The layout of a trace of truss, its events, and how many of its lines are details.
+fn truss_events(text: &[u8]) -> (Layout, Vec<(&[u8], Event)>, usize) {
+    let lines = lines(text);
+    let layout = truss::sniff(&lines).expect("a trace of truss");
+    let (mut events, mut details) = (Vec::new(), 0);
+    for line in lines {
+        match truss::parse(&layout, line, 0, line.len()) {
+            Line::Event(event) => events.push((line, event)),
+            Line::More(_) => details += 1,
+            other => panic!("{other:?}: {}", String::from_utf8_lossy(line)),
+        }
+    }
+    (layout, events, details)
+}
+
+#[test]
+fn the_listener_before_is_read_whole() {
+    let Some(text) = casebook("listener/before.truss") else {
+        return;
+    };
+    let (layout, events, details) = truss_events(&text);
+    assert!(layout.clock == Clock::Start && layout.has_pid && layout.has_delta && layout.has_cpu);
+    assert_eq!((events.len(), details), (125, 17));
+    let cladm: Vec<&Event> = events
+        .iter()
+        .filter(|(line, event)| event.name.of(line) == b"cladm")
+        .map(|(_, event)| event)
+        .collect();
+    let seconds = |time: fn(&Event) -> i64| cladm.iter().map(|event| time(event) as f64 / 1e9).sum::<f64>();
+    assert_eq!(cladm.len(), 75);
+    assert!((seconds(|event| event.delta_ns) - 0.117).abs() < 0.001);
+    assert!((seconds(|event| event.cpu_ns) - 0.114).abs() < 0.001);
+}
+
+#[test]
+fn the_listeners_four_waits_are_read() {
+    let Some(text) = casebook("listener/before.truss") else {
+        return;
+    };
+    let (_, events, _) = truss_events(&text);
+    let mut waits: Vec<(&[u8], i64)> = events
+        .iter()
+        .filter(|(line, event)| event.pid == 15697 && event.name.of(line) != b"pollsys")
+        .map(|(line, event)| (event.name.of(line), event.delta_ns))
+        .collect();
+    waits.sort_by_key(|(_, delta_ns)| -delta_ns);
+    let expected: [(&[u8], i64); 4] = [(b"read", 1298), (b"read", 666), (b"waitid", 542), (b"fork1", 300)];
+    assert_eq!(waits[..4], expected.map(|(name, ticks)| (name, ticks * 100_000)));
+}
+
+#[test]
+fn the_listeners_children_are_read() {
+    let Some(text) = casebook("listener/before.truss") else {
+        return;
+    };
+    let (_, events, _) = truss_events(&text);
+    let of_kind = |kind| events.iter().filter(move |(_, event)| event.kind == kind);
+    let children: Vec<(u32, i64)> = of_kind(Kind::Child)
+        .map(|(_, event)| (event.pid, event.result))
+        .collect();
+    assert_eq!(children, [(8195, 15697), (8197, 8195)]);
+    let ends: Vec<u32> = of_kind(Kind::NoReturn).map(|(_, event)| event.pid).collect();
+    assert_eq!(ends, [8195]);
+}
+
+#[test]
+fn every_other_trace_of_truss_is_read_whole() {
+    let traces = [
+        ("listener/after.truss", 3),
+        ("listener/accept_wait.truss", 3),
+        ("pagesize/solaris-64k.truss", 1),
+        ("pagesize/solaris-512k.truss", 1),
+        ("pagesize/solaris-4m.truss", 1),
+    ];
+    for (name, columns) in traces {
+        let Some(text) = casebook(name) else { return };
+        let (layout, events, _) = truss_events(&text);
+        assert_eq!(layout.clock, Clock::Start, "{name}");
+        assert_eq!(
+            1 + usize::from(layout.has_delta) + usize::from(layout.has_cpu),
+            columns,
+            "{name}"
+        );
+        assert!(!events.is_empty() && layout.has_pid, "{name}");
+    }
+}
