@@ -6,6 +6,7 @@
 mod addresses;
 mod clock;
 pub mod files;
+mod halves;
 mod meaning;
 mod processes;
 mod sites;
@@ -14,13 +15,14 @@ pub mod stacks;
 use std::collections::BTreeMap;
 
 use crate::details;
-use crate::event::{Event, Kind, NO_NUMBER, NO_TIME, Reason};
-use crate::journal::{Birth, End, Entry, Journal, Process, ProcessId, SiteId};
-use crate::layout::{Clock, Layout};
+use crate::event::{Event, Kind, NO_TIME, Reason};
+use crate::journal::{End, Entry, Journal, ProcessId, SiteId};
+use crate::layout::Layout;
 use crate::names::{self, Class, UNKNOWN};
-use crate::profile::{ProcessSum, Profile, TargetSum};
+use crate::profile::{Profile, TargetSum};
 use clock::Timeline;
 use files::Files;
+use halves::{Held, Pending};
 use processes::ByPid;
 use sites::Numbers;
 use stacks::Stacks;
@@ -84,22 +86,6 @@ struct State {
     held: Option<Held>,
     /// The descriptor made last, for the details that truss writes on later lines.
     accepted: Option<i64>,
-}
-
-/// A call that has not returned.
-struct Pending {
-    start_ns: u64,
-    done: Done,
-    /// Kept for calls whose meaning lies in them.
-    arguments: Vec<u8>,
-}
-
-/// A call whose duration the trace does not give: it is taken to last until the process's next line.
-struct Held {
-    start_ns: u64,
-    entry: Option<u32>,
-    call: u16,
-    target: u32,
 }
 
 /// What a call was, apart from its time and its result.
@@ -195,82 +181,6 @@ impl Digest {
         self.stacks.finish();
     }
 
-    fn process(&mut self, event: &Event, now_ns: u64) -> ProcessId {
-        let pid = match event.kind {
-            Kind::Attached if event.result > 0 => event.result as u32,
-            _ if event.pid == 0 => self.file_pid,
-            _ => event.pid,
-        };
-        let ends = matches!(event.kind, Kind::Exited | Kind::Killed);
-        let process = match self.by_pid.get(pid, event.thread) {
-            Some(process) if ends || self.journal.processes[process as usize].end.is_none() => process,
-            _ => self.new_process(pid, event.thread, now_ns),
-        };
-        let state = &mut self.states[process as usize];
-        self.backwards += u64::from(now_ns < state.stamp_ns);
-        state.stamp_ns = now_ns;
-        self.profile.processes[process as usize].last_ns = now_ns;
-        let (first_ns, last_ns) = self.span_ns.unwrap_or((now_ns, now_ns));
-        self.span_ns = Some((first_ns.min(now_ns), last_ns.max(now_ns)));
-        process
-    }
-
-    fn new_process(&mut self, pid: u32, thread: u32, now_ns: u64) -> ProcessId {
-        let process = self.journal.processes.len() as ProcessId;
-        self.journal.processes.push(Process {
-            pid,
-            thread,
-            began_ns: now_ns,
-            ..Process::default()
-        });
-        self.profile.processes.push(ProcessSum::default());
-        let leader = if thread == 0 { None } else { self.thread_of(pid) };
-        self.states.push(State {
-            files: leader.map_or(self.files.len() as u32, |leader| self.states[leader as usize].files),
-            ..State::default()
-        });
-        if let Some(leader) = leader {
-            self.journal.processes[process as usize].parent = Some(leader);
-            self.journal.processes[process as usize].birth = Birth::Thread;
-        } else {
-            self.files.push(Files::default());
-        }
-        self.by_pid.set(pid, thread, process);
-        if let [parent] = self.forking[..]
-            && leader.is_none()
-        {
-            self.adopt(parent, process, Birth::Forked, now_ns);
-        }
-        process
-    }
-
-    /// The first thread of a process that was seen (truss -l).
-    fn thread_of(&self, pid: u32) -> Option<ProcessId> {
-        let found = self
-            .journal
-            .processes
-            .iter()
-            .position(|process| process.pid == pid && process.end.is_none())?;
-        (found + 1 < self.journal.processes.len()).then_some(found as ProcessId)
-    }
-
-    /// Make a process the child of another, with its descriptors.
-    fn adopt(&mut self, parent: ProcessId, child: ProcessId, birth: Birth, now_ns: u64) {
-        let known = &mut self.journal.processes[child as usize];
-        if known.parent.is_some() || parent == child {
-            return;
-        }
-        known.parent = Some(parent);
-        known.birth = birth;
-        known.began_ns = known.began_ns.min(now_ns);
-        let (theirs, own) = (self.states[parent as usize].files, self.states[child as usize].files);
-        if birth == Birth::Thread {
-            self.states[child as usize].files = theirs;
-        } else {
-            self.files[own as usize] = self.files[theirs as usize].clone();
-        }
-    }
-
     /// A whole call on one line.
     fn call(&mut self, process: ProcessId, now_ns: u64, chunk: &[u8], event: &Event) {
         let done = self.what(process, chunk, event);
@@ -285,130 +195,6 @@ impl Digest {
             self.hold(&done, span.start_ns);
         }
         self.last = Some(done);
-    }
-
-    fn hold(&mut self, done: &Done, start_ns: u64) {
-        if self.journal.layout.clock == Clock::None {
-            return;
-        }
-        let entries = self.journal.processes[done.process as usize].entries.len() as u32;
-        self.states[done.process as usize].held = Some(Held {
-            start_ns,
-            entry: if self.detail_left > 0 {
-                entries.checked_sub(1)
-            } else {
-                None
-            },
-            call: done.call,
-            target: done.target,
-        });
-    }
-
-    /// The process goes on: a call of unknown duration has returned by now.
-    fn release(&mut self, process: ProcessId, now_ns: u64) {
-        let Some(held) = self.states[process as usize].held.take() else {
-            return;
-        };
-        let elapsed_ns = now_ns.saturating_sub(held.start_ns);
-        self.elapsed.until_next_call += 1;
-        self.profile.add_time(process, held.call, held.target, elapsed_ns);
-        self.states[process as usize].free_ns = Some(now_ns);
-        if let Some(entry) = held.entry {
-            self.journal.processes[process as usize].entries[entry as usize].elapsed_s =
-                (elapsed_ns as f64 / 1e9) as f32;
-        }
-    }
-
-    /// The start of a call that returns on a later line.
-    fn begin(&mut self, process: ProcessId, now_ns: u64, chunk: &[u8], event: &Event) {
-        if self.states[process as usize].pending.is_some() {
-            self.abandon(process, now_ns);
-        }
-        let done = self.what(process, chunk, event);
-        self.outside(process, now_ns);
-        let keeps = !done.class.moves_data() && done.class != Class::Seek;
-        self.states[process as usize].pending = Some(Pending {
-            start_ns: now_ns,
-            done,
-            arguments: if keeps {
-                event.arguments.of(chunk).to_vec()
-            } else {
-                Vec::new()
-            },
-        });
-        if done.class == Class::Fork {
-            self.forking.push(process);
-        }
-    }
-
-    fn resume(&mut self, process: ProcessId, now_ns: u64, chunk: &[u8], event: &Event) {
-        let Some(pending) = self.states[process as usize].pending.take() else {
-            return self.resume_unseen(process, now_ns, chunk, event);
-        };
-        let mut done = pending.done;
-        if event.size != NO_NUMBER || event.offset != NO_NUMBER {
-            (done.size, done.offset) = (event.size, event.offset);
-        }
-        let elapsed_ns = measured(event).unwrap_or(now_ns.saturating_sub(pending.start_ns));
-        self.elapsed.measured += 1;
-        let span = Span {
-            start_ns: pending.start_ns,
-            elapsed_ns: Some(elapsed_ns),
-        };
-        self.states[process as usize].free_ns = Some(pending.start_ns.saturating_add(elapsed_ns));
-        if pending.arguments.is_empty() {
-            self.record(&done, span, event, chunk, event.arguments.of(chunk));
-        } else {
-            let mut arguments = pending.arguments;
-            arguments.extend_from_slice(event.arguments.of(chunk));
-            self.record(&done, span, event, chunk, &arguments);
-        }
-        self.forking.retain(|&forking| forking != process);
-        self.last = Some(done);
-    }
-
-    /// The return of a call whose start the trace does not hold: its duration may still stand there.
-    fn resume_unseen(&mut self, process: ProcessId, now_ns: u64, chunk: &[u8], event: &Event) {
-        let Some(elapsed_ns) = measured(event) else {
-            return self.skip(Reason::NoStart, 1, None, event.name.of(chunk));
-        };
-        self.elapsed.measured += 1;
-        let done = self.what(process, chunk, event);
-        let span = Span {
-            start_ns: now_ns.saturating_sub(elapsed_ns),
-            elapsed_ns: Some(elapsed_ns),
-        };
-        self.states[process as usize].free_ns = Some(now_ns);
-        self.record(&done, span, event, chunk, event.arguments.of(chunk));
-    }
-
-    /// A call that will not return: the trace lost its end, or the process or the trace ended within it.
-    fn abandon(&mut self, process: ProcessId, now_ns: u64) {
-        let Some(pending) = self.states[process as usize].pending.take() else {
-            return;
-        };
-        self.forking.retain(|&forking| forking != process);
-        let name = self.journal.calls[pending.done.call as usize].name.clone();
-        self.skip(Reason::NoEnd, 1, None, name.as_bytes());
-        let span = Span {
-            start_ns: pending.start_ns,
-            elapsed_ns: Some(now_ns.saturating_sub(pending.start_ns)),
-        };
-        self.record(&pending.done, span, &Event::default(), &[], &pending.arguments);
-    }
-
-    fn ended(&mut self, process: ProcessId, now_ns: u64, end: End) {
-        self.abandon(process, now_ns);
-        self.journal.processes[process as usize].end = Some((now_ns, end));
-    }
-
-    /// A fork returned in the child: the result is the parent's pid.
-    fn child_returned(&mut self, process: ProcessId, now_ns: u64, event: &Event) {
-        let parent = u32::try_from(event.result).ok().and_then(|pid| self.by_pid.get(pid, 0));
-        if let Some(parent) = parent {
-            self.adopt(parent, process, Birth::Forked, now_ns);
-        }
-        self.states[process as usize].free_ns = Some(now_ns);
     }
 
     fn what(&mut self, process: ProcessId, chunk: &[u8], event: &Event) -> Done {

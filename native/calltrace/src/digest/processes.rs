@@ -2,7 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::journal::{Birth, ProcessId};
+use super::{Digest, Files, State};
+use crate::event::{Event, Kind};
+use crate::journal::{Birth, End, Process, ProcessId};
+use crate::profile::ProcessSum;
 
 /// Pids below this are looked up by index; Linux has none above.
 const DIRECT: usize = 1 << 22;
@@ -37,6 +40,102 @@ impl ByPid {
         } else {
             self.others.insert((pid, thread), process);
         }
+    }
+}
+
+impl Digest {
+    pub(super) fn process(&mut self, event: &Event, now_ns: u64) -> ProcessId {
+        let pid = match event.kind {
+            Kind::Attached if event.result > 0 => event.result as u32,
+            _ if event.pid == 0 => self.file_pid,
+            _ => event.pid,
+        };
+        let ends = matches!(event.kind, Kind::Exited | Kind::Killed);
+        let process = match self.by_pid.get(pid, event.thread) {
+            Some(process) if ends || self.journal.processes[process as usize].end.is_none() => process,
+            _ => self.new_process(pid, event.thread, now_ns),
+        };
+        let state = &mut self.states[process as usize];
+        self.backwards += u64::from(now_ns < state.stamp_ns);
+        state.stamp_ns = now_ns;
+        self.profile.processes[process as usize].last_ns = now_ns;
+        let (first_ns, last_ns) = self.span_ns.unwrap_or((now_ns, now_ns));
+        self.span_ns = Some((first_ns.min(now_ns), last_ns.max(now_ns)));
+        process
+    }
+
+    pub(super) fn new_process(&mut self, pid: u32, thread: u32, now_ns: u64) -> ProcessId {
+        let process = self.journal.processes.len() as ProcessId;
+        self.journal.processes.push(Process {
+            pid,
+            thread,
+            began_ns: now_ns,
+            ..Process::default()
+        });
+        self.profile.processes.push(ProcessSum::default());
+        let leader = if thread == 0 {
+            None
+        } else {
+            self.first_thread(pid, process)
+        };
+        self.states.push(State {
+            files: leader.map_or(self.files.len() as u32, |leader| self.states[leader as usize].files),
+            ..State::default()
+        });
+        if let Some(leader) = leader {
+            self.journal.processes[process as usize].parent = Some(leader);
+            self.journal.processes[process as usize].birth = Birth::Thread;
+        } else {
+            self.files.push(Files::default());
+        }
+        self.by_pid.set(pid, thread, process);
+        if let [parent] = self.forking[..]
+            && leader.is_none()
+        {
+            self.adopt(parent, process, Birth::Forked, now_ns);
+        }
+        process
+    }
+
+    /// The first thread of a process that was seen stands for the process (truss -l); null when this is it.
+    fn first_thread(&mut self, pid: u32, process: ProcessId) -> Option<ProcessId> {
+        let known = self.by_pid.get(pid, 0);
+        let alive = known.filter(|&first| self.journal.processes[first as usize].end.is_none());
+        if alive.is_none() {
+            self.by_pid.set(pid, 0, process);
+        }
+        alive
+    }
+
+    /// Make a process the child of another, with its descriptors.
+    pub(super) fn adopt(&mut self, parent: ProcessId, child: ProcessId, birth: Birth, now_ns: u64) {
+        let known = &mut self.journal.processes[child as usize];
+        if known.parent.is_some() || parent == child {
+            return;
+        }
+        known.parent = Some(parent);
+        known.birth = birth;
+        known.began_ns = known.began_ns.min(now_ns);
+        let (theirs, own) = (self.states[parent as usize].files, self.states[child as usize].files);
+        if birth == Birth::Thread {
+            self.states[child as usize].files = theirs;
+        } else {
+            self.files[own as usize] = self.files[theirs as usize].clone();
+        }
+    }
+
+    pub(super) fn ended(&mut self, process: ProcessId, now_ns: u64, end: End) {
+        self.abandon(process, now_ns);
+        self.journal.processes[process as usize].end = Some((now_ns, end));
+    }
+
+    /// A fork returned in the child: the result is the parent's pid.
+    pub(super) fn child_returned(&mut self, process: ProcessId, now_ns: u64, event: &Event) {
+        let parent = u32::try_from(event.result).ok().and_then(|pid| self.by_pid.get(pid, 0));
+        if let Some(parent) = parent {
+            self.adopt(parent, process, Birth::Forked, now_ns);
+        }
+        self.states[process as usize].free_ns = Some(now_ns);
     }
 }
 
