@@ -1,12 +1,14 @@
 //! Reads system-call traces of strace, truss and perf trace, of any size, and says where the time went.
 
 pub mod analyse;
+pub mod births;
 pub mod details;
 pub mod detect;
 pub mod digest;
 pub mod digits;
 pub mod document;
 pub mod event;
+pub mod folded;
 pub mod growth;
 pub mod input;
 pub mod journal;
@@ -16,6 +18,7 @@ pub mod passes;
 pub mod path;
 pub mod pipeline;
 pub mod profile;
+pub mod repeat;
 pub mod report;
 pub mod roles;
 pub mod strace;

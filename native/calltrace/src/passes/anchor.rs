@@ -1,6 +1,6 @@
 //! Where the passes of a process begin and end: the wait that it comes back to when it has nothing to do.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::journal::{Entry, Journal, Process, SiteId};
 use crate::names::Class;
@@ -20,13 +20,15 @@ pub struct Sites {
 impl Sites {
     pub fn of(journal: &Journal) -> Sites {
         let sites = journal.sites.iter();
+        let seeks = sites.clone().filter(|site| site.class == Class::Seek && !site.target.is_empty());
+        let files: FxHashSet<&str> = seeks.map(|site| site.target.as_str()).collect();
         Sites {
             class: journal.classes(),
             may_idle: sites
                 .map(|site| match site.class {
                     Class::Poll | Class::Lock | Class::Sleep | Class::Wait => true,
                     // A read of a file does not wait for work.
-                    Class::Read => !site.target.starts_with('/'),
+                    Class::Read => !site.target.starts_with('/') && !files.contains(site.target.as_str()),
                     _ => false,
                 })
                 .collect(),

@@ -45,7 +45,7 @@ pub fn cut(process: &Process, anchor: Anchor, sites: &Sites, mut take: impl FnMu
     for (at, entry) in process.entries.iter().enumerate() {
         let at = at as u32;
         while gaps.next_if(|&gap| gap <= at).is_some() {
-            if let Some(pass) = open.take().filter(|pass| pass.first < at) {
+            if let Some(pass) = open.take() {
                 take(cut_short(pass, at, last_ns));
             }
         }
@@ -75,7 +75,7 @@ pub fn cut(process: &Process, anchor: Anchor, sites: &Sites, mut take: impl FnMu
         }
     }
     let end = process.entries.len() as u32;
-    if let Some(pass) = open.filter(|pass| pass.first < end) {
+    if let Some(pass) = open {
         take(cut_short(pass, end, last_ns));
     }
 }

@@ -5,6 +5,7 @@ mod cut;
 mod steps;
 mod waits;
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::journal::{Journal, ProcessId, SiteId};
@@ -24,7 +25,7 @@ const MOST_LOOPS: usize = 50;
 /// A server that spends less of its time than this in passes that accept does its work in the others.
 const LEAST_ACCEPTING: f64 = 0.25;
 
-/// Times are seconds a pass, the mean over the passes, unless the field says otherwise.
+/// Times and counts are of one pass, the mean over the passes, unless the field says otherwise.
 #[derive(Clone, Debug, Serialize)]
 pub struct ServiceLoop {
     pub pid: u32,
@@ -54,8 +55,8 @@ pub struct ServiceLoop {
     pub own_cpu_share: Option<f64>,
     /// Time between calls: computing, or waiting for a CPU; null when the trace counts it to the calls (truss -D).
     pub outside_calls_s: Option<f64>,
-    /// The wait before a pass, and its share of that wait and the pass.
-    pub idle_s: f64,
+    /// All waits for work, and their share of the process's time; null when the trace does not hold such a wait.
+    pub idle_s: Option<f64>,
     pub idle_share: Option<f64>,
     pub waits: Vec<WaitRow>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -100,25 +101,35 @@ pub struct StepRow {
     pub arguments: String,
     /// The how manyth call of this kind in the pass; 16 stands for all later ones too.
     pub nth: u16,
-    /// In all passes.
-    pub count: u32,
+    pub count: f64,
     pub seconds: f64,
 }
 
-/// The loops of all processes that have one: servers first, then by the time they were busy. At most 50; the first
-/// is the one that matters, and only it keeps its `steps`.
-pub fn loops(journal: &Journal, roles: &Roles) -> Vec<ServiceLoop> {
+#[derive(Clone, Debug, Default)]
+pub struct Loops {
+    /// Servers first, then by the time they were busy; at most 50. The first is the one that matters, and only it has
+    /// its `steps`.
+    pub found: Vec<ServiceLoop>,
+    /// Of every process that has a loop: how many passes, and where it is idle.
+    pub beats: FxHashMap<ProcessId, (u64, Option<SiteId>)>,
+}
+
+/// The loops of all processes that have one.
+pub fn loops(journal: &Journal, roles: &Roles) -> Loops {
     let sites = Sites::of(journal);
     let mut sums = Steps::new(journal.sites.len());
-    let mut loops: Vec<ServiceLoop> = Vec::new();
+    let mut loops = Loops::default();
     for process in 0..journal.processes.len() as ProcessId {
-        loops.extend(service_loop(journal, roles, &sites, process, &mut sums));
-        if loops.len() >= 2 * MOST_LOOPS {
-            keep_busiest(&mut loops);
+        if let Some(found) = service_loop(journal, roles, &sites, process, &mut sums) {
+            loops.beats.insert(process, (found.passes, found.idle));
+            loops.found.push(found);
+        }
+        if loops.found.len() >= 2 * MOST_LOOPS {
+            keep_busiest(&mut loops.found);
         }
     }
-    keep_busiest(&mut loops);
-    for other in loops.iter_mut().skip(1) {
+    keep_busiest(&mut loops.found);
+    for other in loops.found.iter_mut().skip(1) {
         other.steps.clear();
     }
     loops
@@ -144,8 +155,10 @@ fn service_loop(
     let mut cut_off = Vec::new();
     sums.clear();
     cut(known, anchor, sites, |pass| {
+        tally.idle_s += pass.idle_s;
+        tally.busy_s += pass.seconds();
         if pass.is_empty() || (counts && !pass.accepts) {
-            tally.wakeups += 1;
+            tally.wakeups += u64::from(pass.complete);
         } else if pass.complete {
             sums.add(known, &pass);
             tally.add(pass);
@@ -196,13 +209,13 @@ struct Tally {
     lengths_ns: Vec<u64>,
     kept: Vec<Pass>,
     idle_s: f64,
+    busy_s: f64,
     wakeups: u64,
 }
 
 impl Tally {
     fn add(&mut self, pass: Pass) {
         self.lengths_ns.push(pass.ns());
-        self.idle_s += pass.idle_s;
         if self.kept.len() < MOST_KEPT {
             self.kept.push(pass);
         }
@@ -277,7 +290,7 @@ impl Found<'_> {
         let passes = self.tally.lengths_ns.len() as f64;
         let mean_s = self.lengths.mean_s;
         let own_cpu_s = (!process.cpu_s.is_empty()).then_some(self.sums.cpu_s / passes);
-        let idle_s = self.tally.idle_s / passes;
+        let idle_s = self.anchor.idle.map(|_| self.tally.idle_s);
         let anchor = &self.journal.sites[self.anchor.site as usize];
         ServiceLoop {
             pid: process.pid,
@@ -302,7 +315,7 @@ impl Found<'_> {
             own_cpu_share: own_cpu_s.and_then(|cpu_s| share(cpu_s, mean_s)),
             outside_calls_s: (!self.journal.layout.has_delta).then_some(self.sums.outside_s / passes),
             idle_s,
-            idle_share: share(idle_s, idle_s + mean_s),
+            idle_share: idle_s.and_then(|idle_s| share(idle_s, idle_s + self.tally.busy_s)),
             waits: self.waits(),
             steps: self.steps(),
             path: Vec::new(),
@@ -347,12 +360,13 @@ impl Found<'_> {
     }
 
     fn row(&self, step: &Step) -> StepRow {
+        let passes = self.tally.lengths_ns.len() as f64;
         StepRow {
             call: self.journal.call_name(step.site).to_owned(),
             arguments: self.journal.sites[step.site as usize].arguments.clone(),
             nth: step.nth,
-            count: step.count,
-            seconds: step.seconds / self.tally.lengths_ns.len() as f64,
+            count: f64::from(step.count) / passes,
+            seconds: step.seconds / passes,
         }
     }
 }

@@ -19,7 +19,7 @@ const MOST_ROWS: usize = 200;
 pub const NO_CALL: &str = "(no call running)";
 pub const NOT_IN_TRACE: &str = "(not in the trace)";
 
-/// A row of the path; seconds and the share are of a pass, on average.
+/// A row of the path; count, seconds and share are of a pass, on average.
 #[derive(Clone, Debug, Serialize)]
 pub struct PathRow {
     pub depth: u32,
@@ -29,8 +29,7 @@ pub struct PathRow {
     /// "(no call running)" is time outside calls, "(not in the trace)" what an excerpt leaves out.
     pub call: String,
     pub arguments: String,
-    /// In all passes that were followed.
-    pub count: u64,
+    pub count: f64,
     pub seconds: f64,
     pub cpu_s: Option<f64>,
     pub share: Option<f64>,
@@ -43,15 +42,19 @@ pub struct PathRow {
 pub struct Path {
     pub passes: u64,
     pub seconds: f64,
-    /// By role and call: how often, and seconds, in all passes.
-    by_call: FxHashMap<(RoleId, u16), (u64, f64)>,
+    /// By role and site: how often, and seconds, in all passes.
+    by_site: FxHashMap<(RoleId, SiteId), (u64, f64)>,
     pub rows: Vec<PathRow>,
 }
 
 impl Path {
-    /// How often a role made a call on the path, and the seconds of it, in all passes; null when never.
-    pub fn of_call(&self, role: RoleId, call: u16) -> Option<(u64, f64)> {
-        self.by_call.get(&(role, call)).copied()
+    /// How often a role made calls of some sites on the path, and the seconds of them, in all passes.
+    pub fn of_sites(&self, role: RoleId, wanted: impl Fn(SiteId) -> bool) -> (u64, f64) {
+        let sites = self
+            .by_site
+            .iter()
+            .filter(|((of, site), _)| *of == role && wanted(*site));
+        sites.fold((0, 0.0), |(count, seconds), (_, sum)| (count + sum.0, seconds + sum.1))
     }
 }
 
@@ -91,10 +94,7 @@ pub fn path(journal: &Journal, roles: &Roles, found: &ServiceLoop) -> Path {
     };
     for (&(role, key), sum) in &sums {
         if let Key::Site(site) = key {
-            let call = journal.sites[site as usize].call;
-            let (count, seconds) = path.by_call.entry((role, call)).or_default();
-            *count += sum.count;
-            *seconds += sum.seconds;
+            path.by_site.insert((role, site), (sum.count, sum.seconds));
         }
     }
     path.rows = rows(journal, roles, &path, sums);
@@ -145,7 +145,7 @@ fn rows(journal: &Journal, roles: &Roles, path: &Path, sums: FxHashMap<(RoleId, 
             pid: journal.processes[sum.process as usize].pid,
             call: call.to_owned(),
             arguments: arguments.to_owned(),
-            count: sum.count.max(1),
+            count: sum.count.max(1) as f64 / passes,
             seconds: sum.seconds / passes,
             cpu_s: sum.has_cpu.then_some(sum.cpu_s / passes),
             share: share(sum.seconds, path.seconds),

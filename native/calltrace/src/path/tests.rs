@@ -6,7 +6,7 @@ use crate::story::Story;
 
 fn followed(story: &Story) -> (Path, timeline::Timeline) {
     let roles = roles(&story.journal);
-    let loops = loops(&story.journal, &roles);
+    let loops = loops(&story.journal, &roles).found;
     let path = path(&story.journal, &roles, &loops[0]);
     (path, timeline::timeline(&story.journal, &roles, &loops[0]).unwrap())
 }
@@ -25,7 +25,7 @@ fn a_read_from_a_pipe_is_followed_into_the_grandchild() {
     let cladm = &path.rows[0];
     assert_eq!(
         (cladm.role.as_str(), cladm.call.as_str(), cladm.count),
-        ("grandchild", "cladm", 75)
+        ("grandchild", "cladm", 75.0)
     );
     assert!((cladm.seconds - 0.12).abs() < 0.001);
     assert_eq!(
@@ -124,7 +124,7 @@ fn a_reused_pid_is_another_process() {
         story.call(child, now_s + 0.85, 0.0, "exit_group(0)");
     }
     let (path, timeline) = followed(&story);
-    assert_eq!(row(&path, "child", "stat").count, 4);
+    assert!((row(&path, "child", "stat").count - 1.0).abs() < 1e-9);
     assert!((row(&path, "child", "stat").seconds - 0.3).abs() < 1e-6);
     assert!((row(&path, "child", "exit_group").seconds - 0.05).abs() < 1e-6);
     assert_eq!(timeline.rows.len(), 2);

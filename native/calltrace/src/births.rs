@@ -1,0 +1,149 @@
+//! What it costs a process to make others.
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use crate::growth::mapped_bytes;
+use crate::journal::{Birth, Deed, Journal, Process, ProcessId};
+use crate::names::Class;
+use crate::roles::{RoleId, Roles};
+
+const MOST_ROWS: usize = 50;
+
+/// The forks of all processes of one role.
+#[derive(Clone, Debug, Serialize)]
+pub struct Births {
+    /// The pid of the one that forked most.
+    pub parent: u32,
+    pub role: String,
+    pub call: String,
+    pub count: u64,
+    /// Null when the trace gives no durations; the same for the two below.
+    pub mean_s: Option<f64>,
+    pub p50_s: Option<f64>,
+    pub max_s: Option<f64>,
+    /// Of one fork, the mean; null when the trace does not give it.
+    pub cpu_s: Option<f64>,
+    /// What that parent had mapped at the end; null when the trace does not hold its start.
+    pub mapped_bytes: Option<u64>,
+}
+
+#[derive(Default)]
+struct Sum {
+    count: u64,
+    /// Of those whose duration is known.
+    lengths_s: Vec<f32>,
+    cpu_s: Option<f64>,
+    parent: ProcessId,
+    most: u64,
+}
+
+/// Forks that made a process, by the forking role and the call, most time first. New threads are left out.
+pub fn births(journal: &Journal, roles: &Roles) -> Vec<Births> {
+    let mut sums: FxHashMap<(RoleId, u16), Sum> = FxHashMap::default();
+    let classes = journal.classes();
+    for (parent, process) in journal.processes.iter().enumerate() {
+        let mut own: FxHashMap<u16, u64> = FxHashMap::default();
+        for (at, entry) in process.entries.iter().enumerate() {
+            if classes[entry.site() as usize] != Class::Fork || entry.failed() || made_thread(journal, process, at) {
+                continue;
+            }
+            let call = journal.sites[entry.site() as usize].call;
+            *own.entry(call).or_default() += 1;
+            let sum = sums.entry((roles.id(parent as ProcessId), call)).or_default();
+            sum.count += 1;
+            sum.lengths_s
+                .extend((!entry.elapsed_s.is_nan()).then_some(entry.elapsed_s));
+            if let Some(cpu_s) = process.cpu_of(at as u32) {
+                *sum.cpu_s.get_or_insert(0.0) += cpu_s;
+            }
+        }
+        for (call, count) in own {
+            let sum = sums.entry((roles.id(parent as ProcessId), call)).or_default();
+            if count > sum.most {
+                (sum.most, sum.parent) = (count, parent as ProcessId);
+            }
+        }
+    }
+    let mut births: Vec<Births> = sums
+        .into_iter()
+        .map(|(key, sum)| told(journal, roles, key, sum))
+        .collect();
+    let seconds = |row: &Births| row.mean_s.unwrap_or(0.0) * row.count as f64;
+    births.sort_by(|a, b| {
+        seconds(b)
+            .total_cmp(&seconds(a))
+            .then(b.count.cmp(&a.count))
+            .then(a.parent.cmp(&b.parent))
+    });
+    births.truncate(MOST_ROWS);
+    births
+}
+
+fn made_thread(journal: &Journal, process: &Process, entry: usize) -> bool {
+    match process.deed(entry as u32) {
+        Some(Deed::Bore(child)) => journal.processes[child as usize].birth == Birth::Thread,
+        _ => false,
+    }
+}
+
+fn told(journal: &Journal, roles: &Roles, (role, call): (RoleId, u16), mut sum: Sum) -> Births {
+    let lengths_s = &mut sum.lengths_s;
+    let total_s: f64 = lengths_s.iter().copied().map(f64::from).sum();
+    let known = lengths_s.len();
+    let median = (known > 0).then(|| *lengths_s.select_nth_unstable_by(known / 2, f32::total_cmp).1);
+    let parent = &journal.processes[sum.parent as usize];
+    Births {
+        parent: parent.pid,
+        role: roles.role(role).name.clone(),
+        call: journal.calls[call as usize].name.clone(),
+        count: sum.count,
+        mean_s: (known > 0).then(|| total_s / known as f64),
+        p50_s: median.map(f64::from),
+        max_s: lengths_s.iter().copied().max_by(f32::total_cmp).map(f64::from),
+        cpu_s: sum.cpu_s.map(|cpu_s| cpu_s / sum.count as f64),
+        mapped_bytes: (!parent.program.is_empty()).then(|| mapped_bytes(parent)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::roles::roles;
+    use crate::story::Story;
+
+    #[test]
+    fn forks_are_summed_by_role_and_threads_left_out() {
+        let (mut story, server) = Story::listener();
+        let thread = story.child(server, 9000);
+        story.journal.processes[thread as usize].birth = Birth::Thread;
+        story.call(server, 3.0, 0.5, "clone(CLONE_THREAD)");
+        story.deed(server, Deed::Bore(thread));
+        story.failed(server, 3.5, 0.5, "fork1()");
+        let rows = births(&story.journal, &roles(&story.journal));
+        let shown: Vec<_> = rows
+            .iter()
+            .map(|row| (row.parent, row.role.as_str(), row.count))
+            .collect();
+        assert_eq!(shown, [(15697, "15697", 1), (8195, "child", 1)]);
+        assert!((rows[0].mean_s.unwrap() - 0.03).abs() < 1e-6 && (rows[1].max_s.unwrap() - 0.0247).abs() < 1e-6);
+        assert_eq!((rows[0].cpu_s, rows[0].mapped_bytes), (None, None));
+    }
+
+    #[test]
+    fn five_hundred_children_that_fork_are_one_row() {
+        let mut story = Story::new();
+        let server = story.process(1);
+        for pid in 2..502 {
+            let child = story.child(server, pid);
+            story.call(child, 1.0, f64::from(pid) / 1e6, "clone(SIGCHLD)");
+            story.cpu(child, 0.001);
+        }
+        story.call(server, 1.0, f64::NAN, "vfork()");
+        let rows = births(&story.journal, &roles(&story.journal));
+        assert_eq!((rows.len(), rows[0].count), (2, 500));
+        assert!((rows[0].p50_s.unwrap() - 252e-6).abs() < 2e-6);
+        assert!((rows[0].cpu_s.unwrap() - 0.001).abs() < 1e-6);
+        assert_eq!((rows[1].call.as_str(), rows[1].mean_s), ("vfork", None));
+    }
+}
