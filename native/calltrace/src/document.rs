@@ -1,13 +1,18 @@
 //! The whole document: docs/reference/trace.md explains its keys. What is not in the trace is null.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
+use crate::births::{Births, births};
 use crate::digest::Digest;
+use crate::folded::folded;
 use crate::growth::{Growth, growth};
 use crate::passes::{ServiceLoop, loops};
-use crate::path::timeline::Timeline;
-use crate::path::{self, path};
+use crate::path::path;
+use crate::path::timeline::{Timeline, timeline};
 use crate::profile::TargetSum;
+use crate::repeat::{Repetition, repetitions};
 use crate::report;
 use crate::roles::roles;
 
@@ -25,8 +30,12 @@ pub struct Document {
     pub service_loop: Option<ServiceLoop>,
     /// Loops of other processes.
     pub loops: Vec<ServiceLoop>,
+    pub repetitions: Vec<Repetition>,
     pub memory: Vec<Growth>,
+    pub births: Vec<Births>,
     pub timeline: Option<Timeline>,
+    /// Microseconds by stack of roles and call.
+    pub folded: BTreeMap<String, u64>,
     /// Empty unless asked for.
     pub stacks: Vec<report::Stack>,
 }
@@ -42,12 +51,18 @@ impl Document {
 pub fn of_calls(digest: &Digest, files: Vec<String>, bytes: u64, damage: Vec<String>) -> Document {
     let journal = &digest.journal;
     let roles = roles(journal);
-    let mut loops = loops(journal, &roles).into_iter();
+    let mut loops = loops(journal, &roles);
+    let path = loops.found.first().map(|found| path(journal, &roles, found));
+    let mut repetitions = repetitions(journal, &roles, &loops, path.as_ref());
+    for repeated in repetitions.iter_mut().filter(|repeated| repeated.errors > 0) {
+        let error = digest.profile.last_error.get(&(repeated.process, repeated.call_number));
+        repeated.error = error.cloned();
+    }
+    let mut loops = loops.found.drain(..);
     let mut service_loop = loops.next();
-    let mut timeline = None;
-    if let Some(found) = &mut service_loop {
-        found.path = path(journal, &roles, found).rows;
-        timeline = path::timeline::timeline(journal, &roles, found);
+    let timeline = service_loop.as_ref().and_then(|found| timeline(journal, &roles, found));
+    if let (Some(found), Some(path)) = (&mut service_loop, path) {
+        found.path = path.rows;
     }
     Document {
         trace: report::trace(digest, files, bytes, damage),
@@ -59,8 +74,11 @@ pub fn of_calls(digest: &Digest, files: Vec<String>, bytes: u64, damage: Vec<Str
         sizes: report::sizes(digest),
         service_loop,
         loops: loops.collect(),
+        repetitions,
         memory: growth(journal, &roles),
+        births: births(journal, &roles),
         timeline,
+        folded: folded(journal, &roles),
         stacks: report::stacks(digest),
     }
 }

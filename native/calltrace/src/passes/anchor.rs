@@ -20,7 +20,9 @@ pub struct Sites {
 impl Sites {
     pub fn of(journal: &Journal) -> Sites {
         let sites = journal.sites.iter();
-        let seeks = sites.clone().filter(|site| site.class == Class::Seek && !site.target.is_empty());
+        let seeks = sites
+            .clone()
+            .filter(|site| site.class == Class::Seek && !site.target.is_empty());
         let files: FxHashSet<&str> = seeks.map(|site| site.target.as_str()).collect();
         Sites {
             class: journal.classes(),
