@@ -35,14 +35,14 @@ pub type Watch<'a> = dyn FnMut(u64) -> io::Result<()> + Send + 'a;
 pub fn analyse(request: &Request, watch: &mut Watch) -> Result<Document, Problem> {
     let mut reader = Reader { bytes: 0, watch };
     let mut traced: Option<Traced> = None;
-    for path in &request.paths {
+    for path in &in_order_of_time(&request.paths)? {
         let opened = reader.open(path)?;
         match detect(&opened.head) {
             Detected::Trace(layout) => {
                 let traced = traced.get_or_insert_with(|| Traced::new(layout, request));
                 traced.read(path, layout, opened, &mut reader, request.threads)?;
             }
-            other => return Reader::whole(path, other, &opened),
+            other => return Err(no_trace(path, other)),
         }
     }
     let Some(mut traced) = traced else {
@@ -55,6 +55,28 @@ pub fn analyse(request: &Request, watch: &mut Watch) -> Result<Document, Problem
         reader.bytes,
         traced.damage,
     ))
+}
+
+/// The files of a trace (strace -ff) by their first stamp: what times count from is the first of all.
+fn in_order_of_time(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
+    if paths.len() < 2 {
+        return Ok(paths.to_vec());
+    }
+    let mut reader = Reader {
+        bytes: 0,
+        watch: &mut |_| Ok(()),
+    };
+    let mut stamped = Vec::with_capacity(paths.len());
+    for path in paths {
+        let head = reader.open(path)?.head;
+        match detect(&head) {
+            Detected::Trace(layout) => stamped.push((pipeline::first_stamp_ns(layout, head), path.clone())),
+            Detected::Empty => {} // a process that made no call
+            _ => stamped.push((None, path.clone())),
+        }
+    }
+    stamped.sort();
+    Ok(stamped.into_iter().map(|(_, path)| path).collect())
 }
 
 /// A log whose first chunk was read, to see what it is.
@@ -76,27 +98,21 @@ impl Reader<'_, '_> {
         input.next_chunk(&mut head).map_err(failed)?;
         Ok(Opened { input, head })
     }
+}
 
-    /// A file that is no trace of calls: a summary, or histograms, or something else.
-    fn whole(path: &Path, detected: Detected, opened: &Opened) -> Result<Document, Problem> {
-        let name = path.display();
-        match detected {
-            Detected::Empty => Err(refused(
-                &format!("{name} is empty"),
-                "did the traced process make any call?",
-            )),
-            Detected::Binary => {
-                let hint = "a trace is text: record one with strace -f -ttt -T -o FILE";
-                Err(refused(&format!("{name} holds binary data"), hint))
-            }
-            Detected::Unknown | Detected::Trace(_) => {
-                let message = format!("{name} is no call trace: {}", first_line(&opened.head));
-                Err(refused(
-                    &message,
-                    "doctord trace reads what strace, truss and perf trace write",
-                ))
-            }
-        }
+/// Why a file cannot be analysed.
+fn no_trace(path: &Path, detected: Detected) -> Problem {
+    let name = path.display();
+    match detected {
+        Detected::Empty => refused(&format!("{name} is empty"), "did the traced process make any call?"),
+        Detected::Binary => refused(
+            &format!("{name} holds binary data"),
+            "a trace is text: record one with strace -f -ttt -T -o FILE",
+        ),
+        _ => refused(
+            &format!("{name} is no call trace: no line at its beginning is a call"),
+            "doctord trace reads what strace, truss and perf trace write",
+        ),
     }
 }
 
@@ -194,13 +210,4 @@ fn refused(message: &str, hint: &str) -> Problem {
         message: message.to_owned(),
         hint: hint.to_owned(),
     }
-}
-
-fn first_line(text: &[u8]) -> String {
-    let line = text
-        .split(|&byte| byte == b'\n')
-        .find(|line| !line.trim_ascii().is_empty())
-        .unwrap_or_default();
-    let shown = String::from_utf8_lossy(&line[..line.len().min(60)]).into_owned();
-    format!("it begins with {shown:?}")
 }

@@ -6,7 +6,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use memchr::memchr_iter;
 
 use crate::digest::Digest;
-use crate::event::{Event, Kind, Line, Reason, Span};
+use crate::event::{Event, Kind, Line, NO_TIME, Reason, Span};
+use crate::input::is_too_long;
 use crate::layout::{Layout, Tool};
 use crate::{strace, truss};
 
@@ -72,8 +73,22 @@ impl Parsed {
     }
 }
 
-/// A line that is no text says more by that than by not being a line of a trace.
+/// The first stamp in the beginning of a log, as it stands there.
+pub fn first_stamp_ns(layout: Layout, head: Vec<u8>) -> Option<i64> {
+    let mut parsed = Parsed {
+        chunk: head,
+        ..Parsed::default()
+    };
+    parsed.parse(&layout);
+    let stamps = parsed.events.iter().map(|event| event.stamp_ns);
+    stamps.into_iter().find(|&stamp_ns| stamp_ns != NO_TIME)
+}
+
+/// Of a line that no parser understood, what says most about why.
 fn refined(reason: Reason, line: &[u8]) -> Reason {
+    if is_too_long(line) {
+        return Reason::TooLong;
+    }
     if reason == Reason::NotTrace && (line.contains(&0) || std::str::from_utf8(line).is_err()) {
         return Reason::NotText;
     }

@@ -141,7 +141,8 @@ impl Digest {
         let skipped = self.skipped.entry(reason).or_default();
         if skipped.lines == 0 {
             skipped.first_line = first_line;
-            skipped.example = String::from_utf8_lossy(&example[..example.len().min(60)]).into_owned();
+            // A call that was cut off may hold data: contents of buffers are left out here too.
+            skipped.example = details::shown(UNKNOWN, &example[..example.len().min(60)]);
         }
         skipped.lines += lines;
     }
