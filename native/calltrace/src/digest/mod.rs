@@ -18,7 +18,7 @@ use crate::details;
 use crate::event::{Event, Kind, NO_TIME, Reason};
 use crate::journal::{End, Entry, Journal, ProcessId, SiteId};
 use crate::layout::Layout;
-use crate::names::{self, Class, UNKNOWN};
+use crate::names::{self, Class};
 use crate::profile::{Profile, TargetSum};
 use clock::Timeline;
 use files::Files;
@@ -210,10 +210,14 @@ impl Digest {
         };
         let name = &self.profile.targets[target as usize].name;
         let hash = event.site ^ u64::from(target).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let known = if call == UNKNOWN { UNKNOWN } else { event.call };
-        let site = self
-            .numbers
-            .site(hash, call, known, event.arguments.of(chunk), name, &mut self.journal);
+        let site = self.numbers.site(
+            hash,
+            call,
+            event.call,
+            event.arguments.of(chunk),
+            name,
+            &mut self.journal,
+        );
         Done {
             process,
             call,
