@@ -13,7 +13,7 @@ use calltrace::document;
 use calltrace::event::{Line, Span};
 use calltrace::layout::{Clock, Layout, Tool};
 use calltrace::pipeline::{self, Source};
-use calltrace::strace;
+use calltrace::{strace, truss};
 
 const LOGS: &[&str] = &[
     r#"15799 1795213147.370802 accept(5, {sa_family=AF_UNIX}, [128 => 2]) = 6 <0.000019>
@@ -175,12 +175,16 @@ fn analyse(log: &[u8], layout: Layout) {
 }
 
 fn spans_lie_in_their_line(log: &[u8], layout: &Layout) {
+    let parse = match layout.tool {
+        Tool::Truss => truss::parse,
+        _ => strace::parse,
+    };
     let mut start = 0;
     for line in log.split(|&byte| byte == b'\n') {
         let end = start + line.len();
         let within =
             |span: Span| span.is_empty() || (span.start as usize >= start && (span.start + span.len) as usize <= end);
-        match strace::parse(layout, log, start, end) {
+        match parse(layout, log, start, end) {
             Line::Event(event) => {
                 for span in [event.name, event.arguments, event.error, event.remark, event.target] {
                     assert!(within(span), "{event:?}");
@@ -215,14 +219,13 @@ fn damaged_logs_are_survived() {
     let inputs = setting("CALLTRACE_FUZZ_INPUTS", 2000);
     for _ in 0..inputs {
         let log = chance.damaged();
-        let mut layout = chance.layout();
+        let mut tried = Tried(&log, chance.layout());
         if let Detected::Trace(detected) = detect(&log) {
             traces += 1;
-            layout = detected;
+            tried.1 = detected;
         }
-        let _tried = Tried(&log, layout);
-        spans_lie_in_their_line(&log, &layout);
-        analyse(&log, layout);
+        spans_lie_in_their_line(&log, &tried.1);
+        analyse(&log, tried.1);
     }
     assert!(
         traces > inputs / 4,

@@ -46,6 +46,7 @@ pub fn unfinished(line: &[u8], from: usize) -> Option<usize> {
 fn elapsed(line: &[u8], from: usize) -> Result<Option<(i64, usize)>, Reason> {
     const SHORT: usize = b" <0.000009>".len();
     if let Some(at) = line.len().checked_sub(SHORT)
+        && at >= from
         && line[at + 1] == b'<'
         && line[at] == b' '
         && let Some(elapsed_ns) = digits::short_ns(line, at + 2)
@@ -59,7 +60,7 @@ fn elapsed(line: &[u8], from: usize) -> Result<Option<(i64, usize)>, Reason> {
     };
     let text = &line[open + 1..line.len() - 1];
     let is_number = !text.is_empty() && text.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-'));
-    if !is_number || line[open - 1] != b' ' {
+    if !is_number || open == from || line[open - 1] != b' ' {
         return Ok(None);
     }
     let elapsed_ns = digits::seconds_ns(text).ok_or(Reason::BadNumber)?;

@@ -317,7 +317,7 @@ fn stacks_and_dumps_belong_to_the_line_before() {
 
 #[test]
 fn what_is_no_event_is_named() {
-    let cases: [(&[u8], Reason); 9] = [
+    let cases: [(&[u8], Reason); 12] = [
         (
             b"2026-11-20 22:44:50.934 UTC [15799] LOG:  received SIGHUP",
             Reason::NotTrace,
@@ -325,6 +325,9 @@ fn what_is_no_event_is_named() {
         (b"12 1795213146.359323 read(3, \"abc", Reason::CutOff),
         (b"12 1795213146.359323 read(3, \"abc\") =", Reason::CutOff),
         (b"12 1795213146.359323 <... read resu", Reason::CutOff),
+        (b"12 1795213146.359323 read( <0.000009>", Reason::CutOff),
+        (b"12 1795213146.359323 read( <1>", Reason::CutOff),
+        (b"12 1795213146.359323 read(<1>", Reason::CutOff),
         (b"\x7fELF\x02\x01\x01\0\0", Reason::NotText),
         (b"\xff\xfe caf\xe9", Reason::NotText),
         (b"12 1795213146.359323 close(3) = 0 <-1.000000>", Reason::BadNumber),
