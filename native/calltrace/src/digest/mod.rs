@@ -142,7 +142,7 @@ impl Digest {
         if skipped.lines == 0 {
             skipped.first_line = first_line;
             // A call that was cut off may hold data: contents of buffers are left out here too.
-            skipped.example = details::shown(UNKNOWN, &example[..example.len().min(60)]);
+            skipped.example = details::shown(names::UNKNOWN, &example[..example.len().min(60)]);
         }
         skipped.lines += lines;
     }
