@@ -3,7 +3,7 @@
 use crate::event::{Kind, Line};
 use crate::layout::{Layout, Tool};
 use crate::names::UNKNOWN;
-use crate::{strace, truss};
+use crate::{perf_trace, strace, truss};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detected {
@@ -34,7 +34,7 @@ pub fn detect(head: &[u8]) -> Detected {
 /// The layout under which most lines are calls that are known by name. A library tracer (ltrace) writes the same form, of
 /// functions that are no system calls.
 fn trace(lines: &[&[u8]]) -> Option<Layout> {
-    let layouts = [strace::sniff(lines), truss::sniff(lines)];
+    let layouts = [strace::sniff(lines), truss::sniff(lines), perf_trace::sniff(lines)];
     let rated = layouts
         .into_iter()
         .flatten()
@@ -47,8 +47,9 @@ fn trace(lines: &[&[u8]]) -> Option<Layout> {
 /// How many lines are events; 0 when most of the calls among them are unknown.
 fn recognised(layout: &Layout, lines: &[&[u8]]) -> usize {
     let parse = match layout.tool {
+        Tool::Strace => strace::parse,
         Tool::Truss => truss::parse,
-        Tool::Strace | Tool::PerfTrace => strace::parse,
+        Tool::PerfTrace => perf_trace::parse,
     };
     let (mut events, mut calls, mut known) = (0, 0, 0);
     for line in lines {

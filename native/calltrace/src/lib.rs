@@ -16,6 +16,7 @@ pub mod layout;
 pub mod names;
 pub mod passes;
 pub mod path;
+pub mod perf_trace;
 pub mod pipeline;
 pub mod profile;
 pub mod repeat;

@@ -9,7 +9,7 @@ use crate::digest::Digest;
 use crate::event::{Event, Kind, Line, NO_TIME, Reason, Span};
 use crate::input::is_too_long;
 use crate::layout::{Layout, Tool};
-use crate::{strace, truss};
+use crate::{perf_trace, strace, truss};
 
 /// A chunk of whole lines, and what they say.
 #[derive(Default)]
@@ -28,8 +28,9 @@ impl Parsed {
         self.skips.clear();
         self.lines = 0;
         match layout.tool {
+            Tool::Strace => self.parse_with(layout, strace::parse),
             Tool::Truss => self.parse_with(layout, truss::parse),
-            Tool::Strace | Tool::PerfTrace => self.parse_with(layout, strace::parse),
+            Tool::PerfTrace => self.parse_with(layout, perf_trace::parse),
         }
     }
 

@@ -188,3 +188,30 @@ fn detail_beyond_the_limit_is_summed_and_said() {
     );
     assert_eq!(digest.profile.calls[0].count, 25);
 }
+
+#[test]
+fn a_call_that_truss_found_asleep_is_one_call() {
+    let digest = digest_of(
+        "7:\t 1.0000\t 0.1000\tclose(4)\t= 0\n\
+         7:\t 2.0000\t 1.0000\tpollsys(0x1, 2, 0x0, 0x0) (sleeping...)\n\
+         7:\t 3.5000\t 1.5000\tpollsys(0x1, 2, 0x0, 0x0) = 1\n\
+         7:\t 3.6000\t 0.1000\tclose(5)\t= 0\n\
+         7:\t 4.6000\t 1.0000\tpause() (sleeping...)\n",
+    );
+    close_to(seconds_of(&digest, "pollsys"), 2.5);
+    assert_eq!(digest.journal.processes[0].entries.len(), 3);
+    assert!(digest.journal.processes[0].gaps.is_empty());
+    assert_eq!(digest.skipped[&Reason::NoEnd].lines, 1);
+}
+
+#[test]
+fn a_trace_of_perf_counts_from_its_first_stamp() {
+    let digest = digest_of(
+        "         ? (         ): a/7  ... [continued]: clone())      = \n\
+         17647988.978 ( 0.014 ms): a/7 close(fd: 3)                   = 0\n\
+         17647989.978 (         ): a/7 read(buf: 0x7f, count: 9)      ...\n\
+         17647989.978 ( 2.000 ms): a/7  ... [continued]: read())      = 9\n",
+    );
+    assert_eq!(digest.span_ns.map(|(first_ns, _)| first_ns), Some(0));
+    close_to(seconds_of(&digest, "read"), 0.002);
+}

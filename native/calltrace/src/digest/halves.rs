@@ -57,6 +57,12 @@ impl Digest {
 
     /// The start of a call that returns on a later line.
     pub(super) fn begin(&mut self, process: ProcessId, now_ns: u64, chunk: &[u8], event: &Event) {
+        if self.journal.layout.stamped_at_return {
+            // truss writes the call again, whole, when it returns.
+            let asleep_ns = self.states[process as usize].asleep_ns.get_or_insert(0);
+            *asleep_ns = asleep_ns.saturating_add(event.delta_ns.max(0) as u64);
+            return;
+        }
         if self.states[process as usize].pending.is_some() {
             self.abandon(process, now_ns);
         }

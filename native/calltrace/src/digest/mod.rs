@@ -84,6 +84,8 @@ struct State {
     stamp_ns: u64,
     pending: Option<Pending>,
     held: Option<Held>,
+    /// truss found it asleep in a call: how long so far, of what its deltas say.
+    asleep_ns: Option<u64>,
     /// The descriptor made last, for the details that truss writes on later lines.
     accepted: Option<i64>,
 }
@@ -177,6 +179,9 @@ impl Digest {
         let end_ns = self.span_ns.map_or(0, |(_, last_ns)| last_ns);
         for process in 0..self.states.len() as ProcessId {
             self.states[process as usize].held = None;
+            if self.states[process as usize].asleep_ns.take().is_some() {
+                self.skip(Reason::NoEnd, 1, None, b"(sleeping...)");
+            }
             self.abandon(process, end_ns);
         }
         self.stacks.finish();
@@ -249,7 +254,9 @@ impl Digest {
     /// truss: what is known is the time since the process's last event.
     fn since_last_event(&mut self, process: ProcessId, now_ns: u64, event: &Event) -> Span {
         let free_ns = self.states[process as usize].free_ns;
+        let asleep_ns = self.states[process as usize].asleep_ns.take().unwrap_or(0);
         let delta_ns = u64::try_from(event.delta_ns).ok();
+        let delta_ns = delta_ns.map(|delta_ns| delta_ns.saturating_add(asleep_ns));
         let elapsed_ns = measured(event)
             .or(delta_ns)
             .or_else(|| Some(now_ns.saturating_sub(free_ns?)));
