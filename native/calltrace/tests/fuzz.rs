@@ -1,7 +1,7 @@
 //! Damaged logs of every tool, through detection, parsing and digest: nothing panics, and no text points outside of its line.
 //!
 //! A million inputs take a minute with
-//! `MALLOC_MMAP_THRESHOLD_=1000000 CALLTRACE_FUZZ_INPUTS=1000000 cargo test --release -p calltrace --test fuzz`
+//! `MALLOC_MMAP_THRESHOLD_=1000000 CALLTRACE_FUZZ_INPUTS=1000000 cargo test --profile fuzz -p calltrace --test fuzz`
 //! (the threshold saves clearing the digest's table of pids for each). Another sequence of them: `CALLTRACE_FUZZ_SEED=2`.
 //! An input that fails is printed.
 
