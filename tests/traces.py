@@ -18,7 +18,7 @@ def call(name: str, kind: str = "other", **figures: Any) -> Part:
     return base | times | figures
 
 
-def step(name: str, arguments: str = "", nth: int = 1, seconds: float | None = 0.0001, count: float = 1.0) -> Part:
+def step(name: str, arguments: str = "", nth: int = 1, seconds: float = 0.0001, count: float = 1.0) -> Part:
     return {"call": name, "arguments": arguments, "nth": nth, "count": count, "seconds": seconds}
 
 
@@ -44,12 +44,12 @@ def births(**figures: Any) -> Part:
 
 def target(name: str, **figures: Any) -> Part:
     counts = ("reads", "read_bytes", "writes", "written_bytes", "sequential_reads", "random_reads", "seeks")
-    more = ("seeks_then_read", "syncs", "reread_blocks")
+    more = ("seeks_then_read", "syncs")
     return {"target": name, "calls": 100, "seconds": 0.001} | dict.fromkeys((*counts, *more), 0) | figures
 
 
 def growth(**figures: Any) -> Part:
-    base = {"pid": 100, "role": "server", "call": "mmap", "reserved_bytes": None, "extents": [], "chunks": []}
+    base = {"pid": 100, "role": "server", "call": "mmap", "reserved_bytes": 0, "extents": [], "chunks": []}
     base |= {"mapped_bytes": 0, "calls": 0, "calls_per_mb": None, "page_size_requested": False, "requests": 0}
     return base | {"advice": None} | figures
 
@@ -58,8 +58,8 @@ def loop(**figures: Any) -> Part:
     """The loop of a server that accepts forty times a second and waits for clients most of the time."""
     base: Part = {
         "pid": 100, "role": "server", "program": "server", "anchor": {"call": "epoll_wait", "arguments": "5"},
-        "passes": 400, "complete_passes": 400, "seconds_per_pass": 0.001, "p50_s": 0.001, "p95_s": 0.0016,
-        "min_s": 0.0008, "max_s": 0.003,
+        "passes": 400, "complete_passes": 400, "seconds_per_pass": 0.001, "wakeups": 0, "p50_s": 0.001, "p95_s": 0.0016,
+        "min_s": 0.0008, "max_s": 0.003, "mean_s": 0.00105,
         "distribution": [{"le_s": 0.001, "passes": 210}, {"le_s": 0.002, "passes": 190}],
         "max_passes_per_second": 950.0, "at_least": False, "own_cpu_s": None, "own_cpu_share": None,
         "outside_calls_s": 0.0003, "idle_s": 9.6, "idle_share": 0.96,
@@ -79,7 +79,7 @@ def healthy(about: Part | None = None, totals: Part | None = None, **parts: Any)
             "files": ["server.strace"], "tool": "strace", "kind": "calls", "clock": "epoch",
             "began": "2026-11-20T12:00:00Z", "seconds": 10.0, "bytes": 90_000, "lines": 1300, "calls": 1240,
             "processes": 41, "elapsed_is": "measured", "has_cpu": False, "calls_without_detail": 0, "gaps": 0,
-            "gap_seconds": 0.0, "skipped": [],
+            "gap_seconds": 0.0, "backwards": 0, "skipped": [], "damage": [],
         } | (about or {}),
         "totals": {
             "elapsed_s": None, "in_calls_s": 9.9, "outside_calls_s": 0.4, "cpu_s": None, "user_s": None, "errors": 3,
@@ -123,14 +123,14 @@ def _listener(file: str, child: int, calls: list[Part], waited: list[float], **p
     service = loop(
         pid=15697, role="15697", program=None,
         anchor={"call": "pollsys", "arguments": "0x10041CDA8, 2, 0x00000000, 0x00000000"}, passes=1, complete_passes=1,
-        seconds_per_pass=a_pass, p50_s=a_pass, p95_s=a_pass, min_s=a_pass, max_s=a_pass,
+        seconds_per_pass=a_pass, p50_s=a_pass, p95_s=a_pass, min_s=a_pass, max_s=a_pass, mean_s=a_pass,
         distribution=[{"le_s": 0.5, "passes": 1}], max_passes_per_second=1 / a_pass, own_cpu_s=0.032,
         own_cpu_share=0.032 / a_pass, outside_calls_s=0.0, waits=waits, steps=steps, path=[],
     ) | parts.pop("loop", {})  # fmt: skip
     return healthy(
         about={
-            "files": [file], "tool": "truss", "clock": "since start", "began": None, "processes": 1, "lines": 60,
-            "elapsed_is": "since the last event", "has_cpu": True, "bytes": 9820,
+            "files": [file], "tool": "truss", "clock": "since start", "began": None, "processes": 1,
+            "lines": 60, "elapsed_is": "since the last event", "has_cpu": True, "bytes": 9820,
         },
         totals={"in_calls_s": a_pass, "outside_calls_s": 0.0, "errors": 3, "cpu_s": 0.032},
         **{"calls": calls, "loop": service, "repetitions": [], "memory": [], "targets": [], "errors": []} | parts,
@@ -149,11 +149,11 @@ def listener_before() -> Trace:
     path = [
         path_part(
             2, "grandchild (oracle)", "cladm", 0.117, 0.390, count=75.0, cpu_s=0.114, arguments="CL_CONFIG, 17",
-            why="repeated",
+            why="while the 15697 reads what the grandchild writes",
         ),
         path_part(2, "grandchild (oracle)", "(no call running)", 0.090, 0.300),
-        path_part(0, "15697", "fork1", 0.0300, 0.100, cpu_s=0.0299, why="fork"),
-        path_part(1, "child", "fork1", 0.0247, 0.082, cpu_s=0.0246, why="fork"),
+        path_part(0, "15697", "fork1", 0.0300, 0.100, cpu_s=0.0299, why="the cost of copying the process"),
+        path_part(1, "child", "fork1", 0.0247, 0.082, cpu_s=0.0246),
         path_part(2, "grandchild (oracle)", "execve", 0.0139, 0.046, cpu_s=0.0137, arguments='"/bin/oracle"'),
     ]  # fmt: skip
     return _listener(
@@ -169,7 +169,7 @@ def listener_before() -> Trace:
             births(parent=15697, role="15697", call="fork1", count=1, mean_s=0.03, max_s=0.03, cpu_s=0.0299),
             births(parent=8195, role="child", call="fork1", count=1, mean_s=0.0247, max_s=0.0247),
         ],
-        timeline={"pass": 1, "began_s": 1.5426, "seconds": 0.2999, "rows": [
+        timeline={"pass": 1, "began_s": 1.5426, "seconds": 0.2999, "bars_left_out": 0, "rows": [
             {"pid": 15697, "role": "15697", "depth": 0, "bars": [
                 {"start_s": 0.0072, "seconds": 0.0300, "call": "fork1", "arguments": "", "on_path": True},
                 {"start_s": 0.0427, "seconds": 0.0542, "call": "waitid", "arguments": "P_PID, 8195", "on_path": False},
@@ -193,5 +193,5 @@ def listener_after() -> Trace:
     return _listener(
         "after.truss", 1214, calls, waited,
         births=[births(parent=15697, role="15697", call="fork1", count=1, mean_s=0.0358, p50_s=0.0358, max_s=0.0358)],
-        loop={"idle_s": None, "idle_share": None, "path": [path_part(0, "15697", "fork1", 0.0358, 0.178, why="fork")]},
+        loop={"idle_s": None, "idle_share": None, "path": [path_part(0, "15697", "fork1", 0.0358, 0.178)]},
     )  # fmt: skip

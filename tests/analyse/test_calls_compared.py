@@ -66,5 +66,5 @@ def test_without_a_loop_calls_are_compared_by_second(count: int, seconds: float,
 
 
 def test_what_has_no_length_is_not_compared() -> None:
-    before = healthy(loop=loop(seconds_per_pass=None), calls=[call("read", "read", seconds=None)])
+    before = healthy(loop=loop(seconds_per_pass=0.0), calls=[call("read", "read", seconds=None)])
     assert compare(before, healthy(calls=[call("read", "read", seconds=None)])).changes == ()

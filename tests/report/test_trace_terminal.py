@@ -31,7 +31,7 @@ SKIPPED = {"why": "no line of a trace", "lines": 7, "first_line": 12, "example":
 EXAMPLES = {
     "listener": listener_before(),
     "healthy": healthy(),
-    "no loop": without_loop(memory=[GROWN], calls=[call("mmap", "map", count=6, seconds=None)]),
+    "no loop": without_loop(memory=[GROWN], calls=[call("mmap", "memory", count=6, seconds=None)]),
     "damaged": healthy(about={"skipped": [SKIPPED], "gaps": 2, "gap_seconds": 3.5, "calls_without_detail": 10**6}),
     "empty": without_loop(),
 }
@@ -71,9 +71,10 @@ def test_time_with_no_call_running_is_shown() -> None:
 
 
 def test_what_is_not_known_is_no_zero() -> None:
-    unknown = healthy(loop=loop(seconds_per_pass=None, max_passes_per_second=None), births=[births(mean_s=None)])
+    unknown = healthy(loop=loop(max_passes_per_second=None, idle_share=None), births=[births(mean_s=None)])
     shown = text(unknown)
-    assert "of unknown length" in shown
+    assert "a rate that is not known" in shown
+    assert "idle" not in shown
     assert " 0 s" not in shown
 
 

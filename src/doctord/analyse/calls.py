@@ -7,19 +7,20 @@ traced processes lived through less the time that their loops waited for work. A
 from collections.abc import Iterable, Iterator
 
 from doctord.analyse.time import TimeModel, TimeShare
-from doctord.chart.calltrace import Call, PathPart, Trace
+from doctord.chart.calltrace import Call, Loop, PathPart, Trace
 
 # Calls by what they do, as the native reader tells them apart (native/calltrace/src/names.rs).
-MOVES_DATA = frozenset({"read", "write", "read_at", "write_at"})
+MOVES_DATA = frozenset({"read", "write"})
 WAITS = frozenset({"accept", "poll", "wait", "sleep", "lock"})
 NO_CALL = "(no call running)"
+NOT_IN_TRACE = "(not in the trace)"
 
 
 def time_model(trace: Trace) -> TimeModel:
     """Where the time went: of a pass along its critical path, by process and call; else of the busy time, by call."""
     loop, busy = trace["loop"], busy_s(trace)
     if loop and loop["path"]:
-        parts = _largest_first((part["role"], part["call"], part["share"]) for part in loop["path"])
+        parts = _largest_first((part["role"], part["call"], part["share"] or 0.0) for part in loop["path"])
         return TimeModel("pass", 1.0, parts)
     if not busy:
         return TimeModel("busy", 0.0, ())
@@ -28,8 +29,13 @@ def time_model(trace: Trace) -> TimeModel:
 
 
 def pass_s(trace: Trace) -> float | None:
-    """Seconds of a pass of the loop; null without a loop, or with no complete pass."""
+    """Seconds of a pass of the loop; null without a loop."""
     return trace["loop"]["seconds_per_pass"] if trace["loop"] else None
+
+
+def passes(loop: Loop) -> int:
+    """How many passes the figures of a loop are of: the whole ones, the others where there is none."""
+    return loop["complete_passes"] or loop["passes"]
 
 
 def traced_s(trace: Trace) -> float | None:
@@ -47,8 +53,8 @@ def traced_s(trace: Trace) -> float | None:
 def busy_s(trace: Trace) -> float | None:
     """Seconds that the traced processes lived through, less the time that their loops waited for work."""
     traced = traced_s(trace)
-    loops = [trace["loop"], *trace["loops"]] if trace["loop"] else trace["loops"]
-    idle = sum(loop["idle_s"] for loop in loops if loop and loop["idle_s"])
+    loops: list[Loop] = [trace["loop"], *trace["loops"]] if trace["loop"] else trace["loops"]
+    idle = sum(loop["idle_s"] or 0.0 for loop in loops)
     return None if traced is None else max(traced - idle, 0.0)
 
 

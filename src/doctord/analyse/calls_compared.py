@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Literal, TypedDict
 
-from doctord.analyse.calls import WAITS, classes, traced_s
+from doctord.analyse.calls import WAITS, classes, passes, traced_s
 from doctord.chart.calltrace import Call, MainLoop, Step, Trace
 
 MATTERS = 0.01
@@ -89,7 +89,7 @@ def compare(before: Trace, after: Trace) -> Comparison:
 def ordinal_key(step: Step, seen: dict[tuple[str, str], int]) -> Key:
     """What makes a step of one trace that of the other: its call, what lasts of its arguments, and which time it is.
 
-    >>> ordinal_key({"call": "read", "arguments": "16, 0xFF, 64", "nth": 1, "count": 1, "seconds": None}, {})
+    >>> ordinal_key({"call": "read", "arguments": "16, 0xFF, 64", "nth": 1, "count": 1, "seconds": 0.1}, {})
     ('read', '16, *, 64', 1)
     """
     lasting = FLEETING.sub("*", step["arguments"])
@@ -100,7 +100,7 @@ def ordinal_key(step: Step, seen: dict[tuple[str, str], int]) -> Key:
 
 def _loop_gain(before: MainLoop, after: MainLoop) -> LoopGain | None:
     old, new = before["seconds_per_pass"], after["seconds_per_pass"]
-    if not old or new is None:
+    if not old:
         return None
     rates = before["max_passes_per_second"], after["max_passes_per_second"]
     return LoopGain(old, new, old - new, (old - new) / old, *rates)
@@ -118,23 +118,17 @@ def _steps(before: MainLoop, after: MainLoop) -> Iterator[Pair]:
 def _by_key(loop: MainLoop) -> dict[Key, Amount]:
     seen: dict[tuple[str, str], int] = {}
     steps = ((ordinal_key(step, seen), step) for step in loop["steps"])
-    return {
-        key: {"count": step["count"], "seconds": step["seconds"]} for key, step in steps if step["seconds"] is not None
-    }
+    return {key: {"count": step["count"], "seconds": step["seconds"]} for key, step in steps}
 
 
 def _calls_by_pass(before: Trace, after: Trace, old: MainLoop, new: MainLoop) -> Iterator[Pair]:
     """Calls that no step of either loop makes: they are those of other processes."""
     stepped = {step["call"] for loop in (old, new) for step in loop["steps"]} | {old["anchor"]["call"]}
-    yield from _calls(before, after, lambda trace: _passes(trace["loop"]), stepped)
+    yield from _calls(before, after, lambda trace: passes(trace["loop"]) if trace["loop"] else None, stepped)
 
 
 def _calls_by_second(before: Trace, after: Trace) -> Iterator[Pair]:
     yield from _calls(before, after, traced_s, set())
-
-
-def _passes(loop: MainLoop | None) -> float | None:
-    return (loop["complete_passes"] or loop["passes"]) if loop else None
 
 
 def _calls(

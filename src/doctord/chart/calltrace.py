@@ -3,7 +3,7 @@
 The keys are those of docs/reference/trace.md. Seconds are floats; null is what the trace does not show, never zero.
 """
 
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
 
 class Skipped(TypedDict):
@@ -11,7 +11,7 @@ class Skipped(TypedDict):
 
     why: str
     lines: int
-    first_line: int
+    first_line: int | None
     example: str
 
 
@@ -33,7 +33,9 @@ class About(TypedDict):
     calls_without_detail: int
     gaps: int
     gap_seconds: float
+    backwards: int
     skipped: list[Skipped]
+    damage: list[str]
 
 
 class Totals(TypedDict):
@@ -66,6 +68,35 @@ Call = TypedDict(
 )
 
 
+class CallError(TypedDict):
+    """How often a call failed in one way."""
+
+    call: str
+    error: str
+    count: int
+    seconds: float
+
+
+class Process(TypedDict):
+    """A process, or a thread of one; times count from the start of the trace."""
+
+    pid: int
+    thread: int | None
+    parent: int | None
+    role: str
+    program: str | None
+    began_s: float
+    ended_s: float | None
+    end: str | None
+    calls: int
+    errors: int
+    in_calls_s: float
+    outside_calls_s: float | None
+    unseen_s: float
+    cpu_s: float | None
+    signals: int
+
+
 class Target(TypedDict):
     """What a descriptor stood for, and what was done to it."""
 
@@ -81,7 +112,6 @@ class Target(TypedDict):
     seeks: int
     seeks_then_read: int
     syncs: int
-    reread_blocks: int
 
 
 class Size(TypedDict):
@@ -107,13 +137,13 @@ class Anchor(TypedDict):
 
 
 class Step(TypedDict):
-    """One call of a pass: its `nth` occurrence there, `seconds` a pass."""
+    """One call of a pass: its `nth` occurrence there, `count` and `seconds` a pass."""
 
     call: str
     arguments: str
     nth: int
     count: float
-    seconds: float | None
+    seconds: float
 
 
 class Wait(Step):
@@ -124,7 +154,7 @@ class Wait(Step):
 
 
 class PathPart(TypedDict):
-    """A part of the critical path of a pass; `depth` counts the generations below the loop's process."""
+    """A part of the critical path; `depth` counts the generations below the loop's process."""
 
     depth: int
     role: str
@@ -134,7 +164,7 @@ class PathPart(TypedDict):
     count: float
     seconds: float
     cpu_s: float | None
-    share: float
+    share: float | None
     why: str | None
 
 
@@ -146,7 +176,7 @@ class Passes(TypedDict):
 
 
 class Loop(TypedDict):
-    """A service loop: what one process does again and again, once a pass."""
+    """A service loop: what one process does again and again; seconds are a pass, but for `idle_s`, which is all."""
 
     pid: int
     role: str
@@ -154,11 +184,13 @@ class Loop(TypedDict):
     anchor: Anchor
     passes: int
     complete_passes: int
-    seconds_per_pass: float | None
-    p50_s: float | None
-    p95_s: float | None
-    min_s: float | None
-    max_s: float | None
+    wakeups: int
+    seconds_per_pass: float
+    p50_s: float
+    p95_s: float
+    min_s: float
+    max_s: float
+    mean_s: float
     distribution: list[Passes]
     max_passes_per_second: float | None
     at_least: bool
@@ -187,7 +219,7 @@ class Repetition(TypedDict):
     role: str
     calls: int
     same_arguments: int
-    seconds: float | None
+    seconds: float
     cpu_s: float | None
     on_critical_path: bool
     calls_per_pass: float | None
@@ -210,7 +242,7 @@ class Growth(TypedDict):
     pid: int
     role: str
     call: str
-    reserved_bytes: int | None
+    reserved_bytes: int
     extents: list[Amount]
     chunks: list[Amount]
     mapped_bytes: int
@@ -254,7 +286,9 @@ class Row(TypedDict):
     bars: list[Bar]
 
 
-Timeline = TypedDict("Timeline", {"pass": int, "began_s": float, "seconds": float, "rows": list[Row]})
+Timeline = TypedDict(
+    "Timeline", {"pass": int, "began_s": float, "seconds": float, "rows": list[Row], "bars_left_out": int}
+)
 
 
 class Trace(TypedDict):
@@ -263,8 +297,8 @@ class Trace(TypedDict):
     trace: About
     totals: Totals
     calls: list[Call]
-    errors: list[dict[str, Any]]
-    processes: list[dict[str, Any]]
+    errors: list[CallError]
+    processes: list[Process]
     targets: list[Target]
     sizes: Sizes
     loop: MainLoop | None

@@ -18,7 +18,7 @@ def render(diagnosis: Diagnosis, chart: Chart) -> str:
     """The report of a diagnosis, with plots and tables of the chart it was made from."""
     shown = [(plot, Markup(svg(plot))) for plot in panels(chart)]  # noqa: S704 - the serialiser of XML escaped it
     return (
-        _environment()
+        environment()
         .get_template("template.html.j2")
         .render(
             diagnosis=diagnosis,
@@ -35,8 +35,9 @@ def render(diagnosis: Diagnosis, chart: Chart) -> str:
     )
 
 
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """Where the templates of this package are, and what they can use."""
+    templates = Environment(
         loader=PackageLoader("doctord.report", "."),
         autoescape=True,
         finalize=_harmless,
@@ -44,8 +45,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(figure=_figure, bytes=_bytes, together=_together, number=number)
-    return environment
+    templates.filters.update(figure=_figure, bytes=_bytes, together=_together, number=number)
+    return templates
 
 
 def _harmless(value: object) -> object:

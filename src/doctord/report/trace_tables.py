@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from doctord.analyse.calls import NO_CALL
 from doctord.analyse.calls_compared import Change, Comparison
-from doctord.chart.calltrace import Call, Growth, Repetition, Target, Trace
+from doctord.chart.calltrace import Call, Growth, MainLoop, Process, Repetition, Target, Trace
 from doctord.diagnose.words import in_bytes, in_share, in_time, shortened
 from doctord.report import trace_wording as words
 
@@ -25,6 +25,18 @@ def tables(trace: Trace) -> list[Table]:
     """The tables that hold something, in the order of reading."""
     made = (_loops(trace), _calls(trace), _processes(trace), _targets(trace), _repetitions(trace), _births(trace))
     return [table for table in (*made, _memory(trace)) if table.rows]
+
+
+def waits(loop: MainLoop) -> Table:
+    """What the loop waits for in a pass, largest first."""
+    rows = ((_share(one["share"]), _time(one["seconds"]), words.wait(one)) for one in loop["waits"])
+    return _table("Waits in a pass", ("share", "a pass", "call"), rows)
+
+
+def path(loop: MainLoop) -> Table:
+    """The critical path of a pass, largest part first."""
+    rows = ((_share(one["share"]), _time(one["seconds"]), one["role"], words.part(one)) for one in loop["path"])
+    return _table("Where a pass goes: its critical path", ("share", "a pass", "process", "call"), rows)
 
 
 def changes(comparison: Comparison) -> Table:
@@ -74,9 +86,10 @@ def _processes(trace: Trace) -> Table:
     return _table("Processes", names, rows if len(rows) > 1 else [])
 
 
-def _named(process: dict[str, object]) -> str:
-    role, pid = str(process["role"]), str(process["pid"])
-    return role if role.startswith(pid) else f"{pid} {role}"
+def _named(process: Process) -> str:
+    pid = str(process["pid"])
+    name = process["role"] if process["role"].startswith(pid) else f"{pid} {process['role']}"
+    return f"{name}, {process['end']}" if process["end"] else name
 
 
 def _targets(trace: Trace) -> Table:

@@ -1,11 +1,11 @@
 """A call trace on a terminal: the verdict, findings, the loop and its critical path, then where the time went."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from rich.text import Text
 
 from doctord.analyse.calls_compared import Comparison
-from doctord.chart.calltrace import MainLoop, PathPart, Trace
+from doctord.chart.calltrace import MainLoop, Trace
 from doctord.diagnose.finding import Diagnosis
 from doctord.diagnose.words import in_share, in_time
 from doctord.report import trace_wording as words
@@ -46,7 +46,7 @@ def _page(trace: Trace, diagnosis: Diagnosis, comparison: Comparison | None, wid
     yield from findings(diagnosis, width)
     if trace["loop"]:
         yield from _loop(trace["loop"], width)
-        yield from _path(trace["loop"]["path"], width)
+        yield from _path(trace["loop"], width)
     for part in tables(trace):
         yield from heading(part.title, width)
         yield from table(part.names, part.rows[:MOST], width)
@@ -68,21 +68,24 @@ def _comparison(comparison: Comparison, width: int) -> Iterator[Text]:
 
 def _loop(loop: MainLoop, width: int) -> Iterator[Text]:
     yield from heading(f"The loop of {clean(loop['role'])}", width, words.rate(loop))
-    for sentence in words.passes(loop):
+    for sentence in words.sentences(loop):
         yield from hanging("  ", sentence, width)
     for wait in loop["waits"][:MOST]:
         yield from hanging(_bar(wait["share"], wait["seconds"], width), words.wait(wait), width)
 
 
-def _path(path: Sequence[PathPart], width: int) -> Iterator[Text]:
+def _path(loop: MainLoop, width: int) -> Iterator[Text]:
     """The critical path as a tree: each process below the one that waited for it, its parts largest first."""
-    if not path:
+    if not loop["path"]:
         return
     yield from heading("Where a pass goes", width, "critical path, by process")
-    for depth, role in sorted({(part["depth"], part["role"]) for part in path}):
-        yield from hanging("  " * depth, Text(clean(role), style="bold"), width)
-        for part in [part for part in path if (part["depth"], part["role"]) == (depth, role)][:MOST]:
-            yield from hanging("  " * depth + _bar(part["share"], part["seconds"], width), words.part(part), width)
+    for depth, role in sorted({(part["depth"], part["role"]) for part in loop["path"]}):
+        parts = [part for part in loop["path"] if (part["depth"], part["role"]) == (depth, role)]
+        why = parts[0]["why"] if depth and parts[0]["why"] else ""
+        yield from hanging("  " * depth, Text.assemble((clean(role), "bold"), f" {clean(why)}".rstrip()), width)
+        for part in parts[:MOST]:
+            label = "  " * depth + _bar(part["share"], part["seconds"], width)
+            yield from hanging(label, words.part(part), width)
 
 
 def _bar(share: float | None, seconds: float | None, width: int) -> str:

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import PurePath
 
-from doctord.analyse.calls import NO_CALL
+from doctord.analyse.calls import NO_CALL, NOT_IN_TRACE
 from doctord.analyse.calls_compared import Change, Comparison
 from doctord.chart.calltrace import About, Loop, MainLoop, PathPart, Step, Trace, Wait
 from doctord.diagnose.finding import Diagnosis
@@ -12,6 +13,7 @@ from doctord.diagnose.words import in_bytes, in_share, in_time, ordinal, shorten
 from doctord.report import wording
 
 ARGUMENTS_SHOWN = 44
+ASIDE = {NO_CALL: "no call running: computing, or waiting for a CPU", NOT_IN_TRACE: "not in the trace"}
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 ELAPSED_IS = {
     "since the last event": "A call's time is counted from the process's last event: computing before it is in it.",
@@ -26,7 +28,7 @@ def verdict(trace: Trace, diagnosis: Diagnosis) -> str:
     if not trace["trace"]["calls"]:
         return "No verdict: there is no call in the trace"
     loop = trace["loop"]
-    if loop is None or loop["seconds_per_pass"] is None:
+    if loop is None:
         return "No finding"
     return f"No finding: a pass of {loop['role']} takes {in_time(loop['seconds_per_pass'])}, {rate(loop)}"
 
@@ -42,7 +44,7 @@ def about(read: About) -> str:
     if read["seconds"] is not None:
         parts.append(f"{in_time(read['seconds'])}")
     if read["began"]:
-        parts.append(f"from {read['began']}")
+        parts.append(f"from {datetime.fromisoformat(read['began']).astimezone(UTC):%F %T} UTC")
     return ", ".join([*parts, in_bytes(read["bytes"])])
 
 
@@ -50,13 +52,13 @@ def rate(loop: Loop) -> str:
     """How many passes a second one process can make."""
     if loop["max_passes_per_second"] is None:
         return "a rate that is not known"
-    return f"{'at least' if loop['at_least'] else 'at most'} {loop['max_passes_per_second']:.3g} a second"
+    return f"at most {loop['max_passes_per_second']:.3g} a second"
 
 
 def called(call: str, arguments: str) -> str:
     """A call with its arguments; time in which none ran says so."""
-    if call == NO_CALL:
-        return "no call running: computing, or waiting for a CPU"
+    if call in ASIDE:
+        return ASIDE[call]
     return f"{call}({in_short(arguments)})"
 
 
@@ -77,24 +79,24 @@ def wait(one: Wait) -> str:
 
 
 def part(one: PathPart) -> str:
-    """A part of the critical path."""
-    times = f"{one['count']:.0f} x " if one["count"] >= 1.5 else ""
+    """A part of the critical path, and how often it comes in a pass."""
+    times = f"{one['count']:.0f} x " if one["count"] >= 1.5 and one["call"] not in ASIDE else ""
     cpu = "" if one["cpu_s"] is None else f", {in_time(one['cpu_s'])} CPU"
     return f"{times}{called(one['call'], one['arguments'])}{cpu}"
 
 
-def passes(loop: MainLoop) -> Iterator[str]:
+def sentences(loop: MainLoop) -> Iterator[str]:
     """The loop in sentences: passes and their length, what of it is its own, how busy it was."""
-    length = "of unknown length" if loop["seconds_per_pass"] is None else f"of {in_time(loop['seconds_per_pass'])}"
-    spread = [f"{name} {in_time(s)}" for name, s in (("p95", loop["p95_s"]), ("longest", loop["max_s"])) if s]
-    shown = f" ({', '.join(spread)})" if spread and loop["complete_passes"] > 1 else ""
-    yield f"{_count(loop['passes'], 'pass', 'passes')}, {loop['complete_passes']} of them whole, {length}{shown}"
+    least = "at least " if loop["at_least"] else ""
+    spread = f" (p95 {in_time(loop['p95_s'])}, longest {in_time(loop['max_s'])})" if loop["complete_passes"] > 1 else ""
+    whole = f"{loop['complete_passes']} of them whole"
+    yield f"{_count(loop['passes'], 'pass', 'passes')}, {whole}, of {least}{in_time(loop['seconds_per_pass'])}{spread}"
     if loop["own_cpu_s"] is not None and loop["own_cpu_share"] is not None:
         yield f"{in_time(loop['own_cpu_s'])} of a pass is its own CPU ({in_share(loop['own_cpu_share'])})"
     if loop["outside_calls_s"]:
         yield f"{in_time(loop['outside_calls_s'])} of a pass with no call running"
     if loop["idle_s"] is not None and loop["idle_share"] is not None:
-        yield f"idle {in_time(loop['idle_s'])}, {in_share(loop['idle_share'])} of the time: waits for work, no fault"
+        yield f"idle {in_share(loop['idle_share'])} of the time, {in_time(loop['idle_s'])}: waits for work are no fault"
 
 
 def gain(comparison: Comparison) -> str:
@@ -127,7 +129,11 @@ def unseen(trace: Trace) -> Iterator[str]:
     for skipped in read["skipped"]:
         lines = _count(skipped["lines"], "line", "lines")
         example = shortened(skipped["example"], 60)
-        yield f"{lines} not used, {skipped['why']}; the first is line {skipped['first_line']}: {example}"
+        first = "" if skipped["first_line"] is None else f"; the first is line {skipped['first_line']}: {example}"
+        yield f"{lines} not used, {skipped['why']}{first}"
+    yield from read["damage"]
+    if read["backwards"]:
+        yield f"{_count(read['backwards'], 'time stamp goes', 'time stamps go')} backwards"
     if read["gaps"]:
         yield f"{_count(read['gaps'], 'gap', 'gaps')} in an excerpt, {in_time(read['gap_seconds'])} in sum"
     if read["calls_without_detail"]:

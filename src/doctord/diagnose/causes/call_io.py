@@ -43,7 +43,7 @@ def tiny_reads(case: Case) -> Iterator[Finding]:
     """
     if case.trace is None:
         return
-    reads, seeks = (list(of_class(case.trace, *kinds)) for kinds in (("read", "read_at"), ("seek",)))
+    reads, seeks = list(of_class(case.trace, "read")), list(of_class(case.trace, "seek"))
     read_count, seek_count = _count(reads), _count(seeks)
     spent = of_busy(case.trace, seconds_of([*reads, *seeks]))
     small = [target for target in case.trace["targets"] if _is_read_in_pieces(target)]
@@ -200,11 +200,12 @@ def _name_service(trace: Trace) -> tuple[Cost | None, list[tuple[str, str]]]:
     """What the name service costs, in the pass where it is on the path, and where it was seen."""
     waits = [wait for wait in trace["loop"]["waits"] if wait["on"] == "name service"] if trace["loop"] else []
     parts = [part for part in trace["loop"]["path"] if NAME_SERVICE.search(part["arguments"])] if trace["loop"] else []
-    a_pass = max(sum(wait["seconds"] or 0.0 for wait in waits), sum(part["seconds"] for part in parts))
+    a_pass = max(sum(wait["seconds"] for wait in waits), sum(part["seconds"] for part in parts))
     targets = [target for target in trace["targets"] if NAME_SERVICE.search(target["target"])]
     steps = [*waits, *parts] if a_pass else []
     seen = [
-        ("loop", f"{step['call']}({shortened(step['arguments'], 60)}), {_a_pass(step['seconds'])}") for step in steps
+        ("loop", f"{step['call']}({shortened(step['arguments'], 60)}), {in_time(step['seconds'])} a pass")
+        for step in steps
     ]
     seen += [
         (
@@ -217,10 +218,6 @@ def _name_service(trace: Trace) -> tuple[Cost | None, list[tuple[str, str]]]:
     if on_pass and on_pass.worth_saying:
         return on_pass, seen
     return of_busy(trace, sum(target["seconds"] or 0.0 for target in targets)), seen
-
-
-def _a_pass(seconds: float | None) -> str:
-    return "of unknown length" if seconds is None else f"{in_time(seconds)} a pass"
 
 
 def _growth(growth: Growth, piece_bytes: int, pieces: int) -> Evidence:

@@ -25,7 +25,7 @@ SLOW_FORK_S = 0.005
 REPEATED = 10
 FAILING = 0.9
 # What such a call returns is not known beforehand, or it takes long because another one is awaited.
-HAS_A_POINT = MOVES_DATA | WAITS | {"seek", "sync", "fork", "exec", "exit", "map", "unmap", "break"}
+HAS_A_POINT = MOVES_DATA | WAITS | {"seek", "sync", "fork", "exec", "exit", "memory"}
 
 
 @cause()
@@ -47,12 +47,11 @@ def single_threaded_limit(case: Case) -> Iterator[Finding]:
     if case.trace is None or loop is None or not _accepts(case.trace, loop):
         return
     a_pass, rate, busy = loop["seconds_per_pass"], loop["max_passes_per_second"], _busy_share(loop)
-    if a_pass is None or rate is None or (a_pass < LONG_PASS_S and (busy or 0.0) < BUSY):
+    if not a_pass or rate is None or (a_pass < LONG_PASS_S and (busy or 0.0) < BUSY):
         return
     for_, against = weigh(_signs_of_limit(loop, a_pass, busy))
-    bound = "least" if loop["at_least"] else "most"
     yield case.finding(
-        f"{loop['role']} serves one at a time, at {bound} {rate:.3g} a second",
+        f"{loop['role']} serves one at a time, at most {rate:.3g} a second",
         impact=_waited_s(loop) / a_pass,
         confidence=0.95 if busy is not None and busy >= BUSY else 0.85,
         for_=for_,
@@ -186,7 +185,7 @@ def _signs_of_limit(loop: MainLoop, a_pass: float, busy: float | None) -> Iterat
 
 
 def _waited_s(loop: MainLoop) -> float:
-    return sum(wait["seconds"] or 0.0 for wait in loop["waits"])
+    return sum(wait["seconds"] for wait in loop["waits"])
 
 
 def _busy_share(loop: MainLoop) -> float | None:
@@ -196,7 +195,7 @@ def _busy_share(loop: MainLoop) -> float | None:
 
 def _largest_waits(loop: MainLoop) -> str:
     waits = [wait for wait in loop["waits"] if wait["seconds"]][:4]
-    return ", ".join(f"{wait['call']} {in_time(wait['seconds'] or 0.0)}" for wait in waits)
+    return ", ".join(f"{wait['call']} {in_time(wait['seconds'])}" for wait in waits)
 
 
 def _birth(birth: Births) -> Evidence:

@@ -1,0 +1,1 @@
+"""What other tools left in files: one file per format."""

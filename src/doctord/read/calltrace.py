@@ -1,0 +1,51 @@
+"""System-call traces of strace, truss and perf trace; the native crate reads and analyses them."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import cast
+
+from doctord import _native
+from doctord.chart.calltrace import Trace
+from doctord.errors import Refusal
+
+# strace -ff and truss -o NAME.PID: one file for each process, perhaps compressed since.
+PART = re.compile(r"(?P<stem>.+)\.\d+(?:\.(?:gz|zst|xz))?")
+
+
+def read(paths: Sequence[Path], *, stacks: bool = False, watch: Callable[[int], object] | None = None) -> Trace:
+    """Read one call trace and analyse it.
+
+    Args:
+        paths: its files: one, or one for each process, perhaps compressed (gz, zst, xz); `-` is standard input.
+        stacks: whether to sum calls by the stacks that the trace holds (strace -k).
+        watch: called with the bytes read so far.
+
+    Returns:
+        The document that docs/reference/trace.md explains.
+
+    Raises:
+        Refusal: a file cannot be read, or is no call trace.
+    """
+    try:
+        document = _native.analyse_trace(paths, stacks=stacks, watch=watch)
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno else error.strerror
+        raise Refusal(
+            f"{error.filename}: {why}", "name a log of strace, truss or perf trace, or - for stdin"
+        ) from error
+    except ValueError as error:
+        message, hint = error.args
+        raise Refusal(message, hint) from error
+    trace = json.loads(document)
+    if trace["loop"]:  # empty lists are left out of a loop
+        trace["loop"] = {"steps": [], "path": []} | trace["loop"]
+    return cast(Trace, trace)
+
+
+def parts_of_one(paths: Sequence[Path]) -> bool:
+    """Whether files are those of one trace, by process: the same name with a process id at its end."""
+    matches = [PART.fullmatch(str(path)) for path in paths]
+    return len({match and match["stem"] for match in matches}) == 1 and all(matches)
