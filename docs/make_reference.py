@@ -32,7 +32,7 @@ def tables() -> Iterator[str]:
 def causes() -> Iterator[str]:
     """Every cause, by organ, as its docstring has it."""
     assert engine.CAUSES is CAUSES  # importing the engine is what loads them
-    yield "# Causes\n\nWhat `doctord checkup` and `doctord diagnose` look for, by organ.\n"
+    yield "# Causes\n\nWhat `doctord checkup`, `doctord diagnose` and `doctord trace` look for, by organ.\n"
     for organ in sorted({cause.organ for cause in CAUSES.values()}):
         yield f"\n## {organ}\n"
         for cause in (cause for cause in CAUSES.values() if cause.organ == organ):
