@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::detect::{Detected, detect};
 use crate::digest::{Digest, MOST_DETAIL};
-use crate::document::{self, Document};
+use crate::document::{self, Document, Reading};
 use crate::input::Input;
 use crate::layout::Layout;
 use crate::pipeline::{self, Source};
@@ -49,12 +49,13 @@ pub fn analyse(request: &Request, watch: &mut Watch) -> Result<Document, Problem
         return Err(refused("no file to read", "name a log of strace, truss or perf trace"));
     };
     traced.digest.finish();
-    Ok(document::of_calls(
-        &traced.digest,
-        names_of(&request.paths),
-        reader.bytes,
-        traced.damage,
-    ))
+    let reading = Reading {
+        files: names_of(&request.paths),
+        bytes: reader.bytes,
+        damage: traced.damage,
+        threads: request.threads,
+    };
+    Ok(document::of_calls(&traced.digest, reading))
 }
 
 /// The files of a trace (strace -ff) by their first stamp: what times count from is the first of all.

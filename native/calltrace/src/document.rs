@@ -14,7 +14,7 @@ use crate::path::timeline::{Timeline, timeline};
 use crate::profile::TargetSum;
 use crate::repeat::{Repetition, repetitions};
 use crate::report;
-use crate::roles::roles;
+use crate::roles::{Roles, roles};
 
 #[derive(Debug, Default, Serialize)]
 pub struct Document {
@@ -47,38 +47,86 @@ impl Document {
     }
 }
 
+/// How the trace was read: what the document says of it beside the calls.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    pub files: Vec<String>,
+    pub bytes: u64,
+    /// Files that could not be read to their end, in words.
+    pub damage: Vec<String>,
+    pub threads: usize,
+}
+
 /// Of a trace of single calls.
-pub fn of_calls(digest: &Digest, files: Vec<String>, bytes: u64, damage: Vec<String>) -> Document {
+pub fn of_calls(digest: &Digest, reading: Reading) -> Document {
     let journal = &digest.journal;
     let roles = roles(journal);
-    let mut loops = loops(journal, &roles);
-    let path = loops.found.first().map(|found| path(journal, &roles, found));
-    let mut repetitions = repetitions(journal, &roles, &loops, path.as_ref());
-    for repeated in repetitions.iter_mut().filter(|repeated| repeated.errors > 0) {
-        let error = digest.profile.last_error.get(&(repeated.process, repeated.call_number));
-        repeated.error = error.cloned();
-    }
-    let mut loops = loops.found.drain(..);
-    let mut service_loop = loops.next();
-    let timeline = service_loop.as_ref().and_then(|found| timeline(journal, &roles, found));
-    if let (Some(found), Some(path)) = (&mut service_loop, path) {
-        found.path = path.rows;
-    }
-    Document {
-        trace: report::trace(digest, files, bytes, damage),
+    let sums = || Document {
         totals: report::totals(digest),
         calls: report::calls(digest),
         errors: report::errors(digest),
         processes: report::processes(digest, |process| roles.name(process).to_owned()),
         targets: report::targets(digest),
         sizes: report::sizes(digest),
+        memory: growth(journal, &roles),
+        births: births(journal, &roles),
+        folded: folded(journal, &roles),
+        stacks: report::stacks(digest),
+        ..Document::default()
+    };
+    let (sums, round) = side_by_side(reading.threads, sums, || what_recurs(digest, &roles));
+    Document {
+        trace: report::trace(digest, reading),
+        service_loop: round.service_loop,
+        loops: round.loops,
+        repetitions: round.repetitions,
+        timeline: round.timeline,
+        ..sums
+    }
+}
+
+/// What a trace does over and over.
+struct Round {
+    service_loop: Option<ServiceLoop>,
+    loops: Vec<ServiceLoop>,
+    repetitions: Vec<Repetition>,
+    timeline: Option<Timeline>,
+}
+
+fn what_recurs(digest: &Digest, roles: &Roles) -> Round {
+    let journal = &digest.journal;
+    let mut loops = loops(journal, roles);
+    let path = loops.found.first().map(|found| path(journal, roles, found));
+    let mut repetitions = repetitions(journal, roles, &loops, path.as_ref());
+    for repeated in repetitions.iter_mut().filter(|repeated| repeated.errors > 0) {
+        let error = digest.profile.last_error.get(&(repeated.process, repeated.call_number));
+        repeated.error = error.cloned();
+    }
+    let mut loops = loops.found.drain(..);
+    let mut service_loop = loops.next();
+    let timeline = service_loop.as_ref().and_then(|found| timeline(journal, roles, found));
+    if let (Some(found), Some(path)) = (&mut service_loop, path) {
+        found.path = path.rows;
+    }
+    Round {
         service_loop,
         loops: loops.collect(),
         repetitions,
-        memory: growth(journal, &roles),
-        births: births(journal, &roles),
         timeline,
-        folded: folded(journal, &roles),
-        stacks: report::stacks(digest),
     }
+}
+
+/// The results of both, worked out at the same time where there may be two threads.
+fn side_by_side<A: Send, B>(threads: usize, first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
+    if threads < 2 {
+        return (first(), second());
+    }
+    std::thread::scope(|scope| {
+        let first = scope.spawn(first);
+        let second = second();
+        (
+            first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            second,
+        )
+    })
 }

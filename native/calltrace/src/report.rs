@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::digest::Digest;
 use crate::digest::stacks::StackSum;
+use crate::document::Reading;
 use crate::journal::{End, Process, ProcessId};
 use crate::layout::Clock;
 use crate::profile::{CallSum, ProcessSum, Sizes, TargetSum};
@@ -122,19 +123,19 @@ pub struct SizeTables {
     pub write: Vec<SizeBucket>,
 }
 
-pub fn trace(digest: &Digest, files: Vec<String>, bytes: u64, damage: Vec<String>) -> Trace {
+pub fn trace(digest: &Digest, reading: Reading) -> Trace {
     let journal = &digest.journal;
     let clock = journal.layout.clock;
     let span = digest.span_ns.filter(|_| clock != Clock::None);
     let gaps = || journal.processes.iter().flat_map(|process| &process.gaps);
     Trace {
-        files,
+        files: reading.files,
         tool: journal.layout.tool.name(),
         kind: "calls",
         clock: clock.words(),
         began: digest.origin_ns().filter(|_| clock == Clock::Epoch).map(iso_8601),
         seconds: span.map(|(first_ns, last_ns)| (last_ns - first_ns) as f64 / 1e9),
-        bytes,
+        bytes: reading.bytes,
         lines: digest.lines,
         calls: digest.profile.calls.iter().map(|call| call.count).sum(),
         processes: journal.processes.len(),
@@ -145,7 +146,7 @@ pub fn trace(digest: &Digest, files: Vec<String>, bytes: u64, damage: Vec<String
         gap_seconds: gaps().fold(0.0, |sum, &(_, seconds)| sum + f64::from(seconds)),
         backwards: digest.backwards,
         skipped: skipped(digest),
-        damage,
+        damage: reading.damage,
     }
 }
 

@@ -9,7 +9,7 @@ use std::io;
 
 use calltrace::detect::{Detected, detect};
 use calltrace::digest::Digest;
-use calltrace::document;
+use calltrace::document::{self, Reading};
 use calltrace::event::{Line, Span};
 use calltrace::layout::{Clock, Layout, Tool};
 use calltrace::pipeline::{self, Source};
@@ -170,7 +170,7 @@ fn analyse(log: &[u8], layout: Layout) {
     let mut digest = Digest::new(layout, 1000);
     pipeline::run(&mut Once(Some(log)), layout, &mut digest, 1).unwrap();
     digest.finish();
-    let document = document::of_calls(&digest, vec!["log".to_owned()], log.len() as u64, Vec::new());
+    let document = document::of_calls(&digest, Reading::default());
     serde_json::to_vec(&document).unwrap();
 }
 
