@@ -37,6 +37,12 @@ def repetition(name: str = "getpid", **figures: Any) -> Part:
     return base | {"seconds_per_pass": None, "share_of_pass": None, "errors": 0, "error": None} | figures
 
 
+def process(pid: int, role: str, calls: int = 10, **figures: Any) -> Part:
+    base = {"pid": pid, "thread": None, "parent": None, "role": role, "program": None, "began_s": 0.0, "ended_s": None}
+    base |= {"end": None, "calls": calls, "errors": 0, "in_calls_s": 0.1, "outside_calls_s": None, "unseen_s": 0.0}
+    return base | {"cpu_s": None, "signals": 0} | figures
+
+
 def births(**figures: Any) -> Part:
     base = {"parent": 100, "role": "server", "call": "clone", "count": 40, "mean_s": 0.0004, "p50_s": 0.0004}
     return base | {"max_s": 0.0009, "cpu_s": None, "mapped_bytes": None} | figures
@@ -165,6 +171,10 @@ def listener_before() -> Trace:
                 share_of_pass=0.39,
             )
         ],
+        processes=[
+            process(15697, "15697", 38, in_calls_s=2.19, cpu_s=0.032), process(8195, "child", 7, end="exited with 0"),
+            process(8197, "grandchild (oracle)", 79, in_calls_s=0.131, cpu_s=0.127),
+        ],
         births=[
             births(parent=15697, role="15697", call="fork1", count=1, mean_s=0.03, max_s=0.03, cpu_s=0.0299),
             births(parent=8195, role="child", call="fork1", count=1, mean_s=0.0247, max_s=0.0247),
@@ -192,6 +202,7 @@ def listener_after() -> Trace:
     waited = [0.0358, 0.0547, 0.0877, 0.0050, 0.0019, 0.2012]
     return _listener(
         "after.truss", 1214, calls, waited,
+        processes=[process(15697, "15697", 34), process(1214, "child", 0)],
         births=[births(parent=15697, role="15697", call="fork1", count=1, mean_s=0.0358, p50_s=0.0358, max_s=0.0358)],
         loop={"idle_s": None, "idle_share": None, "path": [path_part(0, "15697", "fork1", 0.0358, 0.178)]},
     )  # fmt: skip

@@ -23,8 +23,18 @@ def test_the_listener_gains_by_its_second_read() -> None:
 
 
 def test_a_call_of_another_process_that_is_not_there_any_more_is_gone() -> None:
-    kinds = named(compare(listener_before(), listener_after()).changes)
+    after = listener_after()
+    after["processes"] = listener_before()["processes"]
+    kinds = named(compare(listener_before(), after).changes)
     assert kinds["cladm", None] == "gone"
+    assert kinds["read", 2] == "faster"
+
+
+def test_processes_that_were_traced_only_once_are_not_compared() -> None:
+    found = compare(listener_before(), listener_after())
+    kinds = named(found.changes)
+    assert not found.others_compared
+    assert ("cladm", None) not in kinds
     assert kinds["read", 1] == "slower"
     assert ("waitid", 1) not in kinds  # 0.5 ms of 300
     assert ("pollsys", None) not in kinds  # the wait for clients

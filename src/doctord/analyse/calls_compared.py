@@ -58,12 +58,14 @@ class LoopGain:
 class Comparison:
     """What changed from one trace to another, largest change first.
 
-    `per` says what the amounts are counted by: `pass` or `second` of trace. `unchanged` is the number of calls or
-    steps whose difference does not matter.
+    `per` says what the amounts are counted by: `pass` or `second` of trace. `others_compared` is false when processes
+    beside the loop's were traced only once: their calls are left out then. `unchanged` is the number of calls or steps
+    whose difference does not matter.
     """
 
     per: Literal["pass", "second"]
     loop: LoopGain | None
+    others_compared: bool
     changes: tuple[Change, ...]
     unchanged: int
 
@@ -76,14 +78,15 @@ def compare(before: Trace, after: Trace) -> Comparison:
     """Compare two traces of the same program."""
     old, new = before["loop"], after["loop"]
     gain = _loop_gain(old, new) if old and new else None
+    others = _has_others(before) == _has_others(after)
     if old and new and gain:
-        pairs = [*_steps(old, new), *_calls_by_pass(before, after, old, new)]
+        pairs = [*_steps(old, new), *(_calls_by_pass(before, after, old, new) if others else ())]
         whole_s = gain.before_s
     else:
         pairs, whole_s = list(_calls_by_second(before, after)), 1.0
     changes = [change for key, old, new in pairs if (change := _change(key, old, new, whole_s))]
     changes.sort(key=lambda change: -abs(change.gained_s))
-    return Comparison("pass" if gain else "second", gain, tuple(changes), len(pairs) - len(changes))
+    return Comparison("pass" if gain else "second", gain, others, tuple(changes), len(pairs) - len(changes))
 
 
 def ordinal_key(step: Step, seen: dict[tuple[str, str], int]) -> Key:
@@ -119,6 +122,12 @@ def _by_key(loop: MainLoop) -> dict[Key, Amount]:
     seen: dict[tuple[str, str], int] = {}
     steps = ((ordinal_key(step, seen), step) for step in loop["steps"])
     return {key: {"count": step["count"], "seconds": step["seconds"]} for key, step in steps}
+
+
+def _has_others(trace: Trace) -> bool:
+    """Whether processes beside the loop's were traced too."""
+    loop = trace["loop"]
+    return loop is not None and any(one["calls"] and one["pid"] != loop["pid"] for one in trace["processes"])
 
 
 def _calls_by_pass(before: Trace, after: Trace, old: MainLoop, new: MainLoop) -> Iterator[Pair]:

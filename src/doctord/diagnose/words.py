@@ -1,4 +1,8 @@
-"""Figures in words: how findings write shares, bytes, times."""
+"""Figures in words: how findings write shares, bytes, times, calls."""
+
+import re
+
+ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 
 
 def in_share(share: float) -> str:
@@ -35,6 +39,15 @@ def in_time(seconds: float) -> str:
     return f"{seconds * 1e3:.1f} ms" if seconds >= 0.001 else f"{seconds * 1e6:.1f} us"
 
 
+def in_rate(per_second: float) -> str:
+    """How often a second, in three digits.
+
+    >>> in_rate(3.3344), in_rate(10234.5)
+    ('3.33 a second', '10,234 a second')
+    """
+    return f"{per_second:.3g} a second" if per_second < 1000 else f"{per_second:,.0f} a second"
+
+
 def ordinal(count: int) -> str:
     """Which time it is.
 
@@ -43,6 +56,15 @@ def ordinal(count: int) -> str:
     """
     ends = {1: "st", 2: "nd", 3: "rd"}
     return f"{count}{'th' if count % 100 in (11, 12, 13) else ends.get(count % 10, 'th')}"
+
+
+def arguments(text: str, length: int) -> str:
+    """Arguments of a call without addresses, which tell nothing to a reader, cut at a length.
+
+    >>> arguments("CL_CONFIG, 17, 0xFFFFFFFF7FFF4FB8", 44)
+    'CL_CONFIG, 17, ...'
+    """
+    return shortened(ADDRESS.sub("...", text), length)
 
 
 def shortened(text: str, length: int = 120) -> str:

@@ -1,6 +1,5 @@
 """What every form of a trace's report says in the same words: the verdict, calls, waits, changes, what is unseen."""
 
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import PurePath
@@ -9,12 +8,11 @@ from doctord.analyse.calls import NO_CALL, NOT_IN_TRACE
 from doctord.analyse.calls_compared import Change, Comparison
 from doctord.chart.calltrace import About, Loop, MainLoop, PathPart, Step, Trace, Wait
 from doctord.diagnose.finding import Diagnosis
-from doctord.diagnose.words import in_bytes, in_share, in_time, ordinal, shortened
+from doctord.diagnose.words import arguments, in_bytes, in_rate, in_share, in_time, ordinal, shortened
 from doctord.report import wording
 
 ARGUMENTS_SHOWN = 44
 ASIDE = {NO_CALL: "no call running: computing, or waiting for a CPU", NOT_IN_TRACE: "not in the trace"}
-ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 ELAPSED_IS = {
     "since the last event": "A call's time is counted from the process's last event: computing before it is in it.",
     "until the next call": "A call's time is counted until the next one begins: computing after it is in it.",
@@ -30,6 +28,8 @@ def verdict(trace: Trace, diagnosis: Diagnosis) -> str:
     loop = trace["loop"]
     if loop is None:
         return "No finding"
+    if loop["at_least"]:
+        return f"No finding, but no whole pass of {loop['role']} is in the trace"
     return f"No finding: a pass of {loop['role']} takes {in_time(loop['seconds_per_pass'])}, {rate(loop)}"
 
 
@@ -37,10 +37,8 @@ def about(read: About) -> str:
     """What was read: the files, the tool, and how much."""
     names = [PurePath(file).name for file in read["files"]]
     files = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-    parts = [
-        f"{files}: {read['tool']}",
-        f"{read['calls']} calls of {_count(read['processes'], 'process', 'processes')}",
-    ]
+    calls = f"{_count(read['calls'], 'call', 'calls')} of {_count(read['processes'], 'process', 'processes')}"
+    parts = [f"{files}: {read['tool']}", calls]
     if read["seconds"] is not None:
         parts.append(f"{in_time(read['seconds'])}")
     if read["began"]:
@@ -52,19 +50,14 @@ def rate(loop: Loop) -> str:
     """How many passes a second one process can make."""
     if loop["max_passes_per_second"] is None:
         return "a rate that is not known"
-    return f"at most {loop['max_passes_per_second']:.3g} a second"
+    return f"at most {in_rate(loop['max_passes_per_second'])}"
 
 
-def called(call: str, arguments: str) -> str:
+def called(call: str, with_: str) -> str:
     """A call with its arguments; time in which none ran says so."""
     if call in ASIDE:
         return ASIDE[call]
-    return f"{call}({in_short(arguments)})"
-
-
-def in_short(arguments: str) -> str:
-    """Arguments without addresses, which tell nothing to a reader, cut at a length."""
-    return shortened(ADDRESS.sub("...", arguments), ARGUMENTS_SHOWN)
+    return f"{call}({arguments(with_, ARGUMENTS_SHOWN)})"
 
 
 def step(one: Step) -> str:
@@ -81,7 +74,7 @@ def wait(one: Wait) -> str:
 def part(one: PathPart) -> str:
     """A part of the critical path, and how often it comes in a pass."""
     times = f"{one['count']:.0f} x " if one["count"] >= 1.5 and one["call"] not in ASIDE else ""
-    cpu = "" if one["cpu_s"] is None else f", {in_time(one['cpu_s'])} CPU"
+    cpu = f", {in_time(one['cpu_s'])} CPU" if one["cpu_s"] else ""
     return f"{times}{called(one['call'], one['arguments'])}{cpu}"
 
 
@@ -107,15 +100,16 @@ def gain(comparison: Comparison) -> str:
     word = "shorter" if loop.gained_s >= 0 else "longer"
     rates = ""
     if loop.before_per_second is not None and loop.after_per_second is not None:
-        rates = f"; at most {loop.before_per_second:.3g} a second before, {loop.after_per_second:.3g} after"
+        rates = f"; at most {in_rate(loop.before_per_second)} before, {in_rate(loop.after_per_second)} after"
     lengths = f"{in_time(loop.before_s)} -> {in_time(loop.after_s)}"
-    return f"A pass is {in_share(abs(loop.gained_share))} {word}: {lengths}{rates}"
+    others = "" if comparison.others_compared else ". Other processes are not in both traces, and are not compared"
+    return f"A pass is {in_share(abs(loop.gained_share))} {word}: {lengths}{rates}{others}"
 
 
 def change(one: Change) -> str:
     """A call that changed, in words; its figures stand beside it."""
     which = f"{ordinal(one.nth)} " if one.nth and one.nth > 1 else ""
-    name = f"{one.call}({in_short(one.arguments)})"
+    name = f"{one.call}({arguments(one.arguments, ARGUMENTS_SHOWN)})"
     counts = ""
     if one.before and one.after and "frequent" in one.kind:
         counts = f", {one.before['count']:.3g} -> {one.after['count']:.3g} times"

@@ -142,7 +142,7 @@ def page_size_not_requested(case: Case) -> Iterator[Finding]:
         filled = bool(growth["extents"]) and piece["count"] >= PIECES
         if filled or (growth["mapped_bytes"] >= GROWTH_BYTES and growth["calls"] >= OFTEN):
             yield case.finding(
-                f"{growth['role']} takes memory {in_bytes(piece['bytes'])} at a time and asks for no page size",
+                f"{growth['role']} maps {in_bytes(piece['bytes'])} at a time and asks for no page size",
                 impact=None,
                 confidence=0.6,
                 for_=[_growth(growth, piece["bytes"], piece["count"])],

@@ -9,7 +9,7 @@ from doctord.diagnose.cause import cause
 from doctord.diagnose.cost import Cost, of_busy, of_pass
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Evidence, Finding, Unseen
-from doctord.diagnose.words import in_share, in_time, shortened
+from doctord.diagnose.words import arguments, in_rate, in_share, in_time, shortened
 
 # From a tenth of a second on a person feels a delay (R. B. Miller, "Response time in man-computer conversational
 # transactions", 1968), and a client that comes during a pass waits for its end.
@@ -51,7 +51,7 @@ def single_threaded_limit(case: Case) -> Iterator[Finding]:
         return
     for_, against = weigh(_signs_of_limit(loop, a_pass, busy))
     yield case.finding(
-        f"{loop['role']} serves one at a time, at most {rate:.3g} a second",
+        f"{loop['role']} serves one at a time, at most {in_rate(rate)}",
         impact=_waited_s(loop) / a_pass,
         confidence=0.95 if busy is not None and busy >= BUSY else 0.85,
         for_=for_,
@@ -224,7 +224,7 @@ def _cost_of(trace: Trace, repeated: Repetition) -> Cost | None:
 def _shown(repeated: Repetition) -> str:
     if repeated["sequence"]:
         return shortened(" then ".join(f"{name}()" for name in repeated["sequence"]), 60)
-    return f"{repeated['call']}({shortened(repeated['arguments'], 40)})"
+    return f"{repeated['call']}({arguments(repeated['arguments'], 40)})"
 
 
 def _times(repeated: Repetition, spent: Cost) -> float:
