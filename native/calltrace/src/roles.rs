@@ -154,10 +154,10 @@ impl Roles {
 }
 
 fn root_name(process: &Process) -> String {
-    if process.program.is_empty() {
-        process.pid.to_string()
-    } else {
-        process.program.clone()
+    match (process.program.as_str(), process.pid) {
+        ("", 0) => "the process".to_owned(), // the trace names none
+        ("", pid) => pid.to_string(),
+        (program, _) => program.to_owned(),
     }
 }
 

@@ -183,9 +183,11 @@ TABLES: Final[dict[str, Table]] = {
             "one bucket of a latency histogram over an interval",
             ("db", "str", "Database server; null for the host's own."),
             ("subject", "str", "What was timed: a wait event, a system call, a device operation."),
+            ("gt_us", "f64", "Lower edge of the bucket, microseconds, not in it itself; 0 for the first."),
             ("le_us", "f64", "Upper edge of the bucket, microseconds; null for everything above the last edge."),
-            ("count", "i64", "Occurrences."),
-            entity=("db", "subject", "le_us"),
+            ("count", "i64", "Occurrences. Buckets without any may be left out; no row at all means not measured."),
+            ("waited_us", "f64", "Time of these occurrences in sum, where the source gives it; null otherwise."),
+            entity=("db", "subject", "gt_us"),
         ),
         _table(
             "session",
