@@ -4,8 +4,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::growth::mapped_bytes;
-use crate::journal::{Birth, Deed, Journal, Process, ProcessId};
-use crate::names::Class;
+use crate::journal::{Birth, Deed, Entry, Journal, Process, ProcessId};
 use crate::roles::{RoleId, Roles};
 
 const MOST_ROWS: usize = 50;
@@ -38,28 +37,30 @@ struct Sum {
     most: u64,
 }
 
+impl Sum {
+    fn add(&mut self, entry: &Entry, cpu_s: Option<f64>) {
+        self.count += 1;
+        self.lengths_s
+            .extend((!entry.elapsed_s.is_nan()).then_some(entry.elapsed_s));
+        if let Some(cpu_s) = cpu_s {
+            *self.cpu_s.get_or_insert(0.0) += cpu_s;
+        }
+    }
+}
+
 /// Forks that made a process, by the forking role and the call, most time first. New threads are left out.
 pub fn births(journal: &Journal, roles: &Roles) -> Vec<Births> {
     let mut sums: FxHashMap<(RoleId, u16), Sum> = FxHashMap::default();
-    let classes = journal.classes();
     for (parent, process) in journal.processes.iter().enumerate() {
+        let role = roles.id(parent as ProcessId);
         let mut own: FxHashMap<u16, u64> = FxHashMap::default();
-        for (at, entry) in process.entries.iter().enumerate() {
-            if classes[entry.site() as usize] != Class::Fork || entry.failed() || made_thread(journal, process, at) {
-                continue;
-            }
+        for (at, entry) in forks(journal, process) {
             let call = journal.sites[entry.site() as usize].call;
             *own.entry(call).or_default() += 1;
-            let sum = sums.entry((roles.id(parent as ProcessId), call)).or_default();
-            sum.count += 1;
-            sum.lengths_s
-                .extend((!entry.elapsed_s.is_nan()).then_some(entry.elapsed_s));
-            if let Some(cpu_s) = process.cpu_of(at as u32) {
-                *sum.cpu_s.get_or_insert(0.0) += cpu_s;
-            }
+            sums.entry((role, call)).or_default().add(entry, process.cpu_of(at));
         }
         for (call, count) in own {
-            let sum = sums.entry((roles.id(parent as ProcessId), call)).or_default();
+            let sum = sums.entry((role, call)).or_default();
             if count > sum.most {
                 (sum.most, sum.parent) = (count, parent as ProcessId);
             }
@@ -80,11 +81,14 @@ pub fn births(journal: &Journal, roles: &Roles) -> Vec<Births> {
     births
 }
 
-fn made_thread(journal: &Journal, process: &Process, entry: usize) -> bool {
-    match process.deed(entry as u32) {
-        Some(Deed::Bore(child)) => journal.processes[child as usize].birth == Birth::Thread,
-        _ => false,
-    }
+/// The calls by which a process made others, threads left out.
+fn forks<'a>(journal: &'a Journal, process: &'a Process) -> impl Iterator<Item = (u32, &'a Entry)> {
+    process.deeds.iter().filter_map(|&(at, deed)| match deed {
+        Deed::Bore(child) if journal.processes[child as usize].birth != Birth::Thread => {
+            Some((at, process.entries.get(at as usize)?))
+        }
+        _ => None,
+    })
 }
 
 fn told(journal: &Journal, roles: &Roles, (role, call): (RoleId, u16), mut sum: Sum) -> Births {
@@ -136,10 +140,14 @@ mod tests {
         let server = story.process(1);
         for pid in 2..502 {
             let child = story.child(server, pid);
+            let grandchild = story.child(child, 1000 + pid);
             story.call(child, 1.0, f64::from(pid) / 1e6, "clone(SIGCHLD)");
+            story.deed(child, Deed::Bore(grandchild));
             story.cpu(child, 0.001);
         }
+        let last = story.child(server, 502);
         story.call(server, 1.0, f64::NAN, "vfork()");
+        story.deed(server, Deed::Bore(last));
         let rows = births(&story.journal, &roles(&story.journal));
         assert_eq!((rows.len(), rows[0].count), (2, 500));
         assert!((rows[0].p50_s.unwrap() - 252e-6).abs() < 2e-6);

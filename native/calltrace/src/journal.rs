@@ -93,7 +93,7 @@ impl Entry {
 
     /// When it returned; its start when the trace does not say how long it took.
     pub fn end_ns(&self) -> u64 {
-        self.start_ns.saturating_add((self.seconds() * 1e9).round() as u64)
+        self.start_ns.saturating_add((self.seconds() * 1e9 + 0.5) as u64)
     }
 }
 

@@ -3,7 +3,6 @@
 use rustc_hash::FxHashMap;
 
 use crate::journal::{Birth, Journal, Process, ProcessId};
-use crate::names::Class;
 
 pub type RoleId = u32;
 
@@ -27,29 +26,14 @@ pub struct Roles {
     met: Vec<bool>,
     roles: Vec<Role>,
     numbers: FxHashMap<(Option<RoleId>, String), RoleId>,
-    /// Roots that accepted a connection.
-    serves: Vec<bool>,
-    pids: Vec<u32>,
 }
 
 /// The role of every process: the root's program or pid; below it "child", "grandchild" and so on, with the program
 /// that it executed. Children of one parent that executed the same, or nothing, have the same role.
 pub fn roles(journal: &Journal) -> Roles {
-    let accepts: Vec<bool> = journal.sites.iter().map(|site| site.class == Class::Accept).collect();
-    let serves = |process: &Process| {
-        let mut entries = process.entries.iter();
-        entries.any(|entry| accepts[entry.site() as usize] && !entry.failed())
-    };
-    let has_server = accepts.contains(&true);
     let mut roles = Roles {
         of: vec![None; journal.processes.len()],
         met: vec![false; journal.processes.len()],
-        serves: journal
-            .processes
-            .iter()
-            .map(|process| has_server && serves(process))
-            .collect(),
-        pids: journal.processes.iter().map(|process| process.pid).collect(),
         ..Roles::default()
     };
     for process in 0..journal.processes.len() as ProcessId {
@@ -79,16 +63,11 @@ impl Roles {
         &self.of(process).name
     }
 
-    /// As it stands in a sentence: "the server", "the grandchild", "process 12".
+    /// As it stands in a sentence: "the grandchild", "process 12".
     pub fn spoken(&self, process: ProcessId) -> String {
-        let role = self.of(process);
-        if self.serves[process as usize] {
-            "the server".to_owned()
-        } else if role.name == self.pids[process as usize].to_string() {
-            format!("process {}", role.name)
-        } else {
-            format!("the {}", role.name)
-        }
+        let name = self.name(process);
+        let is_pid = name.bytes().all(|byte| byte.is_ascii_digit());
+        format!("{} {name}", if is_pid { "process" } else { "the" })
     }
 
     /// Ancestors first; a damaged trace may make a process its own ancestor, which is then a root.
@@ -188,7 +167,10 @@ mod tests {
         assert!(children.iter().all(|&child| roles.id(child) == roles.id(children[0])));
         assert_eq!(roles.of(grandchild).chain, "10;child;grandchild (oracle)");
         assert_eq!(roles.of(grandchild).depth, 2);
-        assert_eq!(roles.spoken(server), "process 10");
+        assert_eq!(
+            (roles.spoken(server), roles.spoken(children[0])),
+            ("process 10".into(), "the child".into())
+        );
     }
 
     #[test]

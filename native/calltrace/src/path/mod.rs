@@ -97,7 +97,7 @@ pub fn path(journal: &Journal, roles: &Roles, found: &ServiceLoop) -> Path {
             path.by_site.insert((role, site), (sum.count, sum.seconds));
         }
     }
-    path.rows = rows(journal, roles, &path, sums);
+    path.rows = rows(journal, roles, found, &path, sums);
     path
 }
 
@@ -128,7 +128,13 @@ fn add(sum: &mut Sum, journal: &Journal, piece: &Piece) {
     }
 }
 
-fn rows(journal: &Journal, roles: &Roles, path: &Path, sums: FxHashMap<(RoleId, Key), Sum>) -> Vec<PathRow> {
+fn rows(
+    journal: &Journal,
+    roles: &Roles,
+    found: &ServiceLoop,
+    path: &Path,
+    sums: FxHashMap<(RoleId, Key), Sum>,
+) -> Vec<PathRow> {
     let mut sums: Vec<((RoleId, Key), Sum)> = sums.into_iter().filter(|(_, sum)| sum.seconds > 0.0).collect();
     sums.sort_by(|a, b| b.1.seconds.total_cmp(&a.1.seconds).then(a.0.0.cmp(&b.0.0)));
     sums.truncate(MOST_ROWS);
@@ -149,17 +155,23 @@ fn rows(journal: &Journal, roles: &Roles, path: &Path, sums: FxHashMap<(RoleId, 
             seconds: sum.seconds / passes,
             cpu_s: sum.has_cpu.then_some(sum.cpu_s / passes),
             share: share(sum.seconds, path.seconds),
-            why: why(journal, roles, key, &sum),
+            why: why(journal, roles, found, key, &sum),
         }
     };
     sums.into_iter().map(row).collect()
 }
 
-fn why(journal: &Journal, roles: &Roles, key: Key, sum: &Sum) -> Option<String> {
+fn why(journal: &Journal, roles: &Roles, found: &ServiceLoop, key: Key, sum: &Sum) -> Option<String> {
     let forks = matches!(key, Key::Site(site) if journal.sites[site as usize].class == Class::Fork);
     let cost = forks.then_some("the cost of copying the process");
     let waits = sum.waiter.map(|(waiter, how)| {
-        let (waiter, other) = (roles.spoken(waiter), roles.spoken(sum.process));
+        let serves = found.server && waiter == found.process;
+        let waiter = if serves {
+            "the server".to_owned()
+        } else {
+            roles.spoken(waiter)
+        };
+        let other = roles.spoken(sum.process);
         match how {
             How::Reads => format!("while {waiter} reads what {other} writes"),
             How::Waits => format!("while {waiter} waits for {other} to end"),
