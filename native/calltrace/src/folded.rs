@@ -17,14 +17,16 @@ pub fn folded(journal: &Journal, roles: &Roles) -> BTreeMap<String, u64> {
     let mut sums: FxHashMap<(RoleId, Option<u16>), f64> = FxHashMap::default();
     for (id, process) in journal.processes.iter().enumerate() {
         let role = roles.id(id as ProcessId);
+        let mut in_calls_s = 0.0;
         for entry in &process.entries {
+            in_calls_s += entry.seconds();
             seconds[calls_of[entry.site() as usize] as usize] += entry.seconds();
         }
         for (call, seconds) in seconds.iter_mut().enumerate().filter(|(_, seconds)| **seconds > 0.0) {
             *sums.entry((role, Some(call as u16))).or_default() += std::mem::take(seconds);
         }
         if !journal.layout.has_delta {
-            *sums.entry((role, None)).or_default() += outside_s(process);
+            *sums.entry((role, None)).or_default() += outside_s(process, in_calls_s);
         }
     }
     let line = |((role, call), seconds): ((RoleId, Option<u16>), f64)| {
@@ -42,24 +44,14 @@ pub fn folded(journal: &Journal, roles: &Roles) -> BTreeMap<String, u64> {
     folded
 }
 
-/// Time between the calls of a process, what an excerpt leaves out not counted.
-fn outside_s(process: &Process) -> f64 {
-    let mut gaps = process.gaps.iter().map(|gap| gap.0).peekable();
-    let Some(first) = process.entries.first() else {
+/// What is left of the time from a process's first call to its last, what an excerpt leaves out not counted.
+fn outside_s(process: &Process, in_calls_s: f64) -> f64 {
+    let (Some(first), Some(last)) = (process.entries.first(), process.entries.last()) else {
         return 0.0;
     };
-    let (mut free_ns, mut outside_ns) = (first.start_ns, 0_u64);
-    for (at, entry) in process.entries.iter().enumerate() {
-        let mut unseen = false;
-        while gaps.next_if(|&gap| gap <= at as u32).is_some() {
-            unseen = true;
-        }
-        if !unseen {
-            outside_ns = outside_ns.saturating_add(entry.start_ns.saturating_sub(free_ns));
-        }
-        free_ns = free_ns.max(entry.end_ns());
-    }
-    outside_ns as f64 / 1e9
+    let span_s = last.end_ns().saturating_sub(first.start_ns) as f64 / 1e9;
+    let unseen_s: f64 = process.gaps.iter().map(|gap| f64::from(gap.1)).sum();
+    (span_s - in_calls_s - unseen_s).max(0.0)
 }
 
 #[cfg(test)]

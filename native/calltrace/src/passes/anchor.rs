@@ -41,7 +41,7 @@ impl Sites {
         self.class[entry.site() as usize]
     }
 
-    fn accepts(&self, entry: &Entry) -> bool {
+    pub fn accepts(&self, entry: &Entry) -> bool {
         self.class_of(entry) == Class::Accept && !entry.failed()
     }
 }
@@ -58,27 +58,34 @@ pub struct Anchor {
 }
 
 /// The wait that a process comes back to; null when there is none.
-pub fn anchor(process: &Process, sites: &Sites) -> Option<Anchor> {
-    server(process, sites).or_else(|| worker(process, sites))
+pub fn anchor(process: &Process, sites: &Sites, waits: &mut Waits) -> Option<Anchor> {
+    let mut accepts = Vec::new();
+    for (at, entry) in process.entries.iter().enumerate() {
+        if sites.may_idle[entry.site() as usize] {
+            waits.add(entry);
+        } else if sites.accepts(entry) {
+            accepts.push(at as u32);
+        }
+    }
+    let worker = waits.worker();
+    server(process, sites, &accepts).or(worker)
 }
 
 /// A process that accepts is idle in the poll right before its accepts, or without any in accept itself.
-fn server(process: &Process, sites: &Sites) -> Option<Anchor> {
+fn server(process: &Process, sites: &Sites, accepts: &[u32]) -> Option<Anchor> {
     let mut polls: FxHashMap<SiteId, u32> = FxHashMap::default();
-    let mut accepts: FxHashMap<SiteId, u32> = FxHashMap::default();
-    let mut waited_s = 0.0;
-    let mut elapsed_s = 0.0;
-    for (at, entry) in process.entries.iter().enumerate() {
-        if sites.accepts(entry) {
-            *accepts.entry(entry.site()).or_default() += 1;
-            elapsed_s += entry.seconds();
-            waited_s += entry.seconds() - process.cpu_of(at as u32).unwrap_or(0.0);
-            if let Some(poll) = poll_before(&process.entries[..at], sites) {
-                *polls.entry(poll).or_default() += 1;
-            }
+    let mut own: FxHashMap<SiteId, u32> = FxHashMap::default();
+    let (mut waited_s, mut elapsed_s) = (0.0, 0.0);
+    for &at in accepts {
+        let entry = &process.entries[at as usize];
+        *own.entry(entry.site()).or_default() += 1;
+        elapsed_s += entry.seconds();
+        waited_s += entry.seconds() - process.cpu_of(at).unwrap_or(0.0);
+        if let Some(poll) = poll_before(&process.entries[..at as usize], sites) {
+            *polls.entry(poll).or_default() += 1;
         }
     }
-    let accept = most(&accepts)?;
+    let accept = most(&own)?;
     // An accept that computed all its time did not wait: the trace lacks the wait before it.
     let accept_waits = waited_s >= elapsed_s / 2.0;
     let idle = most(&polls).or(accept_waits.then_some(accept));
@@ -108,22 +115,44 @@ fn most(counts: &FxHashMap<SiteId, u32>) -> Option<SiteId> {
     most.map(|(&site, _)| site)
 }
 
-/// Another process is idle where it spent most time waiting, if it did so again and again.
-fn worker(process: &Process, sites: &Sites) -> Option<Anchor> {
-    let mut waits: FxHashMap<SiteId, (u32, f64)> = FxHashMap::default();
-    for entry in &process.entries {
-        if sites.may_idle[entry.site() as usize] {
-            let (count, seconds) = waits.entry(entry.site()).or_default();
-            *count += 1;
-            *seconds += entry.seconds();
+/// How often and how long a process waited, by site. One is used for many processes, to spare memory.
+pub struct Waits {
+    sums: Vec<(u32, f64)>,
+    /// Sites whose sums are not empty.
+    met: Vec<SiteId>,
+}
+
+impl Waits {
+    pub fn new(sites: usize) -> Waits {
+        Waits {
+            sums: vec![(0, 0.0); sites],
+            met: Vec::new(),
         }
     }
-    let often = waits.into_iter().filter(|(_, (count, _))| *count >= LEAST_WAITS);
-    let longest = |a: &(SiteId, (u32, f64)), b: &(SiteId, (u32, f64))| a.1.1.total_cmp(&b.1.1).then(b.0.cmp(&a.0));
-    let (site, _) = often.max_by(longest)?;
-    Some(Anchor {
-        idle: Some(site),
-        server: false,
-        site,
-    })
+
+    fn add(&mut self, entry: &Entry) {
+        let (count, seconds) = &mut self.sums[entry.site() as usize];
+        if *count == 0 {
+            self.met.push(entry.site());
+        }
+        *count += 1;
+        *seconds += entry.seconds();
+    }
+
+    /// A process that does not accept is idle where it spent most time waiting, if it did so again and again. All
+    /// sums are forgotten.
+    fn worker(&mut self) -> Option<Anchor> {
+        let mut longest: Option<(SiteId, f64)> = None;
+        for site in self.met.drain(..) {
+            let (count, seconds) = std::mem::take(&mut self.sums[site as usize]);
+            if count >= LEAST_WAITS && longest.is_none_or(|(_, longest_s)| seconds > longest_s) {
+                longest = Some((site, seconds));
+            }
+        }
+        longest.map(|(site, _)| Anchor {
+            idle: Some(site),
+            server: false,
+            site,
+        })
+    }
 }

@@ -1,7 +1,7 @@
 //! Cuts the calls of a process into passes of its loop.
 
 use super::anchor::{Anchor, Sites};
-use crate::journal::Process;
+use crate::journal::{Entry, Process};
 use crate::names::Class;
 
 /// From the return of one idle wait to the start of the next.
@@ -41,15 +41,14 @@ pub fn cut(process: &Process, anchor: Anchor, sites: &Sites, mut take: impl FnMu
         .is_some_and(|site| sites.class[site as usize] == Class::Accept);
     let mut gaps = process.gaps.iter().map(|gap| gap.0).peekable();
     let mut open: Option<Pass> = None;
-    let mut last_ns = 0;
+    let end_before = |at: u32| process.entries[..at as usize].last().map_or(0, Entry::end_ns);
     for (at, entry) in process.entries.iter().enumerate() {
         let at = at as u32;
         while gaps.next_if(|&gap| gap <= at).is_some() {
             if let Some(pass) = open.take() {
-                take(cut_short(pass, at, last_ns));
+                take(cut_short(pass, at, end_before(at)));
             }
         }
-        last_ns = entry.end_ns();
         if anchor.idle == Some(entry.site()) {
             if let Some(pass) = open.take() {
                 take(Pass {
@@ -62,12 +61,12 @@ pub fn cut(process: &Process, anchor: Anchor, sites: &Sites, mut take: impl FnMu
                 complete: true,
                 accepts: accept_idles && !entry.failed(),
                 idle_s: entry.seconds(),
-                ..begun(at + 1, last_ns)
+                ..begun(at + 1, entry.end_ns())
             });
             continue;
         }
         let pass = open.get_or_insert_with(|| begun(at, entry.start_ns));
-        if sites.class_of(entry) == Class::Accept && !entry.failed() {
+        if anchor.server && sites.accepts(entry) {
             if !pass.complete && !pass.accepts {
                 *pass = begun(at, entry.start_ns); // what came before it is not part of serving
             }
@@ -76,7 +75,7 @@ pub fn cut(process: &Process, anchor: Anchor, sites: &Sites, mut take: impl FnMu
     }
     let end = process.entries.len() as u32;
     if let Some(pass) = open {
-        take(cut_short(pass, end, last_ns));
+        take(cut_short(pass, end, end_before(end)));
     }
 }
 

@@ -2,7 +2,9 @@
 
 mod anchor;
 mod cut;
+mod lengths;
 mod steps;
+mod told;
 mod waits;
 
 use rustc_hash::FxHashMap;
@@ -11,16 +13,15 @@ use serde::Serialize;
 use crate::journal::{Journal, ProcessId, SiteId};
 use crate::path::PathRow;
 use crate::roles::Roles;
-use anchor::{Anchor, Sites, anchor};
+use anchor::{Anchor, Sites, Waits, anchor};
 pub use cut::Pass;
 use cut::cut;
-use steps::{Step, Steps};
-use waits::waits_on;
+use lengths::Lengths;
+use steps::Steps;
+use told::Found;
 
 /// Passes that are kept for the critical path.
 const MOST_KEPT: usize = 1000;
-const MOST_STEPS: usize = 200;
-const MOST_WAITS: usize = 50;
 const MOST_LOOPS: usize = 50;
 /// A server that spends less of its time than this in passes that accept does its work in the others.
 const LEAST_ACCEPTING: f64 = 0.25;
@@ -117,7 +118,7 @@ pub struct Loops {
 /// The loops of all processes that have one.
 pub fn loops(journal: &Journal, roles: &Roles) -> Loops {
     let sites = Sites::of(journal);
-    let mut sums = Steps::new(journal.sites.len());
+    let mut sums = (Waits::new(journal.sites.len()), Steps::new(journal.sites.len()));
     let mut loops = Loops::default();
     for process in 0..journal.processes.len() as ProcessId {
         if let Some(found) = service_loop(journal, roles, &sites, process, &mut sums) {
@@ -146,10 +147,10 @@ fn service_loop(
     roles: &Roles,
     sites: &Sites,
     process: ProcessId,
-    sums: &mut Steps,
+    (waits, sums): &mut (Waits, Steps),
 ) -> Option<ServiceLoop> {
     let known = &journal.processes[process as usize];
-    let anchor = anchor(known, sites)?;
+    let anchor = anchor(known, sites, waits)?;
     let counts = accepting_only(journal, process, anchor, sites);
     let mut tally = Tally::default();
     let mut cut_off = Vec::new();
@@ -218,155 +219,6 @@ impl Tally {
         self.lengths_ns.push(pass.ns());
         if self.kept.len() < MOST_KEPT {
             self.kept.push(pass);
-        }
-    }
-}
-
-struct Lengths {
-    p50_s: f64,
-    p95_s: f64,
-    min_s: f64,
-    max_s: f64,
-    mean_s: f64,
-    distribution: Vec<Bucket>,
-}
-
-impl Lengths {
-    fn of(lengths_ns: &mut [u64]) -> Option<Lengths> {
-        let last = lengths_ns.len().checked_sub(1)?;
-        let total_ns: u128 = lengths_ns.iter().map(|&ns| u128::from(ns)).sum();
-        let distribution = distribution(lengths_ns);
-        let mut at = |rank: usize| *lengths_ns.select_nth_unstable(rank).1 as f64 / 1e9;
-        Some(Lengths {
-            p50_s: (at(last / 2) + at(last.div_ceil(2))) / 2.0,
-            p95_s: at((last * 95).div_ceil(100)),
-            min_s: at(0),
-            max_s: at(last),
-            mean_s: total_ns as f64 / 1e9 / (last + 1) as f64,
-            distribution,
-        })
-    }
-}
-
-/// Counts up to 1, 2, 5, 10... of a microsecond and so on, from the first to the last that is not empty.
-fn distribution(lengths_ns: &[u64]) -> Vec<Bucket> {
-    let edges: Vec<u64> = (3..13)
-        .flat_map(|power| [1, 2, 5].map(|step| step * 10_u64.pow(power)))
-        .collect();
-    let mut passes = vec![0; edges.len() + 1];
-    for &ns in lengths_ns {
-        passes[edges.partition_point(|&edge| edge < ns)] += 1;
-    }
-    let longest_ns = lengths_ns.iter().copied().max().unwrap_or(0);
-    let edges = edges.iter().copied().chain([longest_ns]);
-    let mut buckets: Vec<Bucket> = edges
-        .zip(passes)
-        .map(|(edge, passes)| Bucket {
-            le_s: edge as f64 / 1e9,
-            passes,
-        })
-        .collect();
-    while buckets.last().is_some_and(|bucket| bucket.passes == 0) {
-        buckets.pop();
-    }
-    let empty = buckets.iter().take_while(|bucket| bucket.passes == 0).count();
-    buckets.split_off(empty)
-}
-
-/// All that is known of a loop, on its way into words.
-struct Found<'a> {
-    journal: &'a Journal,
-    roles: &'a Roles,
-    process: ProcessId,
-    anchor: Anchor,
-    sums: &'a Steps,
-    tally: Tally,
-    lengths: Lengths,
-}
-
-impl Found<'_> {
-    fn told(self, complete: u64, incomplete: u64) -> ServiceLoop {
-        let process = &self.journal.processes[self.process as usize];
-        let passes = self.tally.lengths_ns.len() as f64;
-        let mean_s = self.lengths.mean_s;
-        let own_cpu_s = (!process.cpu_s.is_empty()).then_some(self.sums.cpu_s / passes);
-        let idle_s = self.anchor.idle.map(|_| self.tally.idle_s);
-        let anchor = &self.journal.sites[self.anchor.site as usize];
-        ServiceLoop {
-            pid: process.pid,
-            role: self.roles.name(self.process).to_owned(),
-            program: (!process.program.is_empty()).then(|| process.program.clone()),
-            anchor: Call {
-                call: self.journal.call_name(self.anchor.site).to_owned(),
-                arguments: anchor.arguments.clone(),
-            },
-            passes: complete + incomplete,
-            complete_passes: complete,
-            wakeups: self.tally.wakeups,
-            seconds_per_pass: self.lengths.p50_s,
-            p50_s: self.lengths.p50_s,
-            p95_s: self.lengths.p95_s,
-            min_s: self.lengths.min_s,
-            max_s: self.lengths.max_s,
-            mean_s,
-            max_passes_per_second: (mean_s > 0.0).then_some(1.0 / mean_s),
-            at_least: complete == 0,
-            own_cpu_s,
-            own_cpu_share: own_cpu_s.and_then(|cpu_s| share(cpu_s, mean_s)),
-            outside_calls_s: (!self.journal.layout.has_delta).then_some(self.sums.outside_s / passes),
-            idle_s,
-            idle_share: idle_s.and_then(|idle_s| share(idle_s, idle_s + self.tally.busy_s)),
-            waits: self.waits(),
-            steps: self.steps(),
-            path: Vec::new(),
-            process: self.process,
-            idle: self.anchor.idle,
-            server: self.anchor.server,
-            distribution: self.lengths.distribution,
-            kept: self.tally.kept,
-        }
-    }
-
-    /// In the order in which they came first; when there are too many, those that cost most.
-    fn steps(&self) -> Vec<StepRow> {
-        let mut steps = self.sums.steps.clone();
-        steps.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
-        steps.truncate(MOST_STEPS);
-        steps.sort_by_key(|step| step.example);
-        steps.iter().map(|step| self.row(step)).collect()
-    }
-
-    /// Steps that take more than 1 % of a pass, or 0.1 % of it if they wait on something; longest first.
-    fn waits(&self) -> Vec<WaitRow> {
-        let process = &self.journal.processes[self.process as usize];
-        let total_s = self.lengths.mean_s * self.tally.lengths_ns.len() as f64;
-        let mut costly: Vec<&Step> = self
-            .sums
-            .steps
-            .iter()
-            .filter(|step| step.seconds > total_s * 0.001)
-            .collect();
-        costly.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
-        let rows = costly.into_iter().filter_map(|step| {
-            let on = waits_on(self.journal, process, step.example);
-            let row = WaitRow {
-                step: self.row(step),
-                share: share(step.seconds, total_s),
-                on,
-            };
-            (on.is_some() || step.seconds > total_s * 0.01).then_some(row)
-        });
-        rows.take(MOST_WAITS).collect()
-    }
-
-    fn row(&self, step: &Step) -> StepRow {
-        let passes = self.tally.lengths_ns.len() as f64;
-        StepRow {
-            call: self.journal.call_name(step.site).to_owned(),
-            arguments: self.journal.sites[step.site as usize].arguments.clone(),
-            nth: step.nth,
-            count: f64::from(step.count) / passes,
-            seconds: step.seconds / passes,
         }
     }
 }

@@ -5,7 +5,20 @@ use crate::journal::{Entry, SiteId};
 /// The longest sequence that is looked for.
 const LONGEST: usize = 8;
 /// It counts when it comes at least so often in a row.
-const LEAST_TIMES: u32 = 4;
+const LEAST_TIMES: usize = 4;
+const NO_SITE: SiteId = SiteId::MAX;
+
+/// How many calls in a row must equal the one so many before: for eight before first, for one before last.
+const LEAST: [u32; LONGEST] = {
+    let mut least = [0; LONGEST];
+    let mut back = 0;
+    while back < LONGEST {
+        least[back] = ((LEAST_TIMES - 1) * (LONGEST - back)) as u32;
+        back += 1;
+    }
+    least[LONGEST - 1] = u32::MAX; // one call over and over is no sequence
+    least
+};
 
 /// Entries `first..end` are `length` calls over and over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,36 +34,49 @@ pub struct Region {
 /// with one length, and with a shorter one that divides it, is of the shorter one: no other shorter one can be (N. J.
 /// Fine and H. S. Wilf, "Uniqueness theorems for periodic functions", 1965).
 pub fn regions(entries: &[Entry]) -> Vec<Region> {
-    let mut found: Vec<Region> = Vec::new();
-    let mut equal = [0_u32; LONGEST + 1];
-    for at in 0..=entries.len() {
-        let site = entries.get(at).map(Entry::site);
-        // Longer ones first: they look at what the shorter ones had come to.
-        for length in (1..=LONGEST.min(at)).rev() {
-            if site == Some(entries[at - length].site()) {
-                equal[length] += 1;
-                continue;
-            }
-            if length > 1 && equal[length] >= (LEAST_TIMES - 1) * length as u32 {
-                keep(&mut found, &equal, at, length);
-            }
-            equal[length] = 0;
+    // Side by side, so that all lengths are compared at once; what stands around them equals nothing.
+    let mut sites = vec![NO_SITE; LONGEST];
+    sites.extend(entries.iter().map(Entry::site));
+    sites.push(NO_SITE - 1);
+    let mut found = Vec::new();
+    let mut runs = [0; LONGEST];
+    for (at, window) in sites.windows(LONGEST + 1).enumerate() {
+        let site = window[LONGEST];
+        let mut ended = false;
+        let mut next = [0; LONGEST];
+        for back in 0..LONGEST {
+            let same = window[back] == site;
+            ended |= !same & (runs[back] >= LEAST[back]);
+            next[back] = if same { runs[back] + 1 } else { 0 };
         }
+        if ended {
+            keep(&mut found, &runs, &next, at);
+        }
+        runs = next;
     }
     found
 }
 
-fn keep(found: &mut Vec<Region>, equal: &[u32], at: usize, length: usize) {
-    let shorter = (1..length).any(|part| length.is_multiple_of(part) && equal[part] >= equal[length]);
-    let covered = found.last().map_or(0, |region| region.end);
-    let first = (at - equal[length] as usize - length).max(covered);
-    let times = (at - first) / length;
-    if !shorter && times >= LEAST_TIMES as usize {
-        found.push(Region {
-            first,
-            end: first + times * length,
-            length,
-        });
+/// Keep what repeated up to an entry: of the runs that ended there the longest sequence, unless it is made of shorter
+/// ones that repeated as long.
+fn keep(found: &mut Vec<Region>, runs: &[u32; LONGEST], next: &[u32; LONGEST], at: usize) {
+    let run = |length: usize| runs[LONGEST - length] as usize;
+    for length in (2..=LONGEST).rev() {
+        let ended = next[LONGEST - length] == 0 && run(length) >= LEAST[LONGEST - length] as usize;
+        let made_of_shorter = (1..length).any(|part| length.is_multiple_of(part) && run(part) >= run(length));
+        if !ended || made_of_shorter {
+            continue;
+        }
+        let covered = found.last().map_or(0, |region| region.end);
+        let first = (at - run(length) - length).max(covered);
+        let times = (at - first) / length;
+        if times >= LEAST_TIMES {
+            found.push(Region {
+                first,
+                end: first + times * length,
+                length,
+            });
+        }
     }
 }
 
