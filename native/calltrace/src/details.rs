@@ -2,7 +2,7 @@
 
 use std::hash::Hasher;
 
-use memchr::{memchr, memchr2, memchr2_iter, memrchr};
+use memchr::{memchr, memchr2, memchr2_iter};
 use rustc_hash::FxHasher;
 
 use crate::digits;
@@ -61,7 +61,7 @@ fn target_end(text: &[u8]) -> Option<usize> {
 fn leading_number(text: &[u8]) -> Option<(i64, usize)> {
     let digits = text.iter().take(10).take_while(|byte| byte.is_ascii_digit()).count();
     let ends = matches!(text.get(digits), None | Some(b',' | b'<' | b')' | b' '));
-    (digits > 0 && ends).then(|| (number(&text[..digits]).unwrap_or(-1), digits))
+    (digits > 0 && ends).then(|| (digits::decimal(&text[..digits]).unwrap_or(-1), digits))
 }
 
 /// A number as the tracers print it: decimal, or hexadecimal after `0x`; null when it is none, or out of range.
@@ -106,14 +106,14 @@ fn extent(class: Class, name: &[u8], arguments: &[u8]) -> (i64, i64) {
 fn from_end(arguments: &[u8], nth: usize) -> Option<i64> {
     let mut rest = arguments;
     for _ in 0..nth {
-        rest = &rest[..memrchr(b',', rest)?];
+        rest = &rest[..digits::find_last(b',', rest)?];
     }
     let digits = rest.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let (before, digits) = rest.split_at(rest.len() - digits);
     match before.last() {
         None | Some(b' ' | b',') if !digits.is_empty() => digits::decimal(digits),
         _ => {
-            let start = memrchr(b',', rest).map_or(0, |comma| comma + 1);
+            let start = digits::find_last(b',', rest).map_or(0, |comma| comma + 1);
             number(rest[start..].trim_ascii())
         }
     }

@@ -74,6 +74,7 @@ fn eight_digits(word: u64) -> Option<u64> {
 }
 
 /// Nanoseconds of `1795213146.359323`: ten digits, a point, six digits.
+#[inline]
 pub fn epoch_ns(text: &[u8], at: usize) -> Option<i64> {
     let (first, last) = (word(text, at)?, word(text, at + 9)?);
     if text[at + 10] != b'.' {

@@ -8,7 +8,7 @@ use flate2::read::MultiGzDecoder;
 use liblzma::read::XzDecoder;
 use memchr::{memchr, memrchr};
 
-/// How much is read at a time.
+/// How much is read at a time: so little that a chunk and its events stay in the processor's cache.
 pub const CHUNK_BYTES: usize = 1 << 18;
 /// Of a longer line only the beginning is kept; see `is_too_long`.
 pub const LONGEST_LINE: usize = 1 << 16;

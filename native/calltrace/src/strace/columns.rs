@@ -66,6 +66,10 @@ fn stamp(clock: Clock, line: &[u8], at: usize, after_space: bool) -> Result<(i64
     {
         return Ok((stamp_ns, 17));
     }
+    other_stamp(clock, line, at, after_space)
+}
+
+fn other_stamp(clock: Clock, line: &[u8], at: usize, after_space: bool) -> Result<(i64, usize), Reason> {
     let rest = &line[at..];
     let len = rest
         .iter()
