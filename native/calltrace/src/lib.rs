@@ -19,10 +19,12 @@ pub mod path;
 pub mod perf_trace;
 pub mod pipeline;
 pub mod profile;
+pub mod quantize;
 pub mod repeat;
 pub mod report;
 pub mod roles;
 pub mod strace;
+pub mod totals;
 pub mod truss;
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use calltrace::detect::{Detected, detect};
 use calltrace::event::{Event, Kind, Line};
-use calltrace::layout::{Clock, Layout};
-use calltrace::truss;
+use calltrace::layout::{Clock, Layout, Tool};
+use calltrace::{quantize, totals, truss};
 
 /// Bytes of a file of the casebook; null, with a message, when there is no casebook.
 fn casebook(name: &str) -> Option<Vec<u8>> {
@@ -108,4 +109,50 @@ fn every_other_trace_of_truss_is_read_whole() {
         );
         assert!(!events.is_empty() && layout.has_pid, "{name}");
     }
+}
+
+#[test]
+fn the_summary_of_truss_is_read() {
+    let Some(text) = casebook("cpu/truss-c.txt") else {
+        return;
+    };
+    assert_eq!(detect(&text), Detected::Summary(Tool::Truss));
+    let totals = totals::read(&text).expect("a summary");
+    assert_eq!(
+        (totals.user_s, totals.elapsed_s, totals.system_s),
+        (Some(25.691), Some(126.21), Some(52.328))
+    );
+    let calls: u64 = totals.rows.iter().map(|row| row.calls).sum();
+    assert!((1_280_000..=1_293_000).contains(&calls), "{calls}");
+    let read = totals.rows.iter().find(|row| row.call == "read").expect("read");
+    assert_eq!((read.seconds, read.calls, read.errors), (Some(40.74), 639_326, Some(0)));
+}
+
+#[test]
+fn the_loop_times_of_both_listeners_are_read() {
+    let Some(text) = casebook("listener/loop_times.dtrace") else {
+        return;
+    };
+    assert_eq!(detect(&text), Detected::Histograms);
+    let histograms = quantize::read(&text);
+    let keys: Vec<&str> = histograms.iter().map(|histogram| histogram.key.as_str()).collect();
+    assert_eq!(
+        keys,
+        ["tnslsnr 25351", "tnslsnr 15697", "tnslsnr 25351", "tnslsnr 15697"]
+    );
+    // Units of 10 ms: passes that did work took 20-30 ms in the fresh one, 90-130 ms in the one that leaks.
+    let busiest = |at: usize| {
+        let busy = histograms[at]
+            .buckets
+            .iter()
+            .filter(|bucket| bucket.low.is_some_and(|low| low > 0.0));
+        busy.max_by_key(|bucket| bucket.count)
+            .map(|bucket| (bucket.low, bucket.high, bucket.count))
+    };
+    assert_eq!(busiest(0), Some((Some(3.0), Some(4.0), 87)));
+    assert_eq!(busiest(1), Some((Some(11.0), Some(12.0), 90)));
+    assert_eq!(
+        histograms[1].buckets.iter().map(|bucket| bucket.count).sum::<u64>(),
+        419
+    );
 }

@@ -28,6 +28,9 @@ pub fn sniff(lines: &[&[u8]]) -> Option<Layout> {
         .max_by_key(|&count| with(count))
         .filter(|&count| with(count) > 0)?;
     rows.retain(|row| row.columns.count == count);
+    if count == 0 && !is_certain(&rows, lines.len()) {
+        return None;
+    }
     let mut layout = Layout {
         tool: Tool::Truss,
         has_pid: rows.iter().any(|row| row.columns.pid != 0),
@@ -38,6 +41,11 @@ pub fn sniff(lines: &[&[u8]]) -> Option<Layout> {
     fill_columns(&mut layout, &rows, count, has_base);
     debug_assert_eq!(expected(&layout), count);
     Some(layout)
+}
+
+/// Without columns a text must hold outcomes, not only `exit(0)`, as many programs do; and not only here and there.
+fn is_certain(rows: &[Row], lines: usize) -> bool {
+    rows.iter().any(|row| row.event.kind != Kind::NoReturn) && rows.len() * 10 >= lines
 }
 
 fn row(line: &[u8]) -> Option<Row> {
