@@ -33,7 +33,14 @@ def test_it_needs_nothing_from_outside() -> None:
 
 def test_the_sections_of_a_full_report() -> None:
     text = " ".join(Page(page(listener_before())).text.split())
-    for part in ("One pass across processes", "Findings", "The loop of 15697", "Waits in a pass", "Calls", "Repeated"):
+    for part in (
+        "One pass across processes",
+        "Findings",
+        "The loop of process 15697",
+        "Waits in a pass",
+        "Calls",
+        "Repeated",
+    ):
         assert part in text
     assert "cladm(CL_CONFIG, 17) is called 75 times over, 39 % of each pass" in text
     assert "on the critical path" in text

@@ -61,7 +61,7 @@ def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
 
 def test_the_first_line_is_the_verdict() -> None:
     first = text(listener_before()).splitlines()[0]
-    assert first == "94 % of each pass: 15697 serves one at a time, at most 3.33 a second"
+    assert first == "94 % of each pass: process 15697 serves one at a time, at most 3.33 a second"
     assert text(healthy()).startswith("No finding: a pass of server takes 1.0 ms, at most 950 a second\n")
     assert text(without_loop()).startswith("No verdict: there is no call in the trace\n")
 

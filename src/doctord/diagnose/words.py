@@ -48,6 +48,17 @@ def in_rate(per_second: float) -> str:
     return f"{per_second:.3g} a second" if per_second < 1000 else f"{per_second:,.0f} a second"
 
 
+def who(role: str) -> str:
+    """A process by its role; where that is a bare number, it is its id, and 0 means that the trace names none.
+
+    >>> who("child (oracle)"), who("15697"), who("0")
+    ('child (oracle)', 'process 15697', 'the process')
+    """
+    if not role.isdigit():
+        return role
+    return f"process {role}" if int(role) else "the process"
+
+
 def ordinal(count: int) -> str:
     """Which time it is.
 

@@ -5,10 +5,11 @@ carries its own colours, so that it can stand alone; a page overrides them by it
 that the serialiser escapes every text.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from doctord.analyse.calls import NO_CALL
+from doctord.analyse.calls import NO_CALL, NOT_IN_TRACE
 from doctord.chart.calltrace import Bar, Row, Timeline
 from doctord.diagnose.words import in_time, shortened
 from doctord.report.plot import ticks
@@ -18,7 +19,7 @@ from doctord.report.wording import clean
 WIDTH = 960
 LEFT, RIGHT, TOP, BOTTOM = 170, 12, 40, 26
 ROW, TALL, LOW = 34, 22, 12
-NARROWEST_NAMED = 46
+NARROWEST_NAMED, NARROWEST_RUN = 46, 90
 LABEL = 26
 INK, QUIET, RULE, PATH, OTHER = "#1b1f24", "#57606a", "#d5dae0", "#aa3377", "#99bbdd"
 PATTERN = "onpath"
@@ -58,7 +59,7 @@ def _legend(root: Element) -> None:
     _bar_rect(root, LEFT, 6, 26, on_path=True)
     _text(root, LEFT + 32, 20, "on the critical path")
     _bar_rect(root, LEFT + 170, 6, 26, on_path=False)
-    _text(root, LEFT + 202, 20, "other calls; a gap is time with no call running")
+    _text(root, LEFT + 202, 20, "other calls; a gap is time with no call running; dashed: not in the trace")
 
 
 def _axis(root: Element, seconds: float, bottom: float) -> None:
@@ -78,11 +79,24 @@ def _row(root: Element, row: Row, top: float, seconds: float) -> None:
     SubElement(root, "path", line)
     for bar in _path_last(row["bars"]):
         _bar(root, bar, top, seconds)
+    for run in _runs(row["bars"]):
+        x, end = _x(run[0]["start_s"], seconds), _x(run[-1]["start_s"] + run[-1]["seconds"], seconds)
+        if end - x >= NARROWEST_RUN:
+            _label(root, x, top, f"{len(run)} x {shortened(run[0]['call'], int((end - x) / 9))}")
 
 
 def _path_last(bars: Iterable[Bar]) -> list[Bar]:
     """Bars with those of the critical path at the end, so that no other one covers them."""
     return sorted((bar for bar in bars if bar["call"] != NO_CALL or bar["on_path"]), key=lambda bar: bar["on_path"])
+
+
+def _runs(bars: Iterable[Bar]) -> Iterator[list[Bar]]:
+    """Calls of one name on the critical path, one after the other: too short each to bear its name."""
+    ordered = sorted((bar for bar in bars if bar["on_path"] and bar["call"] != NO_CALL), key=lambda bar: bar["start_s"])
+    for _, group in groupby(ordered, key=lambda bar: bar["call"]):
+        run = list(group)
+        if len(run) > 2:
+            yield run
 
 
 def _bar(root: Element, bar: Bar, top: float, seconds: float) -> None:
@@ -92,11 +106,18 @@ def _bar(root: Element, bar: Bar, top: float, seconds: float) -> None:
     path = ", on the critical path" if bar["on_path"] else ""
     text = f"{called(bar['call'], bar['arguments'])}: {in_time(bar['seconds'])} from {in_time(bar['start_s'])}{path}"
     SubElement(group, "title").text = clean(text)
-    _bar_rect(group, x, top, width, on_path=bar["on_path"])
+    if bar["call"] == NOT_IN_TRACE:
+        look = {"fill": "none", "stroke": QUIET, "stroke-dasharray": "3 3", "class": "unseen"}
+        _rect(group, (x, top + 1, width, TALL - 2), look)
+    else:
+        _bar_rect(group, x, top, width, on_path=bar["on_path"])
     if width >= NARROWEST_NAMED and bar["call"] != NO_CALL:
-        name = shortened(bar["call"], max(int(width / 7), 4))
-        halo = {"stroke": "#ffffff", "stroke-width": "3", "paint-order": "stroke", "class": "on"}
-        _text(group, x + 4, top + TALL - 6, name, {"fill": INK, **halo})
+        _label(group, x, top, shortened(bar["call"].strip("()"), max(int(width / 7), 4)))
+
+
+def _label(root: Element, x: float, top: float, text: str) -> None:
+    halo = {"stroke": "#ffffff", "stroke-width": "3", "paint-order": "stroke", "class": "on"}
+    _text(root, x + 4, top + TALL - 6, text, {"fill": INK, **halo})
 
 
 def _bar_rect(root: Element, x: float, top: float, width: float, *, on_path: bool) -> None:

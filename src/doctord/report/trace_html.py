@@ -5,7 +5,7 @@ from markupsafe import Markup
 from doctord.analyse.calls_compared import Comparison
 from doctord.chart.calltrace import Trace
 from doctord.diagnose.finding import Diagnosis
-from doctord.diagnose.words import in_time
+from doctord.diagnose.words import in_time, who
 from doctord.report import timeline, wording
 from doctord.report import trace_wording as words
 from doctord.report.html import environment
@@ -36,6 +36,7 @@ def render(trace: Trace, diagnosis: Diagnosis, comparison: Comparison | None = N
             tables=tables(trace),
             unseen=list(words.unseen(trace)),
             length=in_time,
+            who=who,
             wording=wording,
         )
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from doctord.analyse.calls import NO_CALL
 from doctord.analyse.calls_compared import Change, Comparison
 from doctord.chart.calltrace import Call, Growth, MainLoop, Process, Repetition, Target, Trace
-from doctord.diagnose.words import in_bytes, in_share, in_time, shortened
+from doctord.diagnose.words import in_bytes, in_share, in_time, shortened, who
 from doctord.report import trace_wording as words
 
 NOT_KNOWN = "-"
@@ -57,7 +57,7 @@ def _loops(trace: Trace) -> Table:
             str(loop["passes"]),
             _time(loop["seconds_per_pass"]),
             _share(loop["idle_share"]),
-            f"{loop['role']} at {words.called(loop['anchor']['call'], loop['anchor']['arguments'])}",
+            f"{who(loop['role'])} at {words.called(loop['anchor']['call'], loop['anchor']['arguments'])}",
         )
         for loop in trace["loops"]
     )
@@ -87,8 +87,8 @@ def _processes(trace: Trace) -> Table:
 
 
 def _named(process: Process) -> str:
-    pid = str(process["pid"])
-    name = process["role"] if process["role"].startswith(pid) else f"{pid} {process['role']}"
+    own = process["role"].isdigit()
+    name = who(process["role"]) if own else f"{process['pid']} {process['role']}"
     return f"{name}, {process['end']}" if process["end"] else name
 
 
@@ -113,7 +113,12 @@ def _repetition(one: Repetition) -> tuple[str, ...]:
     sequence = " then ".join(f"{name}()" for name in one["sequence"] or ())
     name = sequence or words.called(one["call"], one["arguments"])
     where = ", on the critical path" if one["on_critical_path"] else ""
-    return _time(one["seconds"]), str(one["calls"]), _share(one["share_of_pass"]), f"{name} by {one['role']}{where}"
+    return (
+        _time(one["seconds"]),
+        str(one["calls"]),
+        _share(one["share_of_pass"]),
+        f"{name} by {who(one['role'])}{where}",
+    )
 
 
 def _births(trace: Trace) -> Table:
@@ -123,7 +128,7 @@ def _births(trace: Trace) -> Table:
             _time(one["max_s"]),
             _time(one["cpu_s"]),
             str(one["count"]),
-            f"{one['call']}() by {one['role']}",
+            f"{one['call']}() by {who(one['role'])}",
         )
         for one in trace["births"]
     )
@@ -140,7 +145,7 @@ def _growth(one: Growth) -> tuple[str, ...]:
     extents = ", ".join(in_bytes(extent["bytes"]) for extent in one["extents"][:3])
     per_mb = NOT_KNOWN if one["calls_per_mb"] is None else f"{one['calls_per_mb']:.3g}"
     asked = one["advice"] or "asked for" if one["page_size_requested"] else "not asked for"
-    where = f"{one['call']} by {one['role']}: {pieces}{f' in extents of {extents}' if extents else ''}"
+    where = f"{one['call']} by {who(one['role'])}: {pieces}{f' in extents of {extents}' if extents else ''}"
     return in_bytes(one["mapped_bytes"]), str(one["calls"]), per_mb, asked, where
 
 

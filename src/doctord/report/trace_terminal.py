@@ -7,7 +7,7 @@ from rich.text import Text
 from doctord.analyse.calls_compared import Comparison
 from doctord.chart.calltrace import MainLoop, Trace
 from doctord.diagnose.finding import Diagnosis
-from doctord.diagnose.words import in_share, in_time
+from doctord.diagnose.words import in_share, in_time, who
 from doctord.report import trace_wording as words
 from doctord.report.lines import hanging, hashes, heading, one_line, printed, table
 from doctord.report.terminal import findings
@@ -67,7 +67,7 @@ def _comparison(comparison: Comparison, width: int) -> Iterator[Text]:
 
 
 def _loop(loop: MainLoop, width: int) -> Iterator[Text]:
-    yield from heading(f"The loop of {clean(loop['role'])}", width, words.rate(loop))
+    yield from heading(f"The loop of {clean(who(loop['role']))}", width, words.rate(loop))
     for sentence in words.sentences(loop):
         yield from hanging("  ", sentence, width)
     for wait in loop["waits"][:MOST]:
@@ -82,7 +82,7 @@ def _path(loop: MainLoop, width: int) -> Iterator[Text]:
     for depth, role in sorted({(part["depth"], part["role"]) for part in loop["path"]}):
         parts = [part for part in loop["path"] if (part["depth"], part["role"]) == (depth, role)]
         why = parts[0]["why"] if depth and parts[0]["why"] else ""
-        yield from hanging("  " * depth, Text.assemble((clean(role), "bold"), f" {clean(why)}".rstrip()), width)
+        yield from hanging("  " * depth, Text.assemble((clean(who(role)), "bold"), f" {clean(why)}".rstrip()), width)
         for part in parts[:MOST]:
             label = "  " * depth + _bar(part["share"], part["seconds"], width)
             yield from hanging(label, words.part(part), width)

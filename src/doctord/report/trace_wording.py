@@ -8,7 +8,7 @@ from doctord.analyse.calls import NO_CALL, NOT_IN_TRACE
 from doctord.analyse.calls_compared import Change, Comparison
 from doctord.chart.calltrace import About, Loop, MainLoop, PathPart, Step, Trace, Wait
 from doctord.diagnose.finding import Diagnosis
-from doctord.diagnose.words import arguments, in_bytes, in_rate, in_share, in_time, ordinal, shortened
+from doctord.diagnose.words import arguments, in_bytes, in_rate, in_share, in_time, ordinal, shortened, who
 from doctord.report import wording
 
 ARGUMENTS_SHOWN = 44
@@ -29,8 +29,8 @@ def verdict(trace: Trace, diagnosis: Diagnosis) -> str:
     if loop is None:
         return "No finding"
     if loop["at_least"]:
-        return f"No finding, but no whole pass of {loop['role']} is in the trace"
-    return f"No finding: a pass of {loop['role']} takes {in_time(loop['seconds_per_pass'])}, {rate(loop)}"
+        return f"No finding, but no whole pass of {who(loop['role'])} is in the trace"
+    return f"No finding: a pass of {who(loop['role'])} takes {in_time(loop['seconds_per_pass'])}, {rate(loop)}"
 
 
 def about(read: About) -> str:

@@ -37,9 +37,9 @@ def test_a_healthy_server_is_not_blamed() -> None:
 def test_the_listener_of_the_casebook() -> None:
     found = findings(listener_before())
     assert list(found) == ["single_threaded_limit", "repeated_call", "slow_fork"]
-    assert found["single_threaded_limit"].title == "15697 serves one at a time, at most 3.33 a second"
+    assert found["single_threaded_limit"].title == "process 15697 serves one at a time, at most 3.33 a second"
     assert found["repeated_call"].title == "cladm(CL_CONFIG, 17) is called 75 times over, 39 % of each pass"
-    assert found["slow_fork"].title == "A fork of 15697 takes 30.0 ms; forks are 18 % of each pass"
+    assert found["slow_fork"].title == "A fork of process 15697 takes 30.0 ms; forks are 18 % of each pass"
     assert found["single_threaded_limit"].impact == pytest.approx(0.2806 / 0.2999)
 
 

@@ -9,7 +9,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.cost import Cost, of_busy, of_pass
 from doctord.diagnose.finding import Evidence, Finding, Unseen
-from doctord.diagnose.words import in_bytes, in_time, shortened
+from doctord.diagnose.words import in_bytes, in_time, shortened, who
 
 # The page of memory and the block of most file systems: whoever reads less asks again for what the kernel holds ready.
 SMALL_READ_BYTES = 4096
@@ -142,7 +142,7 @@ def page_size_not_requested(case: Case) -> Iterator[Finding]:
         filled = bool(growth["extents"]) and piece["count"] >= PIECES
         if filled or (growth["mapped_bytes"] >= GROWTH_BYTES and growth["calls"] >= OFTEN):
             yield case.finding(
-                f"{growth['role']} maps {in_bytes(piece['bytes'])} at a time and asks for no page size",
+                f"{who(growth['role'])} maps {in_bytes(piece['bytes'])} at a time and asks for no page size",
                 impact=None,
                 confidence=0.6,
                 for_=[_growth(growth, piece["bytes"], piece["count"])],

@@ -9,7 +9,7 @@ from doctord.diagnose.cause import cause
 from doctord.diagnose.cost import Cost, of_busy, of_pass
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Evidence, Finding, Unseen
-from doctord.diagnose.words import arguments, in_rate, in_share, in_time, shortened
+from doctord.diagnose.words import arguments, in_rate, in_share, in_time, shortened, who
 
 # From a tenth of a second on a person feels a delay (R. B. Miller, "Response time in man-computer conversational
 # transactions", 1968), and a client that comes during a pass waits for its end.
@@ -51,7 +51,7 @@ def single_threaded_limit(case: Case) -> Iterator[Finding]:
         return
     for_, against = weigh(_signs_of_limit(loop, a_pass, busy))
     yield case.finding(
-        f"{loop['role']} serves one at a time, at most {in_rate(rate)}",
+        f"{who(loop['role'])} serves one at a time, at most {in_rate(rate)}",
         impact=_waited_s(loop) / a_pass,
         confidence=0.95 if busy is not None and busy >= BUSY else 0.85,
         for_=for_,
@@ -91,7 +91,7 @@ def slow_fork(case: Case) -> Iterator[Finding]:
         return
     longest = max(slow, key=lambda birth: birth["mean_s"] or 0.0)
     yield case.finding(
-        f"A fork of {longest['role']} takes {in_time(longest['mean_s'] or 0.0)}; forks are {spent}",
+        f"A fork of {who(longest['role'])} takes {in_time(longest['mean_s'] or 0.0)}; forks are {spent}",
         impact=spent.share,
         time_of=spent.of,
         confidence=0.85 if longest["cpu_s"] is not None else 0.6,
@@ -159,7 +159,7 @@ def failed_calls_loop(case: Case) -> Iterator[Finding]:
                 time_of=spent.of,
                 confidence=0.85,
                 for_=[
-                    Evidence("trace", "repetitions", failed, in_share(FAILING), f"by {repeated['role']}"),
+                    Evidence("trace", "repetitions", failed, in_share(FAILING), f"by {who(repeated['role'])}"),
                     *_for_repetition(repeated, spent),
                 ],
             )
@@ -199,7 +199,9 @@ def _largest_waits(loop: MainLoop) -> str:
 
 
 def _birth(birth: Births) -> Evidence:
-    each = f"{in_time(birth['mean_s'] or 0.0)} for a {birth['call']}() by {birth['role']}, {birth['count']} of them"
+    each = (
+        f"{in_time(birth['mean_s'] or 0.0)} for a {birth['call']}() by {who(birth['role'])}, {birth['count']} of them"
+    )
     cpu = birth["cpu_s"]
     why = "" if cpu is None else f"{in_time(cpu)} of CPU time: it copies page tables" if cpu else "hardly any CPU time"
     return Evidence("trace", "births", each, in_time(SLOW_FORK_S), why)
@@ -240,7 +242,9 @@ def _for_repetition(repeated: Repetition, spent: Cost) -> list[Evidence]:
     why = "they are on the critical path" if repeated["on_critical_path"] else "no loop waits for them"
     gain = f"; without them a pass is {in_time(saved)} shorter" if saved and spent.of == "pass" else ""
     return [
-        Evidence("trace", "repetitions", f"{repeated['calls']} calls by {repeated['role']}, {length}{of_cpu}", "", ""),
+        Evidence(
+            "trace", "repetitions", f"{repeated['calls']} calls by {who(repeated['role'])}, {length}{of_cpu}", "", ""
+        ),
         Evidence("trace", "repetitions", str(spent), spent.threshold, f"{why}{gain}"),
     ]
 
