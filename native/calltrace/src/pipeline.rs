@@ -54,7 +54,10 @@ impl Parsed {
                 }),
                 Line::Nothing => {}
                 Line::Skip(reason) => {
-                    let reason = refined(reason, &chunk[start..text_end]);
+                    let reason = match end == chunk.len() {
+                        true => Reason::CutOff, // the log ends within it
+                        false => refined(reason, &chunk[start..text_end]),
+                    };
                     self.skips.push((self.lines, reason, Span::new(start, text_end)));
                 }
             }
