@@ -205,13 +205,14 @@ fn a_call_that_truss_found_asleep_is_one_call() {
 }
 
 #[test]
-fn a_trace_of_perf_counts_from_its_first_stamp() {
+fn a_trace_of_perf_begins_with_its_first_stamp() {
     let digest = digest_of(
         "         ? (         ): a/7  ... [continued]: clone())      = \n\
          17647988.978 ( 0.014 ms): a/7 close(fd: 3)                   = 0\n\
          17647989.978 (         ): a/7 read(buf: 0x7f, count: 9)      ...\n\
          17647989.978 ( 2.000 ms): a/7  ... [continued]: read())      = 9\n",
     );
-    assert_eq!(digest.span_ns.map(|(first_ns, _)| first_ns), Some(0));
+    assert_eq!(digest.span_ns, Some((17_647_988_978_000, 17_647_989_978_000)));
+    assert_eq!(digest.skipped[&Reason::NoStart].lines, 1);
     close_to(seconds_of(&digest, "read"), 0.002);
 }

@@ -9,8 +9,6 @@ const DAY_NS: i64 = 86_400_000_000_000;
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
     clock: Clock,
-    /// What is "since start" counts from the first stamp: perf trace -T counts from the boot of the machine.
-    from_first: bool,
     origin_ns: Option<i64>,
     midnights: i64,
     /// Of the line before, as it stood there.
@@ -22,7 +20,6 @@ impl Timeline {
     pub fn new(layout: Layout) -> Timeline {
         Timeline {
             clock: layout.clock,
-            from_first: !layout.stamped_at_return,
             ..Timeline::default()
         }
     }
@@ -48,7 +45,6 @@ impl Timeline {
                 Clock::Line => self.now_ns.saturating_add(event.stamp_ns.max(0)),
                 Clock::Day => self.since_origin(event.stamp_ns, true),
                 Clock::Epoch => self.since_origin(event.stamp_ns, false),
-                Clock::Start if self.from_first => self.since_origin(event.stamp_ns, false),
                 Clock::Start => event.stamp_ns,
             };
         } else if self.clock == Clock::None && event.elapsed_ns != NO_TIME {
@@ -98,21 +94,7 @@ mod tests {
             [0, 500, 500, 1_000]
         );
         assert_eq!(times(Clock::Line, &[0, 5, 7]), [0, 5, 12]);
-        assert_eq!(times(Clock::Start, &[NO_TIME, 1_000, 1_500]), [0, 0, 500]);
-    }
-
-    #[test]
-    fn a_trace_stamped_at_return_keeps_its_start() {
-        let mut timeline = Timeline::new(Layout {
-            clock: Clock::Start,
-            stamped_at_return: true,
-            ..Layout::default()
-        });
-        let first = Event {
-            stamp_ns: 1_000,
-            ..Event::default()
-        };
-        assert_eq!(timeline.at(&first), 1_000);
+        assert_eq!(times(Clock::Start, &[1_000, 1_500]), [1_000, 1_500]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use crate::details;
 use crate::event::{Event, Kind, NO_TIME, Reason};
 use crate::journal::{End, Entry, Journal, ProcessId, SiteId};
-use crate::layout::Layout;
+use crate::layout::{Clock, Layout};
 use crate::names::{self, Class};
 use crate::profile::{Profile, TargetSum};
 use clock::Timeline;
@@ -155,6 +155,10 @@ impl Digest {
         }
         if self.stacks.wanted {
             self.stacks.finish();
+        }
+        if self.span_ns.is_none() && event.stamp_ns == NO_TIME && self.journal.layout.clock == Clock::Start {
+            // perf trace begins with returns of calls that it did not see begin: when that was is not known.
+            return self.skip(Reason::NoStart, 1, None, event.name.of(chunk));
         }
         let now_ns = self.timeline.at(event);
         let process = self.process(event, now_ns);
