@@ -31,7 +31,10 @@ pub enum Problem {
 /// Told the bytes read so far before each chunk; an error from it ends the reading.
 pub type Watch<'a> = dyn FnMut(u64) -> io::Result<()> + Send + 'a;
 
-/// Analyse the files of one trace.
+/// No more than this is read of a file that is no trace of single calls.
+const LONGEST_SUMMARY: usize = 64 << 20;
+
+/// Analyse the files of one trace, or one summary, or one file of histograms.
 pub fn analyse(request: &Request, watch: &mut Watch) -> Result<Document, Problem> {
     let mut reader = Reader { bytes: 0, watch };
     let mut traced: Option<Traced> = None;
@@ -41,6 +44,16 @@ pub fn analyse(request: &Request, watch: &mut Watch) -> Result<Document, Problem
             Detected::Trace(layout) => {
                 let traced = traced.get_or_insert_with(|| Traced::new(layout, request));
                 traced.read(path, layout, opened, &mut reader, request.threads)?;
+            }
+            Detected::Summary(_) => {
+                return document::of_totals(&reader.rest(path, opened)?, names_of(std::slice::from_ref(path)))
+                    .ok_or_else(|| no_trace(path, Detected::Unknown));
+            }
+            Detected::Histograms => {
+                return Ok(document::of_histograms(
+                    &reader.rest(path, opened)?,
+                    names_of(std::slice::from_ref(path)),
+                ));
             }
             other => return Err(no_trace(path, other)),
         }
@@ -98,6 +111,23 @@ impl Reader<'_, '_> {
         let mut head = Vec::new();
         input.next_chunk(&mut head).map_err(failed)?;
         Ok(Opened { input, head })
+    }
+
+    /// The whole of a short file: a summary, or histograms.
+    fn rest(&mut self, path: &Path, opened: Opened) -> Result<Vec<u8>, Problem> {
+        let Opened {
+            mut input,
+            head: mut text,
+        } = opened;
+        let mut chunk = Vec::new();
+        while text.len() < LONGEST_SUMMARY
+            && input
+                .next_chunk(&mut chunk)
+                .map_err(|error| Problem::Io(path.to_owned(), error))?
+        {
+            text.extend_from_slice(&chunk);
+        }
+        Ok(text)
     }
 }
 

@@ -12,9 +12,11 @@ use crate::passes::{ServiceLoop, loops};
 use crate::path::path;
 use crate::path::timeline::{Timeline, timeline};
 use crate::profile::TargetSum;
+use crate::quantize::{self, Histogram};
 use crate::repeat::{Repetition, repetitions};
 use crate::report;
 use crate::roles::{Roles, roles};
+use crate::{summary, totals};
 
 #[derive(Debug, Default, Serialize)]
 pub struct Document {
@@ -38,6 +40,8 @@ pub struct Document {
     pub folded: BTreeMap<String, u64>,
     /// Empty unless asked for.
     pub stacks: Vec<report::Stack>,
+    /// Of a file of histograms.
+    pub histograms: Vec<Histogram>,
 }
 
 impl Document {
@@ -82,6 +86,38 @@ pub fn of_calls(digest: &Digest, reading: Reading) -> Document {
         repetitions: round.repetitions,
         timeline: round.timeline,
         ..sums
+    }
+}
+
+/// Of a summary (strace -c, truss -c, perf trace -s); null when it holds no row.
+pub fn of_totals(text: &[u8], files: Vec<String>) -> Option<Document> {
+    let totals = totals::read(text)?;
+    Some(Document {
+        trace: summary::about(
+            text,
+            files,
+            totals.tool.name(),
+            "summary",
+            totals.rows.iter().map(|row| row.calls).sum(),
+        ),
+        calls: summary::calls(&totals),
+        totals: summary::sums(&totals),
+        ..Document::default()
+    })
+}
+
+/// Of histograms that DTrace, bpftrace or a bcc tool printed.
+pub fn of_histograms(text: &[u8], files: Vec<String>) -> Document {
+    let histograms = quantize::read(text);
+    let counted = histograms
+        .iter()
+        .flat_map(|histogram| &histogram.buckets)
+        .map(|bucket| bucket.count)
+        .sum();
+    Document {
+        trace: summary::about(text, files, "histograms", "histograms", counted),
+        histograms,
+        ..Document::default()
     }
 }
 

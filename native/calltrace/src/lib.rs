@@ -24,6 +24,7 @@ pub mod repeat;
 pub mod report;
 pub mod roles;
 pub mod strace;
+pub mod summary;
 pub mod totals;
 pub mod truss;
 

@@ -66,7 +66,7 @@ pub struct Skip {
     pub example: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Call {
     pub call: String,
     pub class: &'static str,
@@ -241,12 +241,14 @@ pub fn calls(digest: &Digest) -> Vec<Call> {
             ..call(sum, total_s, digest.journal.layout.has_cpu)
         })
         .collect();
-    rows.sort_by(|a, b| {
-        (b.seconds, b.count)
-            .partial_cmp(&(a.seconds, a.count))
-            .unwrap_or(Ordering::Equal)
-    });
+    by_time(&mut rows);
     rows
+}
+
+/// Largest time first; by number where there is no time.
+pub fn by_time(rows: &mut [Call]) {
+    let key = |row: &Call| (row.seconds, row.count);
+    rows.sort_by(|a, b| key(b).partial_cmp(&key(a)).unwrap_or(Ordering::Equal));
 }
 
 fn call(sum: &CallSum, total_s: f64, has_cpu: bool) -> Call {
