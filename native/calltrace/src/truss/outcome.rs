@@ -20,7 +20,8 @@ pub fn read(line: &[u8], base: usize, from: usize, event: &mut Event) -> Result<
     let mut upto = line.len();
     while let Some(closing) = memrchr(b')', line.get(from..upto).unwrap_or_default()).map(|at| from + at) {
         let tail = line[closing + 1..].trim_ascii_start();
-        if follows(tail, base + line.len() - tail.len(), event) {
+        let ends_there = tail.is_empty() && returns_never(&line[..from - 1], event);
+        if ends_there || follows(tail, base + line.len() - tail.len(), event) {
             let closing = own_closing(line, closing, event);
             event.arguments = Span::new(base + from, base + closing);
             return Ok(());
@@ -43,7 +44,6 @@ fn asleep(line: &[u8], from: usize) -> Option<usize> {
 /// Read `tail`, which begins at `base` in the chunk, as the outcome, if it has the form of one.
 fn follows(tail: &[u8], base: usize, event: &mut Event) -> bool {
     match tail {
-        [] => returns_never(event),
         [b'=', rest @ ..] => value(rest, base + 1, event),
         [b'E', b'r' | b'R', b'r' | b'R', b'#', ..] => error(tail, base, event),
         [b'a', b'r', b'g', b'c', ..] => argument_count(tail, base, event),
@@ -51,11 +51,14 @@ fn follows(tail: &[u8], base: usize, event: &mut Event) -> bool {
     }
 }
 
-/// Calls that end the process, or change what it runs, are written without an outcome.
-fn returns_never(event: &mut Event) -> bool {
+/// Calls that end the process or the thread, or change what it runs, are written without an outcome. `line` ends with the name.
+fn returns_never(line: &[u8], event: &mut Event) -> bool {
     event.kind = Kind::NoReturn;
     event.result = NO_NUMBER;
+    let name = line.trim_ascii_end();
     matches!(names::class(event.call), Class::Exit | Class::Exec)
+        || name.ends_with(b"lwp_exit")
+        || name.ends_with(b"context")
 }
 
 /// ` 13`, ` 14 [15]`, ` 0xFFBFFEFF [0x0000FFFF]`, ` SIGALRM`, ` 1 (0x1)` (FreeBSD), or empty (AIX).

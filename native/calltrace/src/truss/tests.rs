@@ -131,6 +131,8 @@ fn outcomes_are_told_apart() {
             "",
             "argc: 1",
         ),
+        ("lwp_exit()", Kind::NoReturn, NO_NUMBER, "", ""),
+        ("setcontext(0x08047A10)", Kind::NoReturn, NO_NUMBER, "", ""),
         ("_exit(0)", Kind::NoReturn, NO_NUMBER, "", ""),
         (
             "read(0, 0x08047B14, 1024)\t(sleeping...)",
@@ -217,6 +219,7 @@ fn what_is_no_event_is_named() {
         ("157:\t 1.0\t 0.1\t 0.0\t-> libc:atexit(0x1)", Line::Nothing),
         ("", Line::Nothing),
         ("157: 1.5489 0.0011 0.0003 read(13, \"\\0", Line::Skip(Reason::CutOff)),
+        ("157: 1.0 0.1 0.0 read(13, (1)", Line::Skip(Reason::CutOff)),
         ("157: 1.5489 0.0011", Line::Skip(Reason::NotTrace)),
         ("the quick brown fox", Line::Skip(Reason::NotTrace)),
         ("\u{1}\u{2}", Line::Skip(Reason::NotText)),
