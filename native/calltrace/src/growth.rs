@@ -41,10 +41,14 @@ pub struct Pieces {
     pub count: u64,
 }
 
-/// What a call of class Map, Unmap, Break or Advise did, from its arguments; null for another call, a failed one, or
-/// one whose arguments are not to be understood. The entry's number is for the caller to set.
+/// What a call of class Map, Unmap, Break, Advise or Exec did, from its arguments; null for another call, a failed one,
+/// or one whose arguments are not to be understood. The entry's number is for the caller to set.
 pub fn memory_call(class: Class, name: &[u8], arguments: &[u8], result: i64) -> Option<MemoryCall> {
-    if !matches!(class, Class::Map | Class::Unmap | Class::Break | Class::Advise) || result == NO_NUMBER {
+    if !matches!(
+        class,
+        Class::Map | Class::Unmap | Class::Break | Class::Advise | Class::Exec
+    ) || result == NO_NUMBER
+    {
         return None;
     }
     let words: Vec<&[u8]> = arguments.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect();
@@ -53,6 +57,7 @@ pub fn memory_call(class: Class, name: &[u8], arguments: &[u8], result: i64) -> 
         // Linux returns the new end, Solaris 0.
         Class::Break if result != 0 => (result, 0, MemoryAct::Break),
         Class::Break => (value(0)?, 0, MemoryAct::Break),
+        Class::Exec => (0, 0, MemoryAct::Begin),
         Class::Unmap => (value(0)?, value(1)?, MemoryAct::Unmap),
         Class::Advise => (value(0)?, value(1)?, asks_page_size(&words)?),
         _ if name == b"mremap" => (result, value(2)?.saturating_sub(value(1)?), MemoryAct::MapAnonymous),
@@ -107,18 +112,18 @@ pub fn growth(journal: &Journal, roles: &Roles) -> Vec<Growth> {
     rows
 }
 
-/// Bytes that a process has mapped beyond what it gave back, heap included.
+/// Bytes that a process has mapped beyond what it gave back since it began its program, heap included.
 pub fn mapped_bytes(process: &Process) -> u64 {
-    let heap_bytes = heap_steps(process).iter().sum::<u64>();
-    let unmapped = process.memory.iter().filter(|call| call.act == MemoryAct::Unmap);
-    let mapped = process.memory.iter().filter(|call| {
-        matches!(
-            call.act,
-            MemoryAct::MapFile | MemoryAct::MapAnonymous | MemoryAct::MapHuge
-        )
-    });
-    let sum = |total: u64, call: &MemoryCall| total.saturating_add(call.bytes);
-    mapped.fold(heap_bytes, sum).saturating_sub(unmapped.fold(0, sum))
+    let began = process.memory.iter().rposition(|call| call.act == MemoryAct::Begin);
+    let calls = &process.memory[began.unwrap_or(0)..];
+    let sum = |wanted: fn(MemoryAct) -> bool| {
+        let bytes = calls.iter().filter(|call| wanted(call.act)).map(|call| call.bytes);
+        bytes.fold(0, u64::saturating_add)
+    };
+    let maps = |act| matches!(act, MemoryAct::MapFile | MemoryAct::MapAnonymous | MemoryAct::MapHuge);
+    let heap_bytes = heap_steps(calls).fold(0, u64::saturating_add);
+    let mapped = sum(maps).saturating_add(heap_bytes);
+    mapped.saturating_sub(sum(|act| act == MemoryAct::Unmap))
 }
 
 /// What the maps of one process come to.
@@ -227,23 +232,25 @@ fn pieces(sizes: &BTreeMap<u64, u64>) -> Vec<Pieces> {
     pieces
 }
 
-/// Bytes by which each `brk` moved the end of the heap up.
-fn heap_steps(process: &Process) -> Vec<u64> {
-    let ends: Vec<u64> = process
-        .memory
+/// Bytes by which each `brk` moved the end of the heap up; the first of a program only says where it is.
+fn heap_steps(calls: &[MemoryCall]) -> impl Iterator<Item = u64> {
+    let ends = calls
         .iter()
-        .filter(|call| call.act == MemoryAct::Break)
-        .map(|call| call.address)
-        .collect();
-    let steps = ends.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
-    steps.filter(|&bytes| bytes > 0).collect()
+        .filter(|call| matches!(call.act, MemoryAct::Break | MemoryAct::Begin));
+    let ends = ends.map(|call| (call.act == MemoryAct::Break).then_some(call.address));
+    let steps = ends.scan(None, |last: &mut Option<u64>, end| {
+        let step = end.zip(*last).map_or(0, |(end, last)| end.saturating_sub(last));
+        *last = end;
+        Some(step)
+    });
+    steps.filter(|&bytes| bytes > 0)
 }
 
 fn heap(journal: &Journal, process: &Process, role: &str) -> Option<Growth> {
     let first = process.memory.iter().find(|call| call.act == MemoryAct::Break)?;
     let site = process.entries.get(first.entry as usize)?.site();
     let mut sizes = BTreeMap::new();
-    for bytes in heap_steps(process) {
+    for bytes in heap_steps(&process.memory) {
         *sizes.entry(bytes).or_default() += 1;
     }
     let calls = sizes.values().sum();

@@ -150,6 +150,8 @@ pub enum MemoryAct {
     MapHuge,
     Unmap,
     Break,
+    /// An exec: what was mapped before is gone.
+    Begin,
     /// Asks for a page size: memcntl's MC_HAT_ADVISE, madvise's MADV_HUGEPAGE.
     AskPageSize,
 }

@@ -63,11 +63,15 @@ impl Roles {
         &self.of(process).name
     }
 
-    /// As it stands in a sentence: "the grandchild", "process 12".
+    /// As it stands in a sentence: "the grandchild", "process 12", "postgres".
     pub fn spoken(&self, process: ProcessId) -> String {
-        let name = self.name(process);
-        let is_pid = name.bytes().all(|byte| byte.is_ascii_digit());
-        format!("{} {name}", if is_pid { "process" } else { "the" })
+        let role = self.of(process);
+        let is_pid = role.name.bytes().all(|byte| byte.is_ascii_digit());
+        match role.depth {
+            0 if is_pid => format!("process {}", role.name),
+            0 => role.name.clone(),
+            _ => format!("the {}", role.name),
+        }
     }
 
     /// Ancestors first; a damaged trace may make a process its own ancestor, which is then a root.

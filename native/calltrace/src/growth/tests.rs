@@ -56,6 +56,8 @@ fn libraries_are_no_growth_and_brk_grows_by_differences() {
         "brk(0x22000) = 0x22000",
         "brk(0x43000) = 0x43000",
         "brk(0x20000) = 0x20000",
+        "execve(\"/bin/x\") = 0",
+        "brk(NULL) = 0x7f0000000000",
     ]);
     let [row] = &rows[..] else { panic!("{rows:?}") };
     assert_eq!((row.call.as_str(), row.mapped_bytes, row.calls), ("brk", 0x42000, 2));

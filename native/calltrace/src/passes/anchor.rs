@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::journal::{Entry, Journal, Process, SiteId};
+use crate::journal::{Deed, Entry, Journal, Process, SiteId};
 use crate::names::Class;
 
 /// A server polls, asks for an address or two, and accepts: no more calls than these lie between.
@@ -12,32 +12,47 @@ const LEAST_WAITS: u32 = 4;
 
 /// What the choice needs to know of each site.
 pub struct Sites {
-    pub class: Vec<Class>,
-    /// A process that has nothing to do may wait here.
-    may_idle: Vec<bool>,
+    class: Vec<Class>,
+    idle: Vec<Idle>,
+}
+
+/// Whether a process that has nothing to do may wait at a site.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Idle {
+    Never,
+    May,
+    /// A read from a pipe: whoever has children reads what they answer.
+    WithoutChildren,
 }
 
 impl Sites {
     pub fn of(journal: &Journal) -> Sites {
         let sites = journal.sites.iter();
-        let seeks = sites
-            .clone()
-            .filter(|site| site.class == Class::Seek && !site.target.is_empty());
+        let seeks = sites.clone().filter(|site| site.class == Class::Seek);
         let files: FxHashSet<&str> = seeks.map(|site| site.target.as_str()).collect();
+        // A read of a file does not wait for work.
+        let is_file = |target: &str| {
+            let unnamed = target.starts_with("descriptor");
+            target.starts_with('/') || (unnamed && files.contains(target))
+        };
+        let idle = sites.map(|site| match site.class {
+            Class::Poll | Class::Lock | Class::Sleep | Class::Wait => Idle::May,
+            Class::Read if is_file(&site.target) => Idle::Never,
+            Class::Read if site.target.contains("pipe") => Idle::WithoutChildren,
+            Class::Read => Idle::May,
+            _ => Idle::Never,
+        });
         Sites {
             class: journal.classes(),
-            may_idle: sites
-                .map(|site| match site.class {
-                    Class::Poll | Class::Lock | Class::Sleep | Class::Wait => true,
-                    // A read of a file does not wait for work.
-                    Class::Read => !site.target.starts_with('/') && !files.contains(site.target.as_str()),
-                    _ => false,
-                })
-                .collect(),
+            idle: idle.collect(),
         }
     }
 
-    pub fn class_of(&self, entry: &Entry) -> Class {
+    pub fn is_accept(&self, site: SiteId) -> bool {
+        self.class[site as usize] == Class::Accept
+    }
+
+    fn class_of(&self, entry: &Entry) -> Class {
         self.class[entry.site() as usize]
     }
 
@@ -60,11 +75,13 @@ pub struct Anchor {
 /// The wait that a process comes back to; null when there is none.
 pub fn anchor(process: &Process, sites: &Sites, waits: &mut Waits) -> Option<Anchor> {
     let mut accepts = Vec::new();
+    let has_children = process.deeds.iter().any(|(_, deed)| matches!(deed, Deed::Bore(_)));
     for (at, entry) in process.entries.iter().enumerate() {
-        if sites.may_idle[entry.site() as usize] {
-            waits.add(entry);
-        } else if sites.accepts(entry) {
-            accepts.push(at as u32);
+        match sites.idle[entry.site() as usize] {
+            Idle::May => waits.add(entry),
+            Idle::WithoutChildren if !has_children => waits.add(entry),
+            _ if sites.accepts(entry) => accepts.push(at as u32),
+            _ => {}
         }
     }
     let worker = waits.worker();

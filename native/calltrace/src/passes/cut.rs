@@ -2,7 +2,6 @@
 
 use super::anchor::{Anchor, Sites};
 use crate::journal::{Entry, Process};
-use crate::names::Class;
 
 /// From the return of one idle wait to the start of the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,9 +35,7 @@ impl Pass {
 
 /// Give each pass of a process, in order, to `take`. A pass without a call is one too: it woke, and slept again.
 pub fn cut(process: &Process, anchor: Anchor, sites: &Sites, mut take: impl FnMut(Pass)) {
-    let accept_idles = anchor
-        .idle
-        .is_some_and(|site| sites.class[site as usize] == Class::Accept);
+    let accept_idles = anchor.idle.is_some_and(|site| sites.is_accept(site));
     let mut gaps = process.gaps.iter().map(|gap| gap.0).peekable();
     let mut open: Option<Pass> = None;
     let end_before = |at: u32| process.entries[..at as usize].last().map_or(0, Entry::end_ns);

@@ -151,14 +151,16 @@ fn service_loop(
 ) -> Option<ServiceLoop> {
     let known = &journal.processes[process as usize];
     let anchor = anchor(known, sites, waits)?;
-    let counts = accepting_only(journal, process, anchor, sites);
+    let only_accepting = accepting_only(journal, process, anchor, sites);
     let mut tally = Tally::default();
     let mut cut_off = Vec::new();
     sums.clear();
     cut(known, anchor, sites, |pass| {
         tally.idle_s += pass.idle_s;
-        tally.busy_s += pass.seconds();
-        if pass.is_empty() || (counts && !pass.accepts) {
+        tally.busy_s += if pass.complete { pass.seconds() } else { 0.0 };
+        // What a server does before it first waits for clients is its start.
+        let counts = pass.accepts || !(only_accepting || anchor.server && !pass.complete);
+        if pass.is_empty() || !counts {
             tally.wakeups += u64::from(pass.complete);
         } else if pass.complete {
             sums.add(known, &pass);
@@ -198,8 +200,9 @@ fn accepting_only(journal: &Journal, process: ProcessId, anchor: Anchor, sites: 
     let (mut accepting_s, mut busy_s) = (0.0, 0.0);
     if anchor.server {
         cut(&journal.processes[process as usize], anchor, sites, |pass| {
-            busy_s += pass.seconds();
-            accepting_s += if pass.accepts { pass.seconds() } else { 0.0 };
+            let seconds = if pass.complete { pass.seconds() } else { 0.0 };
+            busy_s += seconds;
+            accepting_s += if pass.accepts { seconds } else { 0.0 };
         });
     }
     anchor.server && accepting_s >= LEAST_ACCEPTING * busy_s

@@ -1,4 +1,5 @@
 use super::*;
+use crate::journal::Deed;
 use crate::roles::roles;
 use crate::story::Story;
 
@@ -128,6 +129,36 @@ fn an_excerpt_without_a_whole_pass_gives_what_it_shows_at_least() {
     assert!(loops[0].at_least && loops[0].idle_s.is_none());
     assert_eq!((loops[0].passes, loops[0].complete_passes), (1, 0));
     assert!(near(loops[0].seconds_per_pass, 0.0429), "{}", loops[0].seconds_per_pass);
+}
+
+#[test]
+fn the_start_of_a_server_is_no_pass_and_pipes_of_children_are_no_idleness() {
+    let mut story = Story::new();
+    let server = story.process(1);
+    story.call(server, 90.0, 50.0, "read(/etc/config)");
+    for pass in 0..6 {
+        let now_s = 100.0 + f64::from(pass);
+        story.call(server, now_s + 0.5, 0.5, "accept(3)");
+        story.call(server, now_s + 0.7, 0.2, "read(4)");
+    }
+    let loops = found(&story);
+    assert_eq!((loops[0].passes, loops[0].complete_passes), (6, 5));
+    assert!(near(loops[0].seconds_per_pass, 0.5));
+
+    let mut story = Story::new();
+    let shell = story.process(1);
+    for pass in 0..6 {
+        let child = story.child(shell, 2 + pass);
+        let now_s = f64::from(pass);
+        story.call(shell, now_s + 0.1, 0.1, "clone()");
+        story.deed(shell, Deed::Bore(child));
+        story.call(shell, now_s + 0.8, 0.7, "read(5)");
+        story.call(shell, now_s + 0.9, 0.1, "wait4(-1)");
+    }
+    for site in &mut story.journal.sites {
+        site.target = "a pipe".to_owned();
+    }
+    assert_eq!(found(&story)[0].anchor.call, "wait4");
 }
 
 #[test]
