@@ -5,8 +5,10 @@ use std::io;
 use calltrace::detect::{Detected, detect};
 use calltrace::digest::{Digest, MOST_DETAIL};
 use calltrace::event::Reason;
+use calltrace::growth::growth;
 use calltrace::journal::{Birth, Deed, End};
 use calltrace::pipeline::{Source, run};
+use calltrace::roles::roles;
 
 struct Text(Option<Vec<u8>>);
 
@@ -215,4 +217,17 @@ fn a_trace_of_perf_begins_with_its_first_stamp() {
     assert_eq!(digest.span_ns, Some((17_647_988_978_000, 17_647_989_978_000)));
     assert_eq!(digest.skipped[&Reason::NoStart].lines, 1);
     close_to(seconds_of(&digest, "read"), 0.002);
+}
+
+#[test]
+fn a_new_program_begins_with_a_heap_of_its_own() {
+    let digest = digest_of(
+        "1700000000.000000 brk(NULL) = 0x1000 <0.000001>
+1700000000.000100 execve(\"/bin/true\", [\"true\"], 0x7ffe /* 3 vars */) = 0 <0.000200>
+1700000000.000400 brk(NULL) = 0x7f0000000000 <0.000001>
+1700000000.000500 brk(0x7f0000021000) = 0x7f0000021000 <0.000001>
+",
+    );
+    let rows = growth(&digest.journal, &roles(&digest.journal));
+    assert_eq!(rows.iter().map(|row| row.mapped_bytes).collect::<Vec<_>>(), [0x21000]);
 }

@@ -30,7 +30,10 @@ impl Digest {
                     self.deed(done.process, Deed::Reaped(child));
                 }
             }
-            Class::Exec => self.executed(done.process, arguments),
+            Class::Exec => {
+                self.executed(done.process, arguments);
+                self.memory(done, event.result, arguments);
+            }
             Class::Open => {
                 let path = first_string(arguments).map(|path| String::from_utf8_lossy(path).into_owned());
                 self.opened(done.process, event.result, path);
