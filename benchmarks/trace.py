@@ -1,12 +1,12 @@
 """How fast a call trace is analysed: `doctord trace` beside what people use on such logs, in one run.
 
-    .venv/bin/python benchmarks/trace.py
+    .venv/bin/python benchmarks/trace.py SAMPLE
 
-A `strace -f -ttt -T` log of 500 MB is made by repeating a sample (`benchmarks/trace_log.py`). Then, several times in
-turn: the analysis on one core and on two, the whole command, mawk that only sums `<...>` by call, a Python script with a
-regular expression that does the same, strace-stats of the crate strace-parse where it is installed
-(`cargo install strace-parse`), and `wc -l` as the floor. Each is a process of its own: seconds from its start to its
-end, and the most memory that it held. The figures are medians.
+A log of 500 MB is made of SAMPLE, one of `strace -f -ttt -T -o`, by repeating it (`benchmarks/trace_log.py`). Then,
+several times in turn: the analysis on one core and on two, the whole command, mawk that only sums `<...>` by call, a
+Python script with a regular expression that does the same, strace-stats of the crate strace-parse where it is
+installed (`cargo install strace-parse`), and `wc -l` as the floor. Each is a process of its own: seconds from its
+start to its end, and the most memory that it held. The figures are medians.
 """
 
 import argparse
@@ -15,12 +15,15 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
+import trace_log
+
 ANALYSIS = "import sys; from doctord._native import analyse_trace; analyse_trace([sys.argv[1]], threads={threads})"
 AWK = (
-    "{ call = $3; sub(/\\(.*/, \"\", call); if (match($0, /<[0-9.]+>$/)) "
+    '{ call = $3; sub(/\\(.*/, "", call); if (match($0, /<[0-9.]+>$/)) '
     "seconds[call] += substr($0, RSTART + 1, RLENGTH - 2) } END { for (call in seconds) print call, seconds[call] }"
 )
 REGEX = r"""
@@ -39,13 +42,16 @@ print(dict(seconds))
 def main() -> None:
     """Measure, and print one line of a table for each."""
     arguments = _arguments()
-    megabytes = arguments.log.stat().st_size / 1e6
-    print(f"{arguments.log}: {megabytes:.0f} MB; medians of {arguments.rounds} rounds")
-    contenders = _contenders(arguments.log, arguments.strace_stats)
-    measured: dict[str, list[tuple[float, float]]] = {name: [] for name in contenders}
-    for _ in range(arguments.rounds):
-        for name, command in contenders.items():
-            measured[name].append(_run(command))
+    with tempfile.TemporaryDirectory(prefix="doctord-trace-", dir="/var/tmp") as folder:  # noqa: S108 - /tmp may be memory
+        log = Path(folder) / "log"
+        trace_log.repeat(arguments.sample.read_bytes(), log, arguments.megabytes * 1_000_000)
+        megabytes = log.stat().st_size / 1e6
+        print(f"{megabytes:.0f} MB; medians of {arguments.rounds} rounds")
+        contenders = _contenders(log, arguments.strace_stats)
+        measured: dict[str, list[tuple[float, float]]] = {name: [] for name in contenders}
+        for _ in range(arguments.rounds):
+            for name, command in contenders.items():
+                measured[name].append(_run(command))
     floor = statistics.median(seconds for seconds, _ in measured["wc -l"])
     print("| what | MB/s | seconds | times wc -l | memory, MiB |\n|---|---|---|---|---|")
     for name, runs in measured.items():
@@ -83,7 +89,8 @@ def _run(command: list[str]) -> tuple[float, float]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("log", type=Path, nargs="?", default=Path("/var/tmp/trace500.log"), help="made by trace_log.py")
+    parser.add_argument("sample", type=Path, help="a log of strace -f -ttt -T -o")
+    parser.add_argument("--megabytes", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--strace-stats", default=shutil.which("strace-stats"), help="the peer's program")
     return parser.parse_args()

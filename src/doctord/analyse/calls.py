@@ -29,8 +29,8 @@ def time_model(trace: Trace) -> TimeModel:
 
 
 def pass_s(trace: Trace) -> float | None:
-    """Seconds of a pass of the loop; null without a loop."""
-    return trace["loop"]["seconds_per_pass"] if trace["loop"] else None
+    """Mean seconds of a pass of the loop, of which what it holds is a share; null without a loop."""
+    return trace["loop"]["mean_s"] if trace["loop"] else None
 
 
 def passes(loop: Loop) -> int:

@@ -46,7 +46,7 @@ def single_threaded_limit(case: Case) -> Iterator[Finding]:
     loop = case.trace["loop"] if case.trace else None
     if case.trace is None or loop is None or not _accepts(case.trace, loop):
         return
-    a_pass, rate, busy = loop["seconds_per_pass"], loop["max_passes_per_second"], _busy_share(loop)
+    a_pass, rate, busy = loop["mean_s"], loop["max_passes_per_second"], _busy_share(loop)
     if not a_pass or rate is None or (a_pass < LONG_PASS_S and (busy or 0.0) < BUSY):
         return
     for_, against = weigh(_signs_of_limit(loop, a_pass, busy))
@@ -177,7 +177,7 @@ def _signs_of_limit(loop: MainLoop, a_pass: float, busy: float | None) -> Iterat
     comes = f"a client that comes meanwhile waits for its end{own}"
     full = "from here on clients queue more often than not"
     waited = 100 * _waited_s(loop) / a_pass
-    yield Sign("trace", "loop.seconds_per_pass", a_pass * 1e3, LONG_PASS_S * 1e3, "{:.1f} ms a pass", comes, "short")
+    yield Sign("trace", "loop.mean_s", a_pass * 1e3, LONG_PASS_S * 1e3, "{:.1f} ms a pass", comes, "short")
     yield Sign("trace", "loop.waits", waited, 50, "{:.0f} % of the pass is waiting", waits)
     if busy is not None:
         reached = "the limit was not reached while this was traced"
