@@ -42,7 +42,7 @@ print(dict(seconds))
 def main() -> None:
     """Measure, and print one line of a table for each."""
     arguments = _arguments()
-    with tempfile.TemporaryDirectory(prefix="doctord-trace-", dir="/var/tmp") as folder:  # noqa: S108 - /tmp may be memory
+    with tempfile.TemporaryDirectory(prefix="doctord-trace-", dir="/var/tmp") as folder:
         log = Path(folder) / "log"
         trace_log.repeat(arguments.sample.read_bytes(), log, arguments.megabytes * 1_000_000)
         megabytes = log.stat().st_size / 1e6
