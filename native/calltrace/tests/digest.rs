@@ -231,3 +231,34 @@ fn a_new_program_begins_with_a_heap_of_its_own() {
     let rows = growth(&digest.journal, &roles(&digest.journal));
     assert_eq!(rows.iter().map(|row| row.mapped_bytes).collect::<Vec<_>>(), [0x21000]);
 }
+
+/// strace -f without -o: names come and go with the second process, and messages break into lines.
+const TERMINAL: &str = r#"
+1700000000.000000 getpid() = 100 <0.000010>
+1700000000.000100 clone(child_stack=NULL, flags=SIGCHLDstrace: Process 101 attached
+ <unfinished ...>
+[pid   101] 1700000000.000300 getpid() = 101 <0.000005>
+[pid   100] 1700000000.000400 <... clone resumed>, child_tidptr=0x7f00) = 101 <0.000300>
+[pid   100] 1700000000.000500 clone(child_stack=NULL, flags=SIGCHLDstrace: Process 102 attached
+, child_tidptr=0x7f00) = 102 <0.000200>
+[pid   101] 1700000000.000900 +++ exited with 0 +++
+[pid   100] 1700000000.001000 +++ exited with 0 +++
+1700000000.001100 getpid() = 102 <0.000005>
+1700000000.001200 +++ exited with 3 +++
+"#;
+
+#[test]
+fn lines_without_a_pid_find_their_process() {
+    let digest = digest_of(TERMINAL);
+    let processes = &digest.journal.processes;
+    let pids: Vec<u32> = processes.iter().map(|process| process.pid).collect();
+    assert_eq!(pids, [100, 101, 102]);
+    assert_eq!([processes[1].parent, processes[2].parent], [Some(0), Some(0)]);
+    assert_eq!(processes[0].entries.len(), 3);
+    assert!(digest.skipped.is_empty(), "{:?}", digest.skipped);
+    let ends: Vec<_> = processes
+        .iter()
+        .map(|process| process.end.clone().map(|(_, end)| end))
+        .collect();
+    assert_eq!(ends, [Some(End::Exited(0)), Some(End::Exited(0)), Some(End::Exited(3))]);
+}

@@ -11,6 +11,7 @@ mod meaning;
 mod processes;
 mod sites;
 pub mod stacks;
+mod unnamed;
 
 use std::collections::BTreeMap;
 
@@ -71,6 +72,8 @@ pub struct Digest {
     file_pid: u32,
     /// Processes within a fork: an unknown process is the child of one of them.
     forking: Vec<ProcessId>,
+    /// Whose call began last without returning on its line.
+    begun_last: Option<ProcessId>,
     /// Whom a detail line is about.
     last: Option<Done>,
 }

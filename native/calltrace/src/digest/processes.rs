@@ -51,10 +51,16 @@ impl Digest {
             _ => event.pid,
         };
         let ends = matches!(event.kind, Kind::Exited | Kind::Killed);
-        let process = match self.by_pid.get(pid, event.thread) {
-            Some(process) if ends || self.journal.processes[process as usize].end.is_none() => process,
-            _ => self.new_process(pid, event.thread, now_ns),
-        };
+        let known = self.by_pid.get(pid, event.thread);
+        let known = known.filter(|&process| ends || self.journal.processes[process as usize].end.is_none());
+        let process = self
+            .interrupted(event)
+            .or(known)
+            .or_else(|| self.by_absence(pid, event))
+            .unwrap_or_else(|| self.new_process(pid, event.thread, now_ns));
+        if event.kind == Kind::Unfinished {
+            self.begun_last = Some(process);
+        }
         let state = &mut self.states[process as usize];
         self.backwards += u64::from(now_ns < state.stamp_ns);
         state.stamp_ns = now_ns;
