@@ -20,7 +20,7 @@ class About(TypedDict):
 
     files: list[str]
     tool: str
-    kind: Literal["calls", "summary"]
+    kind: Literal["calls", "summary", "histograms"]
     clock: str | None
     began: str | None
     seconds: float | None
@@ -291,6 +291,31 @@ Timeline = TypedDict(
 )
 
 
+class Stack(TypedDict):
+    """Calls from one place in the program, its innermost frame first."""
+
+    call: str
+    frames: list[str]
+    count: int
+    seconds: float
+
+
+class Values(TypedDict):
+    """A bucket of a histogram: values from `low` to below `high`; null is without end."""
+
+    low: float | None
+    high: float | None
+    count: int
+
+
+class Histogram(TypedDict):
+    """A distribution that a tool printed, in its own unit."""
+
+    key: str
+    unit: str | None
+    buckets: list[Values]
+
+
 class Trace(TypedDict):
     """The whole document."""
 
@@ -308,3 +333,5 @@ class Trace(TypedDict):
     births: list[Births]
     timeline: Timeline | None
     folded: dict[str, int]
+    stacks: list[Stack]
+    histograms: list[Histogram]

@@ -5,26 +5,32 @@ from dataclasses import dataclass
 
 from doctord.analyse.calls import NO_CALL
 from doctord.analyse.calls_compared import Change, Comparison
-from doctord.chart.calltrace import Call, Growth, MainLoop, Process, Repetition, Target, Trace
+from doctord.chart.calltrace import Call, Growth, Histogram, MainLoop, Process, Repetition, Target, Trace, Values
 from doctord.diagnose.words import in_bytes, in_share, in_time, shortened, who
 from doctord.report import trace_wording as words
+from doctord.report.lines import hashes
 
 NOT_KNOWN = "-"
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns of figures and a last one of words. Columns of which nothing is known are left out."""
+    """Columns of figures and a last one of words. Columns of which nothing is known are left out.
+
+    A table that is `whole` says something only with all its rows; of the others the first tell most.
+    """
 
     title: str
     names: Sequence[str]
     rows: Sequence[Sequence[str]]
+    whole: bool = False
 
 
 def tables(trace: Trace) -> list[Table]:
     """The tables that hold something, in the order of reading."""
     made = (_loops(trace), _calls(trace), _processes(trace), _targets(trace), _repetitions(trace), _births(trace))
-    return [table for table in (*made, _memory(trace)) if table.rows]
+    more = (_memory(trace), _stacks(trace), *map(_histogram, trace["histograms"]))
+    return [table for table in (*made, *more) if table.rows]
 
 
 def waits(loop: MainLoop) -> Table:
@@ -147,6 +153,34 @@ def _growth(one: Growth) -> tuple[str, ...]:
     asked = one["advice"] or "asked for" if one["page_size_requested"] else "not asked for"
     where = f"{one['call']} by {who(one['role'])}: {pieces}{f' in extents of {extents}' if extents else ''}"
     return in_bytes(one["mapped_bytes"]), str(one["calls"]), per_mb, asked, where
+
+
+def _stacks(trace: Trace) -> Table:
+    rows = (
+        (_time(one["seconds"]), str(one["count"]), f"{one['call']}() < {' < '.join(one['frames'][:6])}")
+        for one in trace["stacks"]
+    )
+    return _table("From where in the program", ("seconds", "calls", "call and its callers"), rows)
+
+
+def _histogram(one: Histogram) -> Table:
+    """The buckets from the first that holds something to the last; one that counts nothing is no gap."""
+    held = [at for at, bucket in enumerate(one["buckets"]) if bucket["count"]]
+    buckets = one["buckets"][held[0] : held[-1] + 1] if held else []
+    total = sum(bucket["count"] for bucket in buckets)
+    shares = [bucket["count"] / total for bucket in buckets]
+    rows = [
+        (_values(bucket), str(bucket["count"]), f"{in_share(share):>5} {hashes(share, 20)}".rstrip())
+        for bucket, share in zip(buckets, shares, strict=True)
+    ]
+    unit = f", {one['unit']}" if one["unit"] else ", unit not given"
+    return Table(f"Distribution of {one['key'] or 'values'}{unit}", ("values", "count", "share"), rows, whole=True)
+
+
+def _values(bucket: Values) -> str:
+    if bucket["low"] is None or bucket["high"] is None:
+        return f"below {bucket['high']:g}" if bucket["low"] is None else f"{bucket['low']:g} and more"
+    return f"{bucket['low']:g} to {bucket['high']:g}"
 
 
 def _table(title: str, names: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:

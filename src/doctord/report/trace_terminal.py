@@ -49,9 +49,10 @@ def _page(trace: Trace, diagnosis: Diagnosis, comparison: Comparison | None, wid
         yield from _path(trace["loop"], width)
     for part in tables(trace):
         yield from heading(part.title, width)
-        yield from table(part.names, part.rows[:MOST], width)
-        if len(part.rows) > MOST:
-            yield from hanging("  ", f"and {len(part.rows) - MOST} more, of less", width)
+        most = len(part.rows) if part.whole else MOST
+        yield from table(part.names, part.rows[:most], width)
+        if len(part.rows) > most:
+            yield from hanging("  ", f"and {len(part.rows) - most} more, of less", width)
     yield from _unseen(trace, width)
 
 

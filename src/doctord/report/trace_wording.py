@@ -23,6 +23,8 @@ def verdict(trace: Trace, diagnosis: Diagnosis) -> str:
     """The verdict in one line."""
     if diagnosis.findings:
         return wording.verdict(diagnosis)
+    if trace["trace"]["kind"] == "histograms":
+        return "No verdict: distributions alone do not say where the time went"
     if not trace["trace"]["calls"]:
         return "No verdict: there is no call in the trace"
     loop = trace["loop"]
@@ -37,8 +39,9 @@ def about(read: About) -> str:
     """What was read: the files, the tool, and how much."""
     names = [PurePath(file).name for file in read["files"]]
     files = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-    calls = f"{_count(read['calls'], 'call', 'calls')} of {_count(read['processes'], 'process', 'processes')}"
-    parts = [f"{files}: {read['tool']}", calls]
+    what = ("value", "values") if read["kind"] == "histograms" else ("call", "calls")
+    processes = f" of {_count(read['processes'], 'process', 'processes')}" if read["processes"] else ""
+    parts = [f"{files}: {read['tool']}", f"{_count(read['calls'], *what)}{processes}"]
     if read["seconds"] is not None:
         parts.append(f"{in_time(read['seconds'])}")
     if read["began"]:
@@ -136,6 +139,8 @@ def unseen(trace: Trace) -> Iterator[str]:
         yield ELAPSED_IS[read["elapsed_is"]]
     if read["kind"] == "summary":
         yield "A summary holds sums only: no loop, no sizes, no files. Trace without -c to see them."
+    elif read["kind"] == "histograms":
+        yield "The calls behind these distributions: trace the process to see them."
     elif read["elapsed_is"] is None:
         yield "The trace has no times of calls: take it with strace -f -ttt -T or truss -f -d -D -E."
     elif not read["has_cpu"]:
