@@ -46,7 +46,7 @@ fn the_listener_before_is_read_whole() {
     };
     let (layout, events, details) = truss_events(&text);
     assert!(layout.clock == Clock::Start && layout.has_pid && layout.has_delta && layout.has_cpu);
-    assert_eq!((events.len(), details), (125, 17));
+    assert_eq!((events.len(), details), (126, 16));
     let cladm: Vec<&Event> = events
         .iter()
         .filter(|(line, event)| event.name.of(line) == b"cladm")
