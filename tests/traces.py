@@ -100,7 +100,7 @@ def healthy(about: Part | None = None, totals: Part | None = None, **parts: Any)
         "targets": [target("/etc/passwd", reads=2, read_bytes=2000)], "sizes": {"read": [], "write": []},
         "loop": loop(), "loops": [], "repetitions": [repetition("close", calls=400, seconds=0.02)],
         "memory": [growth(mapped_bytes=2_000_000, calls=12, calls_per_mb=6.0)], "births": [births()],
-        "timeline": None, "folded": {}, "stacks": [], "histograms": [],
+        "timeline": None, "folded": {}, "stacks": [], "histograms": [], "live": None,
     }  # fmt: skip
     return cast(Trace, base | parts)
 

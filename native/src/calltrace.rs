@@ -4,9 +4,16 @@ use std::io;
 use std::path::PathBuf;
 
 use ::calltrace::analyse::{Problem, Request, analyse};
+use ::calltrace::names;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+
+/// What a system call does, in the document's word: `read`, `poll`, `fork`...
+#[pyfunction]
+pub fn call_class(name: &str) -> &'static str {
+    names::class(names::index(name.as_bytes())).words()
+}
 
 /// Analyse the files of one trace; the document as JSON. `watch` is called with the bytes read so far.
 #[pyfunction]

@@ -4,6 +4,7 @@ pub mod batch;
 pub mod calltrace;
 pub mod host;
 pub mod lake;
+pub mod syscalls;
 pub mod table;
 
 use pyo3::prelude::*;
@@ -13,9 +14,11 @@ mod _native {
     #[pymodule_export]
     use crate::batch::Batch;
     #[pymodule_export]
-    use crate::calltrace::analyse_trace;
+    use crate::calltrace::{analyse_trace, call_class};
     #[pymodule_export]
     use crate::host::HostSampler;
     #[pymodule_export]
     use crate::lake::{SegmentWriter, read_segment, seal_segment};
+    #[pymodule_export]
+    use crate::syscalls::{syscall_name, syscall_number};
 }

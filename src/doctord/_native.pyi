@@ -69,6 +69,15 @@ def analyse_trace(
     Raises an OSError when a file cannot be read, a ValueError with a message and a hint when it is no trace.
     """
 
+def call_class(name: str) -> str:
+    """What a system call does, as `calls[].class` of docs/reference/trace.md has it; `other` when it is not known."""
+
+def syscall_name(number: int) -> str | None:
+    """Name of a system call on this machine; None when it has none of that number."""
+
+def syscall_number(name: str) -> int | None:
+    """Number of a system call on this machine; None when it has none of that name."""
+
 class HostSampler:
     """Samples this Linux host: see `doctord.collect.linux`."""
 

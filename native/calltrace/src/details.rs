@@ -132,7 +132,8 @@ fn site(event: &Event, class: Class, chunk: &[u8]) -> u64 {
         _ if class.has_descriptor() && event.fd >= 0 => hasher.write_u32(event.fd as u32),
         Class::Open | Class::Path | Class::Exec => hasher.write(first_string(arguments).unwrap_or(arguments)),
         Class::Poll => write_masked(&mut hasher, watched(event.name.of(chunk), arguments)),
-        Class::Lock | Class::Fork | Class::Wait => {}
+        // A sleep's length, or the moment it lasts until, is another each time.
+        Class::Lock | Class::Fork | Class::Wait | Class::Sleep => {}
         _ => write_masked(&mut hasher, arguments),
     }
     hasher.finish()

@@ -316,6 +316,29 @@ class Histogram(TypedDict):
     buckets: list[Values]
 
 
+class Used(TypedDict):
+    """What the traced processes used a second; null when it could not be read."""
+
+    cpu_ms_per_s: float | None
+    switches_per_s: float | None
+
+
+class Live(TypedDict):
+    """How a running process was traced, and what that cost it.
+
+    `how` is strace or bpftrace; `ended` is time, limit (of the log), ended (the process did) or interrupted (by the
+    user).
+    """
+
+    how: str
+    pid: int
+    processes: int
+    seconds: float
+    ended: str
+    before: Used
+    during: Used
+
+
 class Trace(TypedDict):
     """The whole document."""
 
@@ -335,3 +358,4 @@ class Trace(TypedDict):
     folded: dict[str, int]
     stacks: list[Stack]
     histograms: list[Histogram]
+    live: Live | None

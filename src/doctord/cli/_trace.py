@@ -13,7 +13,6 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from doctord.analyse.calls_compared import Comparison, compare
 from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
-from doctord.cli._verdict import check_writable
 from doctord.cli.arguments import Refusal
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Diagnosis
@@ -43,19 +42,20 @@ class Examined:
         }
 
 
-def analysed(before: Sequence[Path], files: Sequence[Path], *, stacks: bool, outputs: Sequence[Path]) -> Examined:
+def analysed(before: Sequence[Path], files: Sequence[Path], *, stacks: bool) -> Examined:
     """Read one trace, or two of which the first came before, and diagnose the last.
 
     Args:
         before: the files of the trace before; none where nothing is compared.
         files: the files of the trace.
         stacks: whether to sum calls by their stacks.
-        outputs: files to be written later: a refusal now where that will not do.
     """
-    for output in outputs:
-        check_writable(output)
     earlier = _read(before, stacks=stacks) if before else None
-    trace = _read(files, stacks=stacks)
+    return examined(_read(files, stacks=stacks), earlier)
+
+
+def examined(trace: Trace, earlier: Trace | None = None) -> Examined:
+    """Diagnose a trace, and compare it with the one before."""
     comparison = compare(earlier, trace) if earlier else None
     return Examined(trace, diagnose(Chart(), trace=trace), earlier, comparison)
 

@@ -1,22 +1,43 @@
 """`doctord trace`: from a log of system calls to the reason for the delay."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import Refusal, said
+from doctord.cli.arguments import Refusal, parse_duration, parse_size, said
 
 STANDARD_INPUT = "-"
+
+
+class How(StrEnum):
+    """What traces a running process."""
+
+    AUTO = "auto"
+    BPF = "bpf"
+    STRACE = "strace"
 
 
 @app.command()
 def trace(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Logs of strace, truss or perf trace; - is standard input.")
-    ],
+        list[Path] | None,
+        typer.Argument(metavar="FILE...", help="Logs of strace, truss or perf trace; - is standard input."),
+    ] = None,
     together: Annotated[bool, typer.Option("--together", help="Take two files as parts of one trace.")] = False,
+    pid: Annotated[int | None, typer.Option(metavar="PID", help="Trace this running process instead.")] = None,
+    length: Annotated[str, typer.Option("--for", metavar="TIME", help="How long, with --pid.")] = "10s",
+    how: Annotated[
+        How,
+        typer.Option(
+            help="bpf sums calls in the kernel, strace records each at a high cost to the process; auto: bpf."
+        ),
+    ] = How.AUTO,
+    tree: Annotated[bool, typer.Option(help="Trace its descendants too, with --pid.")] = True,
+    keep: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the log of strace.")] = None,
+    limit: Annotated[str, typer.Option(metavar="SIZE", help="Stop at a log of strace this long.")] = "1GB",
     stacks: Annotated[bool, typer.Option("--stacks", help="Sum calls by their stacks (strace -k).")] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with the timeline of a pass.")] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the timeline alone.")] = None,
@@ -26,16 +47,24 @@ def trace(
     """Say from system-call traces where the time went, and why.
 
     Two files are compared, the earlier one first: what became faster, slower, more or less frequent. Files of one name
-    with process ids at the end (strace -ff) are one trace.
+    with process ids at the end (strace -ff) are one trace. With --pid a running process is traced now.
     """
     with said():
-        from doctord.cli._trace import analysed, conclude, write
+        if (pid is None) == (not files):
+            raise Refusal("name either files or a process", "doctord trace FILE, or doctord trace --pid PID --for 10s")
+        from doctord.cli import _live, _trace
+        from doctord.cli._verdict import check_writable
 
-        outputs = [file for file in (html, svg, folded) if file]
-        before, after = _traces(files, together=together)
-        examined = analysed(before, after, stacks=stacks, outputs=outputs)
-        write(examined, html=html, svg=svg, folded=folded)
-        conclude(examined, json=json)
+        for output in filter(None, (html, svg, folded, keep)):
+            check_writable(output)
+        if pid is None:
+            examined = _trace.analysed(*_traces(files or [], together=together), stacks=stacks)
+        else:
+            seconds, limit_bytes = parse_duration(length), parse_size(limit)
+            traced = _live.trace(pid, seconds, how=how.value, tree=tree, keep=keep, limit_bytes=limit_bytes)
+            examined = _trace.examined(traced)
+        _trace.write(examined, html=html, svg=svg, folded=folded)
+        _trace.conclude(examined, json=json)
 
 
 def _traces(files: list[Path], *, together: bool) -> tuple[list[Path], list[Path]]:

@@ -39,7 +39,7 @@ def read(paths: Sequence[Path], *, stacks: bool = False, watch: Callable[[int], 
     except ValueError as error:
         message, hint = error.args
         raise Refusal(message, hint) from error
-    trace = json.loads(document)
+    trace = json.loads(document) | {"live": None}
     if trace["loop"]:  # empty lists are left out of a loop
         trace["loop"] = {"steps": [], "path": []} | trace["loop"]
     return cast(Trace, trace)

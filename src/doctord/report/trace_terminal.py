@@ -53,6 +53,10 @@ def _page(trace: Trace, diagnosis: Diagnosis, comparison: Comparison | None, wid
         yield from table(part.names, part.rows[:most], width)
         if len(part.rows) > most:
             yield from hanging("  ", f"and {len(part.rows) - most} more, of less", width)
+    if trace["live"]:
+        yield from heading("How it was traced", width)
+        for line in words.taken(trace["live"]):
+            yield from hanging("  ", line, width)
     yield from _unseen(trace, width)
 
 

@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from doctord.analyse.calls import NO_CALL, NOT_IN_TRACE
 from doctord.analyse.calls_compared import Change, Comparison
-from doctord.chart.calltrace import About, Loop, MainLoop, PathPart, Step, Trace, Wait
+from doctord.chart.calltrace import About, Live, Loop, MainLoop, PathPart, Step, Trace, Wait
 from doctord.diagnose.finding import Diagnosis
 from doctord.diagnose.words import arguments, in_bytes, in_rate, in_share, in_time, ordinal, shortened, who
 from doctord.report import wording
@@ -46,7 +46,7 @@ def about(read: About) -> str:
         parts.append(f"{in_time(read['seconds'])}")
     if read["began"]:
         parts.append(f"from {datetime.fromisoformat(read['began']).astimezone(UTC):%F %T} UTC")
-    return ", ".join([*parts, in_bytes(read["bytes"])])
+    return ", ".join([*parts, in_bytes(read["bytes"])] if read["bytes"] else parts)
 
 
 def rate(loop: Loop) -> str:
@@ -137,7 +137,9 @@ def unseen(trace: Trace) -> Iterator[str]:
         yield f"{read['calls_without_detail']} calls are in the sums only: no more are kept in detail"
     if read["elapsed_is"] in ELAPSED_IS:
         yield ELAPSED_IS[read["elapsed_is"]]
-    if read["kind"] == "summary":
+    if trace["live"]:
+        yield from _live(trace["live"])
+    elif read["kind"] == "summary":
         yield "A summary holds sums only: no loop, no sizes, no files. Trace without -c to see them."
     elif read["kind"] == "histograms":
         yield "The calls behind these distributions: trace the process to see them."
@@ -147,6 +149,33 @@ def unseen(trace: Trace) -> Iterator[str]:
         yield "CPU time in calls: only truss -E gives it."
     if trace["loop"] is None and read["kind"] == "calls":
         yield "No loop of a server was found."
+
+
+ENDED = {
+    "time": "",
+    "limit": "; it stopped at the limit of its log",
+    "ended": "; the process ended",
+    "interrupted": "; you stopped it",
+}
+
+
+def taken(live: Live) -> Iterator[str]:
+    """How a running process was traced, and what that cost it."""
+    count = _count(live["processes"], "process", "processes")
+    yield f"{live['how']} traced {count} for {in_time(live['seconds'])}{ENDED[live['ended']]}"
+    for key, unit in (("cpu_ms_per_s", "ms of CPU"), ("switches_per_s", "context switches")):
+        before, during = live["before"][key], live["during"][key]  # type: ignore[literal-required]
+        if before is not None and during is not None:
+            yield f"They used {before:.0f} {unit} a second before, {during:.0f} while they were traced"
+
+
+def _live(live: Live) -> Iterator[str]:
+    if live["how"] == "bpftrace":
+        yield (
+            "Sums by call only: --how strace shows single calls, files, repetitions and the path through other "
+            "processes, and slows the process down far more."
+        )
+        yield "Percentiles are right to a factor of two."
 
 
 def _count(number: int, one: str, more: str) -> str:
