@@ -1,0 +1,1 @@
+"""Latency maps: histograms over time, and what they show."""

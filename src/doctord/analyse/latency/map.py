@@ -1,0 +1,289 @@
+"""A latency map: the histograms of one subject over time, from the rows of a chart.
+
+A column is one interval. It holds a histogram where the source gives one, a mean alone where the source knows no more,
+and neither where nothing was measured: that is a gap, and differs from an interval without any wait.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from difflib import get_close_matches
+from itertools import groupby
+from math import inf
+from typing import Literal
+
+import polars as pl
+
+from doctord.analyse.latency.histogram import Bucket, Histogram
+from doctord.chart.chart import Chart
+from doctord.errors import Refusal
+
+# An interval that begins this share of itself after the last one ended leaves a gap between them.
+GAP_SHARE = 0.5
+# Gaps are drawn no wider than this many columns: a night without measurements must not push the days out of sight.
+MOST_GAP_COLUMNS = 10
+
+Kind = Literal["histogram", "mean"]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Something whose latency a chart holds: its name, the server (null: the host), and what is known of it."""
+
+    name: str
+    db: str | None
+    kind: Kind
+    columns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """What is known of an interval when its distribution is not: waits, and their mean, microseconds."""
+
+    count: float
+    us: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One interval, by its end. A gap has neither histogram nor mean."""
+
+    end: datetime
+    interval_s: float
+    histogram: Histogram | None = None
+    mean: Mean | None = None
+
+    @property
+    def is_gap(self) -> bool:
+        """Whether nothing was measured."""
+        return self.histogram is None and self.mean is None
+
+    @property
+    def count(self) -> float | None:
+        """Waits in the interval; null in a gap."""
+        if self.histogram is not None:
+            return self.histogram.total
+        return self.mean.count if self.mean else None
+
+    @property
+    def waited_us(self) -> float | None:
+        """Time waited in the interval; null in a gap."""
+        if self.histogram is not None:
+            return self.histogram.time.us
+        return self.mean.count * (self.mean.us or 0.0) if self.mean else None
+
+    @property
+    def mean_us(self) -> float | None:
+        """Mean latency; null without waits."""
+        return self.waited_us / self.count if self.waited_us is not None and self.count else None
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """An event beside the map: a restart, a gap with its reason, a change of settings."""
+
+    at: datetime
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyMap:
+    """Columns of one subject in time order, without overlap, gaps among them."""
+
+    subject: str
+    db: str | None
+    host: str | None
+    kind: Kind
+    columns: tuple[Column, ...]
+    markers: tuple[Marker, ...] = ()
+
+    @property
+    def whole(self) -> Histogram:
+        """All columns' waits together; empty for a map of means."""
+        return Histogram.of(
+            bucket for column in self.columns if column.histogram for bucket in column.histogram.buckets
+        )
+
+    def between(self, since: datetime | None, until: datetime | None) -> "LatencyMap":
+        """The columns that end after `since` and no later than `until`."""
+        inside = (
+            column
+            for column in self.columns
+            if (since is None or column.end > since) and (until is None or column.end <= until)
+        )
+        return replace(self, columns=tuple(inside))
+
+
+def subjects(chart: Chart) -> list[Subject]:
+    """All that the chart knows latencies of, by name; of two kinds under one name only the histogram is given."""
+    keys = ["name", "db"]
+    kinds = (("histogram", _histograms(chart)), ("mean", _means(chart)))
+    found = (
+        pl.concat([frame.select(*keys, "ts", kind=pl.lit(kind)) for kind, frame in kinds])
+        .group_by([*keys, "kind"])
+        .agg(columns=pl.col("ts").n_unique())
+        .sort([*keys, "kind"])
+        .unique(keys, keep="first", maintain_order=True)
+    )
+    return [Subject(row["name"], row["db"], row["kind"], row["columns"]) for row in found.iter_rows(named=True)]
+
+
+def latency_map(
+    chart: Chart,
+    subject: str,
+    *,
+    db: str | None = None,
+    instance: str | None = None,
+    host: str | None = None,
+    column_s: float | None = None,
+) -> LatencyMap:
+    """The map of one subject.
+
+    Args:
+        chart: Rows of `latency`; of `wait` and `disk` for what has means only; of `event` for the markers.
+        subject: A name that `subjects` gives.
+        db: The server; null takes the one there is.
+        instance: An instance of a clustered server; null takes all of them together.
+        host: The host; null takes the one there is.
+        column_s: Seconds a column is to cover; null leaves the source's own intervals.
+
+    Raises:
+        Refusal: there is no such subject, or it is not clear of which server or host.
+    """
+    rows, kind = _histograms(chart).filter(name=subject), "histogram"
+    if rows.is_empty():
+        rows, kind = _means(chart).filter(name=subject), "mean"
+    if rows.is_empty():
+        raise _unknown(chart, subject)
+    rows, db = _only(rows, "db", db, subject)
+    rows, host = _only(rows, "host", host, subject)
+    if instance is not None:
+        rows, _ = _only(rows, "instance", instance, subject)
+    if column_s:
+        rows = _wider(rows, column_s)
+    columns = _histogram_columns(rows) if kind == "histogram" else _mean_columns(rows)
+    return LatencyMap(
+        subject,
+        db,
+        host,
+        "histogram" if kind == "histogram" else "mean",
+        tuple(_with_gaps(columns)),
+        _markers(chart, db),
+    )
+
+
+def _histograms(chart: Chart) -> pl.DataFrame:
+    return chart.frame("latency").rename({"subject": "name"})
+
+
+def _means(chart: Chart) -> pl.DataFrame:
+    """Means under the same names: `name`, `db`, `count`, `waited_us` of each interval."""
+    seconds = pl.col("interval_s")
+    waits = chart.frame("wait").select(
+        "ts",
+        "interval_s",
+        "host",
+        "db",
+        "instance",
+        name="event",
+        count=pl.col("waits_per_s") * seconds,
+        waited_us=pl.col("waited_s_per_s") * seconds * 1e6,
+    )
+    disks = [_disk_means(chart, operation) for operation in ("read", "write")]
+    return pl.concat([waits, *disks], how="diagonal").filter(pl.col("count").is_not_null())
+
+
+def _disk_means(chart: Chart, operation: str) -> pl.DataFrame:
+    count = pl.col(f"{operation}s_per_s") * pl.col("interval_s")
+    return chart.frame("disk").select(
+        "ts",
+        "interval_s",
+        "host",
+        name=pl.col("device") + f" {operation}",
+        count=count,
+        waited_us=count * pl.col(f"{operation}_ms").fill_null(0.0) * 1e3,
+    )
+
+
+def _unknown(chart: Chart, subject: str) -> Refusal:
+    names = [known.name for known in subjects(chart)]
+    folded = {name.casefold(): name for name in names}
+    near = [folded[name] for name in get_close_matches(subject.casefold(), folded, 3, 0.5)]
+    if not names:
+        return Refusal("there are no latencies in it", "histograms come from doctord map --record, or from files")
+    hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(names[:8])}"
+    return Refusal(f"no latencies of {subject!r}", hint)
+
+
+def _only(rows: pl.DataFrame, column: str, wanted: str | None, subject: str) -> tuple[pl.DataFrame, str | None]:
+    """The rows of one server or host, and which that is."""
+    if wanted is not None:
+        rows = rows.filter(pl.col(column) == wanted)
+    there = rows[column].unique().sort().to_list()
+    if not there:
+        raise Refusal(f"no latencies of {subject!r} on {wanted}", f"leave out --{column} to see where there are")
+    if len(there) > 1:
+        named = ", ".join(str(name) for name in there)
+        raise Refusal(f"latencies of {subject!r} come from {len(there)} places: {named}", f"choose one with --{column}")
+    return rows, there[0]
+
+
+def _wider(rows: pl.DataFrame, column_s: float) -> pl.DataFrame:
+    """The rows as if each interval had lasted so long, ending at multiples of it."""
+    width_us = round(column_s * 1e6)
+    end_us = ((pl.col("ts").dt.epoch("us") - 1) // width_us + 1) * width_us
+    return rows.with_columns(ts=pl.from_epoch(end_us, "us").dt.replace_time_zone("UTC"), interval_s=pl.lit(column_s))
+
+
+def _histogram_columns(rows: pl.DataFrame) -> Iterator[Column]:
+    known = pl.when(pl.col("waited_us").is_null().any()).then(None).otherwise(pl.col("waited_us").sum())
+    summed = (
+        rows.group_by("ts", "gt_us", "le_us")
+        .agg(interval_s=pl.col("interval_s").max(), count=pl.col("count").sum(), waited_us=known)
+        .sort("ts", "gt_us")
+    )
+    columns = ("ts", "interval_s", "gt_us", "le_us", "count", "waited_us")
+    for end, group in groupby(summed.select(columns).iter_rows(), key=lambda row: row[0]):
+        held = list(group)
+        buckets = (
+            Bucket(low, inf if high is None else high, count, waited)
+            for _, _, low, high, count, waited in held
+            if count
+        )
+        yield Column(end, max(row[1] or 0.0 for row in held), Histogram.of(buckets))
+
+
+def _mean_columns(rows: pl.DataFrame) -> Iterator[Column]:
+    summed = (
+        rows.group_by("ts")
+        .agg(interval_s=pl.col("interval_s").max(), count=pl.col("count").sum(), waited_us=pl.col("waited_us").sum())
+        .sort("ts")
+    )
+    for end, interval_s, count, waited_us in summed.iter_rows():
+        yield Column(end, interval_s or 0.0, mean=Mean(count, waited_us / count if count else None))
+
+
+def _with_gaps(columns: Iterator[Column]) -> Iterator[Column]:
+    """The columns, and empty ones for the time between them that nothing covers."""
+    last: Column | None = None
+    for column in columns:
+        if last and column.interval_s:
+            missing_s = (column.end - last.end).total_seconds() - column.interval_s
+            if missing_s > GAP_SHARE * column.interval_s:
+                yield from _gap(last.end, missing_s, column.interval_s)
+        yield column
+        last = column
+
+
+def _gap(since: datetime, missing_s: float, interval_s: float) -> Iterator[Column]:
+    number = min(max(round(missing_s / interval_s), 1), MOST_GAP_COLUMNS)
+    for nth in range(number):
+        yield Column(since + timedelta(seconds=missing_s * (nth + 1) / number), missing_s / number)
+
+
+def _markers(chart: Chart, db: str | None) -> tuple[Marker, ...]:
+    events = chart.frame("event").filter(pl.col("kind") != "unseen").sort("ts")
+    if "db" in events.columns and db is not None:
+        events = events.filter(pl.col("db").is_null() | (pl.col("db") == db))
+    return tuple(Marker(row["ts"], row["kind"], row["text"] or "") for row in events.iter_rows(named=True))
