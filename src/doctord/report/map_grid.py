@@ -1,0 +1,133 @@
+"""The cells of a latency map as they are drawn: which buckets are shown, and how much each cell holds.
+
+The source's buckets become rows between edges at which none of them has to be cut: powers of two where they allow it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise, starmap
+from math import ceil, inf, log1p, log2, sqrt
+from typing import Literal
+
+from doctord.analyse.latency.histogram import Bucket, Histogram
+from doctord.analyse.latency.map import LatencyMap
+
+Scale = Literal["linear", "root", "log"]
+Value = Literal["count", "time"]
+# A logarithmic scale spreads so many orders of magnitude over the colours.
+LOG_STEEPNESS = 1000.0
+# Steps between two edges that are tried, the finest first: half a power of two, one, two...
+RATIOS = (sqrt(2), 2.0, 4.0, 16.0, 256.0)
+# What is less than this share of all may be shown in a common lowest row.
+RARE_SHARE = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of cells: latencies above `gt_us` and up to `le_us`, which is infinite above the last edge."""
+
+    gt_us: float
+    le_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Waits of one row in one column, and their time, microseconds."""
+
+    count: int
+    waited_us: float
+
+
+# A column's cells, from the lowest row up; null where nothing was measured, or the mean alone.
+Cells = tuple[Cell, ...] | None
+
+EMPTY = Cell(0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Rows from the shortest latency up, and the cells of each column of the map."""
+
+    rows: tuple[Row, ...]
+    columns: tuple[Cells, ...]
+
+    def largest(self, what: Value) -> float:
+        """The largest value of any cell; 0 when there is none."""
+        return max((value_of(cell, what) for cells in self.columns if cells for cell in cells), default=0.0)
+
+
+def value_of(cell: Cell, what: Value) -> float:
+    """A cell's waits, or its time in microseconds."""
+    return cell.count if what == "count" else cell.waited_us
+
+
+def share(value: float, largest: float, scale: Scale) -> float:
+    """How far up the colours a value lies, 0 to 1: so that one spike does not wash out the rest, root or log."""
+    part = value / largest if largest else 0.0
+    if scale == "root":
+        return sqrt(part)
+    if scale == "log":
+        return log1p(part * LOG_STEEPNESS) / log1p(LOG_STEEPNESS)
+    return part
+
+
+def grid(drawn: LatencyMap, rows: int = 12, edges: Sequence[float] | None = None) -> Grid:
+    """The cells of a map.
+
+    Args:
+        drawn: The map; columns of means have no cells.
+        rows: At most so many rows; what is longer than the last edge shown is in the top row.
+        edges: The upper edges to show, microseconds, ascending; null chooses them.
+
+    Raises:
+        Refusal: an edge given lies inside of a bucket.
+    """
+    shown = list(edges) if edges is not None else choose_edges(drawn.whole, rows)
+    columns = [column.histogram.rebucket(shown) if column.histogram is not None else None for column in drawn.columns]
+    above = any(bucket.le_us == inf for histogram in columns if histogram for bucket in histogram.buckets)
+    layout = tuple(starmap(Row, pairwise([0.0, *shown, *([inf] if above else [])])))
+    return Grid(layout, tuple(None if histogram is None else _cells(histogram, layout) for histogram in columns))
+
+
+def _cells(histogram: Histogram, layout: Sequence[Row]) -> tuple[Cell, ...]:
+    held = {bucket.le_us: Cell(bucket.count, bucket.time_us) for bucket in histogram.buckets}
+    return tuple(held.get(row.le_us, EMPTY) for row in layout)
+
+
+def choose_edges(whole: Histogram, rows: int) -> list[float]:
+    """The edges between which the waits of a histogram are shown in at most so many rows, no bucket cut.
+
+    Powers of two of the source's own unit, or finer where the rows suffice. Where they do not, the lowest rows become
+    one as long as hardly anything is in them, and then all rows become coarser.
+    """
+    filled = [bucket for bucket in whole.buckets if bucket.count]
+    finite = [bucket for bucket in filled if bucket.le_us < inf]
+    if not finite:
+        return [bucket.gt_us for bucket in filled if bucket.gt_us > 0]
+    room = rows - (1 if len(finite) < len(filled) else 0)
+    ladders = [_ladder(finite, ratio) for ratio in RATIOS]
+    fitting = (ladder for ladder in (_without_rare_bottom(ladder, whole, room) for ladder in ladders) if ladder)
+    return next((ladder for ladder in fitting if len(ladder) <= room), ladders[-1][-max(room, 1) :])
+
+
+def _ladder(filled: Sequence[Bucket], ratio: float) -> list[float]:
+    """Edges from the top down, each about `ratio` below the one above, where no bucket has to be cut."""
+    highest, lowest = filled[-1], filled[0]
+    wide = highest.gt_us <= highest.le_us / 2
+    edges = [highest.le_us if wide else 2.0 ** ceil(log2(highest.le_us))]
+    while True:
+        target = edges[-1] / ratio
+        cut = next((bucket for bucket in filled if bucket.gt_us < target < bucket.le_us), None)
+        edge = cut.gt_us if cut else target
+        if edge < lowest.le_us:
+            return edges[::-1]
+        edges.append(edge)
+
+
+def _without_rare_bottom(ladder: list[float], whole: Histogram, room: int) -> list[float]:
+    """The ladder without its lowest edges when it is too long for the room and hardly anything is below them."""
+    surplus = len(ladder) - room
+    if surplus <= 0:
+        return ladder
+    below = sum(bucket.count for bucket in whole.buckets if bucket.le_us <= ladder[surplus - 1])
+    return ladder[surplus:] if below <= RARE_SHARE * whole.total else ladder
