@@ -1,11 +1,12 @@
 """The tables of a trace's report: what took the time, by call, process, target, repetition, fork; and memory."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from doctord.analyse.calls import NO_CALL
 from doctord.analyse.calls_compared import Change, Comparison
-from doctord.chart.calltrace import Call, Growth, Histogram, MainLoop, Process, Repetition, Target, Trace, Values
+from doctord.chart.calltrace import Call, Growth, Histogram, Loop, MainLoop, Process, Repetition, Target, Trace, Values
 from doctord.diagnose.words import in_bytes, in_share, in_time, shortened, who
 from doctord.report import trace_wording as words
 from doctord.report.lines import hashes
@@ -58,16 +59,21 @@ def _change(change: Change) -> tuple[str, ...]:
 
 
 def _loops(trace: Trace) -> Table:
-    rows = (
-        (
-            str(loop["passes"]),
-            _time(loop["seconds_per_pass"]),
-            _share(loop["idle_share"]),
-            f"{who(loop['role'])} at {words.called(loop['anchor']['call'], loop['anchor']['arguments'])}",
-        )
-        for loop in trace["loops"]
-    )
+    """One row for all processes of a role that loop at the same call: that of the most passes."""
+    alike: dict[tuple[str, str | None, str], list[Loop]] = {}
+    for loop in trace["loops"]:
+        alike.setdefault((loop["role"], loop["program"], loop["anchor"]["call"]), []).append(loop)
+    rows = (_loop(max(loops, key=lambda loop: loop["passes"]), len(loops)) for loops in alike.values())
     return _table("Other loops", ("passes", "a pass", "idle", "process"), rows)
+
+
+def _loop(loop: Loop, alike: int) -> tuple[str, ...]:
+    where = f"{who(loop['role'])} at {words.called(loop['anchor']['call'], loop['anchor']['arguments'])}"
+    return str(loop["passes"]), _time(loop["seconds_per_pass"]), _share(loop["idle_share"]), _with_others(where, alike)
+
+
+def _with_others(where: str, alike: int) -> str:
+    return f"{where}; {alike - 1} more like it" if alike > 1 else where
 
 
 def _calls(trace: Trace) -> Table:
@@ -143,7 +149,8 @@ def _births(trace: Trace) -> Table:
 
 def _memory(trace: Trace) -> Table:
     names = ("mapped", "calls", "per MiB", "page size", "process")
-    return _table("Memory taken", names, (_growth(one) for one in trace["memory"] if one["chunks"]))
+    alike = Counter(_growth(one) for one in trace["memory"] if one["chunks"])
+    return _table("Memory taken", names, ((*row[:-1], _with_others(row[-1], number)) for row, number in alike.items()))
 
 
 def _growth(one: Growth) -> tuple[str, ...]:
