@@ -57,14 +57,14 @@ def test_narrow_buckets_are_shown_at_powers_of_two_or_finer() -> None:
 
 def test_what_is_above_the_last_edge_has_a_row_of_its_own() -> None:
     above = powers(1, 3).merge(Histogram.of([Bucket(8, inf, 4)]))
-    cells = grid(drawn(above), 12)
+    cells = grid(drawn(above), choose_edges(above, 12))
     assert cells.rows[-1] == Row(8, inf)
     assert cells.columns[0] is not None
     assert cells.columns[0][-1].count == 4
 
 
 def test_a_gap_has_no_cells_and_an_idle_interval_empty_ones() -> None:
-    cells = grid(drawn(powers(1, 2), None, Histogram()), 12)
+    cells = grid(drawn(powers(1, 2), None, Histogram()), [2, 4])
     first, gap, idle = cells.columns
     assert first is not None
     assert gap is None
@@ -73,12 +73,17 @@ def test_a_gap_has_no_cells_and_an_idle_interval_empty_ones() -> None:
 
 
 def test_only_waits_without_an_upper_edge() -> None:
-    cells = grid(drawn(Histogram.of([Bucket(1024, inf, 3)])), 12)
+    above = Histogram.of([Bucket(1024, inf, 3)])
+    cells = grid(drawn(above), choose_edges(above, 12))
     assert [row.le_us for row in cells.rows] == [1024, inf]
 
 
+def test_a_part_of_the_latencies_has_narrower_rows() -> None:
+    assert choose_edges(fine(4, 20), 9, 256, 1024) == pytest.approx([358.4, 507.0, 724.1, 1024.0], rel=0.03)
+
+
 def test_nothing_at_all_has_no_rows() -> None:
-    assert grid(drawn(Histogram()), 12).rows == ()
+    assert grid(drawn(Histogram()), choose_edges(Histogram(), 12)).rows == ()
 
 
 @given(
@@ -90,7 +95,7 @@ def test_no_wait_is_lost_whatever_the_rows(places: dict[int, int], rows: int) ->
         return 2.0 ** (step // 32) * (1 + step % 32 / 32)
 
     whole = Histogram.of(Bucket(edge(step), edge(step + 1), count) for step, count in places.items())
-    cells = grid(drawn(whole), rows)
+    cells = grid(drawn(whole), choose_edges(whole, rows))
     assert len(cells.rows) <= rows
     assert sum(cell.count for cell in cells.columns[0] or ()) == whole.total
 

@@ -5,19 +5,20 @@ The source's buckets become rows between edges at which none of them has to be c
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise, starmap
 from math import ceil, inf, log1p, log2, sqrt
 from typing import Literal
 
 from doctord.analyse.latency.histogram import Bucket, Histogram
-from doctord.analyse.latency.map import LatencyMap
+from doctord.analyse.latency.map import Column, LatencyMap
 
 Scale = Literal["linear", "root", "log"]
 Value = Literal["count", "time"]
 # A logarithmic scale spreads so many orders of magnitude over the colours.
 LOG_STEEPNESS = 1000.0
 # Steps between two edges that are tried, the finest first: half a power of two, one, two...
-RATIOS = (sqrt(2), 2.0, 4.0, 16.0, 256.0)
+RATIOS = (sqrt(2), 2.0, 4.0, 8.0, 16.0, 64.0, 256.0)
 # What is less than this share of all may be shown in a common lowest row.
 RARE_SHARE = 0.001
 
@@ -71,22 +72,24 @@ def share(value: float, largest: float, scale: Scale) -> float:
     return part
 
 
-def grid(drawn: LatencyMap, rows: int = 12, edges: Sequence[float] | None = None) -> Grid:
-    """The cells of a map.
+def grid(drawn: LatencyMap, edges: Sequence[float]) -> Grid:
+    """The cells of a map between upper edges (microseconds, ascending), as `choose_edges` gives them.
 
-    Args:
-        drawn: The map; columns of means have no cells.
-        rows: At most so many rows; what is longer than the last edge shown is in the top row.
-        edges: The upper edges to show, microseconds, ascending; null chooses them.
+    What is longer than the last edge has a row above it. The cells of a column are kept for the next call.
 
     Raises:
-        Refusal: an edge given lies inside of a bucket.
+        Refusal: an edge lies inside of a bucket.
     """
-    shown = list(edges) if edges is not None else choose_edges(drawn.whole, rows)
-    columns = [column.histogram.rebucket(shown) if column.histogram is not None else None for column in drawn.columns]
-    above = any(bucket.le_us == inf for histogram in columns if histogram for bucket in histogram.buckets)
-    layout = tuple(starmap(Row, pairwise([0.0, *shown, *([inf] if above else [])])))
+    held = tuple(edges)
+    columns = [_rebucketed(column, held) for column in drawn.columns]
+    above = any(histogram.overflow for histogram in columns if histogram)
+    layout = tuple(starmap(Row, pairwise([0.0, *held, *([inf] if above else [])])))
     return Grid(layout, tuple(None if histogram is None else _cells(histogram, layout) for histogram in columns))
+
+
+@lru_cache(maxsize=8192)
+def _rebucketed(column: Column, edges: tuple[float, ...]) -> Histogram | None:
+    return column.histogram.rebucket(edges) if column.histogram is not None else None
 
 
 def _cells(histogram: Histogram, layout: Sequence[Row]) -> tuple[Cell, ...]:
@@ -94,20 +97,26 @@ def _cells(histogram: Histogram, layout: Sequence[Row]) -> tuple[Cell, ...]:
     return tuple(held.get(row.le_us, EMPTY) for row in layout)
 
 
-def choose_edges(whole: Histogram, rows: int) -> list[float]:
+def choose_edges(whole: Histogram, rows: int, low_us: float | None = None, high_us: float | None = None) -> list[float]:
     """The edges between which the waits of a histogram are shown in at most so many rows, no bucket cut.
+
+    Of a part between two latencies there are more, narrower rows; what is below is in the lowest, above in the highest.
 
     Powers of two of the source's own unit, or finer where the rows suffice. Where they do not, the lowest rows become
     one as long as hardly anything is in them, and then all rows become coarser.
     """
-    filled = [bucket for bucket in whole.buckets if bucket.count]
+    filled = [
+        bucket
+        for bucket in whole.buckets
+        if bucket.count and bucket.gt_us >= (low_us or 0.0) and bucket.gt_us < (high_us or inf)
+    ]
     finite = [bucket for bucket in filled if bucket.le_us < inf]
     if not finite:
         return [bucket.gt_us for bucket in filled if bucket.gt_us > 0]
-    room = rows - (1 if len(finite) < len(filled) else 0)
-    ladders = [_ladder(finite, ratio) for ratio in RATIOS]
-    fitting = (ladder for ladder in (_without_rare_bottom(ladder, whole, room) for ladder in ladders) if ladder)
-    return next((ladder for ladder in fitting if len(ladder) <= room), ladders[-1][-max(room, 1) :])
+    above = any(bucket.count and bucket.le_us > finite[-1].le_us for bucket in whole.buckets)
+    room = rows - (1 if above else 0)
+    ladders = [_without_rare_bottom(_ladder(finite, ratio), whole, room) for ratio in RATIOS]
+    return next((ladder for ladder in ladders if len(ladder) <= room), ladders[-1][-max(room, 1) :])
 
 
 def _ladder(filled: Sequence[Bucket], ratio: float) -> list[float]:

@@ -4,6 +4,7 @@ Buckets hold what took longer than their lower edge and at most their upper one,
 Merging, subtracting and re-bucketing are exact, and refused where the edges do not allow it.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -140,11 +141,11 @@ class Histogram:
         Raises:
             Refusal: an edge lies inside of a bucket that is not empty.
         """
-        bounds = [*edges, inf]
+        bounds = [0.0, *edges, inf]
         placed = []
         for bucket in (bucket for bucket in self.buckets if bucket.count):
-            high = next(edge for edge in bounds if bucket.le_us <= edge)
-            low = max((edge for edge in bounds if edge < high), default=0.0)
+            nth = bisect_left(bounds, bucket.le_us, 1)
+            low, high = bounds[nth - 1], bounds[nth]
             if bucket.gt_us < low:
                 raise Refusal(
                     f"{low:g} us lies inside of the bucket {_edges(bucket)}", "use edges that both histograms have"

@@ -44,9 +44,9 @@ class Mean:
     us: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One interval, by its end. A gap has neither histogram nor mean."""
+    """One interval, by its end. A gap has neither histogram nor mean. Two columns are equal when they are the same."""
 
     end: datetime
     interval_s: float
