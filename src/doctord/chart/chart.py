@@ -70,6 +70,15 @@ class Chart:
         """
         return cls({name: pa.Table.from_pylist(rows, arrow_schema(TABLES[name])) for name, rows in tables.items()})
 
+    @classmethod
+    def joined(cls, charts: Iterable["Chart"]) -> "Chart":
+        """The rows of several charts in one."""
+        parts: dict[str, list[pa.Table]] = {}
+        for chart in charts:
+            for name, table in chart.tables.items():
+                parts.setdefault(name, []).append(table)
+        return cls({name: pa.concat_tables(tables) for name, tables in parts.items()})
+
     def frame(self, table: str) -> pl.DataFrame:
         """One table as a Polars frame, each entity's rows in time order; empty when no source filled it."""
         if table not in self._frames:

@@ -12,7 +12,7 @@ from doctord.errors import Refusal
 
 __all__ = ["Refusal", "fail", "parse_duration", "parse_moment", "parse_size", "said"]
 
-UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+UNITS_S = {"us": 1e-6, "ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
 
 @contextmanager

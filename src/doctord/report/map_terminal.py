@@ -12,8 +12,9 @@ from doctord.report.map_grid import Cell, Grid, Row, Value, choose_edges, grid, 
 from doctord.report.map_view import View
 
 LABEL = 9  # columns of a row's latency, and of its newest value at the right
+BESIDE_COLUMNS = 2 * LABEL + 3
 LEAST_WIDTH, LEAST_HEIGHT = 40, 14
-BESIDE_ROWS = 8  # lines that are not rows of cells
+BESIDE_ROWS = 9  # lines that are not rows of cells
 QUANTILES = {"5": 0.5, "9": 0.95, "!": 0.99}
 CURSOR, MEAN, THRESHOLD = "+", "o", "-"
 
@@ -49,7 +50,7 @@ def frame(
         foot: Lines for the foot, in the place of the cursor's when there is none.
     """
     width, height = size
-    room = min(view.columns or inf, width - 2 * LABEL - 3)
+    room = min(view.columns or inf, width - BESIDE_COLUMNS)
     end = len(drawn.columns) - min(view.back, max(len(drawn.columns) - 1, 0))
     begin = max(end - int(room), 0)
     if drawn.kind == "mean":
@@ -63,8 +64,9 @@ def frame(
         *_panel(visible, shown, view, "count", shades=ink("blue", colours), width=width),
         *_panel(visible, shown, view, "time", shades=ink("red", colours), width=width),
         _times(visible.columns),
-        *_markers(visible),
-        *([_under_cursor(visible, shown, view)] if view.cursor else foot),
+        *_markers(visible, width),
+        *([_over(visible, view.threshold_us)] if view.threshold_us is not None else []),
+        *([_under_cursor(visible, shown, view)[:width]] if view.cursor else (line[:width] for line in foot)),
     ]
     return Frame(lines, shown, begin)
 
@@ -103,15 +105,18 @@ def _panel(drawn: LatencyMap, shown: Grid, view: View, what: Value, *, shades: I
     rates = [_rates(column, held, what) for column, held in zip(drawn.columns, shown.columns, strict=True)]
     largest = max((value for held in rates if held for value in held), default=0.0)
     heading, most = _heading(drawn.columns, what), amount(largest, what)
-    yield f"{heading:<{width - len(shades.characters) - 1 - len(most)}}{shades.levels()} {most}"
+    beside = width - len(shades.characters) - 1 - len(most)
+    yield f"{heading:<{beside}}{shades.levels()} {most}" if len(heading) < beside else heading[:width]
     limits = bounds(largest, view.scale)
     marks = _marks(drawn, shown, view)
+    threshold = None if view.threshold_us is None else _row_of(shown, view.threshold_us)
     if not shown.rows:
         yield f"{'':>{LABEL}} |{''.join(GAP if column.is_gap else ' ' for column in drawn.columns)}|"
     for nth in reversed(range(len(shown.rows))):
         values = [None if held is None else held[nth] for held in rates]
         line = cells(values, limits, shades, marks.get(nth, {}))
-        yield f"{label(shown.rows[nth]):>{LABEL}} |{line}| {_newest(values, what)}".rstrip()
+        edge = ">" if nth == threshold else "|"
+        yield f"{label(shown.rows[nth]):>{LABEL}} {edge}{line}| {_newest(values, what)}".rstrip()
 
 
 def _newest(values: Sequence[float | None], what: Value) -> str:
@@ -144,10 +149,11 @@ def _rate(column: Column, what: Value) -> float | None:
 
 
 def _marks(drawn: LatencyMap, shown: Grid, view: View) -> Mapping[int, Mapping[int, str]]:
-    """Characters that stand on cells, by row and column: threshold, percentiles, means, the cursor."""
+    """Characters that stand on cells, by row and column: the threshold on empty ones, percentiles, means, cursor."""
     marks: dict[int, dict[int, str]] = {}
     if view.threshold_us is not None and (row := _row_of(shown, view.threshold_us)) is not None:
-        marks[row] = dict.fromkeys(range(len(drawn.columns)), THRESHOLD)
+        empty = (number for number, held in enumerate(shown.columns) if held is not None and not held[row].count)
+        marks[row] = dict.fromkeys(empty, THRESHOLD)
     for number, column in enumerate(drawn.columns):
         if drawn.kind == "mean" and column.mean_us and (row := _row_of(shown, column.mean_us)) is not None:
             marks.setdefault(row, {})[number] = MEAN
@@ -176,7 +182,7 @@ def _times(columns: Sequence[Column]) -> str:
     return f"{line}  UTC" if columns else line
 
 
-def _markers(drawn: LatencyMap) -> Iterator[str]:
+def _markers(drawn: LatencyMap, width: int) -> Iterator[str]:
     """A letter under the column in which something happened, and in words what was last."""
     inside = [marker for marker in drawn.markers if drawn.columns and marker.at <= drawn.columns[-1].end]
     letters: dict[int, str] = {}
@@ -186,7 +192,7 @@ def _markers(drawn: LatencyMap) -> Iterator[str]:
             letters[number] = marker.kind[:1].upper()
     if letters:
         yield " " * (LABEL + 2) + "".join(letters.get(number, " ") for number in range(len(drawn.columns))).rstrip()
-        yield f"{inside[-1].at:%H:%M:%S} {inside[-1].kind}: {inside[-1].text}"
+        yield f"{inside[-1].at:%H:%M:%S} {inside[-1].kind}: {inside[-1].text}"[:width]
 
 
 def _under_cursor(drawn: LatencyMap, shown: Grid, view: View) -> str:
@@ -204,6 +210,19 @@ def _under_cursor(drawn: LatencyMap, shown: Grid, view: View) -> str:
         f"{where} {cell.count:,} waits, {100 * cell.count / column.count:.3g} % of {column.count:,.0f};"
         f" {amount(cell.waited_us / 1e6, 'time')} of {amount((column.waited_us or 0) / 1e6, 'time')}"
     )
+
+
+def _over(drawn: LatencyMap, threshold_us: float) -> str:
+    """Which share of the waits took longer; between two, when the threshold lies inside of a bucket."""
+    buckets, total = drawn.whole.buckets, drawn.whole.total
+    if not total:
+        return f"no wait over {latency(threshold_us)}"
+    least, most = (
+        100 * sum(bucket.count for bucket in buckets if edge(bucket)) / total
+        for edge in (lambda bucket: bucket.gt_us >= threshold_us, lambda bucket: bucket.le_us > threshold_us)
+    )
+    share = f"{least:.3g} %" if least == most else f"between {least:.3g} and {most:.3g} %"
+    return f"{share} of the waits took over {latency(threshold_us)}"
 
 
 def label(row: Row, *, both: bool = False) -> str:

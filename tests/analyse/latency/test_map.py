@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from doctord.analyse.latency.map import latency_map, subjects
+from doctord.analyse.latency.map import joined, latency_map, subjects
 from doctord.chart.chart import Chart
 from doctord.errors import Refusal
 
@@ -94,3 +94,12 @@ def test_markers_are_the_events_of_the_server() -> None:
     events = [{"ts": at(1), "kind": "restart", "text": "it was restarted"}, {"ts": at(1), "kind": "unseen"}]
     drawn = latency_map(Chart.from_rows(latency=[bucket(1, 64.0, 5)], event=events), "pread64")
     assert [(marker.kind, marker.text) for marker in drawn.markers] == [("restart", "it was restarted")]
+
+
+def test_what_comes_later_is_joined_with_the_gap_before_it() -> None:
+    first, second = (
+        latency_map(Chart.from_rows(latency=[bucket(second, 64.0, second) for second in seconds]), "pread64")
+        for seconds in ((1, 2), (4, 5))
+    )
+    assert [column.count for column in joined(first, second, 10).columns] == [1, 2, None, 4, 5]
+    assert [column.count for column in joined(first, second, 3).columns] == [None, 4, 5]

@@ -28,12 +28,13 @@ Kind = Literal["histogram", "mean"]
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Something whose latency a chart holds: its name, the server (null: the host), and what is known of it."""
+    """Something whose latency a chart holds: its name, the server (null: the host), what is known, and how often."""
 
     name: str
     db: str | None
     kind: Kind
     columns: int
+    count: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +121,13 @@ def subjects(chart: Chart) -> list[Subject]:
     keys = ["name", "db"]
     kinds = (("histogram", _histograms(chart)), ("mean", _means(chart)))
     found = (
-        pl.concat([frame.select(*keys, "ts", kind=pl.lit(kind)) for kind, frame in kinds])
+        pl.concat([frame.select(*keys, "ts", pl.col("count").cast(float), kind=pl.lit(kind)) for kind, frame in kinds])
         .group_by([*keys, "kind"])
-        .agg(columns=pl.col("ts").n_unique())
+        .agg(columns=pl.col("ts").n_unique(), count=pl.col("count").sum())
         .sort([*keys, "kind"])
         .unique(keys, keep="first", maintain_order=True)
     )
-    return [Subject(row["name"], row["db"], row["kind"], row["columns"]) for row in found.iter_rows(named=True)]
+    return [Subject(**row) for row in found.iter_rows(named=True)]
 
 
 def latency_map(
@@ -169,8 +170,14 @@ def latency_map(
         host,
         "histogram" if kind == "histogram" else "mean",
         tuple(_with_gaps(columns)),
-        _markers(chart, db),
+        markers(chart, db),
     )
+
+
+def joined(earlier: LatencyMap, later: LatencyMap, most: int) -> LatencyMap:
+    """A map and what came after it, with the gap between them; no more than the newest columns."""
+    columns = (*earlier.columns[:-1], *_with_gaps(iter((*earlier.columns[-1:], *later.columns))))
+    return replace(earlier, columns=columns[-most:], markers=(*earlier.markers, *later.markers)[-most:])
 
 
 def _histograms(chart: Chart) -> pl.DataFrame:
@@ -282,7 +289,8 @@ def _gap(since: datetime, missing_s: float, interval_s: float) -> Iterator[Colum
         yield Column(since + timedelta(seconds=missing_s * (nth + 1) / number), missing_s / number)
 
 
-def _markers(chart: Chart, db: str | None) -> tuple[Marker, ...]:
+def markers(chart: Chart, db: str | None) -> tuple[Marker, ...]:
+    """The events of a server, or of the host, in time order."""
     events = chart.frame("event").filter(pl.col("kind") != "unseen").sort("ts")
     if "db" in events.columns and db is not None:
         events = events.filter(pl.col("db").is_null() | (pl.col("db") == db))

@@ -1,0 +1,60 @@
+"""A latency map as one JSON document: docs/reference/map.md says what its keys mean."""
+
+from math import inf
+from typing import Any
+
+from doctord.analyse.latency.histogram import Bucket, Histogram, Quantile
+from doctord.analyse.latency.map import Column, LatencyMap
+
+SHARES = (0.5, 0.9, 0.95, 0.99, 0.999)
+
+
+def document(drawn: LatencyMap) -> dict[str, Any]:
+    """The map: what it is of, its columns, and what all of them hold together."""
+    return {
+        "subject": drawn.subject,
+        "db": drawn.db,
+        "host": drawn.host,
+        "kind": drawn.kind,
+        "columns": [_column(column) for column in drawn.columns],
+        "whole": _whole(drawn.whole) if drawn.kind == "histogram" else None,
+        "markers": [
+            {"at": marker.at.isoformat(), "kind": marker.kind, "text": marker.text} for marker in drawn.markers
+        ],
+    }
+
+
+def _column(column: Column) -> dict[str, Any]:
+    return {
+        "end": column.end.isoformat(),
+        "interval_s": column.interval_s,
+        "count": column.count,
+        "waited_us": column.waited_us,
+        "mean_us": column.mean_us,
+        "buckets": None if column.histogram is None else [_bucket(bucket) for bucket in column.histogram.buckets],
+    }
+
+
+def _bucket(bucket: Bucket) -> dict[str, Any]:
+    return {
+        "gt_us": bucket.gt_us,
+        "le_us": None if bucket.le_us == inf else bucket.le_us,
+        "count": bucket.count,
+        "waited_us": bucket.waited_us,
+    }
+
+
+def _whole(histogram: Histogram) -> dict[str, Any]:
+    time = histogram.time
+    return {
+        "count": histogram.total,
+        "waited_us": time.us,
+        "time_is": time.sureness,
+        "above_last_edge": histogram.overflow,
+        "quantiles": [_quantile(share, found) for share in SHARES if (found := histogram.quantile(share))],
+    }
+
+
+def _quantile(share: float, found: Quantile) -> dict[str, Any]:
+    high_us = None if found.high_us == inf else found.high_us
+    return {"share": share, "us": found.us, "low_us": found.low_us, "high_us": high_us}
