@@ -217,10 +217,8 @@ def _over(drawn: LatencyMap, threshold_us: float) -> str:
     buckets, total = drawn.whole.buckets, drawn.whole.total
     if not total:
         return f"no wait over {latency(threshold_us)}"
-    least, most = (
-        100 * sum(bucket.count for bucket in buckets if edge(bucket)) / total
-        for edge in (lambda bucket: bucket.gt_us >= threshold_us, lambda bucket: bucket.le_us > threshold_us)
-    )
+    least = 100 * sum(bucket.count for bucket in buckets if bucket.gt_us >= threshold_us) / total
+    most = 100 * sum(bucket.count for bucket in buckets if bucket.le_us > threshold_us) / total
     share = f"{least:.3g} %" if least == most else f"between {least:.3g} and {most:.3g} %"
     return f"{share} of the waits took over {latency(threshold_us)}"
 

@@ -1,0 +1,70 @@
+"""The formats of other tools' files, and which of them a file has: found by its content, never by its name."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from doctord._native import Batch
+from doctord.errors import Refusal
+from doctord.read.latency import pylatencymap
+from doctord.read.source import Skipped, Source, opened
+
+
+class Format(Protocol):
+    """A module that reads one format."""
+
+    NAME: str
+
+    def sniff(self, head: str) -> bool:
+        """Whether a file that begins so has this format."""
+        ...
+
+    def read(self, source: Source) -> Iterator[Batch]:
+        """The rows of the file; what could not be used is in `source.skipped`."""
+        ...
+
+
+# Those that are surer of themselves come first.
+FORMATS: tuple[Format, ...] = (pylatencymap,)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read of a file."""
+
+    format: str
+    batches: list[Batch]
+    skipped: list[Skipped]
+
+
+def read_file(path: Path, *, zone: str | None = None) -> Reading:
+    """Read a file of whatever format.
+
+    Args:
+        path: The file; `-` is standard input.
+        zone: Name of the time zone of moments that do not say theirs (`Europe/Paris`).
+
+    Raises:
+        Refusal: it cannot be read, no format fits, or nothing in it could be used.
+    """
+    with opened(path, _zone(zone)) as source:
+        found = next((known for known in FORMATS if known.sniff(source.head)), None)
+        if found is None:
+            names = ", ".join(known.NAME for known in FORMATS)
+            raise Refusal(f"{source.name}: no format that Doctor D reads", f"it reads {names}")
+        batches = list(found.read(source))
+    if not batches:
+        why = f": {source.skipped[0]}" if source.skipped else ""
+        raise Refusal(f"{source.name}: nothing in it can be used{why}", f"it was taken for {found.NAME}")
+    return Reading(found.NAME, batches, source.skipped)
+
+
+def _zone(name: str | None) -> ZoneInfo | None:
+    try:
+        return ZoneInfo(name) if name else None
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        raise Refusal(
+            f"there is no time zone {name!r}", "name it as the tz database does: Europe/Paris, UTC"
+        ) from error

@@ -1,0 +1,1 @@
+"""Readers of files that hold latencies: each fills the table `latency`."""
