@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, starmap
-from math import ceil, inf, log1p, log2, sqrt
+from math import ceil, inf, isclose, log1p, log2, sqrt
 from typing import Literal
 
 from doctord.analyse.latency.histogram import Bucket, Histogram
@@ -115,7 +115,9 @@ def choose_edges(whole: Histogram, rows: int, low_us: float | None = None, high_
         return [bucket.gt_us for bucket in filled if bucket.gt_us > 0]
     above = any(bucket.count and bucket.le_us > finite[-1].le_us for bucket in whole.buckets)
     room = rows - (1 if above else 0)
-    ladders = [_without_rare_bottom(_ladder(finite, ratio), whole, room) for ratio in RATIOS]
+    narrow = all(bucket.le_us <= 1.5 * bucket.gt_us for bucket in finite)
+    ratios = RATIOS if narrow else RATIOS[1:]
+    ladders = [_without_rare_bottom(_ladder(finite, ratio), whole, room) for ratio in ratios]
     return next((ladder for ladder in ladders if len(ladder) <= room), ladders[-1][-max(room, 1) :])
 
 
@@ -127,7 +129,9 @@ def _ladder(filled: Sequence[Bucket], ratio: float) -> list[float]:
     while True:
         target = edges[-1] / ratio
         cut = next((bucket for bucket in filled if bucket.gt_us < target < bucket.le_us), None)
-        edge = cut.gt_us if cut else target
+        edge = target
+        if cut:  # two halves of a power of two make no exact one
+            edge = cut.le_us if isclose(target, cut.le_us, rel_tol=1e-9) else cut.gt_us
         if edge < lowest.le_us:
             return edges[::-1]
         edges.append(edge)

@@ -173,13 +173,15 @@ def _row_of(shown: Grid, latency_us: float) -> int | None:
 
 
 def _times(columns: Sequence[Column]) -> str:
-    """Moments under the columns that they stand for, as many as fit."""
-    line = " " * (LABEL + 2)
+    """The day, and moments under the columns that they stand for, as many as fit."""
+    if not columns:
+        return ""
+    line = f"{columns[-1].end:%Y-%m-%d}".ljust(LABEL + 2)
     for number, column in enumerate(columns):
         text = f"{column.end:%H:%M:%S}"
-        if number % 12 == 0 and len(columns) - number >= len(text):
+        if number % 12 == 0 and (number == 0 or len(columns) - number >= len(text)):
             line = line.ljust(LABEL + 2 + number) + text
-    return f"{line}  UTC" if columns else line
+    return f"{line} UTC"
 
 
 def _markers(drawn: LatencyMap, width: int) -> Iterator[str]:

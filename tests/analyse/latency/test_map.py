@@ -48,6 +48,16 @@ def test_wider_columns_hold_what_ended_in_them() -> None:
     assert [(column.end, column.interval_s, column.count) for column in columns] == [(at(5), 5, 15), (at(10), 5, 40)]
 
 
+def test_a_wider_column_says_what_it_covers() -> None:
+    rows = [bucket(second, 64.0, 30) | {"interval_s": 3.0} for second in (3, 6, 9, 12)]
+    columns = latency_map(Chart.from_rows(latency=rows), "pread64", column_s=5.0).columns
+    assert [(column.end, column.interval_s, column.count) for column in columns] == [
+        (at(5), 3, 30),
+        (at(10), 6, 60),
+        (at(15), 3, 30),
+    ]
+
+
 def test_time_is_known_only_where_it_is_of_all_parts() -> None:
     rows = [bucket(1, 64.0, 2, waited_us=100.0, instance="1"), bucket(1, 64.0, 2, instance="2")]
     chart = Chart.from_rows(latency=rows)

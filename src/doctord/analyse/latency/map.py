@@ -169,7 +169,7 @@ def latency_map(
         db,
         host,
         "histogram" if kind == "histogram" else "mean",
-        tuple(_with_gaps(columns)),
+        tuple(_with_gaps(columns, column_s)),
         markers(chart, db),
     )
 
@@ -216,7 +216,8 @@ def _disk_means(chart: Chart, operation: str) -> pl.DataFrame:
 def _unknown(chart: Chart, subject: str) -> Refusal:
     names = [known.name for known in subjects(chart)]
     folded = {name.casefold(): name for name in names}
-    near = [folded[name] for name in get_close_matches(subject.casefold(), folded, 3, 0.5)]
+    within = [name for name in names if subject.casefold() in name.casefold()]
+    near = within[:3] or [folded[name] for name in get_close_matches(subject.casefold(), folded, 3, 0.5)]
     if not names:
         return Refusal("there are no latencies in it", "histograms come from doctord map --record, or from files")
     hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(names[:8])}"
@@ -237,10 +238,16 @@ def _only(rows: pl.DataFrame, column: str, wanted: str | None, subject: str) -> 
 
 
 def _wider(rows: pl.DataFrame, column_s: float) -> pl.DataFrame:
-    """The rows as if each interval had lasted so long, ending at multiples of it."""
+    """The rows as if intervals had ended at multiples of so many seconds; `interval_s` is what they cover of it."""
     width_us = round(column_s * 1e6)
     end_us = ((pl.col("ts").dt.epoch("us") - 1) // width_us + 1) * width_us
-    return rows.with_columns(ts=pl.from_epoch(end_us, "us").dt.replace_time_zone("UTC"), interval_s=pl.lit(column_s))
+    ends = rows.group_by("ts").agg(pl.col("interval_s").max()).with_columns(end=end_us)
+    covered = ends.with_columns(pl.col("interval_s").sum().over("end"))
+    return (
+        rows.drop("interval_s")
+        .join(covered, "ts")
+        .with_columns(ts=pl.from_epoch("end", "us").dt.replace_time_zone("UTC"))
+    )
 
 
 def _histogram_columns(rows: pl.DataFrame) -> Iterator[Column]:
@@ -271,14 +278,15 @@ def _mean_columns(rows: pl.DataFrame) -> Iterator[Column]:
         yield Column(end, interval_s or 0.0, mean=Mean(count, waited_us / count if count else None))
 
 
-def _with_gaps(columns: Iterator[Column]) -> Iterator[Column]:
+def _with_gaps(columns: Iterator[Column], column_s: float | None = None) -> Iterator[Column]:
     """The columns, and empty ones for the time between them that nothing covers."""
     last: Column | None = None
     for column in columns:
-        if last and column.interval_s:
-            missing_s = (column.end - last.end).total_seconds() - column.interval_s
-            if missing_s > GAP_SHARE * column.interval_s:
-                yield from _gap(last.end, missing_s, column.interval_s)
+        width_s = column_s or column.interval_s
+        if last and width_s:
+            missing_s = (column.end - last.end).total_seconds() - width_s
+            if missing_s > GAP_SHARE * width_s:
+                yield from _gap(last.end, missing_s, width_s)
         yield column
         last = column
 

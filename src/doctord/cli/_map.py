@@ -1,0 +1,137 @@
+"""What `doctord map` draws from what was recorded, and what becomes of it."""
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from json import dumps
+from pathlib import Path
+
+import typer
+
+from doctord.analyse.latency.map import LatencyMap, Subject, latency_map, subjects
+from doctord.chart.chart import Chart
+from doctord.cli.arguments import Refusal
+from doctord.lake.query import Lake
+from doctord.read.formats import read_file
+from doctord.report.lines import table
+from doctord.report.map_cells import Colours
+from doctord.report.map_document import document
+from doctord.report.map_terminal import BESIDE_COLUMNS, BESIDE_ROWS, frame
+from doctord.report.map_view import View
+
+TABLES = ("latency", "wait", "disk", "event")
+DEFAULT_ROWS = 12
+BEGINNING, END_OF_TIME = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
+# Widths that a column is given when there are more intervals than columns on the screen.
+WIDTHS_S = (1, 2, 3, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the user asked for: a subject and where, and how wide a column; null leaves the choice to us."""
+
+    subject: str | None = None
+    db: str | None = None
+    instance: str | None = None
+    host: str | None = None
+    column_s: float | None = None
+
+    def map_of(self, chart: Chart, room: int | None = None) -> LatencyMap:
+        """The map of the subject, or of the one with most waits; columns wide enough for the room where none is said.
+
+        Raises:
+            Refusal: there is none, or it is not clear which.
+        """
+        subject = self.subject or most_waited(chart).name
+        column_s = self.column_s
+        if column_s is None and room and chart.since and chart.until:
+            needed_s = (chart.until - chart.since).total_seconds() / room
+            known = latency_map(chart, subject, db=self.db, instance=self.instance, host=self.host)
+            if len(known.columns) <= room:
+                return known
+            column_s = next((width for width in WIDTHS_S if width >= needed_s), needed_s)
+        return latency_map(chart, subject, db=self.db, instance=self.instance, host=self.host, column_s=column_s)
+
+
+def most_waited(chart: Chart) -> Subject:
+    """The subject of most waits, histograms before means.
+
+    Raises:
+        Refusal: there are no latencies.
+    """
+    known = subjects(chart)
+    if not known:
+        raise Refusal(
+            "there are no latencies in it", "doctord map --record LAKE records some; docs/how-to/draw-a-map.md"
+        )
+    return max(known, key=lambda subject: (subject.kind == "histogram", subject.count))
+
+
+def recorded(places: Sequence[Path], since: datetime | None, until: datetime | None, zone: str | None) -> Chart:
+    """The rows of lakes and files that a map can be drawn of, between two moments."""
+    charts = (_of_lake(place, since, until) if place.is_dir() else _of_file(place, zone) for place in places)
+    return Chart.joined(charts).between(since or BEGINNING, until or END_OF_TIME)
+
+
+def _of_lake(place: Path, since: datetime | None, until: datetime | None) -> Chart:
+    lake = Lake(place)
+    span = lake.span()
+    if span is None:
+        raise Refusal(f"{place} holds nothing", "record first: doctord map --record LAKE, or doctord record")
+    chart = lake.chart(since or span[0] - timedelta(seconds=1), until or span[1], dict.fromkeys(TABLES, "true"))
+    for problem in lake.problems:
+        typer.echo(f"doctord: {problem}", err=True)
+    return chart
+
+
+def _of_file(place: Path, zone: str | None) -> Chart:
+    found = read_file(place, zone=zone)
+    for skipped in found.skipped:
+        typer.echo(f"doctord: {skipped}", err=True)
+    return Chart.from_batches(found.batches)
+
+
+def size(view: View) -> tuple[int, int]:
+    """Columns and lines of the terminal, or of a page that holds what was asked for."""
+    if sys.stdout.isatty():
+        return shutil.get_terminal_size()
+    width = 80 if view.columns is None else view.columns + BESIDE_COLUMNS
+    return width, 2 * (view.rows or DEFAULT_ROWS) + BESIDE_ROWS
+
+
+def room(view: View) -> int:
+    """How many columns of a map are seen at once."""
+    return min(view.columns or size(view)[0], size(view)[0] - BESIDE_COLUMNS)
+
+
+def colours() -> Colours:
+    """How many colours standard output shows, by what its environment says."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return "none"
+    return "true" if os.environ.get("COLORTERM") in {"truecolor", "24bit"} else "256"
+
+
+def list_subjects(known: Sequence[Subject], *, json: bool) -> None:
+    """Print what can be mapped, that of most waits first."""
+    ordered = sorted(known, key=lambda subject: (subject.kind != "histogram", -subject.count))
+    if json:
+        typer.echo(dumps([asdict(subject) for subject in ordered], allow_nan=False))
+        return
+    rows = [
+        (f"{subject.count:,.0f}", str(subject.columns), subject.kind, subject.db or "host", subject.name)
+        for subject in ordered
+    ]
+    for line in table(("waits", "intervals", "known", "server", "subject"), rows, 80):
+        typer.echo(line.plain.rstrip())
+
+
+def show(drawn: LatencyMap, view: View, *, json: bool) -> None:
+    """Print the map, and what can be read from it."""
+    if json:
+        typer.echo(dumps(document(drawn), allow_nan=False))
+        return
+    columns, lines = size(view)
+    typer.echo("\n".join(frame(drawn, view, (columns, lines), colours()).lines))

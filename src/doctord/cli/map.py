@@ -1,0 +1,67 @@
+"""`doctord map`: latencies over time as heat maps."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from doctord.cli import app
+from doctord.cli.arguments import Refusal, parse_duration, parse_moment, said
+
+
+class ScaleChoice(StrEnum):
+    """How values become colours."""
+
+    ROOT = "root"
+    LOG = "log"
+    LINEAR = "linear"
+
+
+@app.command("map")
+def map_(
+    sources: Annotated[
+        list[Path] | None, typer.Argument(metavar="SOURCE...", help="Lakes or files, - is standard input; none: live.")
+    ] = None,
+    subject: Annotated[
+        str | None, typer.Option("--event", "--subject", metavar="NAME", help="What was timed: a wait event, a call...")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List what can be mapped, and end.")] = False,
+    interval: Annotated[str | None, typer.Option(metavar="TIME", help="Width of a column; live: 3s.")] = None,
+    rows: Annotated[int | None, typer.Option(min=1, help="Rows of a map.")] = None,
+    columns: Annotated[int | None, typer.Option(min=1, help="Columns of a map.")] = None,
+    db: Annotated[str | None, typer.Option(help="The server, where there are several: postgresql:5432.")] = None,
+    instance: Annotated[str | None, typer.Option(help="One instance of a clustered server.")] = None,
+    host: Annotated[str | None, typer.Option(help="The host, where there are several.")] = None,
+    since: Annotated[str | None, typer.Option("--from", metavar="TIME", help="Columns after this moment.")] = None,
+    until: Annotated[str | None, typer.Option("--to", metavar="TIME", help="Columns up to this moment.")] = None,
+    replay: Annotated[float | None, typer.Option(metavar="SPEED", help="Show it as it grew, so much faster.")] = None,
+    scale: Annotated[ScaleChoice, typer.Option(help="How values become colours.")] = ScaleChoice.ROOT,
+    percentiles: Annotated[bool, typer.Option("--percentiles", help="Mark median (5), 95 % (9) and 99 % (!).")] = False,
+    threshold: Annotated[str | None, typer.Option(metavar="TIME", help="Draw a line at this latency: 10ms.")] = None,
+    zone: Annotated[str | None, typer.Option(help="Time zone of files that do not say theirs: Europe/Paris.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Draw latencies over time as heat maps: how many waits took how long, and how long they took together.
+
+    An average hides two modes; here they are seen. From a lake, from files of other tools, or live.
+    """
+    with said():
+        from doctord.analyse.latency.map import subjects
+        from doctord.cli import _map, _map_live
+        from doctord.report.map_view import View
+
+        threshold_us = parse_duration(threshold) * 1e6 if threshold else None
+        view = View(rows, columns, scale.value, percentiles, threshold_us)
+        wanted = _map.Wanted(subject, db, instance, host, parse_duration(interval) if interval else None)
+        if not sources:
+            raise Refusal("there is nothing to draw", "name a lake or files: doctord map LAKE")
+        begin, end = (parse_moment(text) if text else None for text in (since, until))
+        chart = _map.recorded(sources, begin, end, zone)
+        if list_:
+            _map.list_subjects(subjects(chart), json=json)
+            return
+        drawn = wanted.map_of(chart, None if json else _map.room(view))
+        if replay:
+            _map_live.replay(drawn, view, replay)
+        _map.show(drawn, view, json=json)

@@ -1,0 +1,163 @@
+"""`doctord map` as a user calls it."""
+
+import json
+import os
+import pty
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fcntl import ioctl
+from pathlib import Path
+
+import pytest
+
+DOCTORD = Path(sys.executable).with_name("doctord")
+RECORD = """<begin record>
+timestamp, microsec, {second}000000, 26-AUG-13 04.26.{second:02d}.000000 PM +02:00
+label, {label}
+latencyunit, microsec
+datasource, oracle
+{counts}
+<end record>
+"""
+
+
+def records(label: str = "log file sync", number: int = 30) -> str:
+    """Counters of two buckets that grow by 10 and by 1 a second."""
+    return "".join(
+        RECORD.format(second=second, label=label, counts=f"512, {10 * second}\n8192, {second}")
+        for second in range(number)
+    )
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "records.txt"
+    path.write_text(records())
+    return path
+
+
+def run(*arguments: str | Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [DOCTORD, "map", *arguments], input=stdin, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_both_maps_are_printed(file: Path) -> None:
+    result = run(file)
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[0] == "log file sync"
+    assert "WAITS  now 11  most 11  mean 11" in result.stdout
+    assert "TIME WAITED  now 9.98 ms  most 9.98 ms  mean 9.98 ms" in result.stdout
+    assert max(map(len, lines)) <= 80
+
+
+def test_json_is_one_document(file: Path) -> None:
+    document = json.loads(run(file, "--json").stdout)
+    assert document["subject"] == "log file sync"
+    assert len(document["columns"]) == 29
+    assert document["whole"]["count"] == 29 * 11
+    assert document["whole"]["time_is"] == "estimated"
+    assert document["columns"][0]["buckets"][0] == {"gt_us": 256.0, "le_us": 512.0, "count": 10, "waited_us": None}
+
+
+def test_standard_input_and_several_files(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text(records("db file sequential read", 10))
+    assert run("-", stdin=records()).stdout == run(file).stdout
+    listed = run(file, other, "--list").stdout.splitlines()
+    assert [line.split()[0] for line in listed[1:]] == ["319", "99"]
+    assert run(file, other, "--event", "db file sequential read").stdout.startswith("db file sequential read\n")
+
+
+def test_moments_bound_what_is_drawn(file: Path) -> None:
+    document = json.loads(run(file, "--json", "--from", "2013-08-26T14:26:10", "--to", "2013-08-26T14:26:15").stdout)
+    assert [column["end"][17:19] for column in document["columns"]] == ["11", "12", "13", "14", "15"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--event", "log file"], "no latencies of 'log file'\nhint: did you mean log file sync?"),
+        (["--zone", "Mars/Olympus"], "there is no time zone 'Mars/Olympus'"),
+        (["--db", "oracle:x"], "no latencies of 'log file sync' on oracle:x"),
+        (["--replay", "10"], "a replay needs a terminal"),
+        (["--from", "2020-01-01"], "there are no latencies in it"),
+    ],
+)
+def test_what_cannot_be_done_is_said(file: Path, arguments: list[str], message: str) -> None:
+    result = run(file, *arguments)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert not result.stdout
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "passwd"
+    other.write_text("root:x:0:0:root:/root:/bin/sh\n")
+    result = run(other)
+    assert result.returncode == 2
+    assert "no format that Doctor D reads" in result.stderr
+
+
+class Terminal:
+    """A terminal on which a program runs."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor, self.seen = descriptor, ""
+
+    def until(self, text: str) -> None:
+        """Read until a text was shown since the last call."""
+        self.seen, deadline = "", time.monotonic() + 20
+        while text not in self.seen:
+            assert time.monotonic() < deadline, self.seen
+            if select.select([self._descriptor], [], [], 0.2)[0]:
+                self.seen += os.read(self._descriptor, 65536).decode()
+
+    def press(self, keys: str) -> None:
+        os.write(self._descriptor, keys.encode())
+
+    def resize(self, lines: int, columns: int) -> None:
+        ioctl(self._descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+
+@contextmanager
+def on_terminal(*arguments: str | Path, **environment: str) -> Iterator[tuple[Terminal, "subprocess.Popen[bytes]"]]:
+    ours, theirs = pty.openpty()
+    terminal = Terminal(ours)
+    terminal.resize(30, 100)
+    environment = {**os.environ, "TERM": "xterm-256color", **environment}
+    command = [DOCTORD, "map", *arguments]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as child:
+        os.close(theirs)
+        try:
+            yield terminal, child
+        finally:
+            child.kill()
+            os.close(ours)
+
+
+def test_a_replay_follows_the_keys(file: Path) -> None:
+    with on_terminal(file, "--replay", "1000", NO_COLOR="") as (terminal, child):
+        terminal.until("REPLAY x1000")
+        assert "\x1b[?1049h" in terminal.seen or "\x1b[48;5;" in terminal.seen
+        terminal.press(" ")
+        terminal.until("PAUSED")
+        terminal.press("\x1b[D")
+        terminal.until("waits, 0 % of 11")
+        terminal.press("\x1b[B\x1b[B\x1b[B")
+        terminal.until("10 waits, 90.9 % of 11")
+        terminal.resize(10, 30)
+        terminal.until("a map needs 40 columns and 14 lines")
+        terminal.resize(24, 80)
+        terminal.until("log file sync")
+        terminal.press("q")
+        terminal.until("\x1b[?1049l")
+        terminal.until("WAITS")  # it stays printed
+        assert child.wait(20) == 0
