@@ -141,12 +141,12 @@ class _Cursor:
         self._connection = connection
         self._rows: list[tuple[Any, ...]] = []
 
-    def execute(self, sql: str, values: Sequence[Any]) -> None:
+    def execute(self, sql: str, values: Sequence[Any] | None) -> None:
         assert self._connection.call_timeout > 0, "every call has a limit"
         assert self._connection.module == "doctord"
         if self._connection.server.down:
             raise error("ORA-03113")
-        self._rows = self._connection.server.rows(sql, values)
+        self._rows = self._connection.server.rows(sql, values or ())
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         return self._rows

@@ -116,7 +116,7 @@ def running_postgres(
         folder = Path(name)
         folder.chmod(0o755)
         shutil.copytree(_template(version), folder / "data")
-        server = PostgresServer(version, bin_dir, folder, _free_port())
+        server = PostgresServer(version, bin_dir, folder, free_port())
         lines = {
             "port": server.port,
             "unix_socket_directories": folder,
@@ -238,7 +238,7 @@ def _cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "doctord-tests"
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

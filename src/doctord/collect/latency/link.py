@@ -106,7 +106,7 @@ class Link:
             raise Away
         try:
             with contextlib.closing(self.connection.cursor()) as cursor:
-                cursor.execute(sql, list(parameters))
+                cursor.execute(sql, list(parameters) or None)  # PyMySQL takes % for a place when there is a list
                 return list(cursor.fetchall())
         except self.driver.errors as error:
             trouble = self.driver.trouble(error)
