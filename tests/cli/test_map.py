@@ -113,12 +113,13 @@ class Terminal:
         self._descriptor, self.seen = descriptor, ""
 
     def until(self, text: str) -> None:
-        """Read until a text was shown since the last call."""
-        self.seen, deadline = "", time.monotonic() + 20
+        """Read until a text was shown after the one before."""
+        deadline = time.monotonic() + 20
         while text not in self.seen:
             assert time.monotonic() < deadline, self.seen
             if select.select([self._descriptor], [], [], 0.2)[0]:
                 self.seen += os.read(self._descriptor, 65536).decode()
+        self.seen = self.seen.partition(text)[2]
 
     def press(self, keys: str) -> None:
         os.write(self._descriptor, keys.encode())
@@ -127,14 +128,22 @@ class Terminal:
         ioctl(self._descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
 
+def _own_terminal(descriptor: int) -> None:
+    os.setsid()
+    ioctl(descriptor, termios.TIOCSCTTY, 0)
+
+
 @contextmanager
-def on_terminal(*arguments: str | Path, **environment: str) -> Iterator[tuple[Terminal, "subprocess.Popen[bytes]"]]:
+def on_terminal(
+    *arguments: str | Path, stdin: int | None = None, **environment: str
+) -> Iterator[tuple[Terminal, "subprocess.Popen[bytes]"]]:
     ours, theirs = pty.openpty()
     terminal = Terminal(ours)
     terminal.resize(30, 100)
     environment = {**os.environ, "TERM": "xterm-256color", **environment}
     command = [DOCTORD, "map", *arguments]
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as child:
+    own = {"stdout": theirs, "stderr": theirs, "env": environment, "preexec_fn": lambda: _own_terminal(theirs)}
+    with subprocess.Popen(command, stdin=theirs if stdin is None else stdin, **own) as child:
         os.close(theirs)
         try:
             yield terminal, child
@@ -145,8 +154,9 @@ def on_terminal(*arguments: str | Path, **environment: str) -> Iterator[tuple[Te
 
 def test_a_replay_follows_the_keys(file: Path) -> None:
     with on_terminal(file, "--replay", "1000", NO_COLOR="") as (terminal, child):
+        terminal.until("\x1b[?1049h")
         terminal.until("REPLAY x1000")
-        assert "\x1b[?1049h" in terminal.seen or "\x1b[48;5;" in terminal.seen
+        terminal.until("\x1b[48;5;")
         terminal.press(" ")
         terminal.until("PAUSED")
         terminal.press("\x1b[D")
@@ -160,4 +170,17 @@ def test_a_replay_follows_the_keys(file: Path) -> None:
         terminal.press("q")
         terminal.until("\x1b[?1049l")
         terminal.until("WAITS")  # it stays printed
+        assert child.wait(20) == 0
+
+
+def test_a_pipe_is_shown_as_it_grows() -> None:
+    reading, writing = os.pipe()
+    with on_terminal("-", stdin=reading, NO_COLOR="1") as (terminal, child), os.fdopen(writing, "w") as pipe:
+        os.close(reading)
+        for seconds in (3, 6):
+            pipe.write(records(number=seconds).removeprefix(records(number=seconds - 3)))
+            pipe.flush()
+            terminal.until(f"|{'#' * (seconds - 1)}|")
+        terminal.press("q")
+        terminal.until("\x1b[?1049l")
         assert child.wait(20) == 0

@@ -6,7 +6,7 @@ import sys
 import termios
 import tty
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 NAMES = {
     b" ": "space",
@@ -48,11 +48,15 @@ class Keys:
 
 @contextmanager
 def keyboard() -> Iterator[Keys]:
-    """Standard input's keys, until the end of the block; the terminal is left as it was."""
-    descriptor = sys.stdin.fileno()
-    before = termios.tcgetattr(descriptor)
-    try:
+    """The keys of the terminal, until the end of the block; it is left as it was.
+
+    Standard input, or the process's own terminal when that is a pipe.
+    """
+    with ExitStack() as stack:
+        descriptor = sys.stdin.fileno()
+        if not sys.stdin.isatty():
+            descriptor = os.open("/dev/tty", os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+        stack.callback(termios.tcsetattr, descriptor, termios.TCSADRAIN, termios.tcgetattr(descriptor))
         tty.setcbreak(descriptor)
         yield Keys(descriptor)
-    finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

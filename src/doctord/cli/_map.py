@@ -102,6 +102,11 @@ def size(view: View) -> tuple[int, int]:
     return width, 2 * (view.rows or DEFAULT_ROWS) + BESIDE_ROWS
 
 
+def is_watched() -> bool:
+    """Whether somebody sees what happens on standard output."""
+    return sys.stdout.isatty()
+
+
 def room(view: View) -> int:
     """How many columns of a map are seen at once."""
     return min(view.columns or size(view)[0], size(view)[0] - BESIDE_COLUMNS)

@@ -48,7 +48,8 @@ def map_(
     """
     with said():
         from doctord.analyse.latency.map import subjects
-        from doctord.cli import _map, _map_live
+        from doctord.cli import _map, _map_live, _map_screen
+        from doctord.read.source import STANDARD_INPUT
         from doctord.report.map_view import View
 
         threshold_us = parse_duration(threshold) * 1e6 if threshold else None
@@ -56,12 +57,15 @@ def map_(
         wanted = _map.Wanted(subject, db, instance, host, parse_duration(interval) if interval else None)
         if not sources:
             raise Refusal("there is nothing to draw", "name a lake or files: doctord map LAKE")
-        begin, end = (parse_moment(text) if text else None for text in (since, until))
-        chart = _map.recorded(sources, begin, end, zone)
-        if list_:
-            _map.list_subjects(subjects(chart), json=json)
-            return
-        drawn = wanted.map_of(chart, None if json else _map.room(view))
-        if replay:
-            _map_live.replay(drawn, view, replay)
+        if sources == [STANDARD_INPUT] and _map.is_watched() and not (list_ or json):
+            drawn = _map_live.from_pipe(wanted, view, zone)
+        else:
+            begin, end = (parse_moment(text) if text else None for text in (since, until))
+            chart = _map.recorded(sources, begin, end, zone)
+            if list_:
+                _map.list_subjects(subjects(chart), json=json)
+                return
+            drawn = wanted.map_of(chart, None if json else _map.room(view))
+            if replay:
+                _map_screen.replay(drawn, view, replay)
         _map.show(drawn, view, json=json)

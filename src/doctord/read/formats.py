@@ -1,6 +1,7 @@
 """The formats of other tools' files, and which of them a file has: found by its content, never by its name."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -39,26 +40,37 @@ class Reading:
     skipped: list[Skipped]
 
 
-def read_file(path: Path, *, zone: str | None = None) -> Reading:
-    """Read a file of whatever format.
+@contextmanager
+def being_read(path: Path, *, zone: str | None = None) -> Iterator[tuple[str, Iterator[Batch], Source]]:
+    """A file of whatever format: the format's name, its rows as they are read, and the source with what was skipped.
 
     Args:
-        path: The file; `-` is standard input.
+        path: The file; `-` is standard input, which may still be written to.
         zone: Name of the time zone of moments that do not say theirs (`Europe/Paris`).
 
     Raises:
-        Refusal: it cannot be read, no format fits, or nothing in it could be used.
+        Refusal: it cannot be read, or no format fits.
     """
     with opened(path, _zone(zone)) as source:
         found = next((known for known in FORMATS if known.sniff(source.head)), None)
         if found is None:
             names = ", ".join(known.NAME for known in FORMATS)
             raise Refusal(f"{source.name}: no format that Doctor D reads", f"it reads {names}")
-        batches = list(found.read(source))
-    if not batches:
+        yield found.NAME, found.read(source), source
+
+
+def read_file(path: Path, *, zone: str | None = None) -> Reading:
+    """Read a whole file, as `being_read`.
+
+    Raises:
+        Refusal: it cannot be read, no format fits, or nothing in it could be used.
+    """
+    with being_read(path, zone=zone) as (name, batches, source):
+        held = list(batches)
+    if not held:
         why = f": {source.skipped[0]}" if source.skipped else ""
-        raise Refusal(f"{source.name}: nothing in it can be used{why}", f"it was taken for {found.NAME}")
-    return Reading(found.NAME, batches, source.skipped)
+        raise Refusal(f"{source.name}: nothing in it can be used{why}", f"it was taken for {name}")
+    return Reading(name, held, source.skipped)
 
 
 def _zone(name: str | None) -> ZoneInfo | None:

@@ -2,6 +2,7 @@
 
 import io
 import lzma
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -87,8 +88,10 @@ def opened(path: Path, zone: ZoneInfo | None = None) -> Iterator[Source]:
     name = "standard input" if path == STANDARD_INPUT else str(path)
     with ExitStack() as opened_files:
         try:
-            raw = sys.stdin.buffer if path == STANDARD_INPUT else opened_files.enter_context(path.open("rb"))
-            stream = _unpacked(io.BufferedReader(cast("io.RawIOBase", raw), HEAD_BYTES))
+            # Unbuffered below: what a pipe holds by now is read at once, without waiting for more.
+            descriptor = os.dup(sys.stdin.fileno()) if path == STANDARD_INPUT else os.open(path, os.O_RDONLY)
+            raw = opened_files.enter_context(io.FileIO(descriptor))
+            stream = _unpacked(io.BufferedReader(raw, HEAD_BYTES))
             head = stream.peek(HEAD_BYTES)[:HEAD_BYTES]
         except (OSError, EOFError, lzma.LZMAError) as error:
             why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
