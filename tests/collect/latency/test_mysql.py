@@ -3,7 +3,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from doctord.collect.latency import link, mysql_driver
+from doctord.collect.latency.link import Link
 from doctord.collect.latency.mysql import MySQLLatency
 from doctord.collect.latency.mysql_driver import MySQLDriver
+from doctord.collect.postgres.notices import Notices
 from doctord.errors import Refusal
 from mariadb_server import MariaDBServer, running_mariadb
 from postgres_samples import rows_of
@@ -144,6 +146,22 @@ def test_the_limits_of_a_connection(server: MariaDBServer) -> None:
         assert cursor.fetchall() == (("doctord",),)
 
 
+def test_the_server_ends_a_statement_that_takes_long(server: MariaDBServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mysql_driver, "_STATEMENT_S", 0.1)
+    with closing(Link(driver(server), Notices())) as asked:
+        asked.open()
+        with pytest.raises(Refusal, match="takes longer"):
+            asked.query("SELECT SLEEP(9)")
+        assert asked.query("SELECT 1") == [(1,)], "the connection is still good"
+
+
+def test_nothing_can_be_written(server: MariaDBServer) -> None:
+    with closing(Link(driver(server, "root", ""), Notices())) as asked:
+        asked.open()
+        with pytest.raises(Refusal, match="1792"):
+            asked.query("CREATE TABLE mysql.never (a int)")
+
+
 def test_what_is_off_is_said_once_and_what_the_hints_say_turns_it_on() -> None:
     with running_mariadb(performance_schema="ON") as server:
         with closing(MySQLLatency(driver(server))) as collector:
@@ -264,12 +282,24 @@ def test_a_killed_connection_is_a_gap_and_not_a_restart(server: MariaDBServer, c
     assert 1e5 not in {row["le_us"] for row in rows_of("latency", collector.sample())}
 
 
-def test_a_restart_is_an_event_and_counting_begins_anew() -> None:
+def test_a_restart_in_mid_sample_is_an_event_and_counting_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     with running_mariadb(**ALL_ON) as server, closing(MySQLLatency(driver(server))) as collector:
         collector.sample()
         time.sleep(2.1)  # the server tells its age in whole seconds
-        server.stop(signal.SIGKILL)
-        assert kinds(collector) == ["gap"]
+        ask = Link.query
+
+        def die_first(self: Link, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+            server.stop(signal.SIGKILL)
+            return ask(self, sql, parameters)
+
+        def die_in_the_middle(self: Link, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+            return (die_first if "file_summary" in sql else ask)(self, sql, parameters)
+
+        monkeypatch.setattr(Link, "query", die_in_the_middle)
+        batches = collector.sample()
+        assert [row["kind"] for row in rows_of("event", batches)] == ["gap"]
+        assert rows_of("latency", batches) == [], "it was read, but the interval has no end"
+        monkeypatch.setattr(Link, "query", ask)
         assert kinds(collector) == ["unseen"], "nobody answers there"
         server.start()
         server.execute(*["SELECT SLEEP(0.02)"] * 3)
@@ -279,6 +309,15 @@ def test_a_restart_is_an_event_and_counting_begins_anew() -> None:
         server.execute("SELECT SLEEP(0.02)")
         gained = {row["le_us"]: row["count"] for row in rows_of("latency", collector.sample())}
         assert gained[1e5] == 1
+
+
+def test_a_restart_within_the_same_second_shows_in_counters_that_fell(server: MariaDBServer) -> None:
+    with closing(MySQLLatency(driver(server), subjects=["query"])) as collector:
+        collector.sample()
+        [(number,)] = server.execute("SELECT id FROM information_schema.processlist WHERE user = 'doctord'")
+        server.execute(f"KILL {number}", "SET GLOBAL query_response_time_flush = 1")  # as after a restart
+        assert kinds(collector) == ["gap"]
+        assert kinds(collector) == ["gap", "restart"]
 
 
 @pytest.mark.parametrize("base", [2, 10])

@@ -24,6 +24,7 @@ class Total:
     waited_us: float | None = None
 
 
+NONE: Final = Total(0)
 Buckets = Mapping[Edges, Total]
 Source = TypeVar("Source", bound=Hashable)
 
@@ -72,7 +73,7 @@ def latency_rows(gained: Mapping[str, Buckets], common: Mapping[str, object]) ->
         common: What all rows have in common: ts, interval_s, host, db, instance.
     """
     for subject, buckets in gained.items():
-        for (gt_us, le_us), total in (buckets or {(0.0, None): Total(0)}).items():
+        for (gt_us, le_us), total in (buckets or {ALL: NONE}).items():
             row = {"gt_us": gt_us, "le_us": le_us, "count": total.count, "waited_us": total.waited_us}
             yield {**common, "subject": subject, **row}
 
@@ -91,9 +92,8 @@ def wait_rows(
 
 
 def _fell(before: Mapping[str, Buckets], now: Mapping[str, Buckets]) -> bool:
-    nothing: Buckets = {}
     return any(
-        _less(now.get(subject, nothing).get(edges, Total(0)), total)
+        _less(now.get(subject, {}).get(edges, NONE), total)
         for subject, buckets in before.items()
         for edges, total in buckets.items()
     )
@@ -109,13 +109,14 @@ def _gain(before: Mapping[str, Buckets], now: Mapping[str, Buckets]) -> dict[str
 
 
 def _grown(before: Buckets, now: Buckets) -> Buckets:
-    grown = {edges: _minus(total, before.get(edges)) for edges, total in now.items()}
-    return {edges: total for edges, total in grown.items() if total.count}
+    return {
+        edges: _minus(total, before[edges]) if edges in before else total
+        for edges, total in now.items()
+        if total.count > before.get(edges, NONE).count
+    }
 
 
-def _minus(now: Total, before: Total | None) -> Total:
-    if before is None:
-        return now
+def _minus(now: Total, before: Total) -> Total:
     waited_us = None
     if now.waited_us is not None and before.waited_us is not None:
         waited_us = now.waited_us - before.waited_us

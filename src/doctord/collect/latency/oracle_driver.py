@@ -40,9 +40,17 @@ _MEANINGS: Final = {
     "ORA-01033": ("the instance is not open (ORA-01033)", _UNAVAILABLE),
     "ORA-01034": ("the instance is not running (ORA-01034)", _UNAVAILABLE),
     "ORA-01045": ("the user may not log in (ORA-01045)", "GRANT CREATE SESSION TO doctord"),
+    "ORA-12850": (
+        "an instance gave no parallel server (ORA-12850)",
+        "choose an instance, or raise parallel_max_servers",
+    ),
     "ORA-28000": ("the account is locked (ORA-28000)", "ALTER USER doctord ACCOUNT UNLOCK"),
     "ORA-28001": ("the password has expired (ORA-28001)", "set a new one: ALTER USER doctord IDENTIFIED BY ..."),
     "ORA-41900": ("no right to read its views (ORA-41900)", GRANTS),
+    "DPY-3001": (
+        "it needs the driver's thick mode (DPY-3001)",
+        f"name a user, or set {CLIENT} to Oracle's client libraries",
+    ),
     "DPY-3010": (
         "too old a version for the driver's thin mode (DPY-3010)",
         f"set {CLIENT} to Oracle's client libraries",
