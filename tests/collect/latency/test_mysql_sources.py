@@ -152,7 +152,7 @@ def test_version_5_7_has_no_distribution_and_the_rest_goes_on() -> None:
         events = {row["subject"]: row["text"] for row in rows_of("event", collector.sample())}
         assert events["query"] == "this version does not have it (1146)"
         assert "scott" not in str(events)
-        with pytest.raises(Refusal, match="does not tell of 'query'"):
+        with pytest.raises(Refusal, match="nothing is told of 'query'"):
             collector_of(MySQL8(version="5.7.44"), "query").check()
 
 

@@ -294,7 +294,7 @@ def test_an_unknown_event_is_said_with_those_of_a_similar_name(server: OracleSer
         [event] = rows_of("event", collector.sample())
         assert event["hint"].startswith("did you mean db file sequential read or ")
         assert buckets(rows_of("latency", collector.sample())) == {("1", SYNC, 0.0, None): 0}
-        with pytest.raises(Refusal, match="has no wait event 'db file sequentail read'") as refused:
+        with pytest.raises(Refusal, match="oracle:sales: there is no wait event 'db file sequentail read'") as refused:
             collector.check()
         assert "did you mean db file sequential read" in refused.value.hint
 
@@ -306,6 +306,14 @@ def test_with_unknown_events_alone_nothing_is_read(server: OracleServer) -> None
         server.statements.clear()
         assert collector.sample() == []
         assert server.statements == []
+
+
+def test_the_check_says_when_the_connection_breaks_in_it(server: OracleServer) -> None:
+    server.fail["gv$system_event"] = error("ORA-03113")
+    with closing(OracleLatency(driver(server))) as collector:
+        with pytest.raises(Refusal, match="oracle:sales: the connection broke"):
+            collector.check()
+        collector.check()
 
 
 def test_the_check_leaves_the_connection_for_the_samples(server: OracleServer) -> None:

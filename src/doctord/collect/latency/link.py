@@ -6,7 +6,7 @@ into words of ours.
 
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -75,6 +75,21 @@ class Link:
         except self.driver.errors as error:
             trouble = self.driver.trouble(error)
             raise Refusal(trouble.text, trouble.hint or "") from None
+
+    @contextlib.contextmanager
+    def checking(self) -> Iterator[None]:
+        """Connected for what is done within, where everything that stands in the way is refused by the server's name.
+
+        Raises:
+            Refusal: There is no connection to be had, it broke, or what was done was refused.
+        """
+        try:
+            self.reach()
+            yield
+        except Away:
+            raise Refusal(f"{self.db}: the connection broke", "is the server up, and not overloaded?") from None
+        except Refusal as refusal:
+            raise Refusal(f"{self.db}: {refusal}", refusal.hint) from None
 
     def open(self) -> bool:
         """Make sure that there is a connection; true when it is a new one.

@@ -53,12 +53,12 @@ class MySQLLatency:
         Raises:
             Refusal: It cannot; the hint has the statement that turns it on, or similar names.
         """
-        self._link.reach()
-        offered = offer(self._link, self._wanted)
-        for name in self._unknown(offered):
-            for off in (off for off in offered.off if name.startswith(off.covers)):
-                raise Refusal(f"{self._link.db} does not tell of {name!r}: {off.why}", off.hint)
-            raise Refusal(f"{self._link.db} has no {name!r}", _similar(name, offered))
+        with self._link.checking():
+            offered = offer(self._link, self._wanted)
+            for name in self._unknown(offered):
+                for off in (off for off in offered.off if name.startswith(off.covers)):
+                    raise Refusal(f"nothing is told of {name!r}: {off.why}", off.hint)
+                raise Refusal(f"there is no {name!r}", _similar(name, offered))
 
     def sample(self) -> list[Batch]:
         """Rows of `latency` and `wait` since the last sample: none of an interval with an outage or a reset in it."""

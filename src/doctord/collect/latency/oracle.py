@@ -52,11 +52,11 @@ class OracleLatency:
         Raises:
             Refusal: It cannot. Of an unknown event the hint names those of a similar name.
         """
-        self._link.reach()
-        self._classes = oracle_views.wait_classes(self._link)
-        for event in self._unknown():
-            raise Refusal(f"{self._link.db} has no wait event {event!r}", self._similar(event))
-        self._read()
+        with self._link.checking():
+            self._classes = oracle_views.wait_classes(self._link)
+            for event in self._unknown():
+                raise Refusal(f"there is no wait event {event!r}", self._similar(event))
+            self._read()
 
     def sample(self) -> list[Batch]:
         """Rows of `latency` and `wait` since the last sample: none of an interval with an outage or a restart in it."""
