@@ -39,6 +39,8 @@ class MySQL8:
     version: str = "8.0.36"
     uptime_s: int = 1000
     schema: str = "ON"
+    denied: bool = False
+    consumers: int = 1
 
     def rows(self, sql: str, values: Sequence[str] | None) -> list[tuple[Any, ...]]:
         answers = {
@@ -51,8 +53,10 @@ class MySQL8:
             "SELECT /* doctord */ name, enabled = 'YES' AND timed = 'YES' FROM performance_schema.setup_instruments "
             "WHERE name LIKE 'wait/%' OR name LIKE 'statement/sql/%'": list(self.instruments.items()),
             "SELECT /* doctord */ enabled = 'YES' FROM performance_schema.setup_consumers "
-            "WHERE name = 'global_instrumentation'": [(1,)],
+            "WHERE name = 'global_instrumentation'": [(self.consumers,)],
         }
+        if self.denied and "performance_schema." in sql:
+            raise pymysql.OperationalError(1142, "SELECT command denied to user scott")
         if sql in answers:
             return answers[sql]
         known = re.search(r"performance_schema\.(\w+) WHERE count_\w+ > 0( AND digest IN \((%s(, %s)*)\))?", sql)
@@ -161,6 +165,23 @@ def test_statements_that_are_not_timed_are_said_with_what_turns_them_on() -> Non
         [event] = rows_of("event", collector.sample())
     assert event["subject"] == "query"
     assert event["hint"].startswith("UPDATE performance_schema.setup_instruments SET enabled = 'YES', timed = 'YES'")
+
+
+def test_without_the_right_to_read_it_nothing_of_version_8_is_seen() -> None:
+    collector = collector_of(MySQL8(denied=True))
+    [event] = rows_of("event", collector.sample())
+    assert (event["subject"], event["text"]) == ("performance_schema", "no right to read it (1142)")
+    with pytest.raises(Refusal, match=r"mysql:db\.example:3307: nothing is told of 'query': no right to read it"):
+        collector_of(MySQL8(denied=True), "query").check()
+
+
+@pytest.mark.parametrize(("version", "subject"), [("8.0.36", "performance_schema"), ("10.11.6-MariaDB", "wait/")])
+def test_a_consumer_that_is_off_is_said_of_what_depends_on_it(version: str, subject: str) -> None:
+    collector = collector_of(MySQL8(version=version, consumers=0))
+    off = {row["text"]: row for row in rows_of("event", collector.sample())}
+    event = off["the consumer global_instrumentation is off"]
+    assert event["subject"] == subject
+    assert event["hint"].startswith("UPDATE performance_schema.setup_consumers")
 
 
 def test_without_the_performance_schema_there_is_nothing() -> None:

@@ -58,17 +58,17 @@ def offer(link: Link, wanted: Sequence[str]) -> Offer:
         Away: The connection broke.
     """
     variables = {str(name): str(value) for name, value in link.query(_VARIABLES)}
+    depends = "wait/" if is_mariadb(variables["version"]) else ""  # MySQL has the times of statements there, too
     instruments: Mapping[str, bool] = {}
     off: list[Off] = []
     if variables.get("performance_schema") == "ON":
         try:
             instruments = {str(name): bool(on) for name, on in link.query(_INSTRUMENTS)}
-            off += _not_timed(link, instruments)
+            off += _not_timed(link, instruments, depends)
         except Refusal as refusal:
-            off.append(Off("wait/", str(refusal), refusal.hint))
+            off.append(Off(depends, str(refusal), refusal.hint))
     else:
-        covers = "wait/" if is_mariadb(variables["version"]) else ""
-        off.append(Off(covers, "the performance schema is off", _START_WITH))
+        off.append(Off(depends, "the performance schema is off", _START_WITH))
     sources, refused = _readable(link, _candidates(variables, instruments, wanted))
     off += [*_no_query_times(variables, sources), *refused]
     told = tuple(one for one in off if not wanted or any(name.startswith(one.covers) for name in wanted))
@@ -109,14 +109,14 @@ def _readable(link: Link, candidates: Iterator[Source]) -> tuple[list[Source], l
     return sources, refused
 
 
-def _not_timed(link: Link, instruments: Mapping[str, bool]) -> Iterator[Off]:
+def _not_timed(link: Link, instruments: Mapping[str, bool], depends: str) -> Iterator[Off]:
     if link.query(_GLOBAL) == [(0,)]:
-        yield Off("", "the consumer global_instrumentation is off", _TURN_ON_GLOBAL)
+        yield Off(depends, "the consumer global_instrumentation is off", _TURN_ON_GLOBAL)
     on = [name for name, timed in instruments.items() if timed]
     for group in _GROUPS:
         if not any(name.startswith(group) for name in on):
             yield Off(group, "its instruments are off", _TURN_ON.format(group))
-    if not any(name.startswith("statement/") for name in on):
+    if QUERY.startswith(depends) and not any(name.startswith("statement/") for name in on):
         yield Off(QUERY, "the instruments of statements are off", _TURN_ON.format("statement/"))
 
 
