@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from doctord.collect.collector import micros, rows
+from doctord.chart.rows import micros, rows
 from doctord.lake.writer import LakeWriter
 from report import charts
 from report.examples import SINCE, UNTIL

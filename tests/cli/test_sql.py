@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.collect.collector import rows
+from doctord.chart.rows import rows
 from doctord.lake.writer import LakeWriter
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from doctord._native import Batch
 from doctord.chart.chart import Chart
+from doctord.chart.rows import now_us, rows
 from doctord.collect import schedule
-from doctord.collect.collector import now_us, rows
 
 
 class Metronome:

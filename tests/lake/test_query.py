@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from doctord._native import Batch
+from doctord.chart.rows import micros, rows
 from doctord.chart.tables import TABLES
-from doctord.collect.collector import micros, rows
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
 from doctord.lake.writer import LakeWriter

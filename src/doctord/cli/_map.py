@@ -14,6 +14,7 @@ import typer
 from doctord.analyse.latency.map import LatencyMap, Subject, latency_map, subjects
 from doctord.chart.chart import Chart
 from doctord.cli.arguments import Refusal
+from doctord.collect.latency.sources import live_subjects
 from doctord.lake.query import Lake
 from doctord.read.formats import read_file
 from doctord.report.lines import table
@@ -131,6 +132,18 @@ def list_subjects(known: Sequence[Subject], *, json: bool) -> None:
     ]
     for line in table(("waits", "intervals", "known", "server", "subject"), rows, 80):
         typer.echo(line.plain.rstrip())
+
+
+def list_live(*, json: bool) -> None:
+    """Print what can be mapped live on this host."""
+    known = list(live_subjects())
+    if json:
+        typer.echo(dumps([asdict(subject) for subject in known]))
+        return
+    rows = [(subject.source, subject.db or "host", subject.name) for subject in known]
+    for line in table(("timed by", "server", "subject"), rows, 80):
+        typer.echo(line.plain.rstrip())
+    typer.echo("and every system call: pread64, fdatasync...; of one process with --pid")
 
 
 def show(drawn: LatencyMap, view: View, *, json: bool) -> None:

@@ -33,6 +33,12 @@ def map_(
     db: Annotated[str | None, typer.Option(help="The server, where there are several: postgresql:5432.")] = None,
     instance: Annotated[str | None, typer.Option(help="One instance of a clustered server.")] = None,
     host: Annotated[str | None, typer.Option(help="The host, where there are several.")] = None,
+    pid: Annotated[int | None, typer.Option(help="Live: the process, where the subject is a system call.")] = None,
+    dsn: Annotated[
+        str | None, typer.Option(help="Live: a server's address, without a password: oracle://USER@HOST:1521/SERVICE.")
+    ] = None,
+    length: Annotated[str | None, typer.Option("--for", metavar="TIME", help="Live: how long; else until q.")] = None,
+    record: Annotated[Path | None, typer.Option(metavar="LAKE", help="Live: keep what is seen in this lake.")] = None,
     since: Annotated[str | None, typer.Option("--from", metavar="TIME", help="Columns after this moment.")] = None,
     until: Annotated[str | None, typer.Option("--to", metavar="TIME", help="Columns up to this moment.")] = None,
     replay: Annotated[float | None, typer.Option(metavar="SPEED", help="Show it as it grew, so much faster.")] = None,
@@ -49,6 +55,7 @@ def map_(
     with said():
         from doctord.analyse.latency.map import subjects
         from doctord.cli import _map, _map_live, _map_screen
+        from doctord.collect.latency.sources import Wanted
         from doctord.read.source import STANDARD_INPUT
         from doctord.report.map_view import View
 
@@ -56,9 +63,16 @@ def map_(
         view = View(rows, columns, scale.value, percentiles, threshold_us)
         wanted = _map.Wanted(subject, db, instance, host, parse_duration(interval) if interval else None)
         if not sources:
-            raise Refusal("there is nothing to draw", "name a lake or files: doctord map LAKE")
-        if sources == [STANDARD_INPUT] and _map.is_watched() and not (list_ or json):
-            drawn = _map_live.from_pipe(wanted, view, zone)
+            if since or until or replay:
+                raise Refusal("a live map has no past", "name the lake or the files: doctord map LAKE --from -2h")
+            if list_:
+                _map.list_live(json=json)
+                return
+            seconds, period_s = parse_duration(length) if length else None, wanted.column_s or _map_live.PERIOD_S
+            timed = Wanted(subject, period_s, db, dsn, pid, instance)
+            drawn = _map_live.live(timed, view, seconds, record)
+        elif sources == [STANDARD_INPUT] and _map.is_watched() and not (list_ or json):
+            drawn = _map_live.from_pipe(subject, view, zone)
         else:
             begin, end = (parse_moment(text) if text else None for text in (since, until))
             chart = _map.recorded(sources, begin, end, zone)

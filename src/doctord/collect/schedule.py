@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from doctord._native import Batch
-from doctord.collect.collector import Collector, now_us, rows
+from doctord.chart.rows import now_us, rows
+from doctord.collect.collector import Collector
 
 log = logging.getLogger(__name__)
 

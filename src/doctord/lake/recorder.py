@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from doctord._native import Batch
+from doctord.chart.rows import now_us, rows
 from doctord.collect import schedule
-from doctord.collect.collector import now_us, rows
 from doctord.collect.patient import Patient
 from doctord.errors import Refusal
 from doctord.lake.retention import Retention

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from doctord._native import Batch, SegmentWriter
-from doctord.collect.collector import now_us, rows
+from doctord.chart.rows import now_us, rows
 from doctord.lake.place import LakeError, Place, new_name
 from doctord.lake.sealer import Sealer
 

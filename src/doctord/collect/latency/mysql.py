@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 from doctord._native import Batch
-from doctord.collect.collector import now_us, rows
+from doctord.chart.rows import now_us, rows
 from doctord.collect.latency.increase import Buckets, Gained, Growing, latency_rows, wait_rows
 from doctord.collect.latency.link import Away, Driver, Link
 from doctord.collect.latency.mysql_offer import Offer, offer

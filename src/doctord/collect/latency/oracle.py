@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from doctord._native import Batch
-from doctord.collect.collector import now_us, rows
+from doctord.chart.rows import now_us, rows
 from doctord.collect.latency import oracle_views
 from doctord.collect.latency.increase import Buckets, Gained, Growing, latency_rows, wait_rows
 from doctord.collect.latency.link import Away, Driver, Link

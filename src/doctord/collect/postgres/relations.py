@@ -8,7 +8,7 @@ from typing import Any, Final
 import psycopg
 
 from doctord._native import Batch
-from doctord.collect.collector import now_us, rows
+from doctord.chart.rows import now_us, rows
 from doctord.collect.postgres.databases import Databases
 from doctord.collect.postgres.figures import Figures
 from doctord.collect.postgres.link import Away, Link, brief

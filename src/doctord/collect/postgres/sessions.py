@@ -13,7 +13,7 @@ from typing import Any, Final
 import psycopg
 
 from doctord._native import Batch
-from doctord.collect.collector import now_us, rows
+from doctord.chart.rows import now_us, rows
 from doctord.collect.postgres.cost import Cost
 from doctord.collect.postgres.link import Away, Link
 from doctord.collect.postgres.waits import CPU, FOREGROUND, classify

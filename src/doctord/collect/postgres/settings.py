@@ -4,7 +4,7 @@ import os
 from typing import Any, Final
 
 from doctord._native import Batch
-from doctord.collect.collector import now_us, rows
+from doctord.chart.rows import now_us, rows
 from doctord.collect.postgres.link import Link
 from doctord.collect.postgres.rates import Cadence
 

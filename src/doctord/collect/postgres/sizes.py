@@ -4,7 +4,7 @@ import os
 from typing import Final
 
 from doctord._native import Batch
-from doctord.collect.collector import now_us, rows
+from doctord.chart.rows import now_us, rows
 from doctord.collect.postgres.databases import largest
 from doctord.collect.postgres.figures import Figures
 from doctord.collect.postgres.link import Link

@@ -13,7 +13,7 @@ from typing import Any, Final
 from psycopg import sql
 
 from doctord._native import Batch
-from doctord.collect.collector import now_us, rows
+from doctord.chart.rows import now_us, rows
 from doctord.collect.postgres.databases import Databases
 from doctord.collect.postgres.link import Link
 from doctord.collect.postgres.rates import EARLY, Cadence, Counters, Increase
