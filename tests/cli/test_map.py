@@ -184,3 +184,19 @@ def test_a_pipe_is_shown_as_it_grows() -> None:
         terminal.press("q")
         terminal.until("\x1b[?1049l")
         assert child.wait(20) == 0
+
+
+def test_pictures_are_written_beside_what_is_printed(file: Path, tmp_path: Path) -> None:
+    svg, png = tmp_path / "map.svg", tmp_path / "map.png"
+    result = run(file, "--svg", svg, "--png", png)
+    assert result.returncode == 0, result.stderr
+    assert "WAITS" in result.stdout
+    assert "log file sync" in svg.read_text(encoding="utf-8")
+    assert png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_file_that_cannot_be_written_is_said_first(file: Path, tmp_path: Path) -> None:
+    result = run(file, "--png", tmp_path / "nowhere" / "map.png")
+    assert result.returncode == 2
+    assert "map.png cannot be written" in result.stderr
+    assert result.stdout == ""

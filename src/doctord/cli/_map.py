@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from json import dumps
 from pathlib import Path
@@ -26,6 +26,8 @@ from doctord.report.map_view import View
 TABLES = ("latency", "wait", "disk", "event")
 DEFAULT_ROWS = 12
 BEGINNING, END_OF_TIME = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
+# A page of more maps would be slow to open.
+MOST_MAPS = 40
 # Widths that a column is given when there are more intervals than columns on the screen.
 WIDTHS_S = (1, 2, 3, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
 
@@ -46,7 +48,7 @@ class Wanted:
         Raises:
             Refusal: there is none, or it is not clear which.
         """
-        subject = self.subject or most_waited(chart).name
+        subject = self.subject or by_waits(chart)[0].name
         column_s = self.column_s
         if column_s is None and room and chart.since and chart.until:
             needed_s = (chart.until - chart.since).total_seconds() / room
@@ -56,9 +58,20 @@ class Wanted:
             column_s = next((width for width in WIDTHS_S if width >= needed_s), needed_s)
         return latency_map(chart, subject, db=self.db, instance=self.instance, host=self.host, column_s=column_s)
 
+    def maps_of(self, chart: Chart, room: int | None = None) -> list[LatencyMap]:
+        """The map of the subject; where none is asked for those of all, that of most waits first.
 
-def most_waited(chart: Chart) -> Subject:
-    """The subject of most waits, histograms before means.
+        Raises:
+            Refusal: there is none, or it is not clear which.
+        """
+        if self.subject:
+            return [self.map_of(chart, room)]
+        found = [subject for subject in by_waits(chart) if self.db in {None, subject.db}]
+        return [replace(self, subject=one.name, db=one.db).map_of(chart, room) for one in found[:MOST_MAPS]]
+
+
+def by_waits(chart: Chart) -> list[Subject]:
+    """The subjects, that of most waits first, histograms before means.
 
     Raises:
         Refusal: there are no latencies.
@@ -68,7 +81,7 @@ def most_waited(chart: Chart) -> Subject:
         raise Refusal(
             "there are no latencies in it", "doctord map --record LAKE records some; docs/how-to/draw-a-map.md"
         )
-    return max(known, key=lambda subject: (subject.kind == "histogram", subject.count))
+    return sorted(known, key=lambda subject: (subject.kind != "histogram", -subject.count))
 
 
 def recorded(places: Sequence[Path], since: datetime | None, until: datetime | None, zone: str | None) -> Chart:

@@ -46,6 +46,8 @@ def map_(
     percentiles: Annotated[bool, typer.Option("--percentiles", help="Mark median (5), 95 % (9) and 99 % (!).")] = False,
     threshold: Annotated[str | None, typer.Option(metavar="TIME", help="Draw a line at this latency: 10ms.")] = None,
     zone: Annotated[str | None, typer.Option(help="Time zone of files that do not say theirs: Europe/Paris.")] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the maps as a picture.")] = None,
+    png: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the maps as a picture.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Draw latencies over time as heat maps: how many waits took how long, and how long they took together.
@@ -55,12 +57,15 @@ def map_(
     with said():
         from doctord.analyse.latency.map import subjects
         from doctord.cli import _map, _map_live, _map_screen
+        from doctord.cli._map_files import Files
         from doctord.collect.latency.sources import Wanted
         from doctord.read.source import STANDARD_INPUT
         from doctord.report.map_view import View
 
         threshold_us = parse_duration(threshold) * 1e6 if threshold else None
         view = View(rows, columns, scale.value, percentiles, threshold_us)
+        files = Files(svg=svg, png=png)
+        files.check()
         wanted = _map.Wanted(subject, db, instance, host, parse_duration(interval) if interval else None)
         if not sources:
             if since or until or replay:
@@ -71,14 +76,17 @@ def map_(
             seconds, period_s = parse_duration(length) if length else None, wanted.column_s or _map_live.PERIOD_S
             timed = Wanted(subject, period_s, db, dsn, pid, instance)
             drawn = _map_live.live(timed, view, seconds, record)
+            files.write(view, lambda _: [drawn])
         elif sources == [STANDARD_INPUT] and _map.is_watched() and not (list_ or json):
             drawn = _map_live.from_pipe(subject, view, zone)
+            files.write(view, lambda _: [drawn])
         else:
             begin, end = (parse_moment(text) if text else None for text in (since, until))
             chart = _map.recorded(sources, begin, end, zone)
             if list_:
                 _map.list_subjects(subjects(chart), json=json)
                 return
+            files.write(view, lambda room: wanted.maps_of(chart, room))
             drawn = wanted.map_of(chart, None if json else _map.room(view))
             if replay:
                 _map_screen.replay(drawn, view, replay)

@@ -54,7 +54,7 @@ def frame(
     end = len(drawn.columns) - min(view.back, max(len(drawn.columns) - 1, 0))
     begin = max(end - int(room), 0)
     if drawn.kind == "mean":
-        drawn, whole = _means_as_marks(drawn), None
+        drawn, whole = means_as_marks(drawn), None
     visible = replace(drawn, columns=drawn.columns[begin:end])
     rows = max(min(view.rows or inf, (height - BESIDE_ROWS) // 2), 1)
     edges = choose_edges(whole if whole is not None else visible.whole, int(rows), view.low_us, view.high_us)
@@ -78,7 +78,7 @@ def too_small(size: tuple[int, int]) -> str | None:
     return f"a map needs {LEAST_WIDTH} columns and {LEAST_HEIGHT} lines, this terminal has {size[0]} and {size[1]}"
 
 
-def _means_as_marks(drawn: LatencyMap) -> LatencyMap:
+def means_as_marks(drawn: LatencyMap) -> LatencyMap:
     """The map with each mean as the one bucket it lies in: where a mark stands, not how the waits were spread."""
     return replace(drawn, columns=tuple(_as_mark(column) for column in drawn.columns))
 
