@@ -4,6 +4,7 @@ pub mod batch;
 pub mod calltrace;
 pub mod host;
 pub mod lake;
+pub mod latency;
 pub mod syscalls;
 pub mod table;
 
@@ -19,6 +20,8 @@ mod _native {
     use crate::host::HostSampler;
     #[pymodule_export]
     use crate::lake::{SegmentWriter, read_segment, seal_segment};
+    #[pymodule_export]
+    use crate::latency::LatencyGrid;
     #[pymodule_export]
     use crate::syscalls::{syscall_name, syscall_number};
 }

@@ -3,7 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+class Buffer(Protocol):
+    """Numbers that lie in memory one after another: an array, a memoryview, an array of numpy's."""
+
+    def __buffer__(self, flags: int, /) -> memoryview: ...
 
 class Batch:
     """Rows of one table, in Arrow's memory layout; pyarrow, Polars and DuckDB take it without copying."""
@@ -77,6 +82,32 @@ def syscall_name(number: int) -> str | None:
 
 def syscall_number(name: str) -> int | None:
     """Number of a system call on this machine; None when it has none of that name."""
+
+class LatencyGrid:
+    """Histograms of single waits, a column for each interval: 32 buckets per power of two of 1/1024 us.
+
+    Columns end at multiples of their width; a wait that ended just then is in the column before.
+    """
+
+    def __init__(self, column_us: int) -> None:
+        """Nothing is counted yet. `column_us` is the width of a column, microseconds."""
+
+    def add(self, times_us: Buffer, latencies_ns: Buffer) -> None:
+        """Add waits: when each ended (microseconds), how long it took (nanoseconds); 64-bit integers in any order.
+
+        Raises a ValueError when there are not as many of one as of the other, an OverflowError when the times lie so
+        far apart that there would be more than a million columns.
+        """
+
+    @property
+    def refused(self) -> int:
+        """How many latencies were negative, and left out."""
+
+    def cells(self) -> list[tuple[int, float, float, int, float]]:
+        """End of the column, lower and upper edge of the bucket, waits, and their exact time; all in microseconds.
+
+        Cells that hold nothing are left out; a column in between that holds nothing has one cell that counts none.
+        """
 
 class HostSampler:
     """Samples this Linux host: see `doctord.collect.linux`."""

@@ -1,9 +1,9 @@
 """A line of a map's cells as a terminal shows it: shades of plain characters, or backgrounds of 256 or all colours."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from math import expm1, log1p
 from typing import Literal
 
@@ -13,6 +13,8 @@ from doctord.report.palettes import BLUE, BLUE_256, RED, RED_256, SHADES, Rgb
 Colours = Literal["none", "256", "true"]
 LEVELS = len(SHADES)
 GAP = "/"
+DIGITS = "0123456789"
+RUN = re.compile(r"(.)\1*")
 RESET = "\x1b[0m"
 
 
@@ -58,24 +60,29 @@ def bounds(largest: float, scale: Scale) -> list[float]:
 
 def cells(values: Sequence[float | None], limits: Sequence[float], shown: Ink, marks: Mapping[int, str]) -> str:
     """One row: a value a cell, null for a gap. `marks` are characters that stand on cells, by column."""
-    # From 0 (nothing) to LEVELS, and -1 for a gap; a mark makes a cell differ from its neighbours.
-    levels = [-1 if value is None else bisect_right(limits, value) + 1 if value > 0 else 0 for value in values]
+    # A character a cell: its level, from 1, "0" for nothing and the sign for a gap.
+    levels = "".join(
+        GAP if value is None else DIGITS[bisect_right(limits, value) + 1] if value > 0 else "0" for value in values
+    )
     if not marks:
-        return "".join(_run(level, sum(1 for _ in run), shown) for level, run in groupby(levels))
+        return "".join(_run(run[0], run.end() - run.start(), shown) for run in RUN.finditer(levels))
     return "".join(_marked(level, marks.get(column), shown) for column, level in enumerate(levels))
 
 
-def _run(level: int, length: int, shown: Ink) -> str:
-    if level <= 0:
-        return (GAP if level < 0 else " ") * length
-    before = shown.sequences[level - 1]
-    return f"{before}{shown.characters[level - 1] * length}{RESET if before else ''}"
+def _run(run: str, length: int, shown: Ink) -> str:
+    level = run[0]
+    if level in "0/":
+        return (GAP if level == GAP else " ") * length
+    number = int(level) - 1
+    before = shown.sequences[number]
+    return f"{before}{shown.characters[number] * length}{RESET if before else ''}"
 
 
-def _marked(level: int, mark: str | None, shown: Ink) -> str:
+def _marked(level: str, mark: str | None, shown: Ink) -> str:
     if mark is None:
         return _run(level, 1, shown)
-    before = shown.sequences[level - 1] if level > 0 else ""
+    number = 0 if level == GAP else int(level)
+    before = shown.sequences[number - 1] if number > 0 else ""
     # Black on the light half, white on the dark one.
-    before += ("\x1b[30m" if level <= LEVELS // 2 else "\x1b[97m") if before else ""
+    before += ("\x1b[30m" if number <= LEVELS // 2 else "\x1b[97m") if before else ""
     return f"{before}{mark}{RESET if before else ''}"

@@ -80,21 +80,32 @@ def grid(drawn: LatencyMap, edges: Sequence[float]) -> Grid:
     Raises:
         Refusal: an edge lies inside of a bucket.
     """
-    held = tuple(edges)
-    columns = [_rebucketed(column, held) for column in drawn.columns]
-    above = any(histogram.overflow for histogram in columns if histogram)
-    layout = tuple(starmap(Row, pairwise([0.0, *held, *([inf] if above else [])])))
-    return Grid(layout, tuple(None if histogram is None else _cells(histogram, layout) for histogram in columns))
+    above = any(
+        column.histogram is not None and _is_above(column, edges[-1] if edges else 0.0) for column in drawn.columns
+    )
+    uppers = (*edges, *([inf] if above else []))
+    layout = tuple(starmap(Row, pairwise([0.0, *uppers])))
+    return Grid(layout, tuple(cells_of(column, uppers) for column in drawn.columns))
+
+
+def _is_above(column: Column, edge_us: float) -> bool:
+    """Whether a column holds waits that are longer than an edge."""
+    buckets = column.histogram.buckets if column.histogram else ()
+    return (
+        bool(buckets)
+        and buckets[-1].le_us > edge_us
+        and any(bucket.count for bucket in buckets if bucket.le_us > edge_us)
+    )
 
 
 @lru_cache(maxsize=8192)
-def _rebucketed(column: Column, edges: tuple[float, ...]) -> Histogram | None:
-    return column.histogram.rebucket(edges) if column.histogram is not None else None
-
-
-def _cells(histogram: Histogram, layout: Sequence[Row]) -> tuple[Cell, ...]:
-    held = {bucket.le_us: Cell(bucket.count, bucket.time_us) for bucket in histogram.buckets}
-    return tuple(held.get(row.le_us, EMPTY) for row in layout)
+def cells_of(column: Column, uppers: tuple[float, ...]) -> Cells:
+    """A column's cells between upper edges, the last of which is infinite where there is a row above the others."""
+    if column.histogram is None:
+        return None
+    finite = [edge for edge in uppers if edge < inf]
+    held = {bucket.le_us: Cell(bucket.count, bucket.time_us) for bucket in column.histogram.rebucket(finite).buckets}
+    return tuple(held.get(edge, EMPTY) for edge in uppers)
 
 
 def choose_edges(whole: Histogram, rows: int, low_us: float | None = None, high_us: float | None = None) -> list[float]:

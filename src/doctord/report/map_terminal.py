@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import lru_cache
 from math import ceil, inf, log2
 
 from doctord.analyse.latency.histogram import Bucket, Histogram
 from doctord.analyse.latency.map import Column, LatencyMap
 from doctord.report.map_cells import GAP, Colours, Ink, bounds, cells, ink
-from doctord.report.map_grid import Cell, Grid, Row, Value, choose_edges, grid, value_of
+from doctord.report.map_grid import Grid, Row, Value, cells_of, choose_edges, grid, value_of
 from doctord.report.map_view import View
 
 LABEL = 9  # columns of a row's latency, and of its newest value at the right
@@ -102,7 +103,8 @@ def _title(drawn: LatencyMap, state: str, width: int) -> str:
 
 def _panel(drawn: LatencyMap, shown: Grid, view: View, what: Value, *, shades: Ink, width: int) -> Iterator[str]:
     """A heading with the sums, and the rows from the longest latency down."""
-    rates = [_rates(column, held, what) for column, held in zip(drawn.columns, shown.columns, strict=True)]
+    uppers = tuple(row.le_us for row in shown.rows)
+    rates = [_rates(column, uppers, what) for column in drawn.columns]
     largest = max((value for held in rates if held for value in held), default=0.0)
     heading, most = _heading(drawn.columns, what), amount(largest, what)
     beside = width - len(shades.characters) - 1 - len(most)
@@ -124,8 +126,10 @@ def _newest(values: Sequence[float | None], what: Value) -> str:
     return "" if newest is None else amount(newest, what) if newest else "."
 
 
-def _rates(column: Column, held: tuple[Cell, ...] | None, what: Value) -> list[float] | None:
+@lru_cache(maxsize=8192)
+def _rates(column: Column, uppers: tuple[float, ...], what: Value) -> list[float] | None:
     """What the cells of a column hold a second: waits, or seconds waited."""
+    held = cells_of(column, uppers)
     if held is None:
         return None
     per_second = (1.0 if what == "count" else 1e-6) / (column.interval_s or 1.0)
