@@ -2,6 +2,7 @@
 
 pub mod batch;
 pub mod calltrace;
+pub mod histograms;
 pub mod host;
 pub mod lake;
 pub mod latency;
@@ -16,6 +17,8 @@ mod _native {
     use crate::batch::Batch;
     #[pymodule_export]
     use crate::calltrace::{analyse_trace, call_class};
+    #[pymodule_export]
+    use crate::histograms::histograms;
     #[pymodule_export]
     use crate::host::HostSampler;
     #[pymodule_export]

@@ -109,6 +109,15 @@ class LatencyGrid:
         Cells that hold nothing are left out; a column in between that holds nothing has one cell that counts none.
         """
 
+def histograms(
+    text: str,
+) -> tuple[list[tuple[str, str | None, list[tuple[float | None, float | None, int]]]], list[int]]:
+    """Histograms of DTrace, SystemTap, bcc and bpftrace in a text, and the lines, from 1, that are no part of one.
+
+    Each is its keys, its unit (`usecs`; null: not said), and low, high, count of its buckets, which hold values from
+    low to below high; null is without end.
+    """
+
 class HostSampler:
     """Samples this Linux host: see `doctord.collect.linux`."""
 

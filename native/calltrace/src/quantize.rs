@@ -1,4 +1,5 @@
-//! Histograms as text: DTrace's quantize, lquantize and llquantize, bpftrace's hist and lhist, those of the bcc tools.
+//! Histograms as text: DTrace's quantize, lquantize and llquantize, SystemTap's hist_log and hist_linear, bpftrace's hist
+//! and lhist, those of the bcc tools.
 
 use serde::Serialize;
 
@@ -26,20 +27,29 @@ enum Label {
     /// DTrace: from here to where the next row begins.
     From(f64),
     AtLeast(f64),
+    /// SystemTap: above the step that begins here.
+    Above(f64),
     Between(f64, f64),
 }
 
 /// All histograms of a text, in order.
 pub fn read(text: &[u8]) -> Vec<Histogram> {
+    read_telling(text).0
+}
+
+/// All histograms of a text, and the numbers (from 1) of lines that are no part of one.
+pub fn read_telling(text: &[u8]) -> (Vec<Histogram>, Vec<usize>) {
     let mut reader = Reader::default();
-    for line in text
-        .split(|byte| *byte == b'\n')
-        .filter_map(|line| std::str::from_utf8(line).ok())
-    {
-        reader.take(line.trim());
+    for line in text.split(|byte| *byte == b'\n') {
+        reader.number += 1;
+        match std::str::from_utf8(line) {
+            Ok(line) => reader.take(line.trim()),
+            Err(_) => reader.unread.push(reader.number),
+        }
     }
     reader.close();
-    reader.histograms
+    reader.forget();
+    (reader.histograms, reader.unread)
 }
 
 #[derive(Default)]
@@ -47,8 +57,11 @@ struct Reader {
     histograms: Vec<Histogram>,
     open: Option<Histogram>,
     rows: Vec<(Label, u64)>,
-    /// Lines since the last blank one: keys, when a heading follows.
-    before: Vec<String>,
+    has_elisions: bool,
+    /// Lines since the last blank one, with their numbers: keys, when a heading follows.
+    before: Vec<(usize, String)>,
+    number: usize,
+    unread: Vec<usize>,
 }
 
 impl Reader {
@@ -59,48 +72,76 @@ impl Reader {
             self.rows.push(row);
             return;
         }
-        if let Some(histogram) = heading(line, &self.before).or_else(|| map(line)) {
-            self.close();
-            self.open = Some(histogram);
-        } else if !line.is_empty() {
-            self.close();
-            const MOST_KEYS: usize = 8;
-            self.before.truncate(MOST_KEYS - 1);
-            self.before.push(line.to_owned());
+        if self.open.is_some() && line == ELISION {
+            self.has_elisions = true;
             return;
         }
-        self.before.clear();
+        if let Some(mut histogram) = heading(line).or_else(|| map(line)) {
+            self.close();
+            if !line.starts_with('@') {
+                histogram.key = self.keys();
+            }
+            self.before.clear();
+            self.open = Some(histogram);
+        } else if line.is_empty() {
+            self.forget();
+        } else {
+            self.close();
+            self.before.push((self.number, line.to_owned()));
+            const MOST_KEYS: usize = 8;
+            if self.before.len() > MOST_KEYS {
+                self.unread.push(self.before.remove(0).0);
+            }
+        }
+    }
+
+    fn keys(&self) -> String {
+        let lines = self.before.iter().map(|(_, line)| line.as_str());
+        lines.filter(|line| !is_remark(line)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// No heading followed: what stands there is no key.
+    fn forget(&mut self) {
+        let lines = self.before.drain(..).filter(|(_, line)| !is_remark(line));
+        self.unread.extend(lines.map(|(number, _)| number));
     }
 
     fn close(&mut self) {
         let rows = std::mem::take(&mut self.rows);
+        let has_elisions = std::mem::take(&mut self.has_elisions);
         if let Some(mut histogram) = self.open.take()
             && !rows.is_empty()
         {
-            histogram.buckets = buckets(&rows);
+            histogram.buckets = buckets(&rows, has_elisions);
             self.histograms.push(histogram);
         }
     }
 }
 
-/// `value  ------------- Distribution ------------- count` (DTrace), `usecs  : count  distribution` (bcc).
-fn heading(line: &str, before: &[String]) -> Option<Histogram> {
+/// SystemTap leaves rows without a count out, and says so.
+const ELISION: &str = "~";
+
+/// `value  ------------- Distribution ------------- count` (DTrace), `usecs  : count  distribution` (bcc),
+/// `value |-------------------------------------------------- count` (SystemTap).
+fn heading(line: &str) -> Option<Histogram> {
     let mut words = line.split_whitespace();
     let unit = match line.split_once(" : count ") {
         Some((unit, rest)) if rest.trim() == "distribution" => Some(unit.trim().to_owned()),
+        _ if is_of_systemtap(line) => None,
         _ if words.next() == Some("value") && words.nth(1) == Some("Distribution") => None,
         _ => return None,
     };
-    let keys: Vec<&str> = before
-        .iter()
-        .map(String::as_str)
-        .filter(|line| !is_remark(line))
-        .collect();
     Some(Histogram {
-        key: keys.join(" "),
         unit,
-        buckets: Vec::new(),
+        ..Histogram::default()
     })
+}
+
+fn is_of_systemtap(line: &str) -> bool {
+    let Some(rest) = line.strip_prefix("value").map(str::trim_start) else {
+        return false;
+    };
+    rest.starts_with("|---") && rest.split_whitespace().nth(1) == Some("count")
 }
 
 /// Lines before a histogram that are no keys of it: what the tools say of themselves, and `CPU ID FUNCTION:NAME` of a probe.
@@ -113,7 +154,7 @@ fn is_remark(line: &str) -> bool {
             .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
     };
     let is_probe = is_number() && is_number() && words.next().is_some_and(|word| word.contains(':'));
-    is_probe || BEGINNINGS.iter().any(|beginning| line.starts_with(beginning))
+    is_probe || line.contains("Ctrl-C") || BEGINNINGS.iter().any(|beginning| line.starts_with(beginning))
 }
 
 /// `@usecs[postgres, 3]:` (bpftrace). The unit is the map's name, or what stands behind its last underscore.
@@ -125,7 +166,7 @@ fn map(line: &str) -> Option<Histogram> {
     Some(Histogram {
         key: key.to_owned(),
         unit: unit.map(str::to_owned),
-        buckets: Vec::new(),
+        ..Histogram::default()
     })
 }
 
@@ -143,13 +184,16 @@ fn row(line: &str) -> Option<(Label, u64)> {
     Some((edge(left.trim())?, count.trim().parse().ok()?))
 }
 
-/// `< 0`, `12`, `>= 100`
+/// `< 0`, `12`, `>= 100`; SystemTap's `> 90` is what is above the step that begins at 90.
 fn edge(label: &str) -> Option<Label> {
     if let Some(value) = label.strip_prefix("<") {
         return number(value).map(Label::Below);
     }
-    match label.strip_prefix(">=") {
-        Some(value) => number(value).map(Label::AtLeast),
+    if let Some(value) = label.strip_prefix(">=") {
+        return number(value).map(Label::AtLeast);
+    }
+    match label.strip_prefix(">") {
+        Some(value) => number(value).map(Label::Above),
         None => number(label).map(Label::From),
     }
 }
@@ -182,20 +226,28 @@ fn number(text: &str) -> Option<f64> {
     Some(value as f64 * 1024_f64.powi(power.map_or(0, |power| power as i32 + 1)))
 }
 
-/// DTrace names where a bucket begins; it ends where the next row's begins.
-fn buckets(rows: &[(Label, u64)]) -> Vec<Bucket> {
+/// DTrace and SystemTap name where a bucket begins; it ends where the next row's begins. SystemTap leaves out rows without
+/// a count, but never all around one that has some: no row there ends later than twice its beginning, or one step on.
+fn buckets(rows: &[(Label, u64)], has_elisions: bool) -> Vec<Bucket> {
     let starts: Vec<f64> = rows.iter().filter_map(|(label, _)| start(*label)).collect();
     let steps = || starts.windows(2).map(|pair| pair[1] - pair[0]);
-    let is_linear = steps().all(|step| Some(step) == steps().next());
+    let is_power = |value: &f64| value.abs() < 2.0 || value.abs().log2().fract() == 0.0;
+    let is_linear = if has_elisions {
+        !starts.iter().all(is_power)
+    } else {
+        steps().all(|step| Some(step) == steps().next())
+    };
+    let step = steps().min_by(f64::total_cmp);
     let end = |index: usize, value: f64| match rows.get(index + 1).and_then(|(label, _)| start(*label)) {
-        Some(next) => Some(next),
-        None if is_linear => steps().next().map(|step| value + step),
-        None => Some(value * 2.0),
+        Some(next) if !has_elisions => Some(next),
+        _ if is_linear => step.map(|step| value + step),
+        _ => Some((value * 2.0).max(value + 1.0)),
     };
     let bucket = |(index, &(label, count)): (usize, &(Label, u64))| {
         let (low, high) = match label {
             Label::Below(high) => (None, Some(high)),
             Label::AtLeast(low) => (Some(low), None),
+            Label::Above(last) => (Some(step.map_or(last, |step| last + step)), None),
             Label::Between(low, high) => (Some(low), Some(high)),
             // Of powers of two below zero the label is the bucket's last value, and the one before it twice that.
             Label::From(value) if value < 0.0 && !is_linear => (Some(value * 2.0 + 1.0), Some(value + 1.0)),
@@ -209,7 +261,7 @@ fn buckets(rows: &[(Label, u64)]) -> Vec<Bucket> {
 fn start(label: Label) -> Option<f64> {
     match label {
         Label::From(value) | Label::AtLeast(value) => Some(value),
-        Label::Below(_) | Label::Between(..) => None,
+        Label::Below(_) | Label::Above(_) | Label::Between(..) => None,
     }
 }
 
@@ -323,6 +375,39 @@ mod tests {
             (second.key.as_str(), &second.unit, second.buckets[0].count),
             ("plain", &None, 6)
         );
+    }
+
+    #[test]
+    fn systemtap_leaves_out_rows_without_a_count() {
+        let text = "\npread us\nvalue |-------------------------------------------------- count\n    0 |@@  2\n    1 |  0\n  \
+            ~\n   16 |@@@  3\n   32 |   0\n   64 |@ 1\n\n";
+        let (histogram, edges) = one(text);
+        assert_eq!(histogram.key, "pread us");
+        assert_eq!(
+            edges,
+            [
+                (Some(0.0), Some(1.0), 2),
+                (Some(1.0), Some(2.0), 0),
+                (Some(16.0), Some(32.0), 3),
+                (Some(32.0), Some(64.0), 0),
+                (Some(64.0), Some(128.0), 1)
+            ]
+        );
+        let linear = "value |------- count\n<10 |@ 1\n10 |@@ 2\n20 | 0\n~\n60 |@ 4\n70 | 0\n>90 |@ 5\n";
+        let (_, edges) = one(linear);
+        assert_eq!(edges[0], (None, Some(10.0), 1));
+        assert_eq!(edges[3], (Some(60.0), Some(70.0), 4));
+        assert_eq!(edges[5], (Some(100.0), None, 5));
+    }
+
+    #[test]
+    fn lines_of_no_histogram_are_told() {
+        let text = "Tracing block device I/O... Hit Ctrl-C to end.\nstrange\n\ndisk = vda\n\
+            usecs : count distribution\n 0 -> 1 : 4 |**|\n\n@c[postgres]: 7\n";
+        let (histograms, unread) = read_telling(text.as_bytes());
+        assert_eq!(histograms.len(), 1);
+        assert_eq!(histograms[0].key, "disk = vda");
+        assert_eq!(unread, [2, 8]);
     }
 
     #[test]

@@ -33,6 +33,14 @@ WIDTHS_S = (1, 2, 3, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14
 
 
 @dataclass(frozen=True, slots=True)
+class Unspoken:
+    """What the user says of files that do not say it: the zone of their times, and microseconds in their unit."""
+
+    zone: str | None = None
+    unit_us: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """What the user asked for: a subject and where, and how wide a column; null leaves the choice to us."""
 
@@ -84,9 +92,9 @@ def by_waits(chart: Chart) -> list[Subject]:
     return sorted(known, key=lambda subject: (subject.kind != "histogram", -subject.count))
 
 
-def recorded(places: Sequence[Path], since: datetime | None, until: datetime | None, zone: str | None) -> Chart:
+def recorded(places: Sequence[Path], since: datetime | None, until: datetime | None, unspoken: Unspoken) -> Chart:
     """The rows of lakes and files that a map can be drawn of, between two moments."""
-    charts = (_of_lake(place, since, until) if place.is_dir() else _of_file(place, zone) for place in places)
+    charts = (_of_lake(place, since, until) if place.is_dir() else _of_file(place, unspoken) for place in places)
     return Chart.joined(charts).between(since or BEGINNING, until or END_OF_TIME)
 
 
@@ -101,8 +109,8 @@ def _of_lake(place: Path, since: datetime | None, until: datetime | None) -> Cha
     return chart
 
 
-def _of_file(place: Path, zone: str | None) -> Chart:
-    found = read_file(place, zone=zone)
+def _of_file(place: Path, unspoken: Unspoken) -> Chart:
+    found = read_file(place, zone=unspoken.zone, unit_us=unspoken.unit_us)
     for skipped in found.skipped:
         typer.echo(f"doctord: {skipped}", err=True)
     return Chart.from_batches(found.batches)

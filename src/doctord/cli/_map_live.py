@@ -10,6 +10,7 @@ import typer
 
 from doctord._native import Batch
 from doctord.analyse.latency.map import LatencyMap
+from doctord.cli._map import Unspoken
 from doctord.cli._map_feed import Feed
 from doctord.cli._map_screen import watch
 from doctord.cli.arguments import Refusal
@@ -24,14 +25,14 @@ from doctord.report.map_view import View
 PERIOD_S = 3.0
 
 
-def from_pipe(subject: str | None, view: View, zone: str | None) -> LatencyMap:
+def from_pipe(subject: str | None, view: View, unspoken: Unspoken) -> LatencyMap:
     """Watch what comes through standard input until it ends, or the user does; the map in the end.
 
     Raises:
         Refusal: no format fits, or nothing came that is wanted.
     """
     feed = Feed(subject)
-    with being_read(STANDARD_INPUT, zone=zone) as (_, batches, _source):
+    with being_read(STANDARD_INPUT, zone=unspoken.zone, unit_us=unspoken.unit_us) as (_, batches, _source):
         # It may wait for input when the user quits: nobody waits for it then.
         thread = threading.Thread(target=feed.take, args=(batches,), daemon=True)
         thread.start()

@@ -48,6 +48,9 @@ def map_(
     zone: Annotated[str | None, typer.Option(help="Time zone of files that do not say theirs: Europe/Paris.")] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the maps as a picture.")] = None,
     png: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the maps as a picture.")] = None,
+    unit: Annotated[
+        str | None, typer.Option(metavar="TIME", help="What 1 stands for in files that do not say it: 1us, 10ms.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Draw latencies over time as heat maps: how many waits took how long, and how long they took together.
@@ -63,6 +66,7 @@ def map_(
         from doctord.report.map_view import View
 
         threshold_us = parse_duration(threshold) * 1e6 if threshold else None
+        unspoken = _map.Unspoken(zone, parse_duration(unit) * 1e6 if unit else None)
         view = View(rows, columns, scale.value, percentiles, threshold_us)
         files = Files(svg=svg, png=png)
         files.check()
@@ -78,11 +82,11 @@ def map_(
             drawn = _map_live.live(timed, view, seconds, record)
             files.write(view, lambda _: [drawn])
         elif sources == [STANDARD_INPUT] and _map.is_watched() and not (list_ or json):
-            drawn = _map_live.from_pipe(subject, view, zone)
+            drawn = _map_live.from_pipe(subject, view, unspoken)
             files.write(view, lambda _: [drawn])
         else:
             begin, end = (parse_moment(text) if text else None for text in (since, until))
-            chart = _map.recorded(sources, begin, end, zone)
+            chart = _map.recorded(sources, begin, end, unspoken)
             if list_:
                 _map.list_subjects(subjects(chart), json=json)
                 return

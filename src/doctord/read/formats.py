@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from doctord._native import Batch
 from doctord.errors import Refusal
-from doctord.read.latency import pylatencymap
+from doctord.read.latency import histogram_text, pylatencymap
 from doctord.read.source import Skipped, Source, opened
 
 
@@ -28,7 +28,7 @@ class Format(Protocol):
 
 
 # Those that are surer of themselves come first.
-FORMATS: tuple[Format, ...] = (pylatencymap,)
+FORMATS: tuple[Format, ...] = (pylatencymap, histogram_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +41,20 @@ class Reading:
 
 
 @contextmanager
-def being_read(path: Path, *, zone: str | None = None) -> Iterator[tuple[str, Iterator[Batch], Source]]:
+def being_read(
+    path: Path, *, zone: str | None = None, unit_us: float | None = None
+) -> Iterator[tuple[str, Iterator[Batch], Source]]:
     """A file of whatever format: the format's name, its rows as they are read, and the source with what was skipped.
 
     Args:
         path: The file; `-` is standard input, which may still be written to.
         zone: Name of the time zone of moments that do not say theirs (`Europe/Paris`).
+        unit_us: Microseconds in the unit of latencies that do not say theirs.
 
     Raises:
         Refusal: it cannot be read, or no format fits.
     """
-    with opened(path, _zone(zone)) as source:
+    with opened(path, _zone(zone), unit_us) as source:
         found = next((known for known in FORMATS if known.sniff(source.head)), None)
         if found is None:
             names = ", ".join(known.NAME for known in FORMATS)
@@ -59,13 +62,13 @@ def being_read(path: Path, *, zone: str | None = None) -> Iterator[tuple[str, It
         yield found.NAME, found.read(source), source
 
 
-def read_file(path: Path, *, zone: str | None = None) -> Reading:
+def read_file(path: Path, *, zone: str | None = None, unit_us: float | None = None) -> Reading:
     """Read a whole file, as `being_read`.
 
     Raises:
         Refusal: it cannot be read, no format fits, or nothing in it could be used.
     """
-    with being_read(path, zone=zone) as (name, batches, source):
+    with being_read(path, zone=zone, unit_us=unit_us) as (name, batches, source):
         held = list(batches)
     if not held:
         why = f": {source.skipped[0]}" if source.skipped else ""

@@ -43,6 +43,7 @@ class Source:
         name: What to call it.
         head: Its beginning, by which its format is found.
         zone: The zone of times that do not say theirs; null: such times cannot be placed.
+        unit_us: Microseconds in the unit of values that do not say theirs; null: not told.
         host: What the rows are said to come from; a format that knows better sets it.
     """
 
@@ -50,6 +51,7 @@ class Source:
     head: str
     stream: io.BufferedReader
     zone: ZoneInfo | None = None
+    unit_us: float | None = None
     host: str | None = None
     skipped: list[Skipped] = field(default_factory=list)
     _told: dict[str, int] = field(default_factory=dict)
@@ -72,14 +74,14 @@ class Source:
                 self.skipped.append(Skipped(self.name, 0, f"{count - MOST_TOLD} more lines: {reason}"))
 
     def skip(self, line: int, reason: str) -> None:
-        """Say that a line was not used; after some of the same reason they are only counted."""
-        self._told[reason] = self._told.get(reason, 0) + 1
-        if self._told[reason] <= MOST_TOLD:
+        """Say that a line was not used; after some of the same reason they are only counted, of the whole file one."""
+        self._told[reason] = self._told.get(reason, 0) + 1 if line else 1
+        if self._told[reason] <= MOST_TOLD and (line or Skipped(self.name, 0, reason) not in self.skipped):
             self.skipped.append(Skipped(self.name, line, reason))
 
 
 @contextmanager
-def opened(path: Path, zone: ZoneInfo | None = None) -> Iterator[Source]:
+def opened(path: Path, zone: ZoneInfo | None = None, unit_us: float | None = None) -> Iterator[Source]:
     """A file, or standard input (`-`), unpacked where it is gzip, zstd, xz or bz2, as UTF-8 or UTF-16.
 
     Raises:
@@ -102,7 +104,7 @@ def opened(path: Path, zone: ZoneInfo | None = None) -> Iterator[Source]:
             text = stream.read().decode("utf-16", errors="replace").encode()
             stream.close()
             stream, head = io.BufferedReader(cast("io.RawIOBase", io.BytesIO(text))), text[:HEAD_BYTES]
-        yield Source(name, head.decode(errors="replace"), stream, zone)
+        yield Source(name, head.decode(errors="replace"), stream, zone, unit_us)
 
 
 def _unpacked(packed: io.BufferedReader) -> io.BufferedReader:

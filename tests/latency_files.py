@@ -1,0 +1,38 @@
+"""What the tests of readers share: a text read as a file, and the samples of the corpus."""
+
+import os
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from doctord.chart.chart import Chart
+from doctord.read.formats import Reading, read_file
+
+CORPUS = Path(os.environ.get("DOCTORD_CORPUS", "../shared/corpus"))
+CASEBOOK = Path(os.environ.get("DOCTORD_CASEBOOK", "../shared/casebook"))
+
+
+def read_text(tmp_path: Path, text: str | bytes, *, zone: str | None = None, unit_us: float | None = None) -> Reading:
+    file = tmp_path / "file"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_file(file, zone=zone, unit_us=unit_us)
+
+
+def latencies(reading: Reading) -> pl.DataFrame:
+    return Chart.from_batches(reading.batches).frame("latency")
+
+
+def buckets(reading: Reading, *columns: str) -> list[tuple[object, ...]]:
+    """Edges and counts of the buckets that hold something, after the columns named."""
+    return latencies(reading).filter(pl.col("count") > 0).select(*columns, "gt_us", "le_us", "count").rows()
+
+
+def reasons(reading: Reading) -> list[str]:
+    return [skipped.reason for skipped in reading.skipped]
+
+
+def sample(path: Path) -> Path:
+    if not path.exists():
+        pytest.skip(f"{path} is not here")
+    return path
