@@ -56,6 +56,7 @@ def test_both_maps_are_printed(file: Path) -> None:
     assert "WAITS  now 11  most 11  mean 11" in result.stdout
     assert "TIME WAITED  now 9.98 ms  most 9.98 ms  mean 9.98 ms" in result.stdout
     assert max(map(len, lines)) <= 80
+    assert "* 91 % took around 384 us (269 us to 499 us)" in result.stdout
 
 
 def test_json_is_one_document(file: Path) -> None:

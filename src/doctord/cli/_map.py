@@ -12,12 +12,13 @@ from pathlib import Path
 import typer
 
 from doctord.analyse.latency.map import LatencyMap, Subject, latency_map, subjects
+from doctord.analyse.latency.modes import reading
 from doctord.chart.chart import Chart
 from doctord.cli.arguments import Refusal
 from doctord.collect.latency.sources import live_subjects
 from doctord.lake.query import Lake
 from doctord.read.formats import read_file
-from doctord.report.lines import table
+from doctord.report.lines import hanging, table
 from doctord.report.map_cells import Colours
 from doctord.report.map_document import document
 from doctord.report.map_terminal import BESIDE_COLUMNS, BESIDE_ROWS, frame
@@ -174,3 +175,6 @@ def show(drawn: LatencyMap, view: View, *, json: bool) -> None:
         return
     columns, lines = size(view)
     typer.echo("\n".join(frame(drawn, view, (columns, lines), colours()).lines))
+    for sentence in reading(drawn).sentences:
+        for line in hanging("* ", sentence, columns):
+            typer.echo(line.plain)

@@ -1,10 +1,12 @@
 """A latency map as one JSON document: docs/reference/map.md says what its keys mean."""
 
+from dataclasses import asdict
 from math import inf
 from typing import Any
 
 from doctord.analyse.latency.histogram import Bucket, Histogram, Quantile
 from doctord.analyse.latency.map import Column, LatencyMap
+from doctord.analyse.latency.modes import Reading, reading
 
 SHARES = (0.5, 0.9, 0.95, 0.99, 0.999)
 
@@ -18,10 +20,16 @@ def document(drawn: LatencyMap) -> dict[str, Any]:
         "kind": drawn.kind,
         "columns": [_column(column) for column in drawn.columns],
         "whole": _whole(drawn.whole) if drawn.kind == "histogram" else None,
+        "reading": _reading(reading(drawn)),
         "markers": [
             {"at": marker.at.isoformat(), "kind": marker.kind, "text": marker.text} for marker in drawn.markers
         ],
     }
+
+
+def _reading(found: Reading) -> dict[str, Any]:
+    shift = found.shift and asdict(found.shift) | {"at": found.shift.at.isoformat()}
+    return asdict(found) | {"shift": shift}
 
 
 def _column(column: Column) -> dict[str, Any]:
