@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from doctord._native import Batch
 from doctord.errors import Refusal
-from doctord.read.latency import histogram_text, pylatencymap
+from doctord.read.latency import histogram_text, oracle_10046, pylatencymap
 from doctord.read.source import Skipped, Source, opened
 
 
@@ -28,7 +28,7 @@ class Format(Protocol):
 
 
 # Those that are surer of themselves come first.
-FORMATS: tuple[Format, ...] = (pylatencymap, histogram_text)
+FORMATS: tuple[Format, ...] = (pylatencymap, oracle_10046, histogram_text)
 
 
 @dataclass(frozen=True, slots=True)

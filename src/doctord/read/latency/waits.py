@@ -1,0 +1,79 @@
+"""Single waits, one after another: summed up into histograms of equal intervals, their time known exactly."""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from doctord._native import Batch, LatencyGrid
+from doctord.chart.rows import rows
+from doctord.read.source import Source
+
+# A silence of more columns than this is a gap: the trace may have been off.
+MOST_SILENT_COLUMNS = 600
+MOST_HELD = 100_000
+LATEST_US = 1 << 60
+LONGEST_US = float(1 << 50)
+
+
+class Waits:
+    """Puts waits into columns that end at multiples of their width. They may come in any order.
+
+    A subject that does not occur in a column after its first one had no wait there.
+    """
+
+    def __init__(self, source: Source, column_us: int = 1_000_000, **named: Any) -> None:
+        """Nothing is held yet; `named` are the columns of `latency` that all rows have in common."""
+        self._source = source
+        self._column_us = column_us
+        self._named = named
+        self._held: dict[str, tuple[array[int], array[int]]] = {}
+        self._number = 0
+        self._newest_end_us = -LATEST_US
+        self._ends_us: dict[str, int] = {}
+
+    def add(self, line: int, end_us: float, latency_us: float, subject: str) -> Sequence[Batch]:
+        """A wait: when it ended, and how long it took. Rows of earlier ones, when it begins a new column."""
+        if not (-LATEST_US < end_us < LATEST_US and 0 <= latency_us < LONGEST_US):
+            self._source.skip(line, "a time that cannot be one")
+            return ()
+        batches: Sequence[Batch] = ()
+        is_late = end_us < self._newest_end_us - MOST_SILENT_COLUMNS * self._column_us
+        if end_us > self._newest_end_us or is_late or self._number >= MOST_HELD:
+            batches = self.flush()
+        if end_us > self._newest_end_us:
+            self._newest_end_us = -(-round(end_us) // self._column_us) * self._column_us
+        times, latencies = self._held.setdefault(subject, (array("q"), array("q")))
+        times.append(round(end_us))
+        latencies.append(round(latency_us * 1000))
+        self._number += 1
+        return [*batches, *self.flush()] if is_late else batches
+
+    def flush(self) -> list[Batch]:
+        """Rows of what is held."""
+        held, self._held, self._number = self._held, {}, 0
+        found = [row for subject, waits in held.items() for row in self._counted(subject, *waits)]
+        for subject in self._ends_us.keys() - held.keys():
+            found += self._silence(subject, self._newest_end_us)
+        return [rows("latency", found)] if found else []
+
+    def _counted(self, subject: str, times: "array[int]", latencies: "array[int]") -> Iterator[dict[str, Any]]:
+        grid = LatencyGrid(self._column_us)
+        grid.add(times, latencies)
+        cells = grid.cells()
+        yield from self._silence(subject, cells[0][0] - self._column_us)
+        self._ends_us[subject] = max(cells[-1][0], self._ends_us.get(subject, -LATEST_US))
+        for end_us, low_us, high_us, count, waited_us in cells:
+            edges = {"gt_us": low_us, "le_us": high_us, "count": count, "waited_us": waited_us}
+            yield self._row(subject, end_us) | edges
+
+    def _silence(self, subject: str, until_us: int) -> Iterator[dict[str, Any]]:
+        """The columns since the subject's last, up to this one: nothing was waited for."""
+        last_us = self._ends_us.get(subject, until_us)
+        if (until_us - last_us) // self._column_us <= MOST_SILENT_COLUMNS:
+            for end_us in range(last_us + self._column_us, until_us + 1, self._column_us):
+                yield self._row(subject, end_us) | {"gt_us": 0.0, "count": 0, "waited_us": 0.0}
+        self._ends_us[subject] = max(last_us, until_us)
+
+    def _row(self, subject: str, end_us: int) -> dict[str, Any]:
+        shared = {"ts": end_us, "interval_s": self._column_us / 1e6, "host": self._source.host, "subject": subject}
+        return shared | self._named
