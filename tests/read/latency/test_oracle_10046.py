@@ -15,6 +15,7 @@ from latency_files import CORPUS, latencies, read_text, reasons, sample
 HEAD = "Oracle Database 19c\nNode name:\tdb7\nInstance name: orcl1\n\n"
 FETCH = "FETCH #140:c=0,e=42,p=0,cr=0,cu=0,mis=0,r=0,dep=1,og=1,plh=14,tim={tim}\n"
 WAIT = "WAIT #140: nam='{event}' ela= {ela} file#=7 block#=2 blocks=1 obj#=82015 tim={tim}\n"
+EPOCH_US = 1_717_068_453_100_000  # the same moment
 
 
 def trace(stamp: str, first_tim: int) -> str:
@@ -29,10 +30,6 @@ def trace(stamp: str, first_tim: int) -> str:
     return HEAD + stamp + FETCH.format(tim=first_tim) + "".join(waits)
 
 
-def ends(text: str, tmp_path: Path, zone: str | None = None) -> set[str]:
-    return {str(ts)[:19] for ts in latencies(read_text(tmp_path, text, zone=zone))["ts"]}
-
-
 def test_waits_are_summed_by_event(tmp_path: Path) -> None:
     reading = read_text(tmp_path, trace("*** 2024-05-30T13:27:33.100000+02:00\n", 5_000_000))
     found = latencies(reading).group_by("db", "host", "subject").agg(pl.col("count", "waited_us").sum()).sort("subject")
@@ -44,22 +41,22 @@ def test_waits_are_summed_by_event(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stamp", "first_tim", "zone", "end", "told"),
+    ("stamp", "first_tim", "zone", "end_and_told"),
     [
-        ("*** 2024-05-30T13:27:33.100000+02:00\n", 5_000_000, None, "2024-05-30 11:27:34", []),
-        ("*** 2024-05-30 13:27:33.100\n", 5_000_000, "Europe/Paris", "2024-05-30 11:27:34", []),
-        ("*** 2024-05-30 13:27:33.100\n", 5_000_000, None, "2024-05-30 13:27:34", [ZONE_ASSUMED]),
-        ("*** SESSION ID:(409.215) 2024-05-30 13:27:33.100\n", 1_717_068_453_100_000, None, "2024-05-30 11:27:34", []),
-        ("", 1_717_068_453_100_000, None, "2024-05-30 11:27:34", []),
-        ("", 5_100_000, None, "1970-01-01 00:00:06", [NO_CLOCK]),
+        ("*** 2024-05-30T13:27:33.100000+02:00\n", 5_000_000, None, ("2024-05-30 11:27:34", [])),
+        ("*** 2024-05-30 13:27:33.100\n", 5_000_000, "Europe/Paris", ("2024-05-30 11:27:34", [])),
+        ("*** 2024-05-30 13:27:33.100\n", 5_000_000, None, ("2024-05-30 13:27:34", [ZONE_ASSUMED])),
+        ("*** SESSION ID:(409.215) 2024-05-30 13:27:33.100\n", EPOCH_US, None, ("2024-05-30 11:27:34", [])),
+        ("", EPOCH_US, None, ("2024-05-30 11:27:34", [])),
+        ("", 5_100_000, None, ("1970-01-01 00:00:06", [NO_CLOCK])),
     ],
 )
 def test_the_clock_is_that_of_the_stamps(
-    tmp_path: Path, stamp: str, first_tim: int, zone: str | None, end: str, told: list[str]
+    tmp_path: Path, stamp: str, first_tim: int, zone: str | None, end_and_told: tuple[str, list[str]]
 ) -> None:
-    text = trace(stamp, first_tim)
-    assert ends(text, tmp_path, zone) == {end}
-    assert reasons(read_text(tmp_path, text, zone=zone)) == told
+    reading = read_text(tmp_path, trace(stamp, first_tim), zone=zone)
+    (end,) = {str(ts)[:19] for ts in latencies(reading)["ts"]}
+    assert (end, reasons(reading)) == end_and_told
 
 
 def test_without_tim_a_wait_ends_when_the_line_before_did(tmp_path: Path) -> None:

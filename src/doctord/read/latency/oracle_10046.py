@@ -1,6 +1,6 @@
 """Oracle's extended SQL trace (event 10046, level 8 or 12): each wait with its time, `ela=`, in microseconds.
 
-`tim=` counts microseconds of a clock that may be any; the lines that begin with `***` give the wall clock at that point.
+`tim=` counts microseconds of a clock that may be any; lines that begin with `***` give the wall clock at that point.
 Where both agree but for a whole number of quarter hours, `tim=` is the wall clock in UTC.
 """
 

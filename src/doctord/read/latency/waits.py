@@ -21,7 +21,7 @@ class Waits:
     A subject that does not occur in a column after its first one had no wait there.
     """
 
-    def __init__(self, source: Source, column_us: int = 1_000_000, **named: Any) -> None:
+    def __init__(self, source: Source, column_us: int = 1_000_000, **named: str | None) -> None:
         """Nothing is held yet; `named` are the columns of `latency` that all rows have in common."""
         self._source = source
         self._column_us = column_us
