@@ -78,7 +78,7 @@ def _from_quarter_hour(offset_us: int) -> int:
 
 def read(source: Source) -> Iterator[Batch]:
     """Rows of `latency` by event, in columns of a second."""
-    waits, clock, last_us = Waits(source, **_origin(source)), Clock(source), None
+    waits, clock, last_us = Waits(source, db=_server(source)), Clock(source), None
     for number, line in source.lines():
         if line.startswith("***"):
             if stamp := STAMP.match(line):
@@ -109,9 +109,9 @@ def _wait(waits: Waits, line: str, number: int, end_us: int | None, source: Sour
     return waits.add(number, end_us, int(wait[2]), wait[1])
 
 
-def _origin(source: Source) -> dict[str, str]:
-    """The server, from the trace's header."""
+def _server(source: Source) -> str:
+    """The server, from the trace's header; the host is noted."""
     if node := re.search(r"^Node name:\s*(\S+)", source.head, re.MULTILINE):
         source.host = node[1]
     instance = re.search(r"^Instance name:\s*(\S+)", source.head, re.MULTILINE)
-    return {"db": f"oracle:{instance[1]}"} if instance else {"db": "oracle"}
+    return f"oracle:{instance[1]}" if instance else "oracle"

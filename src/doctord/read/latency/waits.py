@@ -21,11 +21,11 @@ class Waits:
     A subject that does not occur in a column after its first one had no wait there.
     """
 
-    def __init__(self, source: Source, column_us: int = 1_000_000, **named: str | None) -> None:
-        """Nothing is held yet; `named` are the columns of `latency` that all rows have in common."""
+    def __init__(self, source: Source, column_us: int = 1_000_000, db: str | None = None) -> None:
+        """Nothing is held yet. `db` is the server that all waits are of, null being the host."""
         self._source = source
         self._column_us = column_us
-        self._named = named
+        self._db = db
         self._held: dict[str, tuple[array[int], array[int]]] = {}
         self._number = 0
         self._newest_end_us = -LATEST_US
@@ -75,5 +75,5 @@ class Waits:
         self._ends_us[subject] = max(last_us, until_us)
 
     def _row(self, subject: str, end_us: int) -> dict[str, Any]:
-        shared = {"ts": end_us, "interval_s": self._column_us / 1e6, "host": self._source.host, "subject": subject}
-        return shared | self._named
+        at = {"ts": end_us, "interval_s": self._column_us / 1e6, "host": self._source.host}
+        return at | {"db": self._db, "subject": subject}
