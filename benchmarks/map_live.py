@@ -1,0 +1,99 @@
+"""What live latency maps cost a server: throughput kept under `doctord map`, beside `strace -f -c`, in one run.
+
+    .venv/bin/python benchmarks/map_live.py
+
+The worst case: pgbench -S, everything cached, as fast as it can. From the throughput follows what the probes add to a
+query, CPU of all clients shared. How it is measured: `paired.py`. Needs root, bpftrace and strace. About five minutes.
+Run it on a machine that does nothing else. Last, the CPU that doctord itself uses beside bpftrace.
+"""
+
+import os
+import pty
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from fcntl import ioctl
+from functools import partial
+from pathlib import Path
+
+import paired
+
+from doctord.lab.server import Server
+
+DOCTORD = str(Path(sys.executable).with_name("doctord"))
+SUBJECTS = ("smgr read", "buffer read", "query", "LWLock", "pread64", "run queue")
+ATTACH_S = 4.0
+OWN_S = 30
+
+
+def main() -> None:
+    """Measure, and print one line of a table for each subject."""
+    parser = paired.parser(__doc__)
+    parser.add_argument("--subjects", default=",".join(SUBJECTS))
+    arguments = parser.parse_args()
+    observers = {f"doctord map, {name}": partial(_mapping, name) for name in arguments.subjects.split(",")}
+    paired.print_table(["select-only"], {**observers, "strace -f -c": _strace}, arguments)
+    print(f"\ndoctord beside bpftrace, `vda write` at 1 s: {_own_cpu_pct():.2f} % of one CPU")
+
+
+@contextmanager
+def _mapping(subject: str, server: Server) -> Iterator[None]:
+    """`doctord map` of one subject of the server, at 1 s."""
+    db = () if subject == "run queue" else ("--db", f"postgresql:{server.port}")
+    command = [DOCTORD, "map", "--event", subject, *db, "--interval=1s", "--for=1h"]
+    with _beside(command):
+        yield
+
+
+@contextmanager
+def _strace(server: Server) -> Iterator[None]:
+    with _beside(["strace", "-f", "-c", "-o", "/dev/null", "-p", str(server.process.pid)]):
+        yield
+
+
+@contextmanager
+def _beside(command: list[str]) -> Iterator[None]:
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as observer:
+        time.sleep(ATTACH_S)  # its start is not what is measured
+        try:
+            yield
+            assert observer.poll() is None, f"{command} ended early"
+        finally:
+            observer.send_signal(signal.SIGINT)
+
+
+def _own_cpu_pct() -> float:
+    """CPU of doctord's own process while it draws on a terminal each second, after its start."""
+    ours, theirs = pty.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 140, 0, 0))
+    command = [DOCTORD, "map", "--event", "vda write", "--interval=1s"]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as child:
+        reader = threading.Thread(target=_drain, args=(ours,), daemon=True)
+        reader.start()
+        time.sleep(2 * ATTACH_S)
+        before = _ticks(child.pid)
+        time.sleep(OWN_S)
+        used = _ticks(child.pid) - before
+        os.write(ours, b"q")
+    return 100 * used / os.sysconf("SC_CLK_TCK") / OWN_S
+
+
+def _drain(descriptor: int) -> None:
+    with suppress(OSError):  # the terminal is gone with the program
+        while os.read(descriptor, 65536):
+            pass
+
+
+def _ticks(pid: int) -> int:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+if __name__ == "__main__":
+    main()

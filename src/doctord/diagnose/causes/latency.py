@@ -1,0 +1,114 @@
+"""How waits are spread: a slow mode that an average hides, and bursts that come again."""
+
+from collections.abc import Iterator
+
+from doctord.analyse.latency.map import LatencyMap, latency_map, subjects
+from doctord.analyse.latency.modes import Mode, Reading, reading
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.words import in_share, in_time
+
+# Two modes are of different things, not of one that varies, when the one takes so many times as long.
+APART = 5.0
+# A wait that nobody could feel is no fault, however rare its kind.
+FELT_US = 2e3
+MOST_OF_TIME = 0.5
+
+
+@cause()
+def slow_mode(case: Case) -> Iterator[Finding]:
+    """A minority of the waits takes most of their time: an average hides them.
+
+    Looks like: two bands in the latency map of one wait, the upper with fewer waits and most of the time.
+    Hurts because: who meets the slow kind waits many times as long as the average says.
+    Speaks for it: the share of the slow mode in the waits and in their time, and how far it lies above the others.
+    Speaks against it: nothing that a distribution could show; what the slow ones are, it does not say.
+    Remedy: Find out what is different about the slow ones: reads that miss the cache, one device or path of several,
+        one size. Compare the map by device, by file, and by time of day; more cache helps only the first kind.
+    Verify: In the map over the same load, the upper band thins out and the time waited falls with it.
+    Source: L. Canali, OraLatencyMap, 2013; B. Gregg, Visualizing System Latency, Communications of the ACM, 2010.
+    """
+    for drawn, found in _readings(case):
+        slow = found.modes[-1] if len(found.modes) > 1 else None
+        if slow is None or slow.share >= MOST_OF_TIME or slow.time_share < MOST_OF_TIME or slow.typical_us < FELT_US:
+            continue
+        fast = found.modes[-2]
+        impact = _impact(case, drawn, slow.time_share)
+        if slow.typical_us < APART * fast.typical_us or not case.worth_saying(impact):
+            continue
+        yield case.finding(
+            f"{in_share(slow.share)} of {drawn.subject} take {in_share(slow.time_share)} of its time:"
+            f" {in_time(slow.typical_us / 1e6)} against {in_time(fast.typical_us / 1e6)}",
+            impact=impact,
+            confidence=0.75,
+            for_=[_band(drawn, mode) for mode in reversed(found.modes)],
+        )
+
+
+@cause()
+def slow_bursts(case: Case) -> Iterator[Finding]:
+    """Slow waits come in bursts, again and again at equal distances.
+
+    Looks like: a stripe of long waits in the latency map that repeats.
+    Hurts because: everything stands still for a moment, at every burst; the mean over minutes does not show it.
+    Speaks for it: the distance of the bursts, how well it repeats, and the time in waits of that length.
+    Speaks against it: few repetitions; then it may be chance.
+    Remedy: Look for what runs at that distance: checkpoints (checkpoint_timeout), the flush of dirty pages
+        (vm.dirty_expire_centisecs), timers (systemctl list-timers), cron, snapshots and replication of the storage.
+    Verify: After a change of that period the stripe moves with it, or is gone.
+    Source: B. Gregg, Visualizing System Latency, Communications of the ACM, 2010; L. Canali, OraLatencyMap, 2013.
+    """
+    for drawn, found in _readings(case):
+        if found.bursts is None or found.bursts.over_us < FELT_US:
+            continue
+        waited = sum(bucket.time_us for bucket in drawn.whole.buckets if bucket.gt_us >= found.bursts.over_us)
+        impact = _impact(case, drawn, waited / drawn.whole.time.us)
+        if not case.worth_saying(impact):
+            continue
+        over = in_time(found.bursts.over_us / 1e6)
+        yield case.finding(
+            f"{drawn.subject} over {over} comes in bursts every {found.bursts.every_s:.3g} s",
+            impact=impact,
+            confidence=0.8,
+            for_=[
+                Evidence(
+                    "latency",
+                    _rows(drawn),
+                    f"every {found.bursts.every_s:.3g} s",
+                    "at least 3 times",
+                    f"the number of waits over {over} repeats itself: correlation {found.bursts.correlation:.2f}",
+                )
+            ],
+        )
+
+
+def _readings(case: Case) -> Iterator[tuple[LatencyMap, Reading]]:
+    """The maps of what sessions of a database wait for, read."""
+    for subject in subjects(case.chart):
+        if subject.kind == "histogram" and subject.db is not None:
+            drawn = latency_map(case.chart, subject.name, db=subject.db)
+            yield drawn, reading(drawn)
+
+
+def _impact(case: Case, drawn: LatencyMap, share: float) -> float:
+    """Share of the database time that is a share of the time of these waits."""
+    if case.time.of != "database" or not case.time.seconds_per_second or not case.seconds:
+        return 0.0
+    waited_s_per_s = drawn.whole.time.us / 1e6 / case.seconds
+    return min(share * waited_s_per_s / case.time.seconds_per_second, 1.0)
+
+
+def _band(drawn: LatencyMap, mode: Mode) -> Evidence:
+    low, high = (in_time(us / 1e6) for us in (mode.low_us, mode.high_us))
+    return Evidence(
+        "latency",
+        f"{_rows(drawn)} and le_us > {mode.low_us:.0f} and gt_us < {mode.high_us:.0f}",
+        f"{in_share(mode.share)} of the waits around {in_time(mode.typical_us / 1e6)} ({low} to {high})",
+        f"a mode of its own, {APART:.0f} times as long" if mode.time_share >= MOST_OF_TIME else "the other mode",
+        f"{in_share(mode.time_share)} of the time waited{f': {mode.meaning}' if mode.meaning else ''}",
+    )
+
+
+def _rows(drawn: LatencyMap) -> str:
+    return f"subject = '{drawn.subject}' and db = '{drawn.db}'"

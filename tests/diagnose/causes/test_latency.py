@@ -1,0 +1,69 @@
+"""Causes of how waits are spread."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from diagnose.patients import START, patient
+from doctord.chart.chart import Chart
+from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
+
+READING = {("User I/O", "DataFileRead"): 2.0, ("CPU", "CPU"): 2.0}
+SECONDS = 60
+
+
+def latencies(counts: Any, db: str | None = "postgresql:5432") -> Chart:
+    """A patient that waits for reads, and histograms of them: counts by upper edge, in microseconds, of each second."""
+    rows = [
+        {
+            "ts": START + timedelta(seconds=second + 1),
+            "interval_s": 1.0,
+            "host": "vm",
+            "db": db,
+            "subject": "smgr read",
+            "gt_us": le_us / 2,
+            "le_us": le_us,
+            "count": count,
+        }
+        for second in range(SECONDS)
+        for le_us, count in counts(second).items()
+    ]
+    return Chart.joined([patient(time=READING, seconds=SECONDS), Chart.from_rows(latency=rows)])
+
+
+def found(chart: Chart) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(chart).findings}
+
+
+def test_a_slow_minority_that_takes_the_time() -> None:
+    finding = found(latencies(lambda _: {128.0: 800, 256.0: 400, 8192.0: 150, 16384.0: 60}))["slow_mode"]
+    assert finding.title == "15 % of smgr read take 92 % of its time: 7.0 ms against 112.0 us"
+    waited_s = (150 * 6144 + 60 * 12288) / 1e6
+    assert finding.impact == pytest.approx(waited_s / 4, rel=0.02)
+    assert "as disks answer at low load" in finding.for_[0].why
+
+
+def test_bursts_every_ten_seconds() -> None:
+    chart = latencies(lambda second: {256.0: 1000} | ({262144.0: 20} if second % 10 == 0 else {}))
+    finding = found(chart)["slow_bursts"]
+    assert finding.title == "smgr read over 131.1 ms comes in bursts every 10 s"
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        lambda _: {128.0: 800, 256.0: 400},  # one mode
+        lambda _: {128.0: 10, 8192.0: 900},  # most are slow: a slow device, not a minority
+        lambda _: {64.0: 8000, 1024.0: 2000},  # nobody feels a millisecond
+        lambda second: {128.0: 10, 8192.0: int(second == 7)},  # hardly anything
+    ],
+)
+def test_healthy_spreads_say_nothing(counts: Any) -> None:
+    assert not {"slow_mode", "slow_bursts"} & found(latencies(counts)).keys()
+
+
+def test_the_host_alone_is_not_judged() -> None:
+    chart = latencies(lambda _: {128.0: 800, 8192.0: 150, 16384.0: 60}, db=None)
+    assert not {"slow_mode", "slow_bursts"} & found(chart).keys()
