@@ -19,7 +19,7 @@ def document(drawn: LatencyMap) -> dict[str, Any]:
         "host": drawn.host,
         "kind": drawn.kind,
         "columns": [_column(column) for column in drawn.columns],
-        "whole": _whole(drawn.whole) if drawn.kind == "histogram" else None,
+        "whole": _whole(drawn.whole) if drawn.kind != "mean" else None,
         "reading": _reading(reading(drawn)),
         "markers": [
             {"at": marker.at.isoformat(), "kind": marker.kind, "text": marker.text} for marker in drawn.markers

@@ -17,6 +17,11 @@ BESIDE_COLUMNS = 2 * LABEL + 3
 LEAST_WIDTH, LEAST_HEIGHT = 40, 14
 BESIDE_ROWS = 9  # lines that are not rows of cells
 QUANTILES = {"5": 0.5, "9": 0.95, "!": 0.99}
+CAUTION = {
+    "histogram": "",
+    "sampled": ", SAMPLED: short waits are mostly missed",
+    "mean": ", MEAN ONLY: the source knows no distribution",
+}
 CURSOR, MEAN, THRESHOLD = "+", "o", "-"
 
 
@@ -96,8 +101,7 @@ def _as_mark(column: Column) -> Column:
 
 def _title(drawn: LatencyMap, state: str, width: int) -> str:
     place = " on ".join(filter(None, (drawn.db, drawn.host)))
-    only = ", MEAN ONLY: the source knows no distribution" if drawn.kind == "mean" else ""
-    left = f"{drawn.subject}{f', {place}' if place else ''}{only}"
+    left = f"{drawn.subject}{f', {place}' if place else ''}{CAUTION[drawn.kind]}"
     return f"{left[: width - len(state) - 1]:<{width - len(state)}}{state}".rstrip()
 
 

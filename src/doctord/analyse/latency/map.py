@@ -4,7 +4,7 @@ A column is one interval. It holds a histogram where the source gives one, a mea
 and neither where nothing was measured: that is a gap, and differs from an interval without any wait.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from difflib import get_close_matches
@@ -15,6 +15,7 @@ from typing import Literal
 import polars as pl
 
 from doctord.analyse.latency.histogram import Bucket, Histogram
+from doctord.analyse.latency.sampled import sampled_waits
 from doctord.chart.chart import Chart
 from doctord.errors import Refusal
 
@@ -23,7 +24,8 @@ GAP_SHARE = 0.5
 # Gaps are drawn no wider than this many columns: a night without measurements must not push the days out of sight.
 MOST_GAP_COLUMNS = 10
 
-Kind = Literal["histogram", "mean"]
+# What is known of the waits: all of them, those that samples met, or their mean.
+Kind = Literal["histogram", "sampled", "mean"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +121,12 @@ class LatencyMap:
 def subjects(chart: Chart) -> list[Subject]:
     """All that the chart knows latencies of, by name; of two kinds under one name only the histogram is given."""
     keys = ["name", "db"]
-    kinds = (("histogram", _histograms(chart)), ("mean", _means(chart)))
+    kinds = tuple((kind, rows_of(chart)) for kind, rows_of in SOURCES.items())
     found = (
         pl.concat([frame.select(*keys, "ts", pl.col("count").cast(float), kind=pl.lit(kind)) for kind, frame in kinds])
         .group_by([*keys, "kind"])
         .agg(columns=pl.col("ts").n_unique(), count=pl.col("count").sum())
-        .sort([*keys, "kind"])
+        .sort([*keys, pl.col("kind").replace_strict({kind: rank for rank, kind in enumerate(SOURCES)})])
         .unique(keys, keep="first", maintain_order=True)
     )
     return [Subject(**row) for row in found.iter_rows(named=True)]
@@ -152,23 +154,19 @@ def latency_map(
     Raises:
         Refusal: there is no such subject, or it is not clear of which server or host.
     """
-    rows, kind = _histograms(chart).filter(name=subject), "histogram"
-    if rows.is_empty():
-        rows, kind = _means(chart).filter(name=subject), "mean"
-    if rows.is_empty():
-        raise _unknown(chart, subject)
+    kind, rows = _best(chart, subject)
     rows, db = _only(rows, "db", db, subject)
     rows, host = _only(rows, "host", host, subject)
     if instance is not None:
         rows, _ = _only(rows, "instance", instance, subject)
     if column_s:
         rows = _wider(rows, column_s)
-    columns = _histogram_columns(rows) if kind == "histogram" else _mean_columns(rows)
+    columns = _mean_columns(rows) if kind == "mean" else _histogram_columns(rows)
     return LatencyMap(
         subject,
         db,
         host,
-        "histogram" if kind == "histogram" else "mean",
+        kind,
         tuple(_with_gaps(columns, column_s)),
         markers(chart, db),
     )
@@ -211,6 +209,23 @@ def _disk_means(chart: Chart, operation: str) -> pl.DataFrame:
         count=count,
         waited_us=count * pl.col(f"{operation}_ms").fill_null(0.0) * 1e3,
     )
+
+
+# Where latencies come from, that which knows most first.
+SOURCES: Mapping[Kind, Callable[[Chart], pl.DataFrame]] = {
+    "histogram": _histograms,
+    "sampled": sampled_waits,
+    "mean": _means,
+}
+
+
+def _best(chart: Chart, subject: str) -> tuple[Kind, pl.DataFrame]:
+    """The rows of a subject from the source that knows most of it."""
+    for kind, rows_of in SOURCES.items():
+        rows = rows_of(chart).filter(name=subject)
+        if not rows.is_empty():
+            return kind, rows
+    raise _unknown(chart, subject)
 
 
 def _unknown(chart: Chart, subject: str) -> Refusal:
