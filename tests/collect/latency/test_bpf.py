@@ -203,7 +203,7 @@ def test_a_throttled_disk_moves_the_mode() -> None:
 @pytest.mark.server
 @pytest.mark.root
 @needs_bpftrace
-def test_a_server_that_starts_again_is_a_gap() -> None:
+def test_queries_are_counted_one_by_one_and_a_new_postmaster_is_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     with small_cache() as server:
         subject = bpf_postgres.of_postgres("query", server.port, 0.5)
         assert subject
@@ -212,11 +212,16 @@ def test_a_server_that_starts_again_is_a_gap() -> None:
         collector = BpfLatency(subject, 0.5)
         collector.check()
         try:
-            for number in range(5):
-                server.execute(f"select {number}")  # type: ignore[arg-type]
+            for _ in range(5):
+                server.execute("select 1")
             counted = 0
             while counted < 5:
                 counted += until(collector, "latency")["count"].sum()
             assert counted == 5
+            monkeypatch.setattr(bpf_postgres.Postgres, "identity", lambda _: "another postmaster")
+            gap = until(collector, "event").row(0, named=True)
+            assert (gap["kind"], gap["text"]) == ("gap", "the server was started again: timed anew")
+            server.execute("select 1")
+            assert until(collector, "latency")["count"].sum() <= 1
         finally:
             collector.close()
