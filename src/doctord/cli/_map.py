@@ -30,7 +30,32 @@ BEGINNING, END_OF_TIME = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, 
 # A page of more maps would be slow to open.
 MOST_MAPS = 40
 # Widths that a column is given when there are more intervals than columns on the screen.
-WIDTHS_S = (1, 2, 3, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
+WIDTHS_S = (
+    0.01,
+    0.02,
+    0.05,
+    0.1,
+    0.2,
+    0.5,
+    1,
+    2,
+    3,
+    5,
+    10,
+    15,
+    30,
+    60,
+    120,
+    300,
+    600,
+    900,
+    1800,
+    3600,
+    7200,
+    14400,
+    43200,
+    86400,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,18 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from doctord._native import Batch
 from doctord.errors import Refusal
-from doctord.read.latency import histogram_text, oracle_10046, pylatencymap
+from doctord.read.latency import (
+    blktrace,
+    bpftrace_json,
+    call_sums,
+    fio_json,
+    fio_log,
+    histogram_text,
+    oracle_10046,
+    pairs_csv,
+    pylatencymap,
+    wait_trace,
+)
 from doctord.read.source import Skipped, Source, opened
 
 
@@ -28,7 +39,18 @@ class Format(Protocol):
 
 
 # Those that are surer of themselves come first.
-FORMATS: tuple[Format, ...] = (pylatencymap, oracle_10046, histogram_text)
+FORMATS: tuple[Format, ...] = (
+    pylatencymap,
+    oracle_10046,
+    bpftrace_json,
+    wait_trace,
+    blktrace,
+    fio_json,
+    fio_log,
+    histogram_text,
+    call_sums,
+    pairs_csv,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +93,9 @@ def read_file(path: Path, *, zone: str | None = None, unit_us: float | None = No
     with being_read(path, zone=zone, unit_us=unit_us) as (name, batches, source):
         held = list(batches)
     if not held:
-        why = f": {source.skipped[0]}" if source.skipped else ""
+        # What is said of a line explains more than what is said of the whole.
+        told = sorted(source.skipped, key=lambda skipped: skipped.line == 0)
+        why = f": {told[0]}" if told else ""
         raise Refusal(f"{source.name}: nothing in it can be used{why}", f"it was taken for {name}")
     return Reading(name, held, source.skipped)
 

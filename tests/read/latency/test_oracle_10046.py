@@ -9,7 +9,8 @@ import pytest
 
 from doctord.errors import Refusal
 from doctord.read.formats import read_file
-from doctord.read.latency.oracle_10046 import NO_CLOCK, NO_TIME, ZONE_ASSUMED
+from doctord.read.latency.oracle_10046 import NO_TIME, ZONE_ASSUMED
+from doctord.read.latency.waits import CLOCK_FROM_1970
 from latency_files import CORPUS, latencies, read_text, reasons, sample
 
 HEAD = "Oracle Database 19c\nNode name:\tdb7\nInstance name: orcl1\n\n"
@@ -48,7 +49,7 @@ def test_waits_are_summed_by_event(tmp_path: Path) -> None:
         ("*** 2024-05-30 13:27:33.100\n", 5_000_000, None, ("2024-05-30 13:27:34", [ZONE_ASSUMED])),
         ("*** SESSION ID:(409.215) 2024-05-30 13:27:33.100\n", EPOCH_US, None, ("2024-05-30 11:27:34", [])),
         ("", EPOCH_US, None, ("2024-05-30 11:27:34", [])),
-        ("", 5_100_000, None, ("1970-01-01 00:00:06", [NO_CLOCK])),
+        ("", 5_100_000, None, ("1970-01-01 00:00:06", [CLOCK_FROM_1970])),
     ],
 )
 def test_the_clock_is_that_of_the_stamps(

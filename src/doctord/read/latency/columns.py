@@ -10,7 +10,6 @@ from doctord.read.source import Source
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NO_MOMENTS = "no moments in it: intervals are counted from 1970-01-01 00:00 UTC"
-NO_DATE = "no date beside its times of day: the first day is taken for 1970-01-01"
 
 # Lower and upper edge in microseconds, null being without end, and a count.
 Buckets = Sequence[tuple[float, float | None, int]]
@@ -40,16 +39,6 @@ class Columns:
         self._before: datetime | None = None
         self._counted = 0
         self._known: dict[str, None] = {}
-
-    def clock(self, hour: int, minute: int, second: int) -> datetime:
-        """The moment of a time of day: on the first day, or later when the clock began again."""
-        latest = (self._column.stamp if self._column else None) or self._before
-        if latest is None:
-            self._source.skip(0, NO_DATE)
-        zone = self._source.zone or UTC
-        day = latest.astimezone(zone) if latest else datetime(1970, 1, 1, tzinfo=zone)
-        at = day.replace(hour=hour, minute=minute, second=second, microsecond=0)
-        return at if latest is None or at >= latest else at + timedelta(days=1)
 
     def begin(self, stamp: datetime | None = None, tick_s: float | None = None) -> Iterator[Batch]:
         """A new interval was printed at this moment, or after so many seconds; rows of the one before."""

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from doctord._native import Batch, histograms
 from doctord.read.latency.columns import Buckets, Columns
+from doctord.read.latency.day_clock import DayClock
 from doctord.read.latency.units import unit_us
 from doctord.read.moments import moment_of
 from doctord.read.source import Source
@@ -34,13 +35,13 @@ def sniff(head: str) -> bool:
 
 def read(source: Source) -> Iterator[Batch]:
     """Rows of `latency`, an interval at a time."""
-    columns = Columns(source)
+    columns, clock = Columns(source), DayClock(source)
     traced = "latency"
     for number, lines in _blocks(source):
         for nth, line in enumerate(lines):
             if found := TRACED.search(line):
                 traced = found[1]
-            if (tick := TICK.match(line)) or (stamp := _stamp(line, columns, source)):
+            if (tick := TICK.match(line)) or (stamp := _stamp(line, clock, source)):
                 tick_s = int(tick[1]) * TICK_UNITS_S[tick[2]] if tick else None
                 yield from columns.begin(None if tick else stamp, tick_s)
                 lines[nth] = ""
@@ -64,9 +65,9 @@ def _blocks(source: Source) -> Iterator[tuple[int, list[str]]]:
     yield begin, block
 
 
-def _stamp(line: str, columns: Columns, source: Source) -> datetime | None:
-    if clock := CLOCK.match(line):
-        return columns.clock(int(clock[1]), int(clock[2]), int(clock[3]))
+def _stamp(line: str, clock: DayClock, source: Source) -> datetime | None:
+    if time_of_day := CLOCK.match(line):
+        return clock.at(*time_of_day.groups())
     return moment_of(line, source.zone) if line[:1].isalnum() and ":" in line else None
 
 

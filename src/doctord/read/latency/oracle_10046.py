@@ -10,12 +10,11 @@ from datetime import UTC, datetime
 
 from doctord._native import Batch
 from doctord.chart.rows import micros
-from doctord.read.latency.waits import Waits
+from doctord.read.latency.waits import CLOCK_FROM_1970, Waits
 from doctord.read.source import Source
 
 NAME = "Oracle 10046 traces"
 ZONE_ASSUMED = "no time zone in it: UTC is taken; doctord map --zone says otherwise"
-NO_CLOCK = "no wall clock in it: time is counted from 1970-01-01"
 NO_TIME = "a wait before any time of day is known"
 
 WAIT = re.compile(r"WAIT #-?\d+: nam='([^']*)' ela= ?(\d+)\b")
@@ -57,7 +56,7 @@ class Clock:
             self._offset_us, self._stamp_us = self._offset(tim, self._stamp_us), None
         if self._offset_us is None:
             if tim < EARLIEST_EPOCH_US:
-                self._source.skip(0, NO_CLOCK)
+                self._source.skip(0, CLOCK_FROM_1970)
             self._offset_us = 0
         return tim + self._offset_us
 

@@ -11,6 +11,7 @@ from doctord.read.source import Source
 # A silence of more columns than this is a gap: the trace may have been off.
 MOST_SILENT_COLUMNS = 600
 MOST_HELD = 100_000
+CLOCK_FROM_1970 = "no date in it: its clock is taken to begin at 1970-01-01"
 LATEST_US = 1 << 60
 LONGEST_US = float(1 << 50)
 

@@ -1,0 +1,30 @@
+"""Oracle's waits one by one, as ora_wait_trace.py (L. Canali, Linux_tracing_scripts) prints them, in microseconds."""
+
+import re
+from collections.abc import Iterator
+
+from doctord._native import Batch
+from doctord.chart.rows import micros
+from doctord.read.latency.day_clock import DayClock
+from doctord.read.latency.waits import Waits
+from doctord.read.source import Source
+
+NAME = "bcc's traces of Oracle's waits"
+LINE = re.compile(r"(\d\d):([0-5]\d):([0-5]\d)\s+pid=\d+\s+event#? ?=\s*(.+?)\s+wait_time=(\d+)\s*$", re.MULTILINE)
+
+
+def sniff(head: str) -> bool:
+    """Whether there is a wait in the beginning of a file."""
+    return bool(LINE.search(head))
+
+
+def read(source: Source) -> Iterator[Batch]:
+    """Rows of `latency` by event, in columns of a second."""
+    waits, clock = Waits(source, db="oracle"), DayClock(source)
+    for number, line in source.lines():
+        wait = LINE.match(line)
+        if wait and int(wait[1]) < 24:
+            yield from waits.add(number, micros(clock.at(*wait.group(1, 2, 3))), int(wait[5]), wait[4])
+        elif line.strip():
+            source.skip(number, "not a wait")
+    yield from waits.flush()
