@@ -187,11 +187,12 @@ def test_a_pipe_is_shown_as_it_grows() -> None:
         assert child.wait(20) == 0
 
 
-def test_pictures_are_written_beside_what_is_printed(file: Path, tmp_path: Path) -> None:
-    svg, png = tmp_path / "map.svg", tmp_path / "map.png"
-    result = run(file, "--svg", svg, "--png", png)
+def test_page_and_pictures_are_written_beside_what_is_printed(file: Path, tmp_path: Path) -> None:
+    html, svg, png = (tmp_path / f"map.{form}" for form in ("html", "svg", "png"))
+    result = run(file, "--html", html, "--svg", svg, "--png", png)
     assert result.returncode == 0, result.stderr
     assert "WAITS" in result.stdout
+    assert '<option value="0">log file sync</option>' in html.read_text(encoding="utf-8")
     assert "log file sync" in svg.read_text(encoding="utf-8")
     assert png.read_bytes().startswith(b"\x89PNG")
 
@@ -201,3 +202,22 @@ def test_a_file_that_cannot_be_written_is_said_first(file: Path, tmp_path: Path)
     assert result.returncode == 2
     assert "map.png cannot be written" in result.stderr
     assert result.stdout == ""
+
+
+def test_what_differs_after_a_moment_is_said_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "records.txt"
+    # From second 11 on the waits take the other way round.
+    counts = [(10 * second, second) if second <= 10 else (90 + second, 10 * second - 90) for second in range(30)]
+    path.write_text(
+        "".join(
+            RECORD.format(second=second, label="log file sync", counts=f"512, {fast}\n8192, {slow}")
+            for second, (fast, slow) in enumerate(counts)
+        )
+    )
+    result = run(path, "--compare", "2013-08-26T14:26:10")
+    assert result.returncode == 0, result.stderr
+    assert "Waits per second: 11 in A, 11 in B: as many." in result.stdout
+    assert "81.8 % of the waits lie elsewhere" in " ".join(result.stdout.split())
+    compared = json.loads(run(path, "--compare", "2013-08-26T14:26:10", "--json").stdout)["compared"]
+    assert (compared["a"]["count"], compared["b"]["count"]) == (110, 209)
+    assert compared["moved"] == pytest.approx(9 / 11)

@@ -18,6 +18,7 @@ from doctord.cli.arguments import Refusal
 from doctord.collect.latency.sources import live_subjects
 from doctord.lake.query import Lake
 from doctord.read.formats import read_file
+from doctord.report import map_difference
 from doctord.report.lines import hanging, table
 from doctord.report.map_cells import Colours
 from doctord.report.map_document import document
@@ -193,13 +194,14 @@ def list_live(*, json: bool) -> None:
     typer.echo("and every system call: pread64, fdatasync...; of one process with --pid")
 
 
-def show(drawn: LatencyMap, view: View, *, json: bool) -> None:
-    """Print the map, and what can be read from it."""
+def show(drawn: LatencyMap, view: View, compare_at: datetime | None = None, *, json: bool) -> None:
+    """Print the map, what can be read from it, and what differs after a moment."""
     if json:
-        typer.echo(dumps(document(drawn), allow_nan=False))
+        typer.echo(dumps(document(drawn, compare_at), allow_nan=False))
         return
     columns, lines = size(view)
     typer.echo("\n".join(frame(drawn, view, (columns, lines), colours()).lines))
-    for sentence in reading(drawn).sentences:
+    found = map_difference.sentences(map_difference.compared(drawn, compare_at)) if compare_at else ()
+    for sentence in (*reading(drawn).sentences, *found):
         for line in hanging("* ", sentence, columns):
             typer.echo(line.plain)

@@ -46,6 +46,8 @@ def map_(
     percentiles: Annotated[bool, typer.Option("--percentiles", help="Mark median (5), 95 % (9) and 99 % (!).")] = False,
     threshold: Annotated[str | None, typer.Option(metavar="TIME", help="Draw a line at this latency: 10ms.")] = None,
     zone: Annotated[str | None, typer.Option(help="Time zone of files that do not say theirs: Europe/Paris.")] = None,
+    compare: Annotated[str | None, typer.Option(metavar="TIME", help="Say what differs after this moment.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page to zoom into and to compare.")] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the maps as a picture.")] = None,
     png: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the maps as a picture.")] = None,
     unit: Annotated[
@@ -68,7 +70,8 @@ def map_(
         threshold_us = parse_duration(threshold) * 1e6 if threshold else None
         unspoken = _map.Unspoken(zone, parse_duration(unit) * 1e6 if unit else None)
         view = View(rows, columns, scale.value, percentiles, threshold_us)
-        files = Files(svg=svg, png=png)
+        compare_at = parse_moment(compare) if compare else None
+        files = Files(html, svg, png)
         files.check()
         wanted = _map.Wanted(subject, db, instance, host, parse_duration(interval) if interval else None)
         if not sources:
@@ -80,18 +83,18 @@ def map_(
             seconds, period_s = parse_duration(length) if length else None, wanted.column_s or _map_live.PERIOD_S
             timed = Wanted(subject, period_s, db, dsn, pid, instance)
             drawn = _map_live.live(timed, view, seconds, record)
-            files.write(view, lambda _: [drawn])
+            files.write(view, compare_at, lambda _: [drawn])
         elif sources == [STANDARD_INPUT] and _map.is_watched() and not (list_ or json):
             drawn = _map_live.from_pipe(subject, view, unspoken)
-            files.write(view, lambda _: [drawn])
+            files.write(view, compare_at, lambda _: [drawn])
         else:
             begin, end = (parse_moment(text) if text else None for text in (since, until))
             chart = _map.recorded(sources, begin, end, unspoken)
             if list_:
                 _map.list_subjects(subjects(chart), json=json)
                 return
-            files.write(view, lambda room: wanted.maps_of(chart, room))
+            files.write(view, compare_at, lambda room: wanted.maps_of(chart, room))
             drawn = wanted.map_of(chart, None if json else _map.room(view))
             if replay:
                 _map_screen.replay(drawn, view, replay)
-        _map.show(drawn, view, json=json)
+        _map.show(drawn, view, compare_at, json=json)

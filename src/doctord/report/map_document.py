@@ -1,18 +1,21 @@
 """A latency map as one JSON document: docs/reference/map.md says what its keys mean."""
 
 from dataclasses import asdict
+from datetime import datetime
 from math import inf
 from typing import Any
 
+from doctord.analyse.latency.difference import Part
 from doctord.analyse.latency.histogram import Bucket, Histogram, Quantile
 from doctord.analyse.latency.map import Column, LatencyMap
 from doctord.analyse.latency.modes import Reading, reading
+from doctord.report import map_difference
 
 SHARES = (0.5, 0.9, 0.95, 0.99, 0.999)
 
 
-def document(drawn: LatencyMap) -> dict[str, Any]:
-    """The map: what it is of, its columns, and what all of them hold together."""
+def document(drawn: LatencyMap, compare_at: datetime | None = None) -> dict[str, Any]:
+    """The map: what it is of, its columns, what all of them hold together, and what differs after a moment."""
     return {
         "subject": drawn.subject,
         "db": drawn.db,
@@ -21,6 +24,7 @@ def document(drawn: LatencyMap) -> dict[str, Any]:
         "columns": [_column(column) for column in drawn.columns],
         "whole": _whole(drawn.whole) if drawn.kind != "mean" else None,
         "reading": _reading(reading(drawn)),
+        "compared": None if compare_at is None else _compared(drawn, compare_at),
         "markers": [
             {"at": marker.at.isoformat(), "kind": marker.kind, "text": marker.text} for marker in drawn.markers
         ],
@@ -30,6 +34,22 @@ def document(drawn: LatencyMap) -> dict[str, Any]:
 def _reading(found: Reading) -> dict[str, Any]:
     shift = found.shift and asdict(found.shift) | {"at": found.shift.at.isoformat()}
     return asdict(found) | {"shift": shift}
+
+
+def _compared(drawn: LatencyMap, at: datetime) -> dict[str, Any]:
+    found = map_difference.compared(drawn, at)
+    return {
+        "at": at.isoformat(),
+        "a": _part(found.a),
+        "b": _part(found.b),
+        "moved": found.moved,
+        "shifts": [asdict(shift) | {"le_us": None if shift.le_us == inf else shift.le_us} for shift in found.shifts],
+        "sentences": list(map_difference.sentences(found)),
+    }
+
+
+def _part(part: Part) -> dict[str, Any]:
+    return {"seconds": part.seconds, "count": part.count, "waited_us": part.waited_us, "mean_us": part.mean_us}
 
 
 def _column(column: Column) -> dict[str, Any]:
