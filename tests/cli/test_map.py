@@ -4,6 +4,8 @@ import json
 import os
 import pty
 import select
+import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -221,3 +223,17 @@ def test_what_differs_after_a_moment_is_said_and_counted(tmp_path: Path) -> None
     compared = json.loads(run(path, "--compare", "2013-08-26T14:26:10", "--json").stdout)["compared"]
     assert (compared["a"]["count"], compared["b"]["count"]) == (110, 209)
     assert compared["moved"] == pytest.approx(9 / 11)
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("bpftrace"), reason="bpftrace and root are needed")
+def test_ctrl_c_ends_a_live_map_and_prints_what_was_seen(tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    command = [DOCTORD, "map", "--event", "pread64", "--interval", "1s", "--for", "1h", "--record", lake]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        time.sleep(5)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=30)
+    assert child.returncode == 0, err
+    assert out.startswith("pread64")
+    assert run(lake, "--event", "pread64").stdout.splitlines()[1] == out.splitlines()[1]

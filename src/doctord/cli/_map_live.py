@@ -23,6 +23,7 @@ from doctord.read.source import STANDARD_INPUT
 from doctord.report.map_view import View
 
 PERIOD_S = 3.0
+PATIENCE_S = 0.2
 
 
 def from_pipe(subject: str | None, view: View, unspoken: Unspoken) -> LatencyMap:
@@ -64,8 +65,10 @@ def live(wanted: Wanted, view: View, seconds: float | None, lake: Path | None) -
         if watched:
             watch(feed.maps, feed.grown, lambda: not thread.is_alive(), view, "LIVE")
         else:
+            # A wait without end is not interrupted: Polars' own handler of Ctrl-C lets the system call go on.
             with suppress(KeyboardInterrupt):
-                thread.join()
+                while thread.is_alive():
+                    thread.join(PATIENCE_S)
     feed.grown()
     return feed.map_of()
 

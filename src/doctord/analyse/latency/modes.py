@@ -94,7 +94,8 @@ def reading(drawn: LatencyMap) -> Reading:
     if drawn.kind == "mean":
         return Reading((), None, None, None, ("Means only: how the waits were spread cannot be told.",))
     if whole.total < LEAST_WAITS:
-        return Reading((), None, None, None, (f"{whole.total} waits are too few to tell how they are spread.",))
+        few = f"{whole.total} waits are too few to tell how they are spread." if whole.total else "Nothing waited."
+        return Reading((), None, None, None, (few,))
     found = _modes(whole, drawn.subject)
     outliers = _outliers(whole, found)
     bursts = _bursts(drawn, found, outliers)

@@ -26,6 +26,7 @@ Sums = dict[str, Any]
 
 # Maps by call: n number, ns time, h histogram, x longest, e errors. By pid: a accepts, i idle time, t passes and th
 # their histogram, p and ph of those alone in which a connection was accepted. By pid and call: w idle waits.
+# Each few seconds it prints something: should we be killed, it finds nobody to print for, and ends.
 SCRIPT = """
 BEGIN {{ {begin} printf("begun\\n"); }}
 tracepoint:sched:sched_process_fork /@tree[pid]/ {{ @tree[args->child_pid] = 1; }}
@@ -46,6 +47,7 @@ tracepoint:raw_syscalls:sys_exit /@start[tid] > 0/ {{
   if (({accept_exit}) && args->ret >= 0) {{ @taken[tid] = 1; @a[pid] = count(); }}
   @start[tid] = 0;
 }}
+interval:s:5 {{ printf("on\\n"); }}
 END {{ clear(@start); clear(@call); clear(@back); clear(@taken); clear(@tree); }}
 """
 
