@@ -29,7 +29,7 @@ LEAST_SIGMAS = 6.0  # a shift stands out from the noise of the columns by so muc
 STORAGE = re.compile(r"read|write|sync|flush|i/o|^(vd|sd|nvme|xvd|dm-|md)", re.IGNORECASE)
 NOT_STORAGE = re.compile(r"queue|lock|buffer read", re.IGNORECASE)
 BANDS = (
-    (1e3, "most likely a cache, or flash"),
+    (2.5e3, "most likely a cache, or flash"),
     (12e3, "as disks answer at low load"),
     (100e3, "as disks answer under load"),
     (inf, "queued or throttled"),
