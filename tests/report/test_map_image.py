@@ -31,6 +31,7 @@ def test_title_interval_and_latencies_are_said() -> None:
     said = texts(map_of(60, bimodal_with_bursts))
     assert said[0] == "smgr read, postgresql:5432 on vm"
     assert "2026-11-21 05:59:59 to 06:00:59 UTC, 60 columns of 1 s" in said[1]
+    assert any("% took around" in text for text in said[2:5])
     assert said.count("128 us") == 2
     assert "06:00:30" in said
 

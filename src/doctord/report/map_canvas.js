@@ -49,7 +49,7 @@ function rgb(colour) {
 
 /** Where things stand on a canvas of this width. */
 function layoutOf(canvas, map) {
-  const rowHeight = map.rows.length <= 16 ? 14 : map.rows.length <= 26 ? 11 : 8;
+  const rowHeight = map.rows.length <= 16 ? 14 : map.rows.length <= 26 ? 12 : 8;
   const height = Math.max(LEAST_HEIGHT, rowHeight * map.rows.length);
   const whole = canvas.clientWidth;
   const side = whole < NARROW ? SIDE.narrow : SIDE.wide;
@@ -156,8 +156,9 @@ function drawMeans(ctx, layout, state, what, largest, shades) {
     const row = rowOf(state.map, mean);
     const value = valueOf(state, what, column, row);
     if (!value) continue;
-    const [low, high] = state.map.rows[row];
-    const inside = low && high ? Math.log(mean / low) / Math.log(high / low) : 0.5;
+    const high = state.map.rows[row][1];
+    const low = state.map.rows[row][0] || high / Math.SQRT2; // rows of means are half powers of two
+    const inside = clamp(Math.log(mean / low) / Math.log(high / low), 0, 1);
     const y = layout.foot - ((row + inside) * layout.height) / state.map.rows.length;
     const left = xOf(layout, state, column);
     ctx.fillStyle = rgb(shades[Math.round(shareOf(value, largest, state.scale) * (STEPS - 1))]);

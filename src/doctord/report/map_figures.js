@@ -118,7 +118,7 @@ function rangeOf(low, high) {
 }
 
 function startOf(map, column) {
-  return map.ends[column] - 1000 * map.seconds[column];
+  return Math.round(map.ends[column] - 1000 * map.seconds[column]);
 }
 
 function clock(moment, form) {
@@ -126,9 +126,9 @@ function clock(moment, form) {
   return { day: text.slice(0, 10), minute: text.slice(11, 16), second: text.slice(11, 19), fine: text.slice(11, 23) }[form];
 }
 
-/** From when to when, the day once. */
+/** From when to when, the day once, and parts of a second only where they tell something. */
 function momentsOf(since, until) {
-  const form = since % 1000 || until % 1000 ? "fine" : "second";
+  const form = until - since < 10000 && (since % 1000 || until % 1000) ? "fine" : "second";
   const days = [clock(since, "day"), clock(until, "day")];
   const end = `${days[0] === days[1] ? "" : `${days[1]} `}${clock(until, form)}`;
   return `${days[0]} ${clock(since, form)} to ${end}`;

@@ -68,7 +68,7 @@ def data(drawn: LatencyMap, rows: int) -> dict[str, Any]:
         "subject": clean(drawn.subject),
         "place": clean(" on ".join(filter(None, (drawn.db, drawn.host)))),
         "kind": drawn.kind,
-        "reading": [clean(sentence) for sentence in reading(drawn).sentences],
+        "reading": [clean(sentence) for sentence in reading(drawn).sentences if drawn.kind == "histogram"],
         "timeIs": drawn.whole.time.sureness,
         "rows": [[row.gt_us, None if row.le_us == inf else row.le_us] for row in cells.rows],
         "ends": [_milliseconds(column.end) for column in drawn.columns],

@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import inf, log2
+from math import inf, log2, sqrt
 
 from doctord.analyse.latency.map import LatencyMap
+from doctord.analyse.latency.modes import reading
 from doctord.diagnose.words import shortened
 from doctord.report import picture
 from doctord.report.map_axis import moments, place_of, times_in_words
@@ -21,7 +22,7 @@ TITLE, HEADING, TIMES, BETWEEN, MARKERS = 56, 26, 20, 16, 18
 LEAST_HEIGHT, ROW_HEIGHT = 120, 13
 LEVELS = 32
 LEGEND = 160
-MOST_MARKERS = 6
+MOST_MARKERS, MOST_SENTENCES, LONGEST, SENTENCE = 6, 5, 140, 18
 INK, QUIET, RULE, OVER, MARK = (27, 31, 36), (87, 96, 106), (213, 218, 224), (87, 96, 106), (170, 51, 119)
 HATCH_STEP = 6
 SCALE_NAMES = {"root": "square root", "log": "logarithm", "linear": "linear"}
@@ -47,15 +48,17 @@ def draw(maps: Sequence[LatencyMap], rows: int, scale: Scale) -> Picture:
         sheet = _sheet(drawn, rows, scale, width, page.height)
         page.shapes += sheet.title()
         for number, panel in enumerate(PANELS):
-            page.shapes += sheet.panel(sheet.top + TITLE + number * sheet.panel_height, *panel)
-        page.shapes += sheet.markers(sheet.top + TITLE + 2 * sheet.panel_height)
+            page.shapes += sheet.panel(sheet.maps_top + number * sheet.panel_height, *panel)
+        page.shapes += sheet.markers(sheet.maps_top + 2 * sheet.panel_height)
         page.height = sheet.bottom
     return page
 
 
 def _sheet(drawn: LatencyMap, rows: int, scale: Scale, width: int, top: int) -> "_Sheet":
     marked = means_as_marks(drawn) if drawn.kind == "mean" else drawn
-    return _Sheet(drawn, grid(marked, choose_edges(marked.whole, rows)), scale, width, top)
+    cells = grid(marked, choose_edges(marked.whole, rows))
+    sentences = reading(drawn).sentences[:MOST_SENTENCES] if drawn.kind == "histogram" else ()
+    return _Sheet(drawn, cells, sentences, scale, width, top)
 
 
 def _title(drawn: LatencyMap) -> str:
@@ -76,6 +79,7 @@ class _Sheet:
 
     drawn: LatencyMap
     cells: Grid
+    sentences: Sequence[str]
     scale: Scale
     width: int
     top: int
@@ -86,6 +90,11 @@ class _Sheet:
         return max(LEAST_HEIGHT, ROW_HEIGHT * len(self.cells.rows))
 
     @property
+    def maps_top(self) -> int:
+        """Where the panels begin, below the title and what was read from the map."""
+        return self.top + TITLE + SENTENCE * len(self.sentences)
+
+    @property
     def panel_height(self) -> int:
         """Height of a panel with its heading and times."""
         return HEADING + self.height + TIMES + BETWEEN
@@ -94,7 +103,7 @@ class _Sheet:
     def bottom(self) -> int:
         """Where the map ends."""
         named = min(len(self._inside()), MOST_MARKERS)
-        return self.top + TITLE + 2 * self.panel_height + MARKERS * named
+        return self.maps_top + 2 * self.panel_height + MARKERS * named
 
     def x(self, column: float) -> float:
         """The left end of a column, on half units, so that no seam is seen between two."""
@@ -110,6 +119,8 @@ class _Sheet:
         told = filter(None, (_in_words(self.drawn), times_in_words(self.drawn.columns), only))
         yield Words(LEFT, self.top + 26, shortened(_title(self.drawn)), 18, colour=INK)
         yield Words(LEFT, self.top + 46, "; ".join(told), 12, colour=QUIET)
+        for nth, sentence in enumerate(self.sentences, 1):
+            yield Words(LEFT, self.top + 46 + SENTENCE * nth, shortened(sentence, LONGEST), 12, colour=INK)
 
     def panel(self, top: int, what: Value, name: str, palette: Sequence[Rgb]) -> Iterator[Boxes | Lines | Words]:
         """A heading with the scale of colours, the cells, gaps, latencies and times."""
@@ -156,8 +167,9 @@ class _Sheet:
     def _y_of(self, latency_us: float) -> float:
         """Where a latency lies, between the edges of its row."""
         row = next(nth for nth, row in enumerate(self.cells.rows) if latency_us <= row.le_us)
-        low, high = self.cells.rows[row].gt_us, self.cells.rows[row].le_us
-        inside = log2(latency_us / low) / log2(high / low) if low and high < inf else 0.5
+        high = self.cells.rows[row].le_us
+        low = self.cells.rows[row].gt_us or high / sqrt(2)  # rows of means are half powers of two
+        inside = log2(latency_us / low) / log2(high / low)
         return self.y(row + min(max(inside, 0.0), 1.0))
 
     def _hatches(self, top: float) -> Iterator[tuple[float, float, float, float]]:
@@ -208,13 +220,13 @@ class _Sheet:
     def markers(self, top: int) -> Iterator[Lines | Words]:
         """A line through both maps where something happened, and in words the last ones."""
         inside = self._inside()
-        first = self.top + TITLE + HEADING
+        first = self.maps_top + HEADING
         for panel in (first, first + self.panel_height):
             yield Lines(
                 [(self.x(at + 0.5), panel - 4, self.x(at + 0.5), panel + self.height) for at, _ in inside], MARK
             )
         for nth, (_, text) in enumerate(inside[-MOST_MARKERS:]):
-            yield Words(LEFT, top + MARKERS * nth, shortened(text, 140), 12, colour=MARK)
+            yield Words(LEFT, top + MARKERS * nth, shortened(text, LONGEST), 12, colour=MARK)
 
 
 def _rates(cells: Cells, interval_s: float, what: Value) -> list[float] | None:
