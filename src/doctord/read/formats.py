@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from doctord._native import Batch
 from doctord.errors import Refusal
 from doctord.read.latency import (
+    awr,
+    awr_miner,
     blktrace,
     bpftrace_json,
     call_sums,
@@ -42,6 +44,8 @@ class Format(Protocol):
 FORMATS: tuple[Format, ...] = (
     pylatencymap,
     oracle_10046,
+    awr_miner,
+    awr,
     bpftrace_json,
     wait_trace,
     blktrace,
