@@ -150,6 +150,7 @@ def _heading(columns: Sequence[Column], what: Value) -> str:
     return f"{name}  " + "  ".join(f"{word} {'-' if rate is None else amount(rate, what)}" for word, rate in told)
 
 
+@lru_cache(maxsize=8192)
 def _rate(column: Column, what: Value) -> float | None:
     if column.count is None or column.waited_us is None:
         return None

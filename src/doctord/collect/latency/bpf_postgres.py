@@ -5,6 +5,7 @@ attached through /proc/PID/exe: after an upgrade under a running server its path
 would count nothing.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,8 +36,8 @@ LWLOCK_PROBES = ("lwlock__wait__start", "lwlock__wait__done")
 
 
 @dataclass
-class Postgres:
-    """One subject of one server: `smgr read`, `LWLock` (each tranche a subject), `LWLock WALWrite`."""
+class _OfServer(ABC):
+    """What is timed of one server, which may come and go."""
 
     wanted: str
     port: int | None
@@ -57,15 +58,33 @@ class Postgres:
         return server.pid if (server := _server(self.port)) else None
 
     def program(self) -> str | None:
-        """The span between the probes of the server's own executable."""
+        """The program for the server that runs now; null when it is away."""
         server = _server(self.port)
-        if server is None or server.pid is None:
-            return None
+        return self.program_of(server.pid) if server and server.pid is not None else None
+
+    @abstractmethod
+    def program_of(self, postmaster: int) -> str:
+        """The program for a postmaster and its children."""
+
+    def subject(self, _span: int, _label: str) -> str | None:
+        """What was asked for."""
+        return self.wanted
+
+    def always(self) -> Iterable[str]:
+        """What was asked for."""
+        return (self.wanted,)
+
+
+class Postgres(_OfServer):
+    """One subject of one server: `smgr read`, `LWLock` (each tranche a subject), `LWLock WALWrite`."""
+
+    def program_of(self, postmaster: int) -> str:
+        """The span between the probes of the server's own executable."""
         lwlock = self.wanted.startswith(LWLOCK)
         start, done = LWLOCK_PROBES if lwlock else PROBES[self.wanted]
-        place = f"usdt:/proc/{server.pid}/exe:postgresql"
+        place = f"usdt:/proc/{postmaster}/exe:postgresql"
         span = Span([Moment(f"{place}:{start}")], Moment(f"{place}:{done}"), "str(arg0)" if lwlock else "0")
-        return program([span], self.period_s, of_processes(server.pid) if _shared(server.pid) else "")
+        return program([span], self.period_s, of_processes(postmaster) if _shared(postmaster) else "")
 
     def subject(self, _span: int, label: str) -> str | None:
         """What was asked for; of lightweight locks the tranche."""
@@ -79,42 +98,12 @@ class Postgres:
         return () if self.wanted == LWLOCK else (self.wanted,)
 
 
-@dataclass
-class PostgresCall:
+class PostgresCall(_OfServer):
     """One system call of the processes of one server."""
 
-    wanted: str
-    port: int | None
-    period_s: float
-
-    @property
-    def name(self) -> str:
-        """What it is about."""
-        return f"{self.wanted} of {self.db}"
-
-    @property
-    def db(self) -> str:
-        """The server."""
-        return f"postgresql:{self.port}"
-
-    def identity(self) -> object:
-        """The postmaster; null when the server is away."""
-        return server.pid if (server := _server(self.port)) else None
-
-    def program(self) -> str | None:
+    def program_of(self, postmaster: int) -> str:
         """The call, of the postmaster and its children."""
-        server = _server(self.port)
-        if server is None or server.pid is None:
-            return None
-        return system_call(self.wanted, self.period_s, of_processes(server.pid)).program()
-
-    def subject(self, _span: int, _label: str) -> str:
-        """The call."""
-        return self.wanted
-
-    def always(self) -> Iterable[str]:
-        """The call."""
-        return (self.wanted,)
+        return system_call(self.wanted, self.period_s, of_processes(postmaster)).program()
 
 
 def of_processes(postmaster: int) -> str:
