@@ -197,6 +197,16 @@ def test_nothing_is_wider_than_the_window(window: Page, tmp_path: Path, width: i
 
 
 @needs_browser
+def test_a_page_that_was_out_of_sight_is_drawn_when_it_comes_back(opened: Page) -> None:
+    before = pixels(opened)
+    seen = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    opened.value(f"document.body.style.display = 'none', {seen}")
+    assert opened.value("document.querySelector('canvas').width") == 0
+    opened.value(f"document.body.style.display = '', {seen}")
+    assert pixels(opened) == before
+
+
+@needs_browser
 def test_a_map_without_columns_opens(window: Page, tmp_path: Path) -> None:
     show(window, tmp_path, [replace(DRAWN, columns=())])
     assert "nothing" in window.text("#about")

@@ -354,6 +354,7 @@ function legend(element, what, largest, shades, scale) {
 /** Puts the panel's picture on the page, with the selection and the cursor on top. */
 function overlay(panel, state) {
   const { canvas, layout } = panel;
+  if (!canvas.width) return; // what is not on the screen has no width
   const ctx = canvas.getContext("2d");
   const density = devicePixelRatio || 1;
   ctx.setTransform(1, 0, 0, 1, 0, 0);
