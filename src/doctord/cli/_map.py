@@ -25,7 +25,7 @@ from doctord.report.map_document import document
 from doctord.report.map_terminal import BESIDE_COLUMNS, BESIDE_ROWS, frame
 from doctord.report.map_view import View
 
-TABLES = ("latency", "wait", "disk", "event")
+TABLES = ("latency", "wait", "disk", "session", "event")
 DEFAULT_ROWS = 12
 BEGINNING, END_OF_TIME = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 # A page of more maps would be slow to open.

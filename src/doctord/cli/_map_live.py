@@ -22,8 +22,14 @@ from doctord.read.formats import being_read
 from doctord.read.source import STANDARD_INPUT
 from doctord.report.map_view import View
 
-PERIOD_S = 3.0
+PERIOD_S, SHORT_PERIOD_S = 3.0, 1.0
+SHORT_S = 30.0
 PATIENCE_S = 0.2
+
+
+def period_s(seconds: float | None) -> float:
+    """Width of a column, where none is said: that of OraLatencyMap, and less for a short look."""
+    return SHORT_PERIOD_S if seconds is not None and seconds <= SHORT_S else PERIOD_S
 
 
 def from_pipe(subject: str | None, view: View, unspoken: Unspoken) -> LatencyMap:

@@ -27,7 +27,9 @@ def map_(
         str | None, typer.Option("--event", "--subject", metavar="NAME", help="What was timed: a wait event, a call...")
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List what can be mapped, and end.")] = False,
-    interval: Annotated[str | None, typer.Option(metavar="TIME", help="Width of a column; live: 3s.")] = None,
+    interval: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Width of a column; live: 3s, 1s for a short look.")
+    ] = None,
     rows: Annotated[int | None, typer.Option(min=1, help="Rows of a map.")] = None,
     columns: Annotated[int | None, typer.Option(min=1, help="Columns of a map.")] = None,
     db: Annotated[str | None, typer.Option(help="The server, where there are several: postgresql:5432.")] = None,
@@ -80,7 +82,10 @@ def map_(
             if list_:
                 _map.list_live(json=json)
                 return
-            seconds, period_s = parse_duration(length) if length else None, wanted.column_s or _map_live.PERIOD_S
+            seconds, period_s = (
+                parse_duration(length) if length else None,
+                wanted.column_s or _map_live.period_s(seconds),
+            )
             timed = Wanted(subject, period_s, db, dsn, pid, instance)
             drawn = _map_live.live(timed, view, seconds, record)
             files.write(view, compare_at, lambda _: [drawn])
