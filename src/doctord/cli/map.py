@@ -82,10 +82,8 @@ def map_(
             if list_:
                 _map.list_live(json=json)
                 return
-            seconds, period_s = (
-                parse_duration(length) if length else None,
-                wanted.column_s or _map_live.period_s(seconds),
-            )
+            seconds = parse_duration(length) if length else None
+            period_s = wanted.column_s or _map_live.period_s(seconds)
             timed = Wanted(subject, period_s, db, dsn, pid, instance)
             drawn = _map_live.live(timed, view, seconds, record)
             files.write(view, compare_at, lambda _: [drawn])

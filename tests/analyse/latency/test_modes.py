@@ -105,6 +105,15 @@ def test_few_waits_and_means_say_so() -> None:
     assert reading(of_means(20)).sentences == ("Means only: how the waits were spread cannot be told.",)
 
 
+def test_of_samples_only_the_longest_is_told() -> None:
+    drawn = map_of(30, lambda _: powers({17: 20, 18: 2}))
+    found = reading(LatencyMap("WALSync", drawn.db, drawn.host, "sampled", drawn.columns))
+    assert found.modes == ()
+    assert found.sentences == (
+        "Sampled: how short the waits were cannot be told, only their time in sum; none over 262 ms.",
+    )
+
+
 @given(st.lists(st.dictionaries(st.integers(0, 30), st.integers(0, 500), max_size=8), max_size=40))
 def test_whatever_the_map_the_modes_hold_together(columns: list[dict[int, int]]) -> None:
     found: Reading = reading(map_of(len(columns), lambda second: powers(columns[second])))

@@ -62,3 +62,12 @@ def test_timed_waits_are_preferred() -> None:
     chart = Chart.from_rows(session=samples(1, "WALSync", 1), latency=[row | {"gt_us": 1.0, "le_us": 2.0, "count": 5}])
     assert latency_map(chart, "WALSync").kind == "histogram"
     assert [known.kind for known in subjects(chart)] == ["histogram"]
+
+
+def test_samples_that_come_late_do_not_change_the_buckets() -> None:
+    rows = samples(1, "WALSync", 1, 2) + samples(2, "WALSync", 4, 5) + samples(3, "WALSync", 7)
+    rows[-1]["interval_s"] = 0.13
+    drawn = latency_map(Chart.from_rows(session=rows), "WALSync")
+    assert drawn.whole.total == 3
+    assert drawn.whole.time.us == pytest.approx(0.53e6)
+    assert [bucket.le_us for bucket in drawn.whole.buckets] == [pytest.approx(1e5), pytest.approx(2e5)]

@@ -89,8 +89,14 @@ class Reading:
 
 
 def reading(drawn: LatencyMap) -> Reading:
-    """What a map shows. Of means, and of few waits, that it cannot be told."""
+    """What a map shows. Of means, of samples, and of few waits, that it cannot be told."""
     whole = drawn.whole
+    if drawn.kind == "sampled":
+        longest_us = max((bucket.le_us for bucket in whole.buckets if bucket.count), default=0.0)
+        told = (
+            f"Sampled: how short the waits were cannot be told, only their time in sum; none over {_time(longest_us)}."
+        )
+        return Reading((), None, None, None, (told,))
     if drawn.kind == "mean":
         return Reading((), None, None, None, ("Means only: how the waits were spread cannot be told.",))
     if whole.total < LEAST_WAITS:

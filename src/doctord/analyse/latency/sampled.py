@@ -23,10 +23,12 @@ def sampled_waits(chart: Chart) -> pl.DataFrame:
     """
     seen = _episodes(chart.frame("session"))
     end = ((pl.col("ts").dt.epoch("us") - 1) // COLUMN_US + 1) * COLUMN_US
-    edge = (2.0 ** (pl.col("samples").log(2) - 1e-9).ceil()) * pl.col("period_us")
+    # One period for all of a server: buckets of another would lie across these.
+    period_us = pl.col("period_us").median().over("host", "db")
+    edge = (2.0 ** (pl.col("samples").log(2) - 1e-9).ceil()) * period_us
     waits = seen.with_columns(ts=pl.from_epoch(end, "us").dt.replace_time_zone("UTC"), le_us=edge)
     held = waits.group_by("ts", "host", "db", "name", "le_us").agg(
-        count=pl.len().cast(pl.Int64), waited_us=(pl.col("samples") * pl.col("period_us")).sum()
+        count=pl.len().cast(pl.Int64), waited_us=pl.col("seen_us").sum()
     )
     rows = held.with_columns(gt_us=pl.col("le_us") / 2)
     return pl.concat([rows, _idle(rows)], how="diagonal").with_columns(
@@ -51,6 +53,7 @@ def _episodes(sessions: pl.DataFrame) -> pl.DataFrame:
             name=pl.col("event").first(),
             samples=pl.len().cast(pl.Float64),
             period_us=pl.col("period_us").median(),
+            seen_us=pl.col("period_us").sum(),
         )
         .drop_nulls("period_us")
     )
