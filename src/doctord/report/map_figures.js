@@ -100,8 +100,8 @@ function three(value) {
 }
 
 function latency(us) {
-  if (us >= 1e6) return `${three(us / 1e6)} s`;
-  return us >= 1e3 ? `${three(us / 1e3)} ms` : `${three(us)} us`;
+  if (us >= 0.9995e6) return `${three(us / 1e6)} s`;
+  return us >= 0.9995e3 ? `${three(us / 1e3)} ms` : `${three(us)} us`;
 }
 
 /** A rate: waits a second, or seconds waited a second. */

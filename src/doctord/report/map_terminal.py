@@ -246,10 +246,12 @@ def latency(us: float) -> str:
 
     >>> latency(64), latency(8192), latency(2_097_152)
     ('64 us', '8.19 ms', '2.1 s')
+    >>> latency(999.7), latency(1_234_567_890)
+    ('1 ms', '1,235 s')
     """
     for unit, size in (("s", 1e6), ("ms", 1e3)):
-        if us >= size:
-            return f"{us / size:.3g} {unit}"
+        if us >= 0.9995 * size:
+            return f"{us / size:,.0f} {unit}" if us >= 999.5 * size else f"{us / size:.3g} {unit}"
     return f"{us:.3g} us"
 
 

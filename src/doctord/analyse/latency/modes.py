@@ -304,7 +304,7 @@ def _mode_told(modes: Sequence[Mode], mode: Mode) -> str:
 
 def _ratio(shift: Shift) -> str:
     times = shift.after_us / shift.before_us
-    return f"{times:.2g} times as long" if times > 1 else f"{100 * times:.2g} % as long"
+    return f"{_two(times)} times as long" if times > 1 else f"{100 * times:.2g} % as long"
 
 
 def _share(share: float) -> str:
@@ -314,5 +314,10 @@ def _share(share: float) -> str:
 def _time(us: float) -> str:
     for unit, size in (("s", 1e6), ("ms", 1e3)):
         if us >= size:
-            return f"{us / size:.2g} {unit}" if us < 100 * size else f"{us / size:.0f} {unit}"
-    return f"{us:.2g} us" if us < 100 else f"{us:.0f} us"
+            return f"{_two(us / size)} {unit}"
+    return f"{_two(us)} us"
+
+
+def _two(value: float) -> str:
+    """Two digits, and no exponent."""
+    return f"{value:.2g}" if value < 99.5 else f"{value:.0f}"
