@@ -237,3 +237,20 @@ def test_ctrl_c_ends_a_live_map_and_prints_what_was_seen(tmp_path: Path) -> None
     assert child.returncode == 0, err
     assert out.startswith("pread64")
     assert run(lake, "--event", "pread64").stdout.splitlines()[1] == out.splitlines()[1]
+
+
+def test_records_of_pylatencymap_come_out_as_they_went_in(file: Path, tmp_path: Path) -> None:
+    result = run(file, "--format", "pylatencymap")
+    assert result.returncode == 0, result.stderr
+    again = tmp_path / "again.txt"
+    again.write_text(result.stdout)
+    assert run(again, "--json").stdout == run(file, "--json").stdout
+    assert run(file, "--json", "--format", "pylatencymap").returncode == 2
+
+
+def test_a_unit_that_a_file_does_not_say_is_the_users(tmp_path: Path) -> None:
+    file = tmp_path / "loop.dtrace"
+    file.write_text("value ------------- Distribution ------------- count\n1 |@ 16\n2 | 0\n")
+    assert "20 ms" in run(file, "--unit", "10ms").stdout
+    unsaid = run(file)
+    assert "values are taken for nanoseconds" in unsaid.stderr

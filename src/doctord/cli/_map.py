@@ -22,6 +22,7 @@ from doctord.report import map_difference
 from doctord.report.lines import hanging, table
 from doctord.report.map_cells import Colours
 from doctord.report.map_document import document
+from doctord.report.map_records import records
 from doctord.report.map_terminal import BESIDE_COLUMNS, BESIDE_ROWS, frame
 from doctord.report.map_view import View
 
@@ -192,6 +193,12 @@ def list_live(*, json: bool) -> None:
     for line in table(("timed by", "server", "subject"), rows, 80):
         typer.echo(line.plain.rstrip())
     typer.echo("and every system call: pread64, fdatasync...; of one process with --pid")
+
+
+def show_records(drawn: LatencyMap) -> None:
+    """Print the map as records that PyLatencyMap reads."""
+    for line in records(drawn):
+        typer.echo(line)
 
 
 def show(drawn: LatencyMap, view: View, compare_at: datetime | None = None, *, json: bool) -> None:

@@ -18,6 +18,13 @@ class ScaleChoice(StrEnum):
     LINEAR = "linear"
 
 
+class FormatChoice(StrEnum):
+    """What is printed."""
+
+    MAPS = "maps"
+    PYLATENCYMAP = "pylatencymap"
+
+
 @app.command("map")
 def map_(
     sources: Annotated[
@@ -55,6 +62,9 @@ def map_(
     unit: Annotated[
         str | None, typer.Option(metavar="TIME", help="What 1 stands for in files that do not say it: 1us, 10ms.")
     ] = None,
+    format_: Annotated[
+        FormatChoice, typer.Option("--format", help="What to print: maps, or records that PyLatencyMap reads.")
+    ] = FormatChoice.MAPS,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Draw latencies over time as heat maps: how many waits took how long, and how long they took together.
@@ -76,6 +86,9 @@ def map_(
         files = Files(html, svg, png)
         files.check()
         wanted = _map.Wanted(subject, db, instance, host, parse_duration(interval) if interval else None)
+        if json and format_ is FormatChoice.PYLATENCYMAP:
+            raise Refusal("--json and --format pylatencymap are two things to print", "choose one")
+        are_maps = format_ is FormatChoice.MAPS and not json
         if not sources:
             if since or until or replay:
                 raise Refusal("a live map has no past", "name the lake or the files: doctord map LAKE --from -2h")
@@ -87,7 +100,7 @@ def map_(
             timed = Wanted(subject, period_s, db, dsn, pid, instance)
             drawn = _map_live.live(timed, view, seconds, record)
             files.write(view, compare_at, lambda _: [drawn])
-        elif sources == [STANDARD_INPUT] and _map.is_watched() and not (list_ or json):
+        elif sources == [STANDARD_INPUT] and _map.is_watched() and are_maps and not list_:
             drawn = _map_live.from_pipe(subject, view, unspoken)
             files.write(view, compare_at, lambda _: [drawn])
         else:
@@ -97,7 +110,10 @@ def map_(
                 _map.list_subjects(subjects(chart), json=json)
                 return
             files.write(view, compare_at, lambda room: wanted.maps_of(chart, room))
-            drawn = wanted.map_of(chart, None if json else _map.room(view))
+            drawn = wanted.map_of(chart, _map.room(view) if are_maps else None)
             if replay:
                 _map_screen.replay(drawn, view, replay)
-        _map.show(drawn, view, compare_at, json=json)
+        if format_ is FormatChoice.PYLATENCYMAP:
+            _map.show_records(drawn)
+        else:
+            _map.show(drawn, view, compare_at, json=json)
