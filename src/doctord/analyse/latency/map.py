@@ -4,7 +4,7 @@ A column is one interval. It holds a histogram where the source gives one, a mea
 and neither where nothing was measured: that is a gap, and differs from an interval without any wait.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from difflib import get_close_matches
@@ -121,9 +121,11 @@ class LatencyMap:
 def subjects(chart: Chart) -> list[Subject]:
     """All that the chart knows latencies of, by name; of two kinds under one name only the histogram is given."""
     keys = ["name", "db"]
-    kinds = tuple((kind, rows_of(chart)) for kind, rows_of in SOURCES.items())
+    parts = [frame.select(*keys, "ts", pl.col("count").cast(float), kind=pl.lit(kind)) for kind, frame in _known(chart)]
+    if not parts:
+        return []
     found = (
-        pl.concat([frame.select(*keys, "ts", pl.col("count").cast(float), kind=pl.lit(kind)) for kind, frame in kinds])
+        pl.concat(parts)
         .group_by([*keys, "kind"])
         .agg(columns=pl.col("ts").n_unique(), count=pl.col("count").sum())
         .sort([*keys, pl.col("kind").replace_strict({kind: rank for rank, kind in enumerate(SOURCES)})])
@@ -211,18 +213,25 @@ def _disk_means(chart: Chart, operation: str) -> pl.DataFrame:
     )
 
 
-# Where latencies come from, that which knows most first.
-SOURCES: Mapping[Kind, Callable[[Chart], pl.DataFrame]] = {
-    "histogram": _histograms,
-    "sampled": sampled_waits,
-    "mean": _means,
+# Where latencies come from, that which knows most first: the tables that must have rows, and what is made of them.
+SOURCES: Mapping[Kind, tuple[Sequence[str], Callable[[Chart], pl.DataFrame]]] = {
+    "histogram": (["latency"], _histograms),
+    "sampled": (["session"], sampled_waits),
+    "mean": (["wait", "disk"], _means),
 }
+
+
+def _known(chart: Chart) -> Iterator[tuple[Kind, pl.DataFrame]]:
+    """The rows of each kind that the chart can have; a live map asks each second, and most tables are not there."""
+    for kind, (tables, rows_of) in SOURCES.items():
+        if any(name in chart.tables for name in tables):
+            yield kind, rows_of(chart)
 
 
 def _best(chart: Chart, subject: str) -> tuple[Kind, pl.DataFrame]:
     """The rows of a subject from the source that knows most of it."""
-    for kind, rows_of in SOURCES.items():
-        rows = rows_of(chart).filter(name=subject)
+    for kind, known in _known(chart):
+        rows = known.filter(name=subject)
         if not rows.is_empty():
             return kind, rows
     raise _unknown(chart, subject)
