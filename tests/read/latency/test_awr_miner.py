@@ -43,6 +43,13 @@ def test_each_snapshot_is_an_interval(tmp_path: Path) -> None:
     assert reasons(reading) == [NO_SNAPSHOT, "not a bucket of a histogram", ZONE_ASSUMED]
 
 
+def test_dates_and_edges_that_are_none_are_told(tmp_path: Path) -> None:
+    text = OUTPUT.replace("13/11/23 22:29", "13/11/54 22:29").replace("    4          8", "    5          8")
+    reading = read_text(tmp_path, text)
+    assert latencies(reading)["count"].sum() == 3
+    assert reasons(reading)[:2] == ["no date and time of day", "no power of two milliseconds"]
+
+
 def test_without_histograms_it_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match="nothing in it can be used"):
         read_text(tmp_path, OUTPUT.partition("~~BEGIN-IO")[0])

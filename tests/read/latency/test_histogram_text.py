@@ -107,6 +107,7 @@ def test_bpftrace_names_what_and_unit_by_the_map(tmp_path: Path) -> None:
     [
         ("     bytes : count distribution\n 0 -> 1 : 4 |**|\n", "a histogram of bytes, not of time"),
         ("@us:\n(..., 0)  4 |@@ |\n", "times below zero"),
+        ("@us:\n[4, 9)  4 |@@ |\n[8, 16) 1 |@ |\n", "a histogram whose buckets overlap"),
     ],
 )
 def test_what_are_no_times_are_refused(tmp_path: Path, text: str, reason: str) -> None:

@@ -128,7 +128,10 @@ def _interval(text: str, source: Source) -> tuple[datetime, datetime, str] | Non
         return None
     if source.zone is None:
         source.skip(0, ZONE_ASSUMED)
-    begin, end = (_moment(moment, source) for moment in found.groups()[-2:])
+    try:
+        begin, end = (_moment(moment, source) for moment in found.groups()[-2:])
+    except ValueError:
+        return None
     name = DATABASE.search(text)
     return begin, end, f"oracle:{name[1]}" if name else "oracle"
 

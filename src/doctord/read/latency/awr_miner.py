@@ -34,13 +34,16 @@ class Snapshots:
     db: str = "oracle"
     ends: dict[str, tuple[datetime, float]] = field(default_factory=dict)
 
-    def take(self, section: str, line: str) -> None:
+    def take(self, section: str, line: str, number: int) -> None:
         """A line of a section without histograms."""
         if section == "OS-INFORMATION" and (found := NAME_LINE.match(line)):
             self.db = f"oracle:{found[1]}"
         elif section == "MAIN-METRICS" and (found := SNAPSHOT.match(line)):
-            zone = self.source.zone or UTC
-            end = datetime.strptime(found[3], "%y/%m/%d %H:%M").replace(tzinfo=zone)
+            try:
+                end = datetime.strptime(found[3], "%y/%m/%d %H:%M").replace(tzinfo=self.source.zone or UTC)
+            except ValueError:
+                self.source.skip(number, "no date and time of day")
+                return
             self.ends[found[1]] = (end, float(found[2]))
 
 
@@ -56,8 +59,10 @@ def read(source: Source) -> Iterator[Batch]:
         if found := SECTION.match(line):
             section = found[2] if found[1] == "BEGIN" else ""
         elif section != "IO-WAIT-HISTOGRAM":
-            snapshots.take(section, line)
-        elif (row := ROW.match(line)) and row[1] in snapshots.ends:
+            snapshots.take(section, line, number)
+        elif (row := ROW.match(line)) and int(row[3]).bit_count() != 1:
+            source.skip(number, "no power of two milliseconds")
+        elif row and row[1] in snapshots.ends:
             held.setdefault((row[1], row[2]), []).append((int(row[3]) // 2 * 1e3, int(row[3]) * 1e3, int(row[4])))
         elif row:
             source.skip(number, NO_SNAPSHOT)

@@ -52,7 +52,7 @@ class _Rows(HTMLParser):
             self._cells = []
 
     def handle_data(self, data: str) -> None:
-        if self._is_in_cell:
+        if self._is_in_cell and self._cells:
             self._cells[-1] += data
 
 

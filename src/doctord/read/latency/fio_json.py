@@ -40,7 +40,10 @@ def read(source: Source) -> Iterator[Batch]:
         seen[name] = seen.get(name, 0) + 1
         named = name if seen[name] == 1 else f"{name} {seen[name]}"
         for direction in DIRECTIONS:
-            yield from _direction(job, direction, {"ts": end_us, "subject": f"{named} {direction}"}, source)
+            try:
+                yield from _direction(job, direction, {"ts": end_us, "subject": f"{named} {direction}"}, source)
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
+                source.skip(0, f"{named} {direction}: figures that fio does not write: {error}")
 
 
 def _direction(job: dict[str, Any], direction: str, common: dict[str, Any], source: Source) -> Iterator[Batch]:
@@ -61,13 +64,13 @@ def _bins(bins: dict[str, int]) -> Iterator[dict[str, float]]:
 
 def _percentiles(times: dict[str, Any], source: Source) -> Iterator[dict[str, float]]:
     """As many waits between two percentiles as their shares say; the largest one is the last edge."""
-    source.skip(0, PERCENTILES_ONLY)
     known = sorted((float(share), float(ns)) for share, ns in times.get("percentile", {}).items())
     # Percentiles of one value are the highest of them.
     share_at = {ns: share for share, ns in known if ns < times["max"]} | {float(times["max"]): 100.0}
     for (low_ns, before), (high_ns, share) in pairwise([(0.0, 0.0), *sorted(share_at.items())]):
         count = round(share * times["N"] / 100) - round(before * times["N"] / 100)
         yield {"gt_us": low_ns / 1e3, "le_us": high_ns / 1e3, "count": count}
+    source.skip(0, PERCENTILES_ONLY)
 
 
 def bin_edges(middle_ns: int) -> tuple[int, int]:

@@ -8,6 +8,7 @@ tracers count time themselves.
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from math import inf
 
 from doctord._native import Batch, histograms
 from doctord.read.latency.columns import Buckets, Columns
@@ -101,8 +102,13 @@ def buckets_us(values: Values, unit: str | None, line: int, source: Source) -> B
         scale = 1e-3
     if any((low is None or low < 0) and count for low, _, count in values):
         source.skip(line, "times below zero")
-    return [
+    buckets = [
         (low * scale, None if high is None else high * scale, count)
         for low, high, count in values
         if low is not None and low >= 0
     ]
+    ends = [0.0, *(inf if high is None else high for _, high, _ in buckets)]
+    if any(low < end or end_here <= low for (low, _, _), end, end_here in zip(buckets, ends, ends[1:], strict=False)):
+        source.skip(line, "a histogram whose buckets overlap")
+        return ()
+    return buckets

@@ -24,6 +24,7 @@ DELIMITERS = (",", ";", "\t", " ")
 LATENCY = re.compile(r"lat|latency|elapsed|duration|response|resp|rt|wait|waited|ela|took|delay", re.IGNORECASE)
 TIME = re.compile(r"time|timestamp|ts|t|date|datetime|moment|epoch|clock|start|end|when", re.IGNORECASE)
 SUBJECT = re.compile(r"event|name|label|operation|op|query|type|subject|method|call|device", re.IGNORECASE)
+MOST_BLANK_COLUMNS = 3
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?$", re.IGNORECASE)
 # Numbers of this size and above, since 1970, are seconds no more, but milliseconds, microseconds, nanoseconds.
 SIZES_US = ((1e17, 1e-3), (1e14, 1.0), (1e11, 1e3), (0.0, 1e6))
@@ -60,7 +61,8 @@ def layout_of(head: str) -> Layout | None:
     for delimiter in DELIMITERS:
         bare = Layout(delimiter, 0, 1, None, None, None, has_names=False)
         names = bare.fields(lines[0]) if lines else []
-        if found := _named(delimiter, names):
+        # Blanks are what stands between the words of any text: few columns only.
+        if (delimiter != " " or len(names) <= MOST_BLANK_COLUMNS) and (found := _named(delimiter, names)):
             return found
         if len(lines) > 1 and all(_are_two_numbers(bare.fields(line)) for line in lines[:2]):
             return bare

@@ -1,0 +1,57 @@
+"""Every sample that holds latencies is drawn; those that hold none say what they are taken for."""
+
+from pathlib import Path
+
+import pytest
+
+from doctord.analyse.latency.map import latency_map, subjects
+from doctord.chart.chart import Chart
+from doctord.errors import Refusal
+from doctord.read.formats import read_file
+from doctord.report.map_terminal import frame
+from doctord.report.map_view import View
+from latency_files import CASEBOOK, CORPUS, sample
+
+SAMPLES = (
+    *(CORPUS / "latencymap" / f"LucaCanali_{name}" for name in (
+        "calibration_data.txt", "calibration_data_oracle.txt", "example_latency_data.txt", "test_10046_tracefile.trc",
+        "test_DTrace_data.txt",
+    )),
+    *(CORPUS / "bpf" / f"LucaCanali_ora_{name}_example.txt" for name in (
+        "logicalIO_histogram", "wait_histogram", "wait_trace",
+    )),
+    *(CORPUS / "testbed" / name for name in (
+        "bpftrace_biolatency.txt", "bpftrace_biolatency_1s.jsonl", "bpftrace_runqlat.txt", "bpftrace_syscalls.txt",
+        "bpftrace_usdt_pg_lwlock.txt", "bpftrace_usdt_pg_smgr_read.txt", "libbpf_biolatency.txt",
+        "libbpf_biolatency_D.txt", "libbpf_runqlat.txt", "libbpf_syscount_L.txt", "libbpf_syscount_LP.txt",
+        "blk_tracer_vda.txt", "bg-randrw.json",
+    )),
+    CORPUS / "awr/Azure_AWR_DBS.html",
+    CORPUS / "awrminer/sfurlong_awr-hist-1836093013-FLAVIA-799-804.out",
+    CASEBOOK / "listener/loop_times.dtrace",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+def test_each_sample_is_drawn(path: Path) -> None:
+    chart = Chart.from_batches(read_file(sample(path), zone="UTC").batches)
+    most = max(subjects(chart), key=lambda subject: subject.count)
+    lines = frame(latency_map(chart, most.name, db=most.db), View(), (80, 40), "none").lines
+    assert lines[0].startswith(most.name)
+    assert any(line.startswith("TIME WAITED") for line in lines)
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("bpf/LucaCanali_ora_sqlparse_trace_example.txt", "no format that Doctor D reads"),
+        ("testbed/libbpf_syscount_P.txt", "a count without a time"),
+        ("testbed/vmstat.txt", "no format that Doctor D reads"),
+        ("testbed/pg_log_3MB.txt", "no format that Doctor D reads"),
+        ("linux_text/jc_generic_pidstat-ht.out", "no format that Doctor D reads"),
+    ],
+)
+def test_what_holds_no_latencies_is_refused(name: str, why: str) -> None:
+    with pytest.raises(Refusal, match=why):
+        read_file(sample(CORPUS / name))
