@@ -4,6 +4,10 @@ import re
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
+from doctord.read.source import Source
+
+ZONE_ASSUMED = "no time zone in it: UTC is taken; doctord map --zone says otherwise"
+
 # Layouts in which a moment may stand, with its zone or without.
 LAYOUTS = (
     "%d-%b-%y %I.%M.%S.%f %p %z",  # Oracle: systimestamp
@@ -34,3 +38,11 @@ def moment_of(text: str, zone: ZoneInfo | None) -> datetime | None:
         known: tzinfo | None = found.tzinfo or zone
         return found.replace(tzinfo=known).astimezone(UTC) if known else None
     return None
+
+
+def placed_moment(text: str, source: Source) -> datetime | None:
+    """The moment that a text of this source names, in UTC where neither says the zone: then that is said."""
+    moment = moment_of(text, source.zone)
+    if moment is None and (moment := moment_of(text, ZoneInfo("UTC"))):
+        source.skip(0, ZONE_ASSUMED)
+    return moment

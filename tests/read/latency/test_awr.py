@@ -8,7 +8,8 @@ import pytest
 
 from doctord.errors import Refusal
 from doctord.read.formats import read_file
-from doctord.read.latency.awr import ROUNDED, ZONE_ASSUMED
+from doctord.read.latency.awr import ROUNDED
+from doctord.read.moments import ZONE_ASSUMED
 from latency_files import CORPUS, buckets, latencies, read_text, reasons, sample
 
 STATSPACK = """STATSPACK report for

@@ -7,7 +7,8 @@ import pytest
 
 from doctord.errors import Refusal
 from doctord.read.formats import read_file
-from doctord.read.latency.awr_miner import NO_SNAPSHOT, ZONE_ASSUMED
+from doctord.read.latency.awr_miner import NO_SNAPSHOT
+from doctord.read.moments import ZONE_ASSUMED
 from latency_files import CORPUS, buckets, latencies, read_text, reasons, sample
 
 OUTPUT = """~~BEGIN-OS-INFORMATION~~

@@ -8,6 +8,7 @@ import pytest
 from doctord.errors import Refusal
 from doctord.read.formats import read_file
 from doctord.read.latency.histogram_text import ASSUMED_UNIT
+from doctord.read.moments import ZONE_ASSUMED
 from latency_files import CASEBOOK, CORPUS, buckets, latencies, read_text, reasons, sample
 
 BCC = """Tracing block device I/O... Hit Ctrl-C to end.
@@ -88,6 +89,17 @@ def test_systemtap_leaves_out_empty_rows(tmp_path: Path) -> None:
         ("pread us", 1.0, 2.0, 3),
         ("pread us", 64.0, 128.0, 5),
     ]
+
+
+def test_dates_without_a_zone_are_placed_and_that_is_said(tmp_path: Path) -> None:
+    histogram = "pread us\nvalue |-------- count\n    1 |@ 3\n    2 |   0\n\n"
+    text = f"Tue Aug 27 10:54:53 2013\n{histogram}Tue Aug 27 10:55:03 2013\n{histogram}"
+    reading = read_text(tmp_path, text, unit_us=1.0)
+    assert reasons(reading) == [ZONE_ASSUMED]
+    assert set(latencies(reading)["subject"]) == {"pread us"}
+    assert set(latencies(reading)["interval_s"]) == {10.0}
+    assert str(latencies(reading)["ts"].min()) == "2013-08-27 10:54:53+00:00"
+    assert reasons(read_text(tmp_path, text, unit_us=1.0, zone="Europe/Paris")) == []
 
 
 def test_bpftrace_names_what_and_unit_by_the_map(tmp_path: Path) -> None:

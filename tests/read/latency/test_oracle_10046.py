@@ -9,8 +9,9 @@ import pytest
 
 from doctord.errors import Refusal
 from doctord.read.formats import read_file
-from doctord.read.latency.oracle_10046 import NO_TIME, ZONE_ASSUMED
+from doctord.read.latency.oracle_10046 import NO_TIME
 from doctord.read.latency.waits import CLOCK_FROM_1970
+from doctord.read.moments import ZONE_ASSUMED
 from latency_files import CORPUS, latencies, read_text, reasons, sample
 
 HEAD = "Oracle Database 19c\nNode name:\tdb7\nInstance name: orcl1\n\n"

@@ -15,11 +15,11 @@ from doctord._native import Batch
 from doctord.chart.rows import micros, rows
 from doctord.errors import Refusal
 from doctord.read.latency.awr_tables import Table, html_tables, text_tables
+from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import Source
 
 NAME = "AWR and Statspack reports"
 ROUNDED = "counts are worked out of percentages: good for two or three digits"
-ZONE_ASSUMED = "no time zone in it: UTC is taken; doctord map --zone says otherwise"
 NO_INTERVAL = "does not say from when to when it is"
 BEGINS = re.compile(r"WORKLOAD REPOSITORY|STATSPACK (?:report|statistics)|AWR (?:RAC )?Report for DB", re.IGNORECASE)
 TITLE = re.compile(r"Wait Event Histogram", re.IGNORECASE)

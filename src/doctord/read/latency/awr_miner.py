@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 
 from doctord._native import Batch
 from doctord.chart.rows import micros, rows
+from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import Source
 
 NAME = "AWR-miner's output"
-ZONE_ASSUMED = "no time zone in it: UTC is taken; doctord map --zone says otherwise"
 NO_SNAPSHOT = "a histogram of a snapshot whose end is not known"
 
 SECTION = re.compile(r"~~(BEGIN|END)-(.+?)~~")

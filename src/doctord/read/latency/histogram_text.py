@@ -14,7 +14,7 @@ from doctord._native import Batch, histograms
 from doctord.read.latency.columns import Buckets, Columns
 from doctord.read.latency.day_clock import DayClock
 from doctord.read.latency.units import unit_us
-from doctord.read.moments import moment_of
+from doctord.read.moments import placed_moment
 from doctord.read.source import Source
 
 NAME = "histograms of DTrace, SystemTap, bcc and bpftrace"
@@ -69,7 +69,7 @@ def _blocks(source: Source) -> Iterator[tuple[int, list[str]]]:
 def _stamp(line: str, clock: DayClock, source: Source) -> datetime | None:
     if time_of_day := CLOCK.match(line):
         return clock.at(*time_of_day.groups())
-    return moment_of(line, source.zone) if line[:1].isalnum() and ":" in line else None
+    return placed_moment(line, source) if line[:1].isalnum() and ":" in line else None
 
 
 def subject_of(key: str, unit: str | None, otherwise: str = "latency") -> str:

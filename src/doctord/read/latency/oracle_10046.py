@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from doctord._native import Batch
 from doctord.chart.rows import micros
 from doctord.read.latency.waits import CLOCK_FROM_1970, Waits
+from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import Source
 
 NAME = "Oracle 10046 traces"
-ZONE_ASSUMED = "no time zone in it: UTC is taken; doctord map --zone says otherwise"
 NO_TIME = "a wait before any time of day is known"
 
 WAIT = re.compile(r"WAIT #-?\d+: nam='([^']*)' ela= ?(\d+)\b")

@@ -8,18 +8,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from zoneinfo import ZoneInfo
 
 from doctord._native import Batch
 from doctord.chart.rows import micros
 from doctord.errors import Refusal
 from doctord.read.latency.units import unit_us
 from doctord.read.latency.waits import Waits
-from doctord.read.moments import moment_of
+from doctord.read.moments import ZONE_ASSUMED, placed_moment
 from doctord.read.source import Source
 
 NAME = "tables of time and latency (CSV)"
-ZONE_ASSUMED = "no time zone in it: UTC is taken; doctord map --zone says otherwise"
 DELIMITERS = (",", ";", "\t", " ")
 LATENCY = re.compile(r"lat|latency|elapsed|duration|response|resp|rt|wait|waited|ela|took|delay", re.IGNORECASE)
 TIME = re.compile(r"time|timestamp|ts|t|date|datetime|moment|epoch|clock|start|end|when", re.IGNORECASE)
@@ -130,7 +128,7 @@ def _time_us(text: str, layout: Layout, source: Source) -> float:
     try:
         moment: datetime | None = datetime.fromisoformat(text)
     except ValueError:
-        moment = moment_of(text, source.zone or ZoneInfo("UTC"))
+        moment = placed_moment(text, source)
     if moment is None:
         raise ValueError(text)
     if moment.tzinfo is None and source.zone is None:
