@@ -3,13 +3,16 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+import pyarrow as pa
+
 from doctord._native import Batch
 from doctord.analyse.latency.histogram import Histogram
-from doctord.analyse.latency.map import LatencyMap, joined, latency_map, markers, subjects
+from doctord.analyse.latency.map import LatencyMap, joined, latency_map, maps_of_rows, markers, subjects
 from doctord.chart.chart import Chart
 from doctord.cli.arguments import Refusal
 
 MOST_COLUMNS = 3600
+TABLES = ("latency", "wait", "disk", "event")
 
 # The maps there are, each with what its rows are chosen by.
 Maps = Sequence[tuple[LatencyMap, Histogram]]
@@ -25,7 +28,8 @@ class Feed:
 
     def append(self, batch: Batch) -> None:
         """Take rows; they are in the maps after the next `grown`."""
-        self._waiting.append(batch)
+        if batch.table in TABLES:
+            self._waiting.append(batch)
 
     def take(self, batches: Iterable[Batch]) -> None:
         """Take all there are."""
@@ -37,12 +41,17 @@ class Feed:
         batches = [self._waiting.pop(0) for _ in range(len(self._waiting))]
         if not batches:
             return False
-        chart = Chart.from_batches(batches)
-        for subject in (known for known in subjects(chart) if self.subject in {None, known.name}):
-            later, key = latency_map(chart, subject.name, db=subject.db), (subject.name, subject.db)
-            before = self._maps.get(key)
-            self._maps[key] = _longer(before, later) if before else (later, later.whole)
-        self._mark(chart)
+        timed = [batch for batch in batches if batch.table == "latency"]
+        chart = Chart.from_batches(batch for batch in batches if batch.table != "latency")
+        means = (latency_map(chart, known.name, db=known.db) for known in subjects(chart))
+        later = maps_of_rows(row for batch in timed for row in pa.record_batch(batch).to_pylist())
+        for drawn in (*later, *means):
+            if self.subject in {None, drawn.subject}:
+                key = (drawn.subject, drawn.db)
+                before = self._maps.get(key)
+                self._maps[key] = _longer(before, drawn) if before else (drawn, drawn.whole)
+        if "event" in chart.tables:
+            self._mark(chart)
         return True
 
     def _mark(self, chart: Chart) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from doctord.analyse.latency.map import joined, latency_map, subjects
+from doctord.analyse.latency.map import joined, latency_map, maps_of_rows, subjects
 from doctord.chart.chart import Chart
 from doctord.errors import Refusal
 
@@ -113,3 +113,14 @@ def test_what_comes_later_is_joined_with_the_gap_before_it() -> None:
     )
     assert [column.count for column in joined(first, second, 10).columns] == [1, 2, None, 4, 5]
     assert [column.count for column in joined(first, second, 3).columns] == [None, 4, 5]
+
+
+def test_rows_as_they_come_make_the_map_that_the_chart_makes() -> None:
+    rows = [bucket(2, 64.0, 7), bucket(1, 64.0, 5), bucket(1, None, 1), bucket(3, 64.0, 0), bucket(1, 64.0, 2)]
+    chart = Chart.from_rows(latency=rows)
+    (live,) = maps_of_rows(chart.tables["latency"].to_pylist())
+    drawn = latency_map(chart, "pread64")
+    for ours, theirs in zip(live.columns, drawn.columns, strict=True):
+        assert ours.histogram == theirs.histogram
+        assert (ours.end, ours.interval_s) == (theirs.end, theirs.interval_s)
+    assert (live.subject, live.db, live.host) == (drawn.subject, drawn.db, drawn.host)

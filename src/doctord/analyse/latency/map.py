@@ -4,13 +4,13 @@ A column is one interval. It holds a histogram where the source gives one, a mea
 and neither where nothing was measured: that is a gap, and differs from an interval without any wait.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from itertools import groupby
 from math import inf
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
@@ -172,6 +172,27 @@ def latency_map(
         tuple(_with_gaps(columns, column_s)),
         markers(chart, db),
     )
+
+
+def maps_of_rows(rows: Iterable[Mapping[str, Any]]) -> list[LatencyMap]:
+    """Maps of rows of `latency` as they come live, some hundred a second: without the frames that many are worth."""
+    buckets: dict[tuple[str, str | None, str | None], dict[datetime, list[Bucket]]] = {}
+    intervals: dict[datetime, float] = {}
+    for row in rows:
+        high_us = inf if row["le_us"] is None else row["le_us"]
+        moments = buckets.setdefault((row["subject"], row["db"], row["host"]), {})
+        moments.setdefault(row["ts"], []).append(Bucket(row["gt_us"], high_us, row["count"], row["waited_us"]))
+        intervals[row["ts"]] = max(row["interval_s"] or 0.0, intervals.get(row["ts"], 0.0))
+    return [
+        LatencyMap(
+            subject, db, host, "histogram", tuple(_column(end, intervals[end], moments[end]) for end in sorted(moments))
+        )
+        for (subject, db, host), moments in buckets.items()
+    ]
+
+
+def _column(end: datetime, interval_s: float, buckets: Iterable[Bucket]) -> Column:
+    return Column(end, interval_s, Histogram.of(bucket for bucket in buckets if bucket.count))
 
 
 def joined(earlier: LatencyMap, later: LatencyMap, most: int) -> LatencyMap:
