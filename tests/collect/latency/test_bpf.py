@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doctord.analyse.latency.map import LatencyMap, latency_map
+from doctord.analyse.latency.modes import reading
 from doctord.chart.chart import Chart
 from doctord.collect.latency import bpf_host, bpf_postgres
 from doctord.collect.latency.bpf import BpfLatency, Printed
@@ -180,7 +181,7 @@ def test_reads_of_a_real_server_are_those_of_its_own_statistics() -> None:
         drawn, blocks, time_us = timed(server, "smgr read", 4)
         whole = drawn.whole
         assert blocks > 1000
-        assert sum(bucket.count for bucket in whole.buckets if bucket.gt_us >= 50_000) < 0.02 * whole.total
+        assert all(mode.typical_us < 20_000 for mode in reading(drawn).modes)
         assert whole.total == pytest.approx(blocks, rel=0.01)
         assert whole.time.sureness == "exact"
         assert whole.time.us / whole.total == pytest.approx(time_us / blocks, rel=0.10)
@@ -194,10 +195,11 @@ def test_a_throttled_disk_moves_the_mode() -> None:
     with small_cache(group_reads_per_s=30) as server:
         drawn, _, _ = timed(server, "smgr read", 5)
     # Connecting reads catalogues from the page cache; then the throttle lets reads through in slices of 0.1 s.
-    steady = drawn.between(drawn.columns[0].end + timedelta(seconds=1.5), None).whole
-    slow = sum(bucket.count for bucket in steady.buckets if 50_000 <= bucket.gt_us < 200_000)
-    assert slow > 0.25 * steady.total
-    assert slow > 20
+    steady = drawn.between(drawn.columns[0].end + timedelta(seconds=1.5), None)
+    throttled = [mode for mode in reading(steady).modes if 60_000 <= mode.typical_us < 200_000]
+    assert len(throttled) == 1, reading(steady)
+    assert throttled[0].share > 0.25
+    assert throttled[0].meaning == "queued or throttled"
 
 
 @pytest.mark.server

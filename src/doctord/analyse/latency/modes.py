@@ -31,7 +31,7 @@ NOT_STORAGE = re.compile(r"queue|lock|buffer read", re.IGNORECASE)
 BANDS = (
     (2.5e3, "most likely a cache, or flash"),
     (12e3, "as disks answer at low load"),
-    (100e3, "as disks answer under load"),
+    (60e3, "as disks answer under load"),
     (inf, "queued or throttled"),
 )
 
