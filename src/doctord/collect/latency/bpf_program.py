@@ -92,7 +92,7 @@ def edges_us(bucket: int) -> tuple[float, float]:
     """Lower and upper edge of a bucket, microseconds.
 
     >>> edges_us(0), edges_us(64 * 5)
-    ((0.0, 0.0009765625), (0.5, 0.515625))
+    ((0.0, 0.0009765625), (16.0, 16.5))
     """
     if bucket < 2 * STEPS:
         return bucket / TICKS_PER_US, (bucket + 1) / TICKS_PER_US
