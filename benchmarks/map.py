@@ -36,7 +36,7 @@ def main() -> None:
     arguments = _arguments()
     times, latencies = _pairs(int(arguments.millions * 1e6))
     part = len(times) // 20
-    contenders: dict[str, tuple[Callable[[Pairs], None], int]] = {
+    contenders: dict[str, tuple[Callable[[Pairs], float], int]] = {
         "LatencyGrid, 10 s columns": (_grid, len(times)),
         "numpy.histogram2d, 360 x 40": (_histogram2d, part),
     }
@@ -58,31 +58,38 @@ def _pairs(number: int) -> Pairs:
     return times, latencies.astype(np.int64)
 
 
-def _rate(build: Callable[[Pairs], None], pairs: Pairs) -> float:
-    began = time.process_time() if build is _grid else time.perf_counter()
-    build(pairs)
-    ended = time.process_time() if build is _grid else time.perf_counter()
-    return len(pairs[0]) / (ended - began) / 1e6
+def _rate(build: Callable[[Pairs], float], pairs: Pairs) -> float:
+    return len(pairs[0]) / build(pairs) / 1e6
 
 
-def _grid(pairs: Pairs) -> None:
+def _grid(pairs: Pairs) -> float:
+    """Seconds of CPU."""
+    began = time.process_time()
     grid = LatencyGrid(COLUMN_US)
     grid.add(*pairs)
-    assert sum(cell[3] for cell in grid.cells()) == len(pairs[0])
+    cells = grid.cells()
+    seconds = time.process_time() - began
+    assert sum(cell[3] for cell in cells) == len(pairs[0])
+    return seconds
 
 
-def _histogram2d(pairs: Pairs) -> None:
+def _histogram2d(pairs: Pairs) -> float:
+    """Seconds of CPU."""
     edges = [np.arange(0, HOUR_US + 1, COLUMN_US), 2.0 ** np.arange(41)]
+    began = time.process_time()
     np.histogram2d(*pairs, bins=edges)
+    return time.process_time() - began
 
 
-def _perl(script: Path, pairs: Pairs) -> None:
+def _perl(script: Path, pairs: Pairs) -> float:
+    """Seconds, without those in which its file is written."""
     with tempfile.NamedTemporaryFile("w") as file:
         file.writelines(f"{at} {latency}\n" for at, latency in zip(pairs[0], pairs[1] // 1000, strict=True))
         file.flush()
-        subprocess.run(
-            ["perl", script, "--unitstime=us", "--unitslabel=us", file.name], stdout=subprocess.DEVNULL, check=True
-        )
+        command = ["perl", script, "--unitstime=us", "--unitslabel=us", file.name]
+        began = time.perf_counter()
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+        return time.perf_counter() - began
 
 
 def _frame_ms(rounds: int) -> float:
