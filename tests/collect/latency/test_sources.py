@@ -51,11 +51,13 @@ def test_an_unknown_subject_is_refused() -> None:
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
+        (Wanted("pread64", 1.0, pid=2**30), "there is no process 1073741824"),
+        (Wanted("smgr read", 1.0, pid=1), "'smgr read' is no system call"),
         (Wanted("smgr read", 1.0, db="mysql:3306"), "'mysql:3306' names no server of this host"),
         (Wanted("smgr read", 1.0, dsn="redis://x"), "an address is neither oracle://, mysql:// nor mariadb://"),
     ],
 )
-def test_a_server_that_is_none_is_refused(wanted: Wanted, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_there_is_refused(wanted: Wanted, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources.bpftrace, "hindrance", lambda: None)
     with pytest.raises(Refusal, match=message):
         choose(wanted)

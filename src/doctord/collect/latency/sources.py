@@ -6,6 +6,7 @@ What is lost with the next best one is said: a mean is no distribution.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from doctord._native import syscall_number
@@ -112,6 +113,8 @@ def _of_process(wanted: Wanted, subject: str, pid: int) -> BpfLatency:
         raise Refusal(
             f"{subject!r} is no system call", "of a process, system calls are timed: --event pread64 --pid PID"
         )
+    if not Path(f"/proc/{pid}").exists():
+        raise Refusal(f"there is no process {pid}", "ps -ef lists them; a postmaster's pid stands in postmaster.pid")
     collector = BpfLatency(bpf_host.system_call(subject, wanted.period_s, f"pid == {pid}"), wanted.period_s)
     collector.check()
     return collector
