@@ -152,9 +152,8 @@ def _heading(columns: Sequence[Column], what: Value) -> str:
 
 @lru_cache(maxsize=8192)
 def _rate(column: Column, what: Value) -> float | None:
-    if column.count is None or column.waited_us is None:
-        return None
-    return (column.count if what == "count" else column.waited_us * 1e-6) / (column.interval_s or 1.0)
+    value, unit = (column.count, 1.0) if what == "count" else (column.waited_us, 1e-6)
+    return None if value is None else value * unit / (column.interval_s or 1.0)
 
 
 def _marks(drawn: LatencyMap, shown: Grid, view: View) -> Mapping[int, Mapping[int, str]]:

@@ -124,3 +124,15 @@ def test_rows_as_they_come_make_the_map_that_the_chart_makes() -> None:
         assert ours.histogram == theirs.histogram
         assert (ours.end, ours.interval_s) == (theirs.end, theirs.interval_s)
     assert (live.subject, live.db, live.host) == (drawn.subject, drawn.db, drawn.host)
+
+
+def test_a_mean_that_was_not_measured_is_not_zero() -> None:
+    def row(second: int, reads_per_s: float, read_ms: float | None) -> dict[str, Any]:
+        at_second = {"ts": at(second), "interval_s": 1.0, "host": "h", "device": "vda"}
+        return at_second | {"reads_per_s": reads_per_s, "read_ms": read_ms}
+
+    chart = Chart.from_rows(disk=[row(1, 10.0, 2.0), row(2, 10.0, None), row(3, 0.0, None)])
+    columns = latency_map(chart, "vda read").columns
+    assert [column.waited_us for column in columns] == [pytest.approx(20_000), None, 0]
+    assert [column.mean_us for column in columns] == [pytest.approx(2000), None, None]
+    assert [column.count for column in columns] == [10, 10, 0]

@@ -24,6 +24,9 @@ GAP_SHARE = 0.5
 # Gaps are drawn no wider than this many columns: a night without measurements must not push the days out of sight.
 MOST_GAP_COLUMNS = 10
 
+# Time in sum: unknown as soon as a part of it is.
+KNOWN_TIME = pl.when(pl.col("waited_us").is_null().any()).then(None).otherwise(pl.col("waited_us").sum())
+
 # What is known of the waits: all of them, those that samples met, or their mean.
 Kind = Literal["histogram", "sampled", "mean"]
 
@@ -41,7 +44,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """What is known of an interval when its distribution is not: waits, and their mean, microseconds."""
+    """Waits of an interval whose distribution is not known, and their mean, microseconds; null when not measured."""
 
     count: float
     us: float | None
@@ -70,10 +73,12 @@ class Column:
 
     @property
     def waited_us(self) -> float | None:
-        """Time waited in the interval; null in a gap."""
+        """Time waited in the interval; null in a gap, and where it was not measured."""
         if self.histogram is not None:
             return self.histogram.time.us
-        return self.mean.count * (self.mean.us or 0.0) if self.mean else None
+        if self.mean is None or (self.mean.us is None and self.mean.count):
+            return None
+        return self.mean.count * (self.mean.us or 0.0)
 
     @property
     def mean_us(self) -> float | None:
@@ -230,7 +235,7 @@ def _disk_means(chart: Chart, operation: str) -> pl.DataFrame:
         "host",
         name=pl.col("device") + f" {operation}",
         count=count,
-        waited_us=count * pl.col(f"{operation}_ms").fill_null(0.0) * 1e3,
+        waited_us=pl.when(count == 0).then(0.0).otherwise(count * pl.col(f"{operation}_ms") * 1e3),
     )
 
 
@@ -296,10 +301,9 @@ def _wider(rows: pl.DataFrame, column_s: float) -> pl.DataFrame:
 
 
 def _histogram_columns(rows: pl.DataFrame) -> Iterator[Column]:
-    known = pl.when(pl.col("waited_us").is_null().any()).then(None).otherwise(pl.col("waited_us").sum())
     summed = (
         rows.group_by("ts", "gt_us", "le_us")
-        .agg(interval_s=pl.col("interval_s").max(), count=pl.col("count").sum(), waited_us=known)
+        .agg(interval_s=pl.col("interval_s").max(), count=pl.col("count").sum(), waited_us=KNOWN_TIME)
         .sort("ts", "gt_us")
     )
     columns = ("ts", "interval_s", "gt_us", "le_us", "count", "waited_us")
@@ -316,11 +320,12 @@ def _histogram_columns(rows: pl.DataFrame) -> Iterator[Column]:
 def _mean_columns(rows: pl.DataFrame) -> Iterator[Column]:
     summed = (
         rows.group_by("ts")
-        .agg(interval_s=pl.col("interval_s").max(), count=pl.col("count").sum(), waited_us=pl.col("waited_us").sum())
+        .agg(interval_s=pl.col("interval_s").max(), count=pl.col("count").sum(), waited_us=KNOWN_TIME)
         .sort("ts")
     )
     for end, interval_s, count, waited_us in summed.iter_rows():
-        yield Column(end, interval_s or 0.0, mean=Mean(count, waited_us / count if count else None))
+        known = count and waited_us is not None
+        yield Column(end, interval_s or 0.0, mean=Mean(count, waited_us / count if known else None))
 
 
 def _with_gaps(columns: Iterator[Column], column_s: float | None = None) -> Iterator[Column]:

@@ -1,6 +1,6 @@
 """What bpftrace times in a PostgreSQL server: by its own USDT probes, or by the system calls of its processes.
 
-A server has the probes when it was built with --enable-dtrace, as Debian's and Red Hat's packages are. They are
+A server has the probes when it was built with --enable-dtrace, as Debian's packages are. They are
 attached through /proc/PID/exe: after an upgrade under a running server its path leads to another file, and probes there
 would count nothing.
 """
@@ -161,7 +161,7 @@ def _server(port: int | None) -> Server | None:
 
 def _shared(pid: int) -> bool:
     """Whether other servers run the same executable: probes are of the file, and would count theirs too."""
-    mine = Path(f"/proc/{pid}/exe").stat().st_ino
+    mine = _inode(pid)
     others: Sequence[int] = [server.pid for server in servers() if server.pid not in {None, pid} and server.pid]
     return any(_inode(other) == mine for other in others)
 

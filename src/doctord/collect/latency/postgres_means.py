@@ -134,7 +134,8 @@ class PostgresMeans:
             return {}
         if not found or found[0]["count"] is None:
             return {}
-        total = Total(int(found[0]["count"]), float(found[0]["ms"] or 0.0) * 1e3)
+        ms = found[0]["ms"]
+        total = Total(int(found[0]["count"]), None if ms is None else float(ms) * 1e3)
         return {mean.source: {self._subject: {ALL: total}}}
 
     def _is_on(self, setting: str) -> bool:
