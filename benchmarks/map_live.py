@@ -9,15 +9,13 @@ Run it on a machine that does nothing else. Last, the CPU that doctord itself us
 
 import os
 import pty
-import signal
 import struct
 import subprocess
 import sys
 import termios
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from fcntl import ioctl
 from functools import partial
 from pathlib import Path
@@ -42,30 +40,14 @@ def main() -> None:
     print(f"\ndoctord beside bpftrace, `vda write` at 1 s: {_own_cpu_pct():.2f} % of one CPU")
 
 
-@contextmanager
-def _mapping(subject: str, server: Server) -> Iterator[None]:
+def _mapping(subject: str, server: Server) -> AbstractContextManager[None]:
     """`doctord map` of one subject of the server, at 1 s."""
     db = () if subject == "run queue" else ("--db", f"postgresql:{server.port}")
-    command = [DOCTORD, "map", "--event", subject, *db, "--interval=1s", "--for=1h"]
-    with _beside(command):
-        yield
+    return paired.beside([DOCTORD, "map", "--event", subject, *db, "--interval=1s", "--for=1h"], ATTACH_S)
 
 
-@contextmanager
-def _strace(server: Server) -> Iterator[None]:
-    with _beside(["strace", "-f", "-c", "-o", "/dev/null", "-p", str(server.process.pid)]):
-        yield
-
-
-@contextmanager
-def _beside(command: list[str]) -> Iterator[None]:
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as observer:
-        time.sleep(ATTACH_S)  # its start is not what is measured
-        try:
-            yield
-            assert observer.poll() is None, f"{command} ended early"
-        finally:
-            observer.send_signal(signal.SIGINT)
+def _strace(server: Server) -> AbstractContextManager[None]:
+    return paired.beside(["strace", "-f", "-c", "-o", "/dev/null", "-p", str(server.process.pid)], ATTACH_S)
 
 
 def _own_cpu_pct() -> float:

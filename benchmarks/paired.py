@@ -7,8 +7,10 @@ spread of that ratio is the machine's own noise.
 
 import argparse
 import re
+import signal
 import statistics
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
@@ -41,6 +43,18 @@ def print_table(workloads: list[str], observers: Mapping[str, Observer], argumen
             _throughput(server, workload, 2, arguments.clients)  # warm up
             for name, observer in {"nothing (control)": _nothing, **observers}.items():
                 print(_line(server, workload, name, observer, arguments), flush=True)
+
+
+@contextmanager
+def beside(command: list[str], attach_s: float) -> Iterator[None]:
+    """A program beside the block, which must not end before it, and is told to in the end as by Ctrl-C."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as observer:
+        time.sleep(attach_s)  # its start is not what is measured
+        try:
+            yield
+            assert observer.poll() is None, f"{command} ended early"
+        finally:
+            observer.send_signal(signal.SIGINT)
 
 
 @contextmanager

@@ -7,12 +7,8 @@ traced. How it is measured: `paired.py`. Needs root, bpftrace and strace. About 
 does nothing else.
 """
 
-import signal
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
@@ -37,18 +33,9 @@ def main() -> None:
     paired.print_table(["select-only"], observers, arguments)
 
 
-@contextmanager
-def _tracing(command: list[str], server: Server) -> Iterator[None]:
+def _tracing(command: list[str], server: Server) -> AbstractContextManager[None]:
     """A tracer of the postmaster and of all that it forks."""
-    with subprocess.Popen(
-        [*command, str(server.process.pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as tracer:
-        time.sleep(ATTACH_S)  # its start is not what is measured
-        try:
-            yield
-            assert tracer.poll() is None, f"{command[0]} ended early"
-        finally:
-            tracer.send_signal(signal.SIGINT)
+    return paired.beside([*command, str(server.process.pid)], ATTACH_S)
 
 
 if __name__ == "__main__":

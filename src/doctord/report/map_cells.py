@@ -24,7 +24,6 @@ class Ink:
 
     characters: Sequence[str]
     sequences: Sequence[str]
-    inverse: str
 
     def levels(self) -> str:
         """The levels from few to many, as a legend."""
@@ -37,11 +36,11 @@ class Ink:
 def ink(palette: Literal["blue", "red"], colours: Colours) -> Ink:
     """The levels of a palette on a terminal of so many colours."""
     if colours == "none":
-        return Ink(SHADES, [""] * LEVELS, "")
+        return Ink(SHADES, [""] * LEVELS)
     if colours == "256":
         numbers = BLUE_256 if palette == "blue" else RED_256
-        return Ink(" " * LEVELS, [f"\x1b[48;5;{number}m" for number in numbers], "\x1b[7m")
-    return Ink(" " * LEVELS, [_background(rgb) for rgb in (BLUE if palette == "blue" else RED)], "\x1b[7m")
+        return Ink(" " * LEVELS, [f"\x1b[48;5;{number}m" for number in numbers])
+    return Ink(" " * LEVELS, [_background(rgb) for rgb in (BLUE if palette == "blue" else RED)])
 
 
 def _background(rgb: Rgb) -> str:
