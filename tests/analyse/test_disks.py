@@ -37,6 +37,21 @@ def test_an_interval_without_requests_has_no_latency_and_no_weight() -> None:
     assert spell.busy_pct == pytest.approx(47.5)
 
 
+@pytest.mark.parametrize(
+    ("times", "ms", "queue"),
+    [
+        ({"request_ms": 4.0, "queue": 0.7}, 4.0, 0.7),
+        ({"request_ms": 4.0}, 4.0, 0.4),
+        ({"host_queue_ms": 3.0, "device_ms": 9.0, "host_queue": 0.3, "device_queue": 0.9}, 12.0, 1.2),
+    ],
+)
+def test_what_a_source_does_not_tell_apart_is_taken_whole(times: dict[str, float], ms: float, queue: float) -> None:
+    disk = {"device": "sdb", "requests_per_s": 100.0, "read_bytes_per_s": 8192.0, "write_bytes_per_s": 0.0} | times
+    found = disks.intervals(patient(seconds=10, extra={"disk": [disk]})).filter(device="sdb")
+    assert found.select("requests_per_s", "ms", "bytes_per_s").row(0) == (100.0, ms, 8192.0)
+    assert found["queue"][0] == pytest.approx(queue)
+
+
 @pytest.mark.parametrize(("ms", "rises"), [(9.0, 3.0), (3.0, 1.0)])
 def test_rise_compares_the_longer_queue_with_the_shorter(ms: float, rises: float) -> None:
     quiet = {"device": "vdb", "reads_per_s": 100.0, "read_ms": 3.0, "device_queue": 0.3, "host_queue": 0.0}

@@ -6,6 +6,7 @@ import polars as pl
 
 from doctord.chart.chart import Chart
 
+QUEUES = ("host_queue", "device_queue")
 # A queue half as long again is a different load; less is chance.
 VARIED = 1.5
 
@@ -32,26 +33,34 @@ def intervals(chart: Chart) -> pl.DataFrame:
     """One row per device and interval, reads and writes together.
 
     Columns: device, interval_s, requests_per_s, bytes_per_s, ms (mean over the requests), queue (outstanding requests,
-    in host and device), host_queue, busy_pct. Where a source gives no queue, Little's law does: requests per second
-    times seconds each (J. D. C. Little, "A proof for the queuing formula L = lambda W", 1961).
+    in host and device), host_queue, device_queue, busy_pct. Where a source gives no queue, Little's law does: requests
+    per second times seconds each (J. D. C. Little, "A proof for the queuing formula L = lambda W", 1961).
     """
     reads, writes = pl.col("reads_per_s").fill_null(0.0), pl.col("writes_per_s").fill_null(0.0)
     waited = pl.col("read_ms").fill_null(0.0) * reads + pl.col("write_ms").fill_null(0.0) * writes
     timed = pl.col("read_ms").is_not_null() | pl.col("write_ms").is_not_null()
+    whole = pl.coalesce(_sum("host_queue_ms", "device_ms"), "request_ms")
     queue = pl.col("device_queue") + pl.col("host_queue").fill_null(0.0)
     return (
         chart.frame("disk")
         .filter(
-            (pl.col("interval_s") > 0) & (pl.col("reads_per_s").is_not_null() | pl.col("writes_per_s").is_not_null())
+            (pl.col("interval_s") > 0)
+            & pl.any_horizontal(pl.col("reads_per_s", "writes_per_s", "requests_per_s").is_not_null())
         )
         .with_columns(
-            (reads + writes).alias("requests_per_s"),
+            pl.coalesce(_sum("reads_per_s", "writes_per_s"), "requests_per_s").alias("requests_per_s"),
             (pl.col("read_bytes_per_s") + pl.col("write_bytes_per_s")).alias("bytes_per_s"),
             pl.when(timed & (reads + writes > 0)).then(waited / (reads + writes)).alias("ms"),
         )
-        .with_columns(pl.coalesce(queue, pl.col("requests_per_s") * pl.col("ms") / 1000).alias("queue"))
-        .select("device", "interval_s", "requests_per_s", "bytes_per_s", "ms", "queue", "host_queue", "busy_pct")
+        .with_columns(pl.coalesce("ms", pl.when(pl.col("requests_per_s") > 0).then(whole)).alias("ms"))
+        .with_columns(pl.coalesce(queue, "queue", pl.col("requests_per_s") * pl.col("ms") / 1000).alias("queue"))
+        .select("device", "interval_s", "requests_per_s", "bytes_per_s", "ms", "queue", *QUEUES, "busy_pct")
     )
+
+
+def _sum(one: str, other: str) -> pl.Expr:
+    """Both together; what one of them lacks counts nothing, null only where both do."""
+    return pl.when(pl.any_horizontal(pl.col(one, other).is_not_null())).then(pl.sum_horizontal(one, other))
 
 
 def spells(rows: pl.DataFrame, condition: pl.Expr) -> list[Spell]:

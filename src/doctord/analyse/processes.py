@@ -7,7 +7,7 @@ from doctord.chart.chart import Chart
 DATABASE_COMMAND = r"^(postgres|postmaster|mysqld|mariadbd|oracle|ora_)"
 _SECONDS = pl.col("interval_s")
 _SUMS = {
-    "cpu_s": (pl.col("usr_pct") + pl.col("sys_pct")) * _SECONDS / 100,
+    "cpu_s": pl.coalesce(pl.col("usr_pct") + pl.col("sys_pct"), "cpu_pct") * _SECONDS / 100,
     "run_wait_s": pl.col("run_wait_pct") * _SECONDS / 100,
     "io_wait_s": pl.col("io_wait_pct") * _SECONDS / 100,
     "memory_wait_s": pl.col("memory_wait_pct") * _SECONDS / 100,

@@ -72,7 +72,7 @@ def _usual(values: pl.Series) -> Usual:
 def _signs(chart: Chart, window_s: float | None) -> list[tuple[str, str, pl.DataFrame]]:
     """Name, unit and a frame of `window`, `value` of each vital sign."""
     host = chart.frame("cpu").filter(pl.col("cpu").is_null())
-    disk = chart.frame("disk").with_columns(ms=pl.max_horizontal("read_ms", "write_ms"))
+    disk = chart.frame("disk").with_columns(ms=pl.max_horizontal("read_ms", "write_ms", "request_ms"))
     signs = [
         ("active sessions", "on average", _active(chart, host, window_s)),
         ("transactions", "per s", _transactions(chart, window_s)),
