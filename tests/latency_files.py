@@ -16,6 +16,7 @@ CASEBOOK = Path(os.environ.get("DOCTORD_CASEBOOK", "../shared/casebook"))
 def read_text(tmp_path: Path, text: str | bytes, *, zone: str | None = None, unit_us: float | None = None) -> Reading:
     file = tmp_path / "file"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    os.utime(file, (0, 0))
     return read_file(file, zone=zone, unit_us=unit_us)
 
 
@@ -29,7 +30,7 @@ def buckets(reading: Reading, *columns: str) -> list[tuple[object, ...]]:
 
 
 def reasons(reading: Reading) -> list[str]:
-    return [skipped.reason for skipped in reading.skipped]
+    return [*(skipped.reason for skipped in reading.skipped), *reading.notes]
 
 
 def sample(path: Path) -> Path:

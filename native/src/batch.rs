@@ -4,10 +4,16 @@
 //! recorder, which imports none of them, can hand it on to the lake's writer.
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
-use arrow_array::{Array, RecordBatch, StructArray};
+use std::sync::Arc;
+
+use arrow_array::{
+    Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, StructArray, TimestampMicrosecondArray,
+    new_null_array,
+};
 use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyString, PyTuple};
 
 use crate::table::{Layout, TableBuilder};
 
@@ -60,6 +66,32 @@ impl Batch {
         }
     }
 
+    /// Rows given by columns: a list of `count` values, or one value for all rows; a column that is left out is null, an
+    /// unknown one a KeyError, one of another length a ValueError.
+    #[staticmethod]
+    fn from_columns(table: &str, layout: Layout, count: usize, columns: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let schema = crate::table::schema(table, &layout).map_err(value_error)?;
+        for key in columns.keys() {
+            let name: String = key.extract()?;
+            if schema.index_of(&name).is_err() {
+                return Err(PyKeyError::new_err(format!("table {table} has no column {name}")));
+            }
+        }
+        let arrays = layout
+            .iter()
+            .zip(schema.fields())
+            .map(|((name, kind), field)| match columns.get_item(name)? {
+                Some(values) => column(&values, kind, count)
+                    .map_err(|error| PyValueError::new_err(format!("{table}.{name}: {error}"))),
+                None => Ok(new_null_array(field.data_type(), count)),
+            })
+            .collect::<PyResult<Vec<_>>>()?;
+        Ok(Self {
+            table: table.to_string(),
+            rows: RecordBatch::try_new(schema, arrays).map_err(value_error)?,
+        })
+    }
+
     #[getter]
     fn table(&self) -> &str {
         &self.table
@@ -91,4 +123,42 @@ impl Batch {
         let array = PyCapsule::new_with_value(py, array, c"arrow_array")?;
         PyTuple::new(py, [self.__arrow_c_schema__(py)?, array])
     }
+}
+
+/// A list of so many values as a column, or one value so many times. A float that is no number is null.
+fn column(values: &Bound<'_, PyAny>, kind: &str, count: usize) -> PyResult<ArrayRef> {
+    Ok(match kind {
+        "str" => Arc::new(StringArray::from(values_of::<String>(values, count)?)),
+        "f64" => {
+            let numbers = values_of::<f64>(values, count)?;
+            Arc::new(Float64Array::from_iter(
+                numbers.into_iter().map(|number| number.filter(|n| n.is_finite())),
+            ))
+        }
+        "i64" => Arc::new(Int64Array::from(values_of::<i64>(values, count)?)),
+        _ => Arc::new(TimestampMicrosecondArray::from(values_of::<i64>(values, count)?).with_timezone("UTC")),
+    })
+}
+
+fn values_of<'py, T: Clone + FromPyObjectOwned<'py>>(
+    values: &Bound<'py, PyAny>,
+    count: usize,
+) -> PyResult<Vec<Option<T>>> {
+    let one = |value: &Bound<'py, PyAny>| -> PyResult<Option<T>> {
+        match value.is_none() {
+            true => Ok(None),
+            false => value.extract().map(Some).map_err(Into::into),
+        }
+    };
+    if values.is_instance_of::<PyString>() || values.is_none() || values.hasattr("__float__")? {
+        return Ok(vec![one(values)?; count]);
+    }
+    let held = values
+        .try_iter()?
+        .map(|value| one(&value?))
+        .collect::<PyResult<Vec<_>>>()?;
+    if held.len() != count {
+        return Err(PyValueError::new_err(format!("{} values for {count} rows", held.len())));
+    }
+    Ok(held)
 }

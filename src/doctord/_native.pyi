@@ -15,6 +15,10 @@ class Batch:
 
     @staticmethod
     def from_rows(table: str, layout: Sequence[tuple[str, str]], rows: Sequence[Mapping[str, Any]]) -> Batch: ...
+    @staticmethod
+    def from_columns(
+        table: str, layout: Sequence[tuple[str, str]], count: int, columns: Mapping[str, object]
+    ) -> Batch: ...
     @property
     def table(self) -> str: ...
     @property

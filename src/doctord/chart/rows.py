@@ -22,3 +22,14 @@ def micros(moment: datetime) -> int:
 def rows(table: str, values: Iterable[Mapping[str, Any]]) -> Batch:
     """Rows of one table as a batch; a missing key is null, a key that is no column a KeyError."""
     return Batch.from_rows(table, TABLES[table].layout, [dict(value) for value in values])
+
+
+def columns(table: str, count: int, values: Mapping[str, object]) -> Batch:
+    """So many rows of one table by columns: each a sequence of that length, or one value for all rows.
+
+    A column that is left out is null, one that the table does not have a KeyError, one of another length a ValueError.
+
+    >>> len(columns("disk", 2, {"ts": [1, 2], "host": "a", "device": "sda", "busy_pct": [1.5, None]}))
+    2
+    """
+    return Batch.from_columns(table, TABLES[table].layout, count, values)

@@ -17,7 +17,8 @@ from doctord.chart.chart import Chart
 from doctord.cli.arguments import Refusal
 from doctord.collect.latency.sources import live_subjects
 from doctord.lake.query import Lake
-from doctord.read.formats import read_file
+from doctord.read.formats import read_source
+from doctord.read.source import Told, opened
 from doctord.report import map_difference
 from doctord.report.lines import hanging, table
 from doctord.report.map_cells import Colours
@@ -58,14 +59,6 @@ WIDTHS_S = (
     43200,
     86400,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Unspoken:
-    """What the user says of files that do not say it: the zone of their times, and microseconds in their unit."""
-
-    zone: str | None = None
-    unit_us: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +113,9 @@ def by_waits(chart: Chart) -> list[Subject]:
     return sorted(known, key=lambda subject: (subject.kind != "histogram", -subject.count))
 
 
-def recorded(places: Sequence[Path], since: datetime | None, until: datetime | None, unspoken: Unspoken) -> Chart:
+def recorded(places: Sequence[Path], since: datetime | None, until: datetime | None, told: Told) -> Chart:
     """The rows of lakes and files that a map can be drawn of, between two moments."""
-    charts = (_of_lake(place, since, until) if place.is_dir() else _of_file(place, unspoken) for place in places)
+    charts = (_of_lake(place, since, until) if place.is_dir() else _of_file(place, told) for place in places)
     return Chart.joined(charts).between(since or BEGINNING, until or END_OF_TIME)
 
 
@@ -137,10 +130,11 @@ def _of_lake(place: Path, since: datetime | None, until: datetime | None) -> Cha
     return chart
 
 
-def _of_file(place: Path, unspoken: Unspoken) -> Chart:
-    found = read_file(place, zone=unspoken.zone, unit_us=unspoken.unit_us)
-    for skipped in found.skipped:
-        typer.echo(f"doctord: {skipped}", err=True)
+def _of_file(place: Path, told: Told) -> Chart:
+    with opened(place, told) as source:
+        found = read_source(source)
+    for remark in [*found.skipped, *(f"{place}: {note}" for note in found.notes)]:
+        typer.echo(f"doctord: {remark}", err=True)
     return Chart.from_batches(found.batches)
 
 

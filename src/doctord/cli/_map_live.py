@@ -10,7 +10,6 @@ import typer
 
 from doctord._native import Batch
 from doctord.analyse.latency.map import LatencyMap
-from doctord.cli._map import Unspoken
 from doctord.cli._map_feed import Feed
 from doctord.cli._map_screen import watch
 from doctord.cli.arguments import Refusal
@@ -19,7 +18,7 @@ from doctord.collect.collector import Collector
 from doctord.collect.latency.sources import Wanted, choose
 from doctord.lake.writer import LakeWriter
 from doctord.read.formats import being_read
-from doctord.read.source import STANDARD_INPUT
+from doctord.read.source import STANDARD_INPUT, Told
 from doctord.report.map_view import View
 
 PERIOD_S, SHORT_PERIOD_S = 3.0, 1.0
@@ -32,14 +31,14 @@ def period_s(seconds: float | None) -> float:
     return SHORT_PERIOD_S if seconds is not None and seconds <= SHORT_S else PERIOD_S
 
 
-def from_pipe(subject: str | None, view: View, unspoken: Unspoken) -> LatencyMap:
+def from_pipe(subject: str | None, view: View, told: Told) -> LatencyMap:
     """Watch what comes through standard input until it ends, or the user does; the map in the end.
 
     Raises:
         Refusal: no format fits, or nothing came that is wanted.
     """
     feed = Feed(subject)
-    with being_read(STANDARD_INPUT, zone=unspoken.zone, unit_us=unspoken.unit_us) as (_, batches, _source):
+    with being_read(STANDARD_INPUT, told) as (_, batches, _source):
         # It may wait for input when the user quits: nobody waits for it then.
         thread = threading.Thread(target=feed.take, args=(batches,), daemon=True)
         thread.start()

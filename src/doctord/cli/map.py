@@ -76,11 +76,12 @@ def map_(
         from doctord.cli import _map, _map_live, _map_screen
         from doctord.cli._map_files import Files
         from doctord.collect.latency.sources import Wanted
-        from doctord.read.source import STANDARD_INPUT
+        from doctord.read.formats import zone_named
+        from doctord.read.source import STANDARD_INPUT, Told
         from doctord.report.map_view import View
 
         threshold_us = parse_duration(threshold) * 1e6 if threshold else None
-        unspoken = _map.Unspoken(zone, parse_duration(unit) * 1e6 if unit else None)
+        told = Told(zone_named(zone), parse_duration(unit) * 1e6 if unit else None)
         view = View(rows, columns, scale.value, percentiles, threshold_us)
         compare_at = parse_moment(compare) if compare else None
         files = Files(html, svg, png)
@@ -101,11 +102,11 @@ def map_(
             drawn = _map_live.live(timed, view, seconds, record)
             files.write(view, compare_at, lambda _: [drawn])
         elif sources == [STANDARD_INPUT] and _map.is_watched() and are_maps and not list_:
-            drawn = _map_live.from_pipe(subject, view, unspoken)
+            drawn = _map_live.from_pipe(subject, view, told)
             files.write(view, compare_at, lambda _: [drawn])
         else:
             begin, end = (parse_moment(text) if text else None for text in (since, until))
-            chart = _map.recorded(sources, begin, end, unspoken)
+            chart = _map.recorded(sources, begin, end, told)
             if list_:
                 _map.list_subjects(subjects(chart), json=json)
                 return

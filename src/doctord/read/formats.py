@@ -2,109 +2,119 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
-from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from doctord._native import Batch
 from doctord.errors import Refusal
-from doctord.read.latency import (
-    awr,
-    awr_miner,
-    blktrace,
-    bpftrace_json,
-    call_sums,
-    fio_json,
-    fio_log,
-    histogram_text,
-    oracle_10046,
-    pairs_csv,
-    pylatencymap,
-    wait_trace,
-)
-from doctord.read.source import Skipped, Source, opened
-
-
-class Format(Protocol):
-    """A module that reads one format."""
-
-    NAME: str
-
-    def sniff(self, head: str) -> bool:
-        """Whether a file that begins so has this format."""
-        ...
-
-    def read(self, source: Source) -> Iterator[Batch]:
-        """The rows of the file; what could not be used is in `source.skipped`."""
-        ...
-
+from doctord.read import collections, host, latency, logs, oracle, sysstat, unix
+from doctord.read.format import Format
+from doctord.read.source import Skipped, Source, Told, opened
 
 # Those that are surer of themselves come first.
 FORMATS: tuple[Format, ...] = (
-    pylatencymap,
-    oracle_10046,
-    awr_miner,
-    awr,
-    bpftrace_json,
-    wait_trace,
-    blktrace,
-    fio_json,
-    fio_log,
-    histogram_text,
-    call_sums,
-    pairs_csv,
+    *oracle.FORMATS,
+    *sysstat.FORMATS,
+    *collections.FORMATS,
+    *logs.FORMATS,
+    *host.FORMATS,
+    *unix.FORMATS,
+    *latency.FORMATS,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read of a file."""
+    """What was read of a file.
+
+    Attributes:
+        format: Name of its format.
+        batches: Its rows.
+        skipped: The lines that could not be used, the first of each reason.
+        skipped_lines: How many these are in all.
+        notes: What is to be known of the whole file.
+    """
 
     format: str
     batches: list[Batch]
-    skipped: list[Skipped]
+    skipped: list[Skipped] = field(default_factory=list)
+    skipped_lines: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def format_of(source: Source) -> Format:
+    """The format of a source.
+
+    Raises:
+        Refusal: none fits.
+    """
+    found = next((known for known in FORMATS if known.sniff(source.head)), None)
+    if found is None:
+        raise Refusal(
+            f"{source.name}: no format that Doctor D reads",
+            "what it reads: doctord read --formats, docs/reference/files.md",
+        )
+    return found
 
 
 @contextmanager
-def being_read(
-    path: Path, *, zone: str | None = None, unit_us: float | None = None
-) -> Iterator[tuple[str, Iterator[Batch], Source]]:
+def being_read(path: Path, told: Told | None = None) -> Iterator[tuple[str, Iterator[Batch], Source]]:
     """A file of whatever format: the format's name, its rows as they are read, and the source with what was skipped.
 
     Args:
         path: The file; `-` is standard input, which may still be written to.
-        zone: Name of the time zone of moments that do not say theirs (`Europe/Paris`).
-        unit_us: Microseconds in the unit of latencies that do not say theirs.
+        told: What the user says of files that do not say it themselves.
 
     Raises:
         Refusal: it cannot be read, or no format fits.
     """
-    with opened(path, _zone(zone), unit_us) as source:
-        found = next((known for known in FORMATS if known.sniff(source.head)), None)
-        if found is None:
-            names = ", ".join(known.NAME for known in FORMATS)
-            raise Refusal(f"{source.name}: no format that Doctor D reads", f"it reads {names}")
+    with opened(path, told) as source:
+        found = format_of(source)
         yield found.NAME, found.read(source), source
 
 
-def read_file(path: Path, *, zone: str | None = None, unit_us: float | None = None) -> Reading:
-    """Read a whole file, as `being_read`.
+def read_source(source: Source) -> Reading:
+    """Read the whole of a source.
+
+    Raises:
+        Refusal: no format fits, or nothing in it could be used.
+    """
+    found = format_of(source)
+    held = [batch for batch in found.read(source) if len(batch)]
+    source.sum_up()
+    if not held:
+        # What is said of a line explains more than what is said of the whole.
+        told = [str(skipped) for skipped in source.skipped] or [f"{source.name}: {note}" for note in source.notes]
+        why = f": {told[0]}" if told else ""
+        raise Refusal(f"{source.name}: nothing in it can be used{why}", f"it was taken for {found.NAME}")
+    return Reading(found.NAME, held, source.skipped, source.skipped_lines, source.notes)
+
+
+def read_file(
+    path: Path,
+    *,
+    zone: str | None = None,
+    unit_us: float | None = None,
+    day: date | None = None,
+    every_s: float | None = None,
+) -> Reading:
+    """Read a whole file; what the arguments say is explained at `Told`.
 
     Raises:
         Refusal: it cannot be read, no format fits, or nothing in it could be used.
     """
-    with being_read(path, zone=zone, unit_us=unit_us) as (name, batches, source):
-        held = list(batches)
-    if not held:
-        # What is said of a line explains more than what is said of the whole.
-        told = sorted(source.skipped, key=lambda skipped: skipped.line == 0)
-        why = f": {told[0]}" if told else ""
-        raise Refusal(f"{source.name}: nothing in it can be used{why}", f"it was taken for {name}")
-    return Reading(name, held, source.skipped)
+    with opened(path, Told(zone_named(zone), unit_us, day, every_s)) as source:
+        return read_source(source)
 
 
-def _zone(name: str | None) -> ZoneInfo | None:
+def zone_named(name: str | None) -> ZoneInfo | None:
+    """The time zone of this name.
+
+    Raises:
+        Refusal: there is none.
+    """
     try:
         return ZoneInfo(name) if name else None
     except (ZoneInfoNotFoundError, ValueError) as error:

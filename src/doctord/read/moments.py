@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from doctord.read.source import Source
 
-ZONE_ASSUMED = "no time zone in it: UTC is taken; doctord map --zone says otherwise"
+ZONE_ASSUMED = "no time zone in it: UTC is taken (--zone tells another)"
 
 # Layouts in which a moment may stand, with its zone or without.
 LAYOUTS = (
@@ -44,5 +44,5 @@ def placed_moment(text: str, source: Source) -> datetime | None:
     """The moment that a text of this source names, in UTC where neither says the zone: then that is said."""
     moment = moment_of(text, source.zone)
     if moment is None and (moment := moment_of(text, ZoneInfo("UTC"))):
-        source.skip(0, ZONE_ASSUMED)
+        source.note(ZONE_ASSUMED)
     return moment

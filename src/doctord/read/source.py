@@ -1,30 +1,32 @@
 """A file that is read: its lines, whatever it is packed in, and what could not be used of them."""
 
 import io
-import lzma
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import cast
+from tempfile import NamedTemporaryFile
+from typing import IO
 from zoneinfo import ZoneInfo
 
-import pyarrow as pa
-
 from doctord.errors import Refusal
+from doctord.read.unpack import HEAD_BYTES, MOST_WHOLE_BYTES, UNPACK_ERRORS, unpacked
 
 STANDARD_INPUT = Path("-")
-HEAD_BYTES = 1 << 16
 LONGEST_LINE = 1 << 20
+CHUNK_BYTES = 1 << 22
 MOST_TOLD = 20  # lines of one reason that are named one by one
-PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ": "xz", b"BZh": "bz2"}
+BOMB_BYTES = 1 << 30  # what unpacks to more than this, and to BOMB_RATIO times its size, is not believed
+BOMB_RATIO = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A line that could not be used, and why; line 0 is the file as a whole."""
+    """A line that could not be used, and why; line 0 stands for many."""
 
     file: str
     line: int
@@ -35,54 +37,176 @@ class Skipped:
         return f"{self.file}:{self.line}: {self.reason}" if self.line else f"{self.file}: {self.reason}"
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the user says of files that do not say it themselves.
+
+    Attributes:
+        zone: The zone of times without one.
+        unit_us: Microseconds in the unit of latencies without one.
+        day: The date of the first time of day without one.
+        every_s: Seconds between reports that have no times at all.
+    """
+
+    zone: ZoneInfo | None = None
+    unit_us: float | None = None
+    day: date | None = None
+    every_s: float | None = None
+
+
 @dataclass
 class Source:
-    """A text to be read once, line by line.
+    """A file to be read once.
 
     Attributes:
         name: What to call it.
-        head: Its beginning, by which its format is found.
-        zone: The zone of times that do not say theirs; null: such times cannot be placed.
-        unit_us: Microseconds in the unit of values that do not say theirs; null: not told.
+        head: Its beginning, by which its format is found; of a binary file each byte is a character (latin-1).
+        told: What the user says of it.
         host: What the rows are said to come from; a format that knows better sets it.
+        path: The file; null for standard input and members of archives.
+        modified: When it was last written; null where nobody knows.
+        size_bytes: Its size as it lies there, packed maybe; null where nobody knows.
+        skipped: The lines that could not be used, the first of each reason.
+        skipped_lines: How many these are in all.
+        notes: What is to be known of the whole file.
     """
 
     name: str
     head: str
     stream: io.BufferedReader
-    zone: ZoneInfo | None = None
-    unit_us: float | None = None
+    told: Told = field(default_factory=Told)
     host: str | None = None
+    path: Path | None = None
+    modified: datetime | None = None
+    size_bytes: int | None = None
     skipped: list[Skipped] = field(default_factory=list)
-    _told: dict[str, int] = field(default_factory=dict)
+    skipped_lines: int = 0
+    notes: list[str] = field(default_factory=list)
+    _counted: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def zone(self) -> ZoneInfo | None:
+        """The zone of times that do not say theirs; null: not told."""
+        return self.told.zone
+
+    @property
+    def unit_us(self) -> float | None:
+        """Microseconds in the unit of values that do not say theirs; null: not told."""
+        return self.told.unit_us
+
+    @property
+    def day(self) -> date | None:
+        """The date of the first time of day; null: not told."""
+        return self.told.day
+
+    @property
+    def every_s(self) -> float | None:
+        """Seconds between reports that do not say when they were; null: not told."""
+        return self.told.every_s
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Number and text of each line, without its end; what is no UTF-8 is replaced."""
-        number = 0
+        number, read_bytes = 0, 0
         while True:
             try:
                 line = self.stream.readline(LONGEST_LINE)
-            except (OSError, EOFError, lzma.LZMAError) as error:
+            except UNPACK_ERRORS as error:
                 self.skip(number + 1, f"the rest cannot be unpacked: {error}")
                 break
             if not line:
                 break
             number += 1
-            yield number, line.decode(errors="replace").rstrip("\r\n")
-        for reason, count in self._told.items():
-            if count > MOST_TOLD:
-                self.skipped.append(Skipped(self.name, 0, f"{count - MOST_TOLD} more lines: {reason}"))
+            read_bytes += len(line)
+            if read_bytes > BOMB_BYTES and self._is_bomb(read_bytes):
+                self.skip(number, f"the rest is left: it unpacks to more than {BOMB_RATIO} times its size")
+                break
+            text = line.decode(errors="replace").rstrip("\r\n")
+            yield number, text.removeprefix("\ufeff") if number == 1 else text
+        self.sum_up()
+
+    def chunks(self) -> Iterator[bytes]:
+        """The content in pieces of some MiB that end where a line ends (but for the last)."""
+        rest, read_bytes = b"", 0
+        while piece := self._piece():
+            read_bytes += len(piece)
+            if read_bytes > BOMB_BYTES and self._is_bomb(read_bytes):
+                self.note(f"the rest is left: it unpacks to more than {BOMB_RATIO} times its size")
+                break
+            end = piece.rfind(b"\n") + 1
+            if end:
+                yield rest + piece[:end]
+                rest = piece[end:]
+            else:
+                rest += piece
+                if len(rest) > CHUNK_BYTES:
+                    yield rest
+                    rest = b""
+        if rest:
+            yield rest
+
+    def content(self) -> bytes:
+        """All of it, unpacked.
+
+        Raises:
+            Refusal: it is larger than a report can be.
+        """
+        held = bytearray()
+        while piece := self._piece():
+            held += piece
+            if len(held) > MOST_WHOLE_BYTES:
+                raise Refusal(f"{self.name} unpacks to more than {MOST_WHOLE_BYTES >> 30} GiB", "no report is so large")
+        return bytes(held)
+
+    @contextmanager
+    def as_file(self) -> Iterator[Path]:
+        """The unpacked content as a file for other programs to read: the file itself where it is plain."""
+        if self.path is not None and not self._is_unpacked():
+            yield self.path
+            return
+        with NamedTemporaryFile(prefix="doctord-") as copy:
+            try:
+                shutil.copyfileobj(self.stream, copy)
+            except UNPACK_ERRORS as error:
+                self.note(f"the rest cannot be unpacked: {error}")
+            copy.flush()
+            yield Path(copy.name)
 
     def skip(self, line: int, reason: str) -> None:
-        """Say that a line was not used; after some of the same reason they are only counted, of the whole file one."""
-        self._told[reason] = self._told.get(reason, 0) + 1 if line else 1
-        if self._told[reason] <= MOST_TOLD and (line or Skipped(self.name, 0, reason) not in self.skipped):
+        """Say that a line was not used; after some of the same reason they are only counted."""
+        self.skipped_lines += 1
+        self._counted[reason] = self._counted.get(reason, 0) + 1
+        if self._counted[reason] <= MOST_TOLD:
             self.skipped.append(Skipped(self.name, line, reason))
+
+    def note(self, text: str) -> None:
+        """Say, once, what is to be known of the whole file."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def sum_up(self) -> None:
+        """Say how many lines were skipped beyond those that were named."""
+        for reason, count in self._counted.items():
+            if count > MOST_TOLD:
+                self.skipped.append(Skipped(self.name, 0, f"{count - MOST_TOLD} more lines: {reason}"))
+        self._counted.clear()
+
+    def _piece(self) -> bytes:
+        try:
+            return self.stream.read(CHUNK_BYTES)
+        except UNPACK_ERRORS as error:
+            self.note(f"the rest cannot be unpacked: {error}")
+            return b""
+
+    def _is_bomb(self, read_bytes: int) -> bool:
+        return self.size_bytes is not None and read_bytes > BOMB_RATIO * self.size_bytes
+
+    def _is_unpacked(self) -> bool:
+        return not isinstance(getattr(self.stream, "raw", None), io.FileIO)
 
 
 @contextmanager
-def opened(path: Path, zone: ZoneInfo | None = None, unit_us: float | None = None) -> Iterator[Source]:
-    """A file, or standard input (`-`), unpacked where it is gzip, zstd, xz or bz2, as UTF-8 or UTF-16.
+def opened(path: Path, told: Told | None = None) -> Iterator[Source]:
+    """A file, or standard input (`-`), unpacked where it is packed.
 
     Raises:
         Refusal: it cannot be read, or is empty.
@@ -93,25 +217,33 @@ def opened(path: Path, zone: ZoneInfo | None = None, unit_us: float | None = Non
             # Unbuffered below: what a pipe holds by now is read at once, without waiting for more.
             descriptor = os.dup(sys.stdin.fileno()) if path == STANDARD_INPUT else os.open(path, os.O_RDONLY)
             raw = opened_files.enter_context(io.FileIO(descriptor))
-            stream = _unpacked(io.BufferedReader(raw, HEAD_BYTES))
-            head = stream.peek(HEAD_BYTES)[:HEAD_BYTES]
-        except (OSError, EOFError, lzma.LZMAError) as error:
-            why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise Refusal(f"{name} cannot be read: {why}", "name a file that is there and that you may read") from error
-        if not head:
-            raise Refusal(f"{name} is empty", "did what wrote it see anything?")
-        if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-            text = stream.read().decode("utf-16", errors="replace").encode()
-            stream.close()
-            stream, head = io.BufferedReader(cast("io.RawIOBase", io.BytesIO(text))), text[:HEAD_BYTES]
-        yield Source(name, head.decode(errors="replace"), stream, zone, unit_us)
+            about = os.fstat(descriptor)
+        except OSError as error:
+            raise _unreadable(name, error.strerror or str(error)) from error
+        source = source_of(raw, name, told)
+        if path != STANDARD_INPUT:
+            source.path, source.size_bytes = path, about.st_size
+            source.modified = datetime.fromtimestamp(about.st_mtime, UTC)
+        yield source
 
 
-def _unpacked(packed: io.BufferedReader) -> io.BufferedReader:
-    magic = packed.peek(8)[:8]
-    kind = next((kind for begin, kind in PACKED.items() if magic.startswith(begin)), None)
-    if kind is None:
-        return packed
-    if kind == "xz":
-        return io.BufferedReader(cast("io.RawIOBase", lzma.LZMAFile(packed)), HEAD_BYTES)
-    return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(packed), kind), HEAD_BYTES)
+def source_of(raw: IO[bytes], name: str, told: Told | None = None) -> Source:
+    """A stream of bytes as a source.
+
+    Raises:
+        Refusal: it cannot be read, or is empty.
+    """
+    try:
+        stream = unpacked(raw)
+        head = stream.peek(HEAD_BYTES)[:HEAD_BYTES]
+    except UNPACK_ERRORS as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise _unreadable(name, why) from error
+    if not head:
+        raise Refusal(f"{name} is empty", "did what wrote it see anything?")
+    text = head.decode("latin-1") if b"\0" in head else head.decode("utf-8-sig", errors="replace")
+    return Source(name, text, stream, told or Told())
+
+
+def _unreadable(name: str, why: str) -> Refusal:
+    return Refusal(f"{name} cannot be read: {why}", "name a file that is there and that you may read")

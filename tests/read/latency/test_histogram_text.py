@@ -53,7 +53,7 @@ def test_stamps_end_intervals_and_a_subject_that_is_not_printed_had_none(tmp_pat
         ("08:00:06", 5.0, "vda", 0.0, 1),
         ("08:00:06", 5.0, "vdb", 4.0, 2),
     ]
-    assert reasons(reading) == ["no date beside its times of day: the first day is taken for 1970-01-01"]
+    assert reasons(reading) == ["no date beside its times of day: 1970-01-01, when it was last written, is taken (--day tells)"]
 
 
 def test_what_was_known_and_is_not_printed_again_counts_none(tmp_path: Path) -> None:
@@ -131,7 +131,8 @@ def test_what_are_no_times_are_refused(tmp_path: Path, text: str, reason: str) -
 def test_lines_that_say_nothing_are_counted(tmp_path: Path) -> None:
     reading = read_text(tmp_path, "strange\n\n" * 30 + BCC)
     assert reasons(reading).count("not part of a histogram") == 20
-    assert reasons(reading)[-1] == "10 more lines: not part of a histogram"
+    assert reading.skipped_lines == 30
+    assert reading.skipped[-1].reason == "10 more lines: not part of a histogram"
 
 
 def test_windows_lines_and_any_truncation(tmp_path: Path) -> None:

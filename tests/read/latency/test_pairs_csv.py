@@ -7,6 +7,7 @@ import pytest
 
 from doctord.errors import Refusal
 from doctord.read.formats import Reading
+from doctord.read.moments import ZONE_ASSUMED
 from latency_files import latencies, read_text, reasons
 
 
@@ -49,7 +50,7 @@ def test_numbers_alone_need_a_unit(tmp_path: Path) -> None:
 def test_times_of_day_need_a_zone(tmp_path: Path) -> None:
     text = "date,latency_us\n2024-05-30 13:27:33,7\n"
     assert waits(read_text(tmp_path, text, zone="Europe/Paris")) == [(1717068453.0, "latency", 7.0)]
-    assert reasons(read_text(tmp_path, text)) == ["no time zone in it: UTC is taken; doctord map --zone says otherwise"]
+    assert reasons(read_text(tmp_path, text)) == [ZONE_ASSUMED]
 
 
 def test_bad_lines_cost_themselves(tmp_path: Path) -> None:

@@ -1,1 +1,31 @@
-"""Readers of files that hold latencies: each fills the table `latency`."""
+"""Formats that hold latencies: histograms, single waits, and means."""
+
+from doctord.read.latency import (
+    awr,
+    awr_miner,
+    blktrace,
+    bpftrace_json,
+    call_sums,
+    fio_json,
+    fio_log,
+    histogram_text,
+    oracle_10046,
+    pairs_csv,
+    pylatencymap,
+    wait_trace,
+)
+
+FORMATS = (
+    pylatencymap,
+    oracle_10046,
+    awr_miner,
+    awr,
+    bpftrace_json,
+    wait_trace,
+    blktrace,
+    fio_json,
+    fio_log,
+    histogram_text,
+    call_sums,
+    pairs_csv,
+)

@@ -81,7 +81,7 @@ def read(source: Source) -> Iterator[Batch]:
     for table in tables:
         _take(table, units, events, source)
     at = {"ts": micros(end), "interval_s": (end - begin).total_seconds(), "db": db}
-    source.skip(0, ROUNDED)
+    source.note(ROUNDED)
     yield rows(
         "latency",
         (
@@ -99,7 +99,7 @@ def _take(table: Table, units: dict[str, float], events: dict[str, Event], sourc
     for row in table.rows:
         total = COUNT.match(row[1]) if len(row) == len(table.names) else None
         if len(edges) != len(row) - 2 or total is None:
-            source.skip(0, f"not an event and its waits: {' '.join(row)[:60]!r}")
+            source.note(f"not an event and its waits: {' '.join(row)[:60]!r}")
             continue
         # Only the first table counts all waits; the others those of their own range.
         event = events.setdefault(row[0], Event(float(total[1].replace(",", "")) * THOUSANDS[total[2]]))
@@ -127,7 +127,7 @@ def _interval(text: str, source: Source) -> tuple[datetime, datetime, str] | Non
     if found is None:
         return None
     if source.zone is None:
-        source.skip(0, ZONE_ASSUMED)
+        source.note(ZONE_ASSUMED)
     try:
         begin, end = (_moment(moment, source) for moment in found.groups()[-2:])
     except ValueError:

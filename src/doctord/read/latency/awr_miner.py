@@ -70,7 +70,7 @@ def read(source: Source) -> Iterator[Batch]:
             source.skip(number, "not a bucket of a histogram")
     if held:
         if source.zone is None:
-            source.skip(0, ZONE_ASSUMED)
+            source.note(ZONE_ASSUMED)
         yield rows("latency", _rows(snapshots, held))
 
 

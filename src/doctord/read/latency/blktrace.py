@@ -66,7 +66,7 @@ def read(source: Source) -> Iterator[Batch]:
     """Rows of `latency` by device and operation, in columns of 10 ms: `254,0 read`, `254,0 read queue`..."""
     waits = Waits(source, COLUMN_US)
     requests = Requests(waits, {}, {})
-    source.skip(0, CLOCK_FROM_1970)
+    source.note(CLOCK_FROM_1970)
     for number, line in source.lines():
         if found := BLKPARSE.match(line) or FTRACE.match(line):
             yield from requests.take(number, found, source)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from doctord._native import Batch
+from doctord.read.clock import Clock
 from doctord.read.latency.columns import Columns
-from doctord.read.latency.day_clock import DayClock
 from doctord.read.latency.histogram_text import CLOCK, buckets_us, subject_of
 from doctord.read.latency.units import unit_us
 from doctord.read.source import Source
@@ -23,7 +23,7 @@ def sniff(head: str) -> bool:
 
 def read(source: Source) -> Iterator[Batch]:
     """Rows of `latency`; an interval ends where the same map and key come again, or at a time printed."""
-    columns, clock = Columns(source), DayClock(source)
+    columns, clock = Columns(source), Clock(source)
     for number, line in source.lines():
         if not line.strip():
             continue
@@ -33,7 +33,7 @@ def read(source: Source) -> Iterator[Batch]:
             for name, value in data.items():
                 yield from _histograms(columns, name, value, number, source)
         elif kind in {"time", "printf"} and (stamp := CLOCK.match(str(data).strip())):
-            yield from columns.begin(clock.at(*stamp.groups()))
+            yield from columns.begin(clock.at(*map(int, stamp.groups())))
         elif kind not in {"attached_probes", "lost_events", "time", "printf"}:
             source.skip(number, f"no histogram: {kind}" if kind else "no object of bpftrace")
     yield from columns.rest()

@@ -10,8 +10,8 @@ from itertools import pairwise
 
 from doctord._native import Batch
 from doctord.chart.rows import micros, rows
+from doctord.read.clock import Clock
 from doctord.read.latency.columns import EPOCH, NO_MOMENTS
-from doctord.read.latency.day_clock import DayClock
 from doctord.read.latency.histogram_text import ASSUMED_UNIT, CLOCK
 from doctord.read.latency.units import unit_us
 from doctord.read.source import Source
@@ -50,12 +50,12 @@ def read(source: Source) -> Iterator[Batch]:
 
 def _tables(source: Source) -> Iterator[tuple[datetime | None, Sums]]:
     """Moment, null when there is none, and sums of each time that was printed."""
-    clock, end, unit, sums = DayClock(source), None, None, Sums()
+    clock, end, unit, sums = Clock(source), None, None, Sums()
     for number, line in source.lines():
         if stamp := CLOCK.match(line.strip()):
             if end or sums:
                 yield end, sums
-            end, sums = clock.at(*stamp.groups()), Sums()
+            end, sums = clock.at(*map(int, stamp.groups())), Sums()
         elif heading := HEADING.match(line):
             unit = unit_us(heading[2]) if heading[2] else None
         elif found := MAP.match(line):
@@ -78,7 +78,7 @@ def _take_map(sums: Sums, found: "re.Match[str]", number: int, source: Source) -
     elif named := TIMES.match(found[1]):
         scale = unit_us(named[1]) if named[1] else source.unit_us
         if scale is None:
-            source.skip(0, ASSUMED_UNIT)
+            source.note(ASSUMED_UNIT)
         sums[subject] = (count, value * (scale or 1e-3))
     else:
         source.skip(number, "neither a count nor a time by its name")
@@ -89,10 +89,10 @@ def _rows(sums: Sums, end: datetime | None, length_s: float, source: Source) -> 
     if not known:
         return
     if not length_s:
-        source.skip(0, NO_LENGTH)
+        source.note(NO_LENGTH)
         length_s = 1.0
     if end is None:
-        source.skip(0, NO_MOMENTS)
+        source.note(NO_MOMENTS)
     common = {"ts": micros(end or EPOCH + timedelta(seconds=length_s)), "interval_s": length_s, "host": source.host}
     yield rows("wait", (common | _mean(subject, count, us, length_s) for subject, (count, us) in known.items()))
 

@@ -33,7 +33,7 @@ def read(source: Source) -> Iterator[Batch]:
         end_us = int(document.get("timestamp_ms", document["timestamp"] * 1000)) * 1000
         jobs = [(str(job["jobname"]), job) for job in document["jobs"]]
     except (ValueError, KeyError, TypeError) as error:
-        source.skip(0, f"not the whole document of fio: {error}")
+        source.note(f"not the whole document of fio: {error}")
         return
     seen = dict[str, int]()
     for name, job in jobs:
@@ -43,7 +43,7 @@ def read(source: Source) -> Iterator[Batch]:
             try:
                 yield from _direction(job, direction, {"ts": end_us, "subject": f"{named} {direction}"}, source)
             except (AttributeError, KeyError, TypeError, ValueError) as error:
-                source.skip(0, f"{named} {direction}: figures that fio does not write: {error}")
+                source.note(f"{named} {direction}: figures that fio does not write: {error}")
 
 
 def _direction(job: dict[str, Any], direction: str, common: dict[str, Any], source: Source) -> Iterator[Batch]:
@@ -70,7 +70,7 @@ def _percentiles(times: dict[str, Any], source: Source) -> Iterator[dict[str, fl
     for (low_ns, before), (high_ns, share) in pairwise([(0.0, 0.0), *sorted(share_at.items())]):
         count = round(share * times["N"] / 100) - round(before * times["N"] / 100)
         yield {"gt_us": low_ns / 1e3, "le_us": high_ns / 1e3, "count": count}
-    source.skip(0, PERCENTILES_ONLY)
+    source.note(PERCENTILES_ONLY)
 
 
 def bin_edges(middle_ns: int) -> tuple[int, int]:

@@ -40,7 +40,7 @@ def read(source: Source) -> Iterator[Batch]:
         if found := LINE.match(line):
             ended_ms = int(found[1])
             if ended_ms < SINCE_1970_MS:
-                source.skip(0, CLOCK_FROM_1970)
+                source.note(CLOCK_FROM_1970)
             yield from waits.add(number, ended_ms * 1e3, int(found[2]) / 1e3, f"fio {DIRECTIONS[int(found[3])]}")
         elif line.strip():
             source.skip(number, "not a line of a latency log")

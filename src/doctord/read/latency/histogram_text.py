@@ -11,8 +11,8 @@ from datetime import datetime
 from math import inf
 
 from doctord._native import Batch, histograms
+from doctord.read.clock import Clock
 from doctord.read.latency.columns import Buckets, Columns
-from doctord.read.latency.day_clock import DayClock
 from doctord.read.latency.units import unit_us
 from doctord.read.moments import placed_moment
 from doctord.read.source import Source
@@ -36,7 +36,7 @@ def sniff(head: str) -> bool:
 
 def read(source: Source) -> Iterator[Batch]:
     """Rows of `latency`, an interval at a time."""
-    columns, clock = Columns(source), DayClock(source)
+    columns, clock = Columns(source), Clock(source)
     traced = "latency"
     for number, lines in _blocks(source):
         for nth, line in enumerate(lines):
@@ -66,9 +66,9 @@ def _blocks(source: Source) -> Iterator[tuple[int, list[str]]]:
     yield begin, block
 
 
-def _stamp(line: str, clock: DayClock, source: Source) -> datetime | None:
+def _stamp(line: str, clock: Clock, source: Source) -> datetime | None:
     if time_of_day := CLOCK.match(line):
-        return clock.at(*time_of_day.groups())
+        return clock.at(*map(int, time_of_day.groups()))
     return placed_moment(line, source) if line[:1].isalnum() and ":" in line else None
 
 
@@ -98,7 +98,7 @@ def buckets_us(values: Values, unit: str | None, line: int, source: Source) -> B
         source.skip(line, f"a histogram of {name}, not of time")
         return ()
     if scale is None:
-        source.skip(0, ASSUMED_UNIT)
+        source.note(ASSUMED_UNIT)
         scale = 1e-3
     if any((low is None or low < 0) and count for low, _, count in values):
         source.skip(line, "times below zero")

@@ -56,7 +56,7 @@ class Clock:
             self._offset_us, self._stamp_us = self._offset(tim, self._stamp_us), None
         if self._offset_us is None:
             if tim < EARLIEST_EPOCH_US:
-                self._source.skip(0, CLOCK_FROM_1970)
+                self._source.note(CLOCK_FROM_1970)
             self._offset_us = 0
         return tim + self._offset_us
 
@@ -65,7 +65,7 @@ class Clock:
         if abs(offset_us) < DAY_US and _from_quarter_hour(offset_us) < SLACK_US:
             return 0
         if not self._has_zone:
-            self._source.skip(0, ZONE_ASSUMED)
+            self._source.note(ZONE_ASSUMED)
         # The clocks drift less than stamps are late: an offset is only changed when it is far off.
         known = self._offset_us
         return known if known is not None and abs(known - offset_us) < SLACK_US else offset_us

@@ -132,5 +132,5 @@ def _time_us(text: str, layout: Layout, source: Source) -> float:
     if moment is None:
         raise ValueError(text)
     if moment.tzinfo is None and source.zone is None:
-        source.skip(0, ZONE_ASSUMED)
+        source.note(ZONE_ASSUMED)
     return micros(moment if moment.tzinfo else moment.replace(tzinfo=source.zone or UTC))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from doctord._native import Batch
 from doctord.chart.rows import micros
-from doctord.read.latency.day_clock import DayClock
+from doctord.read.clock import Clock
 from doctord.read.latency.waits import Waits
 from doctord.read.source import Source
 
@@ -20,11 +20,11 @@ def sniff(head: str) -> bool:
 
 def read(source: Source) -> Iterator[Batch]:
     """Rows of `latency` by event, in columns of a second."""
-    waits, clock = Waits(source, db="oracle"), DayClock(source)
+    waits, clock = Waits(source, db="oracle"), Clock(source)
     for number, line in source.lines():
         wait = LINE.match(line)
         if wait and int(wait[1]) < 24:
-            yield from waits.add(number, micros(clock.at(*wait.group(1, 2, 3))), int(wait[5]), wait[4])
+            yield from waits.add(number, micros(clock.at(*map(int, wait.group(1, 2, 3)))), int(wait[5]), wait[4])
         elif line.strip():
             source.skip(number, "not a wait")
     yield from waits.flush()

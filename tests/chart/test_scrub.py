@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doctord.collect.postgres.scrub import scrub
+from doctord.chart.scrub import scrub
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,68 @@
+"""Times that lack their date, and reports that lack any time: placed by what else is known, and that is said."""
+
+import re
+from datetime import UTC, date, datetime, timedelta
+
+from doctord.read.source import Source
+
+ASSUMED_STEP_S = 1.0
+NAMED_DAY = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
+
+
+class Clock:
+    """Gives times of day the date that they lack, and goes on to the next day when they begin again."""
+
+    def __init__(self, source: Source, day: date | None = None) -> None:
+        """Begin on the day that the file tells, else the user, else the file's name, else its last change."""
+        self._source = source
+        self._day = day
+        self._latest: datetime | None = None
+
+    def at(self, hour: int, minute: int, second: float = 0.0) -> datetime:
+        """The moment of this time of day: not before the one last asked for.
+
+        Raises:
+            ValueError: it is no time of day.
+        """
+        day = self._day or self._source.day or _named_day(self._source) or _changed_day(self._source)
+        begun = datetime(day.year, day.month, day.day, hour, minute, tzinfo=self._source.zone or UTC)
+        moment = begun + timedelta(seconds=second)
+        self._day = day
+        if self._latest and moment < self._latest:
+            self._day += timedelta(days=1)
+            moment += timedelta(days=1)
+        self._latest = moment
+        return moment
+
+    def on(self, day: date) -> None:
+        """The file tells a new date."""
+        self._day, self._latest = day, None
+
+
+def untimed(source: Source, count: int) -> list[datetime]:
+    """Moments for so many reports that do not say when they were: evenly, the last at the file's last change."""
+    end = source.modified or datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=1)
+    step_s = source.every_s or ASSUMED_STEP_S
+    known = "when the file was last written" if source.modified else "at the end of 1970-01-01"
+    apart = "" if source.every_s or count < 2 else f", and {ASSUMED_STEP_S:.0f} s lies between two (--every tells)"
+    source.note(f"no times in it: the last report is taken to be {known}{apart}")
+    return [end - timedelta(seconds=step_s * (count - 1 - number)) for number in range(count)]
+
+
+def _named_day(source: Source) -> date | None:
+    found = NAMED_DAY.search(source.name.rpartition("/")[2])
+    if not found:
+        return None
+    try:
+        return date(int(found[1]), int(found[3]), int(found[4]))
+    except ValueError:
+        return None
+
+
+def _changed_day(source: Source) -> date:
+    if source.modified is None:
+        source.note("no date beside its times of day: the first day is taken for 1970-01-01 (--day tells)")
+        return date(1970, 1, 1)
+    day = source.modified.astimezone(source.zone or UTC).date()
+    source.note(f"no date beside its times of day: {day}, when it was last written, is taken (--day tells)")
+    return day

@@ -1,0 +1,6 @@
+"""Archives of collectors: OSWatcher, nmon, collectl, dstat, atop, PCP, Prometheus, CSV."""
+
+from doctord.read.format import Format
+
+# Those that are surer of themselves come first.
+FORMATS: tuple[Format, ...] = ()

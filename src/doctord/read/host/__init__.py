@@ -1,0 +1,6 @@
+"""What a host or its hypervisor tells about itself: memory, CPUs, kernel settings, z/VM screens."""
+
+from doctord.read.format import Format
+
+# Those that are surer of themselves come first.
+FORMATS: tuple[Format, ...] = ()
