@@ -6,6 +6,9 @@ pub mod histograms;
 pub mod host;
 pub mod lake;
 pub mod latency;
+pub mod report_figures;
+pub mod report_html;
+pub mod report_tables;
 pub mod syscalls;
 pub mod table;
 
@@ -25,6 +28,10 @@ mod _native {
     use crate::lake::{SegmentWriter, read_segment, seal_segment};
     #[pymodule_export]
     use crate::latency::LatencyGrid;
+    #[pymodule_export]
+    use crate::report_html::html_tables;
+    #[pymodule_export]
+    use crate::report_tables::ReportTable;
     #[pymodule_export]
     use crate::syscalls::{syscall_name, syscall_number};
 }

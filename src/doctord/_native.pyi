@@ -136,3 +136,74 @@ class HostSampler:
 
     def sample(self) -> list[Batch]:
         """Rows since the last call, one batch per table that has any; the first call has no rates."""
+
+class ReportTable:
+    """A table of a report in HTML or text. Columns are counted from 0, as `find` gives them.
+
+    `title` is the heading above it, `summary` what its HTML says it holds, `above` the paragraphs and list items
+    between the heading (or the table before) and it, `line` where it begins. A table without names and rows stands
+    for words of a section that has no table. Cells have no blanks around them; an empty one is None.
+    """
+
+    @staticmethod
+    def made(
+        title: str,
+        names: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        above: Sequence[str] = (),
+        *,
+        comma: bool = False,
+    ) -> ReportTable:
+        """A table made here. `comma`: its decimals have a comma."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def summary(self) -> str: ...
+    @property
+    def above(self) -> list[str]: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns; headings of several rows are joined by a blank (`CR Blocks Received`)."""
+
+    def __len__(self) -> int:
+        """Rows without the headings."""
+
+    def find(self, *aliases: str) -> int | None:
+        """The first column that has one of these names, the first alias first; blanks and case do not count.
+
+        The second column of the same name is found as `Pct Miss#2`.
+        """
+
+    def texts(self, column: int) -> list[str | None]: ...
+    def numbers(self, column: int, *, kilo: float = 1000.0, by: float = 1.0, over: float = 1.0) -> list[float | None]:
+        """Figures such as 1,234.5, 12.3K, .0, 97 %, times `by`, divided by `over`; None where there is none.
+
+        `kilo` is what K stands for (M is its square, and so on). `<1` is taken as 0.5.
+        """
+
+    def times(self, column: int, *, bare: str = "s", to: str = "s", over: float = 1.0) -> list[float | None]:
+        """Times in units of `to` (ns, us, ms, cs, s, m, h, d), divided by `over`.
+
+        A cell may say its unit (`353.90us`); one that does not is in units of `bare`.
+        """
+
+    def counts(self, column: int, totals: Sequence[float | None]) -> list[int | None]:
+        """Occurrences from cells of a histogram: a share in % of `totals` (a number for each row), or `0.0(6)`: 6.
+
+        A share that was rounded to nothing counts one; an empty cell is None.
+        """
+
+    def select(self, columns: Sequence[int], names: Sequence[str]) -> ReportTable:
+        """The same rows with these columns under these names."""
+
+    def only(self, rows: Sequence[int]) -> ReportTable:
+        """The same columns with these rows."""
+
+def html_tables(content: bytes) -> tuple[str, list[ReportTable]]:
+    """The title of an HTML document and its tables, whatever is wrong with it.
+
+    Whether decimals have a comma (`1.234,5`) is decided from all figures of the document.
+    """

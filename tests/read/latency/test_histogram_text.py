@@ -53,7 +53,9 @@ def test_stamps_end_intervals_and_a_subject_that_is_not_printed_had_none(tmp_pat
         ("08:00:06", 5.0, "vda", 0.0, 1),
         ("08:00:06", 5.0, "vdb", 4.0, 2),
     ]
-    assert reasons(reading) == ["no date beside its times of day: 1970-01-01, when it was last written, is taken (--day tells)"]
+    assert reasons(reading) == [
+        "no date beside its times of day: 1970-01-01, when it was last written, is taken (--day tells)"
+    ]
 
 
 def test_what_was_known_and_is_not_printed_again_counts_none(tmp_path: Path) -> None:
