@@ -30,6 +30,11 @@ class Table:
     entity: tuple[str, ...]
 
     @property
+    def columns_named(self) -> list[str]:
+        """The names of the columns, in order."""
+        return [column.name for column in self.columns]
+
+    @property
     def layout(self) -> list[tuple[str, str]]:
         """Name and type of each column, in order: what the native builders are given."""
         return [(column.name, column.type) for column in self.columns]

@@ -205,13 +205,13 @@ class Source:
 
 
 @contextmanager
-def opened(path: Path, told: Told | None = None) -> Iterator[Source]:
-    """A file, or standard input (`-`), unpacked where it is packed.
+def opened(path: Path, told: Told | None = None, name: str | None = None) -> Iterator[Source]:
+    """A file, or standard input (`-`), unpacked where it is packed; `name` is what to call it if not by its path.
 
     Raises:
         Refusal: it cannot be read, or is empty.
     """
-    name = "standard input" if path == STANDARD_INPUT else str(path)
+    name = name or ("standard input" if path == STANDARD_INPUT else str(path))
     with ExitStack() as opened_files:
         try:
             # Unbuffered below: what a pipe holds by now is read at once, without waiting for more.

@@ -1,0 +1,59 @@
+"""Rows that tell again what others told: of a file read twice, of one that grew meanwhile, of its copy as text."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import polars as pl
+
+from doctord.chart.tables import TABLES
+
+# Rows of these are told apart by nothing less than all of their columns.
+UNKEYED = ("event", "call", "block_io")
+# Intervals that differ by no more than about a tenth are the same, seen by two tools.
+STEPS_PER_E = 5
+
+Span = tuple[datetime, datetime]
+
+
+def without_repeats(table: str, parts: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
+    """The rows of each part that no part before it tells.
+
+    A row tells another again when it has the same `ts`, `host` and entity, an interval as long, and no column filled
+    that the other has not. Within one part every row is kept.
+
+    >>> from doctord.chart.chart import Chart
+    >>> binary, text = (Chart.from_rows(cpu=[{"host": "a", "usr_pct": 12.5}]).frame("cpu") for _ in "ab")
+    >>> [frame.height for frame in without_repeats("cpu", [binary, text])]
+    [1, 0]
+    """
+    kept = list[tuple[pl.DataFrame, Span | None]]()
+    for part in parts:
+        fresh, span = part, _span(part)
+        for earlier, earlier_span in kept:
+            if fresh.height and earlier.height and _meet(span, earlier_span):
+                fresh = _without(table, fresh, earlier)
+        kept.append((fresh, span))
+    return [part for part, _ in kept]
+
+
+def _without(table: str, fresh: pl.DataFrame, earlier: pl.DataFrame) -> pl.DataFrame:
+    names = list(TABLES[table].columns_named)
+    key = names if table in UNKEYED else ["ts", "host", *TABLES[table].entity]
+    values = [name for name in names if name not in {*key, "interval_s"}]
+    length = (pl.col("interval_s").log() * STEPS_PER_E).round().alias("#length")
+    numbered = fresh.with_row_index("#").with_columns(length)
+    pairs = numbered.join(earlier.with_columns(length), on=[*key, "#length"], nulls_equal=True, suffix="#")
+    told = pl.all_horizontal(
+        pl.lit(value=True), *(pl.col(name).is_null() | pl.col(f"{name}#").is_not_null() for name in values)
+    )
+    again = pairs.filter(told).select("#").unique()
+    return numbered.join(again, on="#", how="anti").drop("#", "#length")
+
+
+def _span(part: pl.DataFrame) -> Span | None:
+    low, high = part["ts"].min(), part["ts"].max()
+    return (low, high) if isinstance(low, datetime) and isinstance(high, datetime) else None
+
+
+def _meet(one: Span | None, other: Span | None) -> bool:
+    return one is None or other is None or (one[0] <= other[1] and other[0] <= one[1])

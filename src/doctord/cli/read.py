@@ -1,0 +1,44 @@
+"""`doctord read`: what files of other tools hold, and into a lake with it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from doctord.cli import app
+from doctord.cli.arguments import Refusal, parse_duration, said
+
+ZONE = typer.Option(metavar="NAME", help="Time zone of files that do not say theirs: Europe/Paris.")
+DAY = typer.Option(metavar="DATE", help="Date of the first time of day in files without one: 2026-11-20.")
+EVERY = typer.Option(metavar="TIME", help="Time between two reports in files that tell no times: 5s.")
+UNIT = typer.Option(metavar="TIME", help="What 1 stands for in latencies without a unit: 1us, 10ms.")
+
+
+@app.command()
+def read(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, archives; - is standard input.")
+    ] = None,
+    *,
+    lake: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the rows in this lake.")] = None,
+    zone: Annotated[str | None, ZONE] = None,
+    day: Annotated[str | None, DAY] = None,
+    every: Annotated[str | None, EVERY] = None,
+    unit: Annotated[str | None, UNIT] = None,
+    formats: Annotated[bool, typer.Option("--formats", help="List the formats that are read, and end.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Say what files of other tools hold; with --lake, keep it there.
+
+    What a file is, its content tells. Reading the same file again adds nothing.
+    """
+    with said():
+        from doctord.cli import _read
+
+        if formats:
+            _read.list_formats(json=json)
+            return
+        if not paths:
+            raise Refusal("there is nothing to read", "doctord read PATH..., or doctord read --formats")
+        told = _read.told(zone, day, parse_duration(every) if every else None, parse_duration(unit) if unit else None)
+        raise typer.Exit(_read.read(paths, told, lake, json=json))

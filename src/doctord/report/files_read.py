@@ -1,0 +1,104 @@
+"""What files held: a JSON document, and the same to be read on a terminal."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+from rich.text import Text
+
+from doctord.chart.tables import LASTING
+from doctord.read.gather import FileRead
+from doctord.report.lines import hanging, printed
+
+HINT = "hint: "
+
+
+def document_of(file: FileRead) -> dict[str, Any]:
+    """What a file held, as `doctord read --json` gives it: docs/reference/json.md."""
+    since, until = _span(file)
+    return {
+        "file": file.name,
+        "format": file.format,
+        "rows": {name: table.num_rows for name, table in sorted(file.tables.items())},
+        "since": since and since.isoformat(),
+        "until": until and until.isoformat(),
+        "hosts": _names(file, "host"),
+        "dbs": _names(file, "db"),
+        "skipped_lines": file.skipped_lines,
+        "skipped": [{"line": skipped.line or None, "reason": skipped.reason} for skipped in file.skipped],
+        "notes": list(file.notes),
+        "error": file.refusal and {"message": file.refusal[0], "hint": file.refusal[1]},
+    }
+
+
+def remarks(file: FileRead) -> Iterator[str]:
+    """What the user should know of a file whose rows go on into an analysis."""
+    if file.refusal:
+        yield "\n".join(filter(None, (file.refusal[0], file.refusal[1] and HINT + file.refusal[1])))
+    yield from map(str, file.skipped)
+    yield from (f"{file.name}: {note}" for note in file.notes)
+
+
+def render(document: Mapping[str, Any], width: int | None = None, *, colour: bool | None = None) -> str:
+    """The document of `doctord read` as lines of text."""
+    return printed(lambda columns: _page(document, columns), width, colour=colour)
+
+
+def _page(document: Mapping[str, Any], width: int) -> Iterator[Text]:
+    for file in document["files"]:
+        yield from hanging("", file["file"], width)
+        yield from _file(file, width)
+    files = document["files"]
+    read = sum(1 for file in files if file["error"] is None)
+    rows = sum(sum(file["rows"].values()) for file in files)
+    skipped = sum(file["skipped_lines"] for file in files)
+    yield from hanging(
+        "",
+        f"{read} of {_count(len(files), 'file')} read: {_count(rows, 'row')}, {_count(skipped, 'line')} skipped",
+        width,
+    )
+    if document["lake"]:
+        new = sum(document["kept"].values())
+        yield from hanging("", f"{_count(new, 'row')} new in {document['lake']}", width)
+
+
+def _file(file: Mapping[str, Any], width: int) -> Iterator[Text]:
+    if file["error"]:
+        # It begins with the name, which stands above.
+        yield from hanging("  not read: ", file["error"]["message"].removeprefix(file["file"]).lstrip(": "), width)
+        if file["error"]["hint"]:
+            yield from hanging(f"  {HINT}", file["error"]["hint"], width)
+        return
+    span = (
+        f"{file['since'][:19].replace('T', ' ')} to {file['until'][:19].replace('T', ' ')} UTC" if file["since"] else ""
+    )
+    yield from hanging("  ", ", ".join(filter(None, (file["format"], span, *file["dbs"], *file["hosts"]))), width)
+    yield from hanging("  ", ", ".join(f"{table} {count:,}" for table, count in file["rows"].items()), width)
+    for note in file["notes"]:
+        yield from hanging("  note: ", note, width)
+    for skipped in file["skipped"]:
+        where = f"line {skipped['line']}: " if skipped["line"] else ""
+        yield from hanging("  skipped: ", where + skipped["reason"], width)
+
+
+def _span(file: FileRead) -> tuple[datetime | None, datetime | None]:
+    """From when to when; what was told once, and then holds, does not count unless there is nothing else."""
+    tables = {name: table for name, table in file.tables.items() if name not in LASTING} or file.tables
+    starts, ends = list[datetime](), list[datetime]()
+    for table in tables.values():
+        frame = pl.DataFrame(table.select(["ts", "interval_s"]))
+        length = pl.duration(microseconds=pl.col("interval_s").fill_null(0) * 1_000_000)
+        low, high = frame.select((pl.col("ts") - length).min(), pl.col("ts").max().alias("high")).row(0)
+        starts += [low] if low is not None else []
+        ends += [high] if high is not None else []
+    return min(starts, default=None), max(ends, default=None)
+
+
+def _names(file: FileRead, column: str) -> list[str]:
+    found = (table[column].unique().to_pylist() for table in file.tables.values() if column in table.column_names)
+    return sorted({name for names in found for name in names if name is not None})
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
