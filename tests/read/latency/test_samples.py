@@ -47,9 +47,7 @@ def test_each_sample_is_drawn(path: Path) -> None:
     [
         ("bpf/LucaCanali_ora_sqlparse_trace_example.txt", "no format that Doctor D reads"),
         ("testbed/libbpf_syscount_P.txt", "a count without a time"),
-        ("testbed/vmstat.txt", "no format that Doctor D reads"),
         ("testbed/pg_log_3MB.txt", "no format that Doctor D reads"),
-        ("linux_text/jc_generic_pidstat-ht.out", "no format that Doctor D reads"),
     ],
 )
 def test_what_holds_no_latencies_is_refused(name: str, why: str) -> None:

@@ -1,0 +1,163 @@
+"""What an interactive tool prints at one moment, and how a text of such reports is placed in time."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from itertools import chain
+from typing import Any
+
+from doctord._native import Batch
+from doctord.chart.rows import micros, rows
+from doctord.chart.tables import TABLES
+from doctord.read.clock import ASSUMED_STEP_S, untimed
+from doctord.read.source import Source
+
+# Number of the line, from 1, and its text.
+Line = tuple[int, str]
+
+SINCE_BOOT_LEFT_OUT = "the first report, which covers the time since boot, is left out"
+SINCE_BOOT_ALONE = "its only report covers the time since boot: its rates are means over all that time"
+MOST_HELD = 20_000
+
+WHOLE = {name: frozenset(c.name for c in table.columns if c.type == "i64") for name, table in TABLES.items()}
+
+
+@dataclass(slots=True)
+class Report:
+    """Rows that were measured at one moment, by table; the moment stands beside them.
+
+    Attributes:
+        line: Where it begins in the text.
+        at: When it ended; null where the text does not say.
+        day: The day of the first report, where the text tells no more.
+        interval_s: What it covers, as far as the text itself says.
+        since_boot: Whether it covers the time since boot, as the first report of iostat and vmstat does.
+    """
+
+    line: int
+    at: datetime | None = None
+    day: date | None = None
+    interval_s: float | None = None
+    since_boot: bool = False
+    _rows: dict[tuple[object, ...], dict[str, Any]] = field(default_factory=dict)
+
+    def row(self, table: str, figures: Mapping[str, Any], **entity: Any) -> None:  # noqa: ANN401 - a cell
+        """Add figures to the row of an entity; figures that are null are left out."""
+        row = self._rows.setdefault((table, *entity.values()), entity)
+        whole = WHOLE[table]
+        row.update({k: round(v) if k in whole else v for k, v in figures.items() if v is not None})
+
+    def statistic(
+        self,
+        component: str,
+        name: str,
+        value: float | None,
+        unit: str,
+        *,
+        kind: str = "gauge",
+        entity: str | None = None,
+    ) -> None:
+        """Add a row of `statistic`; none where the value is null."""
+        if value is not None:
+            self.row(
+                "statistic", {"value": value, "unit": unit, "kind": kind}, component=component, entity=entity, name=name
+            )
+
+    def __bool__(self) -> bool:
+        """Whether it holds anything."""
+        return bool(self._rows)
+
+    def tables(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Each row with the table that it belongs to."""
+        return ((str(key[0]), row) for key, row in self._rows.items())
+
+
+def placed(
+    reports: Iterable[Report], source: Source, moment: datetime | None = None, every_s: float | None = None
+) -> Iterator[Batch]:
+    """The rows of reports, each at its moment.
+
+    Args:
+        reports: As they stand in the text.
+        source: The file; it is told what is assumed.
+        moment: When the first report was taken, for a text that does not say: that of an archive's stamp above it.
+        every_s: Seconds between two reports that do not say their time.
+    """
+    coming = (report for report in reports if report)
+    first = next(coming, None)
+    if first is None:
+        return
+    every_s = every_s or source.every_s
+    everything: Iterator[Report] = chain([first], coming)
+    if first.at is None:
+        everything = iter(_placed_alike(list(everything), source, moment, every_s))
+    yield from _batches(_counted(everything, source), source)
+
+
+def _placed_alike(
+    reports: list[Report], source: Source, moment: datetime | None, every_s: float | None
+) -> list[Report]:
+    """Reports that do not say their time, equally far apart."""
+    for report, at in zip(reports, _moments(reports, source, moment, every_s), strict=True):
+        report.at = at
+        report.interval_s = report.interval_s or every_s
+    return reports
+
+
+def _moments(reports: list[Report], source: Source, moment: datetime | None, every_s: float | None) -> list[datetime]:
+    day = reports[0].day
+    if moment is None and day is not None and _written_another_day(source, day):
+        moment = datetime(day.year, day.month, day.day, tzinfo=source.zone or UTC)
+        source.note(f"no times in it but the day: its reports are placed from {day} 00:00 on")
+    if moment is None:
+        return untimed(source, len(reports))
+    return [moment + timedelta(seconds=number * (every_s or ASSUMED_STEP_S)) for number in range(len(reports))]
+
+
+def _written_another_day(source: Source, day: date) -> bool:
+    """Whether the file's last change cannot be the end of what began that day: a copy, then."""
+    return source.modified is None or abs((source.modified.date() - day).days) > 1
+
+
+def _counted(reports: Iterator[Report], source: Source) -> Iterator[Report]:
+    """Reports that count: those since boot only where nothing follows them; each with its interval, where it is known.
+
+    A report covers the time since the one before, which the text shows.
+    """
+    before: Report | None = None
+    for report in reports:
+        if before is None and not report.since_boot:
+            yield report
+        elif report.since_boot:
+            if before is not None and before.since_boot:
+                yield _alone(before, source)
+        elif before is not None:
+            if before.since_boot:
+                source.note(SINCE_BOOT_LEFT_OUT)
+            if report.interval_s is None and report.at and before.at and report.at > before.at:
+                report.interval_s = (report.at - before.at).total_seconds()
+            yield report
+        before = report
+    if before is not None and before.since_boot:
+        yield _alone(before, source)
+
+
+def _alone(report: Report, source: Source) -> Report:
+    source.note(SINCE_BOOT_ALONE)
+    report.interval_s = None
+    return report
+
+
+def _batches(reports: Iterable[Report], source: Source) -> Iterator[Batch]:
+    held: dict[str, list[dict[str, Any]]] = {}
+    number = 0
+    for report in reports:
+        ts = micros(report.at) if report.at else None
+        at = {"ts": ts, "interval_s": report.interval_s, "host": source.host}
+        for table, row in report.tables():
+            held.setdefault(table, []).append(row | at)
+            number += 1
+        if number >= MOST_HELD:
+            yield from (rows(table, values) for table, values in held.items())
+            held, number = {}, 0
+    yield from (rows(table, values) for table, values in held.items())

@@ -1,0 +1,99 @@
+"""vmstat, one line a report: Linux (-a, -w, -t and extra wide), Solaris (also -p, -S), AIX (also -I, -t), HP-UX.
+
+Tables: `cpu` (the whole host), `memory`, `statistic` (`vmstat.COLUMN`) for the rest, and of Solaris `vmstat.disk`:
+operations a second of the disks that it names with two letters.
+
+Units: Linux prints KiB unless -S said otherwise, which the text does not tell, and blocks of 1 KiB; Solaris prints KiB;
+AIX and HP-UX pages of 4 KiB. Swapped KiB are counted as pages of 4 KiB. `r` is the run queue: on Linux with what
+runs, elsewhere without. Only -t (Linux, AIX) and -T (Solaris) tell times. The first line covers the time since boot.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, datetime
+
+from doctord._native import Batch
+from doctord.read.clock import Clock
+from doctord.read.source import Source
+from doctord.read.unix.figures import Layout, numbered
+from doctord.read.unix.report import Line, Report, placed
+from doctord.read.unix.times import TIME_OF_DAY, moment_in, time_in
+from doctord.read.unix.vmstat_layouts import layout_of
+
+NAME = "vmstat"
+
+GROUPS = ("procs", "--procs", "kthr", "-----", "memory", "System configuration", "System Configuration")
+DISK_COLUMNS_FROM, DISK_COLUMNS_TO = "sr", "in"
+
+
+def sniff(head: str) -> bool:
+    """Whether it has the names of vmstat's columns."""
+    return any(layout_of(_names(line)) for line in head.splitlines()[:100])
+
+
+def read(source: Source) -> Iterator[Batch]:
+    """Rows of `cpu`, `memory` and `statistic`."""
+    return placed(reports(source.lines(), source), source)
+
+
+def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:
+    """Each line of figures; `day` is that of the first time of day where there is no date."""
+    names, layout, is_first, zone = list[str](), None, True, ""
+    clock, at = Clock(source, day), None
+    for number, line in lines:
+        words = line.split()
+        if not words or words[0].startswith(GROUPS):
+            continue
+        if found := layout_of(_names(line)):
+            layout, names = found, _names(line)
+            zone = names.pop() if names[-1].isupper() else ""
+            names = names[:-3] if names[-3:] == TIME_NAMES else names
+        elif moment := moment_in(line, source):
+            at = moment
+        elif layout is not None and len(words) >= len(names):
+            report = Report(number, at=at, since_boot=is_first)
+            stamp = " ".join(words[len(names) :])
+            report.at = _stamped(stamp, zone, clock, source) if stamp else at
+            if _take(report, layout, names, words[: len(names)]):
+                is_first, at = False, None
+                yield report
+            else:
+                source.skip(number, "no line of figures")
+        else:
+            source.skip(number, "neither a heading nor figures of vmstat")
+
+
+TIME_NAMES = ["cpu hr", "cpu mi", "cpu se"]
+
+
+def _names(line: str) -> list[str]:
+    """Names of the columns; those of the CPU told apart."""
+    words = line.split()
+    at = words.index("us") if "us" in words else len(words)
+    return [*words[:at], *(f"cpu {word}" if word.islower() else word for word in words[at:])]
+
+
+def _stamped(stamp: str, zone: str, clock: Clock, source: Source) -> datetime | None:
+    if time := TIME_OF_DAY.fullmatch(stamp):
+        return time_in(clock, time, source)
+    return moment_in(stamp, source, zone)
+
+
+def _take(
+    report: Report, layout: tuple[Layout, Mapping[str, tuple[str, float]]], names: list[str], words: list[str]
+) -> bool:
+    """Put a line of figures into a report; false if it is none."""
+    memory, cpu = layout
+    first = names.index(DISK_COLUMNS_FROM) + 1 if memory.component == "solaris" else len(names)
+    end = names.index(DISK_COLUMNS_TO) if first < len(names) and DISK_COLUMNS_TO in names else first
+    try:
+        figures = numbered(names[:first] + names[end:], words[:first] + words[end:])
+        disks = [numbered([name], [word]) for name, word in zip(names[first:end], words[first:end], strict=True)]
+    except ValueError:
+        return False
+    processors = {name: value for name, value in figures.items() if name in cpu}
+    Layout(memory.component, memory.tool, cpu).fill(report, "cpu", processors, cpu=None)
+    memory.fill(report, "memory", {name: value for name, value in figures.items() if name not in cpu})
+    for place, disk in enumerate(disks, 1):
+        for name, value in disk.items():
+            report.statistic(memory.component, "vmstat.disk", value, "per_s", kind="rate", entity=f"{place} {name}")
+    return True
