@@ -35,6 +35,10 @@ CPUS = Layout(
         "%idle": ("idle_pct", 1.0),
     },
 )
+FOLLOWING = frozenset({
+    "%rrqm", "%wrqm", "%drqm", "rareq-sz", "wareq-sz", "dareq-sz", "avgrq-sz", "areq-sz", "kB_read", "kB_wrtn",
+    "kB_dscd", "MB_read", "MB_wrtn", "MB_dscd", "Blk_read", "Blk_wrtn", "Blk_dscd",
+})  # fmt: skip
 DISKS = Layout(
     "kernel",
     "iostat",
@@ -72,27 +76,7 @@ DISKS = Layout(
         "d_await": ("ms", "gauge", 1.0),
         "f_await": ("ms", "gauge", 1.0),
     },
-    left_out=frozenset(
-        [
-            "%rrqm",
-            "%wrqm",
-            "%drqm",
-            "rareq-sz",
-            "wareq-sz",
-            "dareq-sz",
-            "avgrq-sz",
-            "areq-sz",
-            "kB_read",
-            "kB_wrtn",
-            "kB_dscd",
-            "MB_read",
-            "MB_wrtn",
-            "MB_dscd",
-            "Blk_read",
-            "Blk_wrtn",
-            "Blk_dscd",
-        ]
-    ),
+    left_out=FOLLOWING,
 )
 # A time is that of requests: without any there is none.
 TIME_OF = {"r_await": ("r/s",), "w_await": ("w/s",), "d_await": ("d/s",), "f_await": ("f/s",), "await": ("r/s", "w/s")}
