@@ -2,7 +2,6 @@
 
 from doctord.read.latency import (
     awr,
-    awr_miner,
     blktrace,
     bpftrace_json,
     call_sums,
@@ -18,7 +17,6 @@ from doctord.read.latency import (
 FORMATS = (
     pylatencymap,
     oracle_10046,
-    awr_miner,
     awr,
     bpftrace_json,
     wait_trace,

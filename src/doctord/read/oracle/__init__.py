@@ -1,6 +1,7 @@
 """Reports, traces, logs and parameter files of Oracle."""
 
 from doctord.read.format import Format
+from doctord.read.oracle import awr_miner
 
 # Those that are surer of themselves come first.
-FORMATS: tuple[Format, ...] = ()
+FORMATS: tuple[Format, ...] = (awr_miner,)
