@@ -8,7 +8,9 @@ pub mod lake;
 pub mod latency;
 pub mod report_figures;
 pub mod report_html;
+pub mod report_lines;
 pub mod report_tables;
+pub mod report_text;
 pub mod syscalls;
 pub mod table;
 
@@ -32,6 +34,8 @@ mod _native {
     use crate::report_html::html_tables;
     #[pymodule_export]
     use crate::report_tables::ReportTable;
+    #[pymodule_export]
+    use crate::report_text::text_tables;
     #[pymodule_export]
     use crate::syscalls::{syscall_name, syscall_number};
 }

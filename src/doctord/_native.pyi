@@ -202,6 +202,14 @@ class ReportTable:
     def only(self, rows: Sequence[int]) -> ReportTable:
         """The same columns with these rows."""
 
+def text_tables(content: bytes) -> list[ReportTable]:
+    """The tables of a report of Oracle's in plain text (AWR, Statspack, ASH), in the order of their ends.
+
+    Columns are as the lines of dashes have them, rows of two lines are one row, and what stands below a statement's row
+    is in the columns `SQL Module`, `PDB Name`, `SQL Text`. `name: value` below an underlined title is a table without
+    names. A label to the left of the first column is a column without a name.
+    """
+
 def html_tables(content: bytes) -> tuple[str, list[ReportTable]]:
     """The title of an HTML document and its tables, whatever is wrong with it.
 
