@@ -15,6 +15,10 @@ import polars as pl
 from doctord.chart.chart import Chart
 
 RUN_QUEUE = ("Scheduler", "run queue")
+# Of Oracle's database time neither the CPU nor a wait accounts for: the run queue, and what is not instrumented.
+UNACCOUNTED = ("Unaccounted", "run queue, or not instrumented")
+DB_TIME = "v$sys_time_model.DB time"
+BACKGROUND = ("Idle", "System I/O")
 CLIENT = "client backend"
 # Parallel workers spend time on the user's behalf too: as Oracle counts its PX servers, they are database time.
 WORKING = (CLIENT, "parallel worker")
@@ -53,12 +57,23 @@ class TimeModel:
 
 def seconds_observed(chart: Chart) -> float:
     """Seconds that were observed, gaps left out: from the whole-host CPU rows, else from first to last row."""
-    covered = chart.frame("cpu").filter(pl.col("cpu").is_null())["interval_s"].sum()
+    covered = covered_s(chart.frame("cpu").filter(pl.col("cpu").is_null()))
     if covered:
-        return float(covered)
+        return covered
     if chart.since and chart.until:
         return (chart.until - chart.since).total_seconds()
     return 0.0
+
+
+def covered_s(frame: pl.DataFrame) -> float:
+    """Seconds that the intervals of rows cover together: what several rows cover counts once."""
+    ends = frame.select(
+        end=pl.col("ts").dt.timestamp("us"), start=pl.col("ts").dt.timestamp("us") - pl.col("interval_s") * 1_000_000
+    )
+    ordered = ends.drop_nulls().unique().sort("start")
+    until_then = pl.col("end").cum_max().shift(1).fill_null(0)
+    covered = (pl.col("end") - pl.max_horizontal("start", until_then)).clip(lower_bound=0)
+    return float(ordered.select(covered.sum()).item() or 0.0) / 1e6
 
 
 @lru_cache(maxsize=2)  # a chart under examination, and its past: every analysis starts here
@@ -73,11 +88,30 @@ def active_sessions(chart: Chart) -> pl.DataFrame:
 
 
 def time_model(chart: Chart) -> TimeModel:
-    """The time model of a chart: of the database when sessions were sampled, else of the host's processes."""
+    """The time model of a chart.
+
+    Of the database when sessions were sampled, or when its own sums of waits are known, else of the host's processes.
+    """
+    waits = foreground_waits(chart)
+    if waits.height and not active_sessions(chart).height:
+        # Sums without an interval (a list of top events) tell shares only.
+        return _model("database", _wait_parts(chart, waits), covered_s(waits) or 1.0)
     seconds = seconds_observed(chart)
     if chart.frame("session").height or chart.frame("statistic").filter(pl.col("component") == "postgresql").height:
         return _model("database", _database_parts(chart), seconds)
     return _model("processes", _process_parts(chart), seconds)
+
+
+@lru_cache(maxsize=2)
+def foreground_waits(chart: Chart) -> pl.DataFrame:
+    """Rows of `wait` that are part of database time, CPU among them.
+
+    Where a source adds foreground and background up, waits of the class System I/O are left out: background processes
+    make them.
+    """
+    added_up = pl.col("kind").is_null() & ~pl.col("wait_class").fill_null("Other").is_in(BACKGROUND)
+    foreground = (pl.col("kind") == "foreground") & (pl.col("wait_class").fill_null("Other") != "Idle")
+    return chart.frame("wait").filter((foreground | added_up) & pl.col("waited_s_per_s").is_not_null())
 
 
 def _model(of: Literal["database", "processes"], parts: dict[tuple[str, str], float], seconds: float) -> TimeModel:
@@ -87,6 +121,22 @@ def _model(of: Literal["database", "processes"], parts: dict[tuple[str, str], fl
     ordered = sorted(parts.items(), key=lambda part: -part[1])
     shares = tuple(TimeShare(*key, value / seconds, value / total) for key, value in ordered if value > 0)
     return TimeModel(of, total / seconds, shares)
+
+
+def _wait_parts(chart: Chart, waits: pl.DataFrame) -> dict[tuple[str, str], float]:
+    """Seconds by wait, and what is left of database time where the database tells its whole.
+
+    Source: Oracle Database Performance Tuning Guide, "Time model statistics": DB time is CPU time and time in non-idle
+    waits of foreground sessions.
+    """
+    seconds = pl.col("waited_s_per_s") * pl.col("interval_s").fill_null(1.0)
+    grouped = waits.group_by(pl.col("wait_class").fill_null("Other"), "event").agg(seconds.sum().alias("seconds"))
+    parts = {(str(row[0]), str(row[1])): float(row[2]) for row in grouped.iter_rows()}
+    told = chart.frame("statistic").filter(pl.col("name") == DB_TIME)
+    whole = float(told.select((pl.col("value") * pl.col("interval_s")).sum()).item() or 0.0)
+    if whole > sum(parts.values()):
+        parts[UNACCOUNTED] = whole - sum(parts.values())
+    return parts
 
 
 def _database_parts(chart: Chart) -> dict[tuple[str, str], float]:

@@ -6,7 +6,14 @@ from functools import cached_property
 import polars as pl
 
 from doctord.analyse import calls, figures, locks, outsiders, processes, statements, vitals
-from doctord.analyse.time import TimeModel, active_sessions, seconds_observed, time_model
+from doctord.analyse.time import (
+    TimeModel,
+    active_sessions,
+    covered_s,
+    foreground_waits,
+    seconds_observed,
+    time_model,
+)
 from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
 from doctord.diagnose.finding import Evidence, Finding, Unseen
@@ -38,8 +45,9 @@ class Case:
 
     @cached_property
     def cpus(self) -> int:
-        """Number of CPUs seen; 0 when the chart holds none."""
-        return self.chart.frame("cpu")["cpu"].drop_nulls().n_unique()
+        """Number of CPUs seen, or told by a database; 0 when the chart holds neither."""
+        told = max((round(figure.mean) for figure in self.figures("v$osstat.NUM_CPUS")), default=0)
+        return self.chart.frame("cpu")["cpu"].drop_nulls().n_unique() or told
 
     @cached_property
     def host_cpu(self) -> pl.DataFrame:
@@ -84,7 +92,7 @@ class Case:
     @cached_property
     def dbs(self) -> list[str]:
         """The database servers that were seen."""
-        names = [self.chart.frame(table)["db"].drop_nulls().unique() for table in ("session", "statistic")]
+        names = [self.chart.frame(table)["db"].drop_nulls().unique() for table in ("session", "statistic", "wait")]
         return pl.concat(names).unique().sort().to_list()
 
     def figures(self, name: str) -> list[figures.Figure]:
@@ -110,8 +118,11 @@ class Case:
         return figures.mean(self.host_cpu if table == "cpu" else self.chart.frame(table), column)
 
     def database_time_s(self) -> float:
-        """Database time in seconds over the interval."""
-        return float(self.active["interval_s"].sum() or 0.0)
+        """Database time in seconds over the interval: of sampled sessions, else as the database tells it."""
+        sampled = float(self.active["interval_s"].sum() or 0.0)
+        if sampled or self.time.of != "database":
+            return sampled
+        return self.time.seconds_per_second * covered_s(foreground_waits(self.chart))
 
     def waited(self, db: str, *wait_classes: str) -> float:
         """Share (0 to 1) of all database time that sessions of one server spent in some wait classes."""

@@ -59,13 +59,10 @@ def _there(lake: Path, table: str, day: date) -> pl.DataFrame:
 
 def _write(place: Place, table: str, day: date, rows: pl.DataFrame) -> None:
     """A file as the sealer writes it: sorted by what rows are about, times in UTC without saying so."""
-    schema = pa.schema(
-        [
-            field.with_type(pa.timestamp("us")) if pa.types.is_timestamp(field.type) else field
-            for field in arrow_schema(TABLES[table])
-        ]
-    )
-    ordered = rows.sort([*TABLES[table].entity, "ts"]).to_arrow().cast(arrow_schema(TABLES[table])).cast(schema)
+    schema = arrow_schema(TABLES[table])
+    zoneless = [pa.timestamp("us") if pa.types.is_timestamp(kind) else kind for kind in schema.types]
+    ordered = rows.sort([*TABLES[table].entity, "ts"]).to_arrow().cast(schema)
+    ordered = ordered.cast(pa.schema(list(zip(schema.names, zoneless, strict=True))))
     begun = rows["ts"].min()
     assert isinstance(begun, datetime)  # noqa: S101 - every row has a ts
     folder = place.sealed / table / day.isoformat()

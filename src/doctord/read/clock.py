@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from doctord.read.source import Source
 
 ASSUMED_STEP_S = 1.0
+A_MINUTE = timedelta(minutes=1)  # by so much may what was written be later than the file's last change
 NAMED_DAY = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
 
 
@@ -24,7 +25,8 @@ class Clock:
         Raises:
             ValueError: it is no time of day.
         """
-        day = self._day or self._source.day or _named_day(self._source) or _changed_day(self._source)
+        time_of_day = timedelta(hours=hour, minutes=minute, seconds=second)
+        day = self._day or self._source.day or _named_day(self._source) or _changed_day(self._source, time_of_day)
         begun = datetime(day.year, day.month, day.day, hour, minute, tzinfo=self._source.zone or UTC)
         moment = begun + timedelta(seconds=second)
         self._day = day
@@ -59,10 +61,10 @@ def _named_day(source: Source) -> date | None:
         return None
 
 
-def _changed_day(source: Source) -> date:
+def _changed_day(source: Source, time_of_day: timedelta) -> date:
     if source.modified is None:
         source.note("no date beside its times of day: the first day is taken for 1970-01-01 (--day tells)")
         return date(1970, 1, 1)
-    day = source.modified.astimezone(source.zone or UTC).date()
+    day = (source.modified.astimezone(source.zone or UTC) - time_of_day + A_MINUTE).date()
     source.note(f"no date beside its times of day: {day}, when it was last written, is taken (--day tells)")
     return day

@@ -53,11 +53,8 @@ def _page(document: Mapping[str, Any], width: int) -> Iterator[Text]:
     read = sum(1 for file in files if file["error"] is None)
     rows = sum(sum(file["rows"].values()) for file in files)
     skipped = sum(file["skipped_lines"] for file in files)
-    yield from hanging(
-        "",
-        f"{read} of {_count(len(files), 'file')} read: {_count(rows, 'row')}, {_count(skipped, 'line')} skipped",
-        width,
-    )
+    total = f"{read} of {_count(len(files), 'file')} read: {_count(rows, 'row')}, {_count(skipped, 'line')} skipped"
+    yield from hanging("", total, width)
     if document["lake"]:
         new = sum(document["kept"].values())
         yield from hanging("", f"{_count(new, 'row')} new in {document['lake']}", width)
@@ -70,10 +67,9 @@ def _file(file: Mapping[str, Any], width: int) -> Iterator[Text]:
         if file["error"]["hint"]:
             yield from hanging(f"  {HINT}", file["error"]["hint"], width)
         return
-    span = (
-        f"{file['since'][:19].replace('T', ' ')} to {file['until'][:19].replace('T', ' ')} UTC" if file["since"] else ""
-    )
-    yield from hanging("  ", ", ".join(filter(None, (file["format"], span, *file["dbs"], *file["hosts"]))), width)
+    since, until = ((file[end] or "")[:19].replace("T", " ") for end in ("since", "until"))
+    span = f"{since} to {until} UTC" if since != until else f"{until} UTC"
+    yield from hanging("  ", ", ".join((file["format"], span, *file["dbs"], *file["hosts"])), width)
     yield from hanging("  ", ", ".join(f"{table} {count:,}" for table, count in file["rows"].items()), width)
     for note in file["notes"]:
         yield from hanging("  note: ", note, width)
