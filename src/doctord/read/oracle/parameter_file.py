@@ -1,0 +1,167 @@
+"""Oracle's parameter files as text: init.ora, an spfile written by `create pfile`, or what `strings` shows of one.
+
+It yields `setting` (component oracle): the name in small letters, quotes taken off, the parts of a list joined by `, `
+as v$parameter shows them, and sizes such as `6G` in bytes. `sid.name=` is of that instance, `*.name=` of all (null).
+The database is that of `db_name`, the time of the rows that when the file was last written. A password is not kept.
+
+A binary spfile is refused: its blocks cannot be told from damage.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from doctord._native import Batch
+from doctord.chart.rows import micros, rows
+from doctord.errors import Refusal
+from doctord.read.clock import untimed
+from doctord.read.source import Source
+
+NAME = "Oracle parameter files (init.ora, spfile as text)"
+NOT_A_PARAMETER = "not a parameter"
+NO_END = "a value whose quote or bracket is not closed"
+
+# Of these no other program's settings have two.
+KNOWN = (
+    "audit_file_dest|background_dump_dest|control_files|db_block_size|db_cache_size|db_create_file_dest|db_domain|db_name"
+    "|db_recovery_file_dest|diagnostic_dest|dispatchers|job_queue_processes|log_archive_dest(?:_\\d+)?|log_buffer"
+    "|memory_target|open_cursors|pga_aggregate_target|processes|remote_login_passwordfile|sga_max_size|sga_target"
+    "|shared_pool_size|undo_management|undo_tablespace"
+)
+SNIFFED = re.compile(rf"^[ \t]*(?:[\w$#*]+\.)?({KNOWN})[ \t]*=", re.MULTILINE | re.IGNORECASE)
+OF_ALL = re.compile(r"^\*\.\w+ *=", re.MULTILINE)
+POINTER = re.compile(r"\A\s*spfile\s*=", re.IGNORECASE)
+ASSIGNMENT = re.compile(r"\s*(?:(?P<sid>[\w$#*]+)\.)?(?P<name>\w+)\s*=\s*(?P<value>.*?)\s*$")
+PARTS = re.compile(r"""'(?P<single>[^']*)'|"(?P<double>[^"]*)"|(?P<plain>[^,'"]+)""")
+SIZE = re.compile(r"(\d+)([KMGTPE])", re.IGNORECASE)
+PASSWORD = re.compile(r"(?i)(password\s*=\s*)[^\s,;)]+")
+HIDDEN = r"\1(not shown)"
+
+
+@dataclass
+class Parameter:
+    """A parameter as the file has it, perhaps on several lines from the first one on."""
+
+    line: int
+    sid: str | None
+    name: str
+    value: str
+
+
+def sniff(head: str) -> bool:
+    """Whether a file that begins so holds parameters of Oracle, as text or binary."""
+    names = {found[1].lower() for found in SNIFFED.finditer(head)}
+    return len(names) > 1 or bool(OF_ALL.search(head) and names) or bool(POINTER.match(head))
+
+
+def read(source: Source) -> Iterator[Batch]:
+    """Rows of `setting`.
+
+    Raises:
+        Refusal: it is a binary spfile.
+    """
+    if "\0" in source.head:
+        raise Refusal(
+            f"{source.name}: a binary spfile",
+            "`create pfile='/tmp/init.ora' from spfile;` writes it as text, `strings` shows most of it",
+        )
+    last: dict[tuple[str | None, str], Parameter] = {}
+    for parameter in _parameters(source):
+        key = (parameter.sid, parameter.name)
+        if key in last and last[key].value != parameter.value:
+            source.note(f"{parameter.name} is set more than once: the last value counts")
+        last[key] = parameter
+    if last:
+        yield rows("setting", _rows(source, list(last.values())))
+
+
+def _parameters(source: Source) -> Iterator[Parameter]:
+    held: Parameter | None = None
+    for number, raw in source.lines():
+        text = without_comment(raw, in_quote=_open_quote(held.value) if held else None).strip()
+        if not text:
+            continue
+        begun = ASSIGNMENT.match(text)
+        if begun is None and held and is_open(held.value):
+            held.value = held.value.removesuffix("\\") + text
+        elif begun is None:
+            source.skip(number, NOT_A_PARAMETER)
+        else:
+            if held:
+                yield from _whole(source, held)
+            sid = None if begun["sid"] == "*" else begun["sid"]
+            held = Parameter(number, sid, begun["name"].lower(), begun["value"])
+    if held:
+        yield from _whole(source, held)
+
+
+def _whole(source: Source, parameter: Parameter) -> Iterator[Parameter]:
+    if is_open(parameter.value):
+        source.skip(parameter.line, NO_END)
+    else:
+        yield parameter
+
+
+def without_comment(text: str, in_quote: str | None = None) -> str:
+    """A line up to the first `#` that is not quoted; it may begin inside of a quote.
+
+    >>> without_comment("log_archive_format='arch#%s.log' # sequence")
+    "log_archive_format='arch#%s.log' "
+    """
+    quote = in_quote
+    for place, character in enumerate(text):
+        if quote:
+            quote = None if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        elif character == "#":
+            return text[:place]
+    return text
+
+
+def is_open(value: str) -> bool:
+    """Whether a value goes on in the next line.
+
+    >>> is_open("('/a/control01.ctl',"), is_open("'/a/b"), is_open("(a, b)"), is_open("16")
+    (True, True, False, False)
+    """
+    bare = re.sub(r"'[^']*'|\"[^\"]*\"", "", value)
+    return _open_quote(value) is not None or bare.count("(") > bare.count(")") or value.endswith((",", "\\"))
+
+
+def _open_quote(value: str) -> str | None:
+    rest = re.sub(r"'[^']*'|\"[^\"]*\"", "", value)
+    found = re.search(r"['\"]", rest)
+    return found[0] if found else None
+
+
+def plain_value(text: str) -> tuple[str, str | None]:
+    r"""A value as v$parameter has it, and its unit.
+
+    >>> plain_value("('/a/control01.ctl', \"/b/control02.ctl\")"), plain_value("6G"), plain_value("'AUTO'")
+    (('/a/control01.ctl, /b/control02.ctl', None), ('6442450944', 'bytes'), ('AUTO', None))
+    """
+    listed = text.startswith("(") and text.endswith(")") and "=" not in text
+    parts = [
+        next(part for part in found.groups() if part is not None).strip()
+        for found in PARTS.finditer(text[1:-1] if listed else text)
+    ]
+    value = ", ".join(part for part in parts if part)
+    if size := SIZE.fullmatch(value):
+        return str(int(size[1]) << 10 * ("KMGTPE".index(size[2].upper()) + 1)), "bytes"
+    return PASSWORD.sub(HIDDEN, value), None
+
+
+def _rows(source: Source, parameters: list[Parameter]) -> Iterator[dict[str, Any]]:
+    name = next((plain_value(held.value)[0] for held in parameters if held.name == "db_name"), None)
+    common = {
+        "ts": micros(untimed(source, 1)[0]),
+        "component": "oracle",
+        "db": f"oracle:{name}" if name else "oracle",
+        "source": "parameter file",
+        "source_file": source.name,
+    }
+    for held in parameters:
+        value, unit = plain_value(held.value)
+        yield common | {"instance": held.sid, "name": held.name, "value": value, "unit": unit, "line": held.line}
