@@ -1,0 +1,46 @@
+"""Moments as Oracle's reports print them: `23-Apr-14 18:30:40`, `26-JUL-13 01.00.41 PM`, in whatever language."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from doctord.read.moments import ZONE_ASSUMED
+from doctord.read.source import Source
+
+MOMENT = r"\d\d?-\w{2,5}\.?-\d\d(?:\d\d)?,? +\d\d?[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d+)?(?: ?[AP]M\b)?"
+PARTS = re.compile(r"(\d\d?)-(\w{2,5})\.?-(\d{4}|\d\d),? +(\d\d?)[:.](\d\d)(?:[:.](\d\d))?(?:[.,]\d+)?(?: ?([AP]M))?")
+# What the names of months begin with in English, German, French, Italian, Spanish and Portuguese.
+MONTHS = (
+    ("JAN", "GEN", "ENE"),
+    ("FEB", "FÉV", "FEV"),
+    ("MAR", "MÄR", "MRZ"),
+    ("APR", "AVR", "ABR"),
+    ("MAY", "MAI", "MAG"),
+    ("JUN", "JUIN", "GIU"),
+    ("JUL", "JUIL", "LUG"),
+    ("AUG", "AOÛ", "AOU", "AGO"),
+    ("SEP", "SET"),
+    ("OCT", "OKT", "OTT", "OUT"),
+    ("NOV"),
+    ("DEC", "DEZ", "DÉC", "DIC"),
+)
+
+
+def report_moment(text: str, source: Source) -> datetime | None:
+    """The moment that a text begins with; null when it is none. Without `--zone` UTC is taken, which a note says.
+
+    A year of two digits is one from 1970 to 2069.
+    """
+    found = PARTS.match(text.strip())
+    if found is None:
+        return None
+    day, name, year, hour, minute, second, half = found.groups()
+    month = next((at for at, begins in enumerate(MONTHS, 1) if name.upper().startswith(begins)), 0)
+    full_year = int(year) if len(year) == 4 else int(year) + (1900 if int(year) >= 70 else 2000)
+    hours = int(hour) % 12 + (12 if half == "PM" else 0) if half else int(hour)
+    try:
+        midnight = datetime(full_year, month, int(day), tzinfo=source.zone or UTC)
+    except ValueError:
+        return None
+    if source.zone is None:
+        source.note(ZONE_ASSUMED)
+    return midnight + timedelta(hours=hours, minutes=int(minute), seconds=int(second or 0))
