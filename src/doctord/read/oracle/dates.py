@@ -9,7 +9,7 @@ from doctord.read.source import Source
 MOMENT = r"\d\d?-\w{2,5}\.?-\d\d(?:\d\d)?,? +\d\d?[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d+)?(?: ?[AP]M\b)?"
 PARTS = re.compile(r"(\d\d?)-(\w{2,5})\.?-(\d{4}|\d\d),? +(\d\d?)[:.](\d\d)(?:[:.](\d\d))?(?:[.,]\d+)?(?: ?([AP]M))?")
 # What the names of months begin with in English, German, French, Italian, Spanish and Portuguese.
-MONTHS = (
+MONTHS: tuple[tuple[str, ...], ...] = (
     ("JAN", "GEN", "ENE"),
     ("FEB", "FÉV", "FEV"),
     ("MAR", "MÄR", "MRZ"),
