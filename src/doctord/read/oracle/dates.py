@@ -20,7 +20,7 @@ MONTHS: tuple[tuple[str, ...], ...] = (
     ("AUG", "AOÛ", "AOU", "AGO"),
     ("SEP", "SET"),
     ("OCT", "OKT", "OTT", "OUT"),
-    ("NOV"),
+    ("NOV",),
     ("DEC", "DEZ", "DÉC", "DIC"),
 )
 
