@@ -3,7 +3,7 @@
 import json as json_text
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from doctord.chart.chart import Chart
 from doctord.chart.repeats import without_repeats
-from doctord.cli.arguments import Refusal
+from doctord.cli.arguments import Refusal, parse_duration, parse_moment
 from doctord.lake.imports import keep
 from doctord.read.archive import found
 from doctord.read.formats import FORMATS, zone_named
@@ -26,13 +26,14 @@ from doctord.report import files_read
 WAITING_ROWS = 2_000_000
 
 
-def told(zone: str | None, day: str | None, every_s: float | None, unit_s: float | None) -> Told:
+def told(zone: str | None, day: str | None, every: str | None, unit: str | None) -> Told:
     """What the user says of files that do not say it themselves."""
     try:
         known = date.fromisoformat(day) if day else None
     except ValueError as error:
         raise Refusal(f"{day!r} is no date", "write it as 2026-11-20") from error
-    return Told(zone_named(zone), None if unit_s is None else unit_s * 1e6, known, every_s)
+    unit_us = parse_duration(unit) * 1e6 if unit else None
+    return Told(zone_named(zone), unit_us, known, parse_duration(every) if every else None)
 
 
 def list_formats(*, json: bool) -> None:
@@ -71,6 +72,24 @@ def chart_of(paths: Sequence[Path], told: Told) -> Chart:
     if not any(file.tables for file in files):
         raise Refusal("nothing in these files can be used", "doctord read says what each of them is")
     return Chart(_tables_of(files))
+
+
+def examined(paths: Sequence[Path], told: Told, since: str | None, until: str | None, past: str) -> tuple[Chart, Chart]:
+    """What files tell of the time between two moments (of all of it, where none is said), and of the time before.
+
+    Raises:
+        Refusal: nothing in them could be used, or nothing is of that time.
+    """
+    whole = chart_of(paths, told)
+    if whole.since is None or whole.until is None or (since is None and until is None):
+        return whole, Chart()
+    begin = parse_moment(since) if since else whole.since - timedelta(microseconds=1)
+    end = parse_moment(until) if until else whole.until
+    chart = whole.between(begin, end)
+    if chart.until is None:
+        held = f"they tell of {whole.since:%F %T} to {whole.until:%F %T} UTC"
+        raise Refusal(f"nothing in these files is of {begin:%F %T} to {end:%F %T} UTC", held)
+    return chart, whole.between(begin - timedelta(seconds=parse_duration(past)), begin)
 
 
 def each_read(paths: Sequence[Path], told: Told) -> Iterator[FileRead]:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import Refusal, parse_duration, said
+from doctord.cli.arguments import Refusal, said
 
 ZONE = typer.Option(metavar="NAME", help="Time zone of files that do not say theirs: Europe/Paris.")
 DAY = typer.Option(metavar="DATE", help="Date of the first time of day in files without one: 2026-11-20.")
@@ -40,5 +40,5 @@ def read(
             return
         if not paths:
             raise Refusal("there is nothing to read", "doctord read PATH..., or doctord read --formats")
-        told = _read.told(zone, day, parse_duration(every) if every else None, parse_duration(unit) if unit else None)
+        told = _read.told(zone, day, every, unit)
         raise typer.Exit(_read.read(paths, told, lake, json=json))

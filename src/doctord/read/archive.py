@@ -187,8 +187,7 @@ def _kind(path: Path) -> str | None:
                 return "zip"
             if is_compressed(head):
                 raw.seek(0)
-                with unpacked(raw) as stream:
-                    head = stream.read(512)
+                head = unpacked(raw).read(512)
     except UNPACK_ERRORS:
         return None  # whoever reads it says what is wrong
     return "tar" if head[TAR_MAGIC_AT:].startswith(TAR_MAGIC) else None

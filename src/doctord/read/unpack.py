@@ -43,13 +43,25 @@ def is_compressed(head: bytes) -> bool:
     return any(head.startswith(magic) for magic in PACKED)
 
 
+class _Xz(lzma.LZMAFile):
+    """Closes what it reads from, as the streams of the other kinds do."""
+
+    def __init__(self, packed: io.BufferedReader) -> None:
+        super().__init__(packed)
+        self._packed = packed
+
+    def close(self) -> None:
+        super().close()
+        self._packed.close()
+
+
 def _uncompressed(packed: io.BufferedReader) -> io.BufferedReader:
     magic = packed.peek(8)[:8]
     kind = next((kind for begin, kind in PACKED.items() if magic.startswith(begin)), None)
     if kind is None:
         return packed
     if kind == "xz":
-        return io.BufferedReader(cast("io.RawIOBase", lzma.LZMAFile(packed)), HEAD_BYTES)
+        return io.BufferedReader(cast("io.RawIOBase", _Xz(packed)), HEAD_BYTES)
     return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(packed), kind), HEAD_BYTES)
 
 

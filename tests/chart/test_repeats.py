@@ -1,0 +1,48 @@
+"""Rows that tell again what others told."""
+
+from datetime import UTC, datetime
+
+import polars as pl
+
+from doctord.chart.chart import Chart
+from doctord.chart.repeats import without_repeats
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def cpu(**values: object) -> pl.DataFrame:
+    return Chart.from_rows(cpu=[{"ts": NOON, "interval_s": 600.0, "host": "a"} | values]).frame("cpu")
+
+
+def kept(*parts: pl.DataFrame) -> list[int]:
+    return [part.height for part in without_repeats("cpu", parts)]
+
+
+def test_a_file_twice() -> None:
+    assert kept(cpu(usr_pct=1.0), cpu(usr_pct=1.0)) == [1, 0]
+
+
+def test_the_same_seen_by_another_tool() -> None:
+    assert kept(cpu(usr_pct=1.0, interval_s=600.0), cpu(usr_pct=1.04, interval_s=600.4)) == [1, 0]
+
+
+def test_another_host_cpu_or_length_is_something_else() -> None:
+    assert kept(cpu(usr_pct=1.0), cpu(usr_pct=1.0, host="b"), cpu(usr_pct=1.0, cpu=0)) == [1, 1, 1]
+    assert kept(cpu(usr_pct=1.0), cpu(usr_pct=1.0, interval_s=3600.0)) == [1, 1]
+
+
+def test_what_adds_a_column_is_kept() -> None:
+    assert kept(cpu(usr_pct=1.0), cpu(run_queue=3.0), cpu(usr_pct=1.0, run_queue=3.0)) == [1, 1, 1]
+
+
+def test_equal_rows_of_one_file_are_kept() -> None:
+    double = pl.concat([cpu(usr_pct=1.0)] * 2)
+    assert kept(double, cpu(usr_pct=1.0)) == [2, 0]
+
+
+def test_events_are_told_apart_by_all_that_they_tell() -> None:
+    events = [
+        Chart.from_rows(event=[{"ts": NOON, "host": "a", "kind": "error", "subject": "x", "text": text}]).frame("event")
+        for text in ("one", "two", "one")
+    ]
+    assert [part.height for part in without_repeats("event", events)] == [1, 1, 0]
