@@ -12,6 +12,7 @@ class Figure:
     """One named figure of one entity over the interval: its mean, its last and its largest reading."""
 
     db: str | None
+    instance: str | None
     entity: str | None
     name: str
     mean: float
@@ -21,12 +22,12 @@ class Figure:
 
 
 def figures(chart: Chart, name: str) -> list[Figure]:
-    """The figures of that name in `statistic`, one per database server and entity, largest mean first."""
+    """The figures of that name in `statistic`, one per server, instance and entity, largest mean first."""
     weight = pl.col("interval_s").fill_null(1.0)
     grouped = (
         chart.frame("statistic")
         .filter((pl.col("name") == name) & pl.col("value").is_not_null())
-        .group_by("db", "entity")
+        .group_by("db", "instance", "entity")
         .agg(
             ((pl.col("value") * weight).sum() / weight.sum()).alias("mean"),
             pl.col("value").last().alias("last"),
@@ -36,7 +37,9 @@ def figures(chart: Chart, name: str) -> list[Figure]:
         .sort("mean", descending=True)
     )
     return [
-        Figure(row["db"], row["entity"], name, row["mean"], row["last"], row["largest"], row["unit"] or "")
+        Figure(
+            row["db"], row["instance"], row["entity"], name, row["mean"], row["last"], row["largest"], row["unit"] or ""
+        )
         for row in grouped.iter_rows(named=True)
     ]
 

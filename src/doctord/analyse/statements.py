@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from doctord.analyse.time import active_sessions, seconds_observed
+from doctord.analyse.time import active_sessions, seconds_observed, time_model
 from doctord.chart.chart import Chart
 
 
@@ -12,14 +12,15 @@ from doctord.chart.chart import Chart
 class Statement:
     """One normalised statement over the interval.
 
-    `share` is its part of database time, by the server's own timing or by sampled sessions, whichever saw more of it.
-    What was not measured is null.
+    `share` is its part of database time, by the server's own timing or by sampled sessions, whichever saw more of it;
+    `cpu` is the part of its time on a CPU (0 to 1). What was not measured is null.
     """
 
     db: str
     statement_id: str
     text: str | None
     share: float
+    cpu: float | None
     calls_per_s: float | None
     elapsed_ms: float | None
     rows_per_call: float | None
@@ -29,9 +30,9 @@ class Statement:
 
 def statements(chart: Chart) -> list[Statement]:
     """Statements that took part of the database time, largest share first."""
-    seconds = seconds_observed(chart)
-    total = float(active_sessions(chart)["interval_s"].sum() or 0.0)
-    if not seconds or not total:
+    seconds, model = seconds_observed(chart), time_model(chart)
+    total = model.seconds_per_second * seconds
+    if model.of != "database" or not total:
         return []
     merged = _timed(chart).join(_sampled(chart), on=["db", "statement_id"], how="full", coalesce=True)
     # the server times what has ended, and the leader alone; samples hold what still runs, and parallel workers
@@ -44,6 +45,7 @@ def _timed(chart: Chart) -> pl.DataFrame:
     weight = pl.col("interval_s")
     rates = {
         "elapsed_s": "elapsed_s_per_s",
+        "cpu_s": "cpu_s_per_s",
         "calls": "calls_per_s",
         "rows": "rows_per_s",
         "temp_bytes": "temp_bytes_per_s",
@@ -79,6 +81,7 @@ def _statement(row: dict[str, float | None], seconds: float) -> Statement:
         statement_id=str(row["statement_id"]),
         text=None if row["text"] is None else str(row["text"]),
         share=row["share"] or 0.0,
+        cpu=min(row["cpu_s"] / row["elapsed_s"], 1.0) if row["cpu_s"] is not None and row["elapsed_s"] else None,
         calls_per_s=None if calls is None else calls / seconds,
         elapsed_ms=row["elapsed_s"] * 1000 / calls if row["elapsed_s"] is not None and calls else None,
         rows_per_call=row["rows"] / calls if row["rows"] is not None and calls else None,

@@ -14,6 +14,7 @@ from doctord.analyse.time import (
     seconds_observed,
     time_model,
 )
+from doctord.analyse.waits import Wait, background, foreground
 from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
 from doctord.diagnose.finding import Evidence, Finding, Unseen
@@ -88,6 +89,16 @@ class Case:
     def vitals(self) -> dict[str, vitals.Vital]:
         """The vital signs of this chart, by name."""
         return vitals.vitals(self.chart)
+
+    @cached_property
+    def waits(self) -> dict[str, Wait]:
+        """What client sessions waited for as the server counted it, by event; empty where waits were sampled."""
+        return foreground(self.chart)
+
+    @cached_property
+    def background(self) -> dict[str, Wait]:
+        """What background processes waited for, likewise."""
+        return background(self.chart)
 
     @cached_property
     def dbs(self) -> list[str]:

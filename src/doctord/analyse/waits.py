@@ -1,0 +1,83 @@
+"""Wait events as a server counted them: how often, how long, and the time that went into them.
+
+Rows of `wait` come from reports over whole intervals (AWR, Statspack). Sampled waits are in `session` instead.
+"""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from doctord.chart.chart import Chart
+
+INSTANCE = ("db", "instance")
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """One wait event over the intervals that were reported, all instances together.
+
+    `ms` is the mean duration, weighted by the number of waits; null where that is not known, as `per_second` is.
+    """
+
+    event: str
+    wait_class: str
+    seconds_per_second: float
+    per_second: float | None
+    ms: float | None
+
+
+def foreground(chart: Chart) -> dict[str, Wait]:
+    """What client sessions waited for, by event; where a report does not tell sessions apart, what all waited for."""
+    return _by_event(chart, "foreground")
+
+
+def background(chart: Chart) -> dict[str, Wait]:
+    """What background processes waited for, by event; likewise."""
+    return _by_event(chart, "background")
+
+
+def reported(chart: Chart) -> pl.DataFrame:
+    """Seconds that reports of waits cover, for each instance: columns db, instance, seconds."""
+    intervals = _weighted(chart).select(*INSTANCE, "ts", "weight").unique()
+    return intervals.group_by(*INSTANCE).agg(pl.col("weight").sum().alias("seconds"))
+
+
+def _weighted(chart: Chart) -> pl.DataFrame:
+    """Rows of `wait` with their weight: the interval; a list without one (of top events, say) stands for itself."""
+    return chart.frame("wait").with_columns(weight=pl.col("interval_s").fill_null(1.0)).filter(pl.col("weight") > 0)
+
+
+def _by_event(chart: Chart, kind: str) -> dict[str, Wait]:
+    rows = (
+        _weighted(chart)
+        .filter((pl.col("kind") == kind) | pl.col("kind").is_null())
+        .join(reported(chart), on=INSTANCE, nulls_equal=True)
+        .with_columns(part=pl.col("weight") / pl.col("seconds"), count=pl.col("waits_per_s") * pl.col("weight"))
+    )
+    timed = pl.col("avg_wait_ms").is_not_null() & (pl.col("count") > 0)
+    known = pl.col("count").is_not_null().any()
+    grouped = rows.group_by("event").agg(
+        pl.col("wait_class").drop_nulls().last(),
+        (pl.col("waited_s_per_s") * pl.col("part")).sum().alias("seconds_per_second"),
+        pl.when(known).then((pl.col("waits_per_s") * pl.col("part")).sum()).alias("per_second"),
+        pl.when(timed.any()).then((pl.col("avg_wait_ms") * pl.col("count")).filter(timed).sum()).alias("timed_ms"),
+        pl.col("count").filter(timed).sum().alias("timed"),
+    )
+    return {row["event"]: _wait(row) for row in grouped.iter_rows(named=True)}
+
+
+def _wait(row: dict[str, str | float | None]) -> Wait:
+    seconds, per_second = float(row["seconds_per_second"] or 0.0), row["per_second"]
+    timed_ms, timed = row["timed_ms"], row["timed"]
+    ms = None
+    if timed_ms is not None and timed:
+        ms = float(timed_ms) / float(timed)
+    elif seconds and per_second:
+        ms = seconds * 1000 / float(per_second)
+    return Wait(
+        event=str(row["event"]),
+        wait_class=str(row["wait_class"] or "Other"),
+        seconds_per_second=seconds,
+        per_second=None if per_second is None else float(per_second),
+        ms=ms,
+    )
