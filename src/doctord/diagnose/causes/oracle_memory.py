@@ -1,0 +1,198 @@
+"""Oracle's memory: buffer cache, work areas, shared pool."""
+
+from collections.abc import Iterator
+
+from doctord.analyse.figures import Figure
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.evidence import Sign, weigh
+from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.oracle import counted, leaders, share, waited
+from doctord.diagnose.words import in_bytes, in_rate, in_share
+
+READS = ("db file sequential read", "cell single block physical read", "db file scattered read",
+         "cell multiblock physical read", "db file parallel read", "read by other session")  # fmt: skip
+TEMP = ("direct path read temp", "direct path write temp")
+# Twice the cache is what can be asked for; a fifth of the reads is what can be felt of it.
+LARGER_CACHE = 2.0
+SAVED_READS = 0.2
+MIB = 2**20
+ADVICE = "v$db_cache_advice"
+OVER = "v$pga_target_advice.estd_overalloc_count"
+ALLOCATED = "v$pgastat.total PGA allocated"
+MULTIPASS = "v$sql_workarea_histogram.multipass"
+ONEPASS = "v$sql_workarea_histogram.onepass"
+POOL_WAITS = ("latch: shared pool", "SGA: allocation forcing component growth")
+# A tenth of a second every ten seconds: what is loaded again and again was not let stay.
+RELOADS_PER_S = 1.0
+
+
+@cause(explains=("too_many_single_block_reads", "same_blocks_read"))
+def buffer_cache_small(case: Case) -> Iterator[Finding]:
+    """The buffer cache is smaller than its own advice would have it.
+
+    Looks like: much time in reads, and the advisory expects far fewer of them from a larger cache.
+    Hurts because: blocks are read again that were thrown out a moment ago.
+    Speaks for it: reads that a cache of twice the size would save, by Oracle's own simulation; share of time in reads.
+    Speaks against it: an advisory that stays flat: then statements, not memory.
+    Remedy: Raise db_cache_size (or sga_target) to where the advisory's curve goes flat, if the host has the memory
+        without paging; use huge pages for it. Statements that read without need come first.
+    Verify: Physical reads per second at the same load; the advisory is flat at the new size.
+    Source: Oracle Database Reference 19c, V$DB_CACHE_ADVICE; G. Fawcett, 2005 (reads from 700 to 7 a second).
+    """
+    part = share(case, *READS)
+    best = _larger_cache(case)
+    if best is None or not case.worth_saying(part):
+        return
+    saved, now, larger = best
+    if saved < SAVED_READS:
+        return
+    yield case.finding(
+        f"A larger buffer cache would save {in_share(saved)} of the reads, by Oracle's own advice",
+        impact=part * saved,
+        confidence=0.8,
+        for_=[
+            *waited(case, *READS),
+            Evidence("statistic", f"name = '{ADVICE}.estd_physical_reads' and entity = '{larger}'",
+                     f"{in_share(saved)} fewer reads with {larger} MB", f"{in_share(SAVED_READS)} fewer",
+                     f"it is {now} MB now"),
+        ],
+    )  # fmt: skip
+
+
+@cause()
+def work_areas_spill(case: Case) -> Iterator[Finding]:
+    """Sorts and hash joins do not fit into memory and go through temporary files.
+
+    Looks like: direct path read temp, direct path write temp; one-pass and multi-pass executions.
+    Hurts because: what would be one pass in memory becomes several over disks.
+    Speaks for it: share of the time in temporary reads and writes, executions that needed passes, the PGA's target.
+    Speaks against it: sorts of more than memory could ever hold, in one pass: that is as good as it gets.
+    Remedy: Raise pga_aggregate_target to where the advisory stops saving; look at the statements that sort most (rows
+        and columns they need not carry, joins in the wrong order); give parallel statements more slaves, as each has
+        its own work area.
+    Verify: Multi-pass executions are gone, one-pass ones rare; the share of the temporary waits falls.
+    Source: Oracle Database Performance Tuning Guide 19c, "Tuning the Program Global Area".
+    """
+    part = share(case, *TEMP)
+    if not case.worth_saying(part):
+        return
+    multi = case.total(MULTIPASS)
+    target = case.setting_of_any("pga_aggregate_target")
+    for_, against = weigh(
+        [
+            Sign("statistic", f"name = '{MULTIPASS}'", None if multi is None else multi * case.seconds, 1.0,
+                 "{:,.0f} multi-pass executions", "their input was read from disk more than once",
+                 "one pass was enough: they are large, not starved"),
+        ]
+    )  # fmt: skip
+    yield case.finding(
+        f"Sorts and hash joins wait for temporary files: {in_share(part)} of database time",
+        impact=part,
+        confidence=0.7 if against else 0.85,
+        for_=[
+            *waited(case, *TEMP),
+            *for_,
+            *counted(case, ONEPASS, lambda per_s: f"{in_rate(per_s)} with one pass"),
+            *([Evidence("setting", "name = 'pga_aggregate_target'", in_bytes(int(target)), "", "the target")]
+              if target and target.isdigit() and int(target) else []),
+            *leaders(case, "v$sqlstats.direct_writes", "a statement that writes"),
+        ],
+        against=against,
+    )  # fmt: skip
+
+
+@cause(explains=("work_areas_spill",))
+def pga_over_allocated(case: Case) -> Iterator[Finding]:
+    """The PGA's target is too small even for what cannot be tuned: Oracle goes beyond it.
+
+    Looks like: the advisory counts over-allocations at the present target; memory in use above it.
+    Hurts because: every work area gets the minimum and spills, and the host's memory is used beyond the plan.
+    Speaks for it: estimated over-allocations at the present target, PGA allocated against the target.
+    Speaks against it: an advisory that needs no more at the present size.
+    Remedy: Raise pga_aggregate_target to the smallest size at which the advisory counts no over-allocation; look for
+        sessions that hold much (PL/SQL collections); cap with pga_aggregate_limit.
+    Verify: estd_overalloc_count is 0 at the target, and over allocation count in v$pgastat stands still.
+    Source: Oracle Database Performance Tuning Guide 19c, "Tuning the Program Global Area"; Oracle Database Reference
+        19c, V$PGA_TARGET_ADVICE.
+    """
+    now = _target_now(case)
+    over = [figure for figure in case.figures("v$pgastat.over allocation count") if figure.mean > 0]
+    if (now is None or now.mean <= 0) and not over:
+        return
+    enough = [float(f.entity) for f in case.figures(OVER) if f.mean <= 0 and f.entity and _is_number(f.entity)]
+    target = case.total("v$pgastat.aggregate PGA target parameter")
+    part = share(case, *TEMP)
+    yield case.finding(
+        "The PGA's target is too small: memory is allocated beyond it",
+        impact=part if case.worth_saying(part) else None,
+        confidence=0.85,
+        for_=[
+            *([Evidence("statistic", f"name = '{OVER}' and entity = '{now.entity}'",
+                        f"{now.mean:,.0f} over-allocations expected with {now.entity} MB", "none",
+                        f"none with {min(enough):,.0f} MB" if enough else "at no size that the advisory tried")]
+              if now is not None and now.mean > 0 else []),
+            *counted(case, "v$pgastat.over allocation count", lambda count: f"{count:.3g} over-allocations", "none"),
+            *counted(case, ALLOCATED, lambda used: f"{in_bytes(used)} allocated", in_bytes(target) if target else ""),
+            *waited(case, *TEMP),
+        ],
+    )  # fmt: skip
+
+
+@cause(explains=("hard_parsing",))
+def shared_pool_small(case: Case) -> Iterator[Finding]:
+    """The shared pool has no room: what was parsed is thrown out and loaded again.
+
+    Looks like: latch: shared pool, waits for a component to grow, reloads in the library cache, ORA-04031.
+    Hurts because: cursors that were thrown out are parsed again, and allocation holds latches that all parsing needs.
+    Speaks for it: these waits, reloads per second, what the shared pool's advisory expects of a larger one.
+    Speaks against it: many hard parses of statements that differ in literals alone: no pool is large enough for those.
+    Remedy: Stop literals first (see hard_parsing); then give shared_pool_size a floor, also under automatic memory
+        management, so that the buffer cache cannot eat it.
+    Verify: Reloads per second and these waits fall; no ORA-04031 in the alert log.
+    Source: Oracle Database Performance Tuning Guide 19c, "Tuning the Shared Pool and the Large Pool".
+    """
+    part = share(case, *POOL_WAITS)
+    reloads = case.total("v$librarycache.reloads")
+    if not case.worth_saying(part):
+        return
+    hard = case.total("v$sysstat.parse count (hard)")
+    for_, against = weigh(
+        [
+            Sign("statistic", "name = 'v$librarycache.reloads'", reloads, RELOADS_PER_S, "{:.2g} reloads per s",
+                 "what was parsed did not stay"),
+            Sign("statistic", "name = 'v$sysstat.parse count (hard)'", hard, 100.0, "{:.0f} hard parses per s",
+                 "few new statements", "new statements all the time: no pool would hold them", below=True),
+        ]
+    )  # fmt: skip
+    yield case.finding(
+        f"The shared pool has no room: {in_share(part)} of database time",
+        impact=part,
+        confidence=0.6 if against else 0.8,
+        for_=[*waited(case, *POOL_WAITS), *for_],
+        against=against,
+    )
+
+
+def _larger_cache(case: Case) -> tuple[float, str, str] | None:
+    """Share of reads saved by the largest cache up to twice the size: that share, the size now, the size then."""
+    factors = {figure.entity: figure.mean for figure in case.figures(f"{ADVICE}.size_factor") if figure.entity}
+    reads = {figure.entity: figure.mean for figure in case.figures(f"{ADVICE}.estd_physical_reads") if figure.entity}
+    now = min(factors, key=lambda entity: abs(factors[entity] - 1), default=None)
+    larger = max((e for e in factors if 1 < factors[e] <= LARGER_CACHE), key=lambda e: factors[e], default=None)
+    if now is None or larger is None or not reads.get(now) or larger not in reads:
+        return None
+    return 1 - reads[larger] / reads[now], now, larger
+
+
+def _target_now(case: Case) -> Figure | None:
+    """The advisory's line that is nearest to the target in force."""
+    target = case.setting_of_any("pga_aggregate_target")
+    lines = [figure for figure in case.figures(OVER) if figure.entity and _is_number(figure.entity)]
+    if not lines or not target or not target.isdigit() or not int(target):
+        return None
+    return min(lines, key=lambda figure: abs(float(figure.entity or 0) - int(target) / MIB))
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdigit()

@@ -1,0 +1,207 @@
+"""Oracle's parsing: cursors that are not shared, not kept, or asked for too often."""
+
+from collections.abc import Iterator
+
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.evidence import Sign, weigh
+from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.oracle import counted, idle_pct, leaders, per, share, time_model, waited
+from doctord.diagnose.words import in_rate, in_share
+
+PARSING = "parse time elapsed"
+HARD = "hard parse elapsed time"
+HARD_COUNT = "v$sysstat.parse count (hard)"
+PARSE_COUNT = "v$sysstat.parse count (total)"
+EXECUTIONS = "v$sysstat.execute count"
+POOL = ("latch: shared pool", "latch: row cache objects", "library cache load lock", "cursor: pin S wait on X",
+        "row cache mutex", "row cache lock")  # fmt: skip
+LIBRARY = ("library cache lock", "library cache pin")
+MUTEXES = ("library cache: mutex X", "library cache: mutex S", "library cache: bucket mutex X", "latch: library cache",
+           "latch free")  # fmt: skip
+CURSOR = ("cursor: mutex S", "cursor: mutex X", "cursor: pin S", "cursor: pin X")
+# A handful of new statements a second is any server's; beyond, someone makes them up as he goes.
+HARD_PER_S = 20.0
+HARD_TIME = 0.05
+# Nearly one parse for each execution: nobody keeps a cursor open.
+PARSES_PER_EXECUTION = 0.5
+FINER = 0.01
+MANY_VERSIONS = 100.0
+INVALIDATIONS_PER_S = 0.1
+
+
+@cause(explains=("library_cache_contention", "cursor_contention"))
+def hard_parsing(case: Case) -> Iterator[Finding]:
+    """Statements are new to the server all the time: each is parsed and optimised.
+
+    Looks like: a share of hard parsing in the time model; many hard parses a second; waits for the shared pool.
+    Hurts because: a hard parse costs CPU, and holds latches and mutexes of the shared pool that all parsing needs.
+    Speaks for it: hard parse time as a share of database time, hard parses per second, waits for the shared pool.
+    Speaks against it: few hard parses that take long each: then optimising itself (dynamic sampling, many joins), or
+        cursors that were thrown out.
+    Remedy: Bind variables in place of literals: find the statements that share one FORCE_MATCHING_SIGNATURE. Until the
+        application is mended cursor_sharing = FORCE may serve; test it first. See to it that failed parses stop.
+    Verify: Hard parses per second and hard parse elapsed time fall at the same executions.
+    Source: Oracle Database Performance Tuning Guide 19c, "Tuning the Shared Pool and the Large Pool"; T. Kyte, Expert
+        Oracle Database Architecture, 2005 (bind variables); C. Antognini, 2nd edition, 2014, chapter 12.
+    """
+    parsing, pool = time_model(case, HARD), share(case, *POOL)
+    impact = max(parsing or 0.0, pool)
+    hard = case.total(HARD_COUNT)
+    felt = (parsing or 0.0) >= HARD_TIME or (hard is not None and hard >= HARD_PER_S)
+    if not case.worth_saying(impact) or not felt:
+        return
+    for_, against = weigh(
+        [
+            Sign("statistic", "name = 'v$sys_time_model.hard parse elapsed time'",
+                 None if parsing is None else parsing * 100, HARD_TIME * 100, "hard parsing: {:.1f} % of database time",
+                 "time of sessions, whatever they waited for in it", "the parses themselves take little"),
+            Sign("statistic", f"name = '{HARD_COUNT}'", hard, HARD_PER_S, "{:.1f} hard parses per s",
+                 "statements differ, most likely in literals", "few, so each takes long: optimising, or a reload"),
+        ]
+    )  # fmt: skip
+    yield case.finding(
+        f"Hard parsing takes {in_share(impact)} of database time",
+        impact=impact,
+        confidence=0.65 if against else 0.9,
+        for_=[
+            *for_,
+            *waited(case, *POOL),
+            *_time_model_parts(case),
+            *counted(case, "v$sysstat.parse count (failures)", lambda often: f"{in_rate(often)} that fail"),
+        ],
+        against=against,
+    )
+
+
+@cause(explains=("library_cache_contention",))
+def parse_calls_frequent(case: Case) -> Iterator[Finding]:
+    """The application parses before nearly every execution.
+
+    Looks like: almost as many parse calls as executions, and time in soft parsing or in waits for mutexes.
+    Hurts because: even a soft parse looks the cursor up under a mutex, and costs CPU and a round trip.
+    Speaks for it: parse calls for each execution, parse time less hard parse time, mutex waits.
+    Speaks against it: hard parses as the larger part: see hard_parsing.
+    Remedy: Keep statements open in the application or let its pool cache them; session_cached_cursors helps where
+        it cannot; in PL/SQL use static SQL.
+    Verify: Parse count for each execution and the waits for mutexes fall.
+    Source: Oracle Database Performance Tuning Guide 19c, "Tuning the Shared Pool"; C. Antognini, 2nd edition, 2014,
+        chapter 12 (soft parses).
+    """
+    hard = per(case, HARD_COUNT, PARSE_COUNT)
+    rate = per(case, PARSE_COUNT, EXECUTIONS)
+    soft_time = (time_model(case, PARSING) or 0.0) - (time_model(case, HARD) or 0.0)
+    impact = max(soft_time, share(case, *MUTEXES))
+    if rate is None or rate < PARSES_PER_EXECUTION or not case.worth_saying(impact):
+        return
+    for_, against = weigh(
+        [
+            Sign("statistic", f"name = '{PARSE_COUNT}'", rate, PARSES_PER_EXECUTION, "{:.2f} parse calls an execution",
+                 "cursors are not kept open"),
+            Sign("statistic", f"name = '{HARD_COUNT}'", None if hard is None else hard * 100, 10.0,
+                 "{:.1f} % of the parses are hard", "the parses are soft", "hard parsing is the larger trouble",
+                 below=True),
+        ]
+    )  # fmt: skip
+    yield case.finding(
+        f"Statements are parsed for nearly every execution: {in_share(impact)} of database time",
+        impact=impact,
+        confidence=0.6 if against else 0.8,
+        for_=[*for_, *waited(case, *MUTEXES), *_time_model_parts(case)],
+        against=against,
+    )
+
+
+@cause()
+def library_cache_contention(case: Case) -> Iterator[Finding]:
+    """Sessions wait for one another in the library cache.
+
+    Looks like: library cache lock, library cache pin, library cache: mutex X, library cache load lock.
+    Hurts because: an object that is altered, compiled or loaded is closed to all who want to use it; a popular one is
+        reached under one mutex by all.
+    Speaks for it: share of these waits; invalidations and reloads; the mutexes with most sleeps.
+    Speaks against it: a host without a free CPU: a holder that is not running makes mutexes look contended.
+    Remedy: With locks and pins: no DDL, grants, compilations and gathering of statistics in busy hours. With mutexes:
+        fewer parse calls, a popular PL/SQL package called less often or marked hot (dbms_shared_pool.markhot).
+    Verify: The share of these waits; invalidations per second.
+    Source: Oracle Database Reference 19c, "Descriptions of Wait Events", library cache lock, library cache: mutex X;
+        Oracle Support, "Library cache: mutex X" (Doc ID 727400.1).
+    """
+    events = (*LIBRARY, *MUTEXES)
+    part = share(case, *events)
+    if not case.worth_saying(part):
+        return
+    idle = idle_pct(case)
+    for_, against = weigh(
+        [
+            Sign("statistic", "name = 'v$librarycache.invalidations'", case.total("v$librarycache.invalidations"),
+                 INVALIDATIONS_PER_S, "{:.2g} invalidations per s", "something changes objects in use"),
+            Sign("cpu", "cpu is null", idle, 10.0, "{:.0f} % of the CPU time idle",
+                 "the holders were running", "holders that wait for a CPU may be all there is to it"),
+        ]
+    )  # fmt: skip
+    yield case.finding(
+        f"Sessions wait for each other in the library cache: {in_share(part)} of database time",
+        impact=part,
+        confidence=0.6 if against else 0.8,
+        for_=[
+            *waited(case, *events),
+            *leaders(case, "v$mutex_sleep.wait_time", "where they sleep"),
+            *leaders(case, "v$librarycache.reloads", "what is loaded again"),
+            *for_,
+        ],
+        against=against,
+    )
+
+
+@cause()
+def cursor_contention(case: Case) -> Iterator[Finding]:
+    """Sessions wait for one another on a cursor, or on the list of its versions.
+
+    Looks like: cursor: pin S, cursor: mutex S, cursor: mutex X.
+    Hurts because: to execute a cursor it is pinned under its mutex; many child cursors make the search long.
+    Speaks for it: share of these waits, statements with many versions, executions per second of one statement.
+    Speaks against it: a host without a free CPU.
+    Remedy: Find why the versions are not shared (v$sql_shared_cursor): bind lengths, optimiser settings by session,
+        roles; one very popular statement can be split by a comment in its text, or called less often.
+    Verify: The share of these waits; version counts.
+    Source: Oracle Database Reference 19c, "Descriptions of Wait Events", cursor: mutex S; Oracle Support, "High SQL
+        version counts" (Doc ID 296377.1).
+    """
+    part = share(case, *CURSOR)
+    if not case.worth_saying(part):
+        return
+    versions = [figure for figure in case.figures("v$sqlstats.version_count") if figure.mean >= MANY_VERSIONS]
+    for_, against = weigh(
+        [
+            Sign("cpu", "cpu is null", idle_pct(case), 10.0, "{:.0f} % of the CPU time idle",
+                 "the holders were running",
+                 "holders that wait for a CPU may be all there is to it"),
+        ]
+    )  # fmt: skip
+    yield case.finding(
+        f"Sessions wait for each other on cursors: {in_share(part)} of database time",
+        impact=part,
+        confidence=0.6 if against else 0.8,
+        for_=[
+            *waited(case, *CURSOR),
+            *(leaders(case, "v$sqlstats.version_count", "many versions of one statement") if versions else []),
+            *for_,
+        ],
+        against=against,
+    )
+
+
+def _time_model_parts(case: Case) -> list[Evidence]:
+    """What parsing consists of, by the time model's finer lines."""
+    lines = (
+        "hard parse (sharing criteria) elapsed time",
+        "hard parse (bind mismatch) elapsed time",
+        "failed parse elapsed time",
+        "failed parse (out of shared memory) elapsed time",
+    )
+    parts = [(line, part) for line in lines if (part := time_model(case, line)) is not None and part >= FINER]
+    return [
+        Evidence("statistic", f"name = 'v$sys_time_model.{line}'", f"{line}: {in_share(part)}", "", "of database time")
+        for line, part in parts
+    ]

@@ -1,0 +1,202 @@
+"""Oracle's reads: too many, or too slow, and for whom."""
+
+from collections.abc import Iterator
+
+from doctord.analyse.latency.map import latency_map, subjects
+from doctord.analyse.latency.modes import reading
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.evidence import Sign, weigh
+from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.oracle import counted, leaders, mean_ms, per, share, waited
+from doctord.diagnose.words import in_bytes, in_rate, in_share
+
+# The same waits have names of their own on Exadata.
+SINGLE = ("db file sequential read", "cell single block physical read", "db file parallel read")
+SINGLE_TIMED = SINGLE[:2]
+MULTI = ("db file scattered read", "direct path read", "cell multiblock physical read", "cell smart table scan",
+         "cell smart index scan")  # fmt: skip
+OTHERS_READ = "read by other session"
+# A disk at low load takes 4 to 12 ms; beyond 20 the request queued somewhere, whatever the device is.
+SLOW_READ_MS = 20.0
+# Under 2 ms it came from a cache or from flash: no device makes the reads themselves go away.
+QUICK_READ_MS = 2.0
+# Reading is what a database does: quick reads are a finding only where they are a good part of all time.
+MUCH = 0.2
+RATIO = "instance_efficiency.Buffer Hit %"
+SEGMENT_READS = "v$segment_statistics.physical reads"
+STATEMENT_READS = "v$sqlstats.reads"
+FREE_MEMORY = 0.25
+
+
+@cause()
+def single_block_reads_slow(case: Case) -> Iterator[Finding]:
+    """Reads of single blocks take longer than a healthy device needs.
+
+    Looks like: db file sequential read of 20 ms and more on average.
+    Hurts because: index and row lookups read one block after another; every one of them waits that long.
+    Speaks for it: the mean and the histogram of the waits, the file system or tablespace that is slowest.
+    Speaks against it: a few outliers that make the mean, while most reads are quick.
+    Remedy: Look below the database: queues (host, HBA, array), paths, throttles of a cloud volume, neighbours on the
+        same disks. Spread the files over more devices. Fewer reads help as well: statements, then cache.
+    Verify: The histogram of db file sequential read at the same reads per second.
+    Source: Oracle Database Performance Tuning Guide 10.2, "db file sequential read"; L. Canali,
+        OraLatencyMap, 2013 (what latencies mean).
+    """
+    waits = [case.waits[event] for event in SINGLE_TIMED if event in case.waits]
+    part, ms = share(case, *(wait.event for wait in waits)), mean_ms(waits)
+    if ms is None or ms < SLOW_READ_MS or not case.worth_saying(part):
+        return
+    spread, few_slow = _spread(case, *SINGLE_TIMED)
+    yield case.finding(
+        f"Single-block reads take {ms:.1f} ms: {in_share(part)} of database time",
+        impact=part * (1 - QUICK_READ_MS / ms),
+        confidence=0.65 if few_slow else 0.85,
+        for_=[*waited(case, *SINGLE_TIMED), *([] if few_slow else spread), *_slowest_places(case)],
+        against=spread if few_slow else [],
+    )
+
+
+@cause()
+def too_many_single_block_reads(case: Case) -> Iterator[Finding]:
+    """Much of the time goes into reading single blocks, because there are so many reads.
+
+    Looks like: db file sequential read takes a large share although each read is as quick as its device can be.
+    Hurts because: a read that is not needed costs its time on any device.
+    Speaks for it: share of the time, reads per second, the statements and segments that read, the cache advice.
+    Speaks against it: slow single reads (the device); few reads a second. A buffer hit ratio speaks neither way:
+        99.88 % stood beside 43 % of the time in these reads.
+    Remedy: First the statements that read most: better indexes, fewer rows visited, less work. Then memory: a larger
+        buffer cache where the advice says that it saves reads; a keep pool for small hot segments. Faster storage last.
+    Verify: Physical reads per second and the share of the event fall at the same load.
+    Source: G. Fawcett, "Demystifying high-end server behavior", 2005 (40 GB of keep pool: 700 to 7 reads a second);
+        Oracle Database Performance Tuning Guide 10.2, "db file sequential read".
+    """
+    waits = [case.waits[event] for event in SINGLE if event in case.waits]
+    part = share(case, *(wait.event for wait in waits))
+    often = sum(wait.per_second or 0.0 for wait in waits)
+    ms = mean_ms([wait for wait in waits if wait.event in SINGLE_TIMED])
+    if part < MUCH or not case.worth_saying(part) or ms is None or ms >= SLOW_READ_MS:
+        return
+    told = [*leaders(case, STATEMENT_READS, "a statement that reads"), *leaders(case, SEGMENT_READS, "where they read")]
+    for_, against = weigh(
+        [
+            Sign("wait", "event = 'db file sequential read'", ms, SLOW_READ_MS / 2, "{:.2g} ms a read",
+                 "the device is not the trouble", "as slow as a disk: faster storage would help too", below=True),
+        ]
+    )  # fmt: skip
+    yield case.finding(
+        f"{in_share(part)} of database time goes into single-block reads: {in_rate(often)} of {ms:.2g} ms",
+        impact=part,
+        confidence=0.85 if told else 0.7,
+        for_=[*waited(case, *SINGLE), *told, *for_, *_spread(case, *SINGLE_TIMED)[0], *_free_memory(case)],
+        against=[*against, *_ratio(case)],
+    )
+
+
+@cause()
+def full_scans(case: Case) -> Iterator[Finding]:
+    """Much of the time goes into reading whole tables and indexes.
+
+    Looks like: db file scattered read, direct path read or their kin on Exadata.
+    Hurts because: a scan reads every block, whatever is wanted of them; direct reads do so again each time.
+    Speaks for it: share of the time, the statements and segments that read, long table scans per second.
+    Speaks against it: reports and loads that want the whole table: then bandwidth and parallelism are the question.
+    Remedy: For statements that want few rows an index or partition pruning; check stale statistics, implicit
+        conversions, functions on columns. For those that want all of them fewer runs, compression, a materialised view.
+    Verify: The plans; physical reads and the share of these events fall.
+    Source: Oracle Database Performance Tuning Guide 10.2, "db file scattered read", "direct path read"; C. Antognini,
+        Troubleshooting Oracle Performance, 2nd edition, 2014.
+    """
+    part = share(case, *MULTI)
+    if part < MUCH or not case.worth_saying(part):
+        return
+    told = [
+        *leaders(case, "v$segment_statistics.table scans", "scanned whole"),
+        *leaders(case, "v$segment_statistics.physical read requests", "where they read"),
+        *leaders(case, STATEMENT_READS, "a statement that reads"),
+    ]
+    yield case.finding(
+        f"{in_share(part)} of database time reads tables and indexes as a whole",
+        impact=part,
+        confidence=0.85 if told else 0.7,
+        for_=[
+            *waited(case, *MULTI),
+            *told,
+            *counted(case, "v$sysstat.physical read total bytes", lambda per_s: f"{in_bytes(per_s)}/s read"),
+        ],
+    )
+
+
+@cause()
+def same_blocks_read(case: Case) -> Iterator[Finding]:
+    """Sessions wait while another one reads the very blocks that they want.
+
+    Looks like: read by other session.
+    Hurts because: several sessions run the same read-heavy statement, or scan the same table, at the same time.
+    Speaks for it: share of the time; which segments are read.
+    Speaks against it: quick reads of few blocks: then only a start after a restart.
+    Remedy: As for the reads themselves: the statement that they all run. Shift jobs that run at the same minute apart.
+    Verify: The share of read by other session falls with that of the reads.
+    Source: Oracle Database Performance Tuning Guide 10.2, "read by other session".
+    """
+    part = share(case, OTHERS_READ)
+    if case.worth_saying(part):
+        yield case.finding(
+            f"{in_share(part)} of database time waits for blocks that another session is reading",
+            impact=part,
+            confidence=0.85,
+            for_=[
+                *waited(case, OTHERS_READ),
+                *leaders(case, SEGMENT_READS, "where they read"),
+                *leaders(case, STATEMENT_READS, "a statement that reads"),
+            ],
+        )
+
+
+def _spread(case: Case, *events: str) -> tuple[list[Evidence], bool]:
+    """What the histograms of these events show, and whether a few slow waits make most of their time."""
+    told, few_slow = [], False
+    for subject in subjects(case.chart):
+        if subject.kind != "histogram" or subject.name not in events:
+            continue
+        found = reading(latency_map(case.chart, subject.name, db=subject.db))
+        few_slow |= any(mode.share < 0.5 < mode.time_share for mode in found.modes)
+        rows = f"subject = '{subject.name}' and db = '{subject.db}'"
+        told += [Evidence("latency", rows, sentence, "", "its histogram") for sentence in found.sentences]
+    return told, few_slow
+
+
+def _slowest_places(case: Case) -> list[Evidence]:
+    """The tablespaces whose reads take longest, of those that are read often."""
+    often = {figure.entity for figure in case.figures("tablespace_io.reads") if figure.mean >= 1.0}
+    slow = [figure for figure in case.figures("tablespace_io.read_ms") if figure.entity in often]
+    return [
+        Evidence("statistic", f"name = 'tablespace_io.read_ms' and entity = '{figure.entity}'",
+                 f"tablespace {figure.entity}: {figure.mean:.1f} ms a read", f"{SLOW_READ_MS:.0f} ms", "")
+        for figure in slow[:3] if figure.mean >= SLOW_READ_MS
+    ]  # fmt: skip
+
+
+def _ratio(case: Case) -> list[Evidence]:
+    """The hit ratio, for whoever would bring it forward."""
+    ratio = next((figure.mean for figure in case.figures(RATIO)), None)
+    logical = per(case, "v$sysstat.session logical reads", "v$sysstat.physical reads")
+    if ratio is None:
+        return []
+    reads = "" if logical is None else f" (one block in {logical:,.0f} was read)"
+    return [
+        Evidence("statistic", f"name = '{RATIO}'", f"buffer hit ratio {ratio:.2f} %{reads}", "none would do",
+                 "no evidence: a ratio of counts; the reads that are left take this time")
+    ]  # fmt: skip
+
+
+def _free_memory(case: Case) -> list[Evidence]:
+    available = case.mean("memory", "available_bytes") or case.mean("memory", "free_bytes")
+    total = case.mean("memory", "total_bytes")
+    if not available or not total or available < FREE_MEMORY * total:
+        return []
+    return [
+        Evidence("memory", "available_bytes", f"{in_bytes(available)} of memory free", in_share(FREE_MEMORY),
+                 "there is room for a larger buffer cache")
+    ]  # fmt: skip

@@ -1,0 +1,111 @@
+"""Evidence from what Oracle counts of itself: waits, statistics, segments, statements."""
+
+from collections.abc import Callable, Sequence
+
+from doctord.analyse.figures import Figure
+from doctord.analyse.waits import Wait
+from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
+from doctord.diagnose.finding import Evidence
+from doctord.diagnose.words import in_rate, in_share, in_time, shortened
+
+# An event that takes less than a hundredth of the time adds nothing to the evidence of its neighbours.
+WORTH_NAMING_SHARE = 0.01
+MOST_NAMED = 3
+
+
+def share(case: Case, *events: str) -> float:
+    """Share (0 to 1) of database time that client sessions waited for any of these events."""
+    return case.time.share(None, *events) if events else 0.0
+
+
+def time_model(case: Case, line: str) -> float | None:
+    """A line of Oracle's time model as a share (0 to 1) of database time; null when it was not measured.
+
+    Lines overlap: parsing contains hard parsing, and each contains what it waited for.
+    """
+    return per(case, f"v$sys_time_model.{line}", "v$sys_time_model.DB time")
+
+
+def idle_pct(case: Case) -> float | None:
+    """Idle time of the host; with an I/O outstanding it is idle all the same."""
+    idle = case.mean("cpu", "idle_pct")
+    return None if idle is None else idle + (case.mean("cpu", "wait_io_pct") or 0.0)
+
+
+def events_like(case: Case, *beginnings: str) -> list[str]:
+    """Events of client sessions whose name begins with one of these, the longest waited for first."""
+    found = [wait for wait in case.waits.values() if wait.event.startswith(beginnings)]
+    return [wait.event for wait in sorted(found, key=lambda wait: -wait.seconds_per_second)]
+
+
+def mean_ms(waits: Sequence[Wait]) -> float | None:
+    """Mean duration over several events, weighted by their number; null when none is known."""
+    timed = [(wait.ms, wait.per_second) for wait in waits if wait.ms is not None and wait.per_second]
+    count = sum(per_second for _, per_second in timed)
+    return sum(ms * per_second for ms, per_second in timed) / count if count else None
+
+
+def waited(case: Case, *events: str, why: str = "") -> list[Evidence]:
+    """What client sessions waited for these events: how often, how long, which share of the time."""
+    told = []
+    for event in sorted(events, key=lambda event: -share(case, event)):
+        part, wait = share(case, event), case.waits.get(event)
+        if wait is not None and part >= WORTH_NAMING_SHARE:
+            limit = f"{in_share(WORTH_SAYING_SHARE)} of database time"
+            told.append(Evidence("wait", _rows(event), _told(wait), limit, _of_time(part, why)))
+    return told
+
+
+def behind(case: Case, event: str, threshold: str, why: str) -> list[Evidence]:
+    """How long background processes wait for an event; nothing when that is not known."""
+    wait = case.background.get(event)
+    if wait is None:
+        return []
+    return [Evidence("wait", f"{_rows(event)} and kind = 'background'", _told(wait), threshold, why)]
+
+
+def counted(case: Case, name: str, told: Callable[[float], str], threshold: str = "", why: str = "") -> list[Evidence]:
+    """A statistic in the caller's words, all instances together; nothing when it was not measured."""
+    value = case.total(name)
+    return [] if value is None else [Evidence("statistic", f"name = '{name}'", told(value), threshold, why)]
+
+
+def per(case: Case, name: str, other: str) -> float | None:
+    """How much of one statistic there is for each of another; null when either is unknown, or there is none."""
+    value, count = case.total(name), case.total(other)
+    return value / count if value is not None and count else None
+
+
+def leaders(case: Case, name: str, why: str, most: int = MOST_NAMED) -> list[Evidence]:
+    """The entities (segments, latches, statements) with most of a statistic: each with its part of what is listed."""
+    found = [figure for figure in case.figures(name) if figure.mean > 0 and figure.entity]
+    total = sum(figure.mean for figure in found)
+    return [_leader(case, figure, total, why) for figure in found[:most]]
+
+
+def _leader(case: Case, figure: Figure, total: float, why: str) -> Evidence:
+    view, _, what = figure.name.partition(".")
+    text = case.statement_text(figure.entity) if view == "v$sqlstats" else None
+    amount = in_rate(figure.mean) if figure.unit == "per_s" else f"{figure.mean:.3g} {figure.unit}"
+    return Evidence(
+        "statistic",
+        f"name = '{figure.name}' and entity = '{figure.entity}'",
+        f"{figure.entity}: {amount}, {in_share(figure.mean / total)} of the {what} listed",
+        "",
+        f"{why}: {shortened(text)}" if text else why,
+    )
+
+
+def _told(wait: Wait) -> str:
+    often = "" if wait.per_second is None else f" {in_rate(wait.per_second)}"
+    long = "" if wait.ms is None else f" at {in_time(wait.ms / 1000)}"
+    return f"{wait.event}:{often}{long}" if often or long else f"{wait.event}: {wait.seconds_per_second:.3g} s per s"
+
+
+def _of_time(part: float, why: str) -> str:
+    told = f"{in_share(part)} of database time"
+    return f"{told}: {why}" if why else told
+
+
+def _rows(event: str) -> str:
+    return f"event = '{event}'"

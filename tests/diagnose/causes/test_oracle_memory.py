@@ -1,0 +1,59 @@
+"""Memory of Oracle: buffer cache, work areas, shared pool."""
+
+import pytest
+from tests.diagnose.oracle_patients import found
+
+MANY_READS = {"db file sequential read": (2000.0, 1.0)}
+TEMPORARY = {"direct path read temp": (100.0, 5.0)}
+OVER = "v$pga_target_advice.estd_overalloc_count"
+
+
+def _advice(saved: float) -> dict[tuple[str, str], float]:
+    view = "v$db_cache_advice"
+    return {
+        (f"{view}.size_factor", "D 1000"): 1.0,
+        (f"{view}.size_factor", "D 2000"): 2.0,
+        (f"{view}.size_factor", "D 4000"): 4.0,
+        (f"{view}.estd_physical_reads", "D 1000"): 1e6,
+        (f"{view}.estd_physical_reads", "D 2000"): 1e6 * (1 - saved),
+        (f"{view}.estd_physical_reads", "D 4000"): 0.0,
+    }
+
+
+@pytest.mark.parametrize(("saved", "small"), [(0.19, False), (0.21, True), (0.9, True)])
+def test_a_small_buffer_cache_by_its_advice(saved: float, *, small: bool) -> None:
+    findings = found(waits=MANY_READS, figures=_advice(saved))
+    assert ("buffer_cache_small" in findings) is small
+
+
+def test_the_advice_is_heard_only_where_reads_cost_time() -> None:
+    assert found(waits={"db file sequential read": (10.0, 0.5)}, figures=_advice(0.9)) == {}
+
+
+@pytest.mark.parametrize(("multipass", "against"), [(0.1, False), (0.0, True), (None, False)])
+def test_work_areas_that_spill(multipass: float | None, *, against: bool) -> None:
+    finding = found(waits=TEMPORARY, figures={("v$sql_workarea_histogram.multipass", "64M - 128M"): multipass})
+    assert bool(finding["work_areas_spill"].against) is against
+    assert "work_areas_spill" not in found(waits={"direct path read temp": (5.0, 5.0)})
+
+
+@pytest.mark.parametrize(("count", "over"), [(0.0, False), (12.0, True)])
+def test_a_pga_target_that_is_exceeded(count: float, *, over: bool) -> None:
+    advice = {(OVER, "256"): 99.0, (OVER, "512"): count, (OVER, "1024"): 0.0}
+    findings = found(figures=advice, settings={"pga_aggregate_target": str(512 * 2**20)})
+    assert ("pga_over_allocated" in findings) is over
+    if over:
+        assert any("none with 1,024 MB" in item.why for item in findings["pga_over_allocated"].for_)
+
+
+def test_the_advice_without_the_target_says_nothing() -> None:
+    assert found(figures={(OVER, "256"): 99.0}) == {}
+
+
+@pytest.mark.parametrize(("hard", "against"), [(5.0, False), (500.0, True)])
+def test_a_small_shared_pool(hard: float, *, against: bool) -> None:
+    finding = found(
+        waits={"latch: shared pool": (300.0, 1.0)},
+        figures={("v$librarycache.reloads", "SQL AREA"): 20.0, "v$sysstat.parse count (hard)": hard},
+    )["shared_pool_small"]
+    assert bool(finding.against) is against

@@ -1,0 +1,104 @@
+"""Reads of Oracle: too many, too slow, for whom. And the casebook's caching case."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.diagnose.oracle_patients import DB, found
+
+from doctord.diagnose.finding import Finding
+
+CASEBOOK = Path(os.environ.get("DOCTORD_CASEBOOK", "../shared/casebook")) / "caching"
+MANY = {"db file sequential read": (2000.0, 1.0)}
+
+
+def _histogram(*buckets: tuple[float, float, int]) -> dict[str, Any]:
+    rows = [
+        {"db": DB, "subject": "db file sequential read", "gt_us": low, "le_us": high, "count": count}
+        for low, high, count in buckets
+    ]
+    return {"latency": rows}
+
+
+@pytest.mark.parametrize(("ms", "slow"), [(19.0, False), (20.0, True), (45.0, True)])
+def test_slow_single_block_reads(ms: float, *, slow: bool) -> None:
+    findings = found(waits={"db file sequential read": (200.0, ms)})
+    assert ("single_block_reads_slow" in findings) is slow
+    assert ("too_many_single_block_reads" in findings) is not slow
+
+
+def test_a_few_slow_reads_speak_against_a_slow_device() -> None:
+    buckets = [(256.0, 512.0, 900_000), (65536.0, 131072.0, 300_000)]
+    spread = found(waits={"db file sequential read": (330.0, 25.0)}, extra=_histogram(*buckets))
+    whole = found(waits={"db file sequential read": (330.0, 25.0)}, extra=_histogram((16384.0, 32768.0, 1_200_000)))
+    few, all_ = spread["single_block_reads_slow"], whole["single_block_reads_slow"]
+    assert few.against
+    assert not all_.against
+    assert few.confidence < all_.confidence
+
+
+@pytest.mark.parametrize(("per_s", "many"), [(350.0, False), (2000.0, True)])
+def test_quick_reads_are_a_finding_only_when_they_are_much_of_the_time(per_s: float, *, many: bool) -> None:
+    assert ("too_many_single_block_reads" in found(waits={"db file sequential read": (per_s, 0.7)})) is many
+
+
+def test_who_reads_is_named() -> None:
+    finding = found(
+        waits=MANY,
+        figures={
+            ("v$sqlstats.reads", "7ws837zynp1zv"): 1500.0,
+            ("v$segment_statistics.physical reads", "APP.T"): 900.0,
+        },
+        statements=[{"statement_id": "7ws837zynp1zv", "text": "select * from t where a = :1", "elapsed_s_per_s": 1.0}],
+    )["too_many_single_block_reads"]
+    told = " ".join(item.figure + item.why for item in finding.for_)
+    assert "7ws837zynp1zv" in told
+    assert "select * from t" in told
+    assert "APP.T" in told
+
+
+@pytest.mark.parametrize(("event", "often"), [("db file scattered read", 400.0), ("direct path read", 500.0)])
+def test_full_scans(event: str, often: float) -> None:
+    finding = found(waits={event: (often, 3.0)}, figures={("v$segment_statistics.table scans", "APP.BIG"): 1.0})
+    assert any("APP.BIG" in item.figure for item in finding["full_scans"].for_)
+    assert "full_scans" not in found(waits={event: (40.0, 3.0)})
+
+
+def test_the_same_blocks_by_several() -> None:
+    assert "same_blocks_read" in found(waits={"read by other session": (100.0, 3.0)})
+    assert "same_blocks_read" not in found(waits={"read by other session": (10.0, 3.0)})
+
+
+# The casebook: 43 % of the time in single-block reads beside a hit ratio of 99.88 %, 700 reads a second.
+
+
+def _casebook() -> dict[str, Finding]:
+    if not CASEBOOK.is_dir():
+        pytest.skip(f"no casebook at {CASEBOOK}: set DOCTORD_CASEBOOK")
+    lines = (CASEBOOK / "statspack_top_events.txt").read_text().splitlines()
+    timed = {}
+    for line in lines:
+        if match := re.fullmatch(r"(\S.*?)\s+([\d,]+)\s+([\d,]+)\s+([\d.]+)", line.rstrip()):
+            timed[match[1]] = (float(match[2].replace(",", "")), float(match[3].replace(",", "")))
+    seconds = timed["db file sequential read"][0] / 700
+    waits = {event: (count / seconds, 1000 * spent / count) for event, (count, spent) in timed.items()}
+    written = {"db file parallel write": waits.pop("db file parallel write")}
+    return found(
+        cpu_s_per_s=6260 / seconds,
+        waits={"db file scattered read": None, "enq: TX - row lock contention": None, **waits},
+        background=written,
+        figures={"instance_efficiency.Buffer Hit %": 99.88},
+        extra={"memory": [{"total_bytes": 96 * 2**30, "available_bytes": 50 * 2**30}]},
+    )
+
+
+def test_the_casebooks_caching_case() -> None:
+    finding = _casebook()["too_many_single_block_reads"]
+    assert finding.impact == pytest.approx(0.45, abs=0.03)
+    assert any("700 a second" in item.figure for item in finding.for_)
+    assert any("50.0 GiB of memory free" in item.figure for item in finding.for_)
+    (ratio,) = [item for item in finding.against if "hit ratio" in item.figure]
+    assert "99.88 %" in ratio.figure
+    assert "no evidence" in ratio.why
