@@ -27,6 +27,8 @@ mod _native {
     #[pymodule_export]
     use crate::host::HostSampler;
     #[pymodule_export]
+    use crate::host::command::command_name;
+    #[pymodule_export]
     use crate::lake::{SegmentWriter, read_segment, seal_segment};
     #[pymodule_export]
     use crate::latency::LatencyGrid;

@@ -87,6 +87,12 @@ def syscall_name(number: int) -> str | None:
 def syscall_number(name: str) -> int | None:
     """Number of a system call on this machine; None when it has none of that name."""
 
+def command_name(line: str) -> str:
+    """The name of a process from its command line, without arguments; for PostgreSQL's titles the role.
+
+    `/usr/sbin/sshd -D` is `sshd`, `postgres: alice shop [local] idle` is `postgres: client backend`.
+    """
+
 class LatencyGrid:
     """Histograms of single waits, a column for each interval: 32 buckets per power of two of 1/1024 us.
 

@@ -1,5 +1,7 @@
 //! What a process is called: its name, and for PostgreSQL the role in its title. Never its arguments, which may hold secrets.
 
+use pyo3::prelude::*;
+
 /// Names under which the server's executable goes.
 const POSTGRES: [&[u8]; 3] = [b"postgres", b"postmaster", b"edb-postgres"];
 /// Roles that stand alone in the title.
@@ -69,6 +71,21 @@ pub fn postgres(cmdline: &[u8]) -> String {
         _ => "postmaster",
     };
     format!("postgres: {role}")
+}
+
+/// The name of a process from its whole command line as ps, top or pidstat print it: its program, or its role.
+#[pyfunction]
+pub fn command_name(line: &str) -> String {
+    let title = line.trim();
+    if title.starts_with("postgres: ") || title.starts_with("edb-postgres: ") {
+        return postgres(title.as_bytes());
+    }
+    let program = title.split_whitespace().next().unwrap_or_default();
+    let plain = program.trim_start_matches('-').trim_end_matches(':');
+    match plain.starts_with('/') {
+        true => name(plain.rsplit('/').next().unwrap_or(plain).as_bytes()),
+        false => name(plain.as_bytes()),
+    }
 }
 
 /// The role that a title names, with or without a cluster's name and a colon before it.

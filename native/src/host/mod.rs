@@ -6,7 +6,7 @@
 
 mod cgroup;
 mod cgroup_files;
-mod command;
+pub mod command;
 mod cpu;
 mod disk;
 mod files;

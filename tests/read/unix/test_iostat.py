@@ -89,5 +89,5 @@ def test_a_read_that_was_not_made_took_no_time() -> None:
 def test_a_line_that_is_none_is_named(tmp_path: Path) -> None:
     reading = read_text(tmp_path, OLD.replace("10,00   30,00", "10,00   ?"), zone="UTC")
     assert [(skipped.line, skipped.reason) for skipped in reading.skipped] == [
-        (15, "neither a heading nor figures of iostat")
+        (15, "neither a heading nor figures of this tool")
     ]

@@ -12,7 +12,19 @@ from typing import Protocol
 from doctord._native import Batch
 from doctord.read.format import Format
 from doctord.read.source import Source
-from doctord.read.unix import iostat, vmstat
+from doctord.read.unix import (
+    iostat,
+    iostat_solaris,
+    kstat,
+    mpstat,
+    mpstat_unix,
+    pidstat,
+    prstat,
+    trapstat,
+    uptime,
+    vmstat,
+    vmstat_sums,
+)
 from doctord.read.unix.report import Line, Report, placed
 
 
@@ -25,7 +37,19 @@ class Tool(Format, Protocol):
 
 
 # Those that are surer of themselves come first.
-TOOLS: tuple[Tool, ...] = (iostat, vmstat)
+TOOLS: tuple[Tool, ...] = (
+    iostat,
+    iostat_solaris,
+    mpstat,
+    mpstat_unix,
+    pidstat,
+    prstat,
+    trapstat,
+    vmstat,
+    vmstat_sums,
+    kstat,
+    uptime,
+)
 FORMATS: tuple[Format, ...] = TOOLS
 
 

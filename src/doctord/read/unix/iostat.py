@@ -14,10 +14,9 @@ from datetime import date
 
 from doctord._native import Batch
 from doctord.read.source import Source
-from doctord.read.unix.banner import banner_of
 from doctord.read.unix.figures import Layout, numbered
+from doctord.read.unix.headed_tables import Row, headed_rows, reports_of
 from doctord.read.unix.report import Line, Report, placed
-from doctord.read.unix.times import moment_in
 
 NAME = "iostat (Linux)"
 
@@ -85,15 +84,16 @@ DEVICE_HEADINGS = ("Device:", "Device")
 
 
 def sniff(head: str) -> bool:
-    """Whether it has the headings of iostat, and before them sysstat's first line or a heading of its own."""
-    lines = head.splitlines()[:200]
-    return any(line.startswith(CPU_HEADING) and "%user" in line for line in lines) or any(map(_is_devices, lines))
+    """Whether it has a heading of iostat."""
+    return any(map(_heading, head.splitlines()[:200]))
 
 
-def _is_devices(line: str) -> bool:
+def _heading(line: str) -> tuple[str, list[str]] | None:
     words = line.split()
+    if words[:1] == [CPU_HEADING]:
+        return CPU_HEADING, words[1:]
     is_first_or_last = bool(words) and (words[0] in DEVICE_HEADINGS or words[-1] in DEVICE_HEADINGS)
-    return is_first_or_last and ("tps" in words or "%util" in words)
+    return ("Device", words) if is_first_or_last and ("tps" in words or "%util" in words) else None
 
 
 def read(source: Source) -> Iterator[Batch]:
@@ -103,48 +103,37 @@ def read(source: Source) -> Iterator[Batch]:
 
 def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:
     """Each report of the text; `day` stands for that of the first line where there is none."""
-    report, names, is_first, name = Report(0, since_boot=True, day=day), list[str](), True, ""
-    seen = set[str]()
-    for number, line in lines:
-        words = line.split()
-        banner = banner_of(line)
-        moment = None if banner or not words else moment_in(line, source)
-        part = CPU_HEADING if line.startswith(CPU_HEADING) else "Device" if _is_devices(line) else ""
-        if banner or moment or part in seen:
-            if report:
-                yield report
-                is_first = False
-            is_first = is_first or banner is not None
-            day = banner.day if banner else day
-            source.host = banner.host if banner else source.host
-            report, seen = Report(number, at=moment, day=day, since_boot=is_first), set()
-        if part:
-            seen.add(part)
-            names = words[1:] if part == CPU_HEADING else words
-        elif words and not banner and not moment:
-            if len(words) == 1 and len(names) > 2:
-                name = words[0]  # -h puts the figures on the next line
-                continue
-            if not _take(report, names, [name, *words] if len(words) == len(names) - 1 and name else words):
-                source.skip(number, "neither a heading nor figures of iostat")
-            name = ""
-    if report:
-        yield report
+    rows = headed_rows(lines, source, day, _heading)
+    return reports_of(_on_one_line(rows), _take, source)
 
 
-def _take(report: Report, names: list[str], words: list[str]) -> bool:
-    """Put a line of figures into a report; false if it is none."""
-    at = next((names.index(heading) for heading in DEVICE_HEADINGS if heading in names), None)
-    try:
-        if at is None:
-            CPUS.fill(report, "cpu", numbered(names, words), cpu=None)
-        else:
-            device = words.pop(at)
-            figures = numbered(names[:at] + names[at + 1 :], words)
-            DISKS.fill(report, "disk", _timed(figures), device, device=device)
-    except (ValueError, IndexError):
-        return False
-    return True
+def _on_one_line(rows: Iterable[Row]) -> Iterator[Row]:
+    """Rows as they are without -h, which in old versions puts the figures below the device."""
+    device = ""
+    for row in rows:
+        if len(row.words) == 1 and len(row.names) > 2:
+            device = row.words[0]
+            continue
+        if device and len(row.words) == len(row.names) - 1:
+            row.words.insert(0, device)
+        device = ""
+        yield row
+
+
+def _take(row: Row) -> None:
+    """Put a line of figures into its report.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if row.part == CPU_HEADING:
+        CPUS.fill(row.report, "cpu", numbered(row.names, row.words), cpu=None)
+    else:
+        at = 0 if row.names[0] in DEVICE_HEADINGS else len(row.names) - 1
+        names, words = list(row.names), list(row.words)
+        del names[at]
+        device = words.pop(at) if at < len(words) else ""
+        DISKS.fill(row.report, "disk", _timed(numbered(names, words)), device, device=device)
 
 
 def _timed(figures: dict[str, float | None]) -> dict[str, float | None]:

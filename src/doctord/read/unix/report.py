@@ -40,12 +40,23 @@ class Report:
     interval_s: float | None = None
     since_boot: bool = False
     _rows: dict[tuple[object, ...], dict[str, Any]] = field(default_factory=dict)
+    _counts: list[tuple[tuple[object, ...], str, float]] = field(default_factory=list)
+
+    def figure(self, table: str, column: str, **entity: Any) -> float | None:  # noqa: ANN401 - a cell
+        """What stands in the row of an entity so far; null where nothing does."""
+        value: float | None = self._rows.get((table, *entity.values()), {}).get(column)
+        return value
 
     def row(self, table: str, figures: Mapping[str, Any], **entity: Any) -> None:  # noqa: ANN401 - a cell
         """Add figures to the row of an entity; figures that are null are left out."""
         row = self._rows.setdefault((table, *entity.values()), entity)
         whole = WHOLE[table]
         row.update({k: round(v) if k in whole else v for k, v in figures.items() if v is not None})
+
+    def counted(self, table: str, column: str, count: float, **entity: Any) -> None:  # noqa: ANN401 - a cell
+        """Add a count over the interval to an entity's rate, which is known once the interval is."""
+        self.row(table, {}, **entity)
+        self._counts.append(((table, *entity.values()), column, count))
 
     def statistic(
         self,
@@ -69,6 +80,11 @@ class Report:
 
     def tables(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Each row with the table that it belongs to."""
+        if self.interval_s:
+            for key, column, count in self._counts:
+                row = self._rows[key]
+                row[column] = row.get(column, 0.0) + count / self.interval_s
+            self._counts.clear()
         return ((str(key[0]), row) for key, row in self._rows.items())
 
 
@@ -91,6 +107,8 @@ def placed(
     everything: Iterator[Report] = chain([first], coming)
     if first.at is None:
         everything = iter(_placed_alike(list(everything), source, moment, every_s))
+    else:
+        everything = _with_intervals(everything)
     yield from _batches(_counted(everything, source), source)
 
 
@@ -119,27 +137,29 @@ def _written_another_day(source: Source, day: date) -> bool:
     return source.modified is None or abs((source.modified.date() - day).days) > 1
 
 
-def _counted(reports: Iterator[Report], source: Source) -> Iterator[Report]:
-    """Reports that count: those since boot only where nothing follows them; each with its interval, where it is known.
-
-    A report covers the time since the one before, which the text shows.
-    """
-    before: Report | None = None
+def _with_intervals(reports: Iterator[Report]) -> Iterator[Report]:
+    """Reports that say their time: each covers the time since the one before, which the text shows."""
+    before: datetime | None = None
     for report in reports:
-        if before is None and not report.since_boot:
+        if report.interval_s is None and report.at and before and report.at > before:
+            report.interval_s = (report.at - before).total_seconds()
+        before = report.at
+        yield report
+
+
+def _counted(reports: Iterator[Report], source: Source) -> Iterator[Report]:
+    """Reports that count: one since boot only where none of the same run follows it."""
+    waiting: Report | None = None
+    for report in reports:
+        if waiting and report.since_boot:
+            yield _alone(waiting, source)
+        elif waiting:
+            source.note(SINCE_BOOT_LEFT_OUT)
+        waiting = report if report.since_boot else None
+        if waiting is None:
             yield report
-        elif report.since_boot:
-            if before is not None and before.since_boot:
-                yield _alone(before, source)
-        elif before is not None:
-            if before.since_boot:
-                source.note(SINCE_BOOT_LEFT_OUT)
-            if report.interval_s is None and report.at and before.at and report.at > before.at:
-                report.interval_s = (report.at - before.at).total_seconds()
-            yield report
-        before = report
-    if before is not None and before.since_boot:
-        yield _alone(before, source)
+    if waiting:
+        yield _alone(waiting, source)
 
 
 def _alone(report: Report, source: Source) -> Report:
