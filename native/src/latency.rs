@@ -184,7 +184,7 @@ fn take(column: &mut [Cell; BUCKETS], latencies: &[i64]) -> u64 {
 }
 
 /// Number of the bucket that a latency falls into.
-fn bucket(latency_ns: u64) -> usize {
+pub(crate) fn bucket(latency_ns: u64) -> usize {
     // 1024 / 1000, and no overflow where that would be one: such a latency is of centuries.
     let ticks = latency_ns.saturating_mul(128) / 125;
     let exponent = 63 - (ticks | 1).leading_zeros();
@@ -193,7 +193,7 @@ fn bucket(latency_ns: u64) -> usize {
 }
 
 /// Lower and upper edge of a bucket, microseconds.
-fn edges_us(bucket: usize) -> (f64, f64) {
+pub(crate) fn edges_us(bucket: usize) -> (f64, f64) {
     let shift = (bucket / STEPS).saturating_sub(1);
     let low = (bucket - shift * STEPS) as f64 * (1u64 << shift) as f64;
     (low / TICKS_PER_US, (low + (1u64 << shift) as f64) / TICKS_PER_US)

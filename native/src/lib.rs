@@ -11,6 +11,7 @@ pub mod report_html;
 pub mod report_lines;
 pub mod report_tables;
 pub mod report_text;
+pub mod server_log;
 pub mod syscalls;
 pub mod table;
 
@@ -38,6 +39,8 @@ mod _native {
     use crate::report_tables::ReportTable;
     #[pymodule_export]
     use crate::report_text::text_tables;
+    #[pymodule_export]
+    use crate::server_log::{ServerLog, scrubbed};
     #[pymodule_export]
     use crate::syscalls::{syscall_name, syscall_number};
 }

@@ -221,3 +221,44 @@ def html_tables(content: bytes) -> tuple[str, list[ReportTable]]:
 
     Whether decimals have a comma (`1.234,5`) is decided from all figures of the document.
     """
+
+class ServerLog:
+    """Sums up a log of a database server by the minute: see `doctord.read.logs`."""
+
+    def __init__(self, form: str, head: bytes, *, threads: int = 2, latest: tuple[int, int] = (1970, 12)) -> None:
+        """A log in one of the forms `stderr`, `syslog`, `csvlog`, `jsonlog`; a ValueError for another.
+
+        `head` is its beginning, from which log_line_prefix is found out; `latest` the year and month that none of its
+        lines is later than, for times without a year.
+        """
+
+    def add(self, chunk: bytes) -> None:
+        """Take the next piece of the log."""
+
+    def rows(
+        self,
+        component: str,
+        db: str,
+        host: str | None,
+        layouts: Mapping[str, Sequence[tuple[str, str]]],
+        place: Callable[[str, int], int],
+    ) -> list[Batch]:
+        """The rows of all that was added.
+
+        `place` gives the moment in UTC of a zone's abbreviation and a local moment, in microseconds.
+        """
+
+    @property
+    def skipped(self) -> list[tuple[int, str]]:
+        """Lines that were of no use, and why: the first of each part."""
+
+    @property
+    def skipped_lines(self) -> int:
+        """How many these are in all."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the log ends within a line, which is left out."""
+
+def scrubbed(text: str, *, mysql: bool = False) -> str:
+    """A statement without its constants and comments, as logs of PostgreSQL or MySQL are read."""

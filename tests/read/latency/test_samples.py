@@ -47,7 +47,6 @@ def test_each_sample_is_drawn(path: Path) -> None:
     [
         ("bpf/LucaCanali_ora_sqlparse_trace_example.txt", "no format that Doctor D reads"),
         ("testbed/libbpf_syscount_P.txt", "a count without a time"),
-        ("testbed/pg_log_3MB.txt", "no format that Doctor D reads"),
     ],
 )
 def test_what_holds_no_latencies_is_refused(name: str, why: str) -> None:

@@ -1,0 +1,245 @@
+//! Logs of database servers, summed up by the minute: see `doctord.read.logs`.
+//!
+//! Text comes in chunks. What may go on in the next chunk is held back; the rest is cut where messages begin, one part
+//! for each thread. Every thread keeps sums of its own until the rows are asked for: the sums are of whole numbers, so
+//! that the rows do not depend on where the cuts were.
+
+mod checkpoints;
+mod csvlog;
+mod entry;
+mod errors;
+mod figures;
+mod jsonlog;
+mod life;
+mod lines;
+mod locks;
+mod messages;
+mod moment;
+mod prefix;
+mod report;
+mod scrub;
+mod sheet;
+mod stderr;
+mod syslog;
+mod tally;
+mod text;
+mod vacuum;
+
+use std::collections::HashMap;
+use std::thread;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use self::lines::Part;
+use self::prefix::Patterns;
+use self::tally::Tally;
+use crate::batch::Batch;
+use crate::table::Layout;
+
+/// A message longer than this is cut: no server writes such.
+const LONGEST_MESSAGE: usize = 1 << 26;
+/// Less than this is not worth a second thread.
+const SMALLEST_PART: usize = 1 << 16;
+
+/// How a log is written.
+enum Form {
+    Stderr(Patterns),
+    Syslog(Patterns, syslog::Header),
+    Csv,
+    Json,
+}
+
+impl Form {
+    fn of(name: &str, head: &[u8], latest: (i64, i64)) -> Option<Self> {
+        Some(match name {
+            "stderr" => Self::Stderr(stderr::patterns(head)),
+            "syslog" => {
+                let header = syslog::Header::of(head, latest);
+                Self::Syslog(stderr::patterns(&header.plain(head)), header)
+            }
+            "csvlog" => Self::Csv,
+            "jsonlog" => Self::Json,
+            _ => return None,
+        })
+    }
+
+    fn is_start(&self, line: &[u8]) -> bool {
+        match self {
+            Self::Stderr(_) | Self::Syslog(..) => stderr::is_start(line),
+            Self::Csv => csvlog::is_start(line),
+            Self::Json => line.first() == Some(&b'{'),
+        }
+    }
+
+    fn read(&self, bytes: &[u8], part: &mut Part) {
+        match self {
+            Self::Stderr(patterns) => stderr::read(bytes, patterns, part),
+            Self::Syslog(patterns, header) => stderr::read(&header.plain(bytes), patterns, part),
+            Self::Csv => csvlog::read(bytes, part),
+            Self::Json => jsonlog::read(bytes, part),
+        }
+    }
+}
+
+#[pyclass(module = "doctord._native")]
+pub struct ServerLog {
+    form: Form,
+    parts: Vec<Part>,
+    pending: Vec<u8>,
+    lines: u64,
+    skipped: Vec<(u64, String)>,
+    is_cut: bool,
+}
+
+#[pymethods]
+impl ServerLog {
+    #[new]
+    #[pyo3(signature = (form, head, *, threads=2, latest=(1970, 12)))]
+    fn new(form: &str, head: &[u8], threads: usize, latest: (i64, i64)) -> PyResult<Self> {
+        let found = Form::of(form, head, latest);
+        Ok(Self {
+            form: found.ok_or_else(|| PyValueError::new_err(format!("no form of a log: {form}")))?,
+            parts: (0..threads.max(1)).map(|_| Part::default()).collect(),
+            pending: Vec::new(),
+            lines: 0,
+            skipped: Vec::new(),
+            is_cut: false,
+        })
+    }
+
+    /// Takes the next piece of the log.
+    fn add(&mut self, py: Python<'_>, chunk: &[u8]) {
+        py.detach(|| self.take(chunk));
+    }
+
+    /// The rows of all that was added.
+    fn rows<'py>(
+        &mut self,
+        py: Python<'py>,
+        component: String,
+        db: String,
+        host: Option<String>,
+        layouts: HashMap<String, Layout>,
+        place: Bound<'py, PyAny>,
+    ) -> PyResult<Vec<Batch>> {
+        py.detach(|| self.end());
+        let patient = report::Patient {
+            component,
+            db,
+            host,
+            layouts,
+        };
+        let tallies: Vec<&Tally> = self.parts.iter().map(|part| &part.tally).collect();
+        report::rows(&tallies, &patient, place)
+    }
+
+    /// Lines that were of no use, and why: some of each part.
+    #[getter]
+    fn skipped(&self) -> Vec<(u64, String)> {
+        self.skipped.clone()
+    }
+
+    #[getter]
+    fn skipped_lines(&self) -> u64 {
+        self.parts.iter().map(|part| part.skipped_lines).sum()
+    }
+
+    /// Whether the last line was cut off, and left out.
+    #[getter]
+    fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+}
+
+impl ServerLog {
+    fn take(&mut self, chunk: &[u8]) {
+        self.pending.extend_from_slice(chunk);
+        let whole = self.last_start();
+        let rest = self.pending.split_off(whole);
+        let bytes = std::mem::replace(&mut self.pending, rest);
+        self.read(&bytes);
+    }
+
+    fn end(&mut self) {
+        let mut bytes = std::mem::take(&mut self.pending);
+        let end = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
+        if end < bytes.len() {
+            self.is_cut = true;
+            bytes.truncate(end);
+        }
+        self.read(&bytes);
+    }
+
+    /// Where the last message begins; all is taken where none begins for long.
+    fn last_start(&self) -> usize {
+        let bytes = &self.pending;
+        let mut end = memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1);
+        while end > 0 {
+            let begin = memchr::memrchr(b'\n', &bytes[..end - 1]).map_or(0, |before| before + 1);
+            if self.form.is_start(&bytes[begin..end]) {
+                return begin;
+            }
+            end = begin;
+        }
+        if bytes.len() > LONGEST_MESSAGE { bytes.len() } else { 0 }
+    }
+
+    /// Reads whole messages, each thread a part of them.
+    fn read(&mut self, bytes: &[u8]) {
+        let cuts = self.cuts(bytes);
+        let form = &self.form;
+        thread::scope(|scope| {
+            let mut pieces = cuts.windows(2).map(|cut| &bytes[cut[0]..cut[1]]).zip(&mut self.parts);
+            let own = pieces.next();
+            let others: Vec<_> = pieces
+                .map(|(piece, part)| scope.spawn(|| form.read(piece, part)))
+                .collect();
+            if let Some((piece, part)) = own {
+                form.read(piece, part);
+            }
+            drop(others);
+        });
+        for part in &mut self.parts {
+            let before = self.lines;
+            let named = part
+                .skipped
+                .drain(..)
+                .map(|(line, reason)| (before + line, reason.to_string()));
+            self.skipped.extend(named);
+            self.lines += std::mem::take(&mut part.lines);
+        }
+    }
+
+    fn cuts(&self, bytes: &[u8]) -> Vec<usize> {
+        let number = self.parts.len().min(bytes.len() / SMALLEST_PART).max(1);
+        let mut cuts = vec![0];
+        for part in 1..number {
+            let from = bytes.len() * part / number;
+            cuts.push(self.next_start(bytes, from).max(cuts[part - 1]));
+        }
+        cuts.push(bytes.len());
+        cuts
+    }
+
+    /// Where the next message after a place begins.
+    fn next_start(&self, bytes: &[u8], from: usize) -> usize {
+        let line = memchr::memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |end| from + end + 1);
+        let starts = lines::of(&bytes[line..]).find(|(_, text)| self.form.is_start(text));
+        starts.map_or(bytes.len(), |(begin, _)| line + begin)
+    }
+}
+
+/// A statement without its constants, as logs of PostgreSQL (`mysql`: of MySQL) are read.
+#[pyfunction]
+#[pyo3(signature = (text, *, mysql=false))]
+pub fn scrubbed(text: &str, mysql: bool) -> String {
+    let dialect = if mysql {
+        scrub::Dialect::MySql
+    } else {
+        scrub::Dialect::Postgres
+    };
+    let mut into = Vec::new();
+    scrub::scrub(text.as_bytes(), dialect, &mut into);
+    String::from_utf8_lossy(&into).into_owned()
+}

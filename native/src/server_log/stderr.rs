@@ -1,0 +1,181 @@
+//! PostgreSQL's log on standard error: a prefix, a severity, a message; what belongs to it follows in lines of its own.
+
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::entry::{Entry, Severity};
+use super::lines::{self, Part};
+use super::messages;
+use super::prefix::{Patterns, Prefix};
+
+const SAMPLES: usize = 2000;
+const PREFIX_SET: &[u8] = b"parameter \"log_line_prefix\" changed to \"";
+
+/// What a line of the log begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    Message(Severity),
+    Detail,
+    Context,
+    Statement,
+    Other,
+}
+
+/// Where the prefix ends, what follows, and where its text begins.
+fn mark_of(line: &[u8]) -> Option<(usize, Mark, usize)> {
+    memmem::find_iter(line, b":  ").find_map(|colon| {
+        let length = line[..colon]
+            .iter()
+            .rev()
+            .take_while(|byte| byte.is_ascii_alphanumeric())
+            .count();
+        let begin = colon - length;
+        let mark = match &line[begin..colon] {
+            b"DETAIL" => Mark::Detail,
+            b"CONTEXT" => Mark::Context,
+            b"STATEMENT" => Mark::Statement,
+            b"HINT" | b"QUERY" | b"LOCATION" | b"BACKTRACE" => Mark::Other,
+            word => Mark::Message(Severity::of(word)?),
+        };
+        Some((begin, mark, colon + 3))
+    })
+}
+
+/// Whether a line begins a new message.
+pub fn is_start(line: &[u8]) -> bool {
+    line.first().is_some_and(|byte| *byte != b'\t') && matches!(mark_of(line), Some((_, Mark::Message(_), _)))
+}
+
+/// Whether a line begins a message or a part of one.
+pub fn is_marked(line: &[u8]) -> bool {
+    mark_of(line).is_some()
+}
+
+/// Finds out log_line_prefix from the beginning of a log.
+pub fn patterns(head: &[u8]) -> Patterns {
+    let samples = || {
+        let split = |line| match mark_of(line) {
+            Some((begin, Mark::Message(_), text)) => Some((&line[..begin], &line[text..])),
+            _ => None,
+        };
+        head.split(|byte| *byte == b'\n').filter_map(split).take(SAMPLES)
+    };
+    let mut set: Vec<String> = samples()
+        .filter_map(|(_, message)| message.strip_prefix(PREFIX_SET))
+        .map(|value| {
+            String::from_utf8_lossy(value)
+                .trim_end()
+                .trim_end_matches('"')
+                .to_string()
+        })
+        .collect();
+    set.dedup();
+    Patterns::infer(samples(), &set)
+}
+
+/// A message under way: where its texts lie.
+struct Open<'a> {
+    prefix: Prefix<'a>,
+    severity: Severity,
+    texts: [Range<usize>; 4],
+    /// Which of them goes on in the next line.
+    now: Option<usize>,
+}
+
+const MESSAGE: usize = 0;
+const DETAIL: usize = 1;
+const CONTEXT: usize = 2;
+const STATEMENT: usize = 3;
+
+/// Reads whole messages.
+pub fn read(bytes: &[u8], patterns: &Patterns, part: &mut Part) {
+    let mut open: Option<Open> = None;
+    for (begin, line) in lines::of(bytes) {
+        part.lines += 1;
+        if line.first() == Some(&b'\t') {
+            let end = begin + line.len();
+            if let Some((open, now)) = open.as_mut().and_then(|open| open.now.map(|now| (open, now))) {
+                open.texts[now].end = end;
+            }
+            continue;
+        }
+        let Some((prefix_end, mark, text)) = mark_of(line) else {
+            if !line.is_empty() {
+                part.foreign();
+            }
+            continue;
+        };
+        let range = begin + text..begin + line.len();
+        if let Mark::Message(severity) = mark {
+            close(open.take(), bytes, part);
+            let prefix = patterns.read(&line[..prefix_end], &mut part.tally.zones);
+            open = Some(Open {
+                prefix,
+                severity,
+                texts: [range, 0..0, 0..0, 0..0],
+                now: Some(MESSAGE),
+            });
+        } else if let Some(open) = &mut open {
+            open.now = match mark {
+                Mark::Detail => Some(DETAIL),
+                Mark::Context => Some(CONTEXT),
+                Mark::Statement => Some(STATEMENT),
+                _ => None,
+            };
+            if let Some(now) = open.now {
+                open.texts[now] = range;
+            }
+        }
+    }
+    close(open, bytes, part);
+}
+
+fn close(open: Option<Open>, bytes: &[u8], part: &mut Part) {
+    let Some(open) = open else { return };
+    let Some(moment) = open.prefix.moment else {
+        return part.skip("no time in it: log_line_prefix has neither %m nor %t nor %n");
+    };
+    let [message, detail, context, statement] = open.texts.map(|range| &bytes[range]);
+    let (sqlstate, message) = split_state(message).unwrap_or((open.prefix.sqlstate, message));
+    let entry = Entry {
+        sqlstate,
+        database: open.prefix.database,
+        message,
+        detail,
+        context,
+        statement,
+        ..Entry::new(moment, open.severity)
+    };
+    messages::take(&entry, part);
+}
+
+/// log_error_verbosity = verbose puts the SQLSTATE before the message.
+fn split_state(message: &[u8]) -> Option<(&[u8], &[u8])> {
+    let state = message.get(..5)?;
+    let is_state = state
+        .iter()
+        .all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+    let has_digit = state.iter().any(u8::is_ascii_digit);
+    (is_state && has_digit && message[5..].starts_with(b": ")).then(|| (state, &message[7..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_severity_ends_the_prefix() {
+        let line = b"2026-11-20 22:44:50 UTC [1] a:  b LOG:  duration: 1.000 ms  statement: SELECT ERROR:  x";
+        assert_eq!(mark_of(line), Some((34, Mark::Message(Severity::Log), 40)));
+        assert!(!is_start(b"\tLOG:  in a statement"));
+        assert!(!is_start(b"2026 [1] STATEMENT:  SELECT"));
+    }
+
+    #[test]
+    fn a_state_before_the_message_is_taken_off() {
+        assert_eq!(split_state(b"42P01: relation"), Some((&b"42P01"[..], &b"relation"[..])));
+        assert_eq!(split_state(b"could not"), None);
+        assert_eq!(split_state(b"ABCDE: x"), None);
+    }
+}
