@@ -16,7 +16,7 @@ CASEBOOK = Path(os.environ.get("DOCTORD_CASEBOOK", "../shared/casebook"))
 def read_text(tmp_path: Path, text: str | bytes, *, zone: str | None = None, unit_us: float | None = None) -> Reading:
     file = tmp_path / "file"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    os.utime(file, (0, 0))
+    os.utime(file, (86_399, 86_399))  # the last second of 1970-01-01
     return read_file(file, zone=zone, unit_us=unit_us)
 
 

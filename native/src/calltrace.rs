@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use ::calltrace::analyse::{Problem, Request, analyse};
+use ::calltrace::detect::{Detected, detect};
 use ::calltrace::names;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -13,6 +14,16 @@ use pyo3::types::PyBytes;
 #[pyfunction]
 pub fn call_class(name: &str) -> &'static str {
     names::class(names::index(name.as_bytes())).words()
+}
+
+/// What the beginning of a file shows: `calls` one by one, a `summary` of them by call, or neither.
+#[pyfunction]
+pub fn trace_kind(head: &str) -> Option<&'static str> {
+    match detect(head.as_bytes()) {
+        Detected::Trace(_) => Some("calls"),
+        Detected::Summary(_) => Some("summary"),
+        _ => None,
+    }
 }
 
 /// Analyse the files of one trace; the document as JSON. `watch` is called with the bytes read so far.

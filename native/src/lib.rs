@@ -22,7 +22,7 @@ mod _native {
     #[pymodule_export]
     use crate::batch::Batch;
     #[pymodule_export]
-    use crate::calltrace::{analyse_trace, call_class};
+    use crate::calltrace::{analyse_trace, call_class, trace_kind};
     #[pymodule_export]
     use crate::histograms::histograms;
     #[pymodule_export]

@@ -78,6 +78,9 @@ def analyse_trace(
     Raises an OSError when a file cannot be read, a ValueError with a message and a hint when it is no trace.
     """
 
+def trace_kind(head: str) -> str | None:
+    """What the beginning of a file shows: `calls` one by one, a `summary` of them by call (strace -c); else None."""
+
 def call_class(name: str) -> str:
     """What a system call does, as `calls[].class` of docs/reference/trace.md has it; `other` when it is not known."""
 

@@ -111,7 +111,8 @@ def foreground_waits(chart: Chart) -> pl.DataFrame:
     """
     added_up = pl.col("kind").is_null() & ~pl.col("wait_class").fill_null("Other").is_in(BACKGROUND)
     foreground = (pl.col("kind") == "foreground") & (pl.col("wait_class").fill_null("Other") != "Idle")
-    return chart.frame("wait").filter((foreground | added_up) & pl.col("waited_s_per_s").is_not_null())
+    of_a_database = pl.col("db").is_not_null() & pl.col("waited_s_per_s").is_not_null()
+    return chart.frame("wait").filter((foreground | added_up) & of_a_database)
 
 
 def _model(of: Literal["database", "processes"], parts: dict[tuple[str, str], float], seconds: float) -> TimeModel:

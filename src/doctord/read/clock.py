@@ -47,7 +47,8 @@ def untimed(source: Source, count: int) -> list[datetime]:
     step_s = source.every_s or ASSUMED_STEP_S
     known = "when the file was last written" if source.modified else "at the end of 1970-01-01"
     apart = "" if source.every_s or count < 2 else f", and {ASSUMED_STEP_S:.0f} s lies between two (--every tells)"
-    source.note(f"no times in it: the last report is taken to be {known}{apart}")
+    what = "it does not say when it was: it" if count < 2 else "no times in it: the last report"
+    source.note(f"{what} is taken to be {known}{apart}")
     return [end - timedelta(seconds=step_s * (count - 1 - number)) for number in range(count)]
 
 

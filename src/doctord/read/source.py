@@ -120,8 +120,7 @@ class Source:
             if read_bytes > BOMB_BYTES and self._is_bomb(read_bytes):
                 self.skip(number, f"the rest is left: it unpacks to more than {BOMB_RATIO} times its size")
                 break
-            text = line.decode(errors="replace").rstrip("\r\n")
-            yield number, text.removeprefix("\ufeff") if number == 1 else text
+            yield number, line.decode(errors="replace").rstrip("\r\n")
         self.sum_up()
 
     def chunks(self) -> Iterator[bytes]:
@@ -201,7 +200,8 @@ class Source:
         return self.size_bytes is not None and read_bytes > BOMB_RATIO * self.size_bytes
 
     def _is_unpacked(self) -> bool:
-        return not isinstance(getattr(self.stream, "raw", None), io.FileIO)
+        """Whether the stream is not the file as it lies there; a mark of its encoding was read already."""
+        return not isinstance(self.stream.raw, io.FileIO) or self.stream.tell() > 0
 
 
 @contextmanager
@@ -241,7 +241,7 @@ def source_of(raw: IO[bytes], name: str, told: Told | None = None) -> Source:
         raise _unreadable(name, why) from error
     if not head:
         raise Refusal(f"{name} is empty", "did what wrote it see anything?")
-    text = head.decode("latin-1") if b"\0" in head else head.decode("utf-8-sig", errors="replace")
+    text = head.decode("latin-1") if b"\0" in head else head.decode(errors="replace")
     return Source(name, text, stream, told or Told())
 
 

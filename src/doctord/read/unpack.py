@@ -4,6 +4,7 @@ import io
 import lzma
 import quopri
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from email import message_from_bytes
 from email.message import Message
@@ -34,7 +35,9 @@ def unpacked(raw: IO[bytes]) -> io.BufferedReader:
         if what:
             text = undo(stream.read(MOST_WHOLE_BYTES), what)
             stream.close()
-            return io.BufferedReader(cast("io.RawIOBase", io.BytesIO(text)), max(HEAD_BYTES, 1))
+            return io.BufferedReader(cast("io.RawIOBase", io.BytesIO(text)), HEAD_BYTES)
+    if head.startswith(BOM_UTF8):
+        stream.read(len(BOM_UTF8))
     return stream
 
 

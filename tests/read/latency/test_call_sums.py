@@ -7,7 +7,6 @@ import pytest
 
 from doctord.analyse.latency.map import subjects
 from doctord.chart.chart import Chart
-from doctord.errors import Refusal
 from doctord.read.formats import Reading, read_file
 from latency_files import CORPUS, read_text, reasons, sample
 
@@ -50,9 +49,12 @@ def test_two_maps_of_bpftrace_belong_together(tmp_path: Path) -> None:
     assert "neither a count nor a time by its name" in reasons(reading)
 
 
-def test_counts_alone_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match=r"file:2: a count without a time: syscount -L prints it"):
-        read_text(tmp_path, "PID    COMM               COUNT\n6818   pgbench           680953\n")
+def test_counts_alone_are_no_means(tmp_path: Path) -> None:
+    reading = read_text(tmp_path, "PID    COMM               COUNT\n6818   pgbench           680953\n")
+    chart = Chart.from_batches(reading.batches)
+    assert chart.frame("wait").height == 0
+    assert chart.frame("statistic").select("entity", "value").rows() == [("6818 pgbench", 680953.0)]
+    assert reasons(reading) == ["a count without a time: syscount -L prints it"]
 
 
 @pytest.mark.parametrize(

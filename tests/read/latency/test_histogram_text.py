@@ -131,7 +131,7 @@ def test_what_are_no_times_are_refused(tmp_path: Path, text: str, reason: str) -
 
 
 def test_lines_that_say_nothing_are_counted(tmp_path: Path) -> None:
-    reading = read_text(tmp_path, "strange\n\n" * 30 + BCC)
+    reading = read_text(tmp_path, "The tool says\nwhat it is.\n" + BCC + "strange\n\n" * 30 + BCC)
     assert reasons(reading).count("not part of a histogram") == 20
     assert reading.skipped_lines == 30
     assert reading.skipped[-1].reason == "10 more lines: not part of a histogram"

@@ -1,6 +1,6 @@
 """Counts of calls and their time in sum: syscount of libbpf-tools and bcc, and pairs of bpftrace's maps, @c and @t.
 
-No distribution is in it: only means are known.
+No distribution is in it: only means are known, in `wait`; counts without a time are `syscount.calls` in `statistic`.
 """
 
 import re
@@ -61,10 +61,8 @@ def _tables(source: Source) -> Iterator[tuple[datetime | None, Sums]]:
         elif found := MAP.match(line):
             _take_map(sums, found, number, source)
         elif row := ROW.match(line):
-            if unit is None or row[3] is None:
-                source.skip(number, NO_TIME)
-            else:
-                sums[re.sub(r"\s+", " ", row[1])] = (int(row[2]), float(row[3]) * unit)
+            time_us = None if unit is None or row[3] is None else float(row[3]) * unit
+            sums[re.sub(r"\s+", " ", row[1])] = (int(row[2]), time_us)
         elif line.strip() and not line.startswith(("Tracing ", "Attaching ", "Attached ")):
             source.skip(number, "not a count of calls")
     yield end, sums
@@ -86,6 +84,12 @@ def _take_map(sums: Sums, found: "re.Match[str]", number: int, source: Source) -
 
 def _rows(sums: Sums, end: datetime | None, length_s: float, source: Source) -> Iterator[Batch]:
     known = {subject: (count, us) for subject, (count, us) in sums.items() if count and us is not None}
+    counted = {subject: count for subject, (count, us) in sums.items() if count and us is None}
+    if counted:
+        source.note(NO_TIME)
+        at = {"ts": micros(end or EPOCH), "host": source.host, "component": "kernel", "kind": "gauge"}
+        named = at | {"name": "syscount.calls", "unit": "calls"}
+        yield rows("statistic", (named | {"entity": subject, "value": count} for subject, count in counted.items()))
     if not known:
         return
     if not length_s:

@@ -37,7 +37,7 @@ def sniff(head: str) -> bool:
 def read(source: Source) -> Iterator[Batch]:
     """Rows of `latency`, an interval at a time."""
     columns, clock = Columns(source), Clock(source)
-    traced = "latency"
+    traced, has_begun = "latency", False
     for number, lines in _blocks(source):
         for nth, line in enumerate(lines):
             if found := TRACED.search(line):
@@ -47,8 +47,10 @@ def read(source: Source) -> Iterator[Batch]:
                 yield from columns.begin(None if tick else stamp, tick_s)
                 lines[nth] = ""
         printed, unread = histograms("\n".join(lines))
-        for nth in unread:
+        # Before the first one the tool, or whoever kept its output, says what it is.
+        for nth in unread if has_begun else ():
             source.skip(number + nth - 1, "not part of a histogram")
+        has_begun = has_begun or bool(printed)
         for key, unit, values in printed:
             if buckets := buckets_us(values, unit, number, source):
                 yield from columns.take(subject_of(key, unit, traced), buckets)

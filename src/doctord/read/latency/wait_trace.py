@@ -20,11 +20,12 @@ def sniff(head: str) -> bool:
 
 def read(source: Source) -> Iterator[Batch]:
     """Rows of `latency` by event, in columns of a second."""
-    waits, clock = Waits(source, db="oracle"), Clock(source)
+    waits, clock, has_begun = Waits(source, db="oracle"), Clock(source), False
     for number, line in source.lines():
         wait = LINE.match(line)
         if wait and int(wait[1]) < 24:
+            has_begun = True
             yield from waits.add(number, micros(clock.at(*map(int, wait.group(1, 2, 3)))), int(wait[5]), wait[4])
-        elif line.strip():
+        elif has_begun and line.strip(" ."):  # before that the tool, or whoever kept its output, says what it is
             source.skip(number, "not a wait")
     yield from waits.flush()
