@@ -44,7 +44,7 @@ class Layout:
         """The values of a line."""
         if self.delimiter == " ":
             return line.split()
-        parsed = next(csv.reader([line], delimiter=self.delimiter), [])
+        parsed = next(csv.reader([line.replace("\r", " ")], delimiter=self.delimiter), [])
         return [value.strip().replace(",", ".") if self.delimiter == ";" else value.strip() for value in parsed]
 
 
