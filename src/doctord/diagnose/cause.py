@@ -51,6 +51,8 @@ def cause(*, explains: tuple[str, ...] = ()) -> Callable[[Examiner], Examiner]:
 
     def register(examine: Examiner) -> Examiner:
         summary, sections = _documentation(examine)
+        if examine.__name__ in CAUSES:
+            raise TypeError(f"{examine.__module__}.{examine.__name__}: there is a cause of that name already")
         organ = examine.__module__.rpartition(".")[2]
         CAUSES[examine.__name__] = Cause(examine.__name__, organ, summary, sections, explains, examine)
         return examine
