@@ -21,7 +21,7 @@ LAYOUTS = (
 )
 
 
-def moment_of(text: str, zone: ZoneInfo | None) -> datetime | None:
+def moment_of(text: str, zone: tzinfo | None) -> datetime | None:
     """The moment that a text names; null when it names none, or no zone and none is given.
 
     >>> moment_of("26-AUG-13 04.26.51.653754 PM +02:00", None).isoformat()

@@ -7,11 +7,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
-from zoneinfo import ZoneInfo
 
 from doctord.errors import Refusal
 from doctord.read.unpack import HEAD_BYTES, MOST_WHOLE_BYTES, UNPACK_ERRORS, unpacked
@@ -48,7 +47,7 @@ class Told:
         every_s: Seconds between reports that have no times at all.
     """
 
-    zone: ZoneInfo | None = None
+    zone: tzinfo | None = None
     unit_us: float | None = None
     day: date | None = None
     every_s: float | None = None
@@ -85,7 +84,7 @@ class Source:
     _counted: dict[str, int] = field(default_factory=dict)
 
     @property
-    def zone(self) -> ZoneInfo | None:
+    def zone(self) -> tzinfo | None:
         """The zone of times that do not say theirs; null: not told."""
         return self.told.zone
 

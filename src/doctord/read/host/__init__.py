@@ -1,6 +1,7 @@
 """What a host or its hypervisor tells about itself: memory, CPUs, kernel settings, z/VM screens."""
 
 from doctord.read.format import Format
+from doctord.read.host import meminfo
 
 # Those that are surer of themselves come first.
-FORMATS: tuple[Format, ...] = ()
+FORMATS: tuple[Format, ...] = (meminfo,)

@@ -1,0 +1,9 @@
+"""A text as a source, for tests of what a reader is made of."""
+
+import io
+
+from doctord.read.source import Source, Told, source_of
+
+
+def text_source(text: str, name: str = "text", told: Told | None = None) -> Source:
+    return source_of(io.BytesIO(text.encode() or b"\n"), name, told)
