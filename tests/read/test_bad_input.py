@@ -69,7 +69,8 @@ def test_it_is_read_whole(sample: Path, tmp_path: Path) -> None:
 def test_only_its_own_format_takes_it(sample: Path, tmp_path: Path) -> None:
     with opened(put(tmp_path, sample.read_bytes())) as source:
         takers = [known.NAME for known in FORMATS if known.sniff(source.head)]
-    assert len(takers) == 1
+    # An archive of OSWatcher is made of what other tools printed: it has to be the first to say that it is its own.
+    assert takers[:1] == ["OSWatcher"] if sample.name.startswith("oswatcher.") else len(takers) == 1
 
 
 @pytest.mark.parametrize("tenths", range(1, 10))
