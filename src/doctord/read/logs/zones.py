@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import Source
@@ -39,7 +38,7 @@ def placing(source: Source) -> Callable[[str, int], int]:
     return place
 
 
-def _in_zone(name: str, local_us: int, zone: ZoneInfo) -> int:
+def _in_zone(name: str, local_us: int, zone: tzinfo) -> int:
     try:
         local = (_EPOCH + local_us * _MICROSECOND).replace(tzinfo=zone)
         twice = local.replace(fold=1)

@@ -128,6 +128,8 @@ def _take(row: Row) -> None:
     """
     if row.part == CPU_HEADING:
         CPUS.fill(row.report, "cpu", numbered(row.names, row.words), cpu=None)
+    elif not row.names:
+        raise ValueError("no heading above it")
     else:
         at = 0 if row.names[0] in DEVICE_HEADINGS else len(row.names) - 1
         names, words = list(row.names), list(row.words)
