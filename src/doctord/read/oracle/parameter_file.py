@@ -51,6 +51,9 @@ class Parameter:
 
 def sniff(head: str) -> bool:
     """Whether a file that begins so holds parameters of Oracle, as text or binary."""
+    first = next((line for line in head.splitlines() if line.strip() and not line.startswith("#")), "")
+    if "\0" not in head and ASSIGNMENT.match(first) is None:
+        return False
     names = {found[1].lower() for found in SNIFFED.finditer(head)}
     return len(names) > 1 or bool(OF_ALL.search(head) and names) or bool(POINTER.match(head))
 
