@@ -139,3 +139,12 @@ def test_line_ends_and_tabs_change_nothing(text: str) -> None:
 def test_no_text_is_too_odd(content: bytes) -> None:
     for table in text_tables(content):
         cells(table)
+
+
+def test_a_name_that_its_column_cuts_off_is_made_whole() -> None:
+    cut = PAGES.replace("log file sync               ", "log file switch (private str")
+    known = ["log file switch (private strand flush incomplete)", "log file switch completion"]
+    (table,) = text_tables(cut.encode(), known)
+    assert table.texts(0) == [known[0], "log buffer space"]
+    (ambiguous,) = text_tables(cut.encode(), [*known, "log file switch (private string)"])
+    assert ambiguous.texts(0) == ["log file switch (private str", "log buffer space"]

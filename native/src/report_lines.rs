@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 /// A ruler of one piece that begins further right than this is the line below a table.
 const END_INDENT: usize = 5;
+/// Narrower columns hold nothing that could be cut off.
+const NARROW: usize = 10;
 
 /// The title that a line with `DB/Inst:` or `for DB:` says.
 pub fn title(line: &str) -> Option<&str> {
@@ -117,13 +119,11 @@ impl Level {
         ruled.iter().all(|span| other.spans.contains(span))
     }
 
-    /// The cells of a line: each goes on to where the next begins, the last to the end.
-    pub fn cells<'a>(&'a self, line: &'a str) -> impl Iterator<Item = &'a str> {
+    /// The cells of a line and how wide their columns are: each goes on to where the next begins, the last to the end.
+    pub fn cells<'a>(&'a self, line: &'a str) -> impl Iterator<Item = (&'a str, usize)> {
         let ends = self.spans[1..].iter().map(|&(begin, _)| begin).chain([usize::MAX]);
-        self.spans
-            .iter()
-            .zip(ends)
-            .map(|(&(begin, _), end)| cut(line, begin, end))
+        let cells = self.spans.iter().zip(ends);
+        cells.map(|(&(begin, end), next)| (cut(line, begin, next), end - begin))
     }
 
     /// Whether a line keeps to the columns: nothing between them, and each cell aligned as its heading.
@@ -228,6 +228,31 @@ pub fn pairs(line: &str) -> Vec<&str> {
         cells.extend(rest.split("  ").map(str::trim).filter(|value| !value.is_empty()));
     }
     cells
+}
+
+/// Names that are longer than a column may be.
+#[derive(Default)]
+pub struct Names(Vec<String>);
+
+impl Names {
+    pub fn new(mut known: Vec<String>) -> Self {
+        known.sort();
+        Self(known)
+    }
+
+    /// The known name of which a cell as wide as its column is the beginning, if there is one only; else the cell.
+    pub fn whole<'a>(&'a self, cell: &'a str, width: usize) -> &'a str {
+        // What was cut off behind a blank is one shorter.
+        if width < NARROW || cell.len() + 1 < width {
+            return cell;
+        }
+        let first = self.0.partition_point(|name| name.as_str() < cell);
+        match &self.0[first..] {
+            [name, next, ..] if next.starts_with(cell) && name != cell => cell,
+            [name, ..] if name.starts_with(cell) => name,
+            _ => cell,
+        }
+    }
 }
 
 /// What stands below a row: the module that ran a statement, its pluggable database, and its text.

@@ -10,21 +10,25 @@ use std::mem::take;
 
 use pyo3::prelude::*;
 
-use crate::report_lines::{Below, Level, is_figure, is_ruler, is_statement, pairs, ruler, title, underline};
+use crate::report_lines::{Below, Level, Names, is_figure, is_ruler, is_statement, pairs, ruler, title, underline};
 use crate::report_tables::{Draft, ReportTable, finish};
 
 /// Lines of headings between two rulers of one table.
 const MOST_HEADINGS: usize = 5;
 
-/// The tables of a report in plain text.
+/// The tables of a report in plain text. Of a name that its column cuts off the whole is taken from `known`.
 #[pyfunction]
-pub fn text_tables(py: Python<'_>, content: &[u8]) -> Vec<ReportTable> {
-    py.detach(|| finish(scan(&String::from_utf8_lossy(content))))
+#[pyo3(signature = (content, known=Vec::new()))]
+pub fn text_tables(py: Python<'_>, content: &[u8], known: Vec<String>) -> Vec<ReportTable> {
+    py.detach(|| finish(scan(&String::from_utf8_lossy(content), Names::new(known))))
 }
 
-fn scan(text: &str) -> Vec<Draft> {
+fn scan(text: &str, names: Names) -> Vec<Draft> {
     let lines: Vec<Cow<'_, str>> = text.lines().map(cleaned).collect();
-    let mut scanner = Scanner::default();
+    let mut scanner = Scanner {
+        names,
+        ..Scanner::default()
+    };
     let mut at = 0;
     while at < lines.len() {
         at += scanner.line(&lines, at);
@@ -55,6 +59,7 @@ fn cleaned(line: &str) -> Cow<'_, str> {
 
 #[derive(Default)]
 struct Scanner<'a> {
+    names: Names,
     drafts: Vec<Draft>,
     title: String,
     /// Notes below the title (`-> ...`).
@@ -87,7 +92,7 @@ impl<'a> Scanner<'a> {
         } else if is_ruler(line) {
             return self.ruled(lines, at);
         } else if let Some(open) = self.open.as_mut().filter(|open| !open.is_paused) {
-            open.row(line);
+            open.row(line, &self.names);
         } else {
             self.unruled(line);
         }
@@ -255,9 +260,9 @@ impl Open {
         }
     }
 
-    fn row(&mut self, line: &str) {
+    fn row(&mut self, line: &str, names: &Names) {
         match self.level(line) {
-            Some(level) => self.take(line, level),
+            Some(level) => self.take(line, level, names),
             None if self.id.is_some() => self.below.line(line),
             None => self.go_on(line),
         }
@@ -270,7 +275,7 @@ impl Open {
         if let Some(id) = self.id {
             let is_statement = self.levels[0].fits(line) && {
                 let mut cells = self.levels[0].cells(line).enumerate();
-                cells.all(|(at, cell)| if at == id { is_statement(cell) } else { is_figure(cell) })
+                cells.all(|(at, (cell, _))| if at == id { is_statement(cell) } else { is_figure(cell) })
             };
             let is_further = |&level: &usize| self.levels[level].fits(line);
             return if is_statement {
@@ -289,14 +294,16 @@ impl Open {
             .find(|&level| self.levels[level].fits(line))
     }
 
-    fn take(&mut self, line: &str, level: usize) {
+    fn take(&mut self, line: &str, level: usize, names: &Names) {
         if level == 0 || self.due == 0 {
             self.end_row();
         }
         let before: usize = self.levels[..level].iter().map(Level::width).sum();
         self.cells.resize(before, String::new());
         let columns = &self.levels[level];
-        self.cells.extend(columns.cells(line).map(String::from));
+        let cells = columns.cells(line);
+        self.cells
+            .extend(cells.map(|(cell, width)| names.whole(cell, width).to_string()));
         if columns.has_label && self.cells[before].is_empty() {
             self.cells[before].clone_from(&self.label);
         }
@@ -330,7 +337,7 @@ impl Open {
             return;
         }
         let level = &self.levels[self.due.saturating_sub(1)];
-        for (cell, more) in self.cells.iter_mut().zip(level.cells(line)) {
+        for (cell, (more, _)) in self.cells.iter_mut().zip(level.cells(line)) {
             cell.push_str(more);
         }
     }

@@ -211,12 +211,13 @@ class ReportTable:
     def only(self, rows: Sequence[int]) -> ReportTable:
         """The same columns with these rows."""
 
-def text_tables(content: bytes) -> list[ReportTable]:
+def text_tables(content: bytes, known: Sequence[str] = ()) -> list[ReportTable]:
     """The tables of a report of Oracle's in plain text (AWR, Statspack, ASH), in the order of their ends.
 
     Columns are as the lines of dashes have them, rows of two lines are one row, and what stands below a statement's row
     is in the columns `SQL Module`, `PDB Name`, `SQL Text`. `name: value` below an underlined title is a table without
-    names. A label to the left of the first column is a column without a name.
+    names. A label to the left of the first column is a column without a name. Where a cell is as wide as its column, it
+    may have been cut off: the one name of `known` that begins so is taken.
     """
 
 def html_tables(content: bytes) -> tuple[str, list[ReportTable]]:
