@@ -12,14 +12,17 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
 from doctord.chart.repeats import without_repeats
 from doctord.cli.arguments import Refusal, parse_duration, parse_moment
 from doctord.lake.imports import keep
+from doctord.read import calltrace
 from doctord.read.archive import found
 from doctord.read.formats import FORMATS, zone_named
 from doctord.read.gather import FileRead, gather
-from doctord.read.source import Told
+from doctord.read.latency import call_trace
+from doctord.read.source import STANDARD_INPUT, Told, opened
 from doctord.report import files_read
 
 # Rows that wait before they are kept in a lake: few and large files come of many, and memory holds so many.
@@ -72,6 +75,17 @@ def chart_of(paths: Sequence[Path], told: Told) -> Chart:
     if not any(file.tables for file in files):
         raise Refusal("nothing in these files can be used", "doctord read says what each of them is")
     return Chart(_tables_of(files))
+
+
+def trace_of(paths: Sequence[Path]) -> Trace | None:
+    """The call trace that these files are, where they are one and nothing else."""
+    for path in paths:
+        if path.is_dir() or path == STANDARD_INPUT:
+            return None
+        with opened(path) as source:
+            if not call_trace.sniff(source.head):
+                return None
+    return calltrace.read(paths) if len(paths) == 1 or calltrace.parts_of_one(paths) else None
 
 
 def examined(paths: Sequence[Path], told: Told, since: str | None, until: str | None, past: str) -> tuple[Chart, Chart]:

@@ -44,6 +44,8 @@ def diagnose(
         if paths:
             told = _read.told(zone, day, every, unit)
             chart, earlier = _read.examined(paths, told, since, until, past)
+            trace = _read.trace_of(paths)
         else:
+            trace = None
             chart, earlier = recorded(lake, since or "-1h", until or "now", past)
-        conclude(engine.diagnose(chart, earlier), chart, report=report, json=json)
+        conclude(engine.diagnose(chart, earlier, trace), chart, report=report, json=json)
