@@ -67,7 +67,7 @@ def conclude(diagnosis: Diagnosis, chart: Chart, *, report: Path | None, json: b
     answered = chart.frame("statistic").filter(component="postgresql")["db"].n_unique()
     if not diagnosis.healthy:
         raise typer.Exit(1)
-    raise typer.Exit(2 if diagnosis.since is None or answered < servers else 0)
+    raise typer.Exit(0 if diagnosis.is_judged and answered >= servers else 2)
 
 
 def check_writable(file: Path) -> None:

@@ -79,3 +79,8 @@ class Diagnosis:
     def healthy(self) -> bool:
         """Whether there is nothing to report."""
         return not self.findings
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether enough was measured that no finding means health: times, waits, or a vital sign at least."""
+        return self.since is not None and bool(self.findings or self.time or self.figures)

@@ -111,7 +111,7 @@ def _time(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     if not diagnosis.time:
         return
     total = sum(part.seconds_per_second for part in diagnosis.time)
-    yield from heading(f"Where the {wording.time_of(diagnosis)} went", width, f"{total:.2f} s per second")
+    yield from heading(f"Where {wording.time_of(diagnosis)} went", width, f"{total:.2f} s per second")
     shown = list(diagnosis.time[:SHARES_SHOWN])
     rest = diagnosis.time[SHARES_SHOWN:]
     if rest:

@@ -31,6 +31,8 @@ def verdict(diagnosis: Diagnosis) -> str:
         return f"{cost}: {worst.title}"
     if diagnosis.since is None:
         return "No verdict: nothing was measured"
+    if not diagnosis.is_judged:
+        return "No verdict: no times, waits or vital signs are in it"
     return "No finding in what could be seen" if diagnosis.unseen else "No finding"
 
 
@@ -53,8 +55,8 @@ def impact(finding: Finding, diagnosis: Diagnosis) -> str:
 
 
 def time_of(diagnosis: Diagnosis) -> str:
-    """Whose time the shares are of."""
-    return _time(diagnosis.time_of)
+    """Whose time the shares are of, after `where`."""
+    return _time(diagnosis.time_of) if diagnosis.time_of == "pass" else f"the {_time(diagnosis.time_of)}"
 
 
 def _time(of: str) -> str:
