@@ -1,0 +1,198 @@
+"""Oracle's CPU: what the time model says against what the host was busy with."""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from doctord.analyse.time import UNACCOUNTED
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.evidence import Sign, weigh
+from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.oracle import idle_pct, per, share, waited
+from doctord.diagnose.words import in_share
+
+BUSY = "v$osstat.BUSY_TIME"
+LOAD = "v$osstat.LOAD"
+CPUS = "v$osstat.NUM_CPUS"
+OURS = ("v$sys_time_model.DB CPU", "v$sys_time_model.background cpu time")
+MANAGER = ("resmgr:cpu quantum", "resmgr:become active", "resmgr: pq queued", "resmgr:pq queued",
+           "resmgr:small table scan", "resmgr:large I/O queued", "resmgr: I/O rate limit")  # fmt: skip
+# A tenth left is what bursts within a second use up.
+LEAST_IDLE_PCT = 10.0
+QUEUE_PER_CPU = 2.0
+# What the sums of a report do not reconcile to: rounding, and time between two instrumented calls.
+RECONCILED = 0.1
+# Less than two thirds of what the host did was this database's doing.
+OWN_SHARE = 2 / 3
+ENTITLED = ("sar.%entc", "vmstat.ec", "lparstat.%entc", "mpstat.%entc")
+
+
+@cause(
+    explains=("log_writer_starved", "library_cache_contention", "cursor_contention", "hot_buffers", "cluster_congested")
+)
+def host_cpu_short(case: Case) -> Iterator[Finding]:
+    """The host has no CPU left, and sessions of the database wait for one.
+
+    Looks like: a host that is busy all the time; database time that is neither CPU nor a wait.
+    Hurts because: a session that is ready but not running is in no wait event; what holds a latch meanwhile holds up
+        others, so that waits of all kinds grow.
+    Speaks for it: idle time, database time that nothing accounts for, tasks per CPU, who used the CPUs.
+    Speaks against it: little unaccounted time: then the CPUs are used, and nobody waits for them.
+    Remedy: The statements that use most CPU first. Where others share the host, part them or cap them (resource
+        manager, instance caging). Fewer sessions at work at once: a connection pool. Then more CPUs.
+    Verify: The unaccounted share falls at the same executions; idle time above a tenth.
+    Source: Oracle Database Performance Tuning Guide 19c, "CPU statistics"; Dias et al., CIDR 2005; K. Manoharan, 2008.
+    """
+    idle, rest = _least_idle(case), case.time.share(*UNACCOUNTED)
+    queue = per(case, LOAD, CPUS)
+    if case.time.of != "database" or idle is None or idle > LEAST_IDLE_PCT or not case.waits:
+        return
+    if not case.worth_saying(rest) and (queue is None or queue < QUEUE_PER_CPU):
+        return
+    ours = _own_share(case)
+    for_, against = weigh(
+        [
+            Sign("cpu", "cpu is null", idle, LEAST_IDLE_PCT, "{:.1f} % of the CPU time idle", "nothing is left",
+                 below=True),
+            Sign("wait", "neither CPU nor a wait", rest * 100, 5.0, "{:.1f} % of database time unaccounted for",
+                 "sessions that were ready and not running", "sessions hardly queued"),
+            Sign("statistic", f"name = '{LOAD}'", queue, QUEUE_PER_CPU, "{:.1f} tasks running or ready per CPU",
+                 "they queue"),
+            Sign("statistic", f"name = '{BUSY}'", None if ours is None else ours * 100, OWN_SHARE * 100,
+                 "{:.0f} % of the busy time is this database's", "it is the database's own work",
+                 "others on the host use the rest"),
+        ]
+    )  # fmt: skip
+    yield case.finding(
+        f"The host has no CPU left: {in_share(rest)} of database time is spent ready and not running",
+        impact=rest if case.worth_saying(rest) else None,
+        confidence=0.7 if against else 0.85,
+        for_=[*for_, *_cpu_statements(case)],
+        against=against,
+    )
+
+
+@cause()
+def time_unaccounted(case: Case) -> Iterator[Finding]:
+    """Database time is neither CPU nor a wait, although the host has CPUs to spare.
+
+    Looks like: DB time well above DB CPU plus all foreground waits.
+    Hurts because: it is somebody's time, and the server cannot say on what.
+    Speaks for it: the difference, and idle time on the host.
+    Speaks against it: a busy host: then it is the run queue.
+    Remedy: Find out below the server: a hypervisor that withholds CPUs (steal time, ready time), a capped partition,
+        paging of the processes, bursts shorter than the report. Collect sar or vmstat of the same time, microstates of
+        the processes (prstat -mL), or the hypervisor's figures.
+    Verify: DB time equals DB CPU plus waits within a few per cent.
+    Source: Oracle Database Performance Tuning Guide 19c, "Time model statistics"; T. Poder, 2010 (unaccounted time).
+    """
+    rest, idle = case.time.share(*UNACCOUNTED), _least_idle(case)
+    if rest < RECONCILED or not case.worth_saying(rest) or (idle is not None and idle <= LEAST_IDLE_PCT):
+        return
+    yield case.finding(
+        f"{in_share(rest)} of database time is neither CPU nor a wait",
+        impact=rest,
+        confidence=0.5,
+        for_=[
+            Evidence("wait", "DB time - DB CPU - waits", in_share(rest), in_share(RECONCILED), "unaccounted for"),
+            *([] if idle is None else
+              [Evidence("cpu", "cpu is null", f"{idle:.0f} % of the CPU time idle", "", "the run queue is not full")]),
+        ],
+    )  # fmt: skip
+
+
+@cause()
+def resource_manager_limits(case: Case) -> Iterator[Finding]:
+    """The database's own resource manager keeps sessions from running.
+
+    Looks like: resmgr:cpu quantum, resmgr:become active, queued parallel statements.
+    Hurts because: a session that may not run waits although its work is ready.
+    Speaks for it: share of the time, the plan, idle CPUs of the host.
+    Speaks against it: a host without idle CPUs: then the manager only decides who waits.
+    Remedy: See which plan is active and why (maintenance windows switch plans by themselves); give the consumer group
+        its due share; with instance caging raise cpu_count to what the host can give.
+    Verify: The share of the events while the host has CPUs to spare.
+    Source: Oracle Database Administrator's Guide 19c, "Managing Resources with Oracle Database Resource Manager".
+    """
+    part = share(case, *MANAGER)
+    if not case.worth_saying(part):
+        return
+    allowed, cpus = case.setting_of_any("cpu_count"), case.total(CPUS)
+    plan = case.setting_of_any("resource_manager_plan")
+    for_, against = weigh(
+        [
+            Sign("cpu", "cpu is null", idle_pct(case), LEAST_IDLE_PCT, "{:.0f} % of the CPU time idle",
+                 "the host would let them run", "the host is full: someone has to wait"),
+        ]
+    )  # fmt: skip
+    yield case.finding(
+        f"The resource manager holds sessions back: {in_share(part)} of database time",
+        impact=part,
+        confidence=0.7 if against else 0.9,
+        for_=[
+            *waited(case, *MANAGER),
+            *for_,
+            *([Evidence("setting", "name = 'resource_manager_plan'", f"plan {plan}", "", "")] if plan else []),
+            *([Evidence("setting", "name = 'cpu_count'", f"cpu_count {allowed}", f"{cpus:.0f} CPUs of the host",
+                        "instance caging" if allowed.isdigit() and int(allowed) < cpus else "not caged")]
+              if allowed and cpus else []),
+        ],
+        against=against,
+    )  # fmt: skip
+
+
+@cause()
+def partition_above_entitlement(case: Case) -> Iterator[Finding]:
+    """A shared partition runs above the CPU that it is entitled to.
+
+    Looks like: on AIX %entc (ec) above 100, physc (pc) above the entitled capacity.
+    Hurts because: what is beyond the entitlement is lent: when the other partitions want theirs, it is gone, and
+        what was quick becomes slow without any change here. Virtual processors are dispatched apart from each other.
+    Speaks for it: consumption against the entitlement over the interval.
+    Speaks against it: a pool with idle processors: it costs nothing as long as they stay idle.
+    Remedy: Raise the entitlement to the usual consumption at the busiest, with virtual processors not far above it.
+    Verify: %entc stays below 100 at the busiest hour.
+    Source: IBM, PowerVM Virtualization Introduction and Configuration (SG24-7940); AIX documentation, lparstat.
+    """
+    for name in ENTITLED:
+        for used in case.figures(name):
+            if used.mean > 100.0:
+                yield case.finding(
+                    f"The partition uses {used.mean:.0f} % of the CPU that it is entitled to",
+                    impact=None,
+                    confidence=0.7,
+                    for_=[Evidence("statistic", f"name = '{name}'", f"{used.mean:.0f} % of its entitlement, up to"
+                                   f" {used.largest:.0f} %", "at most 100 %", "the rest is lent by other partitions")],
+                )  # fmt: skip
+                return
+
+
+def _least_idle(case: Case) -> float | None:
+    """Idle time of the busiest host, %; null when it was not measured."""
+    idle = pl.col("idle_pct") + pl.col("wait_io_pct").fill_null(0.0)
+    weight = pl.col("interval_s").fill_null(1.0)
+    hosts = (
+        case.host_cpu.filter(pl.col("idle_pct").is_not_null())
+        .group_by("host")
+        .agg(((idle * weight).sum() / weight.sum()).alias("idle"))
+    )
+    return float(hosts["idle"].min()) if hosts.height else None  # type: ignore[arg-type]
+
+
+def _own_share(case: Case) -> float | None:
+    """Of the host's busy time, what this database used (0 to 1); null when either was not measured."""
+    busy, used = case.total(BUSY), [case.total(name) for name in OURS]
+    if not busy or used[0] is None:
+        return None
+    return min(sum(cpu or 0.0 for cpu in used) / busy, 1.0)
+
+
+def _cpu_statements(case: Case) -> list[Evidence]:
+    """The statements with most of the CPU."""
+    using = [(one.share * one.cpu, one) for one in case.statements if one.cpu is not None]
+    return [
+        Evidence("statement", f"statement_id = '{one.statement_id}'",
+                 f"{one.statement_id}: {in_share(cpu)} of database time on a CPU", "", (one.text or "")[:100])
+        for cpu, one in sorted(using, key=lambda pair: -pair[0])[:3] if cpu >= 0.05
+    ]  # fmt: skip

@@ -1,0 +1,240 @@
+"""Oracle's statements, sessions and network: whose work the time was, and what comes with each call."""
+
+from collections.abc import Iterator
+
+from doctord.analyse.statements import Statement
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.evidence import Sign, weigh
+from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.oracle import counted, per, share, time_model, waited
+from doctord.diagnose.words import in_bytes, in_rate, in_share, in_time, shortened
+
+# A quarter of all time in one statement: whatever is done about it can be felt by everybody.
+DOMINATES = 0.25
+MOST_TOLD = 3
+BLOCK = ("begin", "declare", "call", "{call", "{ call")
+TO_CLIENT = ("SQL*Net more data to client", "SQL*Net more data from client")
+LINK = ("SQL*Net message from dblink", "SQL*Net more data from dblink", "SQL*Net more data to dblink",
+        "SQL*Net message to dblink", "single-task message")  # fmt: skip
+ERRORS = "SQL*Net break/reset to client"
+LOGON = "connection management call elapsed time"
+LOGONS = "v$sysstat.logons cumulative"
+# One logon starts a process and reads the dictionary: a pooled application makes one in many seconds.
+LOGONS_PER_S = 1.0
+PARALLEL = ("PX Deq: Slave Session Stats", "PX Deq: Signal ACK EXT", "PX Deq: Join ACK", "PX qref latch",
+            "PX Deq: reap credit", "PX Deq: Signal ACK RSG", "enq: PS - contention")  # fmt: skip
+DOWNGRADED = ("Parallel operations downgraded to serial", "Parallel operations downgraded 75 to 99 pct",
+              "Parallel operations downgraded 50 to 75 pct", "Parallel operations downgraded 25 to 50 pct",
+              "Parallel operations downgraded 1 to 25 pct")  # fmt: skip
+NOT_DOWNGRADED = "v$sysstat.Parallel operations not downgraded"
+# One in ten runs with fewer servers than it asked for, and takes that much longer, at random.
+DOWNGRADED_SHARE = 0.1
+LEAST_DOWNGRADED = 10.0
+
+
+@cause()
+def statement_dominates(case: Case) -> Iterator[Finding]:
+    """One statement takes a large part of the database time.
+
+    Looks like: one SQL id with a quarter of the time or more.
+    Hurts because: nothing else that is tuned can help more; what it waits for, others wait for as well.
+    Speaks for it: its share, executions, time and work for each, the part on a CPU.
+    Speaks against it: work that is wanted and as small as it can be; a PL/SQL block, whose statements count again.
+    Remedy: On a CPU: fewer buffer gets for each execution (plan, indexes, joins), or fewer executions. In I/O: fewer
+        reads. In other waits: the cause named for them. Compare its plans over time (plan hash values).
+    Verify: Its elapsed time and buffer gets for each execution; its share.
+    Source: Oracle Database SQL Tuning Guide 19c; C. Millsap and J. Holt, Optimizing Oracle Performance, 2003.
+    """
+    large = [one for one in case.statements if one.db.startswith("oracle") and one.share >= DOMINATES]
+    for one in [one for one in large if case.worth_saying(one.share)][:MOST_TOLD]:
+        block = (one.text or "").lstrip().lower().startswith(BLOCK)
+        yield case.finding(
+            f"Statement {one.statement_id} takes {in_share(one.share)} of database time",
+            impact=one.share,
+            confidence=0.6 if block else 0.85,
+            for_=_work(case, one),
+            against=[Evidence("statement", f"statement_id = '{one.statement_id}'", "a PL/SQL block", "",
+                              "what its own statements take is in it, and may be named on its own")]
+            if block else [],
+        )  # fmt: skip
+
+
+@cause()
+def large_results(case: Case) -> Iterator[Finding]:
+    """Sessions wait while large results, or large calls, cross the network.
+
+    Looks like: SQL*Net more data to client, SQL*Net more data from client.
+    Hurts because: the server holds its session until the client has taken what it asked for.
+    Speaks for it: share of the time, bytes for each round trip.
+    Speaks against it: a client that is slow itself: then the network looks slow too.
+    Remedy: Ask for fewer columns and rows; no LOBs that nobody reads; move the client nearer; SDU and socket buffers
+        for bulk (DEFAULT_SDU_SIZE, SEND_BUF_SIZE); compression (SQLNET.COMPRESSION) over thin lines.
+    Verify: The share of the events, and bytes sent for each round trip.
+    Source: Oracle Database Net Services Administrator's Guide 19c, "Optimizing Performance".
+    """
+    part = share(case, *TO_CLIENT)
+    if not case.worth_saying(part):
+        return
+    size = per(case, "v$sysstat.bytes sent via SQL*Net to client", "v$sysstat.SQL*Net roundtrips to/from client")
+    yield case.finding(
+        f"Large results cross the network: {in_share(part)} of database time",
+        impact=part,
+        confidence=0.75,
+        for_=[
+            *waited(case, *TO_CLIENT),
+            *([Evidence("statistic", "name = 'v$sysstat.bytes sent via SQL*Net to client'",
+                        f"{in_bytes(size)} for each round trip", "", "")] if size is not None else []),
+        ],
+    )  # fmt: skip
+
+
+@cause()
+def database_links(case: Case) -> Iterator[Finding]:
+    """Sessions wait for another database over a link.
+
+    Looks like: SQL*Net message from dblink, SQL*Net more data from dblink.
+    Hurts because: what the other database does, and the way to it, is waited for here.
+    Speaks for it: share of the time, how long each call takes.
+    Speaks against it: nothing here: how the other database spent the time, its own report says.
+    Remedy: Let the join run where most rows are (DRIVING_SITE); fetch rows in bulk, not one by one; copy what changes
+        seldom (materialized views); read the report of the other database.
+    Verify: The share of the events; round trips over links.
+    Source: Oracle Database Administrator's Guide 19c, "Developing Applications for a Distributed Database System".
+    """
+    part = share(case, *LINK)
+    if case.worth_saying(part):
+        yield case.finding(
+            f"Sessions wait for another database: {in_share(part)} of database time",
+            impact=part,
+            confidence=0.85,
+            for_=[
+                *waited(case, *LINK),
+                *counted(case, "v$sysstat.SQL*Net roundtrips to/from dblink", lambda n: f"{in_rate(n)} of round trips"),
+            ],
+        )
+
+
+@cause()
+def calls_fail(case: Case) -> Iterator[Finding]:
+    """Calls end in errors, and the protocol has to be reset each time.
+
+    Looks like: SQL*Net break/reset to client.
+    Hurts because: each error costs extra round trips, and most are raised and swallowed by the application.
+    Speaks for it: share of the time, failed parses.
+    Speaks against it: clients that cancel: then users who do not want to wait.
+    Remedy: Trace errors (errorstack, server error trigger) and mend them: missing objects, unique keys used as a test.
+    Verify: The share of the event.
+    Source: Oracle Database Reference 19c, "Descriptions of Wait Events", SQL*Net break/reset to client.
+    """
+    part = share(case, ERRORS)
+    if case.worth_saying(part):
+        yield case.finding(
+            f"Errors go back to clients: {in_share(part)} of database time",
+            impact=part,
+            confidence=0.7,
+            for_=[
+                *waited(case, ERRORS),
+                *counted(case, "v$sysstat.parse count (failures)", lambda often: f"{in_rate(often)} of failed parses"),
+            ],
+        )
+
+
+@cause()
+def logons_frequent(case: Case) -> Iterator[Finding]:
+    """Sessions are made anew all the time.
+
+    Looks like: connection management in the time model; logons every second.
+    Hurts because: a logon starts a process, attaches memory and reads the dictionary before any work is done.
+    Speaks for it: share of connection management, logons per second.
+    Speaks against it: few logons that each take long: then the listener, the host, or authentication.
+    Remedy: A connection pool of fixed size; no login for each request; a logon trigger that does little.
+    Verify: Logons per second, and the share of connection management.
+    Source: Oracle Database Performance Tuning Guide 19c, "Connection management"; R. Milkowski, 2008 (the listener).
+    """
+    part, logons = time_model(case, LOGON), case.total(LOGONS)
+    if part is None or not case.worth_saying(part):
+        return
+    for_, against = weigh(
+        [
+            Sign("statistic", f"name = '{LOGONS}'", logons, LOGONS_PER_S, "{:.2f} logons per s", "no pool keeps them",
+                 "few, so each takes long"),
+        ]
+    )  # fmt: skip
+    yield case.finding(
+        f"Logging on takes {in_share(part)} of database time",
+        impact=part,
+        confidence=0.7 if against else 0.9,
+        for_=[
+            *counted(case, f"v$sys_time_model.{LOGON}", lambda s: f"connection management {s:.3g} s per s", "5 %"),
+            *for_,
+        ],
+        against=against,
+    )
+
+
+@cause()
+def parallel_servers_short(case: Case) -> Iterator[Finding]:
+    """Parallel statements ask for more servers than there are.
+
+    Looks like: parallel operations that were downgraded; waits for the parallel servers' own messages and locks.
+    Hurts because: a statement runs with a fraction of its servers, or serially, and takes a multiple of its time, as
+        chance has it; too many servers at once only queue for CPUs and disks.
+    Speaks for it: operations downgraded, share of such waits, degree against CPUs.
+    Speaks against it: none that was downgraded.
+    Remedy: A degree of about the number of CPUs at most for the whole host, no default degree on tables that short
+        statements use; statement queueing (parallel_degree_policy) or a cap by the resource manager.
+    Verify: No downgrades at the busiest hour; run times that repeat themselves.
+    Source: Oracle Database VLDB and Partitioning Guide 19c, "Using Parallel Execution"; J. Doelle and S. Langer, 2012
+        (degree no more than CPUs, never above twice that).
+    """
+    part = share(case, *PARALLEL)
+    down = sum(case.total(f"v$sysstat.{name}") or 0.0 for name in DOWNGRADED)
+    full = case.total(NOT_DOWNGRADED)
+    rate = down / (down + (full or 0.0)) if down else 0.0
+    often = rate >= DOWNGRADED_SHARE and down * case.seconds >= LEAST_DOWNGRADED
+    if not often and not case.worth_saying(part):
+        return
+    limit = case.setting_of_any("parallel_max_servers")
+    yield case.finding(
+        f"{in_share(rate)} of the parallel operations got fewer servers than they asked for"
+        if often
+        else f"Parallel servers wait for one another: {in_share(part)} of database time",
+        impact=part if case.worth_saying(part) else None,
+        confidence=0.85 if often else 0.6,
+        for_=[
+            *([Evidence("statistic", "name like 'v$sysstat.Parallel operations downgraded%'",
+                        f"{down * case.seconds:,.0f} operations downgraded", in_share(DOWNGRADED_SHARE),
+                        f"parallel_max_servers is {limit or 'not known'}")] if often else []),
+            *waited(case, *PARALLEL),
+        ],
+    )  # fmt: skip
+
+
+def _work(case: Case, one: Statement) -> list[Evidence]:
+    """What a statement does, in all and for each execution."""
+    where = f"statement_id = '{one.statement_id}'"
+    calls = one.calls_per_s
+    parts = [
+        "" if calls is None else in_rate(calls),
+        "" if one.elapsed_ms is None else f"{in_time(one.elapsed_ms / 1000)} each",
+        "" if one.cpu is None else f"{in_share(one.cpu)} of it on a CPU",
+        "" if one.rows_per_call is None else f"{one.rows_per_call:,.3g} rows each",
+        _in_reads(case, one),
+        *(_each(case, one, name, words) for name, words in (("gets", "buffer gets"), ("reads", "blocks read"))),
+    ]
+    told = ", ".join(part for part in parts if part)
+    return [Evidence("statement", where, told or in_share(one.share), in_share(DOMINATES), shortened(one.text or ""))]
+
+
+def _each(case: Case, one: Statement, name: str, words: str) -> str:
+    """How much of a statistic an execution takes; empty when it is not known."""
+    found = [figure.mean for figure in case.figures(f"v$sqlstats.{name}") if figure.entity == one.statement_id]
+    return f"{sum(found) / one.calls_per_s:,.0f} {words} each" if found and one.calls_per_s else ""
+
+
+def _in_reads(case: Case, one: Statement) -> str:
+    """The part of a statement's time in user I/O; empty when it is not known."""
+    waited_s = [f.mean for f in case.figures("v$sqlstats.user_io_wait_time") if f.entity == one.statement_id]
+    elapsed = (one.elapsed_ms or 0.0) / 1000 * (one.calls_per_s or 0.0)
+    return f"{in_share(min(sum(waited_s) / elapsed, 1.0))} in reads and writes" if waited_s and elapsed else ""
