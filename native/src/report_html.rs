@@ -194,8 +194,8 @@ impl Scan {
             begin: self.row_text.len(),
             end: self.row_text.len(),
             is_head,
-            columns: span(attributes, b"colspan=").min(MOST_COLUMNS),
-            rows: span(attributes, b"rowspan=").min(MOST_ROWS),
+            columns: span(attributes, b"colspan").min(MOST_COLUMNS),
+            rows: span(attributes, b"rowspan").min(MOST_ROWS),
         });
         self.place = Place::Cell;
     }
@@ -336,12 +336,16 @@ fn attribute<'a>(tag: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     })
 }
 
+/// How many columns or rows a cell takes: only what stands before an equals sign is looked at, for cells are many.
 fn span(attributes: &[u8], name: &[u8]) -> usize {
-    if memmem::find(attributes, b"span").is_none() && memmem::find(attributes, b"SPAN").is_none() {
-        return 1;
-    }
-    let value = attribute(attributes, name).and_then(|value| std::str::from_utf8(value).ok());
-    value.and_then(|value| value.trim().parse().ok()).unwrap_or(1).max(1)
+    let mut signs = memchr_iter(b'=', attributes);
+    let found =
+        signs.find(|&sign| sign >= name.len() && attributes[sign - name.len()..sign].eq_ignore_ascii_case(name));
+    let value = found.map(|sign| attributes[sign + 1..].trim_ascii_start());
+    let digits = value.map(|value| value.strip_prefix(b"\"").unwrap_or(value).trim_ascii_start());
+    let digits = digits.and_then(|value| value.chunk_by(|a, b| a.is_ascii_digit() && b.is_ascii_digit()).next());
+    let count = digits.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
+    count.unwrap_or(1).max(1)
 }
 
 /// Names of columns from rows of headings: what stands above a column, from top to bottom.
