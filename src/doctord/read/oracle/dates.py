@@ -3,11 +3,14 @@
 import re
 from datetime import UTC, datetime, timedelta
 
+from doctord.chart.rows import micros
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import Source
 
-MOMENT = r"\d\d?-\w{2,5}\.?-\d\d(?:\d\d)?,? +\d\d?[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d+)?(?: ?[AP]M\b)?"
-PARTS = re.compile(r"(\d\d?)-(\w{2,5})\.?-(\d{4}|\d\d),? +(\d\d?)[:.](\d\d)(?:[:.](\d\d))?(?:[.,]\d+)?(?: ?([AP]M))?")
+MOMENT = r"\d\d?-\w{2,5}\.? ?-\d\d(?:\d\d)?,? +\d\d?[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d+)?(?: ?[AP]M\b)?"
+PARTS = re.compile(r"(\d\d?)-(\w{2,5})\.? ?-(\d{4}|\d\d),? +(\d\d?)[:.](\d\d)(?:[:.](\d\d))?(?:[.,]\d+)?(?: ?([AP]M))?")
+WITHIN = re.compile(MOMENT)
+DAY_TIME = re.compile(r"(\d\d?-\w{2,5}\.?) +(\d\d?:\d\d(?::\d\d)?)")
 # What the names of months begin with in English, German, French, Italian, Spanish and Portuguese.
 MONTHS: tuple[tuple[str, ...], ...] = (
     ("JAN", "GEN", "ENE"),
@@ -34,7 +37,7 @@ def report_moment(text: str, source: Source) -> datetime | None:
     if found is None:
         return None
     day, name, year, hour, minute, second, half = found.groups()
-    month = next((at for at, begins in enumerate(MONTHS, 1) if name.upper().startswith(begins)), 0)
+    month = _month(name)
     full_year = int(year) if len(year) == 4 else int(year) + (1900 if int(year) >= 70 else 2000)
     hours = int(hour) % 12 + (12 if half == "PM" else 0) if half else int(hour)
     try:
@@ -44,3 +47,27 @@ def report_moment(text: str, source: Source) -> datetime | None:
     if source.zone is None:
         source.note(ZONE_ASSUMED)
     return midnight + timedelta(hours=hours, minutes=int(minute), seconds=int(second or 0))
+
+
+def moment_within(text: str, source: Source) -> int | None:
+    """The first moment anywhere in a text, in microseconds as `ts` holds it; null when there is none."""
+    found = WITHIN.search(text)
+    moment = report_moment(found[0], source) if found else None
+    return micros(moment) if moment else None
+
+
+def moment_near(text: str, near: int, source: Source) -> int | None:
+    """A moment without a year, `23-Jan 10:00:39`: in the year that brings it closest to another moment."""
+    found = DAY_TIME.search(text)
+    if found is None:
+        return None
+    year = datetime.fromtimestamp(near / 1e6, UTC).year
+    placed = [report_moment(f"{found[1]}-{each} {found[2]}", source) for each in (year - 1, year, year + 1)]
+    return min((micros(moment) for moment in placed if moment), key=lambda moment: abs(moment - near), default=None)
+
+
+def _month(name: str) -> int:
+    """Number of a month; 0 when its name is in no language that is known. Chinese and Japanese ones are numbers."""
+    if (number := name.rstrip("月")).isdigit():
+        return int(number)
+    return next((at for at, begins in enumerate(MONTHS, 1) if name.upper().startswith(begins)), 0)

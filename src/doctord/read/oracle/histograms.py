@@ -1,0 +1,127 @@
+"""Histograms of wait events.
+
+A report gives shares of all waits in per cent, rounded to a tenth, and the number of waits to three digits or so:
+counts are worked out of both, and are that exact. `.0` is less than 0.05 %, but something: it counts as one.
+
+Up to 12.1 one table holds all buckets below 1 s, the first edges being milliseconds; others go further. Later a first
+table has a last bucket for the whole rest, which other tables tell apart. A bucket that another table splits is left
+out, event by event.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from math import inf
+
+from doctord._native import ReportTable
+from doctord.read.oracle.report import Report
+
+TITLE = r"Wait Event Histogram"
+ROUNDED = "counts of histograms are worked out of percentages: good for two or three digits"
+EDGE = re.compile(r"(<=?|>=?)\s*(\d+(?:/\d+)?)\s*(us|ms|s|m|h)$")
+# Units are powers of two of microseconds in reports that go down to these (12c on), else of milliseconds.
+UNITS_US = {"us": 1.0, "ms": 1024.0, "s": 1024.0**2, "m": 64 * 1024.0**2, "h": 4096 * 1024.0**2}
+UNITS_OF_MS = {"us": 1.0, "ms": 1000.0, "s": 1024_000.0, "m": 64 * 1024_000.0, "h": 4096 * 1024_000.0}
+
+Bucket = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """A table of a histogram: events, waits, and the columns that are buckets."""
+
+    table: ReportTable
+    events: list[str]
+    totals: list[float | None]
+    edges: dict[Bucket, int]
+
+
+def is_histogram(table: ReportTable) -> bool:
+    """Whether a table holds (part of) histograms of wait events."""
+    return bool(re.match(TITLE, table.title, re.IGNORECASE))
+
+
+def fill(tables: list[ReportTable], report: Report) -> None:
+    """Add rows of `latency` from all tables of one report's histograms."""
+    units = UNITS_US if any(name.endswith("us") for table in tables for name in table.names) else UNITS_OF_MS
+    held = [buckets for table in tables if (buckets := _buckets(table, units)) is not None]
+    if not held:
+        return
+    rows_of = [{event: row for row, event in enumerate(buckets.events)} for buckets in held]
+    # Only the first table counts all waits; the others those of their own range.
+    totals = dict[str, float]()
+    for buckets in held:
+        for event, total in zip(buckets.events, buckets.totals, strict=True):
+            if total is None:
+                report.source.skip(buckets.table.line, f"a histogram without a number of waits: {event!r}")
+            else:
+                totals.setdefault(event, total)
+    counts = [
+        {
+            column: buckets.table.counts(column, [totals.get(event) for event in buckets.events])
+            for column in buckets.edges.values()
+        }
+        for buckets in held
+    ]
+    edges = tuple(tuple(buckets.edges) for buckets in held)
+    found = list[tuple[str, float, float, int]]()
+    for event in totals:
+        present = tuple(event in rows for rows in rows_of)
+        for at, bucket in _kept(edges, present):
+            count = counts[at][held[at].edges[bucket]][rows_of[at][event]]
+            if count:
+                found.append((event, *bucket, count))
+    _add(report, found)
+
+
+def _add(report: Report, found: list[tuple[str, float, float, int]]) -> None:
+    if found:
+        report.source.note(ROUNDED)
+    row = report.whole.row() | {
+        "subject": [event for event, _, _, _ in found],
+        "gt_us": [low for _, low, _, _ in found],
+        "le_us": [None if high == inf else high for _, _, high, _ in found],
+        "count": [count for _, _, _, count in found],
+    }
+    report.filled.add("latency", len(found), row)
+
+
+def _buckets(table: ReportTable, units: dict[str, float]) -> Buckets | None:
+    event, total = table.find("Event"), _total(table)
+    edges = dict(_edges(table.names, units))
+    if event is None or total is None or not edges:
+        return None
+    return Buckets(table, [name or "" for name in table.texts(event)], table.numbers(total), edges)
+
+
+def _total(table: ReportTable) -> int | None:
+    found = table.find("Total Waits", "Waits")
+    if found is not None:
+        return found
+    return next((at for at, name in enumerate(table.names) if name.startswith("Waits")), None)
+
+
+def _edges(names: list[str], units: dict[str, float]) -> Iterator[tuple[Bucket, int]]:
+    """Lower and upper edges of the columns that have some in their names, microseconds."""
+    low = 0.0
+    for column, name in enumerate(names):
+        found = EDGE.search(name)
+        if found is None:
+            continue
+        above, _, below = found[2].partition("/")
+        high = inf if found[1].startswith(">") else int(above) / int(below or 1) * units[found[3]]
+        if high > low:
+            yield (low, high), column
+        low = high
+
+
+@cache
+def _kept(edges: tuple[tuple[Bucket, ...], ...], present: tuple[bool, ...]) -> list[tuple[int, Bucket]]:
+    """Buckets that do not overlap, of tables that an event is in: the narrowest first, a wide one is their sum."""
+    all_of_them = [(bucket, at) for at, buckets in enumerate(edges) if present[at] for bucket in buckets]
+    taken = list[tuple[int, Bucket]]()
+    for (low, high), at in sorted(all_of_them, key=lambda each: (each[0][1] - each[0][0], -each[0][0])):
+        if not any(low < end and begin < high for _, (begin, end) in taken):
+            taken.append((at, (low, high)))
+    return sorted(taken, key=lambda each: each[1])

@@ -1,0 +1,33 @@
+"""HTML that a mail program saved: a message with parts, or quoted-printable text."""
+
+import binascii
+import email
+import quopri
+import re
+from email import policy
+from email.message import EmailMessage
+
+HEADERS = re.compile(rb"\A\s*(?:[A-Za-z][A-Za-z0-9-]{1,60}:[^\n]*\n(?:[ \t][^\n]*\n)*){2,}")
+QUOTED = re.compile(rb"<[a-z0-9 ]+=3D|=3D\"[^\"\n]*\"", re.IGNORECASE)
+HEAD_BYTES = 1 << 16
+
+
+def unmailed(content: bytes) -> bytes:
+    """The HTML of a saved message; any other content as it is."""
+    if HEADERS.match(content[:HEAD_BYTES]):
+        content = _part(content)
+    if QUOTED.search(content[:HEAD_BYTES]):
+        return quopri.decodestring(content)
+    return content
+
+
+def _part(content: bytes) -> bytes:
+    message = email.message_from_bytes(content, _class=EmailMessage, policy=policy.default)
+    for part in message.walk():
+        if part.get_content_type() == "text/html":
+            try:
+                payload = part.get_payload(decode=True)
+            except (binascii.Error, LookupError, ValueError):
+                return content
+            return payload if isinstance(payload, bytes) else content
+    return content

@@ -1,0 +1,149 @@
+"""A report of Oracle's while it is read: whom it is about, over which intervals, and the rows found so far."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from doctord._native import Batch, ReportTable
+from doctord.chart.rows import columns
+from doctord.chart.tables import TABLES
+from doctord.read.source import Source
+
+# A value for all rows, or one for each.
+Values = object
+
+INSTANCE_COLUMNS = ("I#", "Inst #", "Inst#", "Instance#")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What the figures of one instance (or of all together) are about.
+
+    Attributes:
+        ts: End of the interval, microseconds.
+        seconds: Its length.
+        db: `oracle:NAME`.
+        instance: Name of the instance; null for all of a cluster together.
+        host: Its host; null where there are several.
+        db_time_s: Database time as the report's head gives it, rounded to minutes' hundredths mostly.
+    """
+
+    ts: int
+    seconds: float
+    db: str
+    instance: str | None = None
+    host: str | None = None
+    db_time_s: float | None = None
+
+    @property
+    def begin(self) -> int:
+        """Begin of the interval, microseconds."""
+        return self.ts - round(self.seconds * 1e6)
+
+    def row(self) -> dict[str, Values]:
+        """The columns that every row of it has."""
+        return {
+            "ts": self.ts,
+            "interval_s": self.seconds,
+            "host": self.host,
+            "db": self.db,
+            "instance": self.instance,
+        }
+
+
+@dataclass
+class Filled:
+    """Rows of the chart's tables by column, as they are found."""
+
+    held: dict[str, dict[str, list[object]]] = field(default_factory=dict)
+
+    def add(self, table: str, count: int, values: Mapping[str, Values]) -> None:
+        """Add rows: each column a list of their number, or one value for all; what is left out is null."""
+        if count == 0:
+            return
+        if table not in self.held:
+            self.held[table] = {column.name: [] for column in TABLES[table].columns}
+        held = self.held[table]
+        for name, column in held.items():
+            value = values.get(name)
+            column.extend(value if isinstance(value, list) else [value] * count)
+
+    def batches(self) -> Iterator[Batch]:
+        """All rows, a batch for each table."""
+        for table, held in self.held.items():
+            count = len(held["ts"])
+            if count:
+                yield columns(table, count, held)
+
+
+@dataclass
+class Report:
+    """What the sections of a report are read with.
+
+    Attributes:
+        source: The file.
+        whole: The interval of the report; the instance it is about, or null for a cluster.
+        spans: Intervals of the instances of a cluster by their number as the columns `I#` have it.
+        filled: The rows so far.
+        events: Waits so far: which (instance, event, kind) are there already.
+        statements: Figures of statements so far, by instance and SQL id.
+    """
+
+    source: Source
+    whole: Span
+    spans: dict[str, Span] = field(default_factory=dict)
+    filled: Filled = field(default_factory=Filled)
+    events: set[tuple[object, ...]] = field(default_factory=set)
+    statements: dict[tuple[str | None, str], dict[str, object]] = field(default_factory=dict)
+
+    def period(self, whole: Span) -> "Report":
+        """The same report over another interval: rows go to the same place, what is known of rows is not shared."""
+        return replace(self, whole=whole, events=set(), statements={})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Rows of a table that say (or need not say) of which instance they are.
+
+    Attributes:
+        table: The table with these rows only.
+        row: The columns that say when and whose; each one value, or one for each row.
+        seconds: Length of the interval, likewise.
+    """
+
+    table: ReportTable
+    row: dict[str, Values]
+    seconds: float | list[float]
+
+    def per_second(self, values: Sequence[float | None]) -> list[float | None]:
+        """Increases over the interval as rates."""
+        if isinstance(self.seconds, float):
+            seconds = self.seconds
+            return [None if value is None else value / seconds for value in values]
+        return [None if value is None else value / each for value, each in zip(values, self.seconds, strict=True)]
+
+
+def place(table: ReportTable, report: Report) -> Place:
+    """Where the rows of a table belong. Sums, means and deviations over instances are left out."""
+    column = table.find(*INSTANCE_COLUMNS) if report.spans else None
+    if column is None:
+        return Place(table, report.whole.row(), report.whole.seconds)
+    numbers = filled_down(table.texts(column))
+    known = [at for at, number in enumerate(numbers) if number in report.spans]
+    spans = [report.spans[number] for number in numbers if number in report.spans]
+    row: dict[str, Values] = {
+        "ts": [span.ts for span in spans],
+        "interval_s": [span.seconds for span in spans],
+        "host": [span.host for span in spans],
+        "db": report.whole.db,
+        "instance": [span.instance for span in spans],
+    }
+    return Place(table.only(known), row, [span.seconds for span in spans])
+
+
+def filled_down(values: Sequence[str | None]) -> list[str]:
+    """A column in which a value stands for the empty cells below it as well."""
+    filled, last = list[str](), ""
+    for value in values:
+        last = value or last
+        filled.append(last)
+    return filled

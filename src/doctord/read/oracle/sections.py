@@ -1,0 +1,82 @@
+"""All sections of Oracle's reports, and what is made of the tables of one report."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from doctord._native import Batch, ReportTable
+from doctord.read.oracle import (
+    histograms,
+    sections_contention,
+    sections_io,
+    sections_memory,
+    sections_rac,
+    sections_segments,
+    sections_settings,
+    sections_sql,
+    sections_statistics,
+    sections_time,
+    sections_waits,
+    totals,
+    unknown,
+)
+from doctord.read.oracle.compare import period_of
+from doctord.read.oracle.identity import is_head
+from doctord.read.oracle.report import Report
+from doctord.read.oracle.section import Section
+
+# In this order they are filled in: of two that give the same figure the first is right.
+SECTIONS: tuple[Section, ...] = (
+    *sections_time.SECTIONS,
+    *sections_waits.SECTIONS,
+    *sections_rac.SECTIONS,
+    *sections_statistics.SECTIONS,
+    *sections_io.SECTIONS,
+    *sections_contention.SECTIONS,
+    *sections_memory.SECTIONS,
+    *sections_segments.SECTIONS,
+    *sections_sql.SECTIONS,
+    *sections_settings.SECTIONS,
+)
+PATTERNS = tuple(re.compile(section.title, re.IGNORECASE) for section in SECTIONS)
+SUMMARY = re.compile(r"^This table (displays|contains)\s+(the\s+)?", re.IGNORECASE)
+
+
+@lru_cache(maxsize=4096)
+def candidates(title: str, summary: str) -> tuple[int, ...]:
+    """Numbers of the sections that a table may be, by its title; then by what its summary says it displays."""
+    about = SUMMARY.sub("", summary)
+    by_title = [at for at, pattern in enumerate(PATTERNS) if pattern.match(title)]
+    by_summary = [at for at, pattern in enumerate(PATTERNS) if at not in by_title and pattern.match(about)]
+    return (*by_title, *by_summary)
+
+
+def fill(tables: Sequence[ReportTable], report: Report) -> None:
+    """Take all tables of one report (or of one of the periods that it compares) into its rows."""
+    todo = list[tuple[int, int, ReportTable, tuple[int, ...]]]()
+    pictures = list[ReportTable]()
+    for at, table in enumerate(tables):
+        if not len(table) or is_head(table):
+            continue
+        if histograms.is_histogram(table):
+            pictures.append(table)
+            continue
+        found = candidates(table.title, table.summary)
+        todo.append((found[0] if found else len(SECTIONS), at, table, found))
+    for _, _, table, found in sorted(todo, key=lambda each: each[:2]):
+        if not any(SECTIONS[section].fill(table, report) for section in found):
+            unknown.fill(table, report)
+    histograms.fill(pictures, report)
+    totals.finish(report)
+
+
+def read_reports(tables: Sequence[ReportTable], found: Sequence[Report]) -> Iterator[Batch]:
+    """Rows of the reports of one head: one, or the two periods that it compares."""
+    if len(found) == 1:
+        fill(tables, found[0])
+    else:
+        for period, report in enumerate(found, 1):
+            own = [table for table in (period_of(table, period) for table in tables) if table is not None]
+            fill(own, report)
+    for report in found:
+        yield from report.filled.batches()

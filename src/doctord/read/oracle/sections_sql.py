@@ -1,0 +1,198 @@
+"""Statements: one row for each, whatever the order in which sections list them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from doctord._native import ReportTable
+from doctord.chart.scrub import scrub
+from doctord.read.oracle.report import Place, Report, Span, Values, place
+from doctord.read.oracle.section import Section, Special, bare_unit
+
+ID = ("SQL Id", "SQL ID", "SQL_ID", "Hash Value", "Old Hash Value")
+TEXT = ("SQL Text", "Statement")
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A sum over the interval of all executions of a statement.
+
+    Attributes:
+        key: What it is called here.
+        columns: Its columns in different versions.
+        is_time: Whether it is a time, in seconds where a cell or the column does not say otherwise.
+        scale: Factor.
+    """
+
+    key: str
+    columns: tuple[str, ...]
+    is_time: bool = False
+    scale: float = 1.0
+
+
+SUMS = (
+    Sum(
+        "elapsed",
+        ("Elapsed Time (s)", "Total Elapsed (s)", "Elapsed (s)", "Elap Time (s)", "Total Elapsed Time (s)"),
+        is_time=True,
+    ),
+    Sum("cpu", ("CPU Time (s)", "Total CPU (s)", "CPU (s)", "Total CPU Time (s)"), is_time=True),
+    Sum("io", ("User I/O Time (s)", "Total IOWait (s)", "IOWait (s)", "User I/O Wait Time (s)"), is_time=True),
+    Sum(
+        "cluster",
+        ("Cluster Wait Time (s)", "Total Cluster (s)", "Cluster (s)", "Cluster Wait Time (sec)"),
+        is_time=True,
+    ),
+    Sum("gets", ("Buffer Gets", "Total Gets", "Gets")),
+    Sum("reads", ("Physical Reads", "Total Reads", "Reads")),
+    Sum("executions", ("Executions", "#Executions", "Total Execs", "Execs")),
+    Sum("rows", ("Rows Processed", "Total Rows", "Rows")),
+    Sum("parses", ("Parse Calls", "Parses", "Total Parse Calls")),
+    Sum("read_requests", ("Physical Read Reqs", "Total Read Requests", "Read Requests")),
+    Sum("unoptimized", ("UnOptimized Read Reqs",)),
+)
+READINGS = (
+    Sum("sharable_mem", ("Sharable Mem (b)", "Sharable Mem (bytes)", "Sharable Memory Used")),
+    Sum("version_count", ("Version Count",)),
+)
+# Where only the mean of an execution is given: the sum it makes, and its column in milliseconds or as a number.
+PER_EXECUTION = (
+    Sum("elapsed", ("Elapsed Time (ms) per Exec", "Exec Time (ms) per Exec"), scale=0.001),
+    Sum("cpu", ("CPU Time (ms) per Exec",), scale=0.001),
+    Sum("io", ("I/O Time (ms) per Exec",), scale=0.001),
+    Sum("gets", ("Gets per Exec",)),
+    Sum("reads", ("Physical Reads per Exec",)),
+    Sum("rows", ("#Rows Processed per Exec",)),
+)
+COLUMNS = {
+    "executions": "calls_per_s",
+    "elapsed": "elapsed_s_per_s",
+    "cpu": "cpu_s_per_s",
+    "rows": "rows_per_s",
+    "reads": "read_blocks_per_s",
+}
+STATISTICS = {
+    "gets": ("v$sqlstats.gets", "per_s"),
+    "io": ("v$sqlstats.user_io_wait_time", "s_per_s"),
+    "cluster": ("v$sqlstats.cluster_wait_time", "s_per_s"),
+    "parses": ("v$sqlstats.parse_calls", "per_s"),
+    "read_requests": ("v$sqlstats.physical_read_requests", "per_s"),
+    "unoptimized": ("v$sqlstats.unoptimized_read_requests", "per_s"),
+    "sharable_mem": ("v$sqlstats.sharable_mem", "bytes"),
+    "version_count": ("v$sqlstats.version_count", "count"),
+}
+
+
+def statements(table: ReportTable, report: Report) -> bool:
+    """Figures of the statements of one section, kept until all sections are read."""
+    placed = place(table, report)
+    column = placed.table.find(*ID)
+    if column is None:
+        return False
+    found = sums(placed)
+    texts = _texts(placed.table, *TEXT)
+    databases = _texts(placed.table, "PDB Name", "Container DB Name")
+    instances = placed.row["instance"]
+    here = dict[tuple[str | None, str], dict[str, object]]()
+    for at, name in enumerate(placed.table.texts(column)):
+        if name is None:
+            continue
+        instance = instances[at] if isinstance(instances, list) else report.whole.instance
+        known = here.setdefault((instance, name), {})
+        for key, values in found.items():
+            number, before = values[at], known.get(key)
+            if number is not None:
+                # In one section twice: in two databases of a container, or with two plans.
+                known[key] = before + number if isinstance(before, float) else number
+        known |= {key: value for key, value in (("short", texts[at]), ("database", databases[at])) if value}
+    for statement, figures in here.items():
+        known = report.statements.setdefault(statement, {})
+        for key, value in figures.items():
+            known.setdefault(key, value)
+    return True
+
+
+def _texts(table: ReportTable, *names: str) -> list[str | None]:
+    column = table.find(*names)
+    return table.texts(column) if column is not None else [None] * len(table)
+
+
+def sums(placed: Place) -> dict[str, list[float | None]]:
+    """What a section says of its statements, by the names of `SUMS` and `READINGS`."""
+    table = placed.table
+    found = dict[str, list[float | None]]()
+    for wanted in (*SUMS, *READINGS):
+        column = table.find(*wanted.columns)
+        if column is not None:
+            unit = bare_unit(table.names[column], "s")
+            found[wanted.key] = table.times(column, bare=unit) if wanted.is_time else table.numbers(column)
+    elapsed, share = found.get("elapsed"), table.find("%CPU", "% CPU")
+    if "cpu" not in found and elapsed is not None and share is not None:
+        found["cpu"] = _products(elapsed, table.numbers(share, over=100.0))
+    share = table.find("%IO", "% IO")
+    if "io" not in found and elapsed is not None and share is not None:
+        found["io"] = _products(elapsed, table.numbers(share, over=100.0))
+    executions = found.get("executions")
+    if executions is not None:
+        for mean in PER_EXECUTION:
+            column = table.find(*mean.columns)
+            if column is not None and mean.key not in found:
+                found[mean.key] = _products(executions, table.numbers(column, by=mean.scale))
+    return found
+
+
+def _products(left: list[float | None], right: list[float | None]) -> list[float | None]:
+    return [None if a is None or b is None else a * b for a, b in zip(left, right, strict=True)]
+
+
+def sql_texts(table: ReportTable, report: Report) -> bool:
+    """The whole texts, of statements that no section listed as well."""
+    column, text = table.find(*ID), table.find(*TEXT)
+    if column is None or text is None:
+        return False
+    whole = {name: text for name, text in zip(table.texts(column), table.texts(text), strict=True) if name and text}
+    for (_, name), known in report.statements.items():
+        if name in whole:
+            known["text"] = whole[name]
+    return True
+
+
+def finish(report: Report, spans: Callable[[str | None], Span]) -> None:
+    """Rows of `statement`, and statistics of what it has no column for."""
+    for (instance, name), known in report.statements.items():
+        span = spans(instance)
+        text = known.get("text") or known.get("short")
+        row: dict[str, Values] = span.row() | {
+            "statement_id": name,
+            "text": scrub(str(text)) if text else None,
+            "database": known.get("database"),
+        }
+        row |= {column: _rate(known.get(key), span) for key, column in COLUMNS.items()}
+        report.filled.add("statement", 1, row)
+    for key, (name, unit) in STATISTICS.items():
+        held = [
+            (statement, value)
+            for statement, known in report.statements.items()
+            if isinstance(value := known.get(key), float)
+        ]
+        for instance in {statement[0] for statement, _ in held}:
+            span = spans(instance)
+            own = [(statement, value) for (owner, statement), value in held if owner == instance]
+            row = span.row() | {
+                "component": "oracle",
+                "entity": [statement for statement, _ in own],
+                "name": name,
+                "unit": unit,
+                "kind": "rate" if unit.endswith("per_s") else "gauge",
+                "value": [value / span.seconds if unit.endswith("per_s") else value for _, value in own],
+            }
+            report.filled.add("statistic", len(own), row)
+
+
+def _rate(value: object, span: Span) -> float | None:
+    return value / span.seconds if isinstance(value, float) else None
+
+
+SECTIONS: tuple[Section, ...] = (
+    Special(r"(Top )?SQL (ordered by|Comparison by)", statements),
+    Special(r"Complete List of SQL Text", sql_texts),
+)

@@ -1,0 +1,175 @@
+"""What the instance counted: load profile, instance activity, efficiency."""
+
+import re
+
+from doctord._native import ReportTable
+from doctord.read.oracle.report import Report, place
+from doctord.read.oracle.section import (
+    MIB,
+    Named,
+    NameOf,
+    Redundant,
+    Section,
+    Special,
+    Statistics,
+    add_named,
+    gauge,
+    rate,
+    total,
+)
+
+BYTES = re.compile(r"\bbytes\b|^redo size|^redo wastage|^cell (IO|physical IO) .*bytes|memory", re.IGNORECASE)
+PROFILE_UNIT = re.compile(r"\s*\((SQL|blocks|bytes|MB|s)\)$")
+
+# What the load profile calls by other names than V$SYSSTAT and V$SYS_TIME_MODEL: full name, unit, factor.
+PROFILE = {
+    "db time": ("v$sys_time_model.DB time", "s_per_s", 1.0),
+    "db cpu": ("v$sys_time_model.DB CPU", "s_per_s", 1.0),
+    "cpu time": ("v$sys_time_model.DB CPU", "s_per_s", 1.0),
+    "background cpu": ("v$sys_time_model.background cpu time", "s_per_s", 1.0),
+    "redo size": ("v$sysstat.redo size", "bytes_per_s", 1.0),
+    "logical read": ("v$sysstat.session logical reads", "per_s", 1.0),
+    "logical reads": ("v$sysstat.session logical reads", "per_s", 1.0),
+    "block changes": ("v$sysstat.db block changes", "per_s", 1.0),
+    "physical read": ("v$sysstat.physical reads", "per_s", 1.0),
+    "physical reads": ("v$sysstat.physical reads", "per_s", 1.0),
+    "physical write": ("v$sysstat.physical writes", "per_s", 1.0),
+    "physical writes": ("v$sysstat.physical writes", "per_s", 1.0),
+    "read io requests": ("v$sysstat.physical read IO requests", "per_s", 1.0),
+    "write io requests": ("v$sysstat.physical write IO requests", "per_s", 1.0),
+    "read io": ("v$sysstat.physical read bytes", "bytes_per_s", MIB),
+    "write io": ("v$sysstat.physical write bytes", "bytes_per_s", MIB),
+    "user calls": ("v$sysstat.user calls", "per_s", 1.0),
+    "parses": ("v$sysstat.parse count (total)", "per_s", 1.0),
+    "hard parses": ("v$sysstat.parse count (hard)", "per_s", 1.0),
+    "logons": ("v$sysstat.logons cumulative", "per_s", 1.0),
+    "user logons": ("v$sysstat.user logons cumulative", "per_s", 1.0),
+    "executes": ("v$sysstat.execute count", "per_s", 1.0),
+    "rollbacks": ("v$sysstat.user rollbacks", "per_s", 1.0),
+    "transactions": ("load_profile.transactions", "per_s", 1.0),
+    "sql work area": ("load_profile.sql work area", "bytes_per_s", MIB),
+    "sorts": ("load_profile.sorts", "per_s", 1.0),
+}
+
+
+def sysstat(name: str) -> tuple[str, str, float]:
+    """A line of V$SYSSTAT."""
+    return f"v$sysstat.{name}", "bytes_per_s" if BYTES.search(name) else "per_s", 1.0
+
+
+def sysstat_reading(name: str) -> tuple[str, str, float]:
+    """A line of V$SYSSTAT that is no counter."""
+    return f"v$sysstat.{name}", "bytes" if BYTES.search(name) else "count", 1.0
+
+
+def load_profile(name: str) -> tuple[str, str, float]:
+    """A line of the load profile."""
+    plain = PROFILE_UNIT.sub("", name).lower()
+    return PROFILE.get(plain, (f"load_profile.{plain}", "per_s", 1.0))
+
+
+def under(view: str, unit: str) -> NameOf:
+    """Names of a view, all in one unit."""
+
+    def name_of(name: str) -> tuple[str, str, float]:
+        return f"{view}.{name}", unit, 1.0
+
+    return name_of
+
+
+def efficiency(table: ReportTable, report: Report) -> bool:
+    """Names and percentages by turns: `Buffer Nowait %: 100.00 Redo NoWait %: 100.00`."""
+    placed = place(table, report)
+    found = False
+    for column in range(0, len(table.names) - 1, 2):
+        values = table.numbers(column + 1)
+        named = [
+            (f"instance_efficiency.{name.rstrip(': ')}", "pct", 1.0) if name else None for name in table.texts(column)
+        ]
+        keep = [at for at, value in enumerate(values) if value is not None and named[at] is not None]
+        add_named(report, placed, keep, named, values)
+        found |= bool(keep)
+    return found
+
+
+def io_profile(table: ReportTable, report: Report) -> bool:
+    """Requests, bytes and blocks read and written, by their kind."""
+    placed = place(table, report)
+    texts = table.texts(0)
+    found = False
+    for names, what in (
+        (("Read per Second", "Reads/s", "Read/s"), "read"),
+        (("Write per Second", "Writes/s", "Write/s"), "write"),
+    ):
+        column = table.find(*names)
+        if column is None:
+            continue
+        values = table.numbers(column)
+        named = [_io_profile(text or "", what) for text in texts]
+        keep = [at for at, value in enumerate(values) if value is not None]
+        add_named(report, placed, keep, named, values)
+        found |= bool(keep)
+    return found
+
+
+def _io_profile(text: str, what: str) -> tuple[str, str, float]:
+    name = text.rstrip(": ")
+    if name.endswith("(MB)"):
+        return f"io_profile.{name.removesuffix('(MB)').strip()} {what} bytes", "bytes_per_s", MIB
+    return f"io_profile.{name} {what}", "per_s", 1.0
+
+
+ACTIVITY = (total("", "Total", "Value"), rate("", "per Second", "per Second (Elapsed Time)"))
+
+SECTIONS: tuple[Section, ...] = (
+    Named(
+        r"Thread Activity|Instance Activity Stats - Thread Activity",
+        lambda name: (f"thread_activity.{name}", "per_s", 1.0),
+        ("Statistic",),
+        ACTIVITY,
+    ),
+    Named(
+        r"Instance Activity Stats - Absolute Values|.*absolute values of instance",
+        sysstat_reading,
+        ("Statistic",),
+        (gauge("", "End Value"),),
+    ),
+    Named(
+        r"(Other |Key )?Instance Activity Stat|System Statistics \(Global\)",
+        sysstat,
+        ("Statistic", "Statistic Name"),
+        ACTIVITY,
+    ),
+    Statistics(
+        r"System Statistics$",
+        "v$sysstat",
+        (),
+        (
+            total("session logical reads", "Logical Reads"),
+            total("physical reads", "Physical Reads"),
+            total("physical writes", "Physical Writes"),
+            total("redo size", "Redo Size (k)", unit="bytes_per_s", by=1024.0),
+            total("db block changes", "Block Changes"),
+            total("user calls", "User Calls"),
+            total("execute count", "Execs"),
+            total("parse count (total)", "Parses"),
+            total("logons cumulative", "Logons"),
+            total("transactions", "Txns"),
+        ),
+    ),
+    Redundant(r"System Statistics - Per (Second|Transaction)|SysStat and Global Messaging \(per"),
+    Statistics(
+        r"System Statistics \(Absolute Values\)",
+        "v$sysstat",
+        (),
+        (
+            gauge("logons current", "Sessions End"),
+            gauge("opened cursors current", "Open Cursors End"),
+            gauge("session cursor cache count", "Session Cached Cursors End"),
+        ),
+    ),
+    Named(r"Load Profile", load_profile, ("", "Statistic"), (rate("", "Per Second", "per sec"),)),
+    Special(r"instance efficiency percentages", efficiency),
+    Special(r"IO Profile", io_profile),
+    Redundant(r"comparisons in different categories"),
+)
