@@ -96,10 +96,8 @@ def _buckets(table: ReportTable, units: dict[str, float]) -> Buckets | None:
 
 
 def _total(table: ReportTable) -> int | None:
-    found = table.find("Total Waits", "Waits")
-    if found is not None:
-        return found
-    return next((at for at, name in enumerate(table.names) if name.startswith("Waits")), None)
+    """`Total Waits`, `Waits 64ms to 2s`, `Waits`."""
+    return next((at for at, name in enumerate(table.names) if "Waits" in name and not EDGE.search(name)), None)
 
 
 def _edges(names: list[str], units: dict[str, float]) -> Iterator[tuple[Bucket, int]]:
