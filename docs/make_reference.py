@@ -15,6 +15,7 @@ from doctord.chart.tables import TABLES
 from doctord.collect.postgres.waits import wait_events
 from doctord.diagnose import engine
 from doctord.diagnose.cause import CAUSES
+from doctord.read import formats as read
 
 FOLDER = Path(__file__).parent / "reference"
 MADE = "<!-- Made from the code by docs/make_reference.py: change it there. -->"
@@ -82,7 +83,19 @@ def _row(parameter: Any) -> str:
     return f"| {names} | {default} | {getattr(parameter, 'help', None) or ''} |\n"
 
 
-PAGES = {"tables.md": tables, "causes.md": causes, "commands.md": commands, "postgresql-waits.md": waits}
+def files() -> Iterator[str]:
+    """Every format that is read, by package, as its module's docstring has it."""
+    yield "# Files that are read\n\n"
+    yield "`doctord read`, `doctord diagnose` and `doctord map` find a file's format by its content, never by its name, and\n"
+    yield "take files, folders and archives: [how to read files](../how-to/read-files.md).\n"
+    for package in read.PACKAGES:
+        yield f"\n## {str(package.__doc__).splitlines()[0].rstrip('.')}\n"
+        for known in package.FORMATS:
+            first, _, rest = str(known.__doc__).strip().partition("\n")
+            yield f"\n### {known.NAME}\n{first}\n{rest}".rstrip() + "\n"
+
+
+PAGES = {"tables.md": tables, "causes.md": causes, "commands.md": commands, "files.md": files, "postgresql-waits.md": waits}
 
 
 def page(name: str) -> str:

@@ -14,15 +14,8 @@ from doctord.read.format import Format
 from doctord.read.source import Skipped, Source, Told, opened
 
 # Those that are surer of themselves come first.
-FORMATS: tuple[Format, ...] = (
-    *oracle.FORMATS,
-    *sysstat.FORMATS,
-    *collections.FORMATS,
-    *logs.FORMATS,
-    *host.FORMATS,
-    *unix.FORMATS,
-    *latency.FORMATS,
-)
+PACKAGES = (oracle, sysstat, collections, logs, host, unix, latency)
+FORMATS: tuple[Format, ...] = tuple(known for package in PACKAGES for known in package.FORMATS)
 
 
 @dataclass(frozen=True, slots=True)
