@@ -13,9 +13,12 @@ from doctord._native import Batch
 from doctord.read.format import Format
 from doctord.read.source import Source
 from doctord.read.unix import (
+    free,
     iostat,
+    iostat_aix,
     iostat_solaris,
     kstat,
+    lparstat,
     mpstat,
     mpstat_unix,
     pidstat,
@@ -24,6 +27,7 @@ from doctord.read.unix import (
     uptime,
     vmstat,
     vmstat_sums,
+    vxtrace,
 )
 from doctord.read.unix.report import Line, Report, placed
 
@@ -40,6 +44,7 @@ class Tool(Format, Protocol):
 TOOLS: tuple[Tool, ...] = (
     iostat,
     iostat_solaris,
+    iostat_aix,
     mpstat,
     mpstat_unix,
     pidstat,
@@ -47,6 +52,9 @@ TOOLS: tuple[Tool, ...] = (
     trapstat,
     vmstat,
     vmstat_sums,
+    lparstat,
+    free,
+    vxtrace,
     kstat,
     uptime,
 )

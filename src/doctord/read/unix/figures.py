@@ -7,7 +7,7 @@ from typing import Any
 
 from doctord.read.unix.report import Report
 
-NUMBER = re.compile(r"(-?\d+(?:[.,]\d+)?|-?[.,]\d+)([KkMmGgTPE]?)(?:i?B)?(%?)$")
+NUMBER = re.compile(r"(-?\d+(?:[.,]\d+)?|-?[.,]\d+)([KkMmGgTPE]?)i?B?%?$")
 POWERS = {letter: power for power, letter in enumerate("KMGTPE", 1)}
 NOT_MEASURED = frozenset({"-", "--", "N/A", "n/a", "nan", "-nan"})
 

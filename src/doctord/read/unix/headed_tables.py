@@ -74,7 +74,10 @@ def headed_rows(
 
 
 def reports_of(rows: Iterable[Row], take: Callable[[Row], object], source: Source) -> Iterator[Report]:
-    """Put each line into its report with `take`, which raises a ValueError if it is none; each report when complete."""
+    """Put each line into its report with `take`, and yield each report when it is complete.
+
+    `take` raises a ValueError if a line is none of figures, a KeyError if the heading lacks a name that it needs.
+    """
     report: Report | None = None
     for row in rows:
         if report is not None and row.report is not report:
@@ -82,7 +85,7 @@ def reports_of(rows: Iterable[Row], take: Callable[[Row], object], source: Sourc
         report = row.report
         try:
             take(row)
-        except ValueError:
+        except (ValueError, KeyError):
             source.skip(row.number, NO_FIGURES)
     if report is not None:
         yield report

@@ -14,7 +14,7 @@ from datetime import date
 
 from doctord._native import Batch
 from doctord.read.source import Source
-from doctord.read.unix.figures import Layout, numbered
+from doctord.read.unix.figures import Layout, number, numbered
 from doctord.read.unix.headed_tables import Row, headed_rows, reports_of
 from doctord.read.unix.report import Line, Report, placed
 
@@ -135,7 +135,16 @@ def _take(row: Row) -> None:
         names, words = list(row.names), list(row.words)
         del names[at]
         device = words.pop(at) if at < len(words) else ""
-        DISKS.fill(row.report, "disk", _timed(numbered(names, words)), device, device=device)
+        figures = {name: _figure(name, word) for name, word in zip(names, words, strict=True)}
+        DISKS.fill(row.report, "disk", _timed(figures), device, device=device)
+
+
+def _figure(name: str, word: str) -> float | None:
+    """A figure in the unit of its column; with -h a letter behind it says another."""
+    value = number(word)
+    if value is None or not word[-1].isalpha():
+        return value
+    return value / next((unit for letters, unit in (("kB", KIB), ("MB", MIB)) if letters in name), 1.0)
 
 
 def _timed(figures: dict[str, float | None]) -> dict[str, float | None]:

@@ -78,12 +78,14 @@ def _take(row: Row) -> None:
     if row.part == "cpu":
         CPUS.fill(row.report, "cpu", numbered(row.names, words), cpu=None)
         return
+    if not row.names:
+        raise ValueError("no heading above it")
     if row.names[-1] == "device":
         words = [*words[: len(row.names) - 1], " ".join(words[len(row.names) - 1 :])]
     cells = dict(zip(row.names, words, strict=True))
     device = cells.pop("device")
     figures = numbered(cells.keys(), cells.values())
-    if not figures["r/s"] and not figures["w/s"]:
+    if not figures.get("r/s", 1.0) and not figures.get("w/s", 1.0):
         # The printed rates are rounded: a time above zero is that of a request all the same.
         figures |= {time: None for time in TIMES if not figures.get(time)}
     DISKS.fill(row.report, "disk", figures, device, device=device)

@@ -7,6 +7,7 @@ User time holds what guests used, as in /proc/stat. Shares are per cent. A text 
 since boot. Averages at the end are left out.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 
@@ -35,13 +36,13 @@ PLACES = {
 }
 CPUS = Layout("kernel", "mpstat", PLACES)
 NODES = Layout("kernel", "mpstat", {})
+HEADING = re.compile(r"\d\s+(?:[AP]M\s+)?CPU\s+(?:intr/s$|.*%iowait\s+%irq\s+%soft)")
 TOPOLOGY = frozenset({"CPU", "NODE", "CORE", "SOCK"})
 
 
 def sniff(head: str) -> bool:
-    """Whether it has a heading of mpstat behind a time."""
-    headings = (line.split() for line in head.splitlines()[:100])
-    return any("CPU" in words[1:3] and ("%idle" in words or "intr/s" in words) for words in headings if words)
+    """Whether it has a heading of mpstat behind a time; sar's heading of the same columns has them in another order."""
+    return any(HEADING.search(line) for line in head.splitlines()[:100])
 
 
 def read(source: Source) -> Iterator[Batch]:

@@ -9,9 +9,10 @@ from doctord.read.source import Source
 from doctord.read.unix.banner import banner_of
 from doctord.read.unix.headed_tables import NO_FIGURES, Row
 from doctord.read.unix.report import Line, Report
-from doctord.read.unix.times import TIME, time_in
+from doctord.read.unix.times import TIME, seconds_of, time_in
 
 TIMED = re.compile(rf"\s*(?:(?P<epoch>\d{{10}})|{TIME})\s+(?P<rest>\S.*)$")
+DAY_S = 86400
 AVERAGE = re.compile(r"[^\s\d]\S* ?:\s")
 
 
@@ -21,7 +22,7 @@ def timed_rows(lines: Iterable[Line], source: Source, day: date | None, first_na
     The time before a heading is when the interval began: it is the time of its lines where they cover the time since
     boot. With -h a heading begins with `# Time` and tells no time.
     """
-    clock, names, begun = Clock(source, day), list[str](), None
+    clock, names, begun_s = Clock(source, day), list[str](), None
     report = Report(0)
     for number, line in lines:
         if banner := banner_of(line):
@@ -31,18 +32,18 @@ def timed_rows(lines: Iterable[Line], source: Source, day: date | None, first_na
         heading = line.lstrip().removeprefix("#")
         found = TIMED.match(line)
         if line.lstrip().startswith("#"):
-            names, begun = heading.split()[1:], None
+            names, begun_s = heading.split()[1:], None
         elif found is None:
             if line.strip() and not AVERAGE.match(line):
                 source.skip(number, NO_FIGURES)
         elif (words := found["rest"].split())[0] in first_names:
-            names, begun = words, _moment(found, clock, source)
+            names, begun_s = words, seconds_of(found)
         elif (at := _moment(found, clock, source)) is None or not names:
             source.skip(number, NO_FIGURES)
         else:
             if at != report.at:
-                report = Report(number, at=at, since_boot=begun == at)
-                report.interval_s = (at - begun).total_seconds() if begun and begun < at else None
+                passed_s = None if begun_s is None else ((seconds_of(found) or 0) - begun_s) % DAY_S
+                report = Report(number, at=at, since_boot=passed_s == 0, interval_s=passed_s or None)
             yield Row(number, names[0], names, found["rest"].split(maxsplit=len(names) - 1), report)
 
 

@@ -61,7 +61,7 @@ def moment_in(line: str, source: Source, zone: str = "") -> datetime | None:
 
 
 def _zoned(day: datetime, found: "re.Match[str]", source: Source, zone: str) -> datetime | None:
-    seconds = _seconds(found)
+    seconds = seconds_of(found)
     known = zone_of(found["zone"] or zone) or source.zone
     if seconds is None:
         return None
@@ -72,7 +72,7 @@ def _zoned(day: datetime, found: "re.Match[str]", source: Source, zone: str) -> 
 
 def time_in(clock: Clock, found: "re.Match[str]", source: Source) -> datetime | None:
     """The moment of a time of day (TIME_OF_DAY); null where there is no such time."""
-    seconds = _seconds(found)
+    seconds = seconds_of(found)
     if seconds is None:
         return None
     if source.zone is None:
@@ -80,7 +80,7 @@ def time_in(clock: Clock, found: "re.Match[str]", source: Source) -> datetime | 
     return clock.at(seconds // 3600, seconds // 60 % 60, seconds % 60)
 
 
-def _seconds(found: "re.Match[str]") -> int | None:
+def seconds_of(found: "re.Match[str]") -> int | None:
     """Seconds since midnight; null where it is no time of day."""
     hour, minute, second = int(found["hour"]), int(found["minute"]), int(found["second"])
     if found["half"]:

@@ -41,7 +41,7 @@ def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> I
     clock, at = Clock(source, day), None
     for number, line in lines:
         words = line.split()
-        if not words or words[0].startswith(GROUPS):
+        if not words or line.lstrip().startswith(GROUPS):
             continue
         if found := layout_of(_names(line)):
             layout, names = found, _names(line)
