@@ -71,7 +71,9 @@ pub fn without_constants(message: &[u8]) -> String {
         plain.extend_from_slice(parts.next().unwrap_or(b""));
     }
     let mut scrubbed = Vec::new();
-    scrub(&plain, Dialect::Postgres, &mut scrubbed);
+    // Standard error alone says where in the statement it was.
+    let plain = memchr::memmem::rfind(&plain, b" at character ").map_or(&plain[..], |end| &plain[..end]);
+    scrub(plain, Dialect::Postgres, &mut scrubbed);
     scrubbed.truncate(LONGEST);
     String::from_utf8_lossy(&scrubbed).into_owned()
 }
@@ -93,7 +95,7 @@ mod tests {
             ),
             (
                 "column \"hunter2\" does not exist at character 15",
-                "column \"?\" does not exist at character ?",
+                "column \"?\" does not exist",
             ),
             ("syntax error at or near \"secret", "syntax error at or near \"?\""),
         ] {

@@ -14,6 +14,8 @@ pub struct Part {
     /// Line of the part, and why it was of no use.
     pub skipped: Vec<(u64, &'static str)>,
     pub skipped_lines: u64,
+    /// Messages in syslog that may go on: the process, and the lines so far.
+    pub open: Vec<(Vec<u8>, Vec<u8>)>,
     /// For scrubbed statements.
     pub scratch: Vec<u8>,
 }

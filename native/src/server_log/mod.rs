@@ -66,7 +66,8 @@ impl Form {
 
     fn is_start(&self, line: &[u8]) -> bool {
         match self {
-            Self::Stderr(_) | Self::Syslog(..) => stderr::is_start(line),
+            Self::Stderr(_) => stderr::is_start(line),
+            Self::Syslog(..) => true,
             Self::Csv => csvlog::is_start(line),
             Self::Json => line.first() == Some(&b'{'),
         }
@@ -75,7 +76,7 @@ impl Form {
     fn read(&self, bytes: &[u8], part: &mut Part) {
         match self {
             Self::Stderr(patterns) => stderr::read(bytes, patterns, part),
-            Self::Syslog(patterns, header) => stderr::read(&header.plain(bytes), patterns, part),
+            Self::Syslog(patterns, header) => syslog::read(bytes, header, patterns, part),
             Self::Csv => csvlog::read(bytes, part),
             Self::Json => jsonlog::read(bytes, part),
         }
@@ -88,6 +89,8 @@ pub struct ServerLog {
     parts: Vec<Part>,
     pending: Vec<u8>,
     lines: u64,
+    /// Bytes read so far.
+    place: u64,
     skipped: Vec<(u64, String)>,
     is_cut: bool,
 }
@@ -98,11 +101,15 @@ impl ServerLog {
     #[pyo3(signature = (form, head, *, threads=2, latest=(1970, 12)))]
     fn new(form: &str, head: &[u8], threads: usize, latest: (i64, i64)) -> PyResult<Self> {
         let found = Form::of(form, head, latest);
+        let form = found.ok_or_else(|| PyValueError::new_err(format!("no form of a log: {form}")))?;
+        // In syslog a message may lie anywhere among others: one thread gathers them.
+        let threads = if matches!(form, Form::Syslog(..)) { 1 } else { threads };
         Ok(Self {
-            form: found.ok_or_else(|| PyValueError::new_err(format!("no form of a log: {form}")))?,
+            form,
             parts: (0..threads.max(1)).map(|_| Part::default()).collect(),
             pending: Vec::new(),
             lines: 0,
+            place: 0,
             skipped: Vec::new(),
             is_cut: false,
         })
@@ -169,6 +176,9 @@ impl ServerLog {
             bytes.truncate(end);
         }
         self.read(&bytes);
+        if let Form::Syslog(patterns, _) = &self.form {
+            syslog::end(patterns, &mut self.parts[0]);
+        }
     }
 
     /// Where the last message begins; all is taken where none begins for long.
@@ -188,6 +198,10 @@ impl ServerLog {
     /// Reads whole messages, each thread a part of them.
     fn read(&mut self, bytes: &[u8]) {
         let cuts = self.cuts(bytes);
+        for (part, begin) in self.parts.iter_mut().zip(&cuts) {
+            part.tally.place = self.place + *begin as u64;
+        }
+        self.place += bytes.len() as u64;
         let form = &self.form;
         thread::scope(|scope| {
             let mut pieces = cuts.windows(2).map(|cut| &bytes[cut[0]..cut[1]]).zip(&mut self.parts);

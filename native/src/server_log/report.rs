@@ -1,6 +1,6 @@
 //! From sums to rows: minutes of all threads and zones put together, and made rates.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
@@ -285,7 +285,13 @@ impl<'a> Writing<'a> {
             }
             for event in &tally.events {
                 let at_us = placing.moment_us(tally, event.moment)?;
-                events.push((at_us, event.kind, event.subject.as_str(), event.text.as_str()));
+                events.push((
+                    at_us,
+                    event.place,
+                    event.kind,
+                    event.subject.as_str(),
+                    event.text.as_str(),
+                ));
             }
             for setting in &tally.settings {
                 let at_us = placing.moment_us(tally, setting.moment)?;
@@ -293,15 +299,16 @@ impl<'a> Writing<'a> {
             }
         }
         readings.sort();
-        events.sort();
-        events.dedup();
+        events.sort_by_key(|(at_us, place, ..)| (*at_us, *place));
+        let mut told = HashSet::new();
+        events.retain(|(at_us, _, kind, subject, text)| told.insert((*at_us, *kind, *subject, *text)));
         settings.sort();
         for (ts_us, figure, entity, value) in readings {
             let value = value as f64 / f64::from(figure.scale);
             self.figure(ts_us, None, &figure, entity, value, "gauge")
                 .map_err(value_error)?;
         }
-        for (ts_us, kind, subject, text) in events {
+        for (ts_us, _, kind, subject, text) in events {
             self.happened(ts_us, kind, subject, text).map_err(value_error)?;
         }
         for (ts_us, name, value) in settings {

@@ -47,9 +47,9 @@ pub fn is_start(line: &[u8]) -> bool {
     line.first().is_some_and(|byte| *byte != b'\t') && matches!(mark_of(line), Some((_, Mark::Message(_), _)))
 }
 
-/// Whether a line begins a message or a part of one.
-pub fn is_marked(line: &[u8]) -> bool {
-    mark_of(line).is_some()
+/// What stands before the severity, where the line begins a message or a part of one.
+pub fn prefix_of(line: &[u8]) -> Option<&[u8]> {
+    mark_of(line).map(|(begin, _, _)| &line[..begin])
 }
 
 /// Finds out log_line_prefix from the beginning of a log.

@@ -50,6 +50,8 @@ pub struct Minute {
 }
 
 pub struct Event {
+    /// Where in the log the part begins that it was in: events of one moment stay in their order.
+    pub place: u64,
     pub moment: Moment,
     pub kind: &'static str,
     pub subject: String,
@@ -71,6 +73,8 @@ pub struct Setting {
 
 #[derive(Default)]
 pub struct Tally {
+    /// Where in the log the part begins that is read.
+    pub place: u64,
     pub zones: Zones,
     /// End of the minute by its zone and its clock, and what was in it.
     pub minutes: FxHashMap<(u16, i64), Minute>,
@@ -137,6 +141,7 @@ impl Tally {
 
     pub fn event(&mut self, moment: Moment, kind: &'static str, subject: &str, text: String) {
         self.events.push(Event {
+            place: self.place,
             moment,
             kind,
             subject: subject.to_string(),

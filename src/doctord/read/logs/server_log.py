@@ -8,15 +8,16 @@ from doctord.chart.tables import TABLES
 from doctord.read.logs.zones import placing
 from doctord.read.source import Source
 
+THREADS = 2
 TABLES_FILLED = ("statistic", "statement", "latency", "wait", "event", "setting")
 BYTE_ORDER_MARK = "\ufeff".encode()
 CUT = "it ends within a line, which is left out: the server may still be writing it"
 
 
-def summed_up(source: Source, form: str, component: str, db: str, *, threads: int = 2) -> Iterator[Batch]:
+def summed_up(source: Source, form: str, component: str, db: str) -> Iterator[Batch]:
     """The rows of a log in one of the forms that the native crate knows; what was skipped is told to the source."""
     latest = source.modified or datetime.now(UTC)
-    log = ServerLog(form, source.head.encode(), threads=threads, latest=(latest.year, latest.month))
+    log = ServerLog(form, source.head.encode(), threads=THREADS, latest=(latest.year, latest.month))
     first = True
     for chunk in source.chunks():
         log.add(chunk.removeprefix(BYTE_ORDER_MARK) if first else chunk)
