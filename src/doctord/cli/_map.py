@@ -163,7 +163,17 @@ def colours() -> Colours:
     return "true" if os.environ.get("COLORTERM") in {"truecolor", "24bit"} else "256"
 
 
-def list_subjects(known: Sequence[Subject], *, json: bool) -> None:
+def list_known(
+    sources: Sequence[Path], span: tuple[datetime | None, datetime | None], told: Told, *, json: bool
+) -> None:
+    """Print what can be mapped: of lakes and files, or where none is named live on this host."""
+    if sources:
+        _list_subjects(subjects(recorded(sources, *span, told)), json=json)
+    else:
+        _list_live(json=json)
+
+
+def _list_subjects(known: Sequence[Subject], *, json: bool) -> None:
     """Print what can be mapped, that of most waits first."""
     ordered = sorted(known, key=lambda subject: (subject.kind != "histogram", -subject.count))
     if json:
@@ -177,7 +187,7 @@ def list_subjects(known: Sequence[Subject], *, json: bool) -> None:
         typer.echo(line.plain.rstrip())
 
 
-def list_live(*, json: bool) -> None:
+def _list_live(*, json: bool) -> None:
     """Print what can be mapped live on this host."""
     known = list(live_subjects())
     if json:

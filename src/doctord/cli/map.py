@@ -1,13 +1,22 @@
 """`doctord map`: latencies over time as heat maps."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from doctord.cli import app
 from doctord.cli.arguments import Refusal, parse_duration, parse_moment, said
+
+if TYPE_CHECKING:
+    from doctord.analyse.latency.map import LatencyMap
+    from doctord.cli._map import Wanted
+    from doctord.cli._map_files import Files
+    from doctord.read.source import Told
+    from doctord.report.map_view import View
 
 
 class ScaleChoice(StrEnum):
@@ -72,49 +81,82 @@ def map_(
     An average hides two modes; here they are seen. From a lake, from files of other tools, or live.
     """
     with said():
-        from doctord.analyse.latency.map import subjects
-        from doctord.cli import _map, _map_live, _map_screen
+        from doctord.cli import _map
         from doctord.cli._map_files import Files
-        from doctord.collect.latency.sources import Wanted
         from doctord.read.formats import zone_named
-        from doctord.read.source import STANDARD_INPUT, Told
+        from doctord.read.source import Told
         from doctord.report.map_view import View
 
-        threshold_us = parse_duration(threshold) * 1e6 if threshold else None
+        if json and format_ is FormatChoice.PYLATENCYMAP:
+            raise Refusal("--json and --format pylatencymap are two things to print", "choose one")
         told = Told(zone_named(zone), parse_duration(unit) * 1e6 if unit else None)
-        view = View(rows, columns, scale.value, percentiles, threshold_us)
+        view = View(rows, columns, scale.value, percentiles, parse_duration(threshold) * 1e6 if threshold else None)
         compare_at = parse_moment(compare) if compare else None
         files = Files(html, svg, png)
         files.check()
         wanted = _map.Wanted(subject, db, instance, host, parse_duration(interval) if interval else None)
-        if json and format_ is FormatChoice.PYLATENCYMAP:
-            raise Refusal("--json and --format pylatencymap are two things to print", "choose one")
-        are_maps = format_ is FormatChoice.MAPS and not json
+        if not sources and (since or until or replay):
+            raise Refusal("a live map has no past", "name the lake or the files: doctord map LAKE --from -2h")
+        if list_:
+            _map.list_known(sources or [], _span(since, until), told, json=json)
+            return
+        shown = _Shown(view, files, compare_at, are_maps=format_ is FormatChoice.MAPS and not json)
         if not sources:
-            if since or until or replay:
-                raise Refusal("a live map has no past", "name the lake or the files: doctord map LAKE --from -2h")
-            if list_:
-                _map.list_live(json=json)
-                return
-            seconds = parse_duration(length) if length else None
-            period_s = wanted.column_s or _map_live.period_s(seconds)
-            timed = Wanted(subject, period_s, db, dsn, pid, instance)
-            drawn = _map_live.live(timed, view, seconds, record)
-            files.write(view, compare_at, lambda _: [drawn])
-        elif sources == [STANDARD_INPUT] and _map.is_watched() and are_maps and not list_:
-            drawn = _map_live.from_pipe(subject, view, told)
-            files.write(view, compare_at, lambda _: [drawn])
+            drawn = _live(wanted, shown, dsn, pid, parse_duration(length) if length else None, record)
         else:
-            begin, end = (parse_moment(text) if text else None for text in (since, until))
-            chart = _map.recorded(sources, begin, end, told)
-            if list_:
-                _map.list_subjects(subjects(chart), json=json)
-                return
-            files.write(view, compare_at, lambda room: wanted.maps_of(chart, room))
-            drawn = wanted.map_of(chart, _map.room(view) if are_maps else None)
-            if replay:
-                _map_screen.replay(drawn, view, replay)
+            drawn = _of_the_past(wanted, shown, sources, _span(since, until), told, replay)
         if format_ is FormatChoice.PYLATENCYMAP:
             _map.show_records(drawn)
         else:
             _map.show(drawn, view, compare_at, json=json)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """How a map is shown, and where else it goes."""
+
+    view: "View"
+    files: "Files"
+    compare_at: datetime | None
+    are_maps: bool
+
+
+def _span(since: str | None, until: str | None) -> tuple[datetime | None, datetime | None]:
+    return parse_moment(since) if since else None, parse_moment(until) if until else None
+
+
+def _live(
+    wanted: "Wanted", shown: _Shown, dsn: str | None, pid: int | None, seconds: float | None, record: Path | None
+) -> "LatencyMap":
+    from doctord.cli import _map_live
+    from doctord.collect.latency import sources
+
+    period_s = wanted.column_s or _map_live.period_s(seconds)
+    timed = sources.Wanted(wanted.subject, period_s, wanted.db, dsn, pid, wanted.instance)
+    drawn = _map_live.live(timed, shown.view, seconds, record)
+    shown.files.write(shown.view, shown.compare_at, lambda _: [drawn])
+    return drawn
+
+
+def _of_the_past(
+    wanted: "Wanted",
+    shown: _Shown,
+    sources: list[Path],
+    span: tuple[datetime | None, datetime | None],
+    told: "Told",
+    replay: float | None,
+) -> "LatencyMap":
+    """The map of lakes and files; what comes through a pipe is watched as it comes."""
+    from doctord.cli import _map, _map_live, _map_screen
+    from doctord.read.source import STANDARD_INPUT
+
+    if sources == [STANDARD_INPUT] and _map.is_watched() and shown.are_maps:
+        drawn = _map_live.from_pipe(wanted.subject, shown.view, told)
+        shown.files.write(shown.view, shown.compare_at, lambda _: [drawn])
+        return drawn
+    chart = _map.recorded(sources, *span, told)
+    shown.files.write(shown.view, shown.compare_at, lambda room: wanted.maps_of(chart, room))
+    drawn = wanted.map_of(chart, _map.room(shown.view) if shown.are_maps else None)
+    if replay:
+        _map_screen.replay(drawn, shown.view, replay)
+    return drawn

@@ -1,0 +1,37 @@
+"""Every file of the corpus is recognised, and read to its last line."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from doctord.read.archive import Piece
+from doctord.read.gather import read_piece
+from doctord.read.source import Told
+
+CORPUS = Path(os.environ.get("DOCTORD_CORPUS", "../shared/corpus"))
+# A letter to whoever reads the corpus, not a measurement.
+NO_MEASUREMENTS = {"MANIFEST.md"}
+# Cut in the middle of a line, or of a call, when they were copied: the lines that this costs.
+CUT = {"blk_tracer_vda.txt": 1, "pg_f_ttt_T_4MB.txt": 1, "pg_log_3MB.txt": 1}
+
+
+def files() -> Iterator[Path]:
+    for path in sorted(CORPUS.rglob("*")):
+        if path.is_file() and path.name not in NO_MEASUREMENTS:
+            yield path
+
+
+@pytest.mark.parametrize("path", [*files()], ids=lambda path: str(path.relative_to(CORPUS)))
+def test_it_is_read(path: Path) -> None:
+    read = read_piece(Piece(path, str(path)), Told())
+    assert read.refusal is None
+    assert sum(table.num_rows for table in read.tables.values())
+    assert read.skipped_lines <= CUT.get(path.name, 0), read.skipped[:3]
+
+
+def test_the_corpus_is_here() -> None:
+    if not CORPUS.is_dir():
+        pytest.skip(f"{CORPUS} is not here")
+    assert sum(1 for _ in files()) > 90
