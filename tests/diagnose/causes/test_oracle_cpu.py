@@ -57,6 +57,14 @@ def test_a_fault_of_other_things_shows_as_contention_on_a_full_host() -> None:
     assert findings["library_cache_contention"].explained_by == "host_cpu_short"
 
 
-@pytest.mark.parametrize(("used", "above"), [(95.0, False), (180.0, True)])
-def test_a_partition_above_its_entitlement(used: float, *, above: bool) -> None:
-    assert ("partition_above_entitlement" in found(figures={"vmstat.ec": used})) is above
+@pytest.mark.parametrize(
+    ("figures", "above"),
+    [
+        ({"vmstat.cpu ec": 95.0}, False),
+        ({"vmstat.cpu ec": 180.0}, True),
+        ({"LPAR.PhysicalCPU": 1.5, "LPAR.entitled": 1.0}, True),
+        ({"LPAR.PhysicalCPU": 1.5}, False),
+    ],
+)
+def test_a_partition_above_its_entitlement(figures: dict[str, float], *, above: bool) -> None:
+    assert ("partition_above_entitlement" in found(figures=figures)) is above

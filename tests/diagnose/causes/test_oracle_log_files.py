@@ -69,7 +69,7 @@ def test_an_incomplete_checkpoint_in_the_alert_log_alone_costs_no_known_time() -
 
 @pytest.mark.parametrize("stuck", [False, True])
 def test_the_archiver_is_behind_or_has_no_room(*, stuck: bool) -> None:
-    event = {"kind": "error", "db": DB, "subject": "ORA-19809", "text": "limit exceeded for recovery files"}
+    event = {"kind": "archiver stuck", "db": DB, "subject": "archiver", "text": "ORA-19809"}
     finding = found(
         waits={"log file switch (archiving needed)": (0.2, 5000.0)}, extra={"event": [event] if stuck else []}
     )["archiver_behind"]

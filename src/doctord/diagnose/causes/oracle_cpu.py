@@ -25,7 +25,8 @@ QUEUE_PER_CPU = 2.0
 RECONCILED = 0.1
 # Less than two thirds of what the host did was this database's doing.
 OWN_SHARE = 2 / 3
-ENTITLED = ("sar.%entc", "vmstat.ec", "lparstat.%entc", "mpstat.%entc")
+ENTITLED = ("sar.%entc", "vmstat.cpu ec", "lparstat.%entc")
+PHYSICAL = ("LPAR.PhysicalCPU", "LPAR.entitled")
 
 
 @cause(
@@ -155,17 +156,24 @@ def partition_above_entitlement(case: Case) -> Iterator[Finding]:
     Verify: %entc stays below 100 at the busiest hour.
     Source: IBM, PowerVM Virtualization Introduction and Configuration (SG24-7940); AIX documentation, lparstat.
     """
-    for name in ENTITLED:
-        for used in case.figures(name):
-            if used.mean > 100.0:
-                yield case.finding(
-                    f"The partition uses {used.mean:.0f} % of the CPU that it is entitled to",
-                    impact=None,
-                    confidence=0.7,
-                    for_=[Evidence("statistic", f"name = '{name}'", f"{used.mean:.0f} % of its entitlement, up to"
-                                   f" {used.largest:.0f} %", "at most 100 %", "the rest is lent by other partitions")],
-                )  # fmt: skip
-                return
+    used = _entitlement_pct(case)
+    if used is not None and used > 100.0:
+        yield case.finding(
+            f"The partition uses {used:.0f} % of the CPU that it is entitled to",
+            impact=None,
+            confidence=0.7,
+            for_=[
+                Evidence("statistic", f"name in {(*ENTITLED, *PHYSICAL)}", f"{used:.0f} % of its entitlement", "100 %",
+                         "the rest is lent by other partitions")
+            ],
+        )  # fmt: skip
+
+
+def _entitlement_pct(case: Case) -> float | None:
+    """CPU used of what the partition is entitled to, %; null when it is not known."""
+    told = next((figure.mean for name in ENTITLED for figure in case.figures(name)), None)
+    part = per(case, *PHYSICAL)
+    return told if told is not None or part is None else part * 100
 
 
 def _least_idle(case: Case) -> float | None:

@@ -13,6 +13,7 @@ from doctord.diagnose.words import in_bytes, in_share, in_time
 
 REDO = "v$sysstat.redo size"
 SWITCHES = "thread_activity.log switches (derived)"
+LOGGED_SWITCHES = "alert_log.log switches"
 SWITCHING = ("log file switch completion", "log file switch (private strand flush incomplete)")
 INCOMPLETE = "log file switch (checkpoint incomplete)"
 ARCHIVING = "log file switch (archiving needed)"
@@ -136,8 +137,7 @@ def checkpoint_incomplete(case: Case) -> Iterator[Finding]:
         confidence=0.9,
         for_=[
             *waited(case, INCOMPLETE),
-            *([Evidence("event", "kind = 'checkpoint not complete'", f"{messages} messages", "none", "the alert log")]
-              if messages else []),
+            *_messages("checkpoint not complete", messages),
             *for_,
             *_sizes(_peak_redo(case), every_s),
             *behind(case, "db file parallel write", "10 ms", "the database writer's own writes"),
@@ -161,33 +161,36 @@ def archiver_behind(case: Case) -> Iterator[Finding]:
     Source: K. Manoharan's redo case, 2008: 8 GB archived in 2 minutes, switched every 7; Oracle Database
         Administrator's Guide 19c, "Managing Archived Redo Log Files".
     """
-    part = share(case, ARCHIVING)
-    if not case.worth_saying(part):
+    part, messages = share(case, ARCHIVING), _events(case, "archiving needed")
+    if not case.worth_saying(part) and not messages:
         return
-    stuck = sum(_events(case, "error", code) for code in ("ORA-00257", "ORA-19809", "ORA-16038", "ORA-19815"))
+    stuck = _events(case, "archiver stuck")
     yield case.finding(
-        f"Log switches wait for the archiver: {in_share(part)} of database time",
-        impact=part,
+        f"Log switches wait for the archiver: {in_share(part)} of database time"
+        if part
+        else f"{messages} times a log switch waited for the archiver",
+        impact=part or None,
         confidence=0.7 if stuck else 0.9,
         for_=[
             *waited(case, ARCHIVING),
+            *_messages("archiving needed", messages),
             *_sizes(_peak_redo(case), _switch_every_s(case)),
             *behind(case, "log file sequential read", "", "the archiver reads the logs"),
             *behind(case, "Log archive I/O", "", "the archiver's reads and writes"),
         ],
-        against=[Evidence("event", "kind = 'error'", f"{stuck} errors of no room", "none", "space, not speed")]
+        against=[
+            Evidence("event", "kind = 'archiver stuck'", f"{stuck} errors of the archiver", "none", "space, not speed")
+        ]
         if stuck
         else [],
     )
 
 
 def _switch_every_s(case: Case) -> float | None:
-    """Seconds between switches of the busiest instance; null when they were not counted."""
+    """Seconds between switches of the busiest instance (in its busiest hour, by the alert log); null if not counted."""
     switches = [figure.mean for figure in case.figures(SWITCHES)]
-    if switches:
-        return 1 / max(switches) if max(switches) > 0 else None
-    counted_s, events = case.seconds, _events(case, "log switch")
-    return counted_s / events if counted_s and events > 1 else None
+    switches = switches or [figure.largest for figure in case.figures(LOGGED_SWITCHES)]
+    return 1 / max(switches) if switches and max(switches) > 0 else None
 
 
 def _peak_redo(case: Case) -> float | None:
@@ -235,11 +238,10 @@ def _buffer(case: Case) -> list[Evidence]:
     return [Evidence("statistic", f"name = '{REDO}'", f"{in_bytes(redo)}/s of redo at the busiest", "", told)]
 
 
-def _events(case: Case, kind: str, text: str = "") -> int:
-    events = case.chart.frame("event").filter(pl.col("kind") == kind)
-    if text:
-        events = events.filter(
-            pl.col("text").str.contains(text, literal=True).fill_null(value=False)
-            | pl.col("subject").str.contains(text, literal=True).fill_null(value=False)
-        )
-    return events.height
+def _messages(kind: str, count: int) -> list[Evidence]:
+    told = f"{count} messages in the alert log"
+    return [Evidence("event", f"kind = '{kind}'", told, "none", "as the server itself reports it")] if count else []
+
+
+def _events(case: Case, kind: str) -> int:
+    return case.chart.frame("event").filter(pl.col("kind") == kind).height
