@@ -137,7 +137,7 @@ def deadlocks_reported(case: Case) -> Iterator[Finding]:
 
     Looks like: ORA-00060 in the alert log.
     Hurts because: one statement of each deadlock fails after seconds of waiting.
-    Speaks for it: how many.
+    Speaks for it: how many deadlocks there were.
     Speaks against it: a single one in a long time.
     Remedy: The trace file that the alert log names holds both statements: change rows in one order everywhere, index
         foreign keys, raise INITRANS where the mode is S (4).
