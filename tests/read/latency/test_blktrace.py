@@ -5,6 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from doctord.chart.chart import Chart
 from doctord.read.formats import Reading, read_file
 from latency_files import CORPUS, latencies, read_text, reasons, sample
 
@@ -66,3 +67,11 @@ def test_the_sample_agrees_with_its_text() -> None:
     assert found["count"].sum() == len(expected) > 500
     assert found["waited_us"].sum() == pytest.approx(sum(expected) * 1e6, rel=1e-3)
     assert "a completion of what was sent before the trace began" not in reasons(read_file(file))
+
+
+def test_each_request_is_a_row(tmp_path: Path) -> None:
+    found = Chart.from_batches(read_text(tmp_path, FTRACE).batches).frame("block_io")
+    columns = ("device", "operation", "sector", "bytes", "latency_us", "queue_us")
+    assert found.select(columns).rows()[0] == ("254,0", "read", 44442224, 8192, pytest.approx(100), pytest.approx(30))
+    assert found["operation"].to_list() == ["read", "flush", "write"]
+    assert found.filter(operation="write")["latency_us"].to_list() == [None], "it was sent before the trace began"

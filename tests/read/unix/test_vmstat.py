@@ -1,0 +1,83 @@
+"""vmstat of four systems: one line a report."""
+
+from datetime import UTC, datetime, timedelta
+
+import polars as pl
+import pytest
+
+from latency_files import CASEBOOK, CORPUS, sample
+from read.unix.texts import chart_of, chart_of_sample, values
+
+LINUX = ["jc_centos-7.7_vmstat.out", "jc_centos-7.7_vmstat-a.out", "jc_centos-7.7_vmstat-w.out"]
+
+
+def test_a_long_log_agrees_with_its_text() -> None:
+    file = sample(CORPUS / "testbed/vmstat.txt")
+    lines = [line.split() for line in file.read_text().splitlines()]
+    names = lines[1]
+    texts = [dict(zip(names, map(int, words), strict=True)) for words in lines if words and words[0].isdigit()][1:]
+    found = chart_of(file)
+    cpu, memory = found.frame("cpu"), found.frame("memory")
+    assert cpu.height == memory.height == len(texts) > 50
+    assert cpu["run_queue"].to_list() == [text["r"] for text in texts]
+    assert cpu["csw_per_s"].sum() == sum(text["cs"] for text in texts)
+    assert memory["page_cache_bytes"].to_list() == [(text["buff"] + text["cache"]) * 1024 for text in texts]
+    assert memory["page_in_per_s"].sum() == sum(text["bi"] for text in texts)
+    assert values(found, "vmstat.b") == [text["b"] for text in texts]
+
+
+def test_long_logs_repeat_their_heading() -> None:
+    file = sample(CORPUS / "linux_text/jc_ubuntu-18.04_vmstat-1-long.out")
+    figures = [line.split() for line in file.read_text().splitlines() if line.split() and line.split()[0].isdigit()]
+    assert chart_of(file).frame("cpu")["interrupts_per_s"].to_list() == [float(words[10]) for words in figures][1:]
+
+
+def test_its_stamps_are_in_the_zone_of_the_heading() -> None:
+    found = chart_of(sample(CORPUS / "linux_text/jc_centos-7.7_vmstat-at-5-10.out"), zone=None).frame("cpu")
+    first = datetime(2021, 9, 17, 3, 33, 18, tzinfo=UTC)  # 20:33:18 PDT
+    assert found["ts"].to_list() == [first + timedelta(seconds=5 * number) for number in range(3)]
+    assert found["interval_s"].to_list() == [5.0] * 3
+
+
+@pytest.mark.parametrize("name", LINUX)
+def test_one_look_alone_is_since_boot(name: str) -> None:
+    found = chart_of(sample(CORPUS / "linux_text" / name))
+    (cpu,) = found.frame("cpu").to_dicts()
+    assert (cpu["interval_s"], cpu["idle_pct"], cpu["run_queue"]) == (None, 99.0, 2.0)
+    assert found.frame("memory")["free_bytes"][0] > 2794000 * 1024
+
+
+def test_solaris_counts_faults_system_calls_and_disks() -> None:
+    found = chart_of(sample(CASEBOOK / "cpu/vmstat.txt"))
+    cpu, memory = found.frame("cpu"), found.frame("memory")
+    assert cpu.select("run_queue", "syscalls_per_s", "usr_pct", "sys_pct", "idle_pct").rows() == [
+        (0.0, 31834.0, 27.0, 2.0, 72.0),
+        (0.0, 45464.0, 33.0, 3.0, 64.0),
+    ]
+    assert memory["free_bytes"].to_list() == [93835392 * 1024, 91878616 * 1024]
+    assert memory["minor_faults_per_s"].to_list() == [21.0, 146.0]
+    assert values(found, "vmstat.b") == [19.0, 18.0]
+    disks = chart_of_sample("vmstat.solaris.txt").frame("statistic").filter(name="vmstat.disk")
+    assert disks["value"].to_list() == [30.0, 29.0, 0.0, 1.0, 31.0, 30.0, 0.0, 0.0]
+    assert disks["entity"].unique().sort().to_list() == ["1 m0", "2 m1", "3 m3", "4 m5"]
+
+
+def test_aix_counts_pages_of_4_kib_and_tells_capacity() -> None:
+    found = chart_of_sample("vmstat.aix.txt")
+    (cpu,) = found.frame("cpu").to_dicts()
+    assert (cpu["run_queue"], cpu["syscalls_per_s"], cpu["sys_pct"], cpu["wait_io_pct"]) == (9.0, 9000.0, 25.0, 5.0)
+    assert (cpu["ts"].time().isoformat(), cpu["interval_s"]) == ("10:11:17", 5.0)
+    (memory,) = found.frame("memory").to_dicts()
+    assert (memory["free_bytes"], memory["swap_in_per_s"], memory["scan_per_s"]) == (190000 * 4096, 5.0, 400.0)
+    assert values(found, "vmstat.cpu pc") == [1.4]
+
+
+def test_hp_ux_counts_pages() -> None:
+    (memory,) = chart_of_sample("vmstat.hpux.txt").frame("memory").to_dicts()
+    assert (memory["free_bytes"], memory["page_in_per_s"], memory["scan_per_s"]) == (80000 * 4096, 48.0, 50.0)
+
+
+def test_guests_are_part_of_user_time() -> None:
+    cpu = chart_of_sample("vmstat.w.txt").frame("cpu")
+    parts = cpu.select(pl.sum_horizontal("usr_pct", "sys_pct", "idle_pct", "wait_io_pct", "steal_pct"))
+    assert parts.item() == pytest.approx(100, abs=1)
