@@ -25,9 +25,9 @@ class Figures:
     """The rows of one moment after another, each filled by and by. A row in which nothing was measured is none."""
 
     def __init__(self, source: Source) -> None:
-        """Nothing is held yet; the rows are of the source's host."""
+        """Nothing is held yet; the rows are of the host that the source has at their moment."""
         self._source = source
-        self._moment: tuple[int, float | None] = (0, None)
+        self._common: dict[str, Any] = {}
         self._now: dict[tuple[object, ...], dict[str, Any]] = {}
         self._named: list[dict[str, Any]] = []
         self._ready: dict[str, list[dict[str, Any]]] = {}
@@ -35,7 +35,7 @@ class Figures:
     def at(self, moment: datetime, interval_s: float | None) -> Iterator[Batch]:
         """What follows is of this moment, at the end of an interval; rows of those before, when many wait."""
         self._end()
-        self._moment = (micros(moment), interval_s)
+        self._common = {"ts": micros(moment), "interval_s": interval_s, "host": self._source.host}
         if sum(map(len, self._ready.values())) >= MANY_ROWS:
             yield from self._flush()
 
@@ -77,7 +77,7 @@ class Figures:
     ) -> None:
         """A figure that no column holds; nothing when it was not measured."""
         if value is not None and math.isfinite(value):
-            self._named.append(self._common() | {
+            self._named.append(self._common | {
                 "component": component, "name": name, "value": value, "unit": unit, "kind": kind,
                 "entity": entity, "db": db,
             })  # fmt: skip
@@ -87,16 +87,12 @@ class Figures:
         self._end()
         yield from self._flush()
 
-    def _common(self) -> dict[str, Any]:
-        return {"ts": self._moment[0], "interval_s": self._moment[1], "host": self._source.host}
-
     def _end(self) -> None:
-        common = self._common()
         for (table, *entity), row in self._now.items():
             fitting = ((name, _fitting(str(table), name, value)) for name, value in row.items())
             if measured := {name: value for name, value in fitting if value is not None}:
                 named: dict[str, Any] = dict(entity)  # type: ignore[arg-type]
-                self._ready.setdefault(str(table), []).append(common | named | measured)
+                self._ready.setdefault(str(table), []).append(self._common | named | measured)
         if self._named:
             self._ready.setdefault("statistic", []).extend(self._named)
         self._now, self._named = {}, []

@@ -1,0 +1,110 @@
+"""A Prometheus server, or an exporter, to read from: what it answers is kept as a file that the readers take.
+
+`http://host:9090` asks for the last hour of the metrics of node_exporter, postgres_exporter and mysqld_exporter.
+Parameters of the API change that:
+`http://host:9090/?start=2026-11-20T10:00:00Z&end=2026-11-20T12:00:00Z&step=60&match={job="db"}`. Samples come as
+they were scraped, unless a step is given, or is needed to have at most 720 points of a series.
+`http://host:9100/metrics` is one scrape of an exporter. A name and password in the address
+(`https://reader:secret@host`) are sent, and never shown.
+"""
+
+import base64
+from datetime import UTC, datetime, timedelta
+from http.client import HTTPException
+from math import ceil
+from pathlib import Path
+from typing import Final
+from urllib.error import HTTPError, URLError
+from urllib.parse import SplitResult, parse_qs, unquote, urlencode, urlsplit, urlunsplit
+from urllib.request import Request, urlopen
+
+from doctord.errors import Refusal
+
+SCHEMES: Final = ("http://", "https://")
+KNOWN: Final = '{__name__=~"(node|pg|mysql)_.+"}'
+LAST: Final = timedelta(hours=1)
+MOST_POINTS: Final = 720
+SCRAPED_EVERY_S: Final = 15
+TIMEOUT_S: Final = 30.0
+MOST_BYTES: Final = 1 << 30
+HINT: Final = "name a Prometheus server that answers: http://host:9090, or an exporter: http://host:9100/metrics"
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is an address rather than a file."""
+    return text.startswith(SCHEMES)
+
+
+def shown(address: str) -> str:
+    """The address as it may be shown: without name, password and parameters.
+
+    >>> shown("https://reader:secret@db1:9090/prom?start=1")
+    'https://db1:9090/prom'
+    """
+    parts = urlsplit(address)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def fetch(address: str, file: Path) -> None:
+    """Write what a server tells into a file.
+
+    Raises:
+        Refusal: it does not answer, or refuses, or there is no such address.
+    """
+    try:
+        parts = urlsplit(address)
+        is_exporter = parts.path.rstrip("/").endswith("/metrics")
+        wanted = address if is_exporter else _query(parts, datetime.now(UTC))
+    except ValueError as error:
+        raise Refusal(f"{shown(address)}: {error}", HINT) from error
+    file.write_bytes(_get(wanted, shown(address)))
+
+
+def _query(parts: SplitResult, now: datetime) -> str:
+    """The address of the query for what the parameters ask.
+
+    Raises:
+        ValueError: a parameter is no moment, or no number.
+    """
+    asked = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+    until = _moment(asked["end"]) if "end" in asked else now
+    since = _moment(asked["start"]) if "start" in asked else until - LAST
+    length_s = (until - since).total_seconds()
+    if length_s <= 0:
+        raise ValueError("it ends before it starts")
+    match = asked.get("match", KNOWN)
+    if "step" not in asked and length_s <= MOST_POINTS * SCRAPED_EVERY_S:
+        query, values = "query", {"query": f"{match}[{ceil(length_s)}s]", "time": until.timestamp()}
+    else:
+        step_s = float(asked.get("step", ceil(length_s / MOST_POINTS)))
+        query, values = "query_range", {"query": match, "start": since.timestamp(), "end": until.timestamp()}
+        values |= {"step": step_s}
+    return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/api/v1/{query}", query=urlencode(values)))
+
+
+def _moment(text: str) -> datetime:
+    """A moment as the API takes them: seconds since 1970, or with its zone."""
+    if text.replace(".", "", 1).isdecimal():
+        return datetime.fromtimestamp(float(text), UTC)
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError(f"{text} does not tell its zone (2026-11-20T10:00:00Z)")
+    return moment
+
+
+def _get(address: str, name: str) -> bytes:
+    parts = urlsplit(address)
+    user, _, place = parts.netloc.rpartition("@")
+    request = Request(urlunsplit(parts._replace(netloc=place)))  # noqa: S310 - is_address knows the schemes
+    if user:
+        request.add_header("Authorization", f"Basic {base64.b64encode(unquote(user).encode()).decode()}")
+    try:
+        with urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310 - likewise
+            content: bytes = answer.read(MOST_BYTES + 1)
+    except HTTPError as error:
+        raise Refusal(f"{name} refuses: {error.code} {error.reason}", HINT) from error
+    except (URLError, OSError, HTTPException, ValueError) as error:
+        raise Refusal(f"{name} does not answer: {getattr(error, 'reason', error)}", HINT) from error
+    if len(content) > MOST_BYTES:
+        raise Refusal(f"{name} answers with more than {MOST_BYTES >> 30} GiB", "ask for less: start, end, step, match")
+    return content
