@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import IO
 
 from doctord.errors import Refusal
+from doctord.read.collections import prometheus_api
 from doctord.read.source import BOMB_BYTES, BOMB_RATIO, STANDARD_INPUT
 from doctord.read.unpack import UNPACK_ERRORS, is_compressed, unpacked
 
@@ -54,12 +55,17 @@ class Found:
 def found(paths: Iterable[Path]) -> Iterator[Found]:
     """The files at these paths, with those in folders below and in archives; archives are unpacked for the while.
 
+    A path that is an address (`http://host:9090`) is what the Prometheus server there answers.
+
     Raises:
         Refusal: one of the paths is not there, or cannot be looked into.
     """
     with TemporaryDirectory(prefix="doctord-", ignore_cleanup_errors=True) as scratch:
         unpacker = _Unpacker(Path(scratch))
         for path in paths:
+            if address := prometheus_api.address_in(path):
+                unpacker.fetch(address)
+                continue
             for piece in _below(path):
                 unpacker.take(piece, 0)
         yield unpacker.found
@@ -96,6 +102,13 @@ class _Unpacker:
         self._scratch = scratch
         self._archives = 0
         self._members = 0
+
+    def fetch(self, address: str) -> None:
+        """What a server answers, as a file."""
+        self._archives += 1
+        file = self._scratch / str(self._archives)
+        prometheus_api.fetch(address, file)
+        self.found.pieces.append(Piece(file, prometheus_api.shown(address)))
 
     def take(self, piece: Piece, depth: int) -> None:
         """A file as it is, or the files in it where it is an archive."""

@@ -20,7 +20,7 @@ from urllib.request import Request, urlopen
 
 from doctord.errors import Refusal
 
-SCHEMES: Final = ("http://", "https://")
+SCHEMES: Final = ("http:/", "https:/")
 KNOWN: Final = '{__name__=~"(node|pg|mysql)_.+"}'
 LAST: Final = timedelta(hours=1)
 MOST_POINTS: Final = 720
@@ -30,9 +30,15 @@ MOST_BYTES: Final = 1 << 30
 HINT: Final = "name a Prometheus server that answers: http://host:9090, or an exporter: http://host:9100/metrics"
 
 
-def is_address(text: str) -> bool:
-    """Whether a text is an address rather than a file."""
-    return text.startswith(SCHEMES)
+def address_in(path: Path) -> str | None:
+    """The address that was named instead of a file; null when it is a file. A path lost one of the slashes.
+
+    >>> address_in(Path("http://db1:9090")), address_in(Path("http"))
+    ('http://db1:9090', None)
+    """
+    text = str(path)
+    scheme = next((scheme for scheme in SCHEMES if text.startswith(scheme)), None)
+    return f"{scheme}/{text.removeprefix(scheme).lstrip('/')}" if scheme else None
 
 
 def shown(address: str) -> str:
@@ -95,13 +101,14 @@ def _moment(text: str) -> datetime:
 def _get(address: str, name: str) -> bytes:
     parts = urlsplit(address)
     user, _, place = parts.netloc.rpartition("@")
-    request = Request(urlunsplit(parts._replace(netloc=place)))  # noqa: S310 - is_address knows the schemes
+    request = Request(urlunsplit(parts._replace(netloc=place)))  # noqa: S310 - address_in knows the schemes
     if user:
         request.add_header("Authorization", f"Basic {base64.b64encode(unquote(user).encode()).decode()}")
     try:
         with urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310 - likewise
             content: bytes = answer.read(MOST_BYTES + 1)
     except HTTPError as error:
+        error.close()
         raise Refusal(f"{name} refuses: {error.code} {error.reason}", HINT) from error
     except (URLError, OSError, HTTPException, ValueError) as error:
         raise Refusal(f"{name} does not answer: {getattr(error, 'reason', error)}", HINT) from error

@@ -11,7 +11,7 @@ from doctord._native import Batch
 from doctord.chart.rows import micros
 from doctord.read.collections.prometheus_databases import entity as entity_of
 from doctord.read.collections.prometheus_databases import named, server
-from doctord.read.collections.prometheus_names import CPU_MODES, CPU_TIME, ENTITY, HOST_NAME, NODE
+from doctord.read.collections.prometheus_names import CPU_MODES, CPU_TIME, ENTITY, HOST_NAME, NODE, SPACE
 from doctord.read.counters import Counters
 from doctord.read.figures import Figures
 from doctord.read.source import Source
@@ -74,6 +74,10 @@ class Scrapes:
         for sample in samples:
             scrape.put(sample)
         scrape.finish(length_s)
+        if known.counters.began_again():
+            self._figures.row("event", kind="restart", subject="scraped counters")["text"] = (
+                f"of {target or 'the target'}"
+            )
 
     def rest(self) -> Iterator[Batch]:
         """All rows that still wait; of targets that were scraped once their counters as they stood."""
@@ -155,7 +159,9 @@ class Scrape:
     def _name(self, sample: Sample, value: float, *, counter: bool) -> None:
         """A figure that has no column; a setting."""
         database, kind = named(sample.name), "rate" if counter else "gauge"
-        if database is None:
+        if sample.name in SPACE and "datname" in sample.labels:
+            self._space(*SPACE[sample.name], sample.labels, value)
+        elif database is None:
             unit = "per_s" if counter else None
             self._figures.statistic("prometheus", sample.name, value, unit, kind=kind, entity=_entity(sample.about))
         elif database.setting:
@@ -167,6 +173,12 @@ class Scrape:
             self._figures.statistic(
                 database.component, database.name, value, database.unit, kind=kind, entity=about, db=db
             )
+
+    def _space(self, kind: str, column: str, labels: Mapping[str, str], value: float) -> None:
+        """A figure of a database or a table."""
+        database, parts = labels["datname"], [labels[part] for part in ("schemaname", "relname") if part in labels]
+        db, name = server("postgresql", labels), ".".join(parts) or database
+        self._figures.row("space", db=db, database=database, kind=kind, name=name)[column] = value
 
 
 def _finish_cpu(cpus: dict[str | None, dict[str, float]]) -> None:

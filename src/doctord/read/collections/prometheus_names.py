@@ -115,3 +115,9 @@ MYSQL_GAUGES: Final = re.compile(
     r"|buffer_pool_(?:dirty_)?pages|key_blocks_\w+|qcache_(free|total)\w*|slave_\w+|last_query_cost|prepared_stmt_count|wsrep_\w+"
     r"|not_flushed\w*|memory_used\w*|max_statement_time\w*)$"
 )
+# Figures of databases and tables: kind and column of `space`.
+SPACE: Final = {
+    "pg_database_size_bytes": ("database", "used_bytes"),
+    "pg_stat_user_tables_n_live_tup": ("table", "live_rows"),
+    "pg_stat_user_tables_n_dead_tup": ("table", "dead_rows"),
+}

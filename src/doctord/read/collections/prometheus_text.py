@@ -24,8 +24,10 @@ NAME = "Prometheus' text format"
 TYPE: Final = re.compile(
     r"# TYPE ([a-zA-Z_:][\w:]*) (counter|gauge|histogram|summary|untyped|unknown|info|stateset)\s*$"
 )
-SAMPLE: Final = re.compile(r"([a-zA-Z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)(?:\s+(-?[\d.]+))?\s*$")
 LABEL: Final = re.compile(r'([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"')
+SAMPLE: Final = re.compile(
+    r'([a-zA-Z_:][\w:]*)(?:\{((?:\s*[a-zA-Z_]\w*="(?:[^"\\]|\\.)*"\s*,?)*)\s*\})?\s+(\S+)(?:\s+(-?[\d.]+))?\s*$'
+)
 ESCAPED: Final = re.compile(r"\\.")
 ESCAPES: Final = {r"\\": "\\", r"\"": '"', r"\n": "\n"}
 MILLISECONDS_FROM: Final = 1e11  # smaller times are seconds (OpenMetrics)
