@@ -95,7 +95,7 @@ def test_the_text_of_a_statement_stands_below_its_row() -> None:
     (table,) = text_tables(STATEMENTS.encode())
     assert table.names == ["Buffer Gets", "Executions", "SQL Id", "SQL Module", "PDB Name", "SQL Text"]
     assert cells(table) == [
-        ("1,200", "10", "0abcdefghijk1", "batch", None, "SELECT one  FROM two"),
+        ("1,200", "10", "0abcdefghijk1", "batch", None, "SELECT one FROM two"),
         ("30", "1", "0abcdefghijk2", None, None, "-- 1,200 is no row without an id 12"),
     ]
 
@@ -111,7 +111,7 @@ def test_labels_stand_to_the_left() -> None:
         "Cache Sizes",
         [("Buffer Cache:", "728M", "512M", "Std Block Size:", "8K")],
     )
-    assert cells(efficiency) == [("Buffer  Hit   %:", "99.86", "In-memory Sort %:", "100.00")]
+    assert cells(efficiency) == [("Buffer Hit %:", "99.86", "In-memory Sort %:", "100.00")]
     assert (pool.title, pool.names[1:]) == ("Shared Pool Statistics", ["Begin", "End"])
     assert cells(regions) == [("Fixed Size", "1", "2"), ("sum", "1", "2")]
 
@@ -146,5 +146,11 @@ def test_a_name_that_its_column_cuts_off_is_made_whole() -> None:
     known = ["log file switch (private strand flush incomplete)", "log file switch completion"]
     (table,) = text_tables(cut.encode(), known)
     assert table.texts(0) == [known[0], "log buffer space"]
-    (ambiguous,) = text_tables(cut.encode(), [*known, "log file switch (private string)"])
-    assert ambiguous.texts(0) == ["log file switch (private str", "log buffer space"]
+
+
+def test_names_that_are_cut_off_alike_come_in_their_order() -> None:
+    row = "log file switch (private str          1          0         600     50\n"
+    known = ["log file switch (private strand flush incomplete)", "log file switch (private string)"]
+    begin, _, _ = PAGES.partition("log file sync")
+    (table,) = text_tables((begin + 3 * row).encode(), known)
+    assert table.texts(0) == [*known, "log file switch (private str"]

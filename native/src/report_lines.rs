@@ -240,19 +240,27 @@ impl Names {
         Self(known)
     }
 
-    /// The known name of which a cell as wide as its column is the beginning, if there is one only; else the cell.
-    pub fn whole<'a>(&'a self, cell: &'a str, width: usize) -> &'a str {
+    /// The known name of which a cell as wide as its column is the beginning; else the cell. Of several such names rows
+    /// in a row have the first, the second, and so on, for they are in that order.
+    pub fn whole<'a>(&'a self, cell: &'a str, width: usize, last: &mut Cut) -> &'a str {
         // What was cut off behind a blank is one shorter.
         if width < NARROW || cell.len() + 1 < width {
             return cell;
         }
+        last.count = if last.cell == cell { last.count + 1 } else { 0 };
+        last.cell.clear();
+        last.cell.push_str(cell);
         let first = self.0.partition_point(|name| name.as_str() < cell);
-        match &self.0[first..] {
-            [name, next, ..] if next.starts_with(cell) && name != cell => cell,
-            [name, ..] if name.starts_with(cell) => name,
-            _ => cell,
-        }
+        let mut found = self.0[first..].iter().take_while(|name| name.starts_with(cell));
+        found.nth(last.count).map_or(cell, String::as_str)
     }
+}
+
+/// The last cell that may have been cut off, and how many before it read the same.
+#[derive(Default)]
+pub struct Cut {
+    cell: String,
+    count: usize,
 }
 
 /// What stands below a row: the module that ran a statement, its pluggable database, and its text.

@@ -10,7 +10,9 @@ use std::mem::take;
 
 use pyo3::prelude::*;
 
-use crate::report_lines::{Below, Level, Names, is_figure, is_ruler, is_statement, pairs, ruler, title, underline};
+use crate::report_lines::{
+    Below, Cut, Level, Names, is_figure, is_ruler, is_statement, pairs, ruler, title, underline,
+};
 use crate::report_tables::{Draft, ReportTable, finish};
 
 /// Lines of headings between two rulers of one table.
@@ -169,7 +171,7 @@ impl<'a> Scanner<'a> {
     fn unruled(&mut self, line: &'a str) {
         self.headings.push(Cow::Borrowed(line));
         if let Some(draft) = &mut self.pairs {
-            pairs(line).into_iter().for_each(|cell| draft.cell(cell));
+            pairs(line).into_iter().for_each(|cell| draft.cell(&squeezed(cell)));
             draft.end_row();
         }
     }
@@ -187,6 +189,15 @@ impl<'a> Scanner<'a> {
 
     fn pairs(&mut self) {
         self.drafts.extend(self.pairs.take().filter(|draft| !draft.is_empty()));
+    }
+}
+
+/// A cell as the HTML report has it: with single blanks.
+fn squeezed(cell: &str) -> Cow<'_, str> {
+    if cell.contains("  ") {
+        Cow::Owned(cell.split_whitespace().collect::<Vec<_>>().join(" "))
+    } else {
+        Cow::Borrowed(cell)
     }
 }
 
@@ -218,6 +229,7 @@ struct Open {
     due: usize,
     after_blank: bool,
     cells: Vec<String>,
+    cut: Cut,
     label: String,
     below: Below,
 }
@@ -247,6 +259,7 @@ impl Open {
             due: 0,
             after_blank: true,
             cells: Vec::new(),
+            cut: Cut::default(),
             label: String::new(),
             below: Below::default(),
         }
@@ -303,7 +316,7 @@ impl Open {
         let columns = &self.levels[level];
         let cells = columns.cells(line);
         self.cells
-            .extend(cells.map(|(cell, width)| names.whole(cell, width).to_string()));
+            .extend(cells.map(|(cell, width)| names.whole(cell, width, &mut self.cut).to_string()));
         if columns.has_label && self.cells[before].is_empty() {
             self.cells[before].clone_from(&self.label);
         }
@@ -351,7 +364,7 @@ impl Open {
                 .resize(self.draft.names.len() - Below::NAMES.len(), String::new());
             self.cells.extend(self.below.take());
         }
-        self.cells.drain(..).for_each(|cell| self.draft.cell(&cell));
+        self.cells.drain(..).for_each(|cell| self.draft.cell(&squeezed(&cell)));
         self.draft.end_row();
     }
 

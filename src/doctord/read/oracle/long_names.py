@@ -9,6 +9,14 @@ from typing import Final
 WAIT_CLASSES: Final = ("Administrative", "Application", "Concurrency", "Configuration")
 FUNCTIONS: Final = ("Archive Manager", "Buffer Cache Reads", "Inmemory Populate")
 EVENTS: Final = """
+Streams AQ: qmn coordinator idle wait
+Streams AQ: qmn slave idle wait
+Space Manager: slave idle wait
+Streams AQ: waiting for messages in the queue
+Streams AQ: waiting for time management or cleanup tasks
+wait for unread message on broadcast channel
+virtual circuit next request
+SQL*Net message from dblink
 ASM file metadata operation
 CSS operation: data update
 DLM cross inst call completion
