@@ -217,7 +217,7 @@ def text_tables(content: bytes, known: Sequence[str] = ()) -> list[ReportTable]:
     Columns are as the lines of dashes have them, rows of two lines are one row, and what stands below a statement's row
     is in the columns `SQL Module`, `PDB Name`, `SQL Text`. `name: value` below an underlined title is a table without
     names. A label to the left of the first column is a column without a name. Where a cell is as wide as its column, it
-    may have been cut off: the name of `known` that begins so is taken, of several in rows that follow the next one each.
+    may have been cut off: the name of `known` that begins so is taken, of several the next in each row that follows.
     """
 
 def html_tables(content: bytes) -> tuple[str, list[ReportTable]]:
