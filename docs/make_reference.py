@@ -95,7 +95,13 @@ def files() -> Iterator[str]:
             yield f"\n### {known.NAME}\n{first}\n{rest}".rstrip() + "\n"
 
 
-PAGES = {"tables.md": tables, "causes.md": causes, "commands.md": commands, "files.md": files, "postgresql-waits.md": waits}
+PAGES = {
+    "tables.md": tables,
+    "causes.md": causes,
+    "commands.md": commands,
+    "files.md": files,
+    "postgresql-waits.md": waits,
+}
 
 
 def page(name: str) -> str:

@@ -92,7 +92,10 @@ impl Level {
         if is_bare {
             spans.insert(0, (0, spans[0].0 - 1));
         }
-        let names = names(&spans, headings);
+        let mut names = names(&spans, headings);
+        if !is_bare && has_label {
+            join_first(&mut names, &spans, headings);
+        }
         let last = headings.last().map_or("", |line| line.as_ref());
         let aligns = spans.iter().map(|&(begin, end)| align(last, begin, end)).collect();
         Self {
@@ -181,6 +184,16 @@ fn names(spans: &[(usize, usize)], headings: &[Cow<'_, str>]) -> Vec<String> {
         }
     }
     names
+}
+
+/// `Host Name` above `~~~~ -------` is the name of the second column: nothing stands below the first.
+fn join_first(names: &mut [String], spans: &[(usize, usize)], headings: &[Cow<'_, str>]) {
+    let first = headings.last().map_or("", |line| line.split("  ").next().unwrap_or(""));
+    if let ([label, name, ..], [_, (begin, _), ..]) = (names, spans)
+        && first.chars().count() > *begin
+    {
+        *name = std::mem::take(label) + " " + name;
+    }
 }
 
 fn append(name: &mut String, word: &str) {

@@ -4,11 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from doctord._native import Batch, ReportTable, html_tables
-from doctord.errors import Refusal
 from doctord.read.oracle import identity
 from doctord.read.oracle.mail import unmailed
-from doctord.read.oracle.report import Report
-from doctord.read.oracle.sections import read_reports
+from doctord.read.oracle.sections import read_parts
 from doctord.read.source import Source
 
 NAME = "AWR report (HTML)"
@@ -32,25 +30,7 @@ def read(source: Source) -> Iterator[Batch]:
         Refusal: the report does not say when it was.
     """
     title, tables = html_tables(unmailed(source.content()))
-    seen = set[tuple[object, ...]]()
-    for own in _parts(tables):
-        found = [report for report in identity.reports(title, own, source) if _is_new(report, seen)]
-        if found:
-            yield from read_reports(own, found)
-    if not seen:
-        raise Refusal(
-            f"{source.name} does not say from when to when it is",
-            "its lines Begin Snap and End Snap say it: take the whole report",
-        )
-
-
-def _is_new(report: Report, seen: set[tuple[object, ...]]) -> bool:
-    key = (report.whole.db, report.whole.instance, report.whole.ts, report.whole.seconds)
-    is_new = key not in seen
-    seen.add(key)
-    if not is_new:
-        report.source.note("the same report is in it more than once: read once")
-    return is_new
+    return read_parts(((title, own) for own in _parts(tables)), source)
 
 
 def _parts(tables: Sequence[ReportTable]) -> Iterator[list[ReportTable]]:

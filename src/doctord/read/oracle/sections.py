@@ -1,10 +1,11 @@
 """All sections of Oracle's reports, and what is made of the tables of one report."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from doctord._native import Batch, ReportTable
+from doctord.errors import Refusal
 from doctord.read.oracle import (
     histograms,
     sections_contention,
@@ -21,9 +22,10 @@ from doctord.read.oracle import (
     unknown,
 )
 from doctord.read.oracle.compare import period_of
-from doctord.read.oracle.identity import is_head
+from doctord.read.oracle.identity import is_head, reports
 from doctord.read.oracle.report import Report
 from doctord.read.oracle.section import Section
+from doctord.read.source import Source
 
 # In this order they are filled in: of two that give the same figure the first is right.
 SECTIONS: tuple[Section, ...] = (
@@ -68,6 +70,33 @@ def fill(tables: Sequence[ReportTable], report: Report) -> None:
             unknown.fill(table, report)
     histograms.fill(pictures, report)
     totals.finish(report)
+
+
+def read_parts(parts: Iterable[tuple[str, Sequence[ReportTable]]], source: Source) -> Iterator[Batch]:
+    """Rows of all reports in a file, each given as the document's title and its tables; the same one only once.
+
+    Raises:
+        Refusal: no report says when it was.
+    """
+    seen = set[tuple[object, ...]]()
+    for title, tables in parts:
+        found = [report for report in reports(title, tables, source) if _is_new(report, seen)]
+        if found:
+            yield from read_reports(tables, found)
+    if not seen:
+        raise Refusal(
+            f"{source.name} does not say from when to when it is",
+            "its lines Begin Snap and End Snap say it: take the whole report",
+        )
+
+
+def _is_new(report: Report, seen: set[tuple[object, ...]]) -> bool:
+    key = (report.whole.db, report.whole.instance, report.whole.ts, report.whole.seconds)
+    is_new = key not in seen
+    seen.add(key)
+    if not is_new:
+        report.source.note("the same report is in it more than once: read once")
+    return is_new
 
 
 def read_reports(tables: Sequence[ReportTable], found: Sequence[Report]) -> Iterator[Batch]:
