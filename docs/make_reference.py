@@ -86,8 +86,8 @@ def _row(parameter: Any) -> str:
 def files() -> Iterator[str]:
     """Every format that is read, by package, as its module's docstring has it."""
     yield "# Files that are read\n\n"
-    yield "`doctord read`, `doctord diagnose` and `doctord map` find a file's format by its content, never by its name,\n"
-    yield "and take files, folders and archives: [how to read files](../how-to/read-files.md).\n"
+    yield "`doctord read`, `doctord diagnose` and `doctord map` find a file's format by its content, never by its\n"
+    yield "name, and take files, folders and archives: [how to read files](../how-to/read-files.md).\n"
     for package in read.PACKAGES:
         yield f"\n## {str(package.__doc__).splitlines()[0].rstrip('.')}\n"
         for known in package.FORMATS:
