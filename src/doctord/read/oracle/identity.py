@@ -217,6 +217,7 @@ def _sessions(report: Report, table: ReportTable) -> None:
         values = picked(table.numbers(column), last) if column is not None else []
         if isinstance(values, list) and values and values[0] is not None:
             row = report.whole.row() | {
+                "interval_s": None,
                 "component": "oracle",
                 "name": f"snapshot.{name.lower()}",
                 "value": values,

@@ -15,6 +15,8 @@ from doctord.read.oracle.report import Place, Report, Values, filled_down, place
 
 MIB = 1048576.0
 ROOT = "CDB$ROOT"
+# Rows that add up the others.
+SUMS = {"Total", "TOTAL", "Total:", "TOTAL:", "Sum"}
 UNIT = re.compile(r"\((?:in )?(us|ms|cs|s|secs?|seconds|centi-?seconds|mins?|minutes|hrs?)\)", re.IGNORECASE)
 UNITS = {"seconds": "s", "sec": "s", "secs": "s", "centiseconds": "cs", "centi-seconds": "cs", "minutes": "min"}
 # A row's name as the statistic's full name, its unit, and the factor that makes the value so; null: it is not kept.
@@ -122,6 +124,7 @@ class Statistics:
         entity: Columns that name the entity; each a name, or names of different versions. Empty: no entity.
         figures: The columns.
         glue: What joins several columns of an entity.
+        is_size: Whether the entity is a size, which is written without signs between groups of digits.
         head: Names of a column with the pluggable database, which goes before the entity with a colon; the root
             does not.
     """
@@ -131,6 +134,7 @@ class Statistics:
     entity: tuple[str | tuple[str, ...], ...]
     figures: tuple[Figure, ...]
     glue: str = " "
+    is_size: bool = False
     head: tuple[str, ...] = ("PDB Name", "Container Name")
 
     def fill(self, table: ReportTable, report: Report) -> bool:
@@ -152,7 +156,8 @@ class Statistics:
         ]
         return any(held)
 
-    def _entities(self, table: ReportTable) -> list[str] | str | None:
+    def _entities(self, table: ReportTable) -> list[str | None] | str | None:
+        """The entity of each row: null for a sum of the others; empty for all where the table has no entities."""
         if not self.entity:
             return ""
         found = [table.find(*((names,) if isinstance(names, str) else names)) for names in self.entity]
@@ -163,20 +168,27 @@ class Statistics:
             joined = filled_down(parts[0])
         else:
             joined = [self.glue.join(part for part in row if part) for row in zip(*parts, strict=True)]
+        if self.is_size:
+            joined = [name.replace(",", "") for name in joined]
         head = table.find(*self.head)
-        if head is None:
-            return joined
-        return [
-            name if pdb in {None, ROOT} else f"{pdb}:{name}"
-            for pdb, name in zip(table.texts(head), joined, strict=True)
-        ]
+        if head is not None:
+            pdbs = zip(table.texts(head), joined, strict=True)
+            joined = [name if pdb in {None, ROOT} else f"{pdb}:{name}" for pdb, name in pdbs]
+        return [None if name in SUMS or not name else name for name in joined]
 
 
 def add_figure(
     report: Report, placed: Place, values: Sequence[float | None], *, name: str, unit: str, entities: Values
 ) -> bool:
-    """Add one statistic of each row that has a value; false where there is none."""
-    keep = [at for at, value in enumerate(values) if value is not None]
+    """Add one statistic of each row that has a value and, where there are entities, one; false where there is none."""
+    if not values:
+        return False
+    if isinstance(entities, list):
+        keep = [
+            at for at, (value, entity) in enumerate(zip(values, entities, strict=True)) if value is not None and entity
+        ]
+    else:
+        keep = [at for at, value in enumerate(values) if value is not None]
     if not keep:
         return False
     row = {key: picked(value, keep) for key, value in placed.row.items()}

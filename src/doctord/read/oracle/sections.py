@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from doctord._native import Batch, ReportTable
@@ -23,7 +24,7 @@ from doctord.read.oracle import (
 )
 from doctord.read.oracle.compare import period_of
 from doctord.read.oracle.identity import is_head, reports
-from doctord.read.oracle.report import Report
+from doctord.read.oracle.report import Report, Span
 from doctord.read.oracle.section import Section
 from doctord.read.source import Source
 
@@ -53,8 +54,27 @@ def candidates(title: str, summary: str) -> tuple[int, ...]:
     return (*by_title, *by_summary)
 
 
+def sharpened(tables: Sequence[ReportTable], report: Report) -> Span:
+    """The interval, to parts of a second: the length that the report itself divided its greatest count by."""
+    whole = report.whole
+    for table in tables:
+        total, rate = table.find("Total", "Value"), table.find("per Second", "per Second (Elapsed Time)")
+        if total is None or rate is None or report.spans or table.find("Statistic", "Statistic Name") != 0:
+            continue
+        pairs = [
+            (each, count)
+            for count, each in zip(table.numbers(total), table.numbers(rate), strict=True)
+            if count and each
+        ]
+        each, count = max(pairs, default=(0.0, 0.0))
+        if each > 100_000 and abs(count / each - whole.seconds) < 2:
+            return replace(whole, seconds=count / each)
+    return whole
+
+
 def fill(tables: Sequence[ReportTable], report: Report) -> None:
     """Take all tables of one report (or of one of the periods that it compares) into its rows."""
+    report.whole = sharpened(tables, report)
     todo = list[tuple[int, int, ReportTable, tuple[int, ...]]]()
     pictures = list[ReportTable]()
     for at, table in enumerate(tables):

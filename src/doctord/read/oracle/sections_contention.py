@@ -18,7 +18,7 @@ from doctord.read.oracle.section import (
 UNDO = Statistics(
     r"Undo Segment Summary",
     "v$undostat",
-    ("Undo TS#",),
+    (("Undo TS#", ""),),
     (
         total("undo_blocks", "Num Undo Blocks (K)", by=1000.0),
         total("txn", "Number of Transactions"),
@@ -32,15 +32,15 @@ def undo_summary(table: ReportTable, report: Report) -> bool:
     """Undo over the interval, errors among it: `STO/ OOS` are snapshots too old and out of space."""
     if not UNDO.fill(table, report):
         return False
-    _undo_errors(table, report, table.find("Undo TS#") or 0)
+    _undo_errors(table, report)
     return True
 
 
-def _undo_errors(table: ReportTable, report: Report, entity: int) -> None:
+def _undo_errors(table: ReportTable, report: Report) -> None:
     column = table.find("STO/ OOS", "STO/OOS")
     if column is None:
         return
-    names = [name or "" for name in table.texts(entity)]
+    names = [name or "" for name in table.texts(table.find("Undo TS#", "") or 0)]
     pairs = [(text or "").split("/") for text in table.texts(column)]
     for at, name in enumerate(("ssolderrcnt", "nospaceerrcnt")):
         counts = [pair[at].strip() if len(pair) == 2 else "" for pair in pairs]

@@ -160,6 +160,7 @@ SECTIONS: tuple[Section, ...] = (
             gauge("estd_overalloc_count", "Estd PGA Overalloc Count"),
             gauge("estd_time", "Estd Time", unit="ms"),
         ),
+        is_size=True,
     ),
     Statistics(
         r"Buffer Pool Advisory",
@@ -173,6 +174,7 @@ SECTIONS: tuple[Section, ...] = (
             mean_s("estd_physical_read_time", "Est Phys Read Time"),
             gauge("estd_pct_of_db_time_for_reads", "Est %DBtime for Rds", unit="pct"),
         ),
+        is_size=True,
     ),
     Statistics(
         r"SGA Target Advisory",
@@ -183,6 +185,7 @@ SECTIONS: tuple[Section, ...] = (
             mean_s("estd_db_time", "Est DB Time (s)"),
             gauge("estd_physical_reads", "Est Physical Reads"),
         ),
+        is_size=True,
     ),
     Statistics(
         r"Shared Pool Advisory",
@@ -198,6 +201,7 @@ SECTIONS: tuple[Section, ...] = (
             gauge("estd_lc_load_time_factor", "Est LC Load Time Factr", unit="factor"),
             gauge("estd_lc_memory_object_hits", "Est LC Mem Obj Hits (K)", by=1000.0),
         ),
+        is_size=True,
     ),
     Statistics(
         r"Streams Pool Advisory",
@@ -210,6 +214,7 @@ SECTIONS: tuple[Section, ...] = (
             gauge("estd_unspill_count", "Est Unspill Count"),
             mean_s("estd_unspill_time", "Est Unspill Time (s)"),
         ),
+        is_size=True,
     ),
     Statistics(
         r"Java Pool Advisory",
@@ -220,6 +225,7 @@ SECTIONS: tuple[Section, ...] = (
             mean_s("estd_lc_time_saved", "Est LC Time Saved (s)"),
             mean_s("estd_lc_load_time", "Est LC Load Time (s)"),
         ),
+        is_size=True,
     ),
     at_end(
         Statistics(
@@ -261,6 +267,7 @@ SECTIONS: tuple[Section, ...] = (
             gauge("estd_total_writes", "Est Total Writes"),
             gauge("estd_total_ios", "Est Total IOs"),
         ),
+        is_size=True,
     ),
     at_end(
         Statistics(
