@@ -1,7 +1,7 @@
 """What a host or its hypervisor tells about itself: memory, CPUs, kernel settings, z/VM screens."""
 
 from doctord.read.format import Format
-from doctord.read.host import meminfo
+from doctord.read.host import labels, lscpu, meminfo, multipath, sysctl
 
 # Those that are surer of themselves come first.
-FORMATS: tuple[Format, ...] = (meminfo,)
+FORMATS: tuple[Format, ...] = (meminfo, multipath, lscpu, sysctl, labels)
