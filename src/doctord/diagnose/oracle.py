@@ -83,6 +83,23 @@ def leaders(case: Case, name: str, why: str, most: int = MOST_NAMED) -> list[Evi
     return [_leader(case, figure, total, why) for figure in found[:most]]
 
 
+def readers(case: Case, most: int = MOST_NAMED) -> list[Evidence]:
+    """The statements that read most blocks."""
+    reading = [(one.read_blocks_per_s, one) for one in case.statements if one.read_blocks_per_s]
+    total = case.total("v$sysstat.physical reads")
+    return [
+        Evidence(
+            "statement",
+            f"statement_id = '{one.statement_id}'",
+            f"{one.statement_id}: {in_rate(blocks)} of blocks"
+            + (f", {in_share(blocks / total)} of all" if total else ""),
+            "",
+            f"a statement that reads: {shortened(one.text or '')}",
+        )
+        for blocks, one in sorted(reading, key=lambda pair: -pair[0])[:most]
+    ]
+
+
 def _leader(case: Case, figure: Figure, total: float, why: str) -> Evidence:
     view, _, what = figure.name.partition(".")
     text = case.statement_text(figure.entity) if view == "v$sqlstats" else None

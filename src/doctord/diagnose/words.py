@@ -39,13 +39,14 @@ def in_time(seconds: float) -> str:
     return f"{seconds * 1e3:.1f} ms" if seconds >= 0.001 else f"{seconds * 1e6:.1f} us"
 
 
-def in_rate(per_second: float) -> str:
+def in_rate(per_second: float, what: str = "") -> str:
     """How often a second, in three digits.
 
-    >>> in_rate(3.3344), in_rate(10234.5)
-    ('3.33 a second', '10,234 a second')
+    >>> in_rate(3.3344), in_rate(10234.5, "commits")
+    ('3.33 a second', '10,234 commits a second')
     """
-    return f"{per_second:.3g} a second" if per_second < 1000 else f"{per_second:,.0f} a second"
+    number = f"{per_second:.3g}" if per_second < 1000 else f"{per_second:,.0f}"
+    return f"{number} {what} a second" if what else f"{number} a second"
 
 
 def who(role: str) -> str:

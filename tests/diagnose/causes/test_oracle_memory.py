@@ -37,16 +37,24 @@ def test_work_areas_that_spill(multipass: float | None, *, against: bool) -> Non
     assert "work_areas_spill" not in found(waits={"direct path read temp": (5.0, 5.0)})
 
 
+def test_pools_are_not_compared_with_one_another() -> None:
+    view = "v$db_cache_advice"
+    kept = {(f"{view}.size_factor", "K 9,000"): 1.5, (f"{view}.estd_physical_reads", "K 9,000"): 0.0}
+    assert "buffer_cache_small" not in found(waits=MANY_READS, figures=_advice(0.1) | kept)
+
+
 @pytest.mark.parametrize(("count", "over"), [(0.0, False), (12.0, True)])
 def test_a_pga_target_that_is_exceeded(count: float, *, over: bool) -> None:
-    advice = {(OVER, "256"): 99.0, (OVER, "512"): count, (OVER, "1024"): 0.0}
-    findings = found(figures=advice, settings={"pga_aggregate_target": str(512 * 2**20)})
+    factor = "v$pga_target_advice.size_factor"
+    advice = {(OVER, "256"): 99.0, (OVER, "512"): count, (OVER, "1,024"): 0.0}
+    sizes = {(factor, "256"): 0.5, (factor, "512"): 1.0, (factor, "1,024"): 2.0}
+    findings = found(figures=advice | sizes)
     assert ("pga_over_allocated" in findings) is over
     if over:
         assert any("none with 1,024 MB" in item.why for item in findings["pga_over_allocated"].for_)
 
 
-def test_the_advice_without_the_target_says_nothing() -> None:
+def test_the_advice_without_the_present_size_says_nothing() -> None:
     assert found(figures={(OVER, "256"): 99.0}) == {}
 
 

@@ -4,7 +4,7 @@ import pytest
 from tests.diagnose.oracle_patients import found
 
 BUSY = {"gc buffer busy acquire": (50.0, 6.0), "gc current block busy": (50.0, 4.0)}
-PING = "interconnect_ping.latency_ms"
+PING = "interconnect_ping.8K ping_ms"
 
 
 def test_hot_blocks_of_a_cluster() -> None:
@@ -25,7 +25,7 @@ def test_a_slow_interconnect(ms: float, *, slow: bool) -> None:
 
 def test_a_quick_network_leaves_the_processes() -> None:
     waits = {"gc cr block 2-way": (100.0, 5.0)}
-    quick, slow = (found(waits=waits, figures={(PING, "1"): ms})["interconnect_slow"] for ms in (0.2, 4.0))
+    quick, slow = (found(waits=waits, figures={(PING, "1 to 2"): ms})["interconnect_slow"] for ms in (0.2, 4.0))
     assert any("LMS" in item.why for item in quick.against)
     assert not slow.against
 

@@ -84,15 +84,21 @@ def slow_bursts(case: Case) -> Iterator[Finding]:
 
 
 def _readings(case: Case) -> Iterator[tuple[LatencyMap, Reading]]:
-    """The maps of what sessions of a database wait for, read."""
+    """The maps of what sessions of a database wait for, read.
+
+    Where the time of each wait is known, those that cost too little to speak of (idle ones among them) are left out.
+    """
     for subject in subjects(case.chart):
-        if subject.kind == "histogram" and subject.db is not None:
+        told = not case.waits or case.worth_saying(case.time.share(None, subject.name))
+        if subject.kind == "histogram" and subject.db is not None and told:
             drawn = latency_map(case.chart, subject.name, db=subject.db)
             yield drawn, reading(drawn)
 
 
 def _impact(case: Case, drawn: LatencyMap, share: float) -> float:
     """Share of the database time that is a share of the time of these waits."""
+    if case.waits:
+        return share * case.time.share(None, drawn.subject)
     if case.time.of != "database" or not case.time.seconds_per_second or not case.seconds:
         return 0.0
     waited_s_per_s = drawn.whole.time.us / 1e6 / case.seconds

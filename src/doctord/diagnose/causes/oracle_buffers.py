@@ -75,7 +75,7 @@ def hot_buffers(case: Case) -> Iterator[Finding]:
         confidence=0.6 if against else 0.85,
         for_=[
             *waited(case, CHAINS),
-            *counted(case, "v$sysstat.session logical reads", lambda often: f"{in_rate(often)} of logical reads"),
+            *counted(case, "v$sysstat.session logical reads", lambda often: in_rate(often, "logical reads")),
             *leaders(case, "v$sqlstats.gets", "a statement with many"),
             *leaders(case, "v$segment_statistics.logical reads", "where"),
             *for_,
@@ -117,7 +117,7 @@ def database_writer_late(case: Case) -> Iterator[Finding]:
             *waited(case, *NO_FREE),
             *(behind(case, WRITES, f"{SLOW_WRITE_MS:.0f} ms", f"filesystemio_options is {options}") if options else []),
             *for_,
-            *counted(case, "v$sysstat.db block changes", lambda often: f"{in_rate(often)} of block changes"),
+            *counted(case, "v$sysstat.db block changes", lambda often: in_rate(often, "block changes")),
         ],
         against=against,
     )

@@ -184,7 +184,7 @@ def commits_too_frequent(case: Case) -> Iterator[Finding]:
         ]
     )  # fmt: skip
     yield case.finding(
-        f"{in_share(part)} of database time goes to {in_rate(commits)} of commits of {sync.ms:.1f} ms each",
+        f"{in_share(part)} of database time goes to {in_rate(commits, 'commits')}, {sync.ms:.1f} ms each",
         impact=part,
         confidence=0.6 if against or calls is None else 0.85,
         for_=[

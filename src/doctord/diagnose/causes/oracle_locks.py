@@ -104,10 +104,8 @@ def index_splits(case: Case) -> Iterator[Finding]:
     """
     more = [
         *leaders(case, BUSY_SEGMENTS, "busy segments"),
-        *counted(
-            case, "v$sysstat.leaf node 90-10 splits", lambda often: f"{in_rate(often)} of splits at the right end"
-        ),
-        *counted(case, "v$sysstat.leaf node splits", lambda often: f"{in_rate(often)} of leaf splits"),
+        *counted(case, "v$sysstat.leaf node 90-10 splits", lambda often: in_rate(often, "splits at the right end")),
+        *counted(case, "v$sysstat.leaf node splits", lambda often: in_rate(often, "leaf splits")),
     ]
     yield from _of_kind(case, (INDEX,), "Sessions wait for index splits", more)
 

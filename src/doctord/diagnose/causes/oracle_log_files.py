@@ -229,13 +229,19 @@ def _sizes(redo: float | None, every_s: float | None) -> list[Evidence]:
 
 
 def _buffer(case: Case) -> list[Evidence]:
-    redo, size = _peak_redo(case), case.setting_of_any("log_buffer")
+    redo, size = _peak_redo(case), _buffer_bytes(case)
     if redo is None:
         return []
-    now = f"log_buffer is {in_bytes(int(size))}" if size and size.isdigit() else "log_buffer is not known"
-    wanted = max(redo * BUFFERED_S, MIB)
-    told = f"{now}; {in_bytes(wanted)} would hold {BUFFERED_S} s of it"
+    now = f"log_buffer is {in_bytes(size)}" if size else "log_buffer is not known"
+    told = f"{now}; {in_bytes(max(redo * BUFFERED_S, MIB))} would hold {BUFFERED_S} s of it"
     return [Evidence("statistic", f"name = '{REDO}'", f"{in_bytes(redo)}/s of redo at the busiest", "", told)]
+
+
+def _buffer_bytes(case: Case) -> float | None:
+    setting = case.setting_of_any("log_buffer")
+    if setting and setting.isdigit():
+        return float(setting)
+    return min((figure.last for figure in case.figures("v$sga.Log Buffer")), default=None)
 
 
 def _messages(kind: str, count: int) -> list[Evidence]:

@@ -1,13 +1,15 @@
 """Oracle's memory: buffer cache, work areas, shared pool."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
 
 from doctord.analyse.figures import Figure
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Evidence, Finding
-from doctord.diagnose.oracle import counted, leaders, share, waited
+from doctord.diagnose.oracle import counted, share, waited
 from doctord.diagnose.words import in_bytes, in_rate, in_share
 
 READS = ("db file sequential read", "cell single block physical read", "db file scattered read",
@@ -16,7 +18,8 @@ TEMP = ("direct path read temp", "direct path write temp")
 # Twice the cache is what can be asked for; a fifth of the reads is what can be felt of it.
 LARGER_CACHE = 2.0
 SAVED_READS = 0.2
-MIB = 2**20
+# Printed with two digits.
+SAME_SIZE = 0.015
 ADVICE = "v$db_cache_advice"
 OVER = "v$pga_target_advice.estd_overalloc_count"
 ALLOCATED = "v$pgastat.total PGA allocated"
@@ -27,7 +30,17 @@ POOL_WAITS = ("latch: shared pool", "SGA: allocation forcing component growth")
 RELOADS_PER_S = 1.0
 
 
-@cause(explains=("too_many_single_block_reads", "same_blocks_read"))
+@dataclass(frozen=True, slots=True)
+class CacheAdvice:
+    """What a larger buffer cache would save: sizes as printed, reads at the present one, share (0 to 1) saved."""
+
+    now: str
+    larger: str
+    reads: float
+    saved: float
+
+
+@cause()
 def buffer_cache_small(case: Case) -> Iterator[Finding]:
     """The buffer cache is smaller than its own advice would have it.
 
@@ -41,21 +54,19 @@ def buffer_cache_small(case: Case) -> Iterator[Finding]:
     Source: Oracle Database Reference 19c, V$DB_CACHE_ADVICE; G. Fawcett, 2005 (reads from 700 to 7 a second).
     """
     part = share(case, *READS)
-    best = _larger_cache(case)
-    if best is None or not case.worth_saying(part):
+    advice = [one for one in _cache_advice(case) if one.saved >= SAVED_READS]
+    if not advice or not case.worth_saying(part):
         return
-    saved, now, larger = best
-    if saved < SAVED_READS:
-        return
+    best = max(advice, key=lambda one: one.reads)
     yield case.finding(
-        f"A larger buffer cache would save {in_share(saved)} of the reads, by Oracle's own advice",
-        impact=part * saved,
+        f"A larger buffer cache would save {in_share(best.saved)} of the reads, by Oracle's own advice",
+        impact=part * best.saved,
         confidence=0.8,
         for_=[
             *waited(case, *READS),
-            Evidence("statistic", f"name = '{ADVICE}.estd_physical_reads' and entity = '{larger}'",
-                     f"{in_share(saved)} fewer reads with {larger} MB", f"{in_share(SAVED_READS)} fewer",
-                     f"it is {now} MB now"),
+            Evidence("statistic", f"name = '{ADVICE}.estd_physical_reads' and entity = '{best.larger}'",
+                     f"{in_share(best.saved)} fewer reads with {best.larger} MB", f"{in_share(SAVED_READS)} fewer",
+                     f"it is {best.now} MB now"),
         ],
     )  # fmt: skip
 
@@ -96,8 +107,7 @@ def work_areas_spill(case: Case) -> Iterator[Finding]:
             *counted(case, ONEPASS, lambda per_s: f"{in_rate(per_s)} with one pass"),
             *([Evidence("setting", "name = 'pga_aggregate_target'", in_bytes(int(target)), "", "the target")]
               if target and target.isdigit() and int(target) else []),
-            *leaders(case, "v$sqlstats.direct_writes", "a statement that writes"),
-        ],
+                    ],
         against=against,
     )  # fmt: skip
 
@@ -120,7 +130,7 @@ def pga_over_allocated(case: Case) -> Iterator[Finding]:
     over = [figure for figure in case.figures("v$pgastat.over allocation count") if figure.mean > 0]
     if (now is None or now.mean <= 0) and not over:
         return
-    enough = [float(f.entity) for f in case.figures(OVER) if f.mean <= 0 and f.entity and _is_number(f.entity)]
+    enough = min((_megabytes(figure) for figure in case.figures(OVER) if figure.mean <= 0), default=inf)
     target = case.total("v$pgastat.aggregate PGA target parameter")
     part = share(case, *TEMP)
     yield case.finding(
@@ -130,7 +140,7 @@ def pga_over_allocated(case: Case) -> Iterator[Finding]:
         for_=[
             *([Evidence("statistic", f"name = '{OVER}' and entity = '{now.entity}'",
                         f"{now.mean:,.0f} over-allocations expected with {now.entity} MB", "none",
-                        f"none with {min(enough):,.0f} MB" if enough else "at no size that the advisory tried")]
+                        f"none with {enough:,.0f} MB" if enough < inf else "at no size that the advisory tried")]
               if now is not None and now.mean > 0 else []),
             *counted(case, "v$pgastat.over allocation count", lambda count: f"{count:.3g} over-allocations", "none"),
             *counted(case, ALLOCATED, lambda used: f"{in_bytes(used)} allocated", in_bytes(target) if target else ""),
@@ -174,25 +184,35 @@ def shared_pool_small(case: Case) -> Iterator[Finding]:
     )
 
 
-def _larger_cache(case: Case) -> tuple[float, str, str] | None:
-    """Share of reads saved by the largest cache up to twice the size: that share, the size now, the size then."""
-    factors = {figure.entity: figure.mean for figure in case.figures(f"{ADVICE}.size_factor") if figure.entity}
-    reads = {figure.entity: figure.mean for figure in case.figures(f"{ADVICE}.estd_physical_reads") if figure.entity}
-    now = min(factors, key=lambda entity: abs(factors[entity] - 1), default=None)
-    larger = max((e for e in factors if 1 < factors[e] <= LARGER_CACHE), key=lambda e: factors[e], default=None)
-    if now is None or larger is None or not reads.get(now) or larger not in reads:
-        return None
-    return 1 - reads[larger] / reads[now], now, larger
+def _cache_advice(case: Case) -> list[CacheAdvice]:
+    """What the largest size up to twice the present one would save, for each instance and pool that reads."""
+    reads = {(f.db, f.instance, f.entity): f.mean for f in case.figures(f"{ADVICE}.estd_physical_reads")}
+    pools: dict[tuple[str | None, ...], dict[str, float]] = {}
+    for factor in case.figures(f"{ADVICE}.size_factor"):
+        pool = (factor.entity or "").partition(" ")[0]
+        pools.setdefault((factor.db, factor.instance, pool), {})[factor.entity or ""] = factor.mean
+    found = []
+    for (db, instance, _), sizes in pools.items():
+        now = min(sizes, key=lambda size: abs(sizes[size] - 1))
+        larger = max((size for size in sizes if 1 < sizes[size] <= LARGER_CACHE), key=sizes.__getitem__, default=now)
+        before, after = reads.get((db, instance, now)), reads.get((db, instance, larger))
+        if before and after is not None:
+            found.append(CacheAdvice(now, larger, before, 1 - after / before))
+    return found
 
 
 def _target_now(case: Case) -> Figure | None:
-    """The advisory's line that is nearest to the target in force."""
-    target = case.setting_of_any("pga_aggregate_target")
-    lines = [figure for figure in case.figures(OVER) if figure.entity and _is_number(figure.entity)]
-    if not lines or not target or not target.isdigit() or not int(target):
-        return None
-    return min(lines, key=lambda figure: abs(float(figure.entity or 0) - int(target) / MIB))
+    """The advisory's line at the target in force, of the instance where it is worst."""
+    present = {
+        (figure.db, figure.instance, figure.entity)
+        for figure in case.figures("v$pga_target_advice.size_factor")
+        if abs(figure.mean - 1) < SAME_SIZE
+    }
+    lines = [figure for figure in case.figures(OVER) if (figure.db, figure.instance, figure.entity) in present]
+    return max(lines, key=lambda figure: figure.mean, default=None)
 
 
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).isdigit()
+def _megabytes(figure: Figure) -> float:
+    """The size that a line of an advisory is about, MB as printed; nothing can be compared with one that is none."""
+    digits = (figure.entity or "").replace(",", "")
+    return float(digits) if digits.replace(".", "", 1).isdigit() else inf

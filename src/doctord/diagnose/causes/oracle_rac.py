@@ -17,6 +17,7 @@ LOCALLY_BUSY = ("gc buffer busy", "gc buffer busy acquire", "gc buffer busy rele
                 "gc current retry")  # fmt: skip
 LOST = ("gc cr block lost", "gc current block lost")
 LOG_WRITE = "log file parallel write"
+PINGS = ("interconnect_ping.500B ping_ms", "interconnect_ping.8K ping_ms")
 FLUSHES = ("gc_workload.Avg global cache cr block flush time", "gc_workload.Avg global cache current block flush time")
 # A block takes a few hundred microseconds over a quick interconnect, a millisecond over a plain one.
 SLOW_TRANSFER_MS = 2.0
@@ -109,10 +110,10 @@ def interconnect_slow(case: Case) -> Iterator[Finding]:
     ms, part = mean_ms(waits), share(case, *TRANSFERS)
     if ms is None or ms < SLOW_TRANSFER_MS or not case.worth_saying(part):
         return
-    pings = [figure for figure in case.figures("interconnect_ping.latency_ms") if figure.mean > 0]
+    pings = [figure.mean for name in PINGS for figure in case.figures(name)]
     for_, against = weigh(
         [
-            Sign("statistic", "name = 'interconnect_ping.latency_ms'", max((p.mean for p in pings), default=None),
+            Sign("statistic", f"name in {PINGS}", max(pings, default=None),
                  SLOW_TRANSFER_MS, "pings of {:.1f} ms", "the network itself is slow",
                  "the network is quick: look at the LMS processes"),
         ]
@@ -125,7 +126,7 @@ def interconnect_slow(case: Case) -> Iterator[Finding]:
             *waited(case, *TRANSFERS),
             *for_,
             *_profile(case, "receive time"),
-            *counted(case, "v$sysstat.gc blocks lost", lambda often: f"{in_rate(often)} of lost blocks"),
+            *counted(case, "v$sysstat.gc blocks lost", lambda often: in_rate(often, "lost blocks")),
         ],
         against=against,
     )
@@ -151,12 +152,12 @@ def cluster_blocks_lost(case: Case) -> Iterator[Finding]:
     if often < LOST_PER_S and not case.worth_saying(part):
         return
     yield case.finding(
-        f"{in_rate(often)} of blocks are lost between the instances",
+        f"{in_rate(often, 'blocks')} are lost between the instances",
         impact=part if case.worth_saying(part) else None,
         confidence=0.9,
         for_=[
             *waited(case, *LOST),
-            *counted(case, "v$sysstat.gc blocks lost", lambda often: f"{in_rate(often)} of lost blocks", "none"),
+            *counted(case, "v$sysstat.gc blocks lost", lambda often: in_rate(often, "lost blocks"), "none"),
         ],
     )
 

@@ -8,7 +8,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Evidence, Finding
-from doctord.diagnose.oracle import counted, leaders, mean_ms, per, share, waited
+from doctord.diagnose.oracle import counted, leaders, mean_ms, per, readers, share, waited
 from doctord.diagnose.words import in_bytes, in_rate, in_share
 
 # The same waits have names of their own on Exadata.
@@ -25,7 +25,6 @@ QUICK_READ_MS = 2.0
 MUCH = 0.2
 RATIO = "instance_efficiency.Buffer Hit %"
 SEGMENT_READS = "v$segment_statistics.physical reads"
-STATEMENT_READS = "v$sqlstats.reads"
 FREE_MEMORY = 0.25
 
 
@@ -78,7 +77,7 @@ def too_many_single_block_reads(case: Case) -> Iterator[Finding]:
     ms = mean_ms([wait for wait in waits if wait.event in SINGLE_TIMED])
     if part < MUCH or not case.worth_saying(part) or ms is None or ms >= SLOW_READ_MS:
         return
-    told = [*leaders(case, STATEMENT_READS, "a statement that reads"), *leaders(case, SEGMENT_READS, "where they read")]
+    told = [*readers(case), *leaders(case, SEGMENT_READS, "where they read")]
     for_, against = weigh(
         [
             Sign("wait", "event = 'db file sequential read'", ms, SLOW_READ_MS / 2, "{:.2g} ms a read",
@@ -86,7 +85,7 @@ def too_many_single_block_reads(case: Case) -> Iterator[Finding]:
         ]
     )  # fmt: skip
     yield case.finding(
-        f"{in_share(part)} of database time goes into single-block reads: {in_rate(often)} of {ms:.2g} ms",
+        f"{in_share(part)} of database time goes into single-block reads: {in_rate(often)}, {ms:.2g} ms each",
         impact=part,
         confidence=0.85 if told else 0.7,
         for_=[*waited(case, *SINGLE), *told, *for_, *_spread(case, *SINGLE_TIMED)[0], *_free_memory(case)],
@@ -114,7 +113,7 @@ def full_scans(case: Case) -> Iterator[Finding]:
     told = [
         *leaders(case, "v$segment_statistics.table scans", "scanned whole"),
         *leaders(case, "v$segment_statistics.physical read requests", "where they read"),
-        *leaders(case, STATEMENT_READS, "a statement that reads"),
+        *readers(case),
     ]
     yield case.finding(
         f"{in_share(part)} of database time reads tables and indexes as a whole",
@@ -149,7 +148,7 @@ def same_blocks_read(case: Case) -> Iterator[Finding]:
             for_=[
                 *waited(case, OTHERS_READ),
                 *leaders(case, SEGMENT_READS, "where they read"),
-                *leaders(case, STATEMENT_READS, "a statement that reads"),
+                *readers(case),
             ],
         )
 

@@ -110,7 +110,7 @@ def database_links(case: Case) -> Iterator[Finding]:
             confidence=0.85,
             for_=[
                 *waited(case, *LINK),
-                *counted(case, "v$sysstat.SQL*Net roundtrips to/from dblink", lambda n: f"{in_rate(n)} of round trips"),
+                *counted(case, "v$sysstat.SQL*Net roundtrips to/from dblink", lambda n: in_rate(n, "round trips")),
             ],
         )
 
@@ -135,7 +135,7 @@ def calls_fail(case: Case) -> Iterator[Finding]:
             confidence=0.7,
             for_=[
                 *waited(case, ERRORS),
-                *counted(case, "v$sysstat.parse count (failures)", lambda often: f"{in_rate(often)} of failed parses"),
+                *counted(case, "v$sysstat.parse count (failures)", lambda often: in_rate(often, "failed parses")),
             ],
         )
 
@@ -221,16 +221,17 @@ def _work(case: Case, one: Statement) -> list[Evidence]:
         "" if one.cpu is None else f"{in_share(one.cpu)} of it on a CPU",
         "" if one.rows_per_call is None else f"{one.rows_per_call:,.3g} rows each",
         _in_reads(case, one),
-        *(_each(case, one, name, words) for name, words in (("gets", "buffer gets"), ("reads", "blocks read"))),
+        _gets(case, one),
+        "" if not calls or one.read_blocks_per_s is None else f"{one.read_blocks_per_s / calls:,.3g} blocks read each",
     ]
     told = ", ".join(part for part in parts if part)
     return [Evidence("statement", where, told or in_share(one.share), in_share(DOMINATES), shortened(one.text or ""))]
 
 
-def _each(case: Case, one: Statement, name: str, words: str) -> str:
-    """How much of a statistic an execution takes; empty when it is not known."""
-    found = [figure.mean for figure in case.figures(f"v$sqlstats.{name}") if figure.entity == one.statement_id]
-    return f"{sum(found) / one.calls_per_s:,.0f} {words} each" if found and one.calls_per_s else ""
+def _gets(case: Case, one: Statement) -> str:
+    """Buffer gets of an execution; empty when they are not known."""
+    found = [figure.mean for figure in case.figures("v$sqlstats.gets") if figure.entity == one.statement_id]
+    return f"{sum(found) / one.calls_per_s:,.0f} buffer gets each" if found and one.calls_per_s else ""
 
 
 def _in_reads(case: Case, one: Statement) -> str:

@@ -28,7 +28,7 @@ def snapshot_too_old(case: Case) -> Iterator[Finding]:
     Verify: ssolderrcnt stays 0 while the longest query runs through.
     Source: Oracle Database Administrator's Guide 19c, "Managing Undo"; Oracle Database Reference 19c, V$UNDOSTAT.
     """
-    failures = max((figure.largest for figure in case.figures(TOO_OLD)), default=0.0)
+    failures = (case.total(TOO_OLD) or 0.0) * case.seconds
     if failures <= 0:
         return
     longest = max((figure.largest for figure in case.figures(LONGEST)), default=None)
@@ -43,11 +43,9 @@ def snapshot_too_old(case: Case) -> Iterator[Finding]:
         impact=None,
         confidence=0.95,
         for_=[
-            Evidence(
-                "statistic", f"name = '{TOO_OLD}'", f"{failures:.3g} failures in an interval", "none", "ORA-01555"
-            ),
+            Evidence("statistic", f"name = '{TOO_OLD}'", f"{failures:,.0f} failures", "none", "ORA-01555"),
             *(told if long or retention is None else []),
-            *counted(case, BLOCKS, lambda often: f"{in_rate(often)} of undo blocks"),
+            *counted(case, BLOCKS, lambda often: in_rate(often, "undo blocks")),
         ],
         against=[] if long or retention is None else told,
     )
@@ -65,15 +63,15 @@ def undo_out_of_space(case: Case) -> Iterator[Finding]:
     Verify: nospaceerrcnt stays 0.
     Source: Oracle Database Reference 19c, V$UNDOSTAT; Oracle Database Administrator's Guide 19c, "Managing Undo".
     """
-    failures = max((figure.largest for figure in case.figures(NO_SPACE)), default=0.0)
+    failures = (case.total(NO_SPACE) or 0.0) * case.seconds
     if failures > 0:
         yield case.finding(
             "The undo tablespace has no room",
             impact=None,
             confidence=0.95,
             for_=[
-                Evidence("statistic", f"name = '{NO_SPACE}'", f"{failures:.3g} failures in an interval", "none", ""),
-                *counted(case, BLOCKS, lambda often: f"{in_rate(often)} of undo blocks"),
+                Evidence("statistic", f"name = '{NO_SPACE}'", f"{failures:,.0f} failures", "none", ""),
+                *counted(case, BLOCKS, lambda often: in_rate(often, "undo blocks")),
             ],
         )
 
