@@ -12,6 +12,7 @@ pub mod report_lines;
 pub mod report_tables;
 pub mod report_text;
 pub mod server_log;
+pub mod sql_trace;
 pub mod syscalls;
 pub mod table;
 
@@ -41,6 +42,8 @@ mod _native {
     use crate::report_text::text_tables;
     #[pymodule_export]
     use crate::server_log::{ServerLog, scrubbed};
+    #[pymodule_export]
+    use crate::sql_trace::SqlTrace;
     #[pymodule_export]
     use crate::syscalls::{syscall_name, syscall_number};
 }

@@ -266,3 +266,50 @@ class ServerLog:
 
 def scrubbed(text: str, *, mysql: bool = False) -> str:
     """A statement without its constants and comments, as logs of PostgreSQL or MySQL are read."""
+
+class SqlTrace:
+    """An extended SQL trace of Oracle, summed up as it is read: see `doctord.read.oracle.trace_10046`.
+
+    Times are microseconds since 1970. Sums are of intervals of ten seconds, given by their ends.
+    """
+
+    def __init__(self, unit_us: int) -> None:
+        """Nothing is read yet. `unit_us` are the microseconds in a unit of the trace's times."""
+
+    def take(
+        self, chunk: bytes, stamp: Callable[[int, str], tuple[int, bool] | None]
+    ) -> list[tuple[int, list[tuple[str, bytes, bytes]]]]:
+        """Take whole lines.
+
+        `stamp` is called with the number and the text of each line that begins with `***`: it says what time of day
+        that is, if it is one, and whether its zone is known. Returned are groups of waits whose columns (of a second)
+        are complete by now: the end of the last column, and by event when each wait ended (microseconds) and how long
+        it took (nanoseconds), as 64-bit integers.
+        """
+
+    def rest(self) -> list[tuple[int, list[tuple[str, bytes, bytes]]]]:
+        """The waits that are still held, likewise."""
+
+    def skipped(self) -> list[tuple[int, str]]:
+        """Lines that were not used since the last call, and why."""
+
+    def assumed(self) -> tuple[bool, bool]:
+        """Whether there was no date, and whether a time of day had no zone."""
+
+    def waits(self) -> list[tuple[int, str, int, int, int]]:
+        """Interval, event, waits that ended in it, their time, and the time waited within it (microseconds)."""
+
+    def executed(self) -> list[tuple[int, str, dict[str, int]]]:
+        """Interval, statement, and what its calls did that ended in it, by name."""
+
+    def statement_waits(self) -> list[tuple[int, str, str, int]]:
+        """Interval, statement, event, and the time of the waits that ended in it (microseconds)."""
+
+    def load(self) -> list[tuple[int, int, int, int, int]]:
+        """Interval, time and CPU time of the session's own calls (microseconds), commits, rollbacks."""
+
+    def texts(self) -> list[tuple[str, str | None]]:
+        """Statements and their texts as they were typed."""
+
+    def happened(self) -> list[tuple[int, str, int | None, str | None]]:
+        """When, what (error, parse error, deadlock, module, action), an error's code, and a name."""

@@ -12,6 +12,7 @@ _CONSTANT: Final = re.compile(
       (?P<doubtful> /\*(?:(?!\*/).)*/\*.* | (?<!\bE)'(?:[^'\\]|''|\\[^'])*\\'.* )
     | (?P<comment> /\*.*?(?:\*/|\Z) | --[^\n]* )
     | (?P<escaped> \bE'(?:[^'\\]|''|\\.)*(?:'|\Z) )
+    | (?P<oracle>  \bN?Q'(?: \[.*?\] | \{.*?\} | \(.*?\) | <.*?> | (?P<mark>[^\s\[{(<]).*?(?P=mark) )(?:'|\Z) )
     | (?P<quoted>  (?:\bU&|\b[BXN])?'(?:[^']|'')*(?:'|\Z) )
     | (?P<dollar>  (?<![\w$])\$(?P<tag>[A-Za-z_]\w*)?\$.*?(?:\$(?P=tag)\$|\Z) )
     | (?P<bare>    (?<![\w$])\$\$.*?(?:\$\$|\Z) )
@@ -31,6 +32,8 @@ def scrub(text: str) -> str:
 
     >>> scrub("ALTER ROLE ann PASSWORD 'it''s' /* by me */ VALID UNTIL $1")
     'ALTER ROLE ann PASSWORD ? VALID UNTIL $1'
+    >>> scrub("UPDATE t SET a = q'[it's secret]' WHERE b = nq'!no'one's!'")
+    'UPDATE t SET a = ? WHERE b = ?'
     """
     return _SPACE.sub(" ", _CONSTANT.sub(_replacement, text)).strip()
 

@@ -9,7 +9,6 @@ from doctord.read.latency import (
     fio_json,
     fio_log,
     histogram_text,
-    oracle_10046,
     pairs_csv,
     parse_trace,
     pylatencymap,
@@ -18,7 +17,6 @@ from doctord.read.latency import (
 
 FORMATS = (
     pylatencymap,
-    oracle_10046,
     awr,
     bpftrace_json,
     wait_trace,

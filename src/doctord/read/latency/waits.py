@@ -1,11 +1,11 @@
 """Single waits, one after another: summed up into histograms of equal intervals, their time known exactly."""
 
 from array import array
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from doctord._native import Batch, LatencyGrid
-from doctord.chart.rows import rows
+from doctord.chart.rows import columns
 from doctord.read.source import Source
 
 # A silence of more columns than this is a gap: the trace may have been off.
@@ -14,6 +14,10 @@ MOST_HELD = 100_000
 CLOCK_FROM_1970 = "no date in it: its clock is taken to begin at 1970-01-01"
 LATEST_US = 1 << 60
 LONGEST_US = float(1 << 50)
+
+Numbers: TypeAlias = "array[int] | memoryview"  # 64-bit integers
+CELL = ("subject", "ts", "gt_us", "le_us", "count", "waited_us")
+Cell: TypeAlias = tuple[str, int, float, float | None, int, float]
 
 
 class Waits:
@@ -49,32 +53,39 @@ class Waits:
         self._number += 1
         return [*batches, *self.flush()] if is_late else batches
 
+    def take(self, waits: Mapping[str, tuple[memoryview, memoryview]], until_us: int) -> list[Batch]:
+        """Waits of complete columns: by subject, when each ended (microseconds), and its time (nanoseconds)."""
+        self._newest_end_us = until_us
+        return self._rows(waits)
+
     def flush(self) -> list[Batch]:
         """Rows of what is held."""
         held, self._held, self._number = self._held, {}, 0
-        found = [row for subject, waits in held.items() for row in self._counted(subject, *waits)]
+        return self._rows(held)
+
+    def _rows(self, held: Mapping[str, tuple[Numbers, Numbers]]) -> list[Batch]:
+        found = [cell for subject, waits in held.items() for cell in self._counted(subject, *waits)]
         for subject in self._ends_us.keys() - held.keys():
             found += self._silence(subject, self._newest_end_us)
-        return [rows("latency", found)] if found else []
+        if not found:
+            return []
+        of_all = {"interval_s": self._column_us / 1e6, "host": self._source.host, "db": self._db}
+        by_column = zip(CELL, map(list, zip(*found, strict=True)), strict=True)
+        return [columns("latency", len(found), {**of_all, **dict(by_column)})]
 
-    def _counted(self, subject: str, times: "array[int]", latencies: "array[int]") -> Iterator[dict[str, Any]]:
+    def _counted(self, subject: str, times: Numbers, latencies: Numbers) -> Iterator[Cell]:
         grid = LatencyGrid(self._column_us)
         grid.add(times, latencies)
         cells = grid.cells()
         yield from self._silence(subject, cells[0][0] - self._column_us)
         self._ends_us[subject] = max(cells[-1][0], self._ends_us.get(subject, -LATEST_US))
-        for end_us, low_us, high_us, count, waited_us in cells:
-            edges = {"gt_us": low_us, "le_us": high_us, "count": count, "waited_us": waited_us}
-            yield self._row(subject, end_us) | edges
+        for cell in cells:
+            yield (subject, *cell)
 
-    def _silence(self, subject: str, until_us: int) -> Iterator[dict[str, Any]]:
+    def _silence(self, subject: str, until_us: int) -> Iterator[Cell]:
         """The columns since the subject's last, up to this one: nothing was waited for."""
         last_us = self._ends_us.get(subject, until_us)
         if (until_us - last_us) // self._column_us <= MOST_SILENT_COLUMNS:
             for end_us in range(last_us + self._column_us, until_us + 1, self._column_us):
-                yield self._row(subject, end_us) | {"gt_us": 0.0, "count": 0, "waited_us": 0.0}
+                yield (subject, end_us, 0.0, None, 0, 0.0)
         self._ends_us[subject] = max(last_us, until_us)
-
-    def _row(self, subject: str, end_us: int) -> dict[str, Any]:
-        at = {"ts": end_us, "interval_s": self._column_us / 1e6, "host": self._source.host}
-        return at | {"db": self._db, "subject": subject}
