@@ -131,6 +131,21 @@ def histograms(
     low to below high; null is without end.
     """
 
+class SarScanner:
+    """Makes rows of what sar or sadf printed, piece by piece: see `doctord.read.sysstat.scan`."""
+
+    def __init__(self, form: str, words: object, layouts: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+        """`form` is `text` (sar), `lines` (sadf -d) or `json` (sadf -j); `words` a `Vocabulary`."""
+
+    def feed(self, piece: bytes) -> list[Batch]:
+        """Take the next piece, which ends where a line ends or the file does; rows that are complete."""
+
+    def finish(self) -> list[Batch]:
+        """The rows that are left."""
+
+    def skipped(self) -> list[tuple[int, str]]:
+        """Lines that could not be used since the last call, and why."""
+
 class HostSampler:
     """Samples this Linux host: see `doctord.collect.linux`."""
 

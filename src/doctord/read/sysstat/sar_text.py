@@ -1,0 +1,59 @@
+"""sar's text, of Linux (sysstat 5 to 12.7), Solaris, HP-UX and AIX.
+
+Tables: `cpu`, `memory`, `disk`, `network` and `filesystem` with what has a column there, whichever switch printed it:
+the figures of one moment stand in one row. All others are `statistic` rows named `sar.COLUMN`, without `/s` (component
+`kernel`, `solaris`, `hpux`, `aix`; entity: device, interface, `CPU3`, interrupt), in sar's own unit. `event`: restarts
+and comments.
+
+Switches: all of Linux' `-A` (also `--human`, `--pretty`, `-z`), and those of System V. Clocks of 12 and 24 hours,
+decimals with a comma, dates of any locale. Times go on to the next day where they begin again. The first interval
+counts from the time of the heading.
+
+Left out: averages (`Average:` in any language), descriptions of USB devices, mean sizes of requests (they follow from
+bytes and requests), shares of 0 of single interrupts on single CPUs, CPUs that are switched off (all shares 0).
+`kbmemused` has two meanings (up to sysstat 11.7.3 and since): `total_bytes` is given where the printed share tells
+which. System V's `runq-sz` is averaged over the time in which there was a queue: `run_queue` is its product with
+`%runocc`, threads that run not counted. Its `avque` counts all outstanding requests, so it is `queue`.
+"""
+
+import re
+from collections.abc import Iterator
+
+from doctord._native import Batch
+from doctord.read.source import Source
+from doctord.read.sysstat.activities import activity_of
+from doctord.read.sysstat.scan import scan
+from doctord.read.sysstat.vocabulary import item_column
+
+NAME = "sar's text"
+STAMP = re.compile(r"\d\d?(?:[:.時时]|시 )\d\d(?:[:.分]|분 )\d\d[秒초]?(?:\s?[AaPp][Mm])?\s+(?P<rest>\S.*)")
+BANNER = re.compile(r"(?:Linux \S+\s+\(|SunOS |HP-UX |AIX )")
+
+
+def sniff(head: str) -> bool:
+    """Whether the first heading with a time is one of sar, and not of mpstat or pidstat."""
+    if "\0" in head:
+        return False
+    for line in head.splitlines()[:200]:
+        found = STAMP.match(line)
+        if (
+            found is None
+            and line.strip()
+            and not BANNER.match(line)
+            and not line.startswith((" ", "System", "Average"))
+        ):
+            return False
+        if found and not re.search("restart", line, re.IGNORECASE) and not found["rest"].startswith("COM "):
+            return _is_heading(found["rest"].split())
+    return False
+
+
+def read(source: Source) -> Iterator[Batch]:
+    """The rows of the report."""
+    yield from scan("text", source, source.chunks())
+
+
+def _is_heading(columns: list[str]) -> bool:
+    # pidstat names processes, mpstat %irq before %steal; both begin as sar does.
+    others = {"PID", "TGID", "NODE"} & set(columns) or re.search("%irq.*%steal", " ".join(columns))
+    return not others and activity_of(frozenset(columns), by_item=item_column(columns) is not None) is not None
