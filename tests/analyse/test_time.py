@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from doctord.analyse.time import run_queue_share, seconds_observed, time_model
+from doctord.analyse.time import covered_s, run_queue_share, seconds_observed, time_model
 from doctord.chart.chart import Chart
 
 START = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -69,3 +69,76 @@ def test_without_a_database_the_time_is_that_of_the_processes() -> None:
 
 def test_gaps_in_the_recording_are_not_observed_time() -> None:
     assert seconds_observed(Chart.from_rows(cpu=[second(1), second(100)])) == pytest.approx(2)
+
+
+# A database's own sums.
+
+HOUR = 3600.0
+
+
+def report(hour: int, event: str, wait_class: str, waited: float, **columns: Any) -> dict[str, Any]:
+    known = {"db": "oracle:PRD", "kind": "foreground", "waited_s_per_s": waited}
+    ends = {"ts": START + timedelta(hours=hour), "interval_s": HOUR, "event": event, "wait_class": wait_class}
+    return ends | known | columns
+
+
+def db_time(hour: int, value: float) -> dict[str, Any]:
+    named = {"component": "oracle", "db": "oracle:PRD", "name": "v$sys_time_model.DB time", "value": value}
+    return {"ts": START + timedelta(hours=hour), "interval_s": HOUR} | named
+
+
+def shares(chart: Chart) -> dict[str, float]:
+    return {part.event: round(part.seconds_per_second, 3) for part in time_model(chart).shares}
+
+
+def test_what_database_time_leaves_beside_cpu_and_waits_is_named() -> None:
+    waits = [report(1, "CPU", "CPU", 1.0), report(1, "log file sync", "Commit", 2.0)]
+    chart = Chart.from_rows(wait=waits, statistic=[db_time(1, 4.0)])
+    assert shares(chart) == {"log file sync": 2.0, "CPU": 1.0, "run queue, or not instrumented": 1.0}
+
+
+def test_reports_in_a_row_are_one_time_and_instances_add_up() -> None:
+    waits = [
+        report(1, "CPU", "CPU", 1.0, instance="1"),
+        report(1, "CPU", "CPU", 1.0, instance="2"),
+        report(2, "CPU", "CPU", 2.0, instance="1"),
+    ]
+    assert shares(Chart.from_rows(wait=waits)) == {"CPU": 2.0}
+
+
+def test_background_and_idle_waits_and_those_of_no_database_are_left_out() -> None:
+    waits = [
+        report(1, "CPU", "CPU", 1.0),
+        report(1, "log file parallel write", "System I/O", 5.0, kind="background"),
+        report(1, "SQL*Net message from client", "Idle", 50.0),
+        report(1, "db file parallel write", "System I/O", 5.0, kind=None),
+        report(1, "futex", "Other", 9.0, db=None, kind=None),
+    ]
+    assert shares(Chart.from_rows(wait=waits)) == {"CPU": 1.0}
+
+
+def test_sampled_sessions_come_before_sums() -> None:
+    chart = Chart.from_rows(cpu=host(4), session=[session(1, "WALSync", "Commit")], wait=[report(1, "CPU", "CPU", 1.0)])
+    assert set(shares(chart)) == {"WALSync"}
+
+
+def test_classes_stand_in_for_events_that_are_not_told() -> None:
+    classes = [
+        {"ts": START + timedelta(hours=1), "interval_s": HOUR, "component": "oracle", "db": "oracle:PRD"}
+        | {"name": "wait_class.waited", "entity": entity, "value": value}
+        for entity, value in (("User I/O", 3.0), ("System I/O", 1.0), ("CPU", 1.0))
+    ]
+    model = time_model(Chart.from_rows(wait=[report(1, "CPU", "CPU", 1.0)], statistic=classes))
+    assert model.share("User I/O") == pytest.approx(0.75)
+    assert model.seconds_per_second == pytest.approx(4.0)
+
+
+def test_a_list_of_top_events_tells_shares() -> None:
+    waits = [report(1, "CPU", "CPU", 30.0), report(1, "db file sequential read", "User I/O", 10.0)]
+    model = time_model(Chart.from_rows(wait=[row | {"interval_s": None} for row in waits]))
+    assert model.share("User I/O") == pytest.approx(0.25)
+
+
+def test_overlapping_intervals_are_covered_once() -> None:
+    rows = [second(i) for i in (1, 2, 2, 5)] + [second(6) | {"interval_s": 3.0}]
+    assert covered_s(Chart.from_rows(cpu=rows).frame("cpu")) == pytest.approx(5.0)

@@ -18,6 +18,7 @@ RUN_QUEUE = ("Scheduler", "run queue")
 # Of Oracle's database time neither the CPU nor a wait accounts for: the run queue, and what is not instrumented.
 UNACCOUNTED = ("Unaccounted", "run queue, or not instrumented")
 DB_TIME = "v$sys_time_model.DB time"
+CLASS_WAITED, EVENTS_NOT_TOLD = "wait_class.waited", "(which events, is not told)"
 BACKGROUND = ("Idle", "System I/O")
 CLIENT = "client backend"
 # Parallel workers spend time on the user's behalf too: as Oracle counts its PX servers, they are database time.
@@ -133,11 +134,22 @@ def _wait_parts(chart: Chart, waits: pl.DataFrame) -> dict[tuple[str, str], floa
     seconds = pl.col("waited_s_per_s") * pl.col("interval_s").fill_null(1.0)
     grouped = waits.group_by(pl.col("wait_class").fill_null("Other"), "event").agg(seconds.sum().alias("seconds"))
     parts = {(str(row[0]), str(row[1])): float(row[2]) for row in grouped.iter_rows()}
+    if {wait_class for wait_class, _ in parts} == {"CPU"}:
+        parts |= _class_parts(chart)
     told = chart.frame("statistic").filter(pl.col("name") == DB_TIME)
     whole = float(told.select((pl.col("value") * pl.col("interval_s")).sum()).item() or 0.0)
     if whole > sum(parts.values()):
         parts[UNACCOUNTED] = whole - sum(parts.values())
     return parts
+
+
+def _class_parts(chart: Chart) -> dict[tuple[str, str], float]:
+    """Seconds by wait class, of a source that sums up no single events (AWR-miner before version 4)."""
+    classes = chart.frame("statistic").filter(
+        (pl.col("name") == CLASS_WAITED) & ~pl.col("entity").is_in([*BACKGROUND, "CPU", "DB CPU"])
+    )
+    sums = classes.group_by("entity").agg((pl.col("value") * pl.col("interval_s")).sum())
+    return {(str(row[0]), EVENTS_NOT_TOLD): float(row[1]) for row in sums.iter_rows()}
 
 
 def _database_parts(chart: Chart) -> dict[tuple[str, str], float]:
