@@ -55,6 +55,6 @@ def _printed(source: Source) -> Iterator[Line]:
                 yield lines, text.rstrip("\n")
             said = (atop.stderr.read() if atop.stderr else "").strip()
         if atop.returncode and not lines:
-            raise Refusal(f"{source.name}: atop cannot read it: {said}", HINT)
+            raise Refusal(f"{source.name}: atop cannot read it: {said or atop.returncode}", HINT)
         if atop.returncode:
             source.note(f"atop ended before the recording did: {said}")
