@@ -1,7 +1,6 @@
 """Formats that hold latencies: histograms, single waits, and means."""
 
 from doctord.read.latency import (
-    awr,
     blktrace,
     bpftrace_json,
     call_sums,
@@ -17,7 +16,6 @@ from doctord.read.latency import (
 
 FORMATS = (
     pylatencymap,
-    awr,
     bpftrace_json,
     wait_trace,
     parse_trace,

@@ -1,7 +1,7 @@
 """A report of Oracle's while it is read: whom it is about, over which intervals, and the rows found so far."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from doctord._native import Batch, ReportTable
 from doctord.chart.rows import columns
@@ -85,6 +85,7 @@ class Report:
         spans: Intervals of the instances of a cluster by their number as the columns `I#` have it.
         filled: The rows so far.
         events: Waits so far: which (instance, event, kind) are there already.
+        background: Number and seconds of the waits of background processes, by event.
         statements: Figures of statements so far, by instance and SQL id.
     """
 
@@ -93,11 +94,8 @@ class Report:
     spans: dict[str, Span] = field(default_factory=dict)
     filled: Filled = field(default_factory=Filled)
     events: set[tuple[object, ...]] = field(default_factory=set)
+    background: dict[str, tuple[float, float]] = field(default_factory=dict)
     statements: dict[tuple[str | None, str], dict[str, object]] = field(default_factory=dict)
-
-    def period(self, whole: Span) -> "Report":
-        """The same report over another interval: rows go to the same place, what is known of rows is not shared."""
-        return replace(self, whole=whole, events=set(), statements={})
 
 
 @dataclass(frozen=True, slots=True)

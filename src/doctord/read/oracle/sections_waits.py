@@ -71,10 +71,14 @@ def waits(table: ReportTable, report: Report, kind: str | None) -> bool:
     keep = list[int]()
     for at, name in enumerate(found.names):
         key = (instances[at] if isinstance(instances, list) else instances, name, kind)
-        if name and name not in CPU and key not in report.events:
+        was_there = found.counts[at] is not None or found.seconds[at] is not None
+        if name and was_there and name not in CPU and key not in report.events:
             report.events.add(key)
             keep.append(at)
     add_waits(report, placed, found, keep, kind)
+    if kind == "background":
+        numbers = zip(found.names, found.counts, found.seconds, strict=True)
+        report.background |= {name: (count or 0.0, seconds or 0.0) for name, count, seconds in numbers}
     return True
 
 
@@ -160,8 +164,26 @@ def _sharpened(
 
 
 def older_waits(table: ReportTable, report: Report) -> bool:
-    """Before 11g, and in reports that compare, `Wait Events` holds foreground and background together (kind null)."""
-    return waits(table, report, None)
+    """Before 11g `Wait Events` holds those of background processes as well: these are taken off.
+
+    The reports of 11g and later for a cluster say that they do the same for older data. Where there is no section for
+    background processes, as in reports that compare, both stay together (kind null).
+    """
+    placed = place(table, report)
+    found = taken(placed)
+    if found is None or not report.background:
+        return waits(table, report, None)
+    keep = list[int]()
+    for at, name in enumerate(found.names):
+        count, seconds = report.background.get(name, (0.0, 0.0))
+        left, spent_s = (found.counts[at] or 0.0) - count, max((found.seconds[at] or 0.0) - seconds, 0.0)
+        if left > 0 and name not in CPU:
+            keep.append(at)
+            if count:
+                found.counts[at], found.seconds[at], found.means_ms[at] = left, spent_s, spent_s / left * 1000
+    report.events |= {(report.whole.instance, found.names[at], "foreground") for at in keep}
+    add_waits(report, placed, found, keep, "foreground")
+    return True
 
 
 def top_events(table: ReportTable, report: Report) -> bool:

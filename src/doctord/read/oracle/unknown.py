@@ -29,7 +29,10 @@ def fill(table: ReportTable, report: Report) -> None:
         full = f"{_plain(table)}.{name or 'value'}"
         found |= add_figure(report, placed, values, name=full, unit=unit, entities=entities or "")
     if not found and len(placed.table):
-        report.source.note(f"section not read: {_plain(table)}")
+        about = table.summary.partition(".")[0]
+        report.source.note(
+            f"section not read: {_plain(table)}" + (f" ({about})" if about not in {"", table.title} else "")
+        )
 
 
 def _plain(table: ReportTable) -> str:
