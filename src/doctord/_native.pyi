@@ -245,7 +245,7 @@ class ServerLog:
     """Sums up a log of a database server by the minute: see `doctord.read.logs`."""
 
     def __init__(self, form: str, head: bytes, *, threads: int = 2, latest: tuple[int, int] = (1970, 12)) -> None:
-        """A log in one of the forms `stderr`, `syslog`, `csvlog`, `jsonlog`; a ValueError for another.
+        """A log: `stderr`, `syslog`, `csvlog`, `jsonlog`, `mysql slow` or `mysql error`; a ValueError for another form.
 
         `head` is its beginning, from which log_line_prefix is found out; `latest` the year and month that none of its
         lines is later than, for times without a year.

@@ -15,6 +15,8 @@ mod lines;
 mod locks;
 mod messages;
 mod moment;
+mod mysql_error;
+mod mysql_slow;
 mod prefix;
 mod report;
 mod scrub;
@@ -48,6 +50,8 @@ enum Form {
     Syslog(Patterns, syslog::Header),
     Csv,
     Json,
+    MySqlSlow,
+    MySqlError,
 }
 
 impl Form {
@@ -60,6 +64,8 @@ impl Form {
             }
             "csvlog" => Self::Csv,
             "jsonlog" => Self::Json,
+            "mysql slow" => Self::MySqlSlow,
+            "mysql error" => Self::MySqlError,
             _ => return None,
         })
     }
@@ -70,6 +76,8 @@ impl Form {
             Self::Syslog(..) => true,
             Self::Csv => csvlog::is_start(line),
             Self::Json => line.first() == Some(&b'{'),
+            Self::MySqlSlow => mysql_slow::is_start(line),
+            Self::MySqlError => mysql_error::is_start(line),
         }
     }
 
@@ -79,6 +87,8 @@ impl Form {
             Self::Syslog(patterns, header) => syslog::read(bytes, header, patterns, part),
             Self::Csv => csvlog::read(bytes, part),
             Self::Json => jsonlog::read(bytes, part),
+            Self::MySqlSlow => mysql_slow::read(bytes, part),
+            Self::MySqlError => mysql_error::read(bytes, part),
         }
     }
 }

@@ -234,6 +234,8 @@ impl<'a> Writing<'a> {
             ("elapsed_s_per_s", used.elapsed_us, 1e6),
             ("rows_per_s", used.rows, 1.0),
             ("temp_bytes_per_s", used.temp_bytes, 1.0),
+            ("read_blocks_per_s", used.read_blocks, 1.0),
+            ("hit_blocks_per_s", used.hit_blocks, 1.0),
         ] {
             if let Some(value) = value {
                 row.f64(column, value as f64 / scale / interval.seconds)?;

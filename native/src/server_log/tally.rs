@@ -21,6 +21,8 @@ pub struct Use {
     pub elapsed_us: Option<i64>,
     pub rows: Option<i64>,
     pub temp_bytes: Option<i64>,
+    pub read_blocks: Option<i64>,
+    pub hit_blocks: Option<i64>,
 }
 
 impl Use {
@@ -30,6 +32,8 @@ impl Use {
             (&mut self.elapsed_us, other.elapsed_us),
             (&mut self.rows, other.rows),
             (&mut self.temp_bytes, other.temp_bytes),
+            (&mut self.read_blocks, other.read_blocks),
+            (&mut self.hit_blocks, other.hit_blocks),
         ] {
             if let Some(value) = theirs {
                 *mine = Some(mine.unwrap_or(0).saturating_add(value));
@@ -113,13 +117,18 @@ impl Tally {
         self.minutes.entry((moment.zone, end_us)).or_default()
     }
 
-    /// A message was there, of whatever kind.
-    pub fn message(&mut self, moment: Moment, severity: Severity) {
+    /// The log reaches to this moment.
+    pub fn cover(&mut self, moment: Moment) {
         let span = self
             .span
             .entry(moment.zone)
             .or_insert((moment.local_us, moment.local_us));
         *span = (span.0.min(moment.local_us), span.1.max(moment.local_us));
+    }
+
+    /// A message was there, of whatever kind.
+    pub fn message(&mut self, moment: Moment, severity: Severity) {
+        self.cover(moment);
         self.minute(moment).messages[severity as usize] += 1;
     }
 
