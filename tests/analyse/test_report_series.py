@@ -1,0 +1,103 @@
+"""Several reports in a row."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from doctord.analyse.report_series import Rise, mean_of, rises, rising_run
+from doctord.chart.chart import Chart
+
+START = datetime(2026, 11, 20, 0, 0, tzinfo=UTC)
+DB = "oracle:P"
+DAYS = [0.1] * 8 + [3.0] * 4 + [0.1] * 12
+
+
+def _waits(event: str, values: list[float | None], wait_class: str = "User I/O", **more: Any) -> list[dict[str, Any]]:
+    return [
+        {"ts": START + timedelta(hours=hour + 1), "interval_s": 3600.0, "db": DB, "kind": "foreground",
+         "wait_class": wait_class, "event": event, "waited_s_per_s": value, **more}
+        for hour, value in enumerate(values)
+        if value is not None
+    ]  # fmt: skip
+
+
+def _of(chart: Chart, kind: str) -> dict[str, Rise]:
+    return {rise.name: rise for rise in rises(chart) if rise.kind == kind}
+
+
+@pytest.mark.parametrize(
+    ("series", "run"),
+    [
+        ([], None),
+        ([1.0], None),
+        ([1.0, 1.0], None),
+        ([0.0, 0.0, 0.0], None),
+        ([1.0, 2.0], (1, 1)),
+        ([2.0, 1.0], (0, 0)),
+        ([1.0, 1.4], None),
+        ([1.0] * 10 + [2.0] * 10, (10, 19)),
+        ([1.0] * 5 + [9.0, 8.0] + [1.0] * 5, (5, 6)),
+        (DAYS * 5, None),
+        (DAYS * 4 + [0.1] * 8 + [9.0] * 4 + [0.1] * 12, (104, 107)),
+        (DAYS + [0.1] * 144 + DAYS, None),
+    ],
+)
+def test_a_run_that_is_higher_than_any_other(series: list[float], run: tuple[int, int] | None) -> None:
+    assert rising_run(series) == run
+
+
+def test_class_event_and_statement_rise_together_and_since_when() -> None:
+    reads = _waits("db file sequential read", [1.0, 1.1, 0.9, 2.5, 2.4])
+    cpu = _waits("CPU", [2.0] * 5, "CPU")
+    statements = [
+        {"ts": START + timedelta(hours=hour + 1), "interval_s": 3600.0, "db": DB, "statement_id": name,
+         "elapsed_s_per_s": value}
+        for name, values in {"abc": [0.5, 0.4, 0.5, 1.9, 2.0], "xyz": [1.0] * 5}.items()
+        for hour, value in enumerate(values)
+    ]  # fmt: skip
+    chart = Chart.from_rows(wait=[*reads, *cpu], statement=statements)
+    (rise,) = _of(chart, "wait class").values()
+    assert (rise.name, rise.before, rise.now, rise.within, rise.others) == ("User I/O", 1.0, pytest.approx(2.45), 2, 3)
+    assert rise.since == START + timedelta(hours=3)
+    assert rise.ends == (START + timedelta(hours=4), START + timedelta(hours=5))
+    assert rise.lasting
+    assert rise.whole_before == pytest.approx(3.0)
+    assert set(_of(chart, "event")) == {"db file sequential read"}
+    assert set(_of(chart, "statement")) == {"abc"}
+
+
+def test_what_a_list_of_the_top_leaves_out_took_no_more_than_its_last() -> None:
+    listed = _waits("db file sequential read", [5.0, 5.0, 5.0]) + _waits("log file sync", [None, None, 1.2], "Commit")
+    short = _waits("latch free", [1.0, 1.0, 1.0], "Other")
+    assert "log file sync" not in _of(Chart.from_rows(wait=[*listed, *short]), "event")
+    low = _waits("latch free", [0.1, 0.1, 0.1], "Other")
+    assert "log file sync" in _of(Chart.from_rows(wait=[*listed, *low]), "event")
+
+
+def test_instances_that_end_seconds_apart_are_one_interval() -> None:
+    later = timedelta(seconds=7)
+    one = _waits("CPU", [1.0, 1.0, 1.0, 4.0], "CPU", instance="p1")
+    two = [row | {"ts": row["ts"] + later} for row in _waits("CPU", [1.0, 1.0, 1.0, 4.0], "CPU", instance="p2")]
+    (rise,) = _of(Chart.from_rows(wait=[*one, *two]), "wait class").values()
+    assert (rise.before, rise.now, rise.within, rise.others) == (2.0, 8.0, 1, 3)
+
+
+def test_classes_alone_are_enough() -> None:
+    rows = [
+        {"ts": START + timedelta(hours=hour + 1), "interval_s": 3600.0, "db": DB, "component": "oracle",
+         "name": "wait_class.waited", "entity": "Commit", "value": value}
+        for hour, value in enumerate([0.1, 0.1, 0.9])
+    ]  # fmt: skip
+    assert set(_of(Chart.from_rows(statistic=rows), "wait class")) == {"Commit"}
+
+
+def test_the_work_before_and_now() -> None:
+    calls = [
+        {"ts": START + timedelta(hours=hour + 1), "interval_s": 3600.0, "db": DB, "name": "calls", "value": value}
+        for hour, value in enumerate([10.0, 20.0, 60.0])
+    ]
+    chart = Chart.from_rows(wait=_waits("CPU", [1.0, 1.0, 3.0], "CPU"), statistic=calls)
+    (rise,) = _of(chart, "wait class").values()
+    assert mean_of(chart, "calls", rise) == (pytest.approx(15.0), pytest.approx(60.0))
+    assert mean_of(chart, "not counted", rise) is None

@@ -1,0 +1,64 @@
+"""What grew from one report to the next."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.diagnose.oracle_patients import START, oracle_patient
+
+from doctord.chart.chart import Chart
+from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
+
+SLOWER = {"db file sequential read": (300.0, 4.0)}
+BUSY_SQL = {"statement_id": "7ws837zynp1zv", "text": "select * from t", "elapsed_s_per_s": 0.9, "cpu_s_per_s": 0.1}
+
+
+def _grown(before: int = 4, now: int = 2, **changes: Any) -> list[Finding]:
+    quiet = BUSY_SQL | {"elapsed_s_per_s": 0.1}
+    first = oracle_patient(reports=before, statements=[quiet])
+    then = oracle_patient(reports=now, start=START + timedelta(hours=before), statements=[BUSY_SQL], **changes)
+    found = diagnose(Chart.joined([first, then])).findings
+    return [finding for finding in found if finding.cause == "time_grew"]
+
+
+def test_the_class_its_event_and_the_statement_since_when() -> None:
+    (finding,) = _grown(waits=SLOWER)
+    assert "User I/O takes" in finding.title
+    assert "since the interval ending 2026-11-20 15:00" in finding.title
+    told = " ".join(item.figure for item in finding.for_)
+    assert "db file sequential read" in told
+    assert "7ws837zynp1zv" in told
+    assert finding.impact == pytest.approx(1.05 * 2 / 6 / 1.75, abs=0.05)
+    assert not finding.against
+
+
+def test_as_much_more_work_speaks_against_it() -> None:
+    (plain,) = _grown(4, 3, waits=SLOWER)
+    (finding,) = _grown(4, 3, waits=SLOWER, figures={"v$sysstat.user calls": 12_000.0})
+    assert "more work" in finding.against[0].why
+    assert finding.confidence < plain.confidence
+
+
+@pytest.mark.parametrize(("before", "now"), [(1, 1), (2, 4)])
+def test_two_moments_that_differ_are_less_sure_than_two_levels(before: int, now: int) -> None:
+    (finding,) = _grown(before, now, waits=SLOWER)
+    assert finding.confidence < 0.5
+
+
+def test_alike_reports_are_silent_and_so_is_one() -> None:
+    assert diagnose(oracle_patient(reports=6)).healthy
+    assert diagnose(oracle_patient()).healthy
+
+
+def test_work_after_idleness_is_no_finding() -> None:
+    idle = oracle_patient(
+        reports=4, cpu_s_per_s=0.01, unaccounted_s_per_s=0.0, waits={"db file sequential read": (1.0, 0.5),
+        "log file sync": None, "db file scattered read": None},
+    )  # fmt: skip
+    busy = oracle_patient(reports=2, start=START + timedelta(hours=4))
+    assert diagnose(Chart.joined([idle, busy])).healthy
+
+
+def test_a_small_rise_is_no_finding() -> None:
+    assert not _grown(waits={"enq: TX - row lock contention": (0.1, 300.0)})
