@@ -45,8 +45,12 @@ def _printed(source: Source) -> Iterator[Line]:
         try:
             atop = subprocess.Popen(
                 ["atop", "-P", "ALL", "-r", str(file)],
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
-            )  # fmt: skip
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                errors="replace",
+            )
         except FileNotFoundError as error:
             raise Refusal(f"{source.name}: a raw recording of atop, and atop is not on this machine", HINT) from error
         with atop:
