@@ -9,6 +9,8 @@ from typing import Final
 
 _CONSTANT: Final = re.compile(
     r"""
+    (?= [/'"$\d.-] | [EBXN]' | U&' )  # nothing else begins a constant: most letters are passed here
+    (?:
       (?P<doubtful> /\*(?:(?!\*/).)*/\*.* | (?<!\bE)'(?:[^'\\]|''|\\[^'])*\\'.* )
     | (?P<comment> /\*.*?(?:\*/|\Z) | --[^\n]* )
     | (?P<escaped> \bE'(?:[^'\\]|''|\\.)*(?:'|\Z) )
@@ -18,6 +20,7 @@ _CONSTANT: Final = re.compile(
     | (?P<bare>    (?<![\w$])\$\$.*?(?:\$\$|\Z) )
     | (?P<name>    "(?:[^"]|"")*(?:"|\Z) )
     | (?P<number>  (?<![\w$.])(?:\d[\w.]*|\.\d[\w.]*) )
+    )
     """,
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )

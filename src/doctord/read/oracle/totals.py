@@ -10,18 +10,17 @@ BACKGROUND_CPU = "v$sys_time_model.background cpu time"
 def finish(report: Report) -> None:
     """Add the rows that need more than one section."""
     sections_sql.finish(report, lambda instance: _span(report, instance))
-    model = {name: _rate(report, name) for name in (DB_TIME, DB_CPU, BACKGROUND_CPU)}
+    model = _rates(report, {DB_TIME, DB_CPU, BACKGROUND_CPU})
     for name, kind in ((DB_CPU, "foreground"), (BACKGROUND_CPU, "background")):
-        if (spent := model[name]) is not None:
-            row = report.whole.row() | {"event": "CPU", "wait_class": "CPU", "kind": kind, "waited_s_per_s": spent}
-            report.filled.add("wait", 1, row)
-    db_time, cpu = model[DB_TIME], model[DB_CPU]
+        if name in model:
+            row = report.whole.row() | {"event": "CPU", "wait_class": "CPU", "kind": kind}
+            report.filled.add("wait", 1, row | {"waited_s_per_s": model[name]})
     waited = _waited(report)
-    if db_time is not None and cpu is not None and waited is not None:
+    if DB_TIME in model and DB_CPU in model and waited is not None:
         row = report.whole.row() | {
             "component": "oracle",
             "name": "reconcile.unaccounted",
-            "value": db_time - cpu - waited,
+            "value": model[DB_TIME] - model[DB_CPU] - waited,
             "unit": "s_per_s",
             "kind": "rate",
         }
@@ -34,37 +33,37 @@ def _once(report: Report) -> None:
     held = report.filled.held.get("statistic")
     if held is None:
         return
-    keys = list(zip(held["name"], held["entity"], held["ts"], strict=True))
-    told = (
-        {key[:2] for key, instance in zip(keys, held["instance"], strict=True) if instance} if report.spans else set()
-    )
-    seen = set[tuple[object, ...]]()
-    keep = list[int]()
-    for at, (key, instance) in enumerate(zip(keys, held["instance"], strict=True)):
-        full = (*key, instance)
-        if full not in seen and (instance or key[:2] not in told):
-            seen.add(full)
-            keep.append(at)
-    for name, values in held.items():
-        held[name] = [values[at] for at in keep]
+    first = dict[tuple[object, ...], int]()
+    for at, key in enumerate(zip(held["name"], held["entity"], held["ts"], held["instance"], strict=True)):
+        first.setdefault(key, at)
+    if report.spans:
+        told = {(name, entity) for name, entity, _, instance in first if instance}
+        first = {key: at for key, at in first.items() if key[3] or key[:2] not in told}
+    if len(first) < len(held["ts"]):
+        keep = list(first.values())
+        for name, values in held.items():
+            held[name] = [values[at] for at in keep]
 
 
 def _span(report: Report, instance: str | None) -> Span:
     return next((span for span in report.spans.values() if span.instance == instance), report.whole)
 
 
-def _rate(report: Report, name: str) -> float | None:
-    """A statistic of the whole: of a cluster, the sum over its instances. The first that was given counts."""
-    held = report.filled.held.get("statistic", {})
-    values = dict[object, float]()
-    rows = zip(held.get("name", []), held.get("instance", []), held.get("ts", []), held.get("value", []), strict=True)
+def _rates(report: Report, wanted: set[str]) -> dict[str, float]:
+    """Statistics of the whole: of a cluster, sums over its instances. The first that was given of each counts."""
+    held = report.filled.held.get("statistic")
+    if held is None:
+        return {}
     ends = {span.ts for span in report.spans.values()} | {report.whole.ts}
-    for known, instance, ts, value in rows:
-        if known == name and ts in ends and isinstance(value, float):
-            values.setdefault(instance, value)
-    if report.spans and len(values) > 1:
-        values.pop(None, None)
-    return sum(values.values()) if values else None
+    values = {name: dict[object, float]() for name in wanted}
+    for at, name in enumerate(held["name"]):
+        value = held["value"][at]
+        if name in wanted and held["ts"][at] in ends and isinstance(value, float):
+            values[str(name)].setdefault(held["instance"][at], value)
+    for by_instance in values.values():
+        if report.spans and len(by_instance) > 1:
+            by_instance.pop(None, None)
+    return {name: sum(by_instance.values()) for name, by_instance in values.items() if by_instance}
 
 
 def _waited(report: Report) -> float | None:
