@@ -19,6 +19,7 @@ from doctord.read.oracle.report import Report
 
 TITLE = r"Wait Event Histogram"
 ROUNDED = "counts of histograms are worked out of percentages: good for two or three digits"
+CUT = re.compile(r"\d+\.\d*")
 EDGE = re.compile(r"(<=?|>=?)\s*(\d+(?:/\d+)?)\s*(us|ms|s|m|h)$")
 # Units are powers of two of microseconds in reports that go down to these (12c on), else of milliseconds.
 UNITS_US = {"us": 1.0, "ms": 1024.0, "s": 1024.0**2, "m": 64 * 1024.0**2, "h": 4096 * 1024.0**2}
@@ -45,7 +46,8 @@ def is_histogram(table: ReportTable) -> bool:
 def fill(tables: list[ReportTable], report: Report) -> None:
     """Add rows of `latency` from all tables of one report's histograms."""
     units = UNITS_US if any(name.endswith("us") for table in tables for name in table.names) else UNITS_OF_MS
-    held = [buckets for table in tables if (buckets := _buckets(table, units)) is not None]
+    known = _waits(report)
+    held = [buckets for table in tables if (buckets := _buckets(table, units, known)) is not None]
     if not held:
         return
     rows_of = [{event: row for row, event in enumerate(buckets.events)} for buckets in held]
@@ -87,12 +89,32 @@ def _add(report: Report, found: list[tuple[str, float, float, int]]) -> None:
     report.filled.add("latency", len(found), row)
 
 
-def _buckets(table: ReportTable, units: dict[str, float]) -> Buckets | None:
+def _buckets(table: ReportTable, units: dict[str, float], known: dict[object, float]) -> Buckets | None:
     event, total = table.find("Event"), _total(table)
     edges = dict(_edges(table.names, units))
     if event is None or total is None or not edges:
         return None
-    return Buckets(table, [name or "" for name in table.texts(event)], table.numbers(total), edges)
+    events = [name or "" for name in table.texts(event)]
+    cells = zip(events, table.texts(total), table.numbers(total), strict=True)
+    totals = [_whole(known.get(name), cell or "", number) for name, cell, number in cells]
+    return Buckets(table, events, totals, edges)
+
+
+def _whole(waits: float | None, cell: str, number: float | None) -> float | None:
+    """A number of waits. Text cuts `521.6K` off to `521.6`: how many thousands it is, the table of waits tells."""
+    if number is None or not CUT.fullmatch(cell):
+        return number
+    return min((number * each for each in (1e3, 1e6, 1e9)), key=lambda each: abs(each - (waits or 0.0)))
+
+
+def _waits(report: Report) -> dict[object, float]:
+    """Waits of each event over the interval, of foreground and background together."""
+    held = report.filled.held.get("wait", {})
+    known = dict[object, float]()
+    for event, rate in zip(held.get("event", []), held.get("waits_per_s", []), strict=True):
+        if isinstance(rate, float):
+            known[event] = known.get(event, 0.0) + rate * report.whole.seconds
+    return known
 
 
 def _total(table: ReportTable) -> int | None:

@@ -212,8 +212,8 @@ def _facts(report: Report, heads: Sequence[ReportTable]) -> None:
 
 def _sessions(report: Report, table: ReportTable) -> None:
     last = [at for at, text in enumerate(table.texts(0)) if (text or "").lower().startswith("end snap")]
-    for name, unit in (("Sessions", "count"), ("Cursors/Session", "count"), ("Instances", "count")):
-        column = table.find(name)
+    for name, *others in (("Sessions",), ("Cursors/Session", "Curs/Sess"), ("Instances",)):
+        column = table.find(name, *others)
         values = picked(table.numbers(column), last) if column is not None else []
         if isinstance(values, list) and values and values[0] is not None:
             row = report.whole.row() | {
@@ -221,7 +221,7 @@ def _sessions(report: Report, table: ReportTable) -> None:
                 "component": "oracle",
                 "name": f"snapshot.{name.lower()}",
                 "value": values,
-                "unit": unit,
+                "unit": "count",
                 "kind": "gauge",
             }
             report.filled.add("statistic", 1, row)

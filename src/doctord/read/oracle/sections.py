@@ -17,6 +17,7 @@ from doctord.read.oracle import (
     sections_settings,
     sections_sql,
     sections_statistics,
+    sections_text,
     sections_time,
     sections_waits,
     totals,
@@ -40,6 +41,7 @@ SECTIONS: tuple[Section, ...] = (
     *sections_segments.SECTIONS,
     *sections_sql.SECTIONS,
     *sections_settings.SECTIONS,
+    *sections_text.SECTIONS,
 )
 PATTERNS = tuple(re.compile(section.title, re.IGNORECASE) for section in SECTIONS)
 SUMMARY = re.compile(r"^This table (displays|contains)\s+(the\s+)?", re.IGNORECASE)

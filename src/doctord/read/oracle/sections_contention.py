@@ -94,21 +94,21 @@ SECTIONS: tuple[Section, ...] = (
         ("Class",),
         (
             total("waits", "Waits", "# Waits"),
-            spent("time", "Total Wait Time (s)", "Tot Wait Time (s)"),
-            mean_ms("avg_wait_ms", "Avg Time (ms)", "Avg Wait Time (ms)"),
+            spent("time", "Total Wait Time (s)", "Tot Wait Time (s)", "Tot Wait Time (cs)"),
+            mean_ms("avg_wait_ms", "Avg Time (ms)", "Avg Wait Time (ms)", "Avg Time (cs)"),
         ),
     ),
     Statistics(
         r"Enqueue Activity",
         "v$enqueue_stat",
-        ("Enqueue Type (Request Reason)",),
+        (("Enqueue Type (Request Reason)", "Eq", "Enqueue"),),
         (
-            total("requests", "Requests"),
+            total("requests", "Requests", "Gets"),
             total("succ_gets", "Succ Gets", "Successful Gets"),
             total("failed_gets", "Failed Gets"),
             total("waits", "Waits"),
-            spent("wait_time", "Wt Time (s)", "Wait Time"),
-            mean_ms("avg_wait_ms", "Av Wt Time(ms)", "Av Wt Time (ms)", "Avg Wait Time (ms)"),
+            spent("wait_time", "Wt Time (s)", "Wait Time", "Wait Time (s)"),
+            mean_ms("avg_wait_ms", "Av Wt Time(ms)", "Av Wt Time (ms)", "Avg Wait Time (ms)", "Avg Wt Time (ms)"),
         ),
     ),
     Special(r"Undo Segment Summary", undo_summary),
@@ -116,7 +116,7 @@ SECTIONS: tuple[Section, ...] = (
     Statistics(
         r"Latch Sleep Breakdown|Latch Wait Time Breakdown",
         "v$latch",
-        ("Latch Name",),
+        (("Latch Name", "Latch"),),
         (
             total("gets", "Get Requests"),
             total("misses", "Misses"),
@@ -155,7 +155,7 @@ SECTIONS: tuple[Section, ...] = (
         (total("gets", "Get Requests"), total("misses", "Misses"), total("sleeps", "Sleeps")),
     ),
     Statistics(
-        r"Mutex Sleep Summary",
+        r"Mutex Sleep( Summary)?$",
         "v$mutex_sleep",
         ("Mutex Type", "Location"),
         (total("sleeps", "Sleeps"), spent("wait_time", "Wait Time (ms)", "Wait Time (s)", bare="ms")),

@@ -27,11 +27,11 @@ FILES: tuple[Figure, ...] = (
     mean_ms("write_ms", "Av Writes(ms)", "Av Writes (ms)"),
     gauge("optimized_reads_pct", "% Opt Reads", unit="pct"),
     total("buffer_waits", "Buffer Waits"),
-    mean_ms("buffer_wait_ms", "Av Buf Wt(ms)", "Av Buf Wt (ms)", "Avg Buf Wait Time (ms)"),
+    mean_ms("buffer_wait_ms", "Av Buf Wt(ms)", "Av Buf Wt (ms)", "Av BufWt (ms)", "Avg Buf Wait Time (ms)"),
 )
 
 SECTIONS: tuple[Section, ...] = (
-    Statistics(r"IOStat by Function/File ?type", "v$iostat_function_detail", (("Function/File Name",),), FUNCTION),
+    Statistics(r"IOStat by Function/File ?type", "v$iostat_function_detail", (("Function/File Name", ""),), FUNCTION),
     Statistics(r"IOStat by Function( summary)?$", "v$iostat_function", ("Function Name",), FUNCTION),
     Statistics(r"IOStat by File ?type( summary)?$", "v$iostat_file", ("Filetype Name",), FUNCTION),
     Statistics(r"Tablespace IO Stats", "tablespace_io", ("Tablespace",), FILES),
@@ -42,13 +42,13 @@ SECTIONS: tuple[Section, ...] = (
         "v$buffer_pool_statistics",
         ("P",),
         (
-            gauge("buffers", "Number of Buffers"),
-            gauge("hit_pct", "Pool Hit%", "Pool Hit %", unit="pct"),
+            gauge("buffers", "Number of Buffers", "Buffers"),
+            gauge("hit_pct", "Pool Hit%", "Pool Hit %", "Cache Hit %", unit="pct"),
             total("gets", "Buffer Gets"),
             total("physical_reads", "Physical Reads"),
             total("physical_writes", "Physical Writes"),
-            total("free_buffer_waits", "Free Buff Wait"),
-            total("write_complete_waits", "Writ Comp Wait"),
+            total("free_buffer_waits", "Free Buff Wait", "Free Buffer Waits"),
+            total("write_complete_waits", "Writ Comp Wait", "Write Complete Waits"),
             total("buffer_busy_waits", "Buffer Busy Waits"),
         ),
     ),

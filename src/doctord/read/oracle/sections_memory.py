@@ -1,7 +1,7 @@
 """Memory: what it is used for, and what the advisors expect of more or less of it."""
 
 from doctord._native import ReportTable
-from doctord.read.oracle.report import Report, Values, place
+from doctord.read.oracle.report import Report, Values, filled_down, place
 from doctord.read.oracle.section import (
     MIB,
     Figure,
@@ -23,7 +23,7 @@ def at_end(inner: Statistics) -> Special:
     """Of rows for begin (`B`) and end (`E`) of the interval, those for its end."""
 
     def fill(table: ReportTable, report: Report) -> bool:
-        marks = [mark or "" for mark in table.texts(table.find("", "B/E", "Snap") or 0)] if table.names else []
+        marks = filled_down(table.texts(table.find("", "B/E", "Snap") or 0)) if table.names else []
         later = [row for row, mark in enumerate(marks) if mark in LATER]
         return inner.fill(table.only(later) if later else table, report)
 
@@ -98,7 +98,7 @@ SECTIONS: tuple[Section, ...] = (
     ),
     Named(r"comparisons of cache sizes", sizes("v$sga"), ("",), (gauge("", "(M)", by=MIB),)),
     Statistics(
-        r"PGA Aggr(egate)? Summary",
+        r"PGA Aggr(egate)? (Summary|Target Stat)",
         "v$pgastat",
         (),
         (
@@ -145,19 +145,19 @@ SECTIONS: tuple[Section, ...] = (
     Statistics(
         r"PGA Memory Advisory",
         "v$pga_target_advice",
-        ("PGA Target Est (MB)",),
+        (("PGA Target Est (MB)", "PGA Aggr Target Est (MB)"),),
         (
             gauge("size_factor", "Size Factr", unit="factor"),
             gauge("bytes_processed", "W/A MB Processed", unit="bytes", by=MIB),
             gauge(
                 "estd_extra_bytes_rw",
                 "Estd Extra W/A MB Read/ Written to Disk",
-                "Estd Extra W/A MB Read/ Written to Disk ",
+                "Estd Extra W/A MB Read/Written to Disk",
                 unit="bytes",
                 by=MIB,
             ),
-            gauge("estd_pga_cache_hit_pct", "Estd PGA Cache Hit %", unit="pct"),
-            gauge("estd_overalloc_count", "Estd PGA Overalloc Count"),
+            gauge("estd_pga_cache_hit_pct", "Estd PGA Cache Hit %", "Estd P Cache Hit %", unit="pct"),
+            gauge("estd_overalloc_count", "Estd PGA Overalloc Count", "Estd PGA Overallo Count"),
             gauge("estd_time", "Estd Time", unit="ms"),
         ),
         is_size=True,
@@ -165,14 +165,14 @@ SECTIONS: tuple[Section, ...] = (
     Statistics(
         r"Buffer Pool Advisory",
         "v$db_cache_advice",
-        ("P", "Size for Est (M)"),
+        ("P", ("Size for Est (M)", "Size for Estimate (M)")),
         (
-            gauge("size_factor", "Size Factor", unit="factor"),
+            gauge("size_factor", "Size Factor", "Size Factr", unit="factor"),
             gauge("buffers", "Buffers (thousands)", by=1000.0),
-            gauge("estd_physical_read_factor", "Est Phys Read Factor", unit="factor"),
+            gauge("estd_physical_read_factor", "Est Phys Read Factor", "Est Phys Read Factr", unit="factor"),
             gauge("estd_physical_reads", "Estimated Phys Reads (thousands)", by=1000.0),
             mean_s("estd_physical_read_time", "Est Phys Read Time"),
-            gauge("estd_pct_of_db_time_for_reads", "Est %DBtime for Rds", unit="pct"),
+            gauge("estd_pct_of_db_time_for_reads", "Est %DBtime for Rds", "Est % dbtime for Rds", unit="pct"),
         ),
         is_size=True,
     ),
@@ -200,15 +200,16 @@ SECTIONS: tuple[Section, ...] = (
             mean_s("estd_lc_load_time", "Est LC Load Time (s)"),
             gauge("estd_lc_load_time_factor", "Est LC Load Time Factr", unit="factor"),
             gauge("estd_lc_memory_object_hits", "Est LC Mem Obj Hits (K)", by=1000.0),
+            gauge("estd_lc_memory_object_hits", "Est LC Mem Obj Hits"),
         ),
         is_size=True,
     ),
     Statistics(
         r"Streams Pool Advisory",
         "v$streams_pool_advice",
-        ("Size for Est (MB)",),
+        (("Size for Est (MB)", "Streams Pool Size (M)"),),
         (
-            gauge("size_factor", "Size Factor", unit="factor"),
+            gauge("size_factor", "Size Factor", "Streams Pool Size Factor", unit="factor"),
             gauge("estd_spill_count", "Est Spill Count"),
             mean_s("estd_spill_time", "Est Spill Time (s)"),
             gauge("estd_unspill_count", "Est Unspill Count"),
@@ -236,18 +237,26 @@ SECTIONS: tuple[Section, ...] = (
                 mean_s("target_mttr", "Targt MTTR (s)", "Target MTTR(s)"),
                 mean_s("estimated_mttr", "Estd MTTR (s)", "Estimated MTTR(s)"),
                 gauge("recovery_estimated_ios", "Recovery Estd IOs", "Recovery Estimated IOs"),
-                gauge("actual_redo_blks", "Actual RedoBlks", "Actual Redo Blocks", unit="blocks"),
-                gauge("target_redo_blks", "Target RedoBlks", "Target Redo Blocks", unit="blocks"),
-                gauge("log_file_size_redo_blks", "Log Sz RedoBlks", "Log File Size Redo Blocks", unit="blocks"),
+                gauge("actual_redo_blks", "Actual RedoBlks", "Actual Redo Blks", "Actual Redo Blocks", unit="blocks"),
+                gauge("target_redo_blks", "Target RedoBlks", "Target Redo Blks", "Target Redo Blocks", unit="blocks"),
+                gauge(
+                    "log_file_size_redo_blks",
+                    "Log Sz RedoBlks",
+                    "Log File Size Redo Blks",
+                    "Log File Size Redo Blocks",
+                    unit="blocks",
+                ),
                 gauge(
                     "log_chkpt_timeout_redo_blks",
                     "Log Ckpt Timeout RedoBlks",
+                    "Log Ckpt Timeout Redo Blks",
                     "Log Ckpt Timeout Redo Blocks",
                     unit="blocks",
                 ),
                 gauge(
                     "log_chkpt_interval_redo_blks",
                     "Log Ckpt Interval RedoBlks",
+                    "Log Ckpt Interval Redo Blks",
                     "Log Ckpt Interval Redo Blocks",
                     unit="blocks",
                 ),
@@ -279,19 +288,20 @@ SECTIONS: tuple[Section, ...] = (
                 bytes_of("used", "Used (MB)"),
                 bytes_of("max_allocated", "Max Alloc (MB)"),
                 bytes_of("hist_max_allocated", "Hist Max Alloc (MB)"),
-                gauge("processes", "Num Proc"),
+                gauge("processes", "Num Proc", "Num Procs or Allocs"),
             ),
         )
     ),
     Statistics(
         r"Memory Dynamic Components",
         "v$memory_dynamic_components",
-        ("Component",),
+        (("Component", "Cache"),),
         (
-            bytes_of("current_size", "Current Size (Mb)"),
+            bytes_of("current_size", "Current Size (Mb)", "End Snap Size (M)"),
+            bytes_of("current_size", "Begin Snap Size (M)"),
             bytes_of("min_size", "Min Size (Mb)"),
             bytes_of("max_size", "Max Size (Mb)"),
-            gauge("oper_count", "Oper Count"),
+            gauge("oper_count", "Oper Count", "Op Count"),
         ),
     ),
     Statistics(

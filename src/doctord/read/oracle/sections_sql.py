@@ -32,7 +32,14 @@ class Sum:
 SUMS = (
     Sum(
         "elapsed",
-        ("Elapsed Time (s)", "Total Elapsed (s)", "Elapsed (s)", "Elap Time (s)", "Total Elapsed Time (s)"),
+        (
+            "Elapsed Time (s)",
+            "Total Elapsed (s)",
+            "Elapsed (s)",
+            "Elap Time (s)",
+            "Total Elapsed Time (s)",
+            "Elapsd Time (s)",
+        ),
         is_time=True,
     ),
     Sum("cpu", ("CPU Time (s)", "Total CPU (s)", "CPU (s)", "Total CPU Time (s)"), is_time=True),
@@ -43,7 +50,7 @@ SUMS = (
         is_time=True,
     ),
     Sum("gets", ("Buffer Gets", "Total Gets", "Gets")),
-    Sum("reads", ("Physical Reads", "Total Reads", "Reads")),
+    Sum("reads", ("Physical Reads", "Total Reads", "Reads", "Physical Rds")),
     Sum("executions", ("Executions", "#Executions", "Total Execs", "Execs")),
     Sum("rows", ("Rows Processed", "Total Rows", "Rows")),
     Sum("parses", ("Parse Calls", "Parses", "Total Parse Calls")),

@@ -53,7 +53,9 @@ PROFILE = {
 
 
 def sysstat(name: str) -> tuple[str, str, float]:
-    """A line of V$SYSSTAT."""
+    """A line of V$SYSSTAT; Statspack has the thread's activity among them."""
+    if name.endswith("(derived)"):
+        return f"thread_activity.{name}", "per_s", 1.0
     return f"v$sysstat.{name}", "bytes_per_s" if BYTES.search(name) else "per_s", 1.0
 
 
@@ -169,7 +171,7 @@ SECTIONS: tuple[Section, ...] = (
         ),
     ),
     Named(r"Load Profile", load_profile, ("", "Statistic"), (rate("", "Per Second", "per sec"),)),
-    Special(r"instance efficiency percentages", efficiency),
+    Special(r"instance efficiency (percentages|indicators)", efficiency),
     Special(r"IO Profile", io_profile),
     Redundant(r"comparisons in different categories"),
 )

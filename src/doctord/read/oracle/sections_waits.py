@@ -29,6 +29,8 @@ TIME = (
     "Total Wait Time (s)",
     "Wait Time Total(s)",
     "Total Wait Time (sec)",
+    "Total Wait Time (cs)",
+    "Wait Time (cs)",
     "Time(s)",
     "Time (s)",
     "Wait Time (s)",
@@ -114,9 +116,18 @@ def taken(placed: Place) -> Waits | None:
     classes = [shown or class_of(name) for name, shown in zip(names, printed, strict=True)]
     counts = _counts(placed)
     seconds, means = _sharpened(table, time, counts)
-    column = table.find(*TIMEOUTS)
-    timeouts = table.numbers(column) if column is not None else list[float | None]([None] * len(names))
-    return Waits(names, classes, counts, seconds, means, timeouts)
+    return Waits(names, classes, counts, seconds, means, _timeouts_pct(table, counts))
+
+
+def _timeouts_pct(table: ReportTable, counts: Sequence[float | None]) -> list[float | None]:
+    """Waits that timed out, per cent; before 10g their number is printed."""
+    share, number = table.find(*TIMEOUTS), table.find("Timeouts")
+    if share is not None or number is None:
+        return table.numbers(share) if share is not None else [None] * len(table)
+    return [
+        None if each is None or not count else each / count * 100
+        for each, count in zip(table.numbers(number), counts, strict=True)
+    ]
 
 
 def _counts(placed: Place) -> list[float | None]:
@@ -140,7 +151,7 @@ def _sharpened(
     Both are rounded: a total of `0` s over many waits of `353.90us` says less than the mean does, and a mean of
     `9` ms less than 4,568 s over 520,207 waits.
     """
-    seconds = table.times(time, bare="s", to="s")
+    seconds = table.times(time, bare=bare_unit(table.names[time], "s"), to="s")
     column = table.find(*MEAN)
     if column is None:
         means: list[float | None] = [
@@ -231,6 +242,7 @@ TOP_BY_INSTANCE = Statistics(
 SECTIONS: tuple[Section, ...] = (
     Special(r"Foreground Wait Events|Foreground Wait Event Information", partial(waits, kind="foreground")),
     Special(r"Background Wait Events|Background Wait Event Information", partial(waits, kind="background")),
+    Redundant(r"Wait Events \(fg and bg\)"),
     Special(r"Wait Events(?! Stat)", older_waits),
     Redundant(r"Foreground Wait Classes -"),
     Special(r"Foreground Wait Classes$", _class_columns),

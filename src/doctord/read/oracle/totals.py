@@ -4,13 +4,16 @@ from doctord.read.oracle import sections_sql
 from doctord.read.oracle.report import Report, Span, Values
 
 DB_TIME, DB_CPU = "v$sys_time_model.DB time", "v$sys_time_model.DB CPU"
+SESSION_CPU = "v$sysstat.CPU used by this session"  # hundredths of a second; before 10g there is no time model
 BACKGROUND_CPU = "v$sys_time_model.background cpu time"
 
 
 def finish(report: Report) -> None:
     """Add the rows that need more than one section."""
     sections_sql.finish(report, lambda instance: _span(report, instance))
-    model = _rates(report, {DB_TIME, DB_CPU, BACKGROUND_CPU})
+    model = _rates(report, {DB_TIME, DB_CPU, BACKGROUND_CPU, SESSION_CPU})
+    if DB_TIME not in model and DB_CPU not in model and SESSION_CPU in model:
+        model[DB_CPU] = model[SESSION_CPU] / 100
     for name, kind in ((DB_CPU, "foreground"), (BACKGROUND_CPU, "background")):
         if name in model:
             row = report.whole.row() | {"event": "CPU", "wait_class": "CPU", "kind": kind}
