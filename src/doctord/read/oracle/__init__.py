@@ -11,6 +11,7 @@ from doctord.read.oracle import (
     listener_log,
     parameter_file,
     statspack,
+    top_events,
     trace_10046,
 )
 
@@ -21,6 +22,7 @@ FORMATS: tuple[Format, ...] = (
     awr,
     awr_text,
     statspack,
+    top_events,
     ash,
     addm,
     listener_log,

@@ -31,6 +31,7 @@ TIME = (
     "Total Wait Time (sec)",
     "Total Wait Time (cs)",
     "Wait Time (cs)",
+    "Time (cs)",
     "Time(s)",
     "Time (s)",
     "Wait Time (s)",
