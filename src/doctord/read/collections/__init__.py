@@ -1,7 +1,31 @@
-"""Archives of collectors: OSWatcher, nmon, collectl, dstat, atop, PCP, Prometheus, CSV."""
+"""Archives of collectors: OSWatcher, nmon, collectl, dstat, atop, PCP, Prometheus, CSV, and tables of figures."""
 
-from doctord.read.collections import atop, dstat, nmon, oswatcher, prometheus_json, prometheus_text, ps, slabinfo, top
+from doctord.read.collections import (
+    atop,
+    dated_figures,
+    dstat,
+    nmon,
+    oswatcher,
+    prometheus_json,
+    prometheus_text,
+    ps,
+    slabinfo,
+    table_file,
+    top,
+)
 from doctord.read.format import Format
 
 # Those that are surer of themselves come first.
-FORMATS: tuple[Format, ...] = (oswatcher, nmon, atop, dstat, prometheus_text, prometheus_json, slabinfo, top, ps)
+FORMATS: tuple[Format, ...] = (
+    table_file,
+    oswatcher,
+    nmon,
+    atop,
+    dstat,
+    prometheus_text,
+    prometheus_json,
+    slabinfo,
+    top,
+    ps,
+    dated_figures,
+)
