@@ -16,6 +16,7 @@ from doctord.collect.postgres.waits import wait_events
 from doctord.diagnose import engine
 from doctord.diagnose.cause import CAUSES
 from doctord.read import formats as read
+from doctord.read.oracle import sections
 
 FOLDER = Path(__file__).parent / "reference"
 MADE = "<!-- Made from the code by docs/make_reference.py: change it there. -->"
@@ -95,11 +96,29 @@ def files() -> Iterator[str]:
             yield f"\n### {known.NAME}\n{first}\n{rest}".rstrip() + "\n"
 
 
+def oracle_names() -> Iterator[str]:
+    """Every statistic that Oracle's reports give, as the sections have it."""
+    yield "# Statistics of Oracle's reports\n\n"
+    yield "What AWR reports (HTML and text) and Statspack give in the table `statistic`, component `oracle`. `NAME`\n"
+    yield "stands for each name that is printed. Counts and times over the interval are rates; a unit that does not\n"
+    yield "end in `per_s` is that of a reading, a share or a mean. An entity of a pluggable database has its name\n"
+    yield "before it (`PDB:TABLESPACE`), one of the root has none. A section that is not listed is kept under its own\n"
+    yield "title and the names of its columns (`Smart IO.MB Requested Total`). Worked out is `reconcile.unaccounted`\n"
+    yield "(s_per_s): database time less DB CPU and less foreground waits that are not idle.\n"
+    for module in sections.MODULES:
+        rows = dict.fromkeys(given for section in module.SECTIONS for given in section.given())
+        if rows:
+            yield f"\n## {str(module.__doc__).splitlines()[0].rstrip('.')}\n\n"
+            yield "| statistic | unit | entity |\n|---|---|---|\n"
+            yield from (f"| `{name}` | {unit} | {entity} |\n" for name, unit, entity in rows)
+
+
 PAGES = {
     "tables.md": tables,
     "causes.md": causes,
     "commands.md": commands,
     "files.md": files,
+    "oracle-names.md": oracle_names,
     "postgresql-waits.md": waits,
 }
 

@@ -5,7 +5,7 @@ and its columns by their names, of which different versions have different ones.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
@@ -22,6 +22,8 @@ UNITS = {"seconds": "s", "sec": "s", "secs": "s", "centiseconds": "cs", "centi-s
 # A row's name as the statistic's full name, its unit, and the factor that makes the value so; null: it is not kept.
 Meant = tuple[str, str, float]
 NameOf = Callable[[str], Meant | None]
+# A statistic: its name, its unit, and what it is about.
+Given = tuple[str, str, str]
 NO_VALUES: tuple[float | None, ...] = ()
 
 
@@ -35,6 +37,10 @@ class Section(Protocol):
 
     def fill(self, table: ReportTable, report: Report) -> bool:
         """Add the table's rows to the report's; false when the table has not the columns for that."""
+        ...
+
+    def given(self) -> Iterator[Given]:
+        """The statistics that it gives: name, unit, and the columns that make the entity."""
         ...
 
 
@@ -156,6 +162,16 @@ class Statistics:
         ]
         return any(held)
 
+    def given(self) -> Iterator[Given]:
+        """A statistic for each column."""
+        columns = (names if isinstance(names, str) else names[0] for names in self.entity)
+        entity = self.glue.join(columns)
+        seen = set[str]()
+        for figure in self.figures:
+            if figure.name not in seen:
+                seen.add(figure.name)
+                yield f"{self.view}.{figure.name}", figure.unit, entity
+
     def _entities(self, table: ReportTable) -> list[str | None] | str | None:
         """The entity of each row: null for a sum of the others; empty for all where the table has no entities."""
         if not self.entity:
@@ -237,6 +253,12 @@ class Named:
         add_named(report, placed, keep, named, found)
         return bool(found)
 
+    def given(self) -> Iterator[Given]:
+        """A statistic for each row: `NAME` stands for what is printed."""
+        meant = self.name_of("NAME")
+        if meant is not None:
+            yield meant[0], meant[1], ""
+
 
 def add_named(
     report: Report,
@@ -264,10 +286,15 @@ class Special:
 
     title: str
     function: Callable[[ReportTable, Report], bool]
+    gives: tuple[Given, ...] = ()
 
     def fill(self, table: ReportTable, report: Report) -> bool:
         """What the function makes of it."""
         return self.function(table, report)
+
+    def given(self) -> Iterator[Given]:
+        """The statistics among what it gives."""
+        yield from self.gives
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,3 +306,7 @@ class Redundant:
     def fill(self, table: ReportTable, report: Report) -> bool:  # noqa: ARG002 - as every section
         """Nothing."""
         return True
+
+    def given(self) -> Iterator[Given]:
+        """None."""
+        yield from ()

@@ -30,19 +30,20 @@ from doctord.read.oracle.section import Section
 from doctord.read.source import Source
 
 # In this order they are filled in: of two that give the same figure the first is right.
-SECTIONS: tuple[Section, ...] = (
-    *sections_time.SECTIONS,
-    *sections_waits.SECTIONS,
-    *sections_rac.SECTIONS,
-    *sections_statistics.SECTIONS,
-    *sections_io.SECTIONS,
-    *sections_contention.SECTIONS,
-    *sections_memory.SECTIONS,
-    *sections_segments.SECTIONS,
-    *sections_sql.SECTIONS,
-    *sections_settings.SECTIONS,
-    *sections_text.SECTIONS,
+MODULES = (
+    sections_time,
+    sections_waits,
+    sections_rac,
+    sections_statistics,
+    sections_io,
+    sections_contention,
+    sections_memory,
+    sections_segments,
+    sections_sql,
+    sections_settings,
+    sections_text,
 )
+SECTIONS: tuple[Section, ...] = tuple(section for module in MODULES for section in module.SECTIONS)
 PATTERNS = tuple(re.compile(section.title, re.IGNORECASE) for section in SECTIONS)
 SUMMARY = re.compile(r"^This table (displays|contains)\s+(the\s+)?", re.IGNORECASE)
 

@@ -28,6 +28,9 @@ UNDO = Statistics(
 )
 
 
+UNDO_ERRORS = tuple((f"v$undostat.{name}", "per_s", "Undo TS#") for name in ("ssolderrcnt", "nospaceerrcnt"))
+
+
 def undo_summary(table: ReportTable, report: Report) -> bool:
     """Undo over the interval, errors among it: `STO/ OOS` are snapshots too old and out of space."""
     if not UNDO.fill(table, report):
@@ -111,8 +114,8 @@ SECTIONS: tuple[Section, ...] = (
             mean_ms("avg_wait_ms", "Av Wt Time(ms)", "Av Wt Time (ms)", "Avg Wait Time (ms)", "Avg Wt Time (ms)"),
         ),
     ),
-    Special(r"Undo Segment Summary", undo_summary),
-    Special(r"Undo Segment Stat", undo_stats),
+    Special(r"Undo Segment Summary", undo_summary, (*UNDO.given(), *UNDO_ERRORS)),
+    Special(r"Undo Segment Stat", undo_stats, tuple((name, unit, "ten minutes") for name, unit, _ in UNDO.given())),
     Statistics(
         r"Latch Sleep Breakdown|Latch Wait Time Breakdown",
         "v$latch",

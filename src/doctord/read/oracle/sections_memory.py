@@ -27,7 +27,7 @@ def at_end(inner: Statistics) -> Special:
         later = [row for row, mark in enumerate(marks) if mark in LATER]
         return inner.fill(table.only(later) if later else table, report)
 
-    return Special(inner.title, fill)
+    return Special(inner.title, fill, tuple(inner.given()))
 
 
 def bytes_of(name: str, *columns: str) -> Figure:
@@ -76,7 +76,7 @@ def cache_sizes(table: ReportTable, report: Report) -> bool:
 SECTIONS: tuple[Section, ...] = (
     Named(r"memory statistics$", sizes("memory"), ("",), (gauge("", "End"), gauge("", "Begin"))),
     Named(r"shared pool statistics", sizes("shared_pool"), ("",), (gauge("", "End"), gauge("", "Begin"))),
-    Special(r"cache sizes and other statistics", cache_sizes),
+    Special(r"cache sizes and other statistics", cache_sizes, (("v$sga.NAME", "bytes", ""),)),
     Statistics(
         r"Cache Sizes",
         "v$sga",

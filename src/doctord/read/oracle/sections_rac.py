@@ -63,7 +63,7 @@ def listed(view: str, title: str) -> Special:
         add_named(report, place(table, report), keep, named, values)
         return bool(keep)
 
-    return Special(title, fill)
+    return Special(title, fill, ((f"{view}.NAME", "ms or pct", ""),))
 
 
 def us(name: str, *columns: str) -> Figure:

@@ -37,6 +37,11 @@ STATISTICS = {
 }
 
 
+GIVEN = tuple(
+    (f"v$segment_statistics.{name}", "per_s", ".".join(ENTITY)) for name in dict.fromkeys(STATISTICS.values())
+)
+
+
 def segments(table: ReportTable, report: Report) -> bool:
     """The column of the section's own statistic; others are shares of it."""
     printed = [name for name in table.names if name.lower() in STATISTICS]
@@ -44,4 +49,4 @@ def segments(table: ReportTable, report: Report) -> bool:
     return Statistics("", "v$segment_statistics", ENTITY, figures, glue=".").fill(table, report)
 
 
-SECTIONS: tuple[Section, ...] = (Special(r"(Top )?Segments (by|Comparison)", segments),)
+SECTIONS: tuple[Section, ...] = (Special(r"(Top )?Segments (by|Comparison)", segments, GIVEN),)

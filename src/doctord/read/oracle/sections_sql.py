@@ -89,6 +89,9 @@ STATISTICS = {
 }
 
 
+GIVEN = tuple((name, unit, "SQL Id") for name, unit in STATISTICS.values())
+
+
 def statements(table: ReportTable, report: Report) -> bool:
     """Figures of the statements of one section, kept until all sections are read."""
     placed = place(table, report)
@@ -200,6 +203,6 @@ def _rate(value: object, span: Span) -> float | None:
 
 
 SECTIONS: tuple[Section, ...] = (
-    Special(r"(Top )?SQL (ordered by|Comparison by)", statements),
+    Special(r"(Top )?SQL (ordered by|Comparison by)", statements, GIVEN),
     Special(r"Complete List of SQL Text", sql_texts),
 )

@@ -121,6 +121,15 @@ def _io_profile(text: str, what: str) -> tuple[str, str, float]:
     return f"io_profile.{name} {what}", "per_s", 1.0
 
 
+IO_PROFILE = tuple(
+    (f"io_profile.NAME {what}", unit, "")
+    for what, unit in (
+        ("read", "per_s"),
+        ("write", "per_s"),
+        ("read bytes", "bytes_per_s"),
+        ("write bytes", "bytes_per_s"),
+    )
+)
 ACTIVITY = (total("", "Total", "Value"), rate("", "per Second", "per Second (Elapsed Time)"))
 
 SECTIONS: tuple[Section, ...] = (
@@ -171,7 +180,7 @@ SECTIONS: tuple[Section, ...] = (
         ),
     ),
     Named(r"Load Profile", load_profile, ("", "Statistic"), (rate("", "Per Second", "per sec"),)),
-    Special(r"instance efficiency (percentages|indicators)", efficiency),
-    Special(r"IO Profile", io_profile),
+    Special(r"instance efficiency (percentages|indicators)", efficiency, (("instance_efficiency.NAME", "pct", ""),)),
+    Special(r"IO Profile", io_profile, IO_PROFILE),
     Redundant(r"comparisons in different categories"),
 )

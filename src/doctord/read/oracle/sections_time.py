@@ -162,9 +162,13 @@ SECTIONS: tuple[Section, ...] = (
         ),
     ),
     Redundant(r"Time Model - %"),
-    Special(r"(Operating System|OS) Statistics( \(All\))?\s*$", os_statistics),
+    Special(
+        r"(Operating System|OS) Statistics( \(All\))?\s*$",
+        os_statistics,
+        (("v$osstat.NAME", "s_per_s, bytes, bytes_per_s, count", ""),),
+    ),
     Special(r"(Operating System|OS) Statistics - detail", os_detail),
-    Special(r"OS Statistics By Instance", os_by_instance),
+    Special(r"OS Statistics By Instance", os_by_instance, tuple(OS_BY_INSTANCE.given())),
     Redundant(r"system load statistics|host cpu|host configuration comparisons"),
     Statistics(
         r"CPU usage and wait statistics|Instance CPU",

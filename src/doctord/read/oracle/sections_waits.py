@@ -246,7 +246,9 @@ SECTIONS: tuple[Section, ...] = (
     Redundant(r"Wait Events \(fg and bg\)"),
     Special(r"Wait Events(?! Stat)", older_waits),
     Redundant(r"Foreground Wait Classes -"),
-    Special(r"Foreground Wait Classes$", _class_columns),
+    Special(
+        r"Foreground Wait Classes$", _class_columns, (("v$system_wait_class.time_waited", "s_per_s", "Wait Class"),)
+    ),
     Statistics(
         r"(Foreground )?Wait Class(es)?\b|wait class statistics",
         "v$system_wait_class",
@@ -260,6 +262,7 @@ SECTIONS: tuple[Section, ...] = (
     Special(
         r"Top \d+ (Timed |Foreground |Wait )*Events|Top Timed (Foreground )?Events",
         top_events,
+        tuple(TOP_BY_INSTANCE.given()),
     ),
     Statistics(
         r"Top \d+ Channel Waits",
