@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from doctord.analyse.figures import Figure
+from doctord.analyse.latency.map import LatencyMap
 from doctord.analyse.waits import Wait
 from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.finding import Evidence
@@ -11,6 +12,8 @@ from doctord.diagnose.words import in_rate, in_share, in_time, shortened
 # An event that takes less than a hundredth of the time adds nothing to the evidence of its neighbours.
 WORTH_NAMING_SHARE = 0.01
 MOST_NAMED = 3
+# Buckets that double let a mean be estimated to about a third.
+AGREES = 1.5
 
 
 def share(case: Case, *events: str) -> float:
@@ -98,6 +101,18 @@ def readers(case: Case, most: int = MOST_NAMED) -> list[Evidence]:
         )
         for blocks, one in sorted(reading, key=lambda pair: -pair[0])[:most]
     ]
+
+
+def agrees(case: Case, drawn: LatencyMap) -> bool:
+    """Whether a histogram adds up to about the time that was counted beside it; true where none was.
+
+    Statspack's histograms have one bucket from 32 ms to 1 s: what is estimated of it is good for nothing.
+    """
+    wait = case.waits.get(drawn.subject)
+    if wait is None or not wait.ms or not drawn.whole.total:
+        return True
+    estimated_ms = drawn.whole.time.us / drawn.whole.total / 1000
+    return estimated_ms <= AGREES * wait.ms
 
 
 def _leader(case: Case, figure: Figure, total: float, why: str) -> Evidence:

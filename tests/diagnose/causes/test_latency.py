@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from diagnose.oracle_patients import DB, oracle_patient
 from diagnose.patients import START, patient
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
@@ -67,3 +68,18 @@ def test_healthy_spreads_say_nothing(counts: Any) -> None:
 def test_the_host_alone_is_not_judged() -> None:
     chart = latencies(lambda _: {128.0: 800, 8192.0: 150, 16384.0: 60}, db=None)
     assert not {"slow_mode", "slow_bursts"} & found(chart).keys()
+
+
+@pytest.mark.parametrize(
+    ("event", "ms", "slow"),
+    [
+        ("db file sequential read", 17.0, True),
+        ("db file sequential read", 4.0, False),  # the histogram adds up to four times what was counted
+        ("SQL*Net message from client", 17.0, False),  # idle
+    ],
+)
+def test_a_report_that_counts_the_time_is_held_against_its_histogram(event: str, ms: float, *, slow: bool) -> None:
+    buckets = [(256.0, 512.0, 900_000), (65536.0, 131072.0, 200_000)]
+    rows = [{"db": DB, "subject": event, "gt_us": low, "le_us": high, "count": n} for low, high, n in buckets]
+    chart = oracle_patient(waits={event: (300.0, ms)}, extra={"latency": rows})
+    assert ("slow_mode" in found(chart)) is slow

@@ -4,7 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.diagnose.oracle_patients import DB, START, found
+
+from diagnose.oracle_patients import DB, START, found
 
 
 def _events(kind: str, subject: str, count: int, text: str = "") -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Buffers of Oracle: hot blocks, hot latches, a late database writer."""
 
 import pytest
-from tests.diagnose.oracle_patients import found
+
+from diagnose.oracle_patients import found
 
 FULL = {"idle_pct": 2.0, "wait_io_pct": 0.0}
 

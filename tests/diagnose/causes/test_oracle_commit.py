@@ -1,7 +1,8 @@
 """Commits of Oracle: what log file sync is made of."""
 
 import pytest
-from tests.diagnose.oracle_patients import found
+
+from diagnose.oracle_patients import found
 
 SLOW_SYNC = {"log file sync": (72.0, 26.45)}
 

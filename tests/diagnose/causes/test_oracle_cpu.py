@@ -1,7 +1,8 @@
 """CPU of Oracle: time model against the host."""
 
 import pytest
-from tests.diagnose.oracle_patients import found
+
+from diagnose.oracle_patients import found
 
 FULL = {"idle_pct": 3.0, "wait_io_pct": 2.0}
 OURS = {"v$osstat.BUSY_TIME": 7.6, "v$osstat.LOAD": 30.0}

@@ -1,7 +1,8 @@
 """Locks of Oracle, by the kind of enqueue."""
 
 import pytest
-from tests.diagnose.oracle_patients import found
+
+from diagnose.oracle_patients import found
 
 KINDS = {
     "enq: TX - row lock contention": "row_lock_waits",

@@ -1,7 +1,8 @@
 """Memory of Oracle: buffer cache, work areas, shared pool."""
 
 import pytest
-from tests.diagnose.oracle_patients import found
+
+from diagnose.oracle_patients import found
 
 MANY_READS = {"db file sequential read": (2000.0, 1.0)}
 TEMPORARY = {"direct path read temp": (100.0, 5.0)}

@@ -1,7 +1,8 @@
 """Parsing in Oracle: cursors not shared, not kept, or fought for."""
 
 import pytest
-from tests.diagnose.oracle_patients import found
+
+from diagnose.oracle_patients import found
 
 HARD = "v$sys_time_model.hard parse elapsed time"
 FULL = {"idle_pct": 2.0, "wait_io_pct": 0.0}

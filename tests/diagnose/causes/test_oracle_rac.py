@@ -1,7 +1,8 @@
 """Clusters of Oracle: blocks that travel, and what holds them up."""
 
 import pytest
-from tests.diagnose.oracle_patients import found
+
+from diagnose.oracle_patients import found
 
 BUSY = {"gc buffer busy acquire": (50.0, 6.0), "gc current block busy": (50.0, 4.0)}
 PING = "interconnect_ping.8K ping_ms"

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.diagnose.oracle_patients import DB, found
 
+from diagnose.oracle_patients import DB, found
 from doctord.diagnose.finding import Finding
 
 CASEBOOK = Path(os.environ.get("DOCTORD_CASEBOOK", "../shared/casebook")) / "caching"

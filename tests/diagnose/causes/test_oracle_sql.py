@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from tests.diagnose.oracle_patients import HEALTHY_CPU_S_PER_S, found
+
+from diagnose.oracle_patients import HEALTHY_CPU_S_PER_S, found
 
 SQL: dict[str, Any] = {
     "statement_id": "7ws837zynp1zv", "text": "select * from t where a = :1", "calls_per_s": 10.0,

@@ -1,7 +1,8 @@
 """Undo of Oracle: failures, and no room."""
 
 import pytest
-from tests.diagnose.oracle_patients import found
+
+from diagnose.oracle_patients import found
 
 TOO_OLD = "v$undostat.ssolderrcnt"
 

@@ -4,8 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.diagnose.oracle_patients import START, oracle_patient
 
+from diagnose.oracle_patients import START, oracle_patient
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding

@@ -7,6 +7,7 @@ from doctord.analyse.latency.modes import Mode, Reading, reading
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.oracle import agrees
 from doctord.diagnose.words import in_share, in_time
 
 # Two modes are of different things, not of one that varies, when the one takes so many times as long.
@@ -86,13 +87,15 @@ def slow_bursts(case: Case) -> Iterator[Finding]:
 def _readings(case: Case) -> Iterator[tuple[LatencyMap, Reading]]:
     """The maps of what sessions of a database wait for, read.
 
-    Where the time of each wait is known, those that cost too little to speak of (idle ones among them) are left out.
+    Where the time of each wait is known, those that cost too little to speak of (idle ones among them) are left out,
+    and histograms that contradict it.
     """
     for subject in subjects(case.chart):
         told = not case.waits or case.worth_saying(case.time.share(None, subject.name))
         if subject.kind == "histogram" and subject.db is not None and told:
             drawn = latency_map(case.chart, subject.name, db=subject.db)
-            yield drawn, reading(drawn)
+            if agrees(case, drawn):
+                yield drawn, reading(drawn)
 
 
 def _impact(case: Case, drawn: LatencyMap, share: float) -> float:

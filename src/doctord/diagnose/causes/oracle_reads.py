@@ -8,7 +8,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Evidence, Finding
-from doctord.diagnose.oracle import counted, leaders, mean_ms, per, readers, share, waited
+from doctord.diagnose.oracle import agrees, counted, leaders, mean_ms, per, readers, share, waited
 from doctord.diagnose.words import in_bytes, in_rate, in_share
 
 # The same waits have names of their own on Exadata.
@@ -159,7 +159,10 @@ def _spread(case: Case, *events: str) -> tuple[list[Evidence], bool]:
     for subject in subjects(case.chart):
         if subject.kind != "histogram" or subject.name not in events:
             continue
-        found = reading(latency_map(case.chart, subject.name, db=subject.db))
+        drawn = latency_map(case.chart, subject.name, db=subject.db)
+        if not agrees(case, drawn):
+            continue
+        found = reading(drawn)
         few_slow |= any(mode.share < 0.5 < mode.time_share for mode in found.modes)
         rows = f"subject = '{subject.name}' and db = '{subject.db}'"
         told += [Evidence("latency", rows, sentence, "", "its histogram") for sentence in found.sentences]
