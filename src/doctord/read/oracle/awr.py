@@ -3,21 +3,23 @@
 Tried with reports of 11.2, 12.1, 12.2 and 19c; one file may hold several, and may have been saved by a browser or a
 mail program. It fills:
 
-- `wait`: all events, foreground and background, with DB CPU and background CPU as `CPU`. Sum and mean are rounded in the
-  report: each is worked out of the other where that is more exact. Before 11g waits of background processes are among
-  all: they are taken off. Of a cluster the events are told for all instances together (instance null); the top ones of
-  each are `top_timed_events` in `statistic`.
+- `wait`: all events, foreground and background, with DB CPU and background CPU as `CPU`. Sum and mean are rounded in
+  the report: each is worked out of the other where that is more exact. Before 11g waits of background processes are
+  among all: they are taken off. Of a cluster events are told for all instances together (instance null); the top ones
+  of each instance are `top_timed_events` in `statistic`.
 - `latency`: histograms of wait events, counts worked out of percentages.
 - `statement`: one row for each, from all sections that list it, its text without constants.
-- `setting`: parameters at the end of the interval (`PDB:name` where a pluggable database has its own), and `report.NAME`
-  for what the head says: version, role, platform; `event`: parameters that changed, a start within the interval.
+- `setting`: parameters at the end of the interval (`PDB:name` where a pluggable database has its own), and
+  `report.NAME` for what the head says: version, role, platform.
+- `event`: parameters that changed, a start within the interval.
 - `cpu` (from snapshot to snapshot where the report has that) and `memory` of the host.
 - `statistic`, component oracle: [every other section](oracle-names.md), the unknown ones under their own titles.
   `reconcile.unaccounted` is database time less CPU and foreground waits.
 
-The interval ends with the last snapshot, and is as long as the report's own rates imply. Of two periods each has its own
-time. Moments have no zone: UTC is taken unless `--zone` tells another. Decimals may have a comma, months be in another
-language. `<1` is taken as 0.5. Left out: shares and sums of what is there, plans, and sections of words: these are named.
+The interval ends with the last snapshot, and is as long as the report's own rates imply. Of two periods each has its
+own time. Moments have no zone: UTC is taken unless `--zone` tells another. Decimals may have a comma, months be in
+another language. `<1` is taken as 0.5. Left out: shares and sums of what is there, plans, and sections of words: these
+are named.
 """
 
 import re
