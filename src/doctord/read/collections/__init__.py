@@ -2,6 +2,7 @@
 
 from doctord.read.collections import (
     atop,
+    collectl,
     dated_figures,
     dstat,
     nmon,
@@ -21,6 +22,7 @@ FORMATS: tuple[Format, ...] = (
     oswatcher,
     nmon,
     atop,
+    collectl,
     dstat,
     prometheus_text,
     prometheus_json,
