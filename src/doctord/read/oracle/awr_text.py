@@ -13,7 +13,7 @@ from doctord.read.oracle.text_report import read_text
 from doctord.read.source import Source
 
 NAME = "AWR report (text)"
-BEGINS = re.compile(r"^[\x0c\s]*WORKLOAD REPOSITORY .*REPORT\b", re.IGNORECASE | re.MULTILINE)
+BEGINS = re.compile(r"WORKLOAD REPOSITORY [^\n]*\b(?:[Rr]eport|REPORT)\b")
 
 
 def sniff(head: str) -> bool:

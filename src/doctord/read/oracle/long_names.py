@@ -1,13 +1,26 @@
-"""Names that reports in plain text cut off where their columns end: statistics, latches, functions, wait classes.
+"""Names that reports in plain text cut off where their columns end.
 
-Columns for events are 26 to 44 letters wide, for statistics 32 or 33, for latches 24, for functions 15, for classes 10.
-Names that are not here stay cut off. Events of a class other than `Other` are in `wait_classes`.
+Columns for events are 26 to 44 letters wide, for statistics 32 or 33, for latches 24, for functions and pools of memory
+15, for wait classes 10. Names that are not here stay cut off; events of a class other than `Other` are in
+`wait_classes`.
 """
 
 from typing import Final
 
 WAIT_CLASSES: Final = ("Administrative", "Application", "Concurrency", "Configuration")
 FUNCTIONS: Final = ("Archive Manager", "Buffer Cache Reads", "Inmemory Populate")
+COMPONENTS: Final = (
+    "ASM Buffer Cache",
+    "DEFAULT 16K buffer cache",
+    "DEFAULT 2K buffer cache",
+    "DEFAULT 32K buffer cache",
+    "DEFAULT 4K buffer cache",
+    "DEFAULT 8K buffer cache",
+    "DEFAULT buffer cache",
+    "KEEP buffer cache",
+    "RECYCLE buffer cache",
+    "Shared IO Pool",
+)
 EVENTS: Final = """
 Streams AQ: qmn coordinator idle wait
 Streams AQ: qmn slave idle wait

@@ -72,7 +72,11 @@ class Filled:
         for table, held in self.held.items():
             count = len(held["ts"])
             if count:
-                yield columns(table, count, held)
+                # What is the same in all rows is told once: that is most columns.
+                once = {
+                    name: column[0] if column.count(column[0]) == count else column for name, column in held.items()
+                }
+                yield columns(table, count, once)
 
 
 @dataclass

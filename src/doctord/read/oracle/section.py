@@ -207,12 +207,13 @@ def add_figure(
         keep = [at for at, value in enumerate(values) if value is not None]
     if not keep:
         return False
-    row = {key: picked(value, keep) for key, value in placed.row.items()}
+    is_whole = len(keep) == len(values)
+    row = dict(placed.row) if is_whole else {key: picked(value, keep) for key, value in placed.row.items()}
     row |= {
         "component": "oracle",
-        "entity": picked(entities, keep) or None,
+        "entity": (entities if is_whole else picked(entities, keep)) or None,
         "name": name,
-        "value": [values[at] for at in keep],
+        "value": list(values) if is_whole else [values[at] for at in keep],
         "unit": unit,
         "kind": "rate" if unit.endswith("per_s") else "gauge",
     }

@@ -14,7 +14,7 @@ from doctord.read.oracle.text_report import read_text
 from doctord.read.source import Source
 
 NAME = "Statspack report"
-BEGINS = re.compile(r"^[\x0c\s]*STATSPACK (?:report|statistics)\b", re.IGNORECASE | re.MULTILINE)
+BEGINS = re.compile(r"\bSTATSPACK (?:[Rr]eport|statistics)\b")
 
 
 def sniff(head: str) -> bool:

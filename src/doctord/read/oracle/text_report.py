@@ -9,9 +9,7 @@ from doctord.read.oracle.sections import read_parts
 from doctord.read.oracle.wait_classes import CLASS_OF
 from doctord.read.source import Source
 
-BEGINS = re.compile(
-    rb"^[\x0c\s]*(?:WORKLOAD REPOSITORY .*REPORT|STATSPACK (?:report|statistics))\b", re.IGNORECASE | re.MULTILINE
-)
+BEGINS = re.compile(rb"(?:WORKLOAD REPOSITORY [^\n]*\b|STATSPACK )(?:[Rr]eport|REPORT|statistics)\b")
 DATABASE = re.compile(
     rb"DB/Inst: *(?P<db>[\w$#]+)/(?P<instance>[\w$#]+)|for DB: *(?P<old>[\w$#]+) +Instance: *(?P<own>[\w$#]+)"
 )
@@ -21,6 +19,7 @@ KNOWN = (
     *long_names.LATCHES,
     *long_names.STATISTICS,
     *long_names.FUNCTIONS,
+    *long_names.COMPONENTS,
     *long_names.WAIT_CLASSES,
 )
 
