@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from doctord.analyse import translation
 from doctord.analyse.time import WORKING, active_sessions
 from doctord.chart.chart import Chart
 
@@ -14,8 +15,11 @@ NEEDS = {
     "disk": "true",
     "network": "interface IS NULL",
     "session": f"kind IN {WORKING} AND state = 'active'",
+    "translation": "true",
+    "block_io": "true",
     "statistic": "name = 'pg_stat_database.xact_commit'",
 }
+QUEUED_AND_SERVED_MS = pl.col("host_queue_ms") + pl.col("device_ms")
 FEWEST_WINDOWS = 10
 SCALE_OF_MAD = 1.4826
 SELDOM = 4.0
@@ -72,7 +76,9 @@ def _usual(values: pl.Series) -> Usual:
 def _signs(chart: Chart, window_s: float | None) -> list[tuple[str, str, pl.DataFrame]]:
     """Name, unit and a frame of `window`, `value` of each vital sign."""
     host = chart.frame("cpu").filter(pl.col("cpu").is_null())
-    disk = chart.frame("disk").with_columns(ms=pl.max_horizontal("read_ms", "write_ms", "request_ms"))
+    disk = chart.frame("disk").with_columns(
+        ms=pl.max_horizontal("read_ms", "write_ms", "request_ms", QUEUED_AND_SERVED_MS)
+    )
     signs = [
         ("active sessions", "on average", _active(chart, host, window_s)),
         ("transactions", "per s", _transactions(chart, window_s)),
@@ -81,8 +87,13 @@ def _signs(chart: Chart, window_s: float | None) -> list[tuple[str, str, pl.Data
         ("memory pressure", "% of the time", _means(chart.frame("memory"), pl.col("pressure_some_pct"), window_s)),
         ("retransmits", "per s", _means(chart.frame("network"), pl.col("retransmits_per_s"), window_s)),
     ]
+    signs.append(
+        ("address translation", "% of the time", _means(translation.by_moment(chart), pl.col("pct"), window_s))
+    )
     for (device,), rows in sorted(disk.partition_by("device", as_dict=True).items()):
         signs.append((f"{device} latency", "ms", _means(rows, pl.col("ms"), window_s)))
+    for (device,), rows in sorted(chart.frame("block_io").partition_by("device", as_dict=True).items()):
+        signs.append((f"{device} requests", "KiB each", _means(rows, pl.col("bytes") / 1024, window_s)))
     return signs
 
 

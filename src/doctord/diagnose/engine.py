@@ -7,13 +7,17 @@ from dataclasses import replace
 
 import polars as pl
 
+from doctord.analyse.block_sizes import Sizes, block_sizes
 from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
 from doctord.diagnose import causes
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES
 from doctord.diagnose.finding import Diagnosis, Finding
+from doctord.diagnose.words import in_bytes, in_share
 
+MOST_TRACED = 6  # devices and operations of an I/O trace that are told of
+MOST_SIZES = 4
 for _module in pkgutil.iter_modules(causes.__path__):
     importlib.import_module(f"{causes.__name__}.{_module.name}")
 
@@ -90,6 +94,17 @@ def _sums_of_waits(case: Case) -> list[str]:
     return [f"{db}: waits in sum, {events} events, {times} intervals" for db, times, events in by_db.rows()]
 
 
+def _traced(sizes: Sizes) -> str:
+    """What an I/O trace tells of one device: the sizes that arrive, and whether they are pieces of larger ones."""
+    most = ", ".join(f"{in_bytes(size)} ({count})" for size, count in sizes.sizes[:MOST_SIZES])
+    parts = [f"{sizes.requests} {sizes.operation}s of {sizes.device} traced: {most}"]
+    if sizes.continued:
+        parts.append(f"{in_share(sizes.continued)} begin where the one before ended")
+    if sizes.whole_block:
+        parts.append(f"all are multiples of {in_bytes(sizes.whole_block)}: blocks of that size arrive whole")
+    return "; ".join(parts)
+
+
 def _looked_at(case: Case) -> tuple[str, ...]:
     """One line per table that held something: how much, over how long."""
     lines = [f"{case.cpus} CPUs over {case.seconds:.0f} s"] if case.cpus else []
@@ -103,6 +118,7 @@ def _looked_at(case: Case) -> tuple[str, ...]:
         count = case.chart.frame(table)[column].drop_nulls().n_unique()
         if count:
             lines.append(f"{count} {words if count > 1 else words[:-1]}")
+    lines += [_traced(sizes) for sizes in block_sizes(case.chart)[:MOST_TRACED]]
     lines += _sums_of_waits(case)
     sampled = case.chart.frame("session").filter(pl.col("db").is_not_null())
     by_db = sampled.group_by("db").agg(pl.len(), pl.col("sid").n_unique()).sort("db")

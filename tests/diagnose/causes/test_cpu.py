@@ -168,3 +168,24 @@ def test_what_was_not_measured_speaks_for_nobody() -> None:
     chart = patient(cpu=nothing, backend=unknown, log_writer=unknown, outsiders=[unknown | {"command": "x"}])
     assert not found(chart)
     assert not found(patient(cpu=FULL, time=BUSY_TIME, without=("process",)))
+
+
+@pytest.mark.parametrize(
+    ("host", "is_full"),
+    [
+        ({"run_queue": 10.5, "idle_pct": 7.0}, True),
+        ({"run_queue": 9.0, "idle_pct": 7.0}, False),
+        ({"run_queue": 30.0, "idle_pct": 20.0}, False),
+        ({"csw_per_s": 1000.0, "icsw_per_s": 320.0, "idle_pct": 2.0}, True),
+        ({"csw_per_s": 1000.0, "icsw_per_s": 90.0, "idle_pct": 2.0}, False),
+        ({"idle_pct": 2.0}, False),
+    ],
+)
+def test_a_host_of_which_the_number_of_cpus_is_not_told(host: dict[str, float], *, is_full: bool) -> None:
+    """As vmstat of Solaris prints it: nobody's time, a run queue, no CPUs."""
+    chart = Chart.from_rows(cpu=[{"ts": 1_000_000, "sys_pct": 30.0, "wait_io_pct": 0.0} | host])
+    found = {finding.cause: finding for finding in diagnose(chart).findings}
+    assert ("cpu_saturated" in found) is is_full
+    for finding in found.values():
+        assert "30 % of the time in the kernel" in [evidence.figure for evidence in finding.for_]
+        assert finding.confidence == 0.6

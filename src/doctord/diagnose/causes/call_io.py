@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator
 
+from doctord.analyse.call_sums import class_sums
 from doctord.analyse.calls import of_class, on_path, seconds_of
 from doctord.chart.calltrace import Call, Growth, Target, Trace
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.cost import Cost, of_busy, of_pass
 from doctord.diagnose.finding import Evidence, Finding, Unseen
-from doctord.diagnose.words import in_bytes, in_time, shortened, who
+from doctord.diagnose.words import in_bytes, in_share, in_time, shortened, who
 
 # The page of memory and the block of most file systems: whoever reads less asks again for what the kernel holds ready.
 SMALL_READ_BYTES = 4096
@@ -22,6 +23,7 @@ PIECES = 4
 GROWTH_BYTES = 16 * 2**20
 # A huge page of x86; a piece this large holds one.
 HUGE_PAGE_BYTES = 2 * 2**20
+SIZES_UNSEEN = Unseen("Size of the reads", "a summary has none", "Trace without -c for a minute.")
 NAME_SERVICE = re.compile(
     r"/etc/(hosts|resolv\.conf|nsswitch\.conf|host\.conf|gai\.conf)\b|\bnscd\b|/sss/|systemd/resolve|\bldap"
     r"|htons\((53|389|636)\)|port = (53|389|636)\b|:(53|389|636)\b(?!:)"
@@ -42,6 +44,7 @@ def tiny_reads(case: Case) -> Iterator[Finding]:
     Source: K. Manoharan, notes on Oracle on Solaris, 2008 (639326 reads and 608657 seeks took 50 s of 126).
     """
     if case.trace is None:
+        yield from _reads_in_sums(case)
         return
     reads, seeks = list(of_class(case.trace, "read")), list(of_class(case.trace, "seek"))
     read_count, seek_count = _count(reads), _count(seeks)
@@ -56,7 +59,33 @@ def tiny_reads(case: Case) -> Iterator[Finding]:
         time_of=spent.of,
         confidence=0.85 if small else 0.6,
         for_=[_reads_and_seeks(reads, seeks, spent), *(_read_in_pieces(target) for target in small[:3])],
-        unseen=() if small else [Unseen("Size of the reads", "a summary has none", "Trace without -c for a minute.")],
+        unseen=() if small else [SIZES_UNSEEN],
+    )
+
+
+def _reads_in_sums(case: Case) -> Iterator[Finding]:
+    """The same of sums of calls that stand among other files: they tell no sizes, but a seek before each read."""
+    sums = class_sums(case.chart)
+    reads, seeks = sums.get("read"), sums.get("seek")
+    if reads is None or seeks is None or reads.count < OFTEN or seeks.count < reads.count / 2:
+        return
+    spent = Cost(reads.share + seeks.share, "busy")
+    if not spent.worth_saying:
+        return
+    yield case.finding(
+        f"Files are read in {reads.count:.0f} small pieces, {in_share(spent.share)} of the time that was traced",
+        impact=None,
+        confidence=0.6,
+        for_=[
+            Evidence(
+                "wait",
+                "db is null",
+                f"{reads.count:.0f} reads and {seeks.count:.0f} seeks took {in_time(reads.seconds + seeks.seconds)}",
+                spent.threshold,
+                f"{seeks.count / reads.count:.2f} seeks for each read",
+            )
+        ],
+        unseen=[SIZES_UNSEEN],
     )
 
 

@@ -34,11 +34,15 @@ PREEMPTED_S_PER_S = 0.01
 STARVED_S_PER_S = 0.1
 # A tenth of the CPU time asked for: hypervisors that share fairly keep below it.
 STOLEN_SHARE = 0.1
+# Where the number of CPUs is not known: sustained, with many involuntary switches, a bottleneck in the casebook.
+LONG_QUEUE = 10.0
+# From here on the casebook asks for a look at system calls, on a host that is full.
+SYSTEM_PCT = 5.0
 LOG_WRITER = r"^postgres: (\S+: )?wal ?(writer|sender)|^ora_lg"
 LATENCY_CRITICAL = rf"{LOG_WRITER}|^postgres: (\S+: )?(checkpointer|postmaster)"
 
 
-@cause(explains=("log_writer_preempted",))
+@cause(explains=("log_writer_preempted", "process_waits_for_cpu"))
 def cpu_saturated(case: Case) -> Iterator[Finding]:
     """Sessions queue for a CPU.
 
@@ -55,9 +59,9 @@ def cpu_saturated(case: Case) -> Iterator[Finding]:
     """
     share = case.time.share(*RUN_QUEUE)
     alone = _host_alone(case)
-    if not (_full(case) and (_queue_per_cpu(case) or 0.0) >= QUEUE_PER_CPU if alone else _starved(case)):
+    if not (_full(case) and _long_queue(case) if alone else _starved(case)):
         return
-    for_, against = weigh(_signs(case))
+    for_, against = weigh([*_signs(case), *(_host_signs(case) if alone else ())])
     _, as_before = weigh(past(case, "CPU used"))
     waiting = "" if alone else f": {in_share(share)} of the time is spent waiting for one"
     yield case.finding(
@@ -256,6 +260,37 @@ def _idle_pct(case: Case) -> float | None:
 def _queue_per_cpu(case: Case) -> float | None:
     queue = case.mean("cpu", "run_queue")
     return None if queue is None or not case.cpus else queue / case.cpus
+
+
+def _long_queue(case: Case) -> bool:
+    """Whether the run queue is long: for each CPU where their number is known; or, untold, shows in switches."""
+    per_cpu, queue = _queue_per_cpu(case), case.mean("cpu", "run_queue")
+    if per_cpu is not None:
+        return per_cpu >= QUEUE_PER_CPU
+    if queue is not None:
+        return queue >= LONG_QUEUE
+    return (_involuntary_share(case) or 0.0) >= INVOLUNTARY_SHARE
+
+
+def _involuntary_share(case: Case) -> float | None:
+    """Share (0 to 1) of context switches that were not asked for."""
+    switches, involuntary = case.mean("cpu", "csw_per_s"), case.mean("cpu", "icsw_per_s")
+    return None if not switches or involuntary is None else involuntary / switches
+
+
+def _host_signs(case: Case) -> list[Sign]:
+    """What else speaks where only figures of the host as a whole are at hand."""
+    lost = _involuntary_share(case)
+    queue = case.mean("cpu", "run_queue") if _queue_per_cpu(case) is None else None
+    return [
+        Sign("cpu", "cpu is null", queue, LONG_QUEUE, "{:.0f} tasks running or ready",
+             "how many CPUs share them is not told"),
+        Sign("cpu", "cpu is null", None if lost is None else lost * 100, INVOLUNTARY_SHARE * 100,
+             "{:.0f} % of the context switches involuntary",
+             "who runs is pushed off the CPU", "who leaves a CPU mostly has nothing to do"),
+        Sign("cpu", "cpu is null", case.mean("cpu", "sys_pct"), SYSTEM_PCT, "{:.0f} % of the time in the kernel",
+             "look at the system calls: truss -c, strace -c, dtrace"),
+    ]  # fmt: skip
 
 
 def _waiting(case: Case) -> float | None:

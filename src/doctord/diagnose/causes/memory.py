@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from doctord.analyse import translation
 from doctord.analyse.cgroups import MemoryGroup, memory_groups
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
@@ -34,7 +35,7 @@ TRANSLATION_SHARE = 0.2
 READS = ("DataFileRead", "DataFilePrefetch", "BufFileRead", "BuffileRead")
 
 
-@cause(explains=("device_saturated", "io_by_others"))
+@cause(explains=("device_saturated", "queue_depth_low", "io_by_others"))
 def memory_short(case: Case) -> Iterator[Finding]:
     """The host has too little memory for what runs on it.
 
@@ -118,12 +119,12 @@ def huge_pages_unused(case: Case) -> Iterator[Finding]:
     used = pool - (case.mean("memory", "huge_pages_free") or 0.0)
     if used > 0 or tables < min(PAGE_TABLES_BYTES, PAGE_TABLES_SHARE * total):
         return
-    translation = _translation_share(case)
-    lost = None if translation is None else translation * case.time.share("CPU")
+    translating = translation.share(case.chart)
+    lost = None if translating is None else translating * case.time.share("CPU")
     full = shared / SMALL_PAGE_BYTES * PAGE_TABLE_ENTRY_BYTES
     for_, against = weigh(
         [
-            Sign("translation", "page_bytes is not null", None if translation is None else translation * 100,
+            Sign("translation", "page_bytes is not null", None if translating is None else translating * 100,
                  TRANSLATION_SHARE * 100, "{:.0f} % of CPU time in address translation", "larger pages pay",
                  "the processor copes"),
         ]
@@ -288,14 +289,3 @@ def _group_pains(case: Case, group: MemoryGroup) -> list[Sign]:
         Sign("process", "memory_wait_pct > 0", None if waited is None else waited * 100, PRESSURE_PCT,
              "{:.1f} % of the sessions' time waiting for memory", "the database itself waits"),
     ]  # fmt: skip
-
-
-def _translation_share(case: Case) -> float | None:
-    """Share of CPU time spent on address translation; null when it was not measured."""
-    columns = ("itlb_pct", "itsb_pct", "dtlb_pct", "dtsb_pct")
-    rows = case.chart.frame("translation").filter(pl.any_horizontal(pl.col(columns).is_not_null()))
-    if rows.is_empty():
-        return None
-    # each row is one CPU, mode and page size: their times add up within a CPU
-    per_cpu = rows.group_by("ts", "cpu").agg(pl.sum_horizontal(pl.col(columns).sum()).alias("pct"))
-    return float(per_cpu["pct"].mean() or 0.0) / 100  # type: ignore[arg-type]

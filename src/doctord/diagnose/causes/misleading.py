@@ -36,7 +36,7 @@ def time_not_measured(case: Case) -> Iterator[Finding]:
     Source: G. Fawcett, "Demystifying high-end server behavior", 2005; K. Manoharan, 2008; C. Millsap, "Why a 99 %+
         database buffer cache hit ratio is not OK", 2001.
     """
-    if case.time.shares:
+    if case.time.shares or case.chart.frame("process")["usr_pct"].drop_nulls().len():
         return
     told = [*_wait_io(case), *_load(case), *_cross_calls(case), *_ratio(case)]
     if told:

@@ -103,7 +103,7 @@ def device_slow(case: Case) -> Iterator[Finding]:
         )
 
 
-@cause(explains=("device_saturated", "device_slow", "commits_slow"))
+@cause(explains=("device_saturated", "device_slow", "queue_depth_low", "commits_slow"))
 def io_by_others(case: Case) -> Iterator[Finding]:
     """Processes outside the database keep the device busy.
 
@@ -144,7 +144,14 @@ def io_by_others(case: Case) -> Iterator[Finding]:
 
 
 @cause(
-    explains=("device_slow", "device_saturated", "commits_slow", "buffer_pool_small", "checkpoints_too_frequent"),
+    explains=(
+        "device_slow",
+        "device_saturated",
+        "queue_depth_low",
+        "commits_slow",
+        "buffer_pool_small",
+        "checkpoints_too_frequent",
+    ),
 )
 def cgroup_io_limit(case: Case) -> Iterator[Finding]:
     """An I/O limit of the database's control group holds its requests back.

@@ -1,0 +1,143 @@
+"""Microstates: what single processes of a database spend their time on, where the database itself was not asked."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from doctord.analyse.processes import DATABASE_COMMAND
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.finding import Evidence, Finding, Unseen
+from doctord.diagnose.words import in_share
+
+# Next to nothing of the interval is left for waiting.
+WHOLE_CPU_PCT = 95.0
+# Half of the time waiting: whoever asks it for something waits longer than it works.
+WAITING_PCT = 50.0
+LOCK_PCT = 20.0
+# A tenth of the time: whoever waits for the process waits a tenth longer.
+CPU_WAIT_PCT = 10.0
+MOST_TOLD = 3
+STATES = {
+    "usr_pct": "user",
+    "sys_pct": "kernel",
+    "run_wait_pct": "waiting for a CPU",
+    "memory_wait_pct": "waiting for memory",
+    "lock_pct": "waiting for a lock",
+    "sleep_pct": "asleep",
+}
+WHOSE = Unseen(
+    "What the process works on",
+    "the host does not know sessions and statements",
+    "v$process.spid to v$session and its sql_id (Oracle), pg_stat_activity.pid (PostgreSQL).",
+)
+
+
+@cause()
+def process_on_one_cpu(case: Case) -> Iterator[Finding]:
+    """A process of the database has a whole CPU and would need more.
+
+    Looks like: user and kernel time together near 100 % of one CPU, no time asleep, hardly an involuntary switch.
+    Hurts because: it does one thing after the other, so that it is as quick as one CPU is; more CPUs change nothing.
+    Speaks for it: its microstates over the interval.
+    Speaks against it: time waiting for a CPU: then there are too few of them.
+    Remedy: Find its session and statement, and make that do less: its plan, its functions, the rows it looks at. Work
+        that has to be done goes faster in parallel, or on faster CPUs.
+    Verify: The same statement takes less time, and the process sleeps between two of them.
+    Source: K. Manoharan, notes on Oracle on Solaris, 2008: 100 % USR in prstat -m is CPU-bound; R. McDougall, J. Mauro,
+        B. Gregg, "Solaris Performance and Tools", 2006 (microstates).
+    """
+    rows = _own(case).with_columns(on_cpu=pl.sum_horizontal("usr_pct", "sys_pct"))
+    bound = rows.filter(pl.col("on_cpu") >= WHOLE_CPU_PCT).sort("on_cpu", descending=True)
+    if bound.is_empty():
+        return
+    first = bound.row(0, named=True)
+    waiting = rows.filter(pl.col("sleep_pct") >= WAITING_PCT).head(MOST_TOLD)
+    alone = f"{_name(first)} uses the whole of one CPU"
+    together = f"{_name(first)} and {bound.height - 1} more use the whole of a CPU each"
+    yield case.finding(
+        alone if bound.height == 1 else together,
+        impact=None,
+        confidence=0.85,
+        for_=[_state(case, row, "it waits for nothing: it is bound by its CPU") for row in _told(bound)],
+        against=[_state(case, row, "this one waits, and not for a CPU") for row in _told(waiting)],
+        unseen=[WHOSE],
+    )
+
+
+@cause()
+def process_waits_for_cpu(case: Case) -> Iterator[Finding]:
+    """A process of the database is ready to run and waits for a CPU.
+
+    Looks like: a tenth of the time and more in LAT of prstat -m, or %wait of pidstat; many involuntary switches.
+    Hurts because: whoever asked it for something waits longer than it works, and longer still for what it has locked.
+    Speaks for it: its microstates over the interval.
+    Speaks against it: nothing that microstates tell: they count this time itself.
+    Remedy: Find what else uses the CPUs (prstat -a by user, top), and move or limit it; fewer sessions at work at once,
+        by a pool; then more CPUs. A limit on the zone, project or control group looks the same: check that first.
+    Verify: LAT of the same processes falls below a tenth at the same work.
+    Source: K. Manoharan, notes on Oracle on Solaris, 2008: run queues with many involuntary switches are a CPU
+        bottleneck; R. McDougall, J. Mauro, B. Gregg, "Solaris Performance and Tools", 2006 (LAT).
+    """
+    waiting = _own(case).filter(pl.col("run_wait_pct") >= CPU_WAIT_PCT).sort("run_wait_pct", descending=True)
+    if waiting.is_empty():
+        return
+    first = waiting.row(0, named=True)
+    yield case.finding(
+        f"{_name(first)} waits for a CPU {in_share(first['run_wait_pct'] / 100)} of the time",
+        impact=None,
+        confidence=0.85,
+        for_=[_state(case, row, "it is ready, and does not run") for row in _told(waiting)],
+        unseen=[WHOSE],
+    )
+
+
+@cause()
+def process_waits_for_locks(case: Case) -> Iterator[Finding]:
+    """A process of the database waits for locks between its threads.
+
+    Looks like: a fifth of the time and more in LCK of prstat -mL.
+    Hurts because: threads that wait for each other use no CPU and do no I/O: nothing but microstates shows it.
+    Speaks for it: its microstates over the interval.
+    Speaks against it: nothing that microstates tell.
+    Remedy: Find the lock: plockstat -A -p PID, lockstat for the kernel's. Fewer threads at once, a memory allocator for
+        many threads (libumem, mtmalloc), a newer version of the program.
+    Verify: LCK of the same threads falls at the same work.
+    Source: R. McDougall, J. Mauro, B. Gregg, "Solaris Performance and Tools", 2006 (LCK, plockstat).
+    """
+    waiting = _own(case).filter(pl.col("lock_pct") >= LOCK_PCT).sort("lock_pct", descending=True)
+    if waiting.is_empty():
+        return
+    first = waiting.row(0, named=True)
+    yield case.finding(
+        f"{_name(first)} waits for locks {in_share(first['lock_pct'] / 100)} of the time",
+        impact=None,
+        confidence=0.85,
+        for_=[_state(case, row, "its threads wait for each other") for row in _told(waiting)],
+        unseen=[WHOSE],
+    )
+
+
+def _own(case: Case) -> pl.DataFrame:
+    """Processes of databases by mean microstates, where no database tells its time better itself."""
+    process = case.chart.frame("process").filter(pl.col("command").str.contains(DATABASE_COMMAND))
+    if case.time.of == "database":
+        process = process.clear()
+    return process.group_by("pid", "started").agg(pl.col("command").last(), pl.col(STATES).mean()).sort("pid")
+
+
+def _told(rows: pl.DataFrame) -> list[dict[str, Any]]:
+    return rows.head(MOST_TOLD).to_dicts()
+
+
+def _name(row: dict[str, Any]) -> str:
+    return f"{row['command']} (pid {row['pid']})"
+
+
+def _state(case: Case, row: dict[str, Any], why: str) -> Evidence:
+    states = [f"{words} {row[column]:.0f} %" for column, words in STATES.items() if row[column]]
+    entity = f"{row['pid']} {row['command']}"
+    switches = [figure.mean for figure in case.figures("prstat.ICX") if figure.entity == entity]
+    involuntary = f", {switches[0]:.0f} involuntary switches in an interval" if switches else ""
+    return Evidence("process", f"pid = {row['pid']}", f"{_name(row)}: {', '.join(states)}{involuntary}", "", why)

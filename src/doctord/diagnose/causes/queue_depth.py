@@ -1,0 +1,76 @@
+"""Queue depth: requests that wait in the host because the device is given no more at a time."""
+
+from collections.abc import Iterator
+
+from doctord.analyse.queues import Waiting, waiting_in_host
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.evidence import Sign, weigh
+from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.words import in_share
+
+# What the investigator of 2008 ended with, for one LUN and for all LUNs of a target port: 5 to 10 waited at peak.
+DEPTH_OF_LUN = 30
+DEPTH_OF_TARGET = 256
+# A burst fills any queue; what lasts a quarter of the reports is no burst.
+LASTING = 0.25
+# A device that takes longer than this with what it has is not short of requests: a disk drive at low load takes less.
+SLOW_MS = 30.0
+# A cap shows as a queue that is as full as it ever is whenever somebody waits.
+AT_CAP = 0.8
+WAITS = ("User I/O", "System I/O", "Commit", "I/O")
+
+
+@cause(explains=("device_saturated",))
+def queue_depth_low(case: Case) -> Iterator[Finding]:
+    """Requests wait in the host while the device is allowed only a few at a time.
+
+    Looks like: wait above one, and actv that never goes above some number, 8 say.
+    Hurts because: a storage array serves many requests at once and sorts them; it never sees those that the host keeps.
+    Speaks for it: requests in the host's queue, a device queue that stands at its cap whenever they wait, how often a
+        request found that queue full.
+    Speaks against it: a queue that was hardly ever full. No finding where the cap is 30 and more already, or the device
+        takes long with the few it is given: then waiting would only move from the host into the device.
+    Remedy: Raise the number of requests that the device is given: sd_max_throttle or ssd_max_throttle (Solaris),
+        queue_depth of the hdisk (AIX), scsictl or queue_depth (HP-UX), /sys/block/X/device/queue_depth and nr_requests
+        (Linux). Begin with 30 for a LUN and 256 for all LUNs behind one target port, the array's own limit permitting:
+        too many bring resets and QUEUE FULL. Or spread the data over more LUNs and paths.
+    Verify: wait falls to nearly none at the same requests per second, and asvc_t does not rise by as much.
+    Source: K. Manoharan, notes on Oracle on Solaris, 2008: host queue and device queue; 30 per LUN, 256 per target.
+    """
+    for waiting in waiting_in_host(case.chart):
+        if waiting.part < LASTING or not _is_capped(waiting):
+            continue
+        where = f"device = '{waiting.device}'"
+        impact = sum(map(case.time.share, WAITS)) * waiting.part
+        if case.time.shares and not case.worth_saying(impact):
+            continue  # nobody waits for it
+        for_, against = weigh(_signs(waiting, where))
+        yield case.finding(
+            f"{waiting.host_queue:.0f} requests to {waiting.device} wait in the host, which gives it "
+            f"{waiting.held:.0f} at a time",
+            impact=impact if case.worth_saying(impact) else None,
+            confidence=0.6 if against or waiting.reports < 2 else 0.85,
+            for_=[
+                Evidence("disk", where, f"{waiting.host_queue:.1f} requests waiting in the host", "1",
+                         f"in {in_share(waiting.part)} of the time, each for {waiting.host_queue_ms:.0f} ms"),
+                Evidence("disk", where, f"{waiting.device_queue:.1f} at the device meanwhile, {waiting.held:.1f} at "
+                         "most", f"{DEPTH_OF_LUN} for a LUN", "it is given no more"),
+                *for_,
+            ],
+            against=against,
+        )  # fmt: skip
+
+
+def _is_capped(waiting: Waiting) -> bool:
+    """Whether the device's queue stands at a low cap, and the device is not slow with what it has."""
+    is_full = waiting.device_queue >= AT_CAP * waiting.held and waiting.held < DEPTH_OF_LUN
+    return is_full and (waiting.device_ms or 0.0) < SLOW_MS
+
+
+def _signs(waiting: Waiting, where: str) -> Iterator[Sign]:
+    full = f"name = 'iostat.queue.sqfull' and entity = '{waiting.device}'"
+    yield Sign("statistic", full, waiting.full_per_s, 1.0, "its queue was found full {:.0f} times per s",
+               "the system counts it itself", "its queue was hardly ever full")  # fmt: skip
+    yield Sign("disk", where, waiting.device_ms, SLOW_MS, "{:.1f} ms per request at the device",
+               "the device itself is quick enough to take more", below=True)  # fmt: skip

@@ -1,0 +1,28 @@
+"""Sums of calls beside other figures, and the small reads in them."""
+
+import pytest
+
+from doctord.analyse.call_sums import class_sums
+from doctord.chart.chart import Chart
+from doctord.diagnose.engine import diagnose
+from latency_files import CASEBOOK, sample
+from read.unix.texts import chart_of
+
+
+def test_the_casebooks_reads_and_seeks() -> None:
+    sums = class_sums(chart_of(sample(CASEBOOK / "cpu/truss-c.txt")))
+    assert (sums["read"].count, sums["seek"].count) == (pytest.approx(639326), pytest.approx(608657))
+    assert sums["read"].seconds + sums["seek"].seconds == pytest.approx(50.547)
+    assert sums["read"].share == pytest.approx(40.740 / 126.210)
+
+
+def test_among_other_files_small_reads_are_found_too() -> None:
+    files = [sample(CASEBOOK / "cpu" / name) for name in ("truss-c.txt", "vmstat.txt", "prstat-a.txt")]
+    findings = diagnose(Chart.joined(map(chart_of, files))).findings
+    assert [finding.cause for finding in findings] == ["tiny_reads"]
+    assert findings[0].for_[0].figure == "639326 reads and 608657 seeks took 50.55 s"
+    assert findings[0].for_[0].why == "0.95 seeks for each read"
+
+
+def test_without_a_trace_there_are_none() -> None:
+    assert class_sums(Chart()) == {}

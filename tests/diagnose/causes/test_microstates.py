@@ -1,0 +1,70 @@
+"""Microstates of a database's processes, where the database itself was not asked."""
+
+from typing import Any
+
+import pytest
+
+from diagnose.patients import patient
+from doctord.chart.chart import Chart
+from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
+from latency_files import CASEBOOK, sample
+from read.unix.texts import chart_of, chart_of_sample
+
+
+def found(chart: Chart) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(chart).findings}
+
+
+def process(**states: Any) -> Chart:
+    row = {
+        "ts": 1_000_000,
+        "pid": 7,
+        "command": "oracle",
+        "usr_pct": 5.0,
+        "sys_pct": 1.0,
+        "sleep_pct": 94.0,
+        "lock_pct": 0.0,
+    }
+    return Chart.from_rows(process=[row | {"run_wait_pct": 0.0} | states])
+
+
+def test_the_casebooks_process_is_bound_by_its_cpu_and_the_other_waits() -> None:
+    findings = found(chart_of(sample(CASEBOOK / "cpu/prstat-m.txt")))
+    assert list(findings) == ["process_on_one_cpu"]
+    finding = findings["process_on_one_cpu"]
+    assert finding.title == "oracle (pid 5221) uses the whole of one CPU"
+    assert finding.for_[0].figure == "oracle (pid 5221): user 100 %, 11 involuntary switches in an interval"
+    assert "asleep 69 %" in finding.against[0].figure
+    assert "waits" in finding.against[0].why
+
+
+@pytest.mark.parametrize(("usr_pct", "is_bound"), [(93.0, False), (94.0, True), (None, False)])
+def test_a_whole_cpu(usr_pct: float | None, *, is_bound: bool) -> None:
+    assert ("process_on_one_cpu" in found(process(usr_pct=usr_pct, sleep_pct=0.0))) is is_bound
+
+
+@pytest.mark.parametrize(("run_wait_pct", "waits"), [(9.9, False), (10.0, True), (None, False)])
+def test_waiting_for_a_cpu(run_wait_pct: float | None, *, waits: bool) -> None:
+    assert ("process_waits_for_cpu" in found(process(run_wait_pct=run_wait_pct))) is waits
+
+
+@pytest.mark.parametrize(("lock_pct", "waits"), [(19.9, False), (20.0, True), (None, False)])
+def test_waiting_for_locks(lock_pct: float | None, *, waits: bool) -> None:
+    assert ("process_waits_for_locks" in found(process(lock_pct=lock_pct))) is waits
+
+
+def test_processes_of_others_are_not_judged() -> None:
+    assert not found(process(usr_pct=99.0, command="java"))
+
+
+def test_sampled_sessions_tell_better() -> None:
+    findings = found(patient(backend={"usr_pct": 97.0, "sys_pct": 2.0, "run_wait_pct": 20.0}))
+    assert not {"process_on_one_cpu", "process_waits_for_cpu"} & findings.keys()
+
+
+def test_a_full_host_explains_it() -> None:
+    both = Chart.joined([chart_of_sample("prstat.m.txt"), chart_of_sample("vmstat.solaris.txt")])
+    findings = found(both)
+    assert next(iter(findings)) == "cpu_saturated"
+    assert findings["process_waits_for_cpu"].explained_by == "cpu_saturated"

@@ -1,0 +1,73 @@
+"""Queue depth: waiting in the host because the device is given few requests at a time."""
+
+from typing import Any
+
+import pytest
+
+from diagnose.patients import patient
+from doctord.chart.chart import Chart
+from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
+from latency_files import CASEBOOK, sample
+from read.unix.texts import chart_of, chart_of_sample
+
+CAPPED = {
+    "device": "c1t0d0", "reads_per_s": 310.0, "writes_per_s": 90.0, "host_queue": 12.0, "device_queue": 8.0,
+    "host_queue_ms": 30.0, "device_ms": 20.0, "busy_pct": 100.0,
+}  # fmt: skip
+
+
+def found(chart: Chart) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(chart).findings}
+
+
+def alone(**changes: Any) -> Chart:
+    rows = [CAPPED | changes | {"ts": second, "interval_s": 1.0} for second in range(1, 6)]
+    return Chart.from_rows(disk=[row | {"ts": row["ts"] * 1_000_000} for row in rows])
+
+
+def test_eight_at_a_time_are_too_few() -> None:
+    finding = found(alone())["queue_depth_low"]
+    assert finding.title == "12 requests to c1t0d0 wait in the host, which gives it 8 at a time"
+    assert (finding.impact, finding.confidence) == (None, 0.85)
+    assert finding.for_[0].figure == "12.0 requests waiting in the host"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"host_queue": 0.9},
+        {"host_queue_ms": 3.0},
+        {"device_queue": 32.0},
+        {"device_ms": 45.0},
+        {"host_queue": None},
+        {"host_queue_ms": None},
+    ],
+    ids=["nobody waits", "not felt", "deep already", "slow device", "not measured", "not timed"],
+)
+def test_queues_that_are_no_cause(changes: dict[str, Any]) -> None:
+    assert "queue_depth_low" not in found(alone(**changes))
+
+
+def test_a_queue_that_was_longer_before_is_not_capped() -> None:
+    longer = alone(device_queue=20.0, host_queue=0.0)
+    assert "queue_depth_low" not in found(Chart.joined([alone(), longer]))
+
+
+def test_with_sessions_it_must_be_felt() -> None:
+    waiting = {("User I/O", "DataFileRead"): 2.0}
+    finding = found(patient(extra={"disk": [CAPPED]}, time=waiting))["queue_depth_low"]
+    assert finding.impact == pytest.approx(1.0)
+    assert "queue_depth_low" not in found(patient(extra={"disk": [CAPPED]}, time={("CPU", "CPU"): 0.5}))
+
+
+def test_what_the_system_counts_itself_is_said() -> None:
+    finding = found(chart_of_sample("iostat_aix.D.txt"))["queue_depth_low"]
+    assert "its queue was found full 480 times per s" in [evidence.figure for evidence in finding.for_]
+    assert finding.confidence == 0.6, "one report says little"
+
+
+def test_the_casebooks_idle_disk_is_healthy() -> None:
+    diagnosis = diagnose(chart_of(sample(CASEBOOK / "queue_depth/iostat-xnM.txt")))
+    assert diagnosis.healthy
+    assert diagnosis.figures == (("c1t10d0 latency", "22.4 ms"),)
