@@ -1,0 +1,50 @@
+"""Oracle's other waits."""
+
+import pytest
+
+from diagnose.oracle_patients import START, found
+from doctord.chart.chart import Chart
+from doctord.diagnose.engine import diagnose
+
+
+@pytest.mark.parametrize(
+    ("event", "sure"),
+    [
+        ("direct path write", True),
+        ("Failed Logon Delay", True),
+        ("latch: redo allocation", False),
+        ("unheard of", False),
+    ],
+)
+def test_an_event_without_a_cause_of_its_own_is_named(event: str, *, sure: bool) -> None:
+    (finding,) = found(waits={event: (10.0, 30.0)}).values()
+    assert finding.cause == "other_waits"
+    assert (finding.confidence > 0.6) is sure
+    assert found(waits={event: (1.0, 30.0)}) == {}
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        "log file sync", "enq: TM - contention", "gc cr block lost", "free buffer waits", "cursor: pin S",
+        "resmgr:cpu quantum", "SQL*Net more data to client", "PX qref latch", "control file parallel write",
+        "db file scattered read", "read by other session", "latch: cache buffers chains", "local write wait",
+    ],
+)  # fmt: skip
+def test_what_another_cause_tells_is_not_told_twice(event: str) -> None:
+    findings = found(waits={event: (100.0, 30.0)})
+    assert findings
+    assert "other_waits" not in findings
+
+
+def test_the_latches_waited_for_are_named() -> None:
+    (finding,) = found(
+        waits={"latch: redo copy": (10.0, 30.0)}, figures={("v$latch.wait_time", "redo copy"): 0.2}
+    ).values()
+    assert any("redo copy" in item.figure for item in finding.for_)
+
+
+def test_other_servers_have_other_causes() -> None:
+    row = {"ts": START, "interval_s": 60.0, "db": "postgresql:5432", "kind": "foreground", "wait_class": "Lock",
+           "event": "tuple", "waited_s_per_s": 2.0}  # fmt: skip
+    assert diagnose(Chart.from_rows(wait=[row])).findings == ()
