@@ -179,18 +179,23 @@ class Statistics:
         found = [table.find(*((names,) if isinstance(names, str) else names)) for names in self.entity]
         if found[0] is None:
             return None
-        parts = [table.texts(column) for column in found if column is not None]
+        parts = [self._part(table, column) for column in found if column is not None]
         if len(parts) == 1:
             joined = filled_down(parts[0])
         else:
             joined = [self.glue.join(part for part in row if part) for row in zip(*parts, strict=True)]
-        if self.is_size:
-            joined = [name.replace(",", "") for name in joined]
         head = table.find(*self.head)
         if head is not None:
             pdbs = zip(table.texts(head), joined, strict=True)
             joined = [name if pdb in {None, ROOT} else f"{pdb}:{name}" for pdb, name in pdbs]
         return [None if name in SUMS or not name else name for name in joined]
+
+    def _part(self, table: ReportTable, column: int) -> list[str | None]:
+        texts = table.texts(column)
+        if not self.is_size:
+            return texts
+        numbers = table.numbers(column)
+        return [text if number is None else f"{number:.10g}" for text, number in zip(texts, numbers, strict=True)]
 
 
 def add_figure(
