@@ -3,6 +3,7 @@
 from doctord.read.collections import (
     atop,
     collectl,
+    csv_mapping,
     dated_figures,
     dstat,
     nmon,
@@ -19,6 +20,7 @@ from doctord.read.format import Format
 # Those that are surer of themselves come first.
 FORMATS: tuple[Format, ...] = (
     table_file,
+    csv_mapping,
     oswatcher,
     nmon,
     atop,
