@@ -55,3 +55,4 @@ def test_what_was_not_measured_is_null() -> None:
 def test_a_list_without_an_interval_stands_for_itself() -> None:
     wait = foreground(Chart.from_rows(wait=[_row(1, 50.0, 4.0, interval_s=None)]))[SYNC]
     assert wait.ms == pytest.approx(4.0)
+    assert wait.per_second is None

@@ -55,7 +55,8 @@ def _by_event(chart: Chart, kind: str) -> dict[str, Wait]:
         .with_columns(part=pl.col("weight") / pl.col("seconds"), count=pl.col("waits_per_s") * pl.col("weight"))
     )
     timed = pl.col("avg_wait_ms").is_not_null() & (pl.col("count") > 0)
-    known = pl.col("count").is_not_null().any()
+    # without an interval it is not known how many there were in a second of the clock
+    known = (pl.col("count").is_not_null() & pl.col("interval_s").is_not_null()).any()
     grouped = rows.group_by("event").agg(
         pl.col("wait_class").drop_nulls().last(),
         (pl.col("waited_s_per_s") * pl.col("part")).sum().alias("seconds_per_second"),

@@ -43,9 +43,9 @@ def events_like(case: Case, *beginnings: str) -> list[str]:
 
 def mean_ms(waits: Sequence[Wait]) -> float | None:
     """Mean duration over several events, weighted by their number; null when none is known."""
-    timed = [(wait.ms, wait.per_second) for wait in waits if wait.ms is not None and wait.per_second]
-    count = sum(per_second for _, per_second in timed)
-    return sum(ms * per_second for ms, per_second in timed) / count if count else None
+    timed = [(wait.ms, wait.seconds_per_second) for wait in waits if wait.ms and wait.seconds_per_second]
+    count = sum(seconds / ms for ms, seconds in timed)
+    return sum(seconds for _, seconds in timed) / count if count else None
 
 
 def waited(case: Case, *events: str, why: str = "") -> list[Evidence]:
@@ -129,9 +129,10 @@ def _leader(case: Case, figure: Figure, total: float, why: str) -> Evidence:
 
 
 def _told(wait: Wait) -> str:
-    often = "" if wait.per_second is None else f" {in_rate(wait.per_second)}"
-    long = "" if wait.ms is None else f" at {in_time(wait.ms / 1000)}"
-    return f"{wait.event}:{often}{long}" if often or long else f"{wait.event}: {wait.seconds_per_second:.3g} s per s"
+    long = "" if wait.ms is None else in_time(wait.ms / 1000)
+    if wait.per_second is None:
+        return f"{wait.event}: {long} each" if long else f"{wait.event}: {wait.seconds_per_second:.3g} s per s"
+    return f"{wait.event}: {in_rate(wait.per_second)}" + (f" at {long}" if long else "")
 
 
 def _of_time(part: float, why: str) -> str:

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from diagnose.oracle_patients import DB, found
+from doctord.chart.chart import Chart
+from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
+from doctord.read.formats import read_file
 
 CASEBOOK = Path(os.environ.get("DOCTORD_CASEBOOK", "../shared/casebook")) / "caching"
 MANY = {"db file sequential read": (2000.0, 1.0)}
@@ -89,6 +92,15 @@ def _casebook() -> dict[str, Finding]:
         figures={"instance_efficiency.Buffer Hit %": 99.88},
         extra={"memory": [{"total_bytes": 96 * 2**30, "available_bytes": 50 * 2**30}]},
     )
+
+
+def test_the_casebooks_list_of_top_events_as_it_stands() -> None:
+    if not CASEBOOK.is_dir():
+        pytest.skip(f"no casebook at {CASEBOOK}: set DOCTORD_CASEBOOK")
+    chart = Chart.from_batches(read_file(CASEBOOK / "statspack_top_events.txt").batches)
+    (finding,) = diagnose(chart).findings
+    assert finding.cause == "too_many_single_block_reads"
+    assert finding.title == "43 % of database time goes into single-block reads: 11 ms each"
 
 
 def test_the_casebooks_caching_case() -> None:

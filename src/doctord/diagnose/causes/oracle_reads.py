@@ -85,7 +85,8 @@ def too_many_single_block_reads(case: Case) -> Iterator[Finding]:
         ]
     )  # fmt: skip
     yield case.finding(
-        f"{in_share(part)} of database time goes into single-block reads: {in_rate(often)}, {ms:.2g} ms each",
+        f"{in_share(part)} of database time goes into single-block reads: {f'{in_rate(often)}, ' if often else ''}"
+        f"{ms:.2g} ms each",
         impact=part,
         confidence=0.85 if told else 0.7,
         for_=[*waited(case, *SINGLE), *told, *for_, *_spread(case, *SINGLE_TIMED)[0], *_free_memory(case)],
