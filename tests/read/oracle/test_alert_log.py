@@ -51,7 +51,6 @@ def test_events_are_the_same_in_every_form(name: str, zone: str | None) -> None:
         ("09:30:00", "error", "ORA-03136", "WARNING: inbound connection timed out (ORA-3136)"),
         ("10:16:40", "swapping", "host", "Heavy swapping detected"),
         ("10:18:20", "instance terminated", "instance", "terminated: error 484"),
-        ("10:18:20", "instance terminated", "instance", "terminated: PMON"),
         ("11:16:40", "restart", "instance", "started (normal)"),
     ]
     assert set(events["db"]) == {"oracle:shop"}

@@ -14,7 +14,8 @@
 
 `[csv]` also takes `separator` (found in the heading without it) and `decimal` (`,`). A `[[row]]` also takes `where`
 (`{ class = "cpu" }`: only lines that have these texts), `ago_s` (the figures are older by so much than the time of the
-line), and `interval_s`. A line whose figures are all empty yields no row: what was not measured is not zero.
+line), and `interval_s`. A line whose figures are all empty yields no row: what was not measured is not zero. Of `wait`,
+the time waited follows from waits and their mean where both are there.
 """
 
 import csv
@@ -101,7 +102,19 @@ class RowMapping:
         }
         texts = {name: FIELD.sub(lambda found: record.get(found[1], ""), text) for name, text in self.texts.items()}
         at = {"ts": at_us - round(self.ago_s * 1e6), "interval_s": self.interval_s}
-        return {**at, **{name: text or None for name, text in texts.items()}, **typed}
+        return completed(self.table, {**at, **{name: text or None for name, text in texts.items()}, **typed})
+
+
+def completed(table: str, row: dict[str, Any]) -> dict[str, Any]:
+    """A row of `wait` with the time waited where it follows from how often, and how long each.
+
+    >>> completed("wait", {"waits_per_s": 72.0, "avg_wait_ms": 25.0})["waited_s_per_s"]
+    1.8
+    """
+    often, each_ms = row.get("waits_per_s"), row.get("avg_wait_ms")
+    if table == "wait" and row.get("waited_s_per_s") is None and often is not None and each_ms is not None:
+        row["waited_s_per_s"] = often * each_ms / 1000
+    return row
 
 
 def sniff(head: str) -> bool:

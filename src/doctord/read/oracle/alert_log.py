@@ -26,6 +26,7 @@ from doctord.read.source import Source
 NAME = "Oracle alert logs"
 NO_TIME = "an event before any time of day is known"
 BATCH_ROWS = 20_000
+TERMINATED = "instance terminated"
 HOUR_S = 3600
 
 PHRASES = re.compile(
@@ -71,6 +72,7 @@ class AlertLog:
         self._tally = Tally(HOUR_S)
         self._parameters: LogLine | None = None  # the line after which they are printed
         self._waiting: tuple[LogLine, Event] | None = None  # for why no log could be allocated
+        self._is_down = False
 
     def batches(self) -> Iterator[Batch]:
         """All rows."""
@@ -118,6 +120,9 @@ class AlertLog:
         if line.at_us is None:
             self._source.skip(line.number, NO_TIME)
             return
+        if event.kind == TERMINATED and self._is_down:
+            return  # several processes tell of one end
+        self._is_down = event.kind == TERMINATED or (self._is_down and event.kind != "restart")
         if event.counted:
             key = f"{event.counted}|{event.of or ''}"
             self._tally.add(line.at_us, key)
