@@ -2,6 +2,7 @@
 
 from doctord.read.collections import (
     atop,
+    chart_csv,
     collectl,
     csv_mapping,
     dated_figures,
@@ -31,5 +32,6 @@ FORMATS: tuple[Format, ...] = (
     slabinfo,
     top,
     ps,
+    chart_csv,
     dated_figures,
 )
