@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -10,12 +9,12 @@ from hypothesis import strategies as st
 
 from doctord.errors import Refusal
 from doctord.read.collections.chart_csv import moment_of_cell
-from doctord.read.formats import Reading, read_file, read_source
 from latency_files import read_text
-from reading import figure, frame, picked, read_sample
+from reading import picked, read_sample
 from sources import text_source
 
 NINE = datetime(2012, 3, 1, 9, tzinfo=UTC)
+
 
 def test_columns_of_a_table_need_no_mapping() -> None:
     reading = read_sample("chart_csv.disk.csv")
