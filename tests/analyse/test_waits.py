@@ -56,3 +56,7 @@ def test_a_list_without_an_interval_stands_for_itself() -> None:
     wait = foreground(Chart.from_rows(wait=[_row(1, 50.0, 4.0, interval_s=None)]))[SYNC]
     assert wait.ms == pytest.approx(4.0)
     assert wait.per_second is None
+
+
+def test_an_event_without_a_name_is_left_out() -> None:
+    assert foreground(Chart.from_rows(wait=[_row(1, 5.0, 1.0, event=None), _row(1, 5.0, 1.0)])).keys() == {SYNC}

@@ -50,6 +50,7 @@ def _weighted(chart: Chart) -> pl.DataFrame:
 def _by_event(chart: Chart, kind: str) -> dict[str, Wait]:
     rows = (
         _weighted(chart)
+        .drop_nulls("event")
         .filter((pl.col("kind") == kind) | pl.col("kind").is_null())
         .join(reported(chart), on=INSTANCE, nulls_equal=True)
         .with_columns(part=pl.col("weight") / pl.col("seconds"), count=pl.col("waits_per_s") * pl.col("weight"))

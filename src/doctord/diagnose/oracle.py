@@ -94,7 +94,7 @@ def readers(case: Case, most: int = MOST_NAMED) -> list[Evidence]:
         Evidence(
             "statement",
             f"statement_id = '{one.statement_id}'",
-            f"{one.statement_id}: {in_rate(blocks)} of blocks"
+            f"{one.statement_id}: {in_rate(blocks, 'blocks')}"
             + (f", {in_share(blocks / total)} of all" if total else ""),
             "",
             f"a statement that reads: {shortened(one.text or '')}",

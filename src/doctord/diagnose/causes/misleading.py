@@ -59,7 +59,7 @@ def _wait_io(case: Case) -> list[Evidence]:
     why = (
         "idle time while some I/O is outstanding: it grows when a machine can do more I/O, and falls when CPUs are busy"
     )
-    return [Evidence("cpu", "wait_io_pct", f"{waiting:.0f} % wait I/O", "none would do", why)]
+    return [Evidence("cpu", "wait_io_pct", f"{waiting:.0f} % wait I/O", "", why)]
 
 
 def _load(case: Case) -> list[Evidence]:
@@ -73,9 +73,7 @@ def _load(case: Case) -> list[Evidence]:
     ):
         return []
     why = "it counts tasks that run, that wait for a CPU and, on Linux, for a disk: it is no utilisation"
-    return [
-        Evidence("statistic", f"name = '{figures['name'][0]}'", f"a load average of {load:.1f}", "none would do", why)
-    ]
+    return [Evidence("statistic", f"name = '{figures['name'][0]}'", f"a load average of {load:.1f}", "", why)]
 
 
 def _cross_calls(case: Case) -> list[Evidence]:
@@ -83,7 +81,7 @@ def _cross_calls(case: Case) -> list[Evidence]:
     if calls is None or calls < CROSS_CALLS_PER_S:
         return []
     why = "they grow with throughput, and with what the system does on the side: no time is in them"
-    return [Evidence("cpu", "xcalls_per_s", in_rate(calls, "cross calls"), "none would do", why)]
+    return [Evidence("cpu", "xcalls_per_s", in_rate(calls, "cross calls"), "", why)]
 
 
 def _ratio(case: Case) -> list[Evidence]:
@@ -95,4 +93,4 @@ def _ratio(case: Case) -> list[Evidence]:
         return []
     name, value = ratios.row(0, named=True)["name"], ratios.row(0, named=True)["value"]
     why = "a ratio of counts: 99.88 % stood beside 43 % of the time in reads"
-    return [Evidence("statistic", f"name = '{name}'", f"{name.removeprefix(RATIOS)} {value:.2f}", "none would do", why)]
+    return [Evidence("statistic", f"name = '{name}'", f"{name.removeprefix(RATIOS)} {value:.2f}", "", why)]

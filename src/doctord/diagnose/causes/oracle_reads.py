@@ -166,7 +166,9 @@ def _spread(case: Case, *events: str) -> tuple[list[Evidence], bool]:
         found = reading(drawn)
         few_slow |= any(mode.share < 0.5 < mode.time_share for mode in found.modes)
         rows = f"subject = '{subject.name}' and db = '{subject.db}'"
-        told += [Evidence("latency", rows, sentence, "", "its histogram") for sentence in found.sentences]
+        told += [
+            Evidence("latency", rows, sentence.rstrip("."), "", "by its histogram") for sentence in found.sentences
+        ]
     return told, few_slow
 
 
@@ -189,7 +191,7 @@ def _ratio(case: Case) -> list[Evidence]:
         return []
     reads = "" if logical is None else f" (one block in {logical:,.0f} was read)"
     return [
-        Evidence("statistic", f"name = '{RATIO}'", f"buffer hit ratio {ratio:.2f} %{reads}", "none would do",
+        Evidence("statistic", f"name = '{RATIO}'", f"buffer hit ratio {ratio:.2f} %{reads}", "",
                  "no evidence: a ratio of counts; the reads that are left take this time")
     ]  # fmt: skip
 
