@@ -1,9 +1,12 @@
 """prstat in all its layouts."""
 
+from pathlib import Path
+
 import pytest
 
-from latency_files import CASEBOOK, sample
-from read.unix.texts import chart_of, chart_of_sample, values
+from doctord.chart.chart import Chart
+from latency_files import CASEBOOK, read_text, sample
+from read.unix.texts import SAMPLES, chart_of, chart_of_sample, values
 
 
 def test_microstates() -> None:
@@ -49,3 +52,26 @@ def test_a_process_is_the_sum_of_its_threads() -> None:
     assert values(found, "prstat.lwp.LCK", "1300/12 java") == [80.0]
     (rates,) = chart_of_sample("prstat.mL.txt", every_s=5.0).frame("process").to_dicts()
     assert rates["vcsw_per_s"] == 30.0
+
+
+@pytest.mark.parametrize(("printed", "count"), [("999", 999.0), ("15K", 15000.0), (".3M", 3e5), (".12M", 1.2e6)])
+def test_large_counts(tmp_path: Path, printed: str, count: float) -> None:
+    """As prstat's Format_num prints them: hundred thousands behind a point."""
+    text = (SAMPLES / "prstat.m.txt").read_text().replace(" 2K ", f" {printed} ")
+    found = Chart.from_batches(read_text(tmp_path, text).batches)
+    assert values(found, "prstat.SCL", "1201 oracle") == [count, count]
+
+
+def test_threads_by_user(tmp_path: Path) -> None:
+    text = """Please wait...
+   PID USERNAME  SIZE   RSS STATE  PRI NICE      TIME  CPU LGRP PROCESS/LWPID
+  1201 oracle     20G   11G cpu3    10    0   0:12:59 3.1%    1 oracle/1
+  NLWP USERNAME  SWAP   RSS MEMORY      TIME  CPU
+   812 oracle     30G   22G    68%   1:10:00  26%
+Total: 118 processes, 812 lwps, load averages: 1.20, 1.10, 1.05
+"""
+    reading = read_text(tmp_path, text)
+    found = Chart.from_batches(reading.batches)
+    assert reading.skipped_lines == 0
+    assert values(found, "prstat.user.NLWP", "oracle") == [812.0]
+    assert values(found, "prstat.lwp.CPU", "1201/1 oracle") == [3.1]

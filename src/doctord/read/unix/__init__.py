@@ -23,6 +23,7 @@ from doctord.read.unix import (
     mpstat_unix,
     pidstat,
     prstat,
+    sysstat_json,
     trapstat,
     uptime,
     vmstat,
@@ -55,6 +56,7 @@ TOOLS: tuple[Tool, ...] = (
     lparstat,
     free,
     vxtrace,
+    sysstat_json,
     kstat,
     uptime,
 )

@@ -28,7 +28,7 @@ def number(text: str, thousand: float = 1024.0) -> float | None:
         if text in NOT_MEASURED:
             return None
         raise ValueError(f"{text!r} is no number")
-    value = float(found[1].replace(",", "."))
+    value = float(found[1].replace(",", ".")) or 0.0  # Solaris prints -0
     return value * thousand ** POWERS[found[2].upper()] if found[2] else value
 
 

@@ -136,7 +136,7 @@ def _take(row: Row) -> None:
         del names[at]
         device = words.pop(at) if at < len(words) else ""
         figures = {name: _figure(name, word) for name, word in zip(names, words, strict=True)}
-        DISKS.fill(row.report, "disk", _timed(figures), device, device=device)
+        DISKS.fill(row.report, "disk", timed(figures), device, device=device)
 
 
 def _figure(name: str, word: str) -> float | None:
@@ -147,6 +147,7 @@ def _figure(name: str, word: str) -> float | None:
     return value / next((unit for letters, unit in (("kB", KIB), ("MB", MIB)) if letters in name), 1.0)
 
 
-def _timed(figures: dict[str, float | None]) -> dict[str, float | None]:
+def timed(figures: dict[str, float | None]) -> dict[str, float | None]:
+    """Figures of a device without the times of requests that it did not serve, which are printed as 0."""
     idle = [time for time, counts in TIME_OF.items() if not any(figures.get(c, 1.0) for c in counts)]
     return figures | {time: None for time in idle if not figures.get(time)}

@@ -33,6 +33,7 @@ SOLARIS = Layout(
         "usr": ("usr_pct", 1.0),
         "sys": ("sys_pct", 1.0),
         "wt": ("wait_io_pct", 1.0),
+        "st": ("steal_pct", 1.0),
         "idl": ("idle_pct", 1.0),
     },
     dict.fromkeys(("minf", "mjf", "ithr", "smtx", "srw"), PER_S),

@@ -44,10 +44,11 @@ UNITS = {
 } | dict.fromkeys(("USR", "SYS", "TFL", "DFL", "LCK", "SLP", "LAT"), ("pct", "gauge", 1.0))
 PROCESSES = Layout("solaris", "prstat", PLACES, UNITS)
 THREADS = Layout("solaris", "prstat.lwp", {}, UNITS)
-SUMS = {"ZONEID": "zone", "PROJID": "project", "TASKID": "task", "NPROC": "user"}
+SUMS = {"ZONEID": "zone", "PROJID": "project", "TASKID": "task", "NPROC": "user", "NLWP": "user"}
 PROCESS_COLUMNS = ("PROCESS/NLWP", "PROCESS/LWPID", "PROCESS/LWPNAME")
-WORDS = frozenset({"PID", "USERNAME", "STATE", "PRI", "NICE", *PROCESS_COLUMNS})
+WORDS = frozenset({"PID", "USERNAME", "STATE", "PRI", "NICE", "LGRP", *PROCESS_COLUMNS})
 TOTAL = re.compile(r"Total: (\d+) processes, (\d+) lwps, load averages: ([\d.]+), ([\d.]+), ([\d.]+)")
+HUNDRED_THOUSANDS = re.compile(r"\.(\d+)M$")
 TIME = re.compile(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)$")
 
 
@@ -69,7 +70,8 @@ def read(source: Source) -> Iterator[Batch]:
 
 def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:
     """Each report of the text."""
-    return reports_of(headed_rows(lines, source, day, _heading, since_boot=False), _take, source)
+    rows = headed_rows(lines, source, day, _heading, titles=("Please wait",), since_boot=False)
+    return reports_of(rows, _take, source)
 
 
 def _take(row: Row) -> None:
@@ -90,7 +92,7 @@ def _take(row: Row) -> None:
         kind = SUMS[row.part]
         named = "USERNAME" if kind == "user" else row.names[-1]
         figures = {name: _figure(name, word) for name, word in cells.items() if name not in {named, row.part}}
-        figures["NPROC"] = number(cells["NPROC"])
+        figures |= {name: number(cells[name]) for name in ("NPROC", "NLWP") if name in cells}
         Layout("solaris", f"prstat.{kind}", {}, UNITS).fill(row.report, "statistic", figures, cells[named])
 
 
@@ -122,7 +124,9 @@ def _add_thread(report: Report, pid: int, figures: dict[str, float | None]) -> N
 
 def _figure(name: str, word: str) -> float | None:
     if name in COUNTS:
-        return number(word, 1000.0)
+        # From 100000 on hundred thousands stand behind a point: `.3M`, and `.12M` for 1.2 million.
+        hundreds = HUNDRED_THOUSANDS.match(word)
+        return int(hundreds[1]) * 1e5 if hundreds else number(word, 1000.0)
     time = TIME.match(word) if name == "TIME" else None
     if time is None:
         return number(word)

@@ -16,8 +16,8 @@ from doctord.read.unix.report import Line, Report, placed
 
 NAME = "trapstat -t and -T"
 
-HEADING = re.compile(r"cpu\s+m(?:\s+size)?\s*\|\s*itlb-miss\s+%tim\s+itsb-miss\s+%tim\s*\|\s*dtlb-miss")
-WHERE = re.compile(r"\s*(?:(?P<all>ttl)|(?P<cpu>\d+)\s+(?P<mode>[uk])(?:\s+(?P<size>\d+[kmg]))?(?:\s+\w+)?)\s*$")
+HEADING = re.compile(r"cpu(?:\s+m(?:\s+size)?)?\s*\|\s*itlb-miss\s+%tim\s+itsb-miss\s+%tim\s*\|\s*dtlb-miss")
+WHERE = re.compile(r"\s*(?:(?P<all>ttl)|(?P<cpu>\d+)(?:\s+(?P<mode>[uk]))?(?:\s+(?P<size>\d+[kmg]))?)\s*$")
 MODES = {"u": "user", "k": "kernel"}
 COLUMNS = (
     "itlb_misses_per_s", "itlb_pct", "itsb_misses_per_s", "itsb_pct",

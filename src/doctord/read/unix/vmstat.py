@@ -62,6 +62,7 @@ def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> I
             source.skip(number, "neither a heading nor figures of vmstat")
 
 
+NO_DISK = "--"
 TIME_NAMES = ["cpu hr", "cpu mi", "cpu se"]
 
 
@@ -95,5 +96,7 @@ def _take(
     memory.fill(report, "memory", {name: value for name, value in figures.items() if name not in cpu})
     for place, disk in enumerate(disks, 1):
         for name, value in disk.items():
+            if name == NO_DISK:
+                continue
             report.statistic(memory.component, "vmstat.disk", value, "per_s", kind="rate", entity=f"{place} {name}")
     return True
