@@ -32,11 +32,9 @@ ALL = "\0all"
 TIME = r"(\d\d-\w{3}-\d{4} \d\d:\d\d:\d\d)(?::\d+)?"
 REQUEST = re.compile(rf"{TIME} \* ")
 BEGINS = re.compile(rf"^(?:{TIME} \* |TNSLSNR for |TIMESTAMP \* CONNECT DATA )", re.MULTILINE)
-RESULT = re.compile(r"\* (?P<command>[\w<>? ]+?)(?: \* (?P<service>[^*\s]+))? \* (?P<code>\d+)\s*$")
 ERROR = re.compile(r"^\s*(TNS-\d{5}): (.*)")
 START = re.compile(rf"^TNSLSNR for .* on {TIME}")
-PROGRAM = re.compile(r"\(PROGRAM=([^()]*)\)")
-HOST = re.compile(r"\(HOST=([^()]*)\)")
+PATH = re.compile(r".*[\\/]")
 
 
 def sniff(head: str) -> bool:
@@ -85,20 +83,22 @@ class ListenerLog:
 
     def _request(self, line: LogLine, stamp: str) -> None:
         at_us = self._moment(line.number, stamp)
-        result = RESULT.search(line.text)
+        parts = line.text.rstrip().split(" * ")[1:]
         self._refusal = False
         if at_us is None:
             return
-        if result is None:
+        if not parts or not parts[-1].isdecimal():
             self._source.skip(line.number, NOT_A_RESULT)
             return
-        code = int(result["code"])
+        # TIME * [CONNECT_DATA *] [ADDRESS *] COMMAND * [SERVICE *] CODE
+        command, *service = [part for part in parts[:-1] if not part.startswith("(")] or ["unknown"]
+        code = int(parts[-1])
         for tally in (self._established, self._refused, self._clients, self._refused_clients):
             tally.saw(at_us)
-        if result["command"] == "establish":
-            self._connection(at_us, line.text, result["service"] or "(none)", code)
+        if command == "establish":
+            self._connection(at_us, line.text, service[0] if service else "(none)", code)
         elif code:
-            self._events.append(_event(at_us, "error", f"TNS-{code:05}", result["command"]))
+            self._events.append(_event(at_us, "error", f"TNS-{code:05}", command))
         self._refusal = bool(code)
 
     def _connection(self, at_us: int, text: str, service: str, code: int) -> None:
@@ -150,9 +150,15 @@ def client_of(text: str) -> str:
     'app.exe on 10.0.0.1'
     """
     data, _, address = text.partition(") * (ADDRESS")
-    program, hosts = PROGRAM.search(data), HOST.findall(address) or HOST.findall(data)
-    name = re.split(r"[\\/]", program[1])[-1].partition("@")[0] if program else ""
-    return f"{name or 'unknown program'} on {hosts[0] if hosts else 'unknown host'}"
+    program = PATH.sub("", _part(data, "(PROGRAM=")).partition("@")[0]
+    host = _part(address, "(HOST=") or _part(data, "(HOST=")
+    return f"{program or 'unknown program'} on {host or 'unknown host'}"
+
+
+def _part(text: str, key: str) -> str:
+    """What stands after a key, up to the bracket; empty where it is not there."""
+    begin = text.find(key) + len(key)
+    return text[begin : text.find(")", begin)] if begin >= len(key) else ""
 
 
 def _rate(name: str, of: Counted) -> dict[str, Any]:
