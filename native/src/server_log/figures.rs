@@ -49,6 +49,8 @@ pub const TOO_MANY: Figure = count("log.connections_refused");
 
 pub const DEADLOCKS: Figure = count("pg_stat_database.deadlocks");
 pub const LOCK_WAITS: Figure = count("log.lock_waits");
+pub const LOCKS_ACQUIRED: Figure = count("log.locks_acquired");
+pub const LOCK_WAIT_TIME: Figure = seconds_of_us("log.lock_wait_time");
 pub const TEMP_FILES: Figure = count("pg_stat_database.temp_files");
 pub const TEMP_BYTES: Figure = bytes("pg_stat_database.temp_bytes");
 pub const ARCHIVE_FAILURES: Figure = count("pg_stat_archiver.failed_count");

@@ -229,8 +229,8 @@ fn guess(prefix: &[u8], known: Option<(&[u8], &[u8])>) -> String {
         } else if let Some(word) = BRACKETED.iter().find(|word| rest.starts_with(word)) {
             guessed.push_str(named(&guessed, rest, word.len()).unwrap_or("%i"));
             at += word.len();
-        } else if is_token(rest[0]) {
-            let length = rest.iter().take_while(|byte| is_token(**byte)).count();
+        } else if is_token(rest[0]) && !matches!(rest[0], b'.' | b'-') {
+            let length = word_length(rest, known);
             let word = &rest[..length];
             if rest.get(length) == Some(&b'=') {
                 guessed.push_str(&String::from_utf8_lossy(word));
@@ -254,6 +254,20 @@ fn guess(prefix: &[u8], known: Option<(&[u8], &[u8])>) -> String {
     }
     mark_moment(&mut guessed, &moments);
     guessed
+}
+
+/// Length of the word at the beginning: of a name that is known, else up to a sign that no name is likely to have.
+fn word_length(text: &[u8], known: Option<(&[u8], &[u8])>) -> usize {
+    let ends_at = |length: usize| {
+        text.get(length)
+            .is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
+    };
+    let names = known.into_iter().flat_map(|(user, database)| [user, database]);
+    let found = names
+        .filter(|name| text.starts_with(name) && ends_at(name.len()))
+        .map(<[u8]>::len)
+        .max();
+    found.unwrap_or_else(|| text.iter().take_while(|byte| is_token(**byte)).count())
 }
 
 /// The escape of a word by what stands beside it.
@@ -294,6 +308,9 @@ fn named(before: &str, rest: &[u8], length: usize) -> Option<&'static str> {
 
 /// Of two moments the later one is that of the line: a session begins before. `%m` alone has milliseconds.
 fn mark_moment(guessed: &mut String, moments: &[(bool, i64, usize)]) {
+    if guessed.contains("%n") {
+        return;
+    }
     let of_line = moments
         .iter()
         .rev()

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::entry::Severity;
-use super::figures::{Figure, MESSAGES};
+use super::figures::{Figure, LOCK_WAIT_TIME, LOCKS_ACQUIRED, MESSAGES};
 use super::moment::Moment;
 use super::sheet::Sheet;
 use super::tally::{MINUTE_US, Minute, Tally, Use};
@@ -18,6 +18,9 @@ use crate::table::Layout;
 const QUARTER_US: i64 = 15 * MINUTE_US;
 /// The least that the first and last interval are taken to last: a few lines of one moment tell no rate.
 const SHORTEST_US: i64 = 1_000_000;
+
+/// A log tells of waits for locks only: what else statements waited for is not known.
+const REST_OF_STATEMENTS: &str = "statements, but for their waits for locks";
 
 /// What all rows of a log share.
 pub struct Patient {
@@ -117,6 +120,8 @@ pub fn rows(tallies: &[&Tally], patient: &Patient, place: Bound<'_, PyAny>) -> P
         .flat_map(|tally| tally.texts.iter().map(|(id, text)| (*id, text.as_str())))
         .collect();
     let mut writing = Writing::new(patient).map_err(value_error)?;
+    let has = |part: fn(&Whole) -> bool| minutes.values().any(part);
+    writing.is_timed = has(|minute| !minute.durations.is_empty()) && has(|minute| !minute.waits.is_empty());
     for (end_us, minute) in &minutes {
         let interval = clipped(*end_us, first, last);
         writing.minute(interval, minute, &texts).map_err(value_error)?;
@@ -137,6 +142,8 @@ fn clipped(end_us: i64, first: i64, last: i64) -> Interval {
 
 struct Writing<'a> {
     patient: &'a Patient,
+    /// The log tells waits, and the time of the statements that waited.
+    is_timed: bool,
     statistic: Sheet,
     statement: Sheet,
     latency: Sheet,
@@ -158,6 +165,7 @@ impl<'a> Writing<'a> {
             event: sheet("event")?,
             setting: sheet("setting")?,
             patient,
+            is_timed: false,
         })
     }
 
@@ -173,8 +181,10 @@ impl<'a> Writing<'a> {
         for ((database, id), used) in &minute.statements {
             self.used(interval, database.as_deref(), *id, used, texts)?;
         }
-        for (event, (count, us)) in &minute.waits {
-            self.waited(interval, event, *count, *us)?;
+        if self.is_timed {
+            self.waits(interval, minute)?;
+        } else {
+            self.lock_waits(interval, minute)?;
         }
         for (bucket, (count, ns)) in &minute.durations {
             self.bucket(interval, *bucket, *count, *ns)?;
@@ -245,18 +255,41 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
-    fn waited(&mut self, interval: Interval, event: &str, count: i64, us: i64) -> Done {
-        let concurrency = matches!(event, "extend" | "page" | "frozenid");
+    /// Waits for locks as a part of the time of statements, and what is left of that time.
+    fn waits(&mut self, interval: Interval, minute: &Whole) -> Done {
+        let statements_us = minute.durations.values().map(|(_, ns)| ns / 1000).sum::<i64>();
+        let waited_us = minute.waits.values().map(|(_, us)| us).sum::<i64>();
+        for (event, (count, us)) in &minute.waits {
+            let concurrency = matches!(*event, "extend" | "page" | "frozenid");
+            let class = if concurrency { "Concurrency" } else { "Application" };
+            self.waited(interval, class, event, *us)?;
+            self.wait.f64("waits_per_s", *count as f64 / interval.seconds)?;
+            self.wait.f64("avg_wait_ms", *us as f64 / 1e3 / *count as f64)?;
+            self.wait.end();
+        }
+        if statements_us > waited_us {
+            self.waited(interval, "Unaccounted", REST_OF_STATEMENTS, statements_us - waited_us)?;
+            self.wait.end();
+        }
+        Ok(())
+    }
+
+    fn waited(&mut self, interval: Interval, class: &str, event: &str, us: i64) -> Done {
         let row = &mut self.wait;
         row.begin(interval.ts_us, Some(interval.seconds))?;
         row.str("db", &self.patient.db)?;
-        row.str("wait_class", if concurrency { "Concurrency" } else { "Application" })?;
+        row.str("wait_class", class)?;
         row.str("event", event)?;
         row.str("kind", "foreground")?;
-        row.f64("waits_per_s", count as f64 / interval.seconds)?;
-        row.f64("avg_wait_ms", us as f64 / 1e3 / count as f64)?;
-        row.f64("waited_s_per_s", us as f64 / 1e6 / interval.seconds)?;
-        row.end();
+        row.f64("waited_s_per_s", us as f64 / 1e6 / interval.seconds)
+    }
+
+    /// Waits for locks where nothing tells the whole that they are a part of.
+    fn lock_waits(&mut self, interval: Interval, minute: &Whole) -> Done {
+        for (event, (count, us)) in &minute.waits {
+            self.rate(interval, &LOCKS_ACQUIRED, Some(event), *count)?;
+            self.rate(interval, &LOCK_WAIT_TIME, Some(event), *us)?;
+        }
         Ok(())
     }
 

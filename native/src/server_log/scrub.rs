@@ -176,7 +176,7 @@ impl Scrubber<'_> {
         self.space();
     }
 
-    /// `$tag$ ... $tag$`; anything else that begins with a dollar is a sign.
+    /// `$tag$ ... $tag$`; behind `$$` all is taken for a constant; anything else that begins with a dollar is a sign.
     fn dollar(&mut self) {
         let text = self.text;
         let before = self.at.checked_sub(1).map(|at| text[at]);
@@ -189,7 +189,7 @@ impl Scrubber<'_> {
         }
         let tag = &text[self.at..self.at + length + 2];
         let body = self.at + tag.len();
-        let close = memchr::memmem::find(&text[body..], tag);
+        let close = memchr::memmem::find(&text[body..], tag).filter(|_| length > 0);
         self.constant(close.map_or(text.len(), |close| body + close + tag.len()));
     }
 

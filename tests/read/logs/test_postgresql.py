@@ -2,13 +2,15 @@
 
 import re
 from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from doctord.chart.chart import Chart
 from doctord.read.formats import Reading, read_file
-from latency_files import CORPUS, sample
+from latency_files import CORPUS, read_text, sample
 
 
 def total(reading: Reading, name: str) -> float:
@@ -49,3 +51,82 @@ def test_statements_of_the_corpus_are_those_of_pgbench() -> None:
     assert calls["SELECT abalance FROM pgbench_accounts WHERE aid = ?;"] == raw.count("statement: SELECT abalance")
     assert calls["END;"] == raw.count("statement: END;")
     assert set(rows["database"]) == {"postgres"}
+
+
+WAITS = """\
+2026-11-21 09:30:01.000 CET [1] LOG:  process 1 acquired ExclusiveLock on tuple (0,1) of relation 16384 after 2500.5 ms
+2026-11-21 09:30:02.000 CET [2] LOG:  process 2 acquired ShareLock on virtual transaction 3/4 after 1000 ms
+2026-11-21 09:31:02.000 CET [2] LOG:  process 2 acquired AccessShareLock on relation 16384 of database 5 after 1000 ms
+cp: cannot stat '/archive/000000010000000000000007': No such file or directory
+2026-11-21 09:31:03.000 CET [3] LOG:  archive command failed with exit code 1
+2026-11-21 09:31:03.000 CET [3] DETAIL:  The failed archive command was: cp secret
+2026-11-21 09:31:04.000 CET [3] LOG:  parameter "primary_conninfo" changed to "host=a password=secret"
+2026-11-21 09:31:05.000 CET [3] LOG:  autom"""
+
+
+def test_lock_waits_without_durations_are_no_part_of_a_whole(tmp_path: Path) -> None:
+    reading = read_text(tmp_path, WAITS, zone="Europe/Paris")
+    chart = Chart.from_batches(reading.batches)
+    assert "wait" not in chart.tables or chart.frame("wait").is_empty()
+    rows = chart.frame("statistic").filter(pl.col("name") == "log.lock_wait_time").sort("ts", "entity")
+    waited = rows.select("ts", "entity", pl.col("value") * pl.col("interval_s")).rows()
+    first, last = (datetime(2026, 11, 21, 8, 31, second, tzinfo=UTC) for second in (0, 4))
+    assert waited == [
+        (first, "tuple", pytest.approx(2.5005)),
+        (first, "virtualxid", pytest.approx(1)),
+        (last, "relation", pytest.approx(1)),
+    ]
+    assert rows["interval_s"].to_list() == [59.0, 59.0, 4.0]  # as far as the log goes
+    assert total(reading, "pg_stat_archiver.failed_count") == pytest.approx(1)
+
+
+def test_lines_of_others_are_skipped_and_a_cut_line_is_noted(tmp_path: Path) -> None:
+    reading = read_text(tmp_path, WAITS, zone="Europe/Paris")
+    assert [(skipped.line, skipped.reason.partition(":")[0]) for skipped in reading.skipped] == [
+        (4, "no line of the server's")
+    ]
+    assert [note for note in reading.notes if "ends within a line" in note]
+
+
+def test_secrets_of_settings_and_commands_stay(tmp_path: Path) -> None:
+    chart = Chart.from_batches(read_text(tmp_path, WAITS, zone="Europe/Paris").batches)
+    assert chart.frame("setting").select("name", "value").rows() == [("primary_conninfo", "(set, not shown)")]
+    assert "secret" not in "".join(chart.frame(name).write_csv() for name in chart.tables)
+
+
+def test_old_and_new_words_of_checkpoints_and_vacuum(tmp_path: Path) -> None:
+    text = """\
+2026-11-21 09:30:00.500 UTC [1] LOG:  checkpoint starting: xlog
+2026-11-21 09:30:01.000 UTC [1] LOG:  checkpoint complete: wrote 10 buffers (0.1%); 1 transaction log file(s) added, \
+2 removed, 3 recycled; write=1.500 s, sync=0.250 s, total=2.000 s; sync files=4, longest=0.125 s, average=0.062 s
+2026-11-21 09:30:02.000 UTC [1] LOG:  checkpoint complete: wrote 20 buffers (0.1%), wrote 3 SLRU buffers; 0 WAL \
+file(s) added, 0 removed, 1 recycled; write=0.5 s, sync=0.05 s, total=0.6 s; sync files=1, longest=0.05 s, \
+average=0.05 s; distance=16384 kB, estimate=20000 kB; lsn=0/1, redo lsn=0/1
+2026-11-21 09:30:03.000 UTC [2] LOG:  automatic aggressive vacuum to prevent wraparound of table "a.b.c": index scans: 2
+\tpages: 1 removed, 52 remain, 0 skipped due to pins
+\ttuples: 20 removed, 1000 remain, 7 are dead but not yet removable, oldest xmin: 5
+\tbuffer usage: 236 hits, 2 reads, 63 dirtied
+\tsystem usage: CPU 0.25s/0.50u sec elapsed 3.00 sec
+"""
+    reading = read_text(tmp_path, text)
+    expected = {
+        "pg_stat_checkpointer.num_requested": 1,
+        "log.checkpoints_complete": 2,
+        "pg_stat_checkpointer.buffers_written": 30,
+        "pg_stat_checkpointer.write_time": 2000,
+        "pg_stat_checkpointer.sync_time": 300,
+        "log.wal_files_added": 1,
+        "log.wal_files_removed": 2,
+        "log.wal_files_recycled": 4,
+        "log.autovacuum_to_prevent_wraparound": 1,
+        "log.autovacuum_index_scans": 2,
+        "log.autovacuum_rows_removed": 20,
+        "log.autovacuum_buffers_read": 2,
+        "log.autovacuum_cpu_time": 0.75,
+        "log.autovacuum_time": 3,
+    }
+    assert {name: total(reading, name) for name in expected} == pytest.approx(expected)
+    gauges = Chart.from_batches(reading.batches).frame("statistic").filter(pl.col("kind") == "gauge")
+    values = dict(gauges.filter(pl.col("ts").dt.second() > 1).select("name", "value").rows())
+    assert values["log.checkpoint_distance"] == 16384 * 1024
+    assert values["log.autovacuum_rows_dead_not_removable"] == 7

@@ -133,6 +133,9 @@ def test_who_waited_for_whom(chart: Chart, text: str) -> None:
     acquired = [float(after) for after in re.findall(r"acquired ShareLock on transaction \d+ after ([\d.]+) ms", text)]
     assert waits == pytest.approx(len(acquired))
     assert waited == pytest.approx(sum(acquired) / 1000)
+    executed = [float(ms) for ms in re.findall(r"duration: ([\d.]+) ms  (?:statement|execute)", text)]
+    every = chart.frame("wait")
+    assert (every["waited_s_per_s"] * every["interval_s"]).sum() == pytest.approx(sum(executed) / 1000)
 
 
 def test_a_deadlock_is_told_with_its_statements(chart: Chart) -> None:

@@ -15,7 +15,9 @@ counts in a view of its own is called as in that view; the rest is called `log.N
 - `statistic`: checkpoints (`pg_stat_checkpointer.*`; `log.checkpoint_distance`, bytes), `pg_stat_database.deadlocks`,
   `.temp_files`, `.temp_bytes`, `.sessions`; connections, session time, autovacuum by table, `log.errors` by severity,
   SQLSTATE and message, `log.messages` by severity.
-- `wait`: locks that were waited for longer than deadlock_timeout (log_lock_waits), counted when they were got.
+- `wait`: locks that were waited for longer than deadlock_timeout (log_lock_waits), counted when they were got, and, of
+  class `Unaccounted`, the rest of the time of the statements that were logged. Where no durations are logged there is
+  no whole that the waits are part of: then they are `log.locks_acquired` and `log.lock_wait_time`.
 - `event`: checkpoint, lock wait (who waits, for what, held by whom), deadlock, restart, settings change, connection
   refused, disk full, out of memory, replication, error (PANIC). `setting`: parameters that a reload changed.
 
@@ -33,7 +35,7 @@ from doctord.read.source import Source
 NAME = "PostgreSQL server log"
 
 _SEVERITY = r"(?:DEBUG[1-5]|LOG|INFO|NOTICE|WARNING|ERROR|FATAL|PANIC)"
-_TIME = r"(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b\d{10}\.\d{3}\b)"
+_TIME = r"(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b\d{10}\.\d{3}(?!\d))"
 _STDERR = re.compile(rf"^(?!\t)[^\n]*?{_TIME}[^\n]*?\b{_SEVERITY}:  ", re.MULTILINE)
 _SYSLOG = re.compile(
     rf"^(?:[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d|\d{{4}}-\d\d-\d\dT\S+) (\S+) [^\n\[]*\[\d+\]: \[\d+-\d+\] "
