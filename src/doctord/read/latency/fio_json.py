@@ -4,12 +4,13 @@ A bin is named by its middle (`plat_idx_to_val` in fio's stat.c): 64 of them for
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
 from doctord._native import Batch
 from doctord.chart.rows import rows
+from doctord.read.latency import fio_figures
 from doctord.read.source import Source
 
 NAME = "fio's JSON"
@@ -26,7 +27,7 @@ def sniff(head: str) -> bool:
 
 
 def read(source: Source) -> Iterator[Batch]:
-    """Rows of `latency`: one interval for each job and direction, the time of its run."""
+    """Rows of `latency`, `statistic` and `disk`: one interval for each job and direction, the time of its run."""
     text = "\n".join(line for _, line in source.lines())
     try:
         document = json.loads(text)
@@ -35,15 +36,29 @@ def read(source: Source) -> Iterator[Batch]:
     except (ValueError, KeyError, TypeError) as error:
         source.note(f"not the whole document of fio: {error}")
         return
-    seen = dict[str, int]()
+    yield from batches(jobs, document.get("disk_util", []), end_us, source)
+
+
+def batches(
+    jobs: Iterable[tuple[str, dict[str, Any]]], disks: Iterable[Any], end_us: int, source: Source
+) -> Iterator[Batch]:
+    """The rows of jobs and disks, as fio's JSON has them, of a run that ended then."""
+    seen, longest_ms = dict[str, int](), 0.0
     for name, job in jobs:
         seen[name] = seen.get(name, 0) + 1
         named = name if seen[name] == 1 else f"{name} {seen[name]}"
         for direction in DIRECTIONS:
+            common = {"ts": end_us, "subject": f"{named} {direction}"}
             try:
-                yield from _direction(job, direction, {"ts": end_us, "subject": f"{named} {direction}"}, source)
+                yield from _direction(job, direction, common, source)
+                yield from fio_figures.of_direction(job, direction, common, source)
+                longest_ms = max(longest_ms, float((job.get(direction) or {}).get("runtime") or 0))
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 source.note(f"{named} {direction}: figures that fio does not write: {error}")
+    try:
+        yield from fio_figures.of_disks(disks, longest_ms / 1e3, end_us, source)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        source.note(f"disks: figures that fio does not write: {error}")
 
 
 def _direction(job: dict[str, Any], direction: str, common: dict[str, Any], source: Source) -> Iterator[Batch]:
