@@ -45,13 +45,12 @@ MODULES = (
 )
 SECTIONS: tuple[Section, ...] = tuple(section for module in MODULES for section in module.SECTIONS)
 PATTERNS = tuple(re.compile(section.title, re.IGNORECASE) for section in SECTIONS)
-SUMMARY = re.compile(r"^This table (displays|contains)\s+(the\s+)?", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)
 def candidates(title: str, summary: str) -> tuple[int, ...]:
     """Numbers of the sections that a table may be, by its title; then by what its summary says it displays."""
-    about = SUMMARY.sub("", summary)
+    about = unknown.DISPLAYS.sub("", summary)
     by_title = [at for at, pattern in enumerate(PATTERNS) if pattern.match(title)]
     by_summary = [at for at, pattern in enumerate(PATTERNS) if at not in by_title and pattern.match(about)]
     return (*by_title, *by_summary)

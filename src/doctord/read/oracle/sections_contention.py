@@ -98,7 +98,7 @@ SECTIONS: tuple[Section, ...] = (
         (
             total("waits", "Waits", "# Waits"),
             spent("time", "Total Wait Time (s)", "Tot Wait Time (s)", "Tot Wait Time (cs)"),
-            mean_ms("avg_wait_ms", "Avg Time (ms)", "Avg Wait Time (ms)", "Avg Time (cs)"),
+            mean_ms("avg_wait_ms", "Avg Time (ms)", "Avg Time (cs)"),
         ),
     ),
     Statistics(

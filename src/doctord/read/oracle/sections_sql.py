@@ -70,6 +70,8 @@ PER_EXECUTION = (
     Sum("reads", ("Physical Reads per Exec",)),
     Sum("rows", ("#Rows Processed per Exec",)),
 )
+# Before the key of a sum that is worked out of rounded shares or means: one that is printed is better.
+ABOUT = "about "
 COLUMNS = {
     "executions": "calls_per_s",
     "elapsed": "elapsed_s_per_s",
@@ -99,6 +101,9 @@ def statements(table: ReportTable, report: Report) -> bool:
     if column is None:
         return False
     found = sums(placed)
+    shares = placed.table.find("Elapsed Time % of DB time")
+    if shares is not None and report.whole.db_time_s:
+        found["elapsed"] = placed.table.numbers(shares, by=report.whole.db_time_s, over=100.0)
     texts = _texts(placed.table, *TEXT)
     databases = _texts(placed.table, "PDB Name", "Container DB Name")
     instances = placed.row["instance"]
@@ -135,18 +140,16 @@ def sums(placed: Place) -> dict[str, list[float | None]]:
         if column is not None:
             unit = bare_unit(table.names[column], "s")
             found[wanted.key] = table.times(column, bare=unit) if wanted.is_time else table.numbers(column)
-    elapsed, share = found.get("elapsed"), table.find("%CPU", "% CPU")
-    if "cpu" not in found and elapsed is not None and share is not None:
-        found["cpu"] = _products(elapsed, table.numbers(share, over=100.0))
-    share = table.find("%IO", "% IO")
-    if "io" not in found and elapsed is not None and share is not None:
-        found["io"] = _products(elapsed, table.numbers(share, over=100.0))
-    executions = found.get("executions")
-    if executions is not None:
-        for mean in PER_EXECUTION:
-            column = table.find(*mean.columns)
-            if column is not None and mean.key not in found:
-                found[mean.key] = _products(executions, table.numbers(column, by=mean.scale))
+    for key, names in (("cpu", ("%CPU", "% CPU")), ("io", ("%IO", "% IO"))):
+        column = table.find(*names)
+        if "elapsed" in found and column is not None:
+            found[ABOUT + key] = _products(found["elapsed"], table.numbers(column, over=100.0))
+    for mean in PER_EXECUTION:
+        column = table.find(*mean.columns)
+        if "executions" in found and column is not None:
+            # A mean of 0 ms is one that was rounded to nothing.
+            means = [each or None for each in table.numbers(column, by=mean.scale)]
+            found[ABOUT + mean.key] = _products(found["executions"], means)
     return found
 
 
@@ -168,7 +171,12 @@ def sql_texts(table: ReportTable, report: Report) -> bool:
 
 def finish(report: Report, spans: Callable[[str | None], Span]) -> None:
     """Rows of `statement`, and statistics of what it has no column for."""
-    for (instance, name), known in report.statements.items():
+    counted = {
+        statement: known
+        for statement, known in report.statements.items()
+        if any(isinstance(value, float) for value in known.values())
+    }
+    for (instance, name), known in counted.items():
         span = spans(instance)
         text = known.get("text") or known.get("short")
         row: dict[str, Values] = span.row() | {
@@ -176,13 +184,13 @@ def finish(report: Report, spans: Callable[[str | None], Span]) -> None:
             "text": scrub(str(text)) if text else None,
             "database": known.get("database"),
         }
-        row |= {column: _rate(known.get(key), span) for key, column in COLUMNS.items()}
+        row |= {column: _rate(_figure(known, key), span) for key, column in COLUMNS.items()}
         report.filled.add("statement", 1, row)
     for key, (name, unit) in STATISTICS.items():
         held = [
             (statement, value)
-            for statement, known in report.statements.items()
-            if isinstance(value := known.get(key), float)
+            for statement, known in counted.items()
+            if isinstance(value := _figure(known, key), float)
         ]
         for instance in {statement[0] for statement, _ in held}:
             span = spans(instance)
@@ -196,6 +204,10 @@ def finish(report: Report, spans: Callable[[str | None], Span]) -> None:
                 "value": [value / span.seconds if unit.endswith("per_s") else value for _, value in own],
             }
             report.filled.add("statistic", len(own), row)
+
+
+def _figure(known: dict[str, object], key: str) -> object:
+    return known.get(key, known.get(ABOUT + key))
 
 
 def _rate(value: object, span: Span) -> float | None:

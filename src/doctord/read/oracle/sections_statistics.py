@@ -6,6 +6,7 @@ from doctord._native import ReportTable
 from doctord.read.oracle.report import Report, place
 from doctord.read.oracle.section import (
     MIB,
+    Meant,
     Named,
     NameOf,
     Redundant,
@@ -19,6 +20,17 @@ from doctord.read.oracle.section import (
 )
 
 BYTES = re.compile(r"\bbytes\b|^redo size|^redo wastage|^cell (IO|physical IO) .*bytes|memory", re.IGNORECASE)
+# Lines of V$SYSSTAT that are no counters: their increases, which some reports print, mean nothing.
+READINGS = {
+    "logons current",
+    "opened cursors current",
+    "session cursor cache count",
+    "session pga memory",
+    "session pga memory max",
+    "session uga memory",
+    "session uga memory max",
+    "workarea memory allocated",
+}
 PROFILE_UNIT = re.compile(r"\s*\((SQL|blocks|bytes|MB|s)\)$")
 
 # What the load profile calls by other names than V$SYSSTAT and V$SYS_TIME_MODEL: full name, unit, factor.
@@ -52,8 +64,10 @@ PROFILE = {
 }
 
 
-def sysstat(name: str) -> tuple[str, str, float]:
-    """A line of V$SYSSTAT; Statspack has the thread's activity among them."""
+def sysstat(name: str) -> Meant | None:
+    """A line of V$SYSSTAT; what is a reading has no rate. Statspack has the thread's activity among them."""
+    if name in READINGS:
+        return None
     if name.endswith("(derived)"):
         return f"thread_activity.{name}", "per_s", 1.0
     return f"v$sysstat.{name}", "bytes_per_s" if BYTES.search(name) else "per_s", 1.0
@@ -64,9 +78,11 @@ def sysstat_reading(name: str) -> tuple[str, str, float]:
     return f"v$sysstat.{name}", "bytes" if BYTES.search(name) else "count", 1.0
 
 
-def load_profile(name: str) -> tuple[str, str, float]:
-    """A line of the load profile."""
+def load_profile(name: str) -> Meant | None:
+    """A line of the load profile. Work areas are left to their own section: the unit here differs between reports."""
     plain = PROFILE_UNIT.sub("", name).lower()
+    if plain == "w/a mb processed":
+        return None
     return PROFILE.get(plain, (f"load_profile.{plain}", "per_s", 1.0))
 
 

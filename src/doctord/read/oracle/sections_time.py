@@ -38,10 +38,16 @@ def os_statistics(table: ReportTable, report: Report) -> bool:
     meant = [_os_statistic(name) for name in names]
     rates = placed.per_second(begin)
     values = [
-        (last if last is not None else first) if unit != "s_per_s" and not unit.endswith("per_s") else each
+        each if unit.endswith("per_s") else (first if last is None else last)
         for first, last, each, (_, unit, _) in zip(begin, end, rates, meant, strict=True)
     ]
-    add_named(report, placed, [at for at, found in enumerate(values) if found is not None], meant, values)
+    are_increases = "centi-seconds" in table.names[value]  # of readings as well, where periods are compared
+    keep = [
+        at
+        for at, (found, (_, unit, _)) in enumerate(zip(values, meant, strict=True))
+        if found is not None and (unit.endswith("per_s") or not are_increases)
+    ]
+    add_named(report, placed, keep, meant, values)
     _host_rows(report, dict(zip(names, begin, strict=True)), dict(zip(names, values, strict=True)))
     return True
 

@@ -4,11 +4,14 @@ The statistic's name is the section's title and the column's name, both as print
 times and percentages its unit is not known: what it is, the column's name says.
 """
 
+import re
 from collections.abc import Sequence
 
 from doctord._native import ReportTable
 from doctord.read.oracle.report import INSTANCE_COLUMNS, Report, filled_down, place
 from doctord.read.oracle.section import NO_VALUES, add_figure
+
+DISPLAYS = re.compile(r"^This table (displays|contains|shows?)\s+(the\s+)?", re.IGNORECASE)
 
 
 def fill(table: ReportTable, report: Report) -> None:
@@ -29,7 +32,7 @@ def fill(table: ReportTable, report: Report) -> None:
         full = f"{_plain(table)}.{name or 'value'}"
         found |= add_figure(report, placed, values, name=full, unit=unit, entities=entities or "")
     if not found and len(placed.table):
-        about = table.summary.partition(".")[0]
+        about = DISPLAYS.sub("", table.summary.partition(".")[0])
         report.source.note(
             f"section not read: {_plain(table)}" + (f" ({about})" if about not in {"", table.title} else "")
         )
