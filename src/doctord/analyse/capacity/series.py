@@ -1,0 +1,122 @@
+"""Figures over time: evenly spaced steps, what was not measured being NaN, never zero."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from doctord.analyse.capacity.figure import Figure
+from doctord.chart.chart import Chart
+
+HOUR_S = 3600
+DAY_S = 86_400
+MOST_STEPS = 200_000  # twenty years of hours: more is a clock that was wrong
+
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """Whom a series is about.
+
+    Attributes:
+        host: Host, null where the source does not tell it.
+        db: Database server, null for the host's own.
+        entity: From the figure's `each` columns; empty or null: all of it.
+    """
+
+    host: str | None = None
+    db: str | None = None
+    entity: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One figure of one entity over time.
+
+    Attributes:
+        figure: What it is.
+        whose: Whom it is about.
+        step_s: Seconds of a step.
+        start: End of the first step.
+        values: One for each step; NaN where nothing was measured.
+        low, high: Least and largest row of each step; NaN likewise.
+    """
+
+    figure: Figure
+    whose: Whose
+    step_s: int
+    start: datetime
+    values: Numbers
+    low: Numbers
+    high: Numbers
+
+    @property
+    def name(self) -> str:
+        """The figure's title, and whom it is about."""
+        about = [part for part in (self.whose.host, self.whose.db, self.whose.entity) if part]
+        return f"{self.figure.title} ({', '.join(about)})" if about else self.figure.title
+
+    @property
+    def end(self) -> datetime:
+        """End of the last step."""
+        return self.at(len(self.values) - 1)
+
+    def at(self, step: float) -> datetime:
+        """The end of a step; steps after the last are yet to come."""
+        return self.start + timedelta(seconds=self.step_s * step)
+
+
+def series_of(chart: Chart, figures: Iterable[Figure], step_s: int = HOUR_S) -> Iterator[Series]:
+    """The series of a chart, a step each so many seconds; a row belongs to the step in which its interval ends."""
+    for figure in figures:
+        steps = stepped(chart.frame(figure.table), figure, step_s)
+        for key, part in steps.group_by("host", "db", "entity", maintain_order=True):
+            yield spaced(figure, Whose(*(None if value is None else str(value) for value in key)), step_s, part)
+
+
+def stepped(frame: pl.DataFrame, figure: Figure, step_s: int = HOUR_S) -> pl.DataFrame:
+    """A figure by step: host, db, entity, ts (end of the step), value, low, high, weight; only steps that hold rows."""
+    rows = frame.filter(pl.sql_expr(figure.where)) if figure.where else frame
+    db = pl.col("db") if "db" in frame.columns else pl.lit(None, pl.String)
+    entity = pl.concat_str(*figure.each, separator=" ", ignore_nulls=True) if figure.each else pl.lit("")
+    step_us = step_s * 1_000_000
+    valued = rows.select(
+        "host",
+        db.alias("db"),
+        entity.alias("entity"),
+        (-(-pl.col("ts").dt.epoch("us") // step_us) * step_us).alias("step_us"),
+        "ts",
+        pl.sql_expr(figure.value).cast(pl.Float64).alias("value"),
+        pl.sql_expr(figure.weight).cast(pl.Float64).fill_null(1.0).alias("weight"),
+    ).filter(pl.col("value").is_finite() & (pl.col("weight") > 0))
+    value, weight = pl.col("value"), pl.col("weight")
+    summed = {
+        "mean": (value * weight).sum() / weight.sum(),
+        "max": value.max(),
+        "min": value.min(),
+        "last": value.sort_by("ts").last(),
+    }[figure.sum]
+    return (
+        valued.group_by("host", "db", "entity", "step_us")
+        .agg(summed.alias("value"), value.min().alias("low"), value.max().alias("high"), weight.sum())
+        .with_columns(pl.from_epoch("step_us", "us").dt.replace_time_zone("UTC").alias("ts"))
+        .drop("step_us")
+        .sort("host", "db", "entity", "ts")
+    )
+
+
+def spaced(figure: Figure, whose: Whose, step_s: int, steps: pl.DataFrame) -> Series:
+    """Steps of one entity (ts, value, low, high) as a series; what lies too far before the last one is left out."""
+    numbers = (steps["ts"].dt.epoch("us") // (step_s * 1_000_000)).to_numpy()
+    numbers, kept = numbers[numbers > numbers[-1] - MOST_STEPS], numbers > numbers[-1] - MOST_STEPS
+    first = int(numbers[0])
+    filled = {}
+    for name in ("value", "low", "high"):
+        filled[name] = np.full(int(numbers[-1]) - first + 1, np.nan)
+        filled[name][numbers - first] = steps[name].to_numpy()[kept]
+    start = datetime.fromtimestamp(first * step_s, UTC)
+    return Series(figure, whose, step_s, start, filled["value"], filled["low"], filled["high"])
