@@ -41,7 +41,7 @@ class Figures:
 
     def row(self, table: str, **entity: object) -> dict[str, Any]:
         """The row of this table and entity at the moment, to be filled."""
-        key = (table, *entity.items())
+        key = (table, *((name, value) for name, value in entity.items() if value is not None))
         if key not in self._now:
             self._now[key] = {}
         return self._now[key]
