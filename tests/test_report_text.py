@@ -154,3 +154,28 @@ def test_names_that_are_cut_off_alike_come_in_their_order() -> None:
     begin, _, _ = PAGES.partition("log file sync")
     (table,) = text_tables((begin + 3 * row).encode(), known)
     assert table.texts(0) == [*known, "log file switch (private str"]
+
+
+def test_a_cell_may_reach_into_the_blank_before_its_column() -> None:
+    text = "Snap Id End Snap Time\n------- -----------\n   1823 23-Apr-14 18:45\n  182323-Apr-14 18:45\n"
+    (table,) = text_tables(text.replace("   1823 23", "  1823 23").encode())
+    assert cells(table) == [("1823", "23-Apr-14 18:45"), ("182323", "-Apr-14 18:45")]
+
+
+def test_the_first_of_two_periods_is_no_part_of_a_title() -> None:
+    text = "Wait Events   First DB/Inst: A/a Snaps: 1-2 (Second DB/Inst: A/a)\n\nEvent  Waits\n------ -----\nlatch      7\n"
+    (table,) = text_tables(text.encode())
+    assert table.title == "Wait Events"
+
+
+def test_rulers_over_several_columns_give_their_names_to_each() -> None:
+    text = """\
+                 % of DB time      Waits
+                ----------------   -----------
+Event            1st      2nd       1st   2nd
+--------------- -------- -------   ----- -----
+log file sync        1.5     2.1     202   284
+"""
+    (table,) = text_tables(text.encode())
+    assert table.names == ["Event", "% of DB time 1st", "% of DB time 2nd", "Waits 1st", "Waits 2nd"]
+    assert cells(table) == [("log file sync", "1.5", "2.1", "202", "284")]

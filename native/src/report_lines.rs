@@ -7,12 +7,13 @@ const END_INDENT: usize = 5;
 /// Narrower columns hold nothing that could be cut off.
 const NARROW: usize = 10;
 
-/// The title that a line with `DB/Inst:` or `for DB:` says.
+/// The title that a line with `DB/Inst:` or `for DB:` says. Reports that compare two periods name the first behind it.
 pub fn title(line: &str) -> Option<&str> {
     let end = line
         .find("DB/Inst:")
         .or_else(|| line.find(" for DB:").filter(|_| line.contains("Snap")))?;
-    Some(line[..end].trim())
+    let title = line[..end].trim();
+    Some(title.strip_suffix("  First").unwrap_or(title).trim_end())
 }
 
 /// How long the line of `~~~` below a title is.
@@ -116,6 +117,25 @@ impl Level {
         is_title.then(|| std::mem::take(&mut self.names[0]))
     }
 
+    /// Take the names above rulers that span several columns, if that is what they do: each begins and ends with some.
+    pub fn take_groups(&mut self, groups: &Self) -> bool {
+        let ruled = usize::from(groups.has_label)..groups.spans.len();
+        let begins = |begin| self.spans.iter().any(|span| span.0 == begin);
+        let ends = |end| self.spans.iter().any(|span| span.1 == end);
+        if ruled.len() >= self.spans.len() || !groups.spans[ruled.clone()].iter().all(|&(b, e)| begins(b) && ends(e)) {
+            return false;
+        }
+        for (&(begin, end), name) in self.spans.iter().zip(&mut self.names) {
+            let group = ruled
+                .clone()
+                .find(|&at| groups.spans[at].0 <= begin && end <= groups.spans[at].1);
+            if let Some(group) = group.map(|at| &groups.names[at]).filter(|group| !group.is_empty()) {
+                *name = format!("{group} {name}");
+            }
+        }
+        true
+    }
+
     /// Whether its columns are among those of another.
     pub fn is_part_of(&self, other: &Self) -> bool {
         let ruled = &self.spans[usize::from(self.has_label)..];
@@ -124,9 +144,14 @@ impl Level {
 
     /// The cells of a line and how wide their columns are: each goes on to where the next begins, the last to the end.
     pub fn cells<'a>(&'a self, line: &'a str) -> impl Iterator<Item = (&'a str, usize)> {
-        let ends = self.spans[1..].iter().map(|&(begin, _)| begin).chain([usize::MAX]);
-        let cells = self.spans.iter().zip(ends);
-        cells.map(|(&(begin, end), next)| (cut(line, begin, next), end - begin))
+        let nexts = self.spans.windows(2).map(|pair| begin(line, pair[0].1, pair[1].0));
+        let mut from = 0;
+        let cells = self.spans.iter().zip(nexts.chain([usize::MAX]));
+        cells.map(move |(&(first, last), next)| {
+            let cell = cut(line, if from == 0 { first } else { from }, next);
+            from = next;
+            (cell, last - first)
+        })
     }
 
     /// Whether a line keeps to the columns: nothing between them, and each cell aligned as its heading.
@@ -149,6 +174,20 @@ impl Level {
     pub fn is_label(&self, line: &str) -> bool {
         self.has_label && self.spans[0].1 < 2 && !is_figure(line.trim())
     }
+}
+
+/// Where a cell begins that may reach into the blanks before its column.
+fn begin(line: &str, end_before: usize, begin: usize) -> usize {
+    let is_set = |column: usize| line.as_bytes().get(column).is_some_and(|byte| *byte != b' ');
+    if !line.is_ascii() || !is_set(begin) || begin == 0 || !is_set(begin - 1) {
+        return begin;
+    }
+    let first = (0..begin)
+        .rev()
+        .take_while(|&column| is_set(column))
+        .last()
+        .unwrap_or(begin);
+    if first >= end_before { first } else { begin }
 }
 
 /// How cells are aligned, where a heading is so narrow that it shows.

@@ -149,7 +149,10 @@ impl<'a> Scanner<'a> {
             self.title = title;
         }
         let mut last = at;
-        while let Some((next, level)) = second(&lines[last + 1..], &levels) {
+        while let Some((next, mut level)) = second(&lines[last + 1..], &levels) {
+            if levels.last().is_some_and(|groups| level.take_groups(groups)) {
+                levels.pop();
+            }
             levels.push(level);
             last += 1 + next;
         }

@@ -134,3 +134,10 @@ def test_ash_of_a_quarter_of_an_hour_agrees() -> None:
     assert len(both) == len(sampled.filter(pl.col("kind") == "foreground"))
     waits = both.filter(pl.col("event") != "CPU")  # CPU in ASH holds the wait for one too
     assert ((waits["waited_s_per_s"] - waits["waited_s_per_s_awr"]).abs() / 14).max() < 0.03
+
+
+@needs_folder
+def test_two_periods_compared_give_what_html_gives() -> None:
+    html, text = read("awrd_1830_1845-1930_1945.html"), read("awrd_1830_1845-1930_1945.txt")
+    same("wait", ["event", "kind", "wait_class", "ts"], "waited_s_per_s", html, text)
+    same("wait", ["event", "kind", "wait_class", "ts"], "waits_per_s", html, text)

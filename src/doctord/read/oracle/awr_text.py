@@ -1,4 +1,4 @@
-"""AWR reports in plain text, 10g to 23ai, of one instance or a cluster.
+"""AWR reports in plain text, 10g to 23ai, of one instance or a cluster, of one period or two that are compared.
 
 They are read as those in HTML are, into the same tables under the same names. Text rounds more, and cuts off names
 where a column ends: those that are known are made whole. Of the histograms' numbers of waits it cuts off the thousands:
