@@ -163,8 +163,8 @@ def test_a_cell_may_reach_into_the_blank_before_its_column() -> None:
 
 
 def test_the_first_of_two_periods_is_no_part_of_a_title() -> None:
-    text = "Wait Events   First DB/Inst: A/a Snaps: 1-2 (Second DB/Inst: A/a)\n\nEvent  Waits\n------ -----\nlatch      7\n"
-    (table,) = text_tables(text.encode())
+    title = "Wait Events   First DB/Inst: A/a Snaps: 1-2 (Second DB/Inst: A/a)"
+    (table,) = text_tables(f"{title}\n\nEvent  Waits\n------ -----\nlatch      7\n".encode())
     assert table.title == "Wait Events"
 
 
