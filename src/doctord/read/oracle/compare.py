@@ -14,7 +14,12 @@ NEVER = re.compile(r"diff\b|\btotal$|1st/2nd", re.IGNORECASE)
 
 
 def period_of(table: ReportTable, period: int) -> ReportTable | None:
-    """What a table says of the first (1) or second (2) period; null when it tells no periods apart."""
+    """What a table says of the first (1) or second (2) period; null when it tells no periods apart.
+
+    The texts of statements are the same for both.
+    """
+    if table.title.startswith("Complete List of SQL Text"):
+        return table
     if any(PERIOD.search(name) for name in table.names):
         return _columns(table, "1st" if period == 1 else "2nd")
     marks = [mark or "" for mark in table.texts(0)] if len(table) and table.names else []

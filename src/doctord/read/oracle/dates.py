@@ -10,6 +10,7 @@ from doctord.read.source import Source
 MOMENT = r"\d\d?-\w{2,5}\.? ?-\d\d(?:\d\d)?,? +\d\d?[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d+)?(?: ?[AP]M\b)?"
 PARTS = re.compile(r"(\d\d?)-(\w{2,5})\.? ?-(\d{4}|\d\d),? +(\d\d?)[:.](\d\d)(?:[:.](\d\d))?(?:[.,]\d+)?(?: ?([AP]M))?")
 WITHIN = re.compile(MOMENT)
+HALF_A_YEAR_US = 184 * 86_400_000_000
 DAY_TIME = re.compile(r"(\d\d?-\w{2,5}\.?) +(\d\d?:\d\d(?::\d\d)?)")
 # What the names of months begin with in English, German, French, Italian, Spanish and Portuguese.
 MONTHS: tuple[tuple[str, ...], ...] = (
@@ -57,13 +58,16 @@ def moment_within(text: str, source: Source) -> int | None:
 
 
 def moment_near(text: str, near: int, source: Source) -> int | None:
-    """A moment without a year, `23-Jan 10:00:39`: in the year that brings it closest to another moment."""
+    """A moment without a year, `23-Jan 10:00:39`: in the year that brings it within half a year of another moment."""
     found = DAY_TIME.search(text)
     if found is None:
         return None
     year = datetime.fromtimestamp(near / 1e6, UTC).year
-    placed = [report_moment(f"{found[1]}-{each} {found[2]}", source) for each in (year - 1, year, year + 1)]
-    return min((micros(moment) for moment in placed if moment), key=lambda moment: abs(moment - near), default=None)
+    for each in (year, year - 1, year + 1):
+        moment = report_moment(f"{found[1]}-{each} {found[2]}", source)
+        if moment and abs(micros(moment) - near) <= HALF_A_YEAR_US:
+            return micros(moment)
+    return None
 
 
 def _month(name: str) -> int:

@@ -18,6 +18,7 @@ def fill(table: ReportTable, report: Report) -> None:
     """Add statistics of an unknown table, or say that it is not read."""
     placed = place(table, report)
     texts = list[list[str | None]]()
+    entities = list[str]()
     found = False
     for column, name in enumerate(placed.table.names):
         held = placed.table.texts(column)
@@ -25,10 +26,12 @@ def fill(table: ReportTable, report: Report) -> None:
             continue
         values, unit = _figures(placed.table, column, held)
         if not values:
-            if not found:
+            if not entities:
                 texts.append(held)
             continue
-        entities = [" ".join(part for part in parts if part) for parts in zip(*map(filled_down, texts), strict=True)]
+        if texts and not entities:
+            rows = zip(*map(filled_down, texts), strict=True)
+            entities = [" ".join(part for part in parts if part) for parts in rows]
         full = f"{_plain(table)}.{name or 'value'}"
         found |= add_figure(report, placed, values, name=full, unit=unit, entities=entities or "")
     if not found and len(placed.table):
