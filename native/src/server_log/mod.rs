@@ -9,6 +9,7 @@ mod csvlog;
 mod entry;
 mod errors;
 mod figures;
+mod guess;
 mod jsonlog;
 mod life;
 mod lines;

@@ -6,13 +6,14 @@
 
 use std::collections::BTreeMap;
 
+use super::guess::{guess, known_names};
 use super::moment::{self, Moment, Zones};
 
 /// Patterns that are kept: background processes, clients by application, and what was changed meanwhile.
 const MOST_PATTERNS: usize = 12;
 const NOT_SET: &[u8] = b"[unknown]";
 /// Hosts and applications that brackets belong to.
-const BRACKETED: [&[u8]; 2] = [b"[local]", NOT_SET];
+pub const BRACKETED: [&[u8]; 2] = [b"[local]", NOT_SET];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
@@ -193,134 +194,8 @@ fn escape_at(text: &[u8]) -> Option<(u8, usize)> {
     text.get(1 + padding).map(|letter| (*letter, 2 + padding))
 }
 
-/// User and database of `connection authorized: user=U database=D` and `disconnection: ...`.
-fn known_names(message: &[u8]) -> Option<(&[u8], &[u8])> {
-    if !message.starts_with(b"connection authorized:") && !message.starts_with(b"disconnection:") {
-        return None;
-    }
-    let value = |key: &[u8]| {
-        let begin = memchr::memmem::find(message, key)? + key.len();
-        let length = message[begin..]
-            .iter()
-            .take_while(|byte| !byte.is_ascii_whitespace())
-            .count();
-        Some(&message[begin..begin + length])
-    };
-    Some((value(b" user=")?, value(b" database=")?))
-}
-
-/// The log_line_prefix that may have made a prefix.
-fn guess(prefix: &[u8], known: Option<(&[u8], &[u8])>) -> String {
-    let mut guessed = String::new();
-    let mut zones = Zones::default();
-    let mut moments = Vec::new();
-    let mut user_seen = false;
-    let mut at = 0;
-    while at < prefix.len() {
-        let rest = &prefix[at..];
-        if let Some((moment, length)) = moment::at_begin(rest, &mut zones) {
-            let exact = rest[..length].contains(&b'.');
-            moments.push((exact, moment.local_us, guessed.len()));
-            guessed.push_str("%s");
-            at += length;
-        } else if let Some((_, length)) = moment::epoch(rest) {
-            guessed.push_str("%n");
-            at += length;
-        } else if let Some(word) = BRACKETED.iter().find(|word| rest.starts_with(word)) {
-            guessed.push_str(named(&guessed, rest, word.len()).unwrap_or("%i"));
-            at += word.len();
-        } else if is_token(rest[0]) && !matches!(rest[0], b'.' | b'-') {
-            let length = word_length(rest, known);
-            let word = &rest[..length];
-            if rest.get(length) == Some(&b'=') {
-                guessed.push_str(&String::from_utf8_lossy(word));
-            } else {
-                let escape = escape_for(word, &guessed, rest, known, user_seen);
-                user_seen |= escape == "%u";
-                guessed.push_str(escape);
-            }
-            at += length;
-        } else {
-            if rest[0] == b'%' {
-                guessed.push('%');
-            }
-            guessed.push(rest[0] as char);
-            at += 1;
-            let after = prefix.get(at).copied();
-            if (rest[0] == b'=' || rest[0] == b'@') && after.is_none_or(|byte| !is_token(byte) && byte != b'[') {
-                guessed.push_str(named(&guessed, b"", 0).unwrap_or("%i")); // a field that is not set
-            }
-        }
-    }
-    mark_moment(&mut guessed, &moments);
-    guessed
-}
-
-/// Length of the word at the beginning: of a name that is known, else up to a sign that no name is likely to have.
-fn word_length(text: &[u8], known: Option<(&[u8], &[u8])>) -> usize {
-    let ends_at = |length: usize| {
-        text.get(length)
-            .is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
-    };
-    let names = known.into_iter().flat_map(|(user, database)| [user, database]);
-    let found = names
-        .filter(|name| text.starts_with(name) && ends_at(name.len()))
-        .map(<[u8]>::len)
-        .max();
-    found.unwrap_or_else(|| text.iter().take_while(|byte| is_token(**byte)).count())
-}
-
-/// The escape of a word by what stands beside it.
-fn escape_for(word: &[u8], before: &str, rest: &[u8], known: Option<(&[u8], &[u8])>, user_seen: bool) -> &'static str {
-    if let Some(escape) = named(before, rest, word.len()) {
-        return escape;
-    }
-    if let Some((user, database)) = known {
-        if word == user && (user != database || !user_seen) {
-            return "%u";
-        }
-        if word == database {
-            return "%d";
-        }
-    }
-    if word == b"00000" { "%e" } else { "%i" }
-}
-
-/// The escape of a field whose key stands before it, or that stands before or behind an `@`.
-fn named(before: &str, rest: &[u8], length: usize) -> Option<&'static str> {
-    if before.ends_with('@') {
-        return Some("%d");
-    }
-    if rest.get(length) == Some(&b'@') {
-        return Some("%u");
-    }
-    let key = before.strip_suffix('=')?;
-    let key = key
-        .rsplit(|sign: char| !sign.is_ascii_alphanumeric() && sign != '_')
-        .next()?;
-    Some(match key.to_ascii_lowercase().as_str() {
-        "d" | "db" | "database" | "dbname" | "datname" => "%d",
-        "u" | "user" | "usr" | "username" => "%u",
-        "e" | "state" | "sqlstate" | "code" | "err" | "error" => "%e",
-        _ => "%i",
-    })
-}
-
-/// Of two moments the later one is that of the line: a session begins before. `%m` alone has milliseconds.
-fn mark_moment(guessed: &mut String, moments: &[(bool, i64, usize)]) {
-    if guessed.contains("%n") {
-        return;
-    }
-    let of_line = moments
-        .iter()
-        .rev()
-        .max_by_key(|(exact, local_us, _)| (*exact, *local_us));
-    if let Some((_, _, at)) = of_line {
-        guessed.replace_range(*at..*at + 2, "%m");
-    }
-}
-
-fn is_token(byte: u8) -> bool {
+/// Whether names of users, databases and applications mostly consist of such.
+pub fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-') || byte >= 0x80
 }
 
