@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 
 BANNER = re.compile(
     r"Linux (?P<kernel>\S+) \((?P<host>[^)]*)\)\s+(?P<date>\S+)(?:\s+_\S+_)?(?:\s+\((?P<cpus>\d+) CPU\))?"
@@ -28,6 +29,7 @@ def banner_of(line: str) -> Banner | None:
     return Banner(found["host"], day_of(found["date"])) if found else None
 
 
+@lru_cache(maxsize=8)
 def day_of(text: str) -> date | None:
     """A date as sysstat prints it; month before day unless that cannot be.
 

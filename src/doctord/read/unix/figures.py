@@ -23,6 +23,8 @@ def number(text: str, thousand: float = 1024.0) -> float | None:
     Raises:
         ValueError: it is no number.
     """
+    if text.replace(".", "", 1).isdecimal():
+        return float(text)
     found = NUMBER.match(text)
     if found is None:
         if text in NOT_MEASURED:

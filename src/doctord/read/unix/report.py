@@ -108,7 +108,7 @@ def placed(
     if first.at is None:
         everything = iter(_placed_alike(list(everything), source, moment, every_s))
     else:
-        everything = _with_intervals(everything)
+        everything = _with_intervals(everything, source)
     yield from _batches(_counted(everything, source), source)
 
 
@@ -137,11 +137,14 @@ def _written_another_day(source: Source, day: date) -> bool:
     return source.modified is None or abs((source.modified.date() - day).days) > 1
 
 
-def _with_intervals(reports: Iterator[Report]) -> Iterator[Report]:
+def _with_intervals(reports: Iterator[Report], source: Source) -> Iterator[Report]:
     """Reports that say their time: each covers the time since the one before, which the text shows."""
     before: datetime | None = None
     for report in reports:
-        if report.interval_s is None and report.at and before and report.at > before:
+        if report.at is None:
+            source.skip(report.line, "no time beside it, as the others have")
+            continue
+        if report.interval_s is None and before and report.at > before:
             report.interval_s = (report.at - before).total_seconds()
         before = report.at
         yield report
@@ -172,8 +175,7 @@ def _batches(reports: Iterable[Report], source: Source) -> Iterator[Batch]:
     held: dict[str, list[dict[str, Any]]] = {}
     number = 0
     for report in reports:
-        ts = micros(report.at) if report.at else None
-        at = {"ts": ts, "interval_s": report.interval_s, "host": source.host}
+        at = {"ts": micros(report.at), "interval_s": report.interval_s, "host": source.host} if report.at else {}
         for table, row in report.tables():
             held.setdefault(table, []).append(row | at)
             number += 1

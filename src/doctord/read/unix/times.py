@@ -18,6 +18,7 @@ IN_WORDS = re.compile(
     r"[A-Z]\w\w\w*,? (?P<month>[A-Z]\w+)\s+(?P<day>\d{1,2}),?(?: (?P<early_year>\d{4}))?(?: at)?"
     rf" {TIME}(?: (?P<zone>[A-Z]{{2,5}}|[+-]\d\d:?\d\d))?(?: (?P<year>\d{{4}}))?$"  # -T d, date
 )
+LONGEST = 64  # characters; a longer line is none
 # Hours from UTC of the abbreviations that mean one zone only, or one before all others.
 ZONES_H = {
     "UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "BST": 1, "WEST": 1, "CET": 1, "MET": 1, "CEST": 2, "MEST": 2, "EET": 2,
@@ -47,6 +48,8 @@ def moment_in(line: str, source: Source, zone: str = "") -> datetime | None:
     A zone that the line does not tell is that of the user, else UTC, which is said.
     """
     text = line.strip()
+    if len(text) > LONGEST:
+        return None
     if found := DATE_AND_TIME.match(text):
         day = day_of(found["date"])
         return None if day is None else _zoned(datetime(day.year, day.month, day.day), found, source, zone)  # noqa: DTZ001
