@@ -144,5 +144,4 @@ def test_two_periods_compared_give_what_html_gives() -> None:
         for chart in (html, text)
     ]
     assert rows[0].keys() == rows[1].keys()
-    # Text rounds the waits of a second, of which the time of rare and long waits is worked out.
     assert {key for key, value in rows[0].items() if value != pytest.approx(rows[1][key], rel=0.06, abs=0.001)} == set()

@@ -161,6 +161,8 @@ def _sharpened(
         ]
         return seconds, means
     means = table.times(column, bare=bare_unit(table.names[column], "ms"), to="ms")
+    if table.find(*WAITS) is None:
+        return seconds, means  # counts are worked out of rates, which are rounded more than both
     cells = table.texts(column)
     total_step_ms = 10.0 if any("." in (cell or "") for cell in table.texts(time)) else 1000.0
     mean_step_ms = 0.01 if any("." in (cell or "") for cell in cells) else 1.0
