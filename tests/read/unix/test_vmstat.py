@@ -1,11 +1,13 @@
 """vmstat of four systems: one line a report."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import polars as pl
 import pytest
 
-from latency_files import CASEBOOK, CORPUS, sample
+from doctord.chart.chart import Chart
+from latency_files import CASEBOOK, CORPUS, read_text, sample
 from read.unix.texts import chart_of, chart_of_sample, values
 
 LINUX = ["jc_centos-7.7_vmstat.out", "jc_centos-7.7_vmstat-a.out", "jc_centos-7.7_vmstat-w.out"]
@@ -60,6 +62,23 @@ def test_solaris_counts_faults_system_calls_and_disks() -> None:
     disks = chart_of_sample("vmstat.solaris.txt").frame("statistic").filter(name="vmstat.disk")
     assert disks["value"].to_list() == [30.0, 29.0, 0.0, 1.0, 31.0, 30.0, 0.0, 0.0]
     assert disks["entity"].unique().sort().to_list() == ["1 m0", "2 m1", "3 m3", "4 m5"]
+
+
+def test_solaris_with_swapping_and_with_kinds_of_pages(tmp_path: Path) -> None:
+    swapping = """ kthr      memory            page            disk          faults      cpu
+ r b w   swap  free  si  so pi po fr de sr s0 -- -- --   in   sy   cs us sy id
+ 1 0 0 812345 412345  3   4 40  8  8  0 50 -0  0  0  0  800 4000 2100 12  5 83
+"""
+    found = Chart.from_batches(read_text(tmp_path, swapping).batches)
+    assert (values(found, "vmstat.si"), values(found, "vmstat.so")) == ([3.0], [4.0])
+    assert values(found, "vmstat.disk") == [0.0], "-- is no disk, -0 none of its operations"
+    kinds = """     memory           page          executable      anonymous      filesystem
+   swap  free  re  mf  fr  de  sr  epi  epo  epf  api  apo  apf  fpi  fpo  fpf
+ 812345 412345 20 120   8   0   5    1    0    0   16    8    0   40    0    8
+"""
+    found = Chart.from_batches(read_text(tmp_path, kinds).batches)
+    assert (values(found, "vmstat.api"), values(found, "vmstat.fpi")) == ([16.0 * 1024], [40.0 * 1024])
+    assert found.frame("memory")["scan_per_s"].to_list() == [5.0]
 
 
 def test_aix_counts_pages_of_4_kib_and_tells_capacity() -> None:

@@ -29,7 +29,6 @@ PAGE_TABLES_SHARE = 0.01
 PAGE_TABLES_BYTES = 2**30
 LARGE_SHARED_BYTES = 2**30
 SMALL_PAGE_BYTES = 4096
-PAGE_TABLE_ENTRY_BYTES = 8
 # From here on address translation is worth a change of page size.
 TRANSLATION_SHARE = 0.2
 READS = ("DataFileRead", "DataFilePrefetch", "BufFileRead", "BuffileRead")
@@ -121,7 +120,7 @@ def huge_pages_unused(case: Case) -> Iterator[Finding]:
         return
     translating = translation.share(case.chart)
     lost = None if translating is None else translating * case.time.share("CPU")
-    full = shared / SMALL_PAGE_BYTES * PAGE_TABLE_ENTRY_BYTES
+    full = translation.page_table_bytes(1, shared)
     for_, against = weigh(
         [
             Sign("translation", "page_bytes is not null", None if translating is None else translating * 100,

@@ -60,7 +60,7 @@ def layout_of(names: list[str]) -> tuple[Layout, Mapping[str, tuple[str, float]]
     if {"swpd", "free", "bi", "bo"} <= known:
         units = dict.fromkeys(("swpd", "inact", "active"), ("bytes", "gauge", KIB))
         return Layout("kernel", "vmstat", LINUX, units), CPU
-    if {"swap", "free", "re", "sr"} <= known:
+    if {"swap", "free", "sr", "de"} <= known:
         kib_s = dict.fromkeys(("fr", *_PARTS), ("bytes_per_s", "rate", KIB))
         units = kib_s | dict.fromkeys(("swap", "de"), ("bytes", "gauge", KIB))
         units |= {"re": PER_S, "si": PER_S, "so": PER_S}
