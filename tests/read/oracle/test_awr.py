@@ -208,6 +208,23 @@ def test_before_11g_background_waits_are_taken_off() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("v$sys_time_model.DB time", 0.5),
+        ("v$sga.Buffer Cache", 528 * 1048576.0),
+        ("v$sga.Log Buffer", 14_376 * 1024.0),
+        ("instance_efficiency.Buffer Hit %", 97.0),
+        ("shared_pool.Memory Usage %", 85.0),
+        ("v$sysstat.session logical reads", 5000.0),
+        ("v$latch.get_miss_pct[library cache]", 0.5),
+        ("v$osstat.NUM_CPUS", 2.0),
+    ],
+)
+def test_titles_alone_tell_sections_where_there_are_no_summaries(name: str, value: float) -> None:
+    assert statistics(chart("awr.10g.html"))[name] == pytest.approx(value)
+
+
 def test_a_cluster_has_its_instances() -> None:
     held = chart("awr.rac.html")
     first, second = statistics(held, "duo1"), statistics(held, "duo2")
