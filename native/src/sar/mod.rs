@@ -28,7 +28,7 @@ use sheet::Sheet;
 use words::Words;
 
 /// Rows of statistics that wait before they are handed on.
-const MANY_ROWS: usize = 200_000;
+const MANY_ROWS: usize = 50_000;
 
 /// Reads a text piece by piece.
 trait Scanner: Send + Sync {

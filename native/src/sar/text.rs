@@ -17,6 +17,8 @@ use super::words::Words;
 /// Systems whose sar begins with a line that names the host.
 const SYSTEMS: [&str; 4] = ["Linux ", "SunOS ", "HP-UX ", "AIX "];
 
+const USUAL_WORDS: usize = 20;
+
 /// A heading as it stands in the text.
 struct Heading {
     block: usize,
@@ -65,10 +67,10 @@ impl Text {
         }
         if let Some((second, rest)) = time_of_day(line) {
             self.averages = false;
-            let words: Vec<Word> = words(rest, line.len() - rest.len()).collect();
+            let words = words(rest, line.len() - rest.len());
             return self.timed(second, line, &words, is_cut, sheet);
         }
-        let words: Vec<Word> = words(line, 0).collect();
+        let words = words(line, 0);
         match words.first() {
             None => Ok(()),
             Some((0, _)) => {
@@ -228,10 +230,14 @@ impl Scanner for Text {
     }
 }
 
-fn words(text: &str, offset: usize) -> impl Iterator<Item = Word<'_>> {
+fn words(text: &str, offset: usize) -> Vec<Word<'_>> {
     let start = text.as_ptr() as usize;
-    text.split_ascii_whitespace()
-        .map(move |word| (word.as_ptr() as usize - start + offset, word))
+    let mut found = Vec::with_capacity(USUAL_WORDS);
+    found.extend(
+        text.split_ascii_whitespace()
+            .map(|word| (word.as_ptr() as usize - start + offset, word)),
+    );
+    found
 }
 
 fn is_heading(words: &[Word]) -> bool {

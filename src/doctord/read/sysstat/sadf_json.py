@@ -13,7 +13,7 @@ from doctord.read.sysstat.scan import scan
 
 NAME = "sadf's JSON"
 BEGIN = re.compile(r'\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
-ARCHIVE = re.compile(r'"file-date"|"timestamp"\s*:\s*\{\s*"date"')
+ARCHIVE = re.compile(r'"file-date"|"timestamp"\s*:\s*\{')
 
 
 def sniff(head: str) -> bool:

@@ -125,7 +125,7 @@ class Vocabulary:
         if found and found.name == "free memory" and self._page_bytes:
             to = {"freemem": (To("free_bytes", self._page_bytes),), "freeswap": (To("swap_free_bytes", 512.0),)}
             return replace(found, table="memory", columns=to)
-        if found is None and any(column.endswith("/s") or column[0] in "%k" for column in columns):
+        if found is None and any(column.endswith("/s") or column.startswith(("%", "kb")) for column in columns):
             return Activity("other", frozenset())
         return found
 

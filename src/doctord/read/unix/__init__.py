@@ -23,7 +23,6 @@ from doctord.read.unix import (
     mpstat_unix,
     pidstat,
     prstat,
-    sysstat_json,
     trapstat,
     uptime,
     vmstat,
@@ -56,7 +55,6 @@ TOOLS: tuple[Tool, ...] = (
     lparstat,
     free,
     vxtrace,
-    sysstat_json,
     kstat,
     uptime,
 )
