@@ -32,8 +32,8 @@ pub struct Grid {
     /// The columns of each row one after another; NaN is null.
     values: Vec<f64>,
     found: HashMap<Key, usize>,
-    /// The column that holds the item of each row.
-    keys: Vec<usize>,
+    /// The column that holds the item of each row; nothing where rows are about the whole.
+    keys: Vec<Option<usize>>,
     latest: usize,
 }
 
@@ -71,7 +71,7 @@ impl Grid {
                     host: moment.host,
                     item,
                 });
-                self.keys.push(key.unwrap_or(0));
+                self.keys.push(key);
                 self.values.resize(self.values.len() + width, f64::NAN);
                 self.rows.len() - 1
             });
@@ -96,12 +96,17 @@ impl Grid {
             self.builder.str(2, row.host.map(|host| texts.text(host)));
             let key = self.keys[number];
             let values = &self.values[number * width..][..width];
-            for (column, value) in values.iter().enumerate().skip(3).filter(|&(column, _)| column != key) {
+            for (column, value) in values
+                .iter()
+                .enumerate()
+                .skip(3)
+                .filter(|&(column, _)| Some(column) != key)
+            {
                 if !value.is_nan() {
                     self.builder.f64(column, Some(*value));
                 }
             }
-            if let Some(item) = row.item.map(|item| texts.text(item)) {
+            if let (Some(key), Some(item)) = (key, row.item.map(|item| texts.text(item))) {
                 match self.layout[key].1.as_str() {
                     "str" => self.builder.str(key, Some(item)),
                     _ => self.builder.i64(key, item.parse().ok()),

@@ -127,3 +127,12 @@ def test_lines_of_windows(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes((SAMPLES / "sadf_lines.d.txt").read_bytes().replace(b"\n", b"\r\n"))
     assert not differences(read_file(file), read_sample("sadf_lines.d.txt"))
+
+
+def test_a_figure_of_the_host_that_names_a_device_is_skipped() -> None:
+    """What is left of `sadf -p` where a byte of it was changed."""
+    when = "db1\t600\t2026-11-20 08:30:00 UTC"
+    text = f"{when}\t\0\tpgpgin/s\t1.00\n{when}\t\0\tproc/s\t1.00\n{when}\t-\tproc/s\t2.00\n"
+    reading = read_source(text_source(text))
+    assert reading.skipped_lines > 0
+    assert picked(reading, "cpu", "cpu", "forks_per_s") == [(None, 2.0)]

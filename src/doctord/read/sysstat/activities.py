@@ -80,17 +80,21 @@ _TASKS = Activity(
     "tasks",
     _names("proc/s cswch/s"),
     table="cpu",
+    key="cpu",
     columns={"proc/s": (To("forks_per_s"),), "cswch/s": (To("csw_per_s"),)},
 )
-_QUEUE = Activity("queue", _names("runq-sz"), table="cpu", columns={"runq-sz": (To("run_queue"),)})
+_QUEUE = Activity("queue", _names("runq-sz"), table="cpu", key="cpu", columns={"runq-sz": (To("run_queue"),)})
 _SYSTEM_CALLS = Activity(
     "system calls",
     _names("swrit/s"),
     table="cpu",
+    key="cpu",
     columns={"scall/s": (To("syscalls_per_s"),), "fork/s": (To("forks_per_s"),)},
 )
-_SWITCHING = Activity("switching", _names("pswch/s"), table="cpu", columns={"pswch/s": (To("csw_per_s"),)})
-_CPU_PRESSURE = Activity("cpu pressure", _names("%scpu"), table="cpu", columns={"%scpu": (To("pressure_some_pct"),)})
+_SWITCHING = Activity("switching", _names("pswch/s"), table="cpu", key="cpu", columns={"pswch/s": (To("csw_per_s"),)})
+_CPU_PRESSURE = Activity(
+    "cpu pressure", _names("%scpu"), table="cpu", key="cpu", columns={"%scpu": (To("pressure_some_pct"),)}
+)
 
 _MEMORY = Activity(
     "memory",

@@ -94,7 +94,7 @@ class Vocabulary:
         """The columns of a heading; null when no sar prints such."""
         item = item_column(columns)
         activity = self._activity(frozenset(columns), by_item=item is not None)
-        if activity is None:
+        if activity is None or (item is not None and activity.table and activity.key is None):
             return None
         key = "mount" if "MOUNTPOINT" in columns else activity.key
         figures = [
