@@ -101,3 +101,8 @@ def test_the_work_before_and_now() -> None:
     (rise,) = _of(chart, "wait class").values()
     assert mean_of(chart, "calls", rise) == (pytest.approx(15.0), pytest.approx(60.0))
     assert mean_of(chart, "not counted", rise) is None
+
+
+def test_what_was_sampled_each_second_is_no_row_of_reports() -> None:
+    waits = [row | {"interval_s": 1.0} for row in _waits("db file sequential read", [1.0, 1.0, 1.0, 5.0, 5.0])]
+    assert rises(Chart.from_rows(wait=waits)) == []

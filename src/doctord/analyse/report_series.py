@@ -19,6 +19,7 @@ from doctord.analyse.time import foreground_waits
 from doctord.chart.chart import Chart
 
 LEAST_TIMES = 1.5  # a rise multiplies by so much
+SHORTEST_S = 60.0  # of a report; what was sampled each second rises and falls by chance
 LATE = timedelta(minutes=1)
 CLASSES = "wait_class.waited"
 TOGETHER = 0.1  # ends that lie closer than this part of an interval are of one: instances differ by seconds
@@ -144,7 +145,7 @@ def _rise(
 
 def _spent(chart: Chart) -> pl.DataFrame:
     """Seconds per second of each thing in each interval: columns db, end, interval_s, kind, name, of, spent."""
-    waits = foreground_waits(chart).filter(pl.col("interval_s") > 0)
+    waits = foreground_waits(chart)
     events = _summed(waits, pl.lit("event"), pl.col("event"), pl.col("wait_class"), pl.col("waited_s_per_s"))
     classes = _summed(waits, pl.lit("wait class"), pl.col("wait_class"), pl.lit(None), pl.col("waited_s_per_s"))
     told = chart.frame("statistic").filter(pl.col("name") == CLASSES)
@@ -160,7 +161,7 @@ def _spent(chart: Chart) -> pl.DataFrame:
 def _summed(rows: pl.DataFrame, kind: pl.Expr, name: pl.Expr, of: pl.Expr, spent: pl.Expr) -> pl.DataFrame:
     """Over the instances of a cluster that end together."""
     return (
-        rows.filter(pl.col("interval_s") > 0)
+        rows.filter(pl.col("interval_s") >= SHORTEST_S)
         .group_by("db", pl.col("ts").alias("end"), kind.alias("kind"), name.alias("name"))
         .agg(
             pl.col("interval_s").max(),

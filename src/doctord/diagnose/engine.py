@@ -87,9 +87,9 @@ def _host(chart: Chart) -> str:
     return ", ".join(sorted(names)) or "unknown host"
 
 
-def _sums_of_waits(case: Case) -> list[str]:
-    """A line for each database that told its waits in sum: how many reports, of how many events."""
-    waits = case.chart.frame("wait").filter(pl.col("db").is_not_null())
+def _sums_of_waits(case: Case, sampled: pl.Series) -> list[str]:
+    """A line for each database that told its waits in sum alone: how many reports, of how many events."""
+    waits = case.chart.frame("wait").filter(pl.col("db").is_not_null() & ~pl.col("db").is_in(sampled.implode()))
     by_db = waits.group_by("db").agg(pl.col("ts").n_unique(), pl.col("event").n_unique()).sort("db")
     return [f"{db}: waits in sum, {events} events, {times} intervals" for db, times, events in by_db.rows()]
 
@@ -119,10 +119,10 @@ def _looked_at(case: Case) -> tuple[str, ...]:
         if count:
             lines.append(f"{count} {words if count > 1 else words[:-1]}")
     lines += [_traced(sizes) for sizes in block_sizes(case.chart)[:MOST_TRACED]]
-    lines += _sums_of_waits(case)
     sampled = case.chart.frame("session").filter(pl.col("db").is_not_null())
     by_db = sampled.group_by("db").agg(pl.len(), pl.col("sid").n_unique()).sort("db")
     lines += [f"{db}: {samples} samples of sessions, {sids} sessions at work" for db, samples, sids in by_db.rows()]
+    lines += _sums_of_waits(case, by_db["db"])
     told = {*by_db["db"], *case.chart.frame("wait")["db"]}
     lines += [f"{db}: no session at work" for db in case.dbs if db not in told]
     statistics = case.chart.frame("statistic").height
