@@ -7,11 +7,12 @@ use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, StructArray, TimestampMicrosecondArray,
+    Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, StructArray, TimestampMicrosecondArray, UInt64Array,
     new_null_array,
 };
+use arrow_select::take::take_record_batch;
 use pyo3::conversion::FromPyObjectOwned;
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyString, PyTuple};
 
@@ -89,6 +90,17 @@ impl Batch {
         Ok(Self {
             table: table.to_string(),
             rows: RecordBatch::try_new(schema, arrays).map_err(value_error)?,
+        })
+    }
+
+    /// These rows of it, by number, in this order; an IndexError where there is no such row.
+    fn only(&self, rows: Vec<u64>) -> PyResult<Self> {
+        if rows.iter().any(|row| *row >= self.rows.num_rows() as u64) {
+            return Err(PyIndexError::new_err("there is no such row"));
+        }
+        Ok(Self {
+            table: self.table.clone(),
+            rows: take_record_batch(&self.rows, &UInt64Array::from(rows)).map_err(value_error)?,
         })
     }
 

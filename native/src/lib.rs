@@ -12,6 +12,7 @@ pub mod report_lines;
 pub mod report_tables;
 pub mod report_text;
 pub mod sar;
+pub mod rows;
 pub mod server_log;
 pub mod sql_trace;
 pub mod syscalls;
@@ -43,6 +44,8 @@ mod _native {
     use crate::report_text::text_tables;
     #[pymodule_export]
     use crate::sar::SarScanner;
+    #[pymodule_export]
+    use crate::rows::Rows;
     #[pymodule_export]
     use crate::server_log::{ServerLog, scrubbed};
     #[pymodule_export]

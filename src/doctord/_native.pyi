@@ -19,6 +19,9 @@ class Batch:
     def from_columns(
         table: str, layout: Sequence[tuple[str, str]], count: int, columns: Mapping[str, object]
     ) -> Batch: ...
+    def only(self, rows: Sequence[int]) -> Batch:
+        """These rows of it, by number, in this order; an IndexError where there is no such row."""
+
     @property
     def table(self) -> str: ...
     @property
@@ -26,6 +29,23 @@ class Batch:
     def __len__(self) -> int: ...
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
+
+class Rows:
+    """Rows of one table that are found piece by piece, each piece by columns."""
+
+    def __init__(self, table: str, layout: Sequence[tuple[str, str]]) -> None: ...
+    def __len__(self) -> int: ...
+    def add(self, count: int, values: Mapping[str, object]) -> None:
+        """Add rows: of each column a list of `count` values, or one value for all; what is left out is null.
+
+        Raises a ValueError or TypeError for values that do not fit; all rows so far are lost then.
+        """
+
+    def column(self, name: str) -> list[Any]:
+        """The values of a column so far; of times, microseconds. A ValueError when there is no such column."""
+
+    def batch(self) -> Batch:
+        """The rows so far; none are held afterwards."""
 
 class SegmentWriter:
     """Appends batches to a new segment of a lake. Rows wait in memory until `sync`."""

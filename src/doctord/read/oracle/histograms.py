@@ -109,9 +109,9 @@ def _whole(waits: float | None, cell: str, number: float | None) -> float | None
 
 def _waits(report: Report) -> dict[object, float]:
     """Waits of each event over the interval, of foreground and background together."""
-    held = report.filled.held.get("wait", {})
     known = dict[object, float]()
-    for event, rate in zip(held.get("event", []), held.get("waits_per_s", []), strict=True):
+    events, rates = (report.filled.column("wait", name) for name in ("event", "waits_per_s"))
+    for event, rate in zip(events, rates, strict=True):
         if isinstance(rate, float):
             known[event] = known.get(event, 0.0) + rate * report.whole.seconds
     return known

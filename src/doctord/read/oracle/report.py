@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from doctord._native import Batch, ReportTable
-from doctord.chart.rows import columns
+from doctord._native import Batch, ReportTable, Rows
 from doctord.chart.tables import TABLES
 from doctord.read.source import Source
 
@@ -54,29 +54,34 @@ class Span:
 class Filled:
     """Rows of the chart's tables by column, as they are found."""
 
-    held: dict[str, dict[str, list[object]]] = field(default_factory=dict)
+    _held: dict[str, Rows] = field(default_factory=dict)
+    _kept: dict[str, list[int]] = field(default_factory=dict)
 
     def add(self, table: str, count: int, values: Mapping[str, Values]) -> None:
         """Add rows: each column a list of their number, or one value for all; what is left out is null."""
         if count == 0:
             return
-        if table not in self.held:
-            self.held[table] = {column.name: [] for column in TABLES[table].columns}
-        held = self.held[table]
-        for name, column in held.items():
-            value = values.get(name)
-            column.extend(value if isinstance(value, list) else [value] * count)
+        if table not in self._held:
+            self._held[table] = Rows(table, TABLES[table].layout)
+        self._held[table].add(count, values)
+
+    def column(self, table: str, name: str) -> list[Any]:
+        """The values of a column so far."""
+        return self._held[table].column(name) if table in self._held else []
+
+    def forget(self, table: str) -> None:
+        """Leave the rows of a table out that were added so far."""
+        self._held.pop(table, None)
+
+    def keep(self, table: str, rows: list[int]) -> None:
+        """Of a table to which nothing is added any more, keep these rows only."""
+        self._kept[table] = rows
 
     def batches(self) -> Iterator[Batch]:
         """All rows, a batch for each table."""
-        for table, held in self.held.items():
-            count = len(held["ts"])
-            if count:
-                # What is the same in all rows is told once: that is most columns.
-                once = {
-                    name: column[0] if column.count(column[0]) == count else column for name, column in held.items()
-                }
-                yield columns(table, count, once)
+        for table, rows in self._held.items():
+            if len(rows):
+                yield rows.batch().only(self._kept[table]) if table in self._kept else rows.batch()
 
 
 @dataclass

@@ -101,7 +101,7 @@ def os_detail(table: ReportTable, report: Report) -> bool:
         "wait_io_pct": [wait[row] for row in keep],
         "idle_pct": [max((idle[row] or 0.0) - (wait[row] or 0.0), 0.0) for row in keep],
     }
-    report.filled.held.pop("cpu", None)
+    report.filled.forget("cpu")
     report.filled.add("cpu", len(keep), finer)
     return True
 

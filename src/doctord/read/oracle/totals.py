@@ -1,7 +1,7 @@
 """What is worked out when all sections of a report are read: statements, CPU among the waits, what is unaccounted."""
 
 from doctord.read.oracle import sections_sql
-from doctord.read.oracle.report import Report, Span, Values
+from doctord.read.oracle.report import Report, Span
 
 DB_TIME, DB_CPU = "v$sys_time_model.DB time", "v$sys_time_model.DB CPU"
 SESSION_CPU = "v$sysstat.CPU used by this session"  # hundredths of a second; before 10g there is no time model
@@ -33,19 +33,16 @@ def finish(report: Report) -> None:
 
 def _once(report: Report) -> None:
     """Leave out statistics that are there already, and those of a whole cluster that are there by instance."""
-    held = report.filled.held.get("statistic")
-    if held is None:
-        return
+    names = ("name", "entity", "ts", "instance")
+    keys = list(zip(*(report.filled.column("statistic", name) for name in names), strict=True))
     first = dict[tuple[object, ...], int]()
-    for at, key in enumerate(zip(held["name"], held["entity"], held["ts"], held["instance"], strict=True)):
+    for at, key in enumerate(keys):
         first.setdefault(key, at)
     if report.spans:
         told = {(name, entity) for name, entity, _, instance in first if instance}
         first = {key: at for key, at in first.items() if key[3] or key[:2] not in told}
-    if len(first) < len(held["ts"]):
-        keep = list(first.values())
-        for name, values in held.items():
-            held[name] = [values[at] for at in keep]
+    if len(first) < len(keys):
+        report.filled.keep("statistic", list(first.values()))
 
 
 def _span(report: Report, instance: str | None) -> Span:
@@ -54,15 +51,12 @@ def _span(report: Report, instance: str | None) -> Span:
 
 def _rates(report: Report, wanted: set[str]) -> dict[str, float]:
     """Statistics of the whole: of a cluster, sums over its instances. The first that was given of each counts."""
-    held = report.filled.held.get("statistic")
-    if held is None:
-        return {}
     ends = {span.ts for span in report.spans.values()} | {report.whole.ts}
     values = {name: dict[object, float]() for name in wanted}
-    for at, name in enumerate(held["name"]):
-        value = held["value"][at]
-        if name in wanted and held["ts"][at] in ends and isinstance(value, float):
-            values[str(name)].setdefault(held["instance"][at], value)
+    told = (report.filled.column("statistic", name) for name in ("name", "value", "ts", "instance"))
+    for name, value, ts, instance in zip(*told, strict=True):
+        if name in wanted and ts in ends and value is not None:
+            values[str(name)].setdefault(instance, value)
     for by_instance in values.values():
         if report.spans and len(by_instance) > 1:
             by_instance.pop(None, None)
@@ -71,17 +65,10 @@ def _rates(report: Report, wanted: set[str]) -> dict[str, float]:
 
 def _waited(report: Report) -> float | None:
     """Seconds per second that foreground processes waited for anything but work; null where they are not told."""
-    held: dict[str, list[Values]] = report.filled.held.get("wait", {})
-    rows = zip(
-        held.get("ts", []),
-        held.get("kind", []),
-        held.get("wait_class", []),
-        held.get("waited_s_per_s", []),
-        strict=True,
-    )
+    told = (report.filled.column("wait", name) for name in ("ts", "kind", "wait_class", "waited_s_per_s"))
     seconds = [
         waited
-        for ts, kind, name, waited in rows
-        if ts == report.whole.ts and kind == "foreground" and name not in {"Idle", "CPU"} and isinstance(waited, float)
+        for ts, kind, name, waited in zip(*told, strict=True)
+        if ts == report.whole.ts and kind == "foreground" and name not in {"Idle", "CPU"} and waited is not None
     ]
     return sum(seconds) if seconds else None

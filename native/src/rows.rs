@@ -1,0 +1,172 @@
+//! `Rows`: rows of one table that are found piece by piece, each piece by columns. What readers of reports fill.
+
+use arrow_array::builder::{ArrayBuilder, Float64Builder, Int64Builder, StringBuilder, TimestampMicrosecondBuilder};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::SchemaRef;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+use std::sync::Arc;
+
+use crate::batch::{Batch, value_error};
+use crate::table::{Layout, schema};
+
+enum Column {
+    F64(Float64Builder),
+    I64(Int64Builder),
+    Str(StringBuilder),
+    Ts(TimestampMicrosecondBuilder),
+}
+
+impl Column {
+    fn new(kind: &str) -> Self {
+        match kind {
+            "f64" => Column::F64(Float64Builder::new()),
+            "i64" => Column::I64(Int64Builder::new()),
+            "str" => Column::Str(StringBuilder::new()),
+            _ => Column::Ts(TimestampMicrosecondBuilder::new().with_timezone("UTC")),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Column::F64(builder) => builder.len(),
+            Column::I64(builder) => builder.len(),
+            Column::Str(builder) => builder.len(),
+            Column::Ts(builder) => builder.len(),
+        }
+    }
+
+    fn nulls(&mut self, count: usize) {
+        match self {
+            Column::F64(builder) => builder.append_nulls(count),
+            Column::I64(builder) => builder.append_nulls(count),
+            Column::Str(builder) => (0..count).for_each(|_| builder.append_null()),
+            Column::Ts(builder) => builder.append_nulls(count),
+        }
+    }
+
+    /// A value so many times. A float that is no number is null.
+    fn repeat(&mut self, value: &Bound<'_, PyAny>, count: usize) -> PyResult<()> {
+        if value.is_none() {
+            self.nulls(count);
+            return Ok(());
+        }
+        match self {
+            Column::F64(builder) => {
+                let number = Some(value.extract::<f64>()?).filter(|number| number.is_finite());
+                (0..count).for_each(|_| builder.append_option(number));
+            }
+            Column::I64(builder) => {
+                let number = value.extract::<i64>()?;
+                (0..count).for_each(|_| builder.append_value(number));
+            }
+            Column::Str(builder) => {
+                let text = value.cast::<PyString>()?.to_str()?;
+                (0..count).for_each(|_| builder.append_value(text));
+            }
+            Column::Ts(builder) => {
+                let number = value.extract::<i64>()?;
+                (0..count).for_each(|_| builder.append_value(number));
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> ArrayRef {
+        match self {
+            Column::F64(builder) => Arc::new(builder.finish()),
+            Column::I64(builder) => Arc::new(builder.finish()),
+            Column::Str(builder) => Arc::new(builder.finish()),
+            Column::Ts(builder) => Arc::new(builder.finish()),
+        }
+    }
+}
+
+#[pyclass(module = "doctord._native")]
+pub struct Rows {
+    table: String,
+    schema: SchemaRef,
+    names: Vec<Py<PyString>>,
+    columns: Vec<Column>,
+    count: usize,
+}
+
+#[pymethods]
+impl Rows {
+    #[new]
+    fn new(py: Python<'_>, table: String, layout: Layout) -> PyResult<Self> {
+        Ok(Self {
+            schema: schema(&table, &layout).map_err(value_error)?,
+            names: layout
+                .iter()
+                .map(|(name, _)| PyString::intern(py, name).unbind())
+                .collect(),
+            columns: layout.iter().map(|(_, kind)| Column::new(kind)).collect(),
+            table,
+            count: 0,
+        })
+    }
+
+    fn __len__(&self) -> usize {
+        self.count
+    }
+
+    /// Add rows by columns: a list of `count` values, or one value for all; a column that is left out is null.
+    fn add(&mut self, py: Python<'_>, count: usize, values: &Bound<'_, PyDict>) -> PyResult<()> {
+        let added = self.append(py, count, values);
+        if added.is_err() {
+            // A piece is added whole or not at all: what stands too far goes with all that was held before.
+            self.columns.iter_mut().for_each(|column| {
+                column.finish();
+            });
+            self.count = 0;
+        }
+        added
+    }
+
+    /// The values of a column so far; of times, microseconds.
+    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        let at = self.schema.index_of(name).map_err(value_error)?;
+        match &self.columns[at] {
+            Column::F64(builder) => PyList::new(py, builder.finish_cloned().iter()),
+            Column::I64(builder) => PyList::new(py, builder.finish_cloned().iter()),
+            Column::Str(builder) => PyList::new(py, builder.finish_cloned().iter()),
+            Column::Ts(builder) => PyList::new(py, builder.finish_cloned().iter()),
+        }
+    }
+
+    /// The rows so far; none are held afterwards.
+    fn batch(&mut self) -> PyResult<Batch> {
+        self.count = 0;
+        let arrays = self.columns.iter_mut().map(Column::finish).collect();
+        Ok(Batch {
+            table: self.table.clone(),
+            rows: RecordBatch::try_new(self.schema.clone(), arrays).map_err(value_error)?,
+        })
+    }
+}
+
+impl Rows {
+    fn append(&mut self, py: Python<'_>, count: usize, values: &Bound<'_, PyDict>) -> PyResult<()> {
+        for (name, column) in self.names.iter().zip(&mut self.columns) {
+            match values.get_item(name.bind(py))? {
+                None => column.nulls(count),
+                Some(value) => match value.cast::<PyList>() {
+                    Ok(each) => each.iter().try_for_each(|value| column.repeat(&value, 1))?,
+                    Err(_) => column.repeat(&value, count)?,
+                },
+            }
+            if column.len() != self.count + count {
+                let wrong = column.len() - self.count;
+                return Err(PyValueError::new_err(format!(
+                    "{}.{}: {wrong} values for {count} rows",
+                    self.table,
+                    name.bind(py)
+                )));
+            }
+        }
+        self.count += count;
+        Ok(())
+    }
+}
