@@ -7,8 +7,8 @@ use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, StructArray, TimestampMicrosecondArray, UInt64Array,
-    new_null_array,
+    Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, StructArray, TimestampMicrosecondArray,
+    UInt64Array, new_null_array,
 };
 use arrow_select::take::take_record_batch;
 use pyo3::conversion::FromPyObjectOwned;

@@ -11,8 +11,8 @@ pub mod report_html;
 pub mod report_lines;
 pub mod report_tables;
 pub mod report_text;
-pub mod sar;
 pub mod rows;
+pub mod sar;
 pub mod server_log;
 pub mod sql_trace;
 pub mod syscalls;
@@ -43,9 +43,9 @@ mod _native {
     #[pymodule_export]
     use crate::report_text::text_tables;
     #[pymodule_export]
-    use crate::sar::SarScanner;
-    #[pymodule_export]
     use crate::rows::Rows;
+    #[pymodule_export]
+    use crate::sar::SarScanner;
     #[pymodule_export]
     use crate::server_log::{ServerLog, scrubbed};
     #[pymodule_export]

@@ -6,6 +6,7 @@ use arrow_schema::SchemaRef;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 use crate::batch::{Batch, value_error};
@@ -136,6 +137,44 @@ impl Rows {
         }
     }
 
+    /// The numbers of the rows that are the first with their values in these columns.
+    fn firsts(&self, names: Vec<String>) -> PyResult<Vec<usize>> {
+        let mut keys = vec![Vec::new(); self.count];
+        for name in names {
+            let at = self.schema.index_of(&name).map_err(value_error)?;
+            match &self.columns[at] {
+                Column::F64(builder) => {
+                    extend(
+                        &mut keys,
+                        builder
+                            .finish_cloned()
+                            .iter()
+                            .map(|n| n.map(|n| n.to_bits().to_le_bytes())),
+                    );
+                }
+                Column::I64(builder) => {
+                    extend(
+                        &mut keys,
+                        builder.finish_cloned().iter().map(|n| n.map(i64::to_le_bytes)),
+                    );
+                }
+                Column::Str(builder) => extend(&mut keys, builder.finish_cloned().iter()),
+                Column::Ts(builder) => {
+                    extend(
+                        &mut keys,
+                        builder.finish_cloned().iter().map(|n| n.map(i64::to_le_bytes)),
+                    );
+                }
+            }
+        }
+        let mut seen = FxHashSet::default();
+        let numbered = keys.iter().enumerate();
+        Ok(numbered
+            .filter(|(_, key)| seen.insert(*key))
+            .map(|(row, _)| row)
+            .collect())
+    }
+
     /// The rows so far; none are held afterwards.
     fn batch(&mut self) -> PyResult<Batch> {
         self.count = 0;
@@ -144,6 +183,20 @@ impl Rows {
             table: self.table.clone(),
             rows: RecordBatch::try_new(self.schema.clone(), arrays).map_err(value_error)?,
         })
+    }
+}
+
+/// Adds a column's values to the keys, each with its length before it, so that no two keys of other values are alike.
+fn extend<V: AsRef<[u8]>>(keys: &mut [Vec<u8>], values: impl Iterator<Item = Option<V>>) {
+    for (key, value) in keys.iter_mut().zip(values) {
+        match value {
+            Some(value) => {
+                let bytes = value.as_ref();
+                key.extend((bytes.len() as u32).to_le_bytes());
+                key.extend(bytes);
+            }
+            None => key.extend(u32::MAX.to_le_bytes()),
+        }
     }
 }
 

@@ -44,6 +44,9 @@ class Rows:
     def column(self, name: str) -> list[Any]:
         """The values of a column so far; of times, microseconds. A ValueError when there is no such column."""
 
+    def firsts(self, names: Sequence[str]) -> list[int]:
+        """The numbers of the rows that are the first with their values in these columns."""
+
     def batch(self) -> Batch:
         """The rows so far; none are held afterwards."""
 

@@ -6,7 +6,7 @@ document helps where the head is cut off.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from doctord._native import ReportTable
 from doctord.read.oracle.dates import moment_within
@@ -43,6 +43,14 @@ def is_head(table: ReportTable) -> bool:
     return table.find(*HEAD) is not None or bool(_snap_rows(table)) or table.summary.endswith("database counts")
 
 
+def parted(tables: Iterable[ReportTable]) -> tuple[list[ReportTable], list[ReportTable]]:
+    """The tables at the head, and all others."""
+    parts: tuple[list[ReportTable], list[ReportTable]] = ([], [])
+    for table in tables:
+        parts[0 if is_head(table) else 1].append(table)
+    return parts
+
+
 def begins(table: ReportTable) -> bool:
     """Whether a table is the first of a report: one file may hold several."""
     return table.find("DB Id", "Database Id") is not None and table.find("Snapshot Set") is None
@@ -57,9 +65,8 @@ def value(tables: Sequence[ReportTable], *names: str) -> str | None:
     return None
 
 
-def reports(title: str, tables: Sequence[ReportTable], source: Source) -> Iterator[Report]:
+def reports(title: str, heads: Sequence[ReportTable], source: Source) -> Iterator[Report]:
     """The report that a head speaks of: one, or two for periods that are compared; none when it does not say when."""
-    heads = [table for table in tables if is_head(table)]
     named = TITLE.search(title)
     if any(table.find("Snapshot Set") is not None for table in heads):
         yield from _compared(heads, source)

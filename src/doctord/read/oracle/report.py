@@ -69,6 +69,11 @@ class Filled:
         """The values of a column so far."""
         return self._held[table].column(name) if table in self._held else []
 
+    def keep_firsts(self, table: str, *names: str) -> None:
+        """Of a table to which nothing is added any more, keep the first row of each that are alike in these columns."""
+        if table in self._held:
+            self._kept[table] = self._held[table].firsts(names)
+
     def forget(self, table: str) -> None:
         """Leave the rows of a table out that were added so far."""
         self._held.pop(table, None)

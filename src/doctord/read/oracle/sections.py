@@ -24,7 +24,7 @@ from doctord.read.oracle import (
     unknown,
 )
 from doctord.read.oracle.compare import period_of
-from doctord.read.oracle.identity import is_head, reports
+from doctord.read.oracle.identity import parted, reports
 from doctord.read.oracle.report import Report, Span
 from doctord.read.oracle.section import Section
 from doctord.read.source import Source
@@ -59,9 +59,11 @@ def candidates(title: str, summary: str) -> tuple[int, ...]:
 def sharpened(tables: Sequence[ReportTable], report: Report) -> Span:
     """The interval, to parts of a second: the length that the report itself divided its greatest count by."""
     whole = report.whole
-    for table in tables:
+    for table in () if report.spans else tables:
+        if table.find("Statistic", "Statistic Name") != 0:
+            continue
         total, rate = table.find("Total", "Value"), table.find("per Second", "per Second (Elapsed Time)")
-        if total is None or rate is None or report.spans or table.find("Statistic", "Statistic Name") != 0:
+        if total is None or rate is None:
             continue
         pairs = [
             (each, count)
@@ -80,7 +82,7 @@ def fill(tables: Sequence[ReportTable], report: Report) -> None:
     todo = list[tuple[int, int, ReportTable, tuple[int, ...]]]()
     pictures = list[ReportTable]()
     for at, table in enumerate(tables):
-        if not len(table) or is_head(table):
+        if not len(table):
             continue
         if histograms.is_histogram(table):
             pictures.append(table)
@@ -102,9 +104,10 @@ def read_parts(parts: Iterable[tuple[str, Sequence[ReportTable]]], source: Sourc
     """
     seen = set[tuple[object, ...]]()
     for title, tables in parts:
-        found = [report for report in reports(title, tables, source) if _is_new(report, seen)]
+        heads, body = parted(tables)
+        found = [report for report in reports(title, heads, source) if _is_new(report, seen)]
         if found:
-            yield from read_reports(tables, found)
+            yield from read_reports(body, found)
     if not seen:
         raise Refusal(
             f"{source.name} does not say from when to when it is",

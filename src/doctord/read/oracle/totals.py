@@ -34,15 +34,15 @@ def finish(report: Report) -> None:
 def _once(report: Report) -> None:
     """Leave out statistics that are there already, and those of a whole cluster that are there by instance."""
     names = ("name", "entity", "ts", "instance")
+    if not report.spans:
+        report.filled.keep_firsts("statistic", *names)
+        return
     keys = list(zip(*(report.filled.column("statistic", name) for name in names), strict=True))
     first = dict[tuple[object, ...], int]()
     for at, key in enumerate(keys):
         first.setdefault(key, at)
-    if report.spans:
-        told = {(name, entity) for name, entity, _, instance in first if instance}
-        first = {key: at for key, at in first.items() if key[3] or key[:2] not in told}
-    if len(first) < len(keys):
-        report.filled.keep("statistic", list(first.values()))
+    told = {(name, entity) for name, entity, _, instance in first if instance}
+    report.filled.keep("statistic", [at for key, at in first.items() if key[3] or key[:2] not in told])
 
 
 def _span(report: Report, instance: str | None) -> Span:
