@@ -138,3 +138,12 @@ def test_nothing_in_it(tmp_path: Path) -> None:
 @IN_ANY_CASE
 def test_anything_at_all(tmp_path: Path, content: bytes) -> None:
     survives(put(tmp_path, content))
+
+
+def test_every_format_has_a_sample() -> None:
+    """Named like its module: `awr.html`, `sar_text.solaris.txt`."""
+    # A mapping names the CSV beside it; sysstat's binary files need sadf, and are recorded by their own test.
+    without = {"csv_mapping", "sa_binary"}
+    sampled = {sample.name.partition(".")[0] for sample in SAMPLES}
+    modules = {str(vars(known)["__name__"]).rpartition(".")[2] for known in FORMATS}
+    assert modules - sampled <= without

@@ -129,7 +129,7 @@ TABLES: Final[dict[str, Table]] = {
             ("size_bytes", "i64", "Size."),
             ("used_bytes", "i64", "Used, with what is reserved for root counted as used."),
             ("inodes_used_pct", "f64", "Inodes in use, %; null where the file system has no fixed number."),
-            entity=("mount",),
+            entity=("mount", "device"),
         ),
         _table(
             "network",
