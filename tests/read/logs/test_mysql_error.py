@@ -36,7 +36,7 @@ def events(chart: Chart) -> list[tuple[str, str]]:
 
 
 def test_mysql_8() -> None:
-    chart = read(SAMPLES / "mysql.error.log")
+    chart = read(SAMPLES / "mysql_error.log")
     assert events(chart) == [
         ("restart", "mysql:3306"),
         ("restart", "mysql:3306"),
@@ -59,15 +59,15 @@ def test_mysql_8() -> None:
 
 
 def test_mariadb_5_5_in_a_zone_of_its_own() -> None:
-    chart = read(SAMPLES / "mysql55.error.log", zone="Europe/Paris")
+    chart = read(SAMPLES / "mysql_error.55.log", zone="Europe/Paris")
     assert [kind for kind, _ in events(chart)] == ["restart", "restart", "restart", "restart", "disk full"]
     assert chart.frame("event")["ts"][0] == datetime(2026, 11, 21, 9, tzinfo=UTC)
     assert total(chart, "log.messages") == pytest.approx(7)
 
 
 def test_a_zone_that_nobody_told_is_said() -> None:
-    assert any("no time zone" in note for note in read_file(SAMPLES / "mysql55.error.log").notes)
-    assert read_file(SAMPLES / "mysql.error.log").notes == []
+    assert any("no time zone" in note for note in read_file(SAMPLES / "mysql_error.55.log").notes)
+    assert read_file(SAMPLES / "mysql_error.log").notes == []
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ def figures(chart: Chart, text: str) -> dict[str, float]:
 
 
 def test_mysql_8() -> None:
-    chart = read(SAMPLES / "mysql.slow.log")
+    chart = read(SAMPLES / "mysql_slow.log")
     count = "SELECT count(*) FROM item WHERE name = ?;"
     update = "UPDATE item SET name = ? WHERE id = ?;"
     found = statements(chart)
