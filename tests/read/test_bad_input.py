@@ -142,8 +142,8 @@ def test_anything_at_all(tmp_path: Path, content: bytes) -> None:
 
 def test_every_format_has_a_sample() -> None:
     """Named like its module: `awr.html`, `sar_text.solaris.txt`."""
-    # A mapping names the CSV beside it; sysstat's binary files need sadf, and are recorded by their own test.
-    without = {"csv_mapping", "sa_binary"}
+    # A mapping names the CSV beside it; binary files that need sadf or PCP's tools are recorded by their own tests.
+    without = {"csv_mapping", "sa_binary", "pcp"}
     sampled = {sample.name.partition(".")[0] for sample in SAMPLES}
     modules = {str(vars(known)["__name__"]).rpartition(".")[2] for known in FORMATS}
     assert modules - sampled <= without
