@@ -8,11 +8,10 @@ from typing import NoReturn
 
 import typer
 
+from doctord.durations import parse_duration
 from doctord.errors import Refusal
 
 __all__ = ["Refusal", "fail", "parse_duration", "parse_moment", "parse_size", "said"]
-
-UNITS_S = {"us": 1e-6, "ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
 
 @contextmanager
@@ -28,18 +27,6 @@ def fail(message: str, hint: str) -> NoReturn:
     """Say what went wrong and what to do, and end with status 2."""
     typer.echo(f"doctord: {message}\nhint: {hint}", err=True)
     raise typer.Exit(2)
-
-
-def parse_duration(text: str) -> float:
-    """Seconds of a duration such as `20s`, `5m`, `1.5h`, `7d`, or a plain number of seconds.
-
-    >>> parse_duration("1.5h")
-    5400.0
-    """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", text)
-    if not match or (match[2] or "s") not in UNITS_S:
-        raise Refusal(f"{text!r} is no duration", "write a number and a unit: 500ms, 20s, 5m, 1.5h, 7d")
-    return float(match[1]) * UNITS_S[match[2] or "s"]
 
 
 def parse_size(text: str) -> int:
