@@ -1,0 +1,166 @@
+"""Violations, those of now and those to come, as alerts that Prometheus and its Alertmanager take.
+
+Prometheus reads text (its exposition format 0.0.4) from a file of node_exporter's textfile collector; Alertmanager is
+sent JSON (POST /api/v2/alerts). An alert of a day to come says how long it is until then, and whether that is still
+longer than the plan takes.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal, Protocol
+
+import numpy as np
+
+from doctord.analyse.capacity.check import Violation
+from doctord.analyse.capacity.level import Judged
+from doctord.analyse.capacity.plan import Plan
+from doctord.analyse.capacity.series import Series
+from doctord.analyse.capacity.threshold import Threshold
+
+State = Literal["violated", "due", "foreseen"]
+METRICS = (
+    ("doctord_violation", "State of a threshold or service level: 1 in the state of its label."),
+    ("doctord_violation_value", "The value: worst when violated, else the newest, in the unit of its label."),
+    ("doctord_violation_limit", "The limit that it is held against."),
+    ("doctord_violation_lead_seconds", "Seconds until it is violated, at the earliest; 0 when it is."),
+)
+
+
+class When(Protocol):
+    """When a threshold will be violated; `date` is null where that is not within the horizon or cannot be told."""
+
+    @property
+    def date(self) -> datetime | None:
+        """The likeliest moment."""
+
+    @property
+    def earliest(self) -> datetime | None:
+        """Start of the interval of that moment."""
+
+    @property
+    def latest(self) -> datetime | None:
+        """Its end; null where it may also never come."""
+
+    @property
+    def why(self) -> str:
+        """What the answer rests on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One alert.
+
+    Attributes:
+        name: Of the threshold or the service level.
+        state: `violated` now; `due`: to come, and the plan takes as long as is left, or longer; `foreseen`: later.
+        labels: Whom it is about.
+        value, limit: What is, and what may be.
+        lead_s: Seconds until it is violated, at the earliest; 0 when it is.
+        since: Since when it is violated, or when it will be.
+        text: The same in a sentence.
+        reason, plan: Of the threshold.
+    """
+
+    name: str
+    state: State
+    labels: dict[str, str]
+    value: float
+    limit: float
+    lead_s: float
+    since: datetime | None
+    text: str
+    reason: str
+    plan: Plan
+
+
+def violated(violation: Violation) -> Alert:
+    """The alert of a violation that lasts."""
+    threshold, series = violation.threshold, violation.series
+    unit = series.figure.unit
+    text = f"{series.name}: {violation.worst:.4g} {unit} at worst, limit {violation.limit:.4g} {unit}"
+    return Alert(
+        threshold.name, "violated", _labels(series), violation.worst, violation.limit, 0.0, violation.since, text,
+        threshold.reason, threshold.plan,
+    )  # fmt: skip
+
+
+def broken(judged: Judged) -> Alert:
+    """The alert of a service level that was not kept."""
+    unit = "per 24 h" if judged.is_per_day else "%"
+    whom = {"host": judged.host, "subject": judged.subject}
+    text = f"{judged.level.name}: {judged.value:.4g} {unit} ({judged.scaling}), limit {judged.limit:.4g}"
+    labels = {"unit": unit} | {key: name for key, name in whom.items() if name}
+    return Alert(
+        judged.level.name, "violated", labels, judged.value, judged.limit, 0.0, None, text,
+        judged.level.reason, judged.level.plan,
+    )  # fmt: skip
+
+
+def foreseen(threshold: Threshold, series: Series, when: When | None, now: datetime) -> Alert | None:
+    """The alert of a violation to come; null where no day can be told, or none is within the horizon."""
+    if when is None or when.date is None:
+        return None
+    first = when.earliest or when.date
+    lead_s = max(0.0, (first - now).total_seconds())
+    is_due = threshold.plan.lead_s is not None and lead_s <= threshold.plan.lead_s
+    latest = f"{when.latest:%Y-%m-%d}" if when.latest else "never"
+    text = f"{series.name}: limit {threshold.limit:.4g} {series.figure.unit} about {when.date:%Y-%m-%d}"
+    measured = series.values[~np.isnan(series.values)]
+    return Alert(
+        threshold.name, "due" if is_due else "foreseen", _labels(series), float(measured[-1]), threshold.limit, lead_s,
+        when.date, f"{text} ({first:%Y-%m-%d} to {latest}): {when.why}", threshold.reason, threshold.plan,
+    )  # fmt: skip
+
+
+def prometheus(alerts: Iterable[Alert]) -> str:
+    """Alerts in Prometheus' text format, one sample of each metric for each; without alerts only what they mean."""
+    alerts, lines = list(alerts), list[str]()
+    for metric, meaning in METRICS:
+        lines += [f"# HELP {metric} {meaning}", f"# TYPE {metric} gauge"]
+        for alert in alerts:
+            value = {"value": alert.value, "limit": alert.limit, "seconds": alert.lead_s}.get(metric.split("_")[-1], 1)
+            labels = {"threshold": alert.name, "state": alert.state} | alert.labels
+            lines.append(f"{metric}{{{','.join(f'{key}={_quoted(text)}' for key, text in labels.items())}}} {value!r}")
+    return "\n".join(lines)
+
+
+def alertmanager(alerts: Sequence[Alert], now: datetime | None) -> str:
+    """Alerts as Alertmanager takes them: a JSON array of labels, annotations and startsAt.
+
+    Args:
+        alerts: what to send.
+        now: when they were found, which is when an alert of a day to come begins; null: at this moment.
+    """
+    found = now or datetime.now(UTC)
+    return json.dumps([_sent(alert, found) for alert in alerts], indent=2, ensure_ascii=False)
+
+
+def _sent(alert: Alert, found: datetime) -> dict[str, object]:
+    begun = alert.since if alert.state == "violated" and alert.since else found
+    plan = alert.plan
+    texts = {
+        "summary": alert.text,
+        "description": alert.reason,
+        "plan": plan.text,
+        "owner": plan.owner,
+        "lead_time": str(timedelta(seconds=plan.lead_s)) if plan.lead_s is not None else "",
+        "violated_in": str(timedelta(seconds=round(alert.lead_s))) if alert.state != "violated" else "",
+    }
+    severity = {"violated": "critical", "due": "warning", "foreseen": "info"}[alert.state]
+    return {
+        "labels": {"alertname": alert.name, "state": alert.state, "severity": severity} | alert.labels,
+        "annotations": {key: text for key, text in texts.items() if text},
+        "startsAt": begun.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+    }
+
+
+def _labels(series: Series) -> dict[str, str]:
+    whose = {"host": series.whose.host, "db": series.whose.db, "entity": series.whose.entity}
+    told = {key: name for key, name in whose.items() if name}
+    return {"figure": series.figure.name, "unit": series.figure.unit} | told
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

@@ -1,0 +1,33 @@
+"""The step in which a source can be read: no finer than it measured, or most steps would hold nothing."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+import polars as pl
+
+from doctord.analyse.capacity.figure import Figure
+from doctord.analyse.capacity.series import DAY_S, HOUR_S, Series, series_of
+from doctord.chart.chart import Chart
+
+STEPS_S = (60, 300, 600, 900, 1800, HOUR_S, 2 * HOUR_S, 4 * HOUR_S, 6 * HOUR_S, 12 * HOUR_S, DAY_S, 7 * DAY_S)
+_JITTER = 1.1  # a sample of an hour may take a little longer
+
+
+def series_at_pace(chart: Chart, figures: Iterable[Figure], least_step_s: int) -> Iterator[Series]:
+    """The series of a chart, each table's in the step that it was measured in, or a longer one."""
+    for table, own in groupby(sorted(figures, key=lambda figure: figure.table), key=lambda figure: figure.table):
+        yield from series_of(chart, own, step_of(chart.frame(table), least_step_s))
+
+
+def step_of(frame: pl.DataFrame, least_s: int) -> int:
+    """Seconds of a step, at least so many: the usual time between two moments at which a host was measured."""
+    between_s = (
+        frame.select("host", "ts")
+        .unique()
+        .sort("host", "ts")
+        .select(pl.col("ts").diff().over("host").dt.total_seconds(fractional=True))
+        .to_series()
+        .median()
+    )
+    wanted = max(least_s, (between_s if isinstance(between_s, float) else 0.0) / _JITTER)
+    return next((step for step in STEPS_S if step >= wanted), STEPS_S[-1])

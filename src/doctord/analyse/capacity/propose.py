@@ -1,0 +1,222 @@
+"""Thresholds proposed from a time that the user declares good.
+
+A limit lies three robust standard deviations from the median, to the bad side: W. A. Shewhart's limits of control
+(1931), with the deviation taken from the quantile of 90 % on that side, which fewer outliers than a tenth cannot carry
+away. It is then moved out until the good time itself violates it nowhere for as long as the holding time. With three
+weeks and more, each hour of the week has its own, where that tells more than one limit for all.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from glob import escape
+from math import floor, log10
+
+import numpy as np
+
+from doctord.analyse.capacity.check import hours_of_week, violations_of
+from doctord.analyse.capacity.series import DAY_S, HOUR_S, Numbers, Series
+from doctord.analyse.capacity.threshold import HOURS_OF_WEEK, Threshold
+
+LEAST_VALUES = 24  # fewer tell neither a day's course nor a quantile of 90 %
+LEAST_WEEKS = 3  # with two, the median of the others is the other one
+DEVIATIONS = 3.0
+TAIL, TAIL_DEVIATIONS = 0.9, 1.2816  # the quantile of a normal distribution that lies so many deviations out
+SEASON_EXPLAINS = 0.3  # share of the variance; noise alone explains less than nothing when its own week is left out
+GROWS = 0.9  # rank correlation with time from which on a time was not steady
+DIGITS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """What was made of one series.
+
+    Attributes:
+        series: The good time.
+        threshold: The proposal; null where none follows from it, and `why` then says why.
+        why: What it rests on.
+    """
+
+    series: Series
+    threshold: Threshold | None
+    why: str
+
+
+def propose(histories: Sequence[Series], hold_s: float = HOUR_S) -> Iterator[Proposal]:
+    """A threshold for each series of a good time, or why there is none.
+
+    The holding time is at least two steps, so that no single spike, good time or later, decides anything.
+    """
+    for series in histories:
+        refused = _unfit(series)
+        if refused:
+            yield Proposal(series, None, refused)
+        else:
+            yield _proposed(series, max(hold_s, 2.0 * series.step_s))
+
+
+def _unfit(series: Series) -> str:
+    """Why no limit follows from a series; empty when one may."""
+    values = series.values[~np.isnan(series.values)]
+    if values.size < LEAST_VALUES:
+        return f"only {values.size} values of {_length(series.step_s)} were measured, {LEAST_VALUES} are needed"
+    if values.min() == values.max():
+        return f"it was {values[0]:.6g} all the time, which does not tell how far it may move"
+    if abs(correlation(np.arange(values.size, dtype=float), values)) >= GROWS:
+        return f"it went from {values[0]:.4g} to {values[-1]:.4g} all the time and was not steady: forecast it"
+    return ""
+
+
+def _proposed(series: Series, hold_s: float) -> Proposal:
+    sign = 1.0 if series.figure.worse == "high" else -1.0
+    turned = replace(series, values=sign * series.values)
+    whose = series.whose
+    blank = Threshold(
+        name=series.name,
+        figure=series.figure.name,
+        limit=0.0,
+        hold_s=hold_s,
+        host=escape(whose.host or ""),
+        db=escape(whose.db or ""),
+        entity=escape(whose.entity or ""),
+    )
+    season = hourly(turned)
+    center = np.full(HOURS_OF_WEEK, np.nanmedian(turned.values)) if season is None else season
+    beyond = turned.values - (center[0] if season is None else center[hours_of_week(turned)])
+    margins = np.unique(beyond[~np.isnan(beyond)])
+    middle, tail = np.nanquantile(beyond, (0.5, TAIL)).tolist()
+    start = middle + DEVIATIONS * (tail - middle) / TAIL_DEVIATIONS
+
+    def with_margin(margin: float) -> Threshold:
+        limits = _rounded_up(center + margin)
+        worst = float(limits.max())
+        return replace(blank, limit=worst, by_hour=() if season is None else tuple(limits.tolist()))
+
+    margin = _least_kept(turned, with_margin, start, margins)
+    if margin == middle:
+        return Proposal(series, None, f"it was {np.nanmedian(series.values):.6g} nearly all the time: no limit follows")
+    kept = with_margin(margin)
+    threshold = replace(
+        kept,
+        limit=sign * kept.limit,
+        worse="above" if sign > 0 else "below",
+        by_hour=tuple(sign * limit for limit in kept.by_hour),
+    )
+    impossible = _impossible(threshold, series)
+    if impossible:
+        return Proposal(series, None, impossible)
+    why = _why(series, threshold, raised=margin > start)
+    return Proposal(series, replace(threshold, reason=why, source="this history"), why)
+
+
+def _least_kept(turned: Series, with_margin: Callable[[float], Threshold], start: float, margins: Numbers) -> float:
+    """The least margin, from `start` on, that the good time does not violate for as long as the holding time."""
+
+    def is_kept(margin: float) -> bool:
+        return next(violations_of(with_margin(margin), turned), None) is None
+
+    if is_kept(start):
+        return start
+    low, high = int(np.searchsorted(margins, start)), margins.size - 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_kept(float(margins[middle])) else (middle + 1, high)
+    return float(margins[low])
+
+
+def hourly(series: Series) -> Numbers | None:
+    """The usual value of each hour of the week; null where it is not known, or tells no more than one value for all.
+
+    An hour's value is the median over the weeks of that hour and its two neighbours. Whether it tells more is asked of
+    weeks that were left out: what the others predict of a week must leave less than what the week's own median leaves.
+    """
+    if series.step_s > HOUR_S:
+        return None
+    hours, weeks = hours_of_week(series), np.cumsum(np.diff(hours_of_week(series), prepend=-1) < 0)
+    table = np.full((int(weeks.max()) + 1, HOURS_OF_WEEK), np.nan)
+    for week in np.unique(weeks):
+        for hour in np.unique(hours[weeks == week]):
+            here = series.values[(weeks == week) & (hours == hour)]
+            table[week, hour] = np.median(here[~np.isnan(here)]) if (~np.isnan(here)).any() else np.nan
+    if (~np.isnan(table)).sum(axis=1).sum() < LEAST_WEEKS * HOURS_OF_WEEK:
+        return None
+    left = np.concatenate([row - _usual(np.delete(table, week, axis=0)) for week, row in enumerate(table)])
+    plain = table.ravel()
+    known = ~np.isnan(left) & ~np.isnan(plain)
+    if not known.any() or not _explains(plain[known], left[known]):
+        return None
+    usual = _usual(table)
+    return np.where(np.isnan(usual), np.nanmax(usual), usual)
+
+
+def _usual(table: Numbers) -> Numbers:
+    """Medians of the columns with their neighbours, round the week."""
+    near = np.concatenate([np.roll(table, shift, axis=1) for shift in (-1, 0, 1)])
+    return np.array([np.median(hour[~np.isnan(hour)]) if (~np.isnan(hour)).any() else np.nan for hour in near.T])
+
+
+def _explains(plain: Numbers, left: Numbers) -> bool:
+    """Whether what is left is less than it was, by as much of the variance as makes it worth while."""
+    return _spread(plain) > 0 and 1 - (_spread(left) / _spread(plain)) ** 2 >= SEASON_EXPLAINS
+
+
+def _spread(values: Numbers) -> float:
+    """The median distance from the median."""
+    return float(np.median(np.abs(values - np.median(values))))
+
+
+def correlation(times: Numbers, values: Numbers) -> float:
+    """C. Spearman's rank correlation (1904)."""
+    ranks = [np.unique(one, return_inverse=True)[1].astype(float) for one in (times, values)]
+    return float(np.corrcoef(np.stack(ranks))[0, 1])
+
+
+def _rounded_up(limits: Numbers) -> Numbers:
+    """Limits with few digits, never below what they were."""
+    digits = DIGITS - 1 - floor(log10(max(float(np.abs(limits).max()), 1e-300)))
+    return np.maximum(np.round(np.ceil(limits * 10.0**digits) / 10.0**digits, digits), limits)
+
+
+def _impossible(threshold: Threshold, series: Series) -> str:
+    """Why a limit could never be violated; empty when it can."""
+    if threshold.worse == "above" and series.figure.unit == "%" and threshold.limit >= 100:
+        return f"the limit would be {threshold.limit:.4g} %, which nothing can exceed"
+    if threshold.worse == "below" and threshold.limit <= 0 <= np.nanmin(series.values):
+        return f"the limit would be {threshold.limit:.4g} {series.figure.unit}, below which nothing can be"
+    return ""
+
+
+def _why(series: Series, threshold: Threshold, *, raised: bool) -> str:
+    """What a proposal rests on, in words."""
+    values = series.values[~np.isnan(series.values)]
+    middle, worst = float(np.median(values)), float(values.max() if threshold.worse == "above" else values.min())
+    span = f"{series.at(-1):%Y-%m-%d} to {series.end:%Y-%m-%d}"
+    parts = [
+        f"From {values.size} steps of {_length(series.step_s)}, {span}: median {middle:.4g}, worst {worst:.4g}",
+        f"{_length(_longest_gap(series))} without a value at a time" if _longest_gap(series) > DAY_S else "",
+        "moved out to what the good time itself kept" if raised else "",
+        _season(series, threshold),
+        "a worse value that lasted less than the holding time does not count" if _is_beyond(threshold, worst) else "",
+    ]
+    return "; ".join(part for part in parts if part) + "."
+
+
+def _season(series: Series, threshold: Threshold) -> str:
+    if threshold.by_hour:
+        return "hours of the week differ, so each has its own limit"
+    if np.count_nonzero(~np.isnan(series.values)) * series.step_s < LEAST_WEEKS * 7 * DAY_S:
+        return "less than three weeks, so that hours of the week were not told apart"
+    return "one limit for all hours: telling them apart would explain no more" if series.step_s <= HOUR_S else ""
+
+
+def _is_beyond(threshold: Threshold, worst: float) -> bool:
+    return worst > threshold.limit if threshold.worse == "above" else worst < threshold.limit
+
+
+def _longest_gap(series: Series) -> float:
+    measured = np.flatnonzero(~np.isnan(series.values))
+    return float((np.diff(measured).max() - 1) * series.step_s)
+
+
+def _length(seconds: float) -> str:
+    size, unit = next((size, unit) for size, unit in ((DAY_S, "d"), (HOUR_S, "h"), (60, "min")) if seconds >= size)
+    return f"{seconds / size:.4g} {unit}"
