@@ -1,0 +1,138 @@
+"""What the commands on thresholds do: histories of a lake or of files, held against a file of thresholds."""
+
+import json as json_text
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import typer
+
+from doctord.analyse.capacity import alert, figure, level, threshold
+from doctord.analyse.capacity.check import Checked
+from doctord.analyse.capacity.check import check as check_thresholds
+from doctord.analyse.capacity.figure import Figure
+from doctord.analyse.capacity.level import Judged
+from doctord.analyse.capacity.pace import series_at_pace
+from doctord.analyse.capacity.propose import propose
+from doctord.analyse.capacity.series import HOUR_S, Series
+from doctord.chart.chart import Chart
+from doctord.cli import _read
+from doctord.cli.arguments import Refusal, parse_moment
+from doctord.lake.place import default_lake
+from doctord.lake.query import Lake
+from doctord.report import thresholds as report
+from doctord.report import thresholds_toml
+
+CHECKED_STEP_S = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the history comes from: files, or else a lake; from when to when; `usual`: since when, of a lake."""
+
+    paths: list[Path]
+    lake: Path | None
+    since: str | None
+    until: str | None
+    usual: str
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a check found, and what of it could not be judged."""
+
+    checked: Checked
+    judged: list[Judged]
+    unjudged: list[str]
+    file: str
+
+
+def check(source: Source, file: Path | None) -> Found:
+    """Hold the thresholds and levels of a file, or the built-in ones, against a history."""
+    rules = threshold.load(file) if file else threshold.builtin()
+    if not rules.thresholds and not rules.levels:
+        raise Refusal(f"{file}: there is no threshold in it", threshold.FORM)
+    figures = rules.figures_used()
+    chart = _chart(source, {used.table for used in figures} | {known.table for known in rules.levels})
+    judged = list(level.judged(rules.levels, chart))
+    known = {one.level.name for one in judged}
+    checked = check_thresholds(rules.thresholds, list(series_at_pace(chart, figures, CHECKED_STEP_S)))
+    return Found(checked, judged, [one.name for one in rules.levels if one.name not in known], str(file or "Doctor D"))
+
+
+def status(found: Found) -> int:
+    """0 when nothing is violated now, 1 when something is, 2 when nothing was measured to tell."""
+    if not found.checked.held and not found.judged:
+        return 2
+    return 0 if report.is_healthy(found.checked, found.judged) else 1
+
+
+def page(found: Found, *, json: bool) -> str:
+    """The document of a check, as JSON or to be read."""
+    document = report.document_of(found.checked, found.judged, found.unjudged, found.file)
+    return json_text.dumps(document, indent=2, ensure_ascii=False) if json else report.render(document)
+
+
+def alerts(found: Found, form: str) -> str:
+    """The violations of a check as alerts."""
+    made = [alert.violated(one) for one in found.checked.violations if one.is_now]
+    made += [alert.broken(one) for one in found.judged if one.is_violated]
+    return alert.prometheus(made) if form == "prometheus" else alert.alertmanager(made, found.checked.now)
+
+
+def init(source: Source, hold_s: float, output: Path | None) -> None:
+    """Propose thresholds, and write them to a file or to standard output.
+
+    Raises:
+        Refusal: nothing was measured, or the file is there already or cannot be written.
+    """
+    if output and output.exists():
+        raise Refusal(f"{output} is there already", "thresholds that somebody keeps are not overwritten: name another")
+    histories = _series(source, figure.builtin(), HOUR_S)
+    if not histories:
+        raise Refusal("no figure was measured in that time", "docs/how-to/set-thresholds.md says what is needed")
+    proposals = list(propose(histories, hold_s))
+    text = thresholds_toml.render(proposals, *_span(histories))
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Refusal(f"{output}: {error.strerror}", "name a file that you may write") from error
+    made = sum(one.threshold is not None for one in proposals)
+    typer.echo(f"doctord: {made} thresholds of {len(proposals)} series in {output}", err=True)
+
+
+def _series(source: Source, figures: Iterable[Figure], least_step_s: int) -> list[Series]:
+    figures = list(figures)
+    return list(series_at_pace(_chart(source, {used.table for used in figures}), figures, least_step_s))
+
+
+def _span(histories: list[Series]) -> tuple[datetime, datetime]:
+    return min(series.at(-1) for series in histories), max(series.end for series in histories)
+
+
+def _chart(source: Source, tables: set[str]) -> Chart:
+    """What was measured between two moments, of some tables."""
+    if source.paths and source.lake:
+        raise Refusal("either files or a lake", "doctord read PATH... --lake DIR puts files into a lake")
+    if source.paths:
+        return _within(_read.chart_of(source.paths, _read.told(None, None, None, None)), source)
+    since, until = parse_moment(source.since or source.usual), parse_moment(source.until or "now")
+    if since >= until:
+        raise Refusal(f"{source.since} is not before {source.until or 'now'}", "give --from a moment before --to")
+    lake = Lake(source.lake or default_lake())
+    chart = lake.chart(since, until, dict.fromkeys(sorted(tables), "true"))
+    for problem in lake.problems:
+        typer.echo(f"doctord: {problem}", err=True)
+    return chart
+
+
+def _within(chart: Chart, source: Source) -> Chart:
+    """What of files lies between the two moments, where they are said."""
+    if chart.since is None or chart.until is None or (source.since is None and source.until is None):
+        return chart
+    since = parse_moment(source.since) if source.since else chart.since - timedelta(microseconds=1)
+    return chart.between(since, parse_moment(source.until) if source.until else chart.until)

@@ -1,0 +1,73 @@
+"""`doctord thresholds`: limits set while all is well, and who violates them now."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from doctord.cli import app
+from doctord.cli.arguments import parse_duration, said
+
+thresholds = typer.Typer(no_args_is_help=True, help="Set limits while all is well, and see who violates them.")
+app.add_typer(thresholds, name="thresholds")
+
+Paths = Annotated[list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, archives; none: a lake.")]
+LakeDir = Annotated[Path | None, typer.Option(metavar="DIR", help="The lake (default: the usual place).")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Until = Annotated[str | None, typer.Option("--to", metavar="MOMENT", help="End, likewise; else now, or the last row.")]
+
+
+class Alert(StrEnum):
+    """Forms of alerts."""
+
+    PROMETHEUS = "prometheus"
+    ALERTMANAGER = "alertmanager"
+
+
+@thresholds.command()
+def check(
+    paths: Paths = None,
+    *,
+    lake: LakeDir = None,
+    file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Thresholds and service levels (default: the built-in ones).")
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--from", metavar="MOMENT", help="Start: 2026-11-20T10:00Z; of a lake -1d if not said."),
+    ] = None,
+    until: Until = None,
+    alert: Annotated[Alert | None, typer.Option(help="Print alerts in this form instead.")] = None,
+    json: AsJson = False,
+) -> None:
+    """Say which thresholds and service levels are violated now, which were, and for how long.
+
+    Exit status: 0 none is violated now, 1 some are, 2 nothing was measured that they speak of, or a wrong option.
+    """
+    with said():
+        from doctord.cli import _thresholds
+
+        found = _thresholds.check(_thresholds.Source(paths or [], lake, since, until, "-1d"), file)
+        typer.echo(_thresholds.alerts(found, alert.value) if alert else _thresholds.page(found, json=json))
+        raise typer.Exit(_thresholds.status(found))
+
+
+@thresholds.command()
+def init(
+    paths: Paths = None,
+    *,
+    lake: LakeDir = None,
+    since: Annotated[
+        str | None, typer.Option("--from", metavar="MOMENT", help="Start of the good time: 2026-11-01; of a lake -28d.")
+    ] = None,
+    until: Until = None,
+    hold: Annotated[str, typer.Option(metavar="TIME", help="How long a limit must be passed to be violated.")] = "1h",
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write it there.")] = None,
+) -> None:
+    """Propose thresholds from a time that you declare good, as a TOML file with the reason of each."""
+    with said():
+        from doctord.cli import _thresholds
+
+        source = _thresholds.Source(paths or [], lake, since, until, "-28d")
+        _thresholds.init(source, parse_duration(hold), output)

@@ -1,0 +1,173 @@
+"""How thresholds and service levels were kept: a JSON document, and the same to be read on a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from rich.text import Text
+
+from doctord.analyse.capacity.check import Checked, Violation
+from doctord.analyse.capacity.level import Judged
+from doctord.analyse.capacity.plan import Plan
+from doctord.report.lines import hanging, heading, one_line, printed
+from doctord.report.wording import duration
+
+SHOWN = 20  # of the past: a page of them says what there is
+
+
+def document_of(checked: Checked, judged: Sequence[Judged], unjudged: Sequence[str], file: str) -> dict[str, Any]:
+    """What `doctord thresholds check --json` gives: docs/reference/thresholds.md."""
+    return {
+        "schema_version": 1,
+        "file": file,
+        "as_of": _moment(checked.now),
+        "healthy": is_healthy(checked, judged),
+        "violations": [_violation(one) for one in checked.violations],
+        "levels": [_level(one) for one in judged],
+        "held": len(checked.held),
+        "unmeasured": [{"threshold": one.name, "figure": one.figure} for one in checked.unmeasured]
+        + [{"threshold": name, "figure": None} for name in unjudged],
+    }
+
+
+def is_healthy(checked: Checked, judged: Sequence[Judged]) -> bool:
+    """Whether nothing is violated now, and every service level was kept."""
+    return not any(one.is_now for one in checked.violations) and not any(one.is_violated for one in judged)
+
+
+def _violation(violation: Violation) -> dict[str, Any]:
+    threshold, series = violation.threshold, violation.series
+    return {
+        "threshold": threshold.name,
+        "figure": series.figure.name,
+        "title": series.figure.title,
+        "unit": series.figure.unit,
+        **asdict(series.whose),
+        "is_now": violation.is_now,
+        "since": _moment(violation.since),
+        "until": _moment(violation.until),
+        "duration_s": violation.duration_s,
+        "gap_s": violation.gap_s,
+        "lost": violation.lost,
+        "is_older": violation.is_older,
+        "worst": violation.worst,
+        "limit": violation.limit,
+        "worse": threshold.worse,
+        "hold_s": threshold.hold_s,
+        "reason": threshold.reason,
+        "source": threshold.source,
+        "plan": _plan(threshold.plan),
+    }
+
+
+def _level(judged: Judged) -> dict[str, Any]:
+    return {
+        "level": judged.level.name,
+        "host": judged.host,
+        "subject": judged.subject,
+        "is_violated": judged.is_violated,
+        "value": judged.value,
+        "limit": judged.limit,
+        "unit": "per_24h" if judged.is_per_day else "%",
+        "low": judged.low,
+        "high": judged.high,
+        "slow": judged.slow,
+        "slow_most": judged.slow_most,
+        "requests": judged.requests,
+        "measured_s": judged.measured_s,
+        "scaling": judged.scaling,
+        "reason": judged.level.reason,
+        "source": judged.level.source,
+        "plan": _plan(judged.level.plan),
+    }
+
+
+def _plan(plan: Plan) -> dict[str, Any] | None:
+    return asdict(plan) if plan.text else None
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return moment.isoformat().replace("+00:00", "Z") if moment else None
+
+
+def render(document: Mapping[str, Any], width: int | None = None, *, colour: bool | None = None) -> str:
+    """The document as lines of text."""
+    return printed(lambda columns: _page(document, columns), width, colour=colour)
+
+
+def _page(document: Mapping[str, Any], width: int) -> Iterator[Text]:
+    now = [one for one in document["violations"] if one["is_now"]]
+    past = [one for one in document["violations"] if not one["is_now"]]
+    broken = sum(one["is_violated"] is True for one in document["levels"])
+    yield one_line(_verdict(document, len(now), broken), "bold", width)
+    yield from hanging("", f"Thresholds of {document['file']}, held against {document['held']} series", width)
+    for title, violations in (("Violated now", now), ("Violated before", past[:SHOWN])):
+        if violations:
+            yield from heading(title, width)
+        for violation in violations:
+            yield from _said(violation, width)
+    if len(past) > SHOWN:
+        yield from hanging("", f"and {len(past) - SHOWN} more: --json has all", width)
+    if document["levels"]:
+        yield from heading("Service levels", width)
+    for level in document["levels"]:
+        yield from _level_said(level, width)
+    if document["unmeasured"]:
+        yield from heading("Never measured", width)
+        names = [
+            f"{one['threshold']} ({one['figure']})" if one["figure"] else one["threshold"]
+            for one in document["unmeasured"]
+        ]
+        yield from hanging("", "; ".join(names), width)
+
+
+def _verdict(document: Mapping[str, Any], now: int, broken: int) -> str:
+    if not document["held"] and not document["levels"]:
+        return "No verdict: nothing was measured that a threshold speaks of"
+    counts = [(now, "threshold"), (broken, "service level")]
+    parts = [f"{count} {what}{'' if count == 1 else 's'} violated" for count, what in counts if count]
+    as_of = f" at {document['as_of'][:16].replace('T', ' ')} UTC" if document["as_of"] else ""
+    return (", ".join(parts) or "No threshold is violated") + as_of
+
+
+def _said(violation: Mapping[str, Any], width: int) -> Iterator[Text]:
+    whom = ", ".join(violation[key] for key in ("host", "db", "entity") if violation[key])
+    yield from hanging("", f"{violation['threshold']}{f' ({whom})' if whom else ''}", width)
+    unit = violation["unit"]
+    bad = f"{violation['title']} {violation['worst']:.4g} {unit} at worst, limit {violation['limit']:.4g} {unit}"
+    yield from hanging("  ", f"{bad}, for {duration(violation['duration_s'])}", width)
+    since, until = (violation[end][:16].replace("T", " ") for end in ("since", "until"))
+    gap = f"; {duration(violation['gap_s'])} between was not measured" if violation["gap_s"] else ""
+    lost = "; nothing was measured after that, so its end is not known" if violation["lost"] else ""
+    older = " or longer" if violation["is_older"] else ""
+    yield from hanging(
+        "  ", f"since {since} UTC{older}{'' if violation['is_now'] else f' until {until}'}{gap}{lost}", width
+    )
+    yield from _why(violation, width)
+
+
+def _level_said(level: Mapping[str, Any], width: int) -> Iterator[Text]:
+    verdict = {True: "violated", False: "kept", None: "cannot be told"}[level["is_violated"]]
+    whom = ", ".join(level[key] for key in ("host", "subject") if level[key])
+    yield from hanging("", f"{level['level']}{f' ({whom})' if whom else ''}: {verdict}", width)
+    unit = "in 24 h" if level["unit"] == "per_24h" else "%"
+    chance = f"; by chance alone {level['low']:.3g} to {level['high']:.3g}" if level["low"] is not None else ""
+    yield from hanging(
+        "  ", f"{level['value']:.3g} {unit}, limit {level['limit']:.4g}: {level['scaling']}{chance}", width
+    )
+    if level["is_violated"] is None:
+        most = f"up to {level['slow_most']} may be: the limit lies within a bucket"
+        yield from hanging("  ", f"{level['slow']} are slow for certain, {most}", width)
+    if level["is_violated"]:
+        yield from _why(level, width)
+
+
+def _why(of: Mapping[str, Any], width: int) -> Iterator[Text]:
+    if of["reason"]:
+        yield from hanging("  why: ", of["reason"], width)
+    if of["plan"]:
+        plan = of["plan"]
+        lead = f"takes {duration(plan['lead_s'])}" if plan["lead_s"] is not None else ""
+        who = ", ".join(part for part in (plan["owner"], lead) if part)
+        yield from hanging("  plan: ", plan["text"] + (f" ({who})" if who else ""), width)

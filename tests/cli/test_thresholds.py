@@ -1,0 +1,158 @@
+"""`doctord thresholds`."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from doctord.analyse.capacity.threshold import load as load_thresholds
+from doctord.chart.rows import rows
+from doctord.cli import app, load
+from doctord.lake.writer import LakeWriter
+
+load()
+HOURS = 24 * 10
+NOW = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+LEVEL = '[[level]]\nname = "requests over a minute"\nmost_per_24h = 30\nreason = "agreed with the users"\n'
+
+
+def run(*arguments: str | Path) -> tuple[int, str, str]:
+    outcome = CliRunner().invoke(app, ["thresholds", *(str(argument) for argument in arguments)])
+    return outcome.exit_code, outcome.stdout, outcome.stderr
+
+
+def micros(hour: int) -> int:
+    return round((NOW - timedelta(hours=hour)).timestamp() * 1e6)
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ten quiet days and nights of one host, the last three hours of which used all of its CPUs."""
+    path = tmp_path_factory.mktemp("thresholds") / "lake"
+    random = np.random.default_rng(5)
+    cpu = [
+        {
+            "ts": micros(hour),
+            "interval_s": 3600.0,
+            "host": "a",
+            "usr_pct": float(used),
+            "sys_pct": 5.0,
+            "steal_pct": 0.0,
+        }
+        for hour, used in zip(range(HOURS - 1, -1, -1), random.normal(30, 3, HOURS), strict=True)
+    ]
+    for row in cpu[-3:]:
+        row["usr_pct"] = 94.0
+    timing = {"ts": micros(1), "host": "a", "run": "day", "duration_s": 62_100.0, "over_limit": 24}
+    with LakeWriter(path) as writer:
+        writer.append(rows("cpu", cpu))
+        writer.append(rows("timing", [timing]))
+    return path
+
+
+def document(*arguments: str | Path) -> tuple[int, dict[str, Any]]:
+    status, out, _ = run("check", *arguments, "--json")
+    return status, json.loads(out)
+
+
+def test_what_is_violated_now_is_said_with_its_plan(lake: Path) -> None:
+    status, out, _ = run("check", "--lake", lake)
+    assert status == 1
+    assert max(map(len, out.splitlines())) <= 80
+    assert out.startswith("1 threshold violated at ")
+    assert "CPU nearly used up (a)" in out
+    assert "CPU used 99 % at worst, limit 85 %, for 3 h" in " ".join(out.split())
+    assert "plan: Name the statements" in out
+    assert "NEVER MEASURED" in out
+    assert "memory nearly used up (memory_available_pct)" in " ".join(out.split())
+
+
+def test_the_document(lake: Path) -> None:
+    status, found = document("--lake", lake)
+    (violation,) = found["violations"]
+    assert (status, found["healthy"], found["held"], violation["is_now"]) == (1, False, 2, True)
+    assert (violation["duration_s"], violation["worst"], violation["limit"]) == (3 * 3600, 99.0, 85.0)
+    assert violation["plan"]["lead_s"] == 30 * 86_400
+    assert violation["since"].endswith("Z")
+
+
+def test_before_it_was_violated_all_was_well(lake: Path) -> None:
+    until = (NOW - timedelta(hours=3)).isoformat()
+    status, found = document("--lake", lake, "--from", "-9d", "--to", until)
+    assert (status, found["healthy"], found["violations"]) == (0, True, [])
+
+
+def test_service_levels_say_how_they_were_scaled(lake: Path, tmp_path: Path) -> None:
+    file = tmp_path / "my.toml"
+    file.write_text(LEVEL)
+    status, out, _ = run("check", "--lake", lake, "--file", file)
+    assert status == 1
+    assert "requests over a minute (a, day): violated" in out
+    assert "33.4 in 24 h, limit 30: 24 in 17.25 h, scaled by 24 / 17.25" in " ".join(out.split())
+    _, found = document("--lake", lake, "--file", file)
+    assert [(one["slow"], one["is_violated"], one["unit"]) for one in found["levels"]] == [(24, True, "per_24h")]
+
+
+def test_proposals_are_a_file_that_the_good_time_keeps(lake: Path, tmp_path: Path) -> None:
+    file, until = tmp_path / "my.toml", (NOW - timedelta(hours=3)).isoformat()
+    status, out, err = run("init", "--lake", lake, "--to", until, "-o", file)
+    assert (status, out) == (0, "")
+    assert "doctord: 1 thresholds of 2 series" in err
+    text = file.read_text()
+    assert "# From 237 steps of 1 h" in text
+    assert "# CPU given to others by the hypervisor (a): it was 0 all the time" in text
+    (threshold,) = load_thresholds(file).thresholds
+    assert (threshold.host, threshold.figure) == ("a", "cpu_used_pct")
+    assert threshold.limit == pytest.approx(44, abs=3)
+    assert document("--lake", lake, "--file", file, "--from", "-20d", "--to", until)[0] == 0
+    assert document("--lake", lake, "--file", file)[0] == 1
+    status, _, err = run("init", "--lake", lake, "-o", file)
+    assert status == 2
+    assert "is there already" in err
+
+
+@pytest.mark.parametrize(("form", "start"), [("prometheus", "# HELP doctord_violation "), ("alertmanager", "[")])
+def test_alerts(lake: Path, form: str, start: str) -> None:
+    status, out, _ = run("check", "--lake", lake, "--alert", form)
+    assert status == 1
+    assert out.startswith(start)
+    assert "CPU nearly used up" in out
+
+
+def test_where_nothing_was_measured_there_is_no_health(lake: Path, tmp_path: Path) -> None:
+    file = tmp_path / "my.toml"
+    file.write_text('[[threshold]]\nname = "log"\nfigure = "wait_ms"\nlimit = 15\n')
+    status, out, _ = run("check", "--lake", lake, "--file", file)
+    assert status == 2
+    assert out.startswith("No verdict: nothing was measured")
+    assert "log (wait_ms)" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["check", "--file", "nothing.toml"], "nothing.toml"),
+        (["check", "--from", "now", "--to", "-1h"], "now is not before -1h"),
+        (["check", "some.log", "--lake", "some"], "either files or a lake"),
+        (["init", "--hold", "long"], "'long' is no duration"),
+        (["init", "--to", "2001-01-01", "--from", "2000-01-01"], "no figure was measured in that time"),
+    ],
+)
+def test_what_is_wrong_is_said(lake: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCTORD_LAKE", str(lake))
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert "hint: " in err
+
+
+def test_a_file_without_thresholds_is_told(lake: Path, tmp_path: Path) -> None:
+    file = tmp_path / "empty.toml"
+    file.write_text("# nothing yet\n")
+    status, _, err = run("check", "--lake", lake, "--file", file)
+    assert status == 2
+    assert "there is no threshold in it" in err
