@@ -144,6 +144,10 @@ fn keys(names: &[String]) -> Vec<String> {
 }
 
 fn key(name: &str) -> String {
+    if name.is_ascii() {
+        let letters = name.bytes().filter(|letter| !letter.is_ascii_whitespace());
+        return letters.map(|letter| letter.to_ascii_lowercase() as char).collect();
+    }
     name.chars()
         .filter(|letter| !letter.is_whitespace())
         .flat_map(char::to_lowercase)

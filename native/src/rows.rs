@@ -1,9 +1,9 @@
 //! `Rows`: rows of one table that are found piece by piece, each piece by columns. What readers of reports fill.
 
 use arrow_array::builder::{ArrayBuilder, Float64Builder, Int64Builder, StringBuilder, TimestampMicrosecondBuilder};
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayAccessor, ArrayRef, RecordBatch};
 use arrow_schema::SchemaRef;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use rustc_hash::FxHashSet;
@@ -126,14 +126,56 @@ impl Rows {
         added
     }
 
-    /// The values of a column so far; of times, microseconds.
-    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+    /// Add those rows in which these columns, each a list, hold something (a text that is empty holds nothing); how many
+    /// there are.
+    fn add_known(
+        &mut self,
+        py: Python<'_>,
+        count: usize,
+        values: &Bound<'_, PyDict>,
+        needed: Vec<String>,
+    ) -> PyResult<usize> {
+        let mut known = vec![true; count];
+        for name in needed {
+            let Some(list) = values.get_item(&name)? else {
+                return Err(PyValueError::new_err(format!("{}.{name} is not given", self.table)));
+            };
+            for (known, value) in known.iter_mut().zip(list.cast::<PyList>()?.iter()) {
+                *known &= !value.is_none() && value.cast::<PyString>().map_or(Ok(true), |text| text.is_truthy())?;
+            }
+        }
+        let rows: Vec<usize> = (0..count).filter(|row| known[*row]).collect();
+        if rows.len() == count {
+            self.add(py, count, values)?;
+        } else if !rows.is_empty() {
+            let chosen = PyDict::new(py);
+            for (name, value) in values {
+                match value.cast::<PyList>() {
+                    Ok(each) => {
+                        let each = rows.iter().map(|row| each.get_item(*row));
+                        chosen.set_item(name, PyList::new(py, each.collect::<PyResult<Vec<_>>>()?)?)?;
+                    }
+                    Err(_) => chosen.set_item(name, value)?,
+                }
+            }
+            self.add(py, rows.len(), &chosen)?;
+        }
+        Ok(rows.len())
+    }
+
+    /// The values of a column so far, of all rows or of these; of times, microseconds.
+    #[pyo3(signature = (name, rows=None))]
+    fn column<'py>(&self, py: Python<'py>, name: &str, rows: Option<Vec<usize>>) -> PyResult<Bound<'py, PyList>> {
         let at = self.schema.index_of(name).map_err(value_error)?;
+        let rows = rows.unwrap_or_else(|| (0..self.count).collect());
+        if rows.iter().any(|row| *row >= self.count) {
+            return Err(PyIndexError::new_err("there is no such row"));
+        }
         match &self.columns[at] {
-            Column::F64(builder) => PyList::new(py, builder.finish_cloned().iter()),
-            Column::I64(builder) => PyList::new(py, builder.finish_cloned().iter()),
-            Column::Str(builder) => PyList::new(py, builder.finish_cloned().iter()),
-            Column::Ts(builder) => PyList::new(py, builder.finish_cloned().iter()),
+            Column::F64(builder) => values(py, &rows, &builder.finish_cloned()),
+            Column::I64(builder) => values(py, &rows, &builder.finish_cloned()),
+            Column::Str(builder) => values(py, &rows, &builder.finish_cloned()),
+            Column::Ts(builder) => values(py, &rows, &builder.finish_cloned()),
         }
     }
 
@@ -184,6 +226,14 @@ impl Rows {
             rows: RecordBatch::try_new(self.schema.clone(), arrays).map_err(value_error)?,
         })
     }
+}
+
+fn values<'py, A: ArrayAccessor>(py: Python<'py>, rows: &[usize], array: A) -> PyResult<Bound<'py, PyList>>
+where
+    Option<A::Item>: IntoPyObject<'py>,
+{
+    let held = rows.iter().map(|row| array.is_valid(*row).then(|| array.value(*row)));
+    PyList::new(py, held)
 }
 
 /// Adds a column's values to the keys, each with its length before it, so that no two keys of other values are alike.

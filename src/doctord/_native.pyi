@@ -41,8 +41,14 @@ class Rows:
         Raises a ValueError or TypeError for values that do not fit; all rows so far are lost then.
         """
 
-    def column(self, name: str) -> list[Any]:
-        """The values of a column so far; of times, microseconds. A ValueError when there is no such column."""
+    def add_known(self, count: int, values: Mapping[str, object], needed: Sequence[str]) -> int:
+        """Add those rows in which these columns, each a list, hold something (no empty text); how many there are."""
+
+    def column(self, name: str, rows: Sequence[int] | None = None) -> list[Any]:
+        """The values of a column so far, of all rows or of these; of times, microseconds.
+
+        A ValueError when there is no such column, an IndexError when there is no such row.
+        """
 
     def firsts(self, names: Sequence[str]) -> list[int]:
         """The numbers of the rows that are the first with their values in these columns."""

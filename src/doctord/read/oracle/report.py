@@ -59,15 +59,16 @@ class Filled:
 
     def add(self, table: str, count: int, values: Mapping[str, Values]) -> None:
         """Add rows: each column a list of their number, or one value for all; what is left out is null."""
-        if count == 0:
-            return
-        if table not in self._held:
-            self._held[table] = Rows(table, TABLES[table].layout)
-        self._held[table].add(count, values)
+        if count:
+            self._rows(table).add(count, values)
 
-    def column(self, table: str, name: str) -> list[Any]:
-        """The values of a column so far."""
-        return self._held[table].column(name) if table in self._held else []
+    def add_known(self, table: str, count: int, values: Mapping[str, Values], *needed: str) -> int:
+        """Add those rows in which these columns, each a list, hold something; how many there are."""
+        return self._rows(table).add_known(count, values, needed)
+
+    def column(self, table: str, name: str, rows: list[int] | None = None) -> list[Any]:
+        """The values of a column so far, of all rows or of these."""
+        return self._held[table].column(name, rows) if table in self._held else []
 
     def keep_firsts(self, table: str, *names: str) -> None:
         """Of a table to which nothing is added any more, keep the first row of each that are alike in these columns."""
@@ -81,6 +82,11 @@ class Filled:
     def keep(self, table: str, rows: list[int]) -> None:
         """Of a table to which nothing is added any more, keep these rows only."""
         self._kept[table] = rows
+
+    def _rows(self, table: str) -> Rows:
+        if table not in self._held:
+            self._held[table] = Rows(table, TABLES[table].layout)
+        return self._held[table]
 
     def batches(self) -> Iterator[Batch]:
         """All rows, a batch for each table."""

@@ -73,11 +73,15 @@ class Figure:
         column = placed.table.find(*self.columns)
         if column is None:
             return NO_VALUES
+        # Where all rows cover the same time, the division is done natively.
+        seconds = placed.seconds if self.is_total and isinstance(placed.seconds, float) else None
+        over = seconds or 1.0
         if self.to is None:
-            found = placed.table.numbers(column, kilo=self.kilo, by=self.by)
+            found = placed.table.numbers(column, kilo=self.kilo, by=self.by, over=over)
         else:
-            found = placed.table.times(column, bare=bare_unit(placed.table.names[column], self.bare), to=self.to)
-        return placed.per_second(found) if self.is_total else found
+            bare = bare_unit(placed.table.names[column], self.bare)
+            found = placed.table.times(column, bare=bare, to=self.to, over=over)
+        return placed.per_second(found) if self.is_total and seconds is None else found
 
 
 def total(name: str, *columns: str, unit: str = "per_s", kilo: float = 1000.0, by: float = 1.0) -> Figure:
@@ -204,26 +208,16 @@ def add_figure(
     """Add one statistic of each row that has a value and, where there are entities, one; false where there is none."""
     if not values:
         return False
-    if isinstance(entities, list):
-        keep = [
-            at for at, (value, entity) in enumerate(zip(values, entities, strict=True)) if value is not None and entity
-        ]
-    else:
-        keep = [at for at, value in enumerate(values) if value is not None]
-    if not keep:
-        return False
-    is_whole = len(keep) == len(values)
-    row = dict(placed.row) if is_whole else {key: picked(value, keep) for key, value in placed.row.items()}
-    row |= {
+    row = placed.row | {
         "component": "oracle",
-        "entity": (entities if is_whole else picked(entities, keep)) or None,
+        "entity": entities or None,
         "name": name,
-        "value": list(values) if is_whole else [values[at] for at in keep],
+        "value": values,
         "unit": unit,
         "kind": "rate" if unit.endswith("per_s") else "gauge",
     }
-    report.filled.add("statistic", len(keep), row)
-    return True
+    needed = ("value", "entity") if isinstance(entities, list) else ("value",)
+    return report.filled.add_known("statistic", len(values), row, *needed) > 0
 
 
 def picked(values: Values, keep: list[int]) -> Values:
