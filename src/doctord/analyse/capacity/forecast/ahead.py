@@ -1,0 +1,136 @@
+"""Forecasts of many series at once: prepared, models compared by backtest, the best of each with its interval."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from doctord.analyse.capacity.figure import Sum
+from doctord.analyse.capacity.forecast.backtest import best, forecasts, tried, with_means
+from doctord.analyse.capacity.forecast.intervals import half_widths
+from doctord.analyse.capacity.forecast.models import QUICK, SEASONAL_NAIVE, THOROUGH
+from doctord.analyse.capacity.forecast.prepare import Prepared, prepared
+from doctord.analyse.capacity.forecast.result import Forecast, untold
+from doctord.analyse.capacity.series import DAY_S, Numbers, Series
+
+DAYS_IN_HOURS = 14  # days ahead that are told hour by hour; what lies further is told by day
+THOROUGH_SERIES = 20  # as many series are worth the models that take long
+TOGETHER = 1000  # series that learn from one another, which bounds the memory that this takes
+DAY_MEASURED = 0.25  # of a day, for its summary to be worth anything
+
+
+def _last(days: Numbers) -> Numbers:
+    place = days.shape[1] - 1 - np.argmax(np.isfinite(days)[:, ::-1], axis=1)
+    return np.asarray(days[np.arange(len(days)), place])
+
+
+SUMMED: Mapping[Sum, Callable[[Numbers], Numbers]] = {
+    "mean": lambda days: np.asarray(np.nanmean(days, axis=1)),
+    "max": lambda days: np.asarray(np.nanmax(days, axis=1)),
+    "min": lambda days: np.asarray(np.nanmin(days, axis=1)),
+    "last": _last,
+}
+"""How the hours of a day become one value, a row a day; NaN is left out."""
+
+
+def forecast(series: Sequence[Series], horizon_steps: int, level: float = 0.95) -> list[Forecast]:
+    """Where each series goes.
+
+    Args:
+        series: Any figures; those of equal steps learn from one another.
+        horizon_steps: How far to look, in each series' own steps.
+        level: Share of what comes that the intervals are to hold.
+
+    Returns:
+        A forecast for each, in their order. Series of steps shorter than a day that are asked for more than
+        two weeks are told by day, from days summed up as the figure's `sum` says.
+    """
+    ready = [_in_days(one, horizon_steps) for one in series]
+    groups: dict[tuple[int, int], list[int]] = {}
+    for place, (one, horizon) in enumerate(ready):
+        groups.setdefault((one.step_s, horizon), []).append(place)
+    said: dict[int, Forecast] = {}
+    for (_, horizon), places in groups.items():
+        for begin in range(0, len(places), TOGETHER):
+            some = places[begin : begin + TOGETHER]
+            said.update(zip(some, _together([ready[place][0] for place in some], horizon, level), strict=True))
+    return [said[place] for place in range(len(series))]
+
+
+def _in_days(series: Series, horizon: int) -> tuple[Series, int]:
+    """The series by day, if it has shorter steps and is asked for weeks; days end with its last step."""
+    a_day = DAY_S // series.step_s
+    if a_day < 2 or horizon * series.step_s <= DAYS_IN_HOURS * DAY_S or len(series.values) < 2 * a_day:
+        return series, horizon
+    kept = series.values[len(series.values) % a_day :].reshape(-1, a_day)
+    finite = np.where(np.isfinite(kept), kept, np.nan)
+    days = np.full(len(finite), np.nan)
+    enough = np.isfinite(finite).mean(axis=1) >= DAY_MEASURED
+    days[enough] = SUMMED[series.figure.sum](finite[enough])
+    start = series.at(len(series.values) % a_day + a_day - 1)
+    return replace(series, step_s=DAY_S, start=start, values=days, low=days, high=days), -(-horizon // a_day)
+
+
+def _together(series: Sequence[Series], horizon: int, level: float) -> list[Forecast]:
+    seen = [prepared(one.values, one.step_s) for one in series]
+    moving = [place for place, one in enumerate(seen) if not one.why and not one.constant]
+    said = {}
+    if moving:
+        told = _told([series[place] for place in moving], [seen[place] for place in moving], horizon, level)
+        said = dict(zip(moving, told, strict=True))
+    return [
+        said[place] if place in said else _unmoved(one, ready, horizon, level)
+        for place, (one, ready) in enumerate(zip(series, seen, strict=True))
+    ]
+
+
+def _unmoved(series: Series, seen: Prepared, horizon: int, level: float) -> Forecast:
+    start = series.at(len(series.values))
+    if seen.why:
+        return untold(series.step_s, start, seen.why, seen.notes)
+    same = np.full(horizon, seen.values[-1])
+    notes = (*seen.notes, f"it never changed in {len(seen.values)} steps")
+    return _dated(Forecast("constant", series.step_s, start, same, same, same, level, notes=notes), series, seen)
+
+
+def _told(series: Sequence[Series], seen: Sequence[Prepared], horizon: int, level: float) -> list[Forecast]:
+    """Forecasts of series of equal steps that move."""
+    step_s = series[0].step_s
+    models = THOROUGH if len(series) <= THOROUGH_SERIES else QUICK
+    past = tried([one.values for one in series], models, horizon, step_s)
+    ahead = with_means(forecasts(seen, models, horizon, step_s))
+    chosen, sizes = best(past, ahead), past.errors()
+    errors = np.array([past.true[place] - past.said[name][place] for place, name in enumerate(chosen)])
+    wide = half_widths(errors, np.array([_wobble(one.values) for one in seen]), level)
+    found = []
+    for place, (one, ready, name) in enumerate(zip(series, seen, chosen, strict=True)):
+        start, mean, half = one.at(len(one.values)), ahead[name][place], wide[place]
+        if not np.isfinite(errors[place]).any():
+            found.append(untold(step_s, start, "too little was measured to try models on it", ready.notes))
+            continue
+        low = np.maximum(mean - half, 0.0) if np.nanmin(one.values) >= 0 else mean - half
+        known = errors[place][np.isfinite(errors[place])]
+        held = np.abs(errors[place]) <= half
+        told = Forecast(name, step_s, start, mean, low, mean + half, level, covered=float(held.sum() / len(known)))
+        mistakes = {model: float(size[place]) for model, size in sizes.items() if np.isfinite(size[place])}
+        found.append(_dated(replace(told, errors=mistakes, notes=_notes(ready, name)), one, ready))
+    return found
+
+
+def _notes(seen: Prepared, model: str) -> tuple[str, ...]:
+    if model == SEASONAL_NAIVE:
+        return (*seen.notes, "no model was better than seasonal naive")
+    return seen.notes
+
+
+def _wobble(values: Numbers) -> float:
+    """How much a series usually moves from step to step, never nothing."""
+    return float(np.abs(np.diff(values)).mean()) + 1e-6 * float(np.abs(values).mean()) + 1e-12
+
+
+def _dated(forecast: Forecast, series: Series, seen: Prepared) -> Forecast:
+    return replace(
+        forecast,
+        change_points=tuple(series.at(step) for step in seen.shifts),
+        outliers=tuple(series.at(step) for step in seen.outliers),
+    )

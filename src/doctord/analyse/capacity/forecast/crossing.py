@@ -1,0 +1,80 @@
+"""When a threshold will be violated."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from doctord.analyse.capacity.forecast.result import Forecast
+from doctord.analyse.capacity.series import Numbers, Series
+
+Verdict = Literal["violated", "date", "not within the horizon", "cannot be told"]
+DEVIATIONS = 3.0  # of the slope's error: what grows less than that may as well stand still
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """When a threshold will be violated.
+
+    Attributes:
+        verdict: `violated` already, at a `date`, `not within the horizon`, or `cannot be told`.
+        date: When the forecast passes the limit; null but for the verdict `date`.
+        earliest, latest: The interval of that date; a null latest lies beyond the horizon. An earliest without a
+            date says that the interval of the figure, not the forecast itself, reaches the limit within the horizon.
+        why: What this rests on.
+    """
+
+    verdict: Verdict
+    date: datetime | None = None
+    earliest: datetime | None = None
+    latest: datetime | None = None
+    why: str = ""
+
+
+def when(series: Series, forecast: Forecast, limit: float, worse: Literal["above", "below"]) -> When:
+    """When a figure will pass a limit.
+
+    Args:
+        series: What was measured.
+        forecast: Of that series.
+        limit: In the figure's unit.
+        worse: On which side of the limit the figure is bad.
+    """
+    if forecast.why:
+        return When("cannot be told", why=forecast.why)
+    sign = 1.0 if worse == "above" else -1.0
+    measured = series.values[np.isfinite(series.values)] * sign
+    if np.median(measured[-min(3, len(measured)) :]) > limit * sign:
+        return When("violated", why=f"it is {worse} the limit already")
+    near, far = (forecast.high, forecast.low) if worse == "above" else (forecast.low, forecast.high)
+    first = [_first(bound * sign > limit * sign) for bound in (near, forecast.mean, far)]
+    earliest, date, latest = (None if step is None else forecast.at(step) for step in first)
+    until = f"{forecast.at(len(forecast.mean) - 1):%Y-%m-%d}"
+    if date is None:
+        return When(
+            "not within the horizon", earliest=earliest, why=f"the forecast stays within the limit until {until}"
+        )
+    if not grows(measured):
+        return When("not within the horizon", earliest=earliest, why="it does not grow by more than its noise")
+    return When("date", date, earliest, latest, why=f"the forecast ({forecast.model}) passes the limit")
+
+
+def grows(values: Numbers) -> bool:
+    """Whether a history, or its last half, rises by more than its noise: a line through the means of its parts."""
+    return any(_rises(part) for part in (values, values[len(values) // 2 :]))
+
+
+def _rises(values: Numbers) -> bool:
+    parts = np.array([part.mean() for part in np.array_split(values, min(12, max(4, len(values) // 7)))])
+    at = np.arange(len(parts)) - (len(parts) - 1) / 2
+    slope = float(at @ parts / (at @ at))
+    left = parts - parts.mean() - slope * at
+    error = float(np.sqrt(left @ left / max(1, len(parts) - 2) / (at @ at)))
+    return slope > DEVIATIONS * error and slope > 0
+
+
+def _first(passed: npt.NDArray[np.bool_]) -> int | None:
+    places = np.flatnonzero(passed)
+    return int(places[0]) if len(places) else None
