@@ -97,6 +97,18 @@ def test_service_levels_say_how_they_were_scaled(lake: Path, tmp_path: Path) -> 
     assert [(one["slow"], one["is_violated"], one["unit"]) for one in found["levels"]] == [(24, True, "per_24h")]
 
 
+def test_files_are_held_against_levels_too(tmp_path: Path) -> None:
+    waits, file = tmp_path / "waits.csv", tmp_path / "my.toml"
+    waits.write_text(
+        "time,latency_us\n" + "".join(f"2024-05-30 13:27:{second:02}Z,{second}000\n" for second in range(60))
+    )
+    file.write_text('[[level]]\nname = "slow"\ntable = "latency"\nslower_than = "32768us"\nmost_pct = 30\n')
+    status, found = document(waits, "--file", file, "--unit", "1us")
+    assert status == 1
+    assert [(one["requests"], one["slow"], one["slow_most"]) for one in found["levels"]] == [(60, 27, 27)]
+    assert document(waits, "--file", file, "--from", "2024-05-30T13:28Z")[0] == 2
+
+
 def test_proposals_are_a_file_that_the_good_time_keeps(lake: Path, tmp_path: Path) -> None:
     file, until = tmp_path / "my.toml", (NOW - timedelta(hours=3)).isoformat()
     status, out, err = run("init", "--lake", lake, "--to", until, "-o", file)

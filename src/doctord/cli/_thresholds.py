@@ -21,6 +21,7 @@ from doctord.cli import _read
 from doctord.cli.arguments import Refusal, parse_moment
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
+from doctord.read.source import Told
 from doctord.report import thresholds as report
 from doctord.report import thresholds_toml
 
@@ -32,6 +33,7 @@ class Source:
     """Where the history comes from: files, or else a lake; from when to when; `usual`: since when, of a lake."""
 
     paths: list[Path]
+    told: Told
     lake: Path | None
     since: str | None
     until: str | None
@@ -119,7 +121,7 @@ def _chart(source: Source, tables: set[str]) -> Chart:
     if source.paths and source.lake:
         raise Refusal("either files or a lake", "doctord read PATH... --lake DIR puts files into a lake")
     if source.paths:
-        return _within(_read.chart_of(source.paths, _read.told(None, None, None, None)), source)
+        return _within(_read.chart_of(source.paths, source.told), source)
     since, until = parse_moment(source.since or source.usual), parse_moment(source.until or "now")
     if since >= until:
         raise Refusal(f"{source.since} is not before {source.until or 'now'}", "give --from a moment before --to")

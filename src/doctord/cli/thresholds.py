@@ -8,12 +8,17 @@ import typer
 
 from doctord.cli import app
 from doctord.cli.arguments import parse_duration, said
+from doctord.cli.read import DAY, EVERY, UNIT, ZONE
 
 thresholds = typer.Typer(no_args_is_help=True, help="Set limits while all is well, and see who violates them.")
 app.add_typer(thresholds, name="thresholds")
 
 Paths = Annotated[list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, archives; none: a lake.")]
 LakeDir = Annotated[Path | None, typer.Option(metavar="DIR", help="The lake (default: the usual place).")]
+Zone = Annotated[str | None, ZONE]
+Day = Annotated[str | None, DAY]
+Every = Annotated[str | None, EVERY]
+Unit = Annotated[str | None, UNIT]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Until = Annotated[str | None, typer.Option("--to", metavar="MOMENT", help="End, likewise; else now, or the last row.")]
 
@@ -38,6 +43,10 @@ def check(
         typer.Option("--from", metavar="MOMENT", help="Start: 2026-11-20T10:00Z; of a lake -1d if not said."),
     ] = None,
     until: Until = None,
+    zone: Zone = None,
+    day: Day = None,
+    every: Every = None,
+    unit: Unit = None,
     alert: Annotated[Alert | None, typer.Option(help="Print alerts in this form instead.")] = None,
     json: AsJson = False,
 ) -> None:
@@ -46,9 +55,10 @@ def check(
     Exit status: 0 none is violated now, 1 some are, 2 nothing was measured that they speak of, or a wrong option.
     """
     with said():
-        from doctord.cli import _thresholds
+        from doctord.cli import _read, _thresholds
 
-        found = _thresholds.check(_thresholds.Source(paths or [], lake, since, until, "-1d"), file)
+        told = _read.told(zone, day, every, unit)
+        found = _thresholds.check(_thresholds.Source(paths or [], told, lake, since, until, "-1d"), file)
         typer.echo(_thresholds.alerts(found, alert.value) if alert else _thresholds.page(found, json=json))
         raise typer.Exit(_thresholds.status(found))
 
@@ -62,12 +72,17 @@ def init(
         str | None, typer.Option("--from", metavar="MOMENT", help="Start of the good time: 2026-11-01; of a lake -28d.")
     ] = None,
     until: Until = None,
+    zone: Zone = None,
+    day: Day = None,
+    every: Every = None,
+    unit: Unit = None,
     hold: Annotated[str, typer.Option(metavar="TIME", help="How long a limit must be passed to be violated.")] = "1h",
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write it there.")] = None,
 ) -> None:
     """Propose thresholds from a time that you declare good, as a TOML file with the reason of each."""
     with said():
-        from doctord.cli import _thresholds
+        from doctord.cli import _read, _thresholds
 
-        source = _thresholds.Source(paths or [], lake, since, until, "-28d")
+        told = _read.told(zone, day, every, unit)
+        source = _thresholds.Source(paths or [], told, lake, since, until, "-28d")
         _thresholds.init(source, parse_duration(hold), output)

@@ -78,3 +78,9 @@ def test_a_broken_service_level_is_an_alert() -> None:
     (sent,) = json.loads(alertmanager([broken(one)], NOW))
     assert sent["labels"]["subject"] == "day"
     assert "24 in 17.25 h" in sent["annotations"]["summary"]
+
+
+def test_what_may_be_reached_is_told_as_such() -> None:
+    alert = foreseen(FULL, SERIES, Foreseen(None, NOW + timedelta(days=30)), NOW)
+    assert alert is not None
+    assert alert.text.endswith("limit 90 % perhaps, from 2026-02-04 or later: it grows")

@@ -39,6 +39,20 @@ def test_the_casebook_consolidation() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.skipif(not CASEBOOK.is_dir(), reason=f"no casebook in {CASEBOOK} ($DOCTORD_CASEBOOK)")
+def test_the_casebook_response_classes() -> None:
+    with (CASEBOOK / "consolidation" / "response_classes.csv").open(encoding="utf-8") as file:
+        classes = list(csv.DictReader(file))
+    edges = [0.0, 3.0, 5.0, 10.0, 60.0, None]
+    level = Level("minutes", table="latency", slower_than_s=60.0, most_pct=0.2)
+    verdicts = {}
+    for case in ("good_case_pct", "problem_case_pct", "after_tuning_1_pct", "after_tuning_2_pct"):
+        counts = [round(100 * float(one[case])) for one in classes]
+        (one,) = judged([level], buckets(*zip(edges, edges[1:], counts, strict=False)))
+        verdicts[case] = one.is_violated
+    assert list(verdicts.values()) == [False, True, True, False]
+
+
 @pytest.mark.parametrize(
     ("hours", "over", "is_violated"), [(17.25, 24, True), (23, 29, True), (24, 13, False), (48, 0, False)]
 )
@@ -88,7 +102,7 @@ def test_a_share_is_of_the_requests() -> None:
     assert (one.is_violated, one.value, one.scaling) == (True, pytest.approx(0.3), "30 of 10000 requests")
 
 
-def buckets(*counts: tuple[float, float | None, int]) -> Chart:
+def buckets(*counts: tuple[Any, float | None, int]) -> Chart:
     rows = [
         {"ts": MIDNIGHT + timedelta(hours=12), "interval_s": 43_200.0, "host": "a", "subject": "answer"}
         | {"gt_us": 1e6 * low, "le_us": None if high is None else 1e6 * high, "count": count}

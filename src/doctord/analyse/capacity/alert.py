@@ -29,19 +29,19 @@ METRICS = (
 
 
 class When(Protocol):
-    """When a threshold will be violated; `date` is null where that is not within the horizon or cannot be told."""
+    """When a threshold will be violated: what `forecast.when` answers."""
 
     @property
     def date(self) -> datetime | None:
-        """The likeliest moment."""
+        """The likeliest moment; null where that is not within the horizon, or cannot be told."""
 
     @property
     def earliest(self) -> datetime | None:
-        """Start of the interval of that moment."""
+        """From when on it may be; null where it will not."""
 
     @property
     def latest(self) -> datetime | None:
-        """Its end; null where it may also never come."""
+        """Until when it will have been; null: beyond the horizon."""
 
     @property
     def why(self) -> str:
@@ -99,18 +99,19 @@ def broken(judged: Judged) -> Alert:
 
 
 def foreseen(threshold: Threshold, series: Series, when: When | None, now: datetime) -> Alert | None:
-    """The alert of a violation to come; null where no day can be told, or none is within the horizon."""
-    if when is None or when.date is None:
+    """The alert of a violation to come; null where none may be within the horizon, or cannot be told."""
+    first = (when.earliest or when.date) if when else None
+    if when is None or first is None:
         return None
-    first = when.earliest or when.date
     lead_s = max(0.0, (first - now).total_seconds())
     is_due = threshold.plan.lead_s is not None and lead_s <= threshold.plan.lead_s
-    latest = f"{when.latest:%Y-%m-%d}" if when.latest else "never"
-    text = f"{series.name}: limit {threshold.limit:.4g} {series.figure.unit} about {when.date:%Y-%m-%d}"
+    about = f"about {when.date:%Y-%m-%d}" if when.date else "perhaps"
+    latest = f"to {when.latest:%Y-%m-%d}" if when.latest else "or later"
+    text = f"{series.name}: limit {threshold.limit:.4g} {series.figure.unit} {about}, from {first:%Y-%m-%d} {latest}"
     measured = series.values[~np.isnan(series.values)]
     return Alert(
         threshold.name, "due" if is_due else "foreseen", _labels(series), float(measured[-1]), threshold.limit, lead_s,
-        when.date, f"{text} ({first:%Y-%m-%d} to {latest}): {when.why}", threshold.reason, threshold.plan,
+        when.date or first, f"{text}: {when.why}", threshold.reason, threshold.plan,
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ LEAST_WEEKS = 3  # with two, the median of the others is the other one
 DEVIATIONS = 3.0
 TAIL, TAIL_DEVIATIONS = 0.9, 1.2816  # the quantile of a normal distribution that lies so many deviations out
 SEASON_EXPLAINS = 0.3  # share of the variance; noise alone explains less than nothing when its own week is left out
+FOLDS = 8  # parts of the weeks that are left out in turn
 GROWS = 0.9  # rank correlation with time from which on a time was not steady
 DIGITS = 3
 
@@ -127,21 +128,18 @@ def hourly(series: Series) -> Numbers | None:
     """The usual value of each hour of the week; null where it is not known, or tells no more than one value for all.
 
     An hour's value is the median over the weeks of that hour and its two neighbours. Whether it tells more is asked of
-    weeks that were left out: what the others predict of a week must leave less than what the week's own median leaves.
+    weeks that were left out: what the others predict of them must leave less than one median for all leaves.
     """
-    if series.step_s > HOUR_S:
+    if series.step_s != HOUR_S or np.count_nonzero(~np.isnan(series.values)) < LEAST_WEEKS * HOURS_OF_WEEK:
         return None
-    hours, weeks = hours_of_week(series), np.cumsum(np.diff(hours_of_week(series), prepend=-1) < 0)
-    table = np.full((int(weeks.max()) + 1, HOURS_OF_WEEK), np.nan)
-    for week in np.unique(weeks):
-        for hour in np.unique(hours[weeks == week]):
-            here = series.values[(weeks == week) & (hours == hour)]
-            table[week, hour] = np.median(here[~np.isnan(here)]) if (~np.isnan(here)).any() else np.nan
-    if (~np.isnan(table)).sum(axis=1).sum() < LEAST_WEEKS * HOURS_OF_WEEK:
-        return None
-    left = np.concatenate([row - _usual(np.delete(table, week, axis=0)) for week, row in enumerate(table)])
-    plain = table.ravel()
-    known = ~np.isnan(left) & ~np.isnan(plain)
+    first = int(hours_of_week(series)[0])
+    weeks = -(-(first + series.values.size) // HOURS_OF_WEEK)
+    table = np.full((weeks, HOURS_OF_WEEK), np.nan)
+    table.flat[first : first + series.values.size] = series.values
+    fold = np.arange(weeks) % FOLDS
+    left = np.concatenate([table[fold == out] - _usual(table[fold != out]) for out in range(min(FOLDS, weeks))])
+    plain = np.concatenate([table[fold == out] for out in range(min(FOLDS, weeks))])
+    known = ~np.isnan(left)
     if not known.any() or not _explains(plain[known], left[known]):
         return None
     usual = _usual(table)
@@ -149,9 +147,12 @@ def hourly(series: Series) -> Numbers | None:
 
 
 def _usual(table: Numbers) -> Numbers:
-    """Medians of the columns with their neighbours, round the week."""
-    near = np.concatenate([np.roll(table, shift, axis=1) for shift in (-1, 0, 1)])
-    return np.array([np.median(hour[~np.isnan(hour)]) if (~np.isnan(hour)).any() else np.nan for hour in near.T])
+    """Medians of the columns with their neighbours, round the week; NaN where there is no value."""
+    near = np.sort(np.concatenate([np.roll(table, shift, axis=1) for shift in (-1, 0, 1)]), axis=0)  # NaN come last
+    counts = np.count_nonzero(~np.isnan(near), axis=0)
+    columns = np.arange(HOURS_OF_WEEK)
+    medians: Numbers = (near[np.maximum(counts - 1, 0) // 2, columns] + near[counts // 2 % len(near), columns]) / 2
+    return medians
 
 
 def _explains(plain: Numbers, left: Numbers) -> bool:
