@@ -19,7 +19,7 @@ from doctord.chart.tables import TABLES
 from doctord.lake.place import LakeError, Place, begun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
 _PARQUET: Final = b"PAR1"
 _SMALLEST_PARQUET: Final = 12  # magic, length of the footer, magic
@@ -70,10 +70,25 @@ class Lake:
         """
         return self._connect(set(TABLES if tables is None else tables))
 
+    def fresh(
+        self, table: str, taken: "Collection[str]", *, sealed: bool
+    ) -> tuple[duckdb.DuckDBPyConnection, set[str]]:
+        """A connection with one table but for the sealed files of these names, and the names of its other files.
+
+        With `sealed`, nothing is in it that is still open.
+        """
+        parts = self._snapshot({table}, lambda path: path.stem not in taken)
+        if sealed:
+            parts[table].batches.clear()
+        return self._viewed(parts), {path.stem for path in parts[table].files}
+
     def _connect(self, tables: set[str], days: tuple[date, date] | None = None) -> duckdb.DuckDBPyConnection:
+        return self._viewed(self._snapshot(tables, lambda path: days is None or _is_of(path, days)))
+
+    def _viewed(self, tables: "Mapping[str, _Parts]") -> duckdb.DuckDBPyConnection:
         connection = duckdb.connect()
         connection.execute("CREATE MACRO now() AS make_timestamp(epoch_us(get_current_timestamp()))")
-        for name, parts in self._snapshot(tables, days).items():
+        for name, parts in tables.items():
             try:
                 _create_view(connection, name, parts)
             except duckdb.Error:
@@ -118,15 +133,14 @@ class Lake:
             row = connection.execute(f"SELECT min(low), max(high) FROM ({ends})").fetchone()  # noqa: S608
         return (row[0].replace(tzinfo=UTC), row[1].replace(tzinfo=UTC)) if row and row[0] else None
 
-    def _snapshot(self, wanted: set[str], days: tuple[date, date] | None) -> dict[str, _Parts]:
+    def _snapshot(self, wanted: set[str], chosen: "Callable[[Path], bool]") -> dict[str, _Parts]:
         self.problems = []
         parts = {name: _Parts() for name in TABLES}
         segments = [(path.stem, self._read(path, wanted)) for path in self._place.segments()]
         sealed = [path for path in self._place.parquet() if path.parts[-3] in wanted and self._sound(path)]
         for path in sealed:
-            table, day = path.parts[-3:-1]
-            if days is None or (day <= days[1].isoformat() and (table in _LASTING or day >= days[0].isoformat())):
-                parts[table].files.append(path)
+            if chosen(path):
+                parts[path.parts[-3]].files.append(path)
         in_parquet = {(path.parts[-3], path.stem) for path in sealed}
         for stem, batches in segments:
             for batch in batches:
@@ -172,6 +186,12 @@ class Lake:
 
     def _problem(self, path: Path, text: str) -> None:
         self.problems.append(f"{path}: {text}\nhint: move it out of the lake to be rid of this message")
+
+
+def _is_of(path: Path, days: tuple[date, date]) -> bool:
+    """Whether a sealed file may tell of these days."""
+    table, day = path.parts[-3:-1]
+    return day <= days[1].isoformat() and (table in _LASTING or day >= days[0].isoformat())
 
 
 def _create_view(connection: duckdb.DuckDBPyConnection, name: str, parts: _Parts) -> None:

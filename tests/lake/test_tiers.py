@@ -1,0 +1,170 @@
+"""Sums kept for years."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from doctord.analyse.capacity.figure import Figure
+from doctord.chart.chart import Chart
+from doctord.chart.rows import rows
+from doctord.lake import tiers
+from doctord.lake.history import hours, until_of
+from doctord.lake.imports import keep
+from doctord.lake.place import LakeError
+from doctord.lake.query import Lake
+from doctord.lake.summaries import percentile
+from doctord.lake.tiers import read_index, read_months, renew
+from doctord.lake.writer import LakeWriter
+
+MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
+READS = Figure("reads", "reads", "storage", "disk", "reads_per_s", "per_s", each=("device",))
+FIGURES = [READS]
+
+
+def disk(path: Path, *minutes: tuple[float, float | None]) -> Lake:
+    """A lake with more rows in it: minutes after midnight, and reads per second in the ten before."""
+    told = [
+        {
+            "ts": MIDNIGHT + timedelta(minutes=at),
+            "interval_s": 600.0,
+            "host": "a",
+            "device": "vda",
+            "reads_per_s": value,
+        }
+        for at, value in minutes
+    ]
+    keep(path, Chart.from_rows(disk=told).tables)
+    return Lake(path)
+
+
+def told(lake: Lake, name: str = "value", days: int = 1) -> list[float]:
+    found = hours(lake, FIGURES, MIDNIGHT, MIDNIGHT + timedelta(days=days), (name,)).sums[name]
+    return [value for value in found.ravel().tolist() if not np.isnan(value)]
+
+
+def without_rows(lake: Lake) -> None:
+    """As retention leaves a lake."""
+    for sealed in lake.path.glob("sealed/*/*/*.parquet"):
+        sealed.unlink()
+
+
+def test_sums_stay_when_the_rows_go(path: Path) -> None:
+    lake = disk(path, (10, 1.0), (60, 3.0), (70, 5.0), (80, None))
+    before = [told(lake, name) for name in ("value", "low", "high", "last")]
+    assert before == [[2.0, 5.0], [1.0, 5.0], [3.0, 5.0], [3.0, 5.0]]
+    assert renew(lake, FIGURES) == 2
+    without_rows(lake)
+    assert [told(lake, name) for name in ("value", "low", "high", "last")] == before
+    assert until_of(lake, FIGURES) == MIDNIGHT + timedelta(hours=2)
+
+
+def test_each_row_counts_once_however_often_they_are_renewed(path: Path) -> None:
+    lake = disk(path, (10, 1.0))
+    assert [renew(lake, FIGURES), renew(lake, FIGURES)] == [1, 0]
+    disk(path, (20, 4.0))
+    assert told(lake) == [2.5]  # of the tiers, and of what is not in them
+    renew(lake, FIGURES)
+    assert told(lake) == [2.5]
+
+
+def test_rows_for_a_past_day_join_its_sums_though_its_other_rows_are_gone(path: Path) -> None:
+    lake = disk(path, (10, 1.0), (20, 1.0), (1500, 8.0))
+    renew(lake, FIGURES)
+    without_rows(lake)
+    disk(path, (30, 4.0))
+    renew(lake, FIGURES)
+    assert told(lake, days=2) == [2.0, 8.0]
+    assert told(lake, "high", days=2) == [4.0, 8.0]
+
+
+def test_what_is_still_written_to_is_told_but_not_kept(path: Path) -> None:
+    row = {"ts": int(MIDNIGHT.timestamp() * 1e6), "host": "a", "device": "vda", "reads_per_s": 7.0}
+    with LakeWriter(path) as writer:
+        writer.append(rows("disk", [row]))
+        writer.sync()
+        lake = Lake(path)
+        assert renew(lake, FIGURES) == 0
+        found = hours(lake, FIGURES, MIDNIGHT - timedelta(hours=1), MIDNIGHT, ("value",))
+        assert found.sums["value"].tolist() == [[7.0]]
+
+
+def test_percentiles_are_right_to_one_percent(path: Path) -> None:
+    values = np.random.default_rng(1).lognormal(3, 1, 140)
+    lake = disk(path, *((minute, value) for minute, value in zip(range(1, 141), values, strict=True)))
+    renew(lake, FIGURES)
+    ((_, buckets),) = read_months(path, read_index(path), "1d", MIDNIGHT, MIDNIGHT)
+    found = percentile(buckets["bucket"].to_numpy(), buckets["count"].to_numpy(), 0.9)
+    assert found == pytest.approx(np.quantile(values, 0.9, method="inverted_cdf"), rel=0.01)
+
+
+@pytest.mark.parametrize("value", [-3.0, 0.0, 1e-9, 0.7, 1e15])
+def test_any_number_has_its_bucket(path: Path, value: float) -> None:
+    lake = disk(path, (10, value))
+    renew(lake, FIGURES)
+    ((_, buckets),) = read_months(path, read_index(path), "1d", MIDNIGHT, MIDNIGHT)
+    found = percentile(buckets["bucket"].to_numpy(), buckets["count"].to_numpy(), 0.5)
+    assert found == pytest.approx(value, rel=0.01)
+
+
+def test_infinity_is_no_measurement(path: Path) -> None:
+    lake = disk(path, (10, float("inf")), (20, float("nan")), (30, 2.0))
+    assert told(lake) == [2.0]
+
+
+def test_another_definition_is_another_figure(path: Path) -> None:
+    lake = disk(path, (10, 1.0))
+    renew(lake, FIGURES)
+    doubled = [Figure("reads", "reads", "storage", "disk", "2 * reads_per_s", "per_s", each=("device",))]
+    assert renew(lake, doubled) == 1
+    assert hours(lake, doubled, MIDNIGHT, MIDNIGHT + timedelta(hours=1), ("value",)).sums["value"].tolist() == [[2.0]]
+    assert told(lake) == [1.0]
+
+
+def test_a_crash_leaves_what_was_there(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake = disk(path, (10, 1.0))
+    renew(lake, FIGURES)
+    disk(path, (20, 4.0))
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tiers, "_commit", killed)
+        with pytest.raises(KeyboardInterrupt):
+            renew(lake, FIGURES)
+    assert told(lake) == [2.5]
+    renew(lake, FIGURES)
+    assert told(lake) == [2.5]
+
+
+def test_old_files_go(path: Path) -> None:
+    lake = disk(path, (10, 1.0))
+    renew(lake, FIGURES)
+    disk(path, (20, 4.0))
+    renew(lake, FIGURES)
+    assert len(list(path.glob("tiers/1h/*"))) == len(list(path.glob("tiers/1d/*"))) == 1
+
+
+def test_a_damaged_index_is_said(path: Path) -> None:
+    lake = disk(path, (10, 1.0))
+    renew(lake, FIGURES)
+    (path / "tiers" / "tiers.json").write_text("{", encoding="utf-8")
+    with pytest.raises(LakeError, match=r"tiers\.json"):
+        told(lake)
+
+
+def test_a_damaged_month_is_said(path: Path) -> None:
+    lake = disk(path, (10, 1.0))
+    renew(lake, FIGURES)
+    next(path.glob("tiers/1h/*")).write_bytes(b"PAR1")
+    with pytest.raises(LakeError, match="1h"):
+        told(lake)
+
+
+def test_sums_can_be_read_by_anything_that_reads_parquet(path: Path) -> None:
+    renew(disk(path, (10, 1.0)), FIGURES)
+    frame = pl.read_parquet(path / "tiers" / "1h" / "*.parquet")
+    assert frame.columns == ["series", "ts", "count", "weight", "value", "low", "high", "last"]
