@@ -1,0 +1,241 @@
+"""The patient on one page: each figure 90, 30 and 7 days ago and today, the waits that cost most, week and busy hour.
+
+A day is the 24 hours that end at the moment of the profile, or so many days before it: a day that has only begun is not
+held against whole ones. Which figures allow a decision, and the form of the page: K. Manoharan's notes of 2008 on the
+capacity of data warehouses.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+import numpy as np
+
+from doctord.analyse.capacity.contradictions import Contradiction
+from doctord.analyse.capacity.figure import Figure
+from doctord.analyse.capacity.series import HOUR_S, Numbers, Series, Whose
+from doctord.analyse.capacity.threshold import Threshold
+from doctord.analyse.capacity.top_waits import CLASSES, WAITED, Wait, top_waits
+
+DAYS_AGO: Final = (90, 30, 7, 0)
+PATTERN_DAYS: Final = 28  # four of each weekday
+NEEDS_DAYS: Final = DAYS_AGO[0] + 1
+HOURS: Final = 24
+WEEKDAYS: Final = 7
+# What tells how busy a server is, the best first.
+LEADING: Final = ("db_time_s_per_s", CLASSES, WAITED, "executions_per_s", "commits_per_s", "cpu_used_pct")
+
+Verdict = Literal["kept", "violated", "no limit", "not measured", "contradicted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One figure of one entity.
+
+    Attributes:
+        figure: What it is.
+        whose: Whom it is about.
+        values: By days ago (90, 30, 7, 0): its value that day; null where it was not measured.
+        threshold: What it is held against, the first that is violated where there are several; null: nothing.
+        verdict: Of today's value.
+    """
+
+    figure: Figure
+    whose: Whose
+    values: Mapping[int, float | None]
+    threshold: Threshold | None
+    verdict: Verdict
+
+    @property
+    def today(self) -> float | None:
+        """Its value today."""
+        return self.values[0]
+
+    def change_pct(self, days: int) -> float | None:
+        """By how much today differs from then, % of then; null where either was not measured, or then was nothing."""
+        then, now = self.values[days], self.values[0]
+        return None if not then or now is None else 100 * (now - then) / abs(then)
+
+
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """When a server is busy, by the figure that tells it best, over the last four weeks (UTC).
+
+    Attributes:
+        figure: Which one that is.
+        by_hour: Its mean in each hour of the day, from midnight; null where not measured.
+        by_weekday: Its mean on each day of the week, from Monday.
+    """
+
+    figure: Figure
+    by_hour: Sequence[float | None]
+    by_weekday: Sequence[float | None]
+
+    @property
+    def busy_hour(self) -> int:
+        """The hour of the day (its start) with the highest mean."""
+        return max(range(HOURS), key=lambda hour: -np.inf if (mean := self.by_hour[hour]) is None else mean)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """The profile of one host, or of one database server on it."""
+
+    host: str | None
+    db: str | None
+    rhythm: Rhythm | None
+    lines: Sequence[Line]
+    waits: Sequence[Wait]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The profile of all that was given.
+
+    Attributes:
+        at: End of today.
+        busy_hour: Whether values are of each server's busy hour; else of whole days.
+        servers: By host and database server.
+        contradictions: Rows whose columns contradict each other.
+        missing: Components of which nothing was measured.
+    """
+
+    at: datetime
+    busy_hour: bool
+    servers: Sequence[Server]
+    contradictions: Sequence[Contradiction] = ()
+    missing: Sequence[str] = field(default=())
+
+    @property
+    def violations(self) -> list[Line]:
+        """What is beyond its limit today."""
+        return [line for server in self.servers for line in server.lines if line.verdict == "violated"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What holds for all servers of a profile."""
+
+    at: datetime
+    busy_hour: bool
+    thresholds: Sequence[Threshold]
+    classes: Mapping[str, str]
+    doubted: Collection[tuple[str | None, str | None, str]]
+
+
+def profile(
+    series: Iterable[Series],
+    figures: Iterable[Figure],
+    at: datetime,
+    *,
+    busy_hour: bool = False,
+    thresholds: Sequence[Threshold] = (),
+    classes: Mapping[str, str] | None = None,
+    contradictions: Sequence[Contradiction] = (),
+) -> Profile:
+    """The profile at a moment.
+
+    Args:
+        series: By hour.
+        figures: What was looked for.
+        at: End of today; the hour in which it lies counts whole.
+        busy_hour: Values of the busy hour of each server instead of whole days.
+        thresholds: What today's values are held against; how long a violation must last does not count here.
+        classes: Wait class of each event.
+        contradictions: What must not be used: its figures are not judged.
+    """
+    end = at + timedelta(seconds=-at.timestamp() % HOUR_S)
+    asked = _Asked(end, busy_hour, thresholds, classes or {}, {(of.host, of.db, of.entity) for of in contradictions})
+    by_server = dict[tuple[str | None, str | None], list[Series]]()
+    for one in series:
+        by_server.setdefault((one.whose.host, one.whose.db), []).append(one)
+    servers = [
+        _server(host, db, part, asked)
+        for (host, db), part in sorted(by_server.items(), key=lambda item: tuple(name or "" for name in item[0]))
+    ]
+    seen = {line.figure.component for server in servers for line in server.lines if line.today is not None}
+    missing = dict.fromkeys(figure.component for figure in figures if figure.component not in seen)
+    return Profile(end, busy_hour, servers, contradictions, list(missing))
+
+
+def _server(host: str | None, db: str | None, series: Sequence[Series], asked: _Asked) -> Server:
+    rhythm = _rhythm(series, asked.at)
+    hour = rhythm.busy_hour if asked.busy_hour and rhythm else None
+    lines = sorted((_line(one, hour, asked) for one in series), key=_order)
+    sound = {
+        (line.figure.name, line.whose.entity or ""): line.today
+        for line in lines
+        if line.today is not None and line.verdict != "contradicted"
+    }
+    return Server(host, db, rhythm, lines, top_waits(sound, asked.classes))
+
+
+def _line(series: Series, hour: int | None, asked: _Asked) -> Line:
+    whose = series.whose
+    values = {days: _value(series, asked.at - timedelta(days=days), hour) for days in DAYS_AGO}
+    held = [threshold for threshold in asked.thresholds if threshold.concerns(series)]
+    violated = [threshold for threshold in held if _is_beyond(values[0], threshold)]
+    verdict: Verdict = "violated" if violated else "kept" if held else "no limit"
+    if values[0] is None:
+        verdict = "not measured"
+    if series.figure.component == "waits" and (whose.host, whose.db, whose.entity or "") in asked.doubted:
+        verdict = "contradicted"
+    return Line(series.figure, whose, values, next(iter(violated or held), None), verdict)
+
+
+def _is_beyond(value: float | None, threshold: Threshold) -> bool:
+    if value is None:
+        return False
+    return value > threshold.limit if threshold.worse == "above" else value < threshold.limit
+
+
+def _value(series: Series, end: datetime, hour: int | None) -> float | None:
+    """The value of the day that ends at a moment, or of one hour of it; null where nothing was measured."""
+    values = _last_hours(series, end, HOURS)
+    if hour is not None:
+        values = values[(hour - end.hour) % HOURS :][:1]
+    measured = values[np.isfinite(values)]
+    if not measured.size:
+        return None
+    day = {"mean": measured.mean(), "max": measured.max(), "min": measured.min(), "last": measured[-1]}
+    return float(day[series.figure.sum])
+
+
+def _last_hours(series: Series, end: datetime, count: int) -> Numbers:
+    """The values of the hours before a moment, NaN where there is none."""
+    last = round((end - series.start).total_seconds() / HOUR_S)
+    there = series.values[max(0, last - count + 1) : max(0, last + 1)]
+    whole = np.full(count, np.nan)
+    first = max(0, count - 1 - last)
+    whole[first : first + there.size] = there
+    return whole
+
+
+def _rhythm(series: Iterable[Series], at: datetime) -> Rhythm | None:
+    """By the first of the leading figures that was measured; the sum of its entities."""
+    found = dict[str, list[Series]]()
+    for one in series:
+        if one.figure.name in LEADING:
+            found.setdefault(one.figure.name, []).append(one)
+    for name in LEADING:
+        hours = np.array([_last_hours(one, at, PATTERN_DAYS * HOURS) for one in found.get(name, ())])
+        if np.isfinite(hours).any():
+            total = np.where(np.isfinite(hours).any(axis=0), np.nansum(hours, axis=0), np.nan)
+            begins = int(at.timestamp()) // HOUR_S - PATTERN_DAYS * HOURS + np.arange(total.size)
+            weekday = (begins // HOURS + 3) % WEEKDAYS  # 1 January 1970 was a Thursday
+            return Rhythm(
+                found[name][0].figure,
+                [_mean(total[begins % HOURS == hour]) for hour in range(HOURS)],
+                [_mean(total[weekday == day]) for day in range(WEEKDAYS)],
+            )
+    return None
+
+
+def _mean(values: Numbers) -> float | None:
+    measured = values[np.isfinite(values)]
+    return float(measured.mean()) if measured.size else None
+
+
+def _order(line: Line) -> tuple[str, str, str]:
+    return line.figure.component, line.figure.name, line.whose.entity or ""

@@ -1,0 +1,128 @@
+"""What `doctord profile` does: history, profile, page."""
+
+import json as json_text
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+import typer
+
+from doctord.analyse.capacity import threshold
+from doctord.analyse.capacity.contradictions import CONTRADICTS, contradictions
+from doctord.analyse.capacity.figure import Figure
+from doctord.analyse.capacity.profile import NEEDS_DAYS, Profile, profile
+from doctord.analyse.capacity.series import Series, series_of
+from doctord.analyse.capacity.threshold import Rules, Threshold
+from doctord.cli._history import figures_of, history, renewed
+from doctord.cli._read import chart_of
+from doctord.cli.arguments import Refusal, parse_moment
+from doctord.lake.history import until_of
+from doctord.lake.place import default_lake
+from doctord.lake.query import Lake
+from doctord.read.source import Told
+from doctord.report import capacity_profile
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user wants: the moment, files of figures and of thresholds, and which view."""
+
+    at: str | None
+    figures: Path | None
+    thresholds: Path | None
+    busy_hour: bool
+
+    @property
+    def all_figures(self) -> tuple[Figure, ...]:
+        """The figures that Doctor D keeps, the user's own, and those that the user's thresholds bring."""
+        known = {figure.name: figure for figure in figures_of(self.figures)}
+        return tuple((dict(self._rules.figures) | known).values())
+
+    @property
+    def all_thresholds(self) -> Sequence[Threshold]:
+        """The user's thresholds, or else Doctor D's own."""
+        return self._rules.thresholds
+
+    @property
+    def _rules(self) -> Rules:
+        return threshold.load(self.thresholds) if self.thresholds else threshold.builtin()
+
+
+def of_files(paths: Sequence[Path], told: Told, asked: Asked) -> Profile:
+    """The profile of what files tell.
+
+    Raises:
+        Refusal: nothing in them could be used, or no figure is in it.
+    """
+    figures, chart = asked.all_figures, chart_of(paths, told)
+    series = list(series_of(chart, figures))
+    if not series:
+        raise Refusal("none of the figures is in these files", "doctord read says what is; --figures FILE names others")
+    waits = chart.frame("wait")
+    return profile(
+        series,
+        figures,
+        _moment(asked.at, max(one.end for one in series), series),
+        busy_hour=asked.busy_hour,
+        thresholds=asked.all_thresholds,
+        classes=_classes_of(waits),
+        contradictions=contradictions(waits),
+    )
+
+
+def of_lake(place: Path | None, asked: Asked) -> Profile:
+    """The profile of what was recorded; what is new in the lake is summed up on the way.
+
+    Raises:
+        Refusal: there is no lake, or no figure in it.
+    """
+    figures, lake = asked.all_figures, Lake(place or default_lake())
+    renewed(lake, figures)
+    last = until_of(lake, figures)
+    if last is None:
+        raise Refusal(f"{lake.path}: none of the figures was recorded", "record first: doctord record, or doctord read")
+    end = parse_moment(asked.at) if asked.at else last
+    series = history(lake, figures, end - timedelta(days=NEEDS_DAYS), end)
+    rows = lake.chart(end - timedelta(days=NEEDS_DAYS), end, {"wait": CONTRADICTS}).frame("wait")
+    for problem in lake.problems:
+        typer.echo(f"doctord: {problem}", err=True)
+    if not series:
+        raise Refusal(
+            f"nothing was recorded in the {NEEDS_DAYS} days to {end:%F %T} UTC", f"the last is of {last:%F %T}"
+        )
+    return profile(
+        series,
+        figures,
+        end,
+        busy_hour=asked.busy_hour,
+        thresholds=asked.all_thresholds,
+        classes=_classes_in(lake),
+        contradictions=contradictions(rows),
+    )
+
+
+def say(found: Profile, *, json: bool) -> int:
+    """Print a profile; the exit status."""
+    document = capacity_profile.document_of(found)
+    typer.echo(json_text.dumps(document, indent=2, ensure_ascii=False) if json else capacity_profile.render(found))
+    return 1 if found.violations or found.contradictions else 0
+
+
+def _moment(at: str | None, last: datetime, series: Sequence[Series]) -> datetime:
+    moment = parse_moment(at) if at else last
+    first = min(one.start for one in series)
+    if moment < first:
+        raise Refusal(f"nothing in these files is of {moment:%F %T} UTC or before", f"they begin at {first:%F %T}")
+    return moment
+
+
+def _classes_in(lake: Lake) -> dict[str, str]:
+    with lake.connect(["wait"]) as connection:
+        found = connection.execute("SELECT DISTINCT event, wait_class FROM wait WHERE wait_class IS NOT NULL")
+        return dict(found.fetchall())
+
+
+def _classes_of(waits: pl.DataFrame) -> dict[str, str]:
+    return dict(waits.select("event", "wait_class").drop_nulls().unique(maintain_order=True).iter_rows())

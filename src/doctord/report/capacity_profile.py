@@ -1,0 +1,198 @@
+"""A profile: a JSON document, and the same on one page of a terminal."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+from rich.text import Text
+
+from doctord.analyse.capacity.contradictions import Contradiction
+from doctord.analyse.capacity.profile import DAYS_AGO, Line, Profile, Rhythm, Server
+from doctord.report.lines import hanging, hashes, heading, printed, table
+
+SCHEMA_VERSION: Final = 1
+CHANGE_OVER: Final = 30  # days, on the terminal
+MOST_LINES: Final = 8  # of one figure; all of them are in the document
+DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+NOTHING: Final = "not measured"
+SIZES: Final = ("", " k", " M", " G", " T", " P", " E")
+
+
+def document_of(profile: Profile) -> dict[str, Any]:
+    """The JSON document: docs/reference/json.md."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "at": profile.at.isoformat(),
+        "values_of": "busy hour" if profile.busy_hour else "day",
+        "violations": len(profile.violations),
+        "servers": [_server_document(server) for server in profile.servers],
+        "contradictions": [_contradiction_document(found) for found in profile.contradictions],
+        "not_measured": list(profile.missing),
+    }
+
+
+def _server_document(server: Server) -> dict[str, Any]:
+    rhythm = server.rhythm
+    return {
+        "host": server.host,
+        "db": server.db,
+        "figures": [_line_document(line) for line in server.lines],
+        "top_waits": [
+            {
+                "event": wait.event,
+                "wait_class": wait.wait_class,
+                "whole_class": wait.whole_class,
+                "seconds_per_second": wait.s_per_s,
+                "share": wait.share,
+                "average_ms": wait.average_ms,
+            }
+            for wait in server.waits
+        ],
+        "rhythm": rhythm
+        and {
+            "figure": rhythm.figure.name,
+            "unit": rhythm.figure.unit,
+            "busy_hour": rhythm.busy_hour,
+            "by_hour": list(rhythm.by_hour),
+            "by_weekday": list(rhythm.by_weekday),
+        },
+    }
+
+
+def _line_document(line: Line) -> dict[str, Any]:
+    return {
+        "figure": line.figure.name,
+        "title": line.figure.title,
+        "component": line.figure.component,
+        "unit": line.figure.unit,
+        "entity": line.whose.entity or None,
+        "days_ago": {str(days): line.values[days] for days in DAYS_AGO},
+        "change_pct": {str(days): line.change_pct(days) for days in DAYS_AGO if days},
+        "limit": line.threshold.limit if line.threshold else None,
+        "worse": line.threshold.worse if line.threshold else None,
+        "threshold": line.threshold.name if line.threshold else None,
+        "verdict": line.verdict,
+    }
+
+
+def _contradiction_document(found: Contradiction) -> dict[str, Any]:
+    return {
+        "host": found.host,
+        "db": found.db,
+        "entity": found.entity,
+        "ts": found.ts.isoformat(),
+        "rows": found.rows,
+        "waits": found.waits,
+        "waited_s": found.waited_s,
+        "said_ms": found.said_ms,
+        "reckoned_ms": found.reckoned_ms,
+    }
+
+
+def render(profile: Profile, width: int | None = None, *, colour: bool | None = None) -> str:
+    """The profile as lines of text."""
+    return printed(lambda columns: _page(profile, columns), width, colour=colour)
+
+
+def _page(profile: Profile, width: int) -> Iterator[Text]:
+    view = "busy hour" if profile.busy_hour else "day"
+    yield from hanging("", f"Profile of the {view} to {profile.at:%F %H:%M} UTC", width)
+    yield from hanging("", f"{_verdict(profile)} A - stands for what was not measured.", width)
+    for found in profile.contradictions:
+        yield from hanging("contradiction: ", _contradiction(found), width)
+    for server in profile.servers:
+        yield from _server(server, width)
+    if profile.missing:
+        yield Text()
+        yield from hanging(f"{NOTHING}: ", ", ".join(profile.missing), width)
+
+
+def _verdict(profile: Profile) -> str:
+    judged = sum(line.threshold is not None for server in profile.servers for line in server.lines)
+    if not judged:
+        return "No limit is known for any of these figures."
+    violated = len(profile.violations)
+    return f"{violated} of {judged} figures with a limit violate it." if violated else f"All {judged} limits are kept."
+
+
+def _contradiction(found: Contradiction) -> str:
+    of = ", ".join(part for part in (found.host, found.db) if part)
+    return (
+        f"{found.entity}{f' ({of})' if of else ''}: {found.waited_s:.0f} s in {found.waits:.0f} waits are "
+        f"{found.reckoned_ms:.3g} ms each, but {found.said_ms:.3g} ms are given ({found.ts:%F %H:%M} UTC, "
+        f"{found.rows} row{'s' if found.rows > 1 else ''} alike): neither is used"
+    )
+
+
+def _server(server: Server, width: int) -> Iterator[Text]:
+    yield from heading(", ".join(filter(None, (server.host, server.db))) or "host not named", width)
+    for component, lines in groupby(_shown(server), key=lambda line: line.figure.component):
+        yield Text()
+        names = ("90 d ago", "30 d", "7 d", "today", f"{CHANGE_OVER} d %", "limit", f"{component}")
+        yield from table(names, [_row(line) for line in lines], width)
+    if server.waits:
+        yield Text()
+        rows = [
+            (
+                f"{wait.share:.0%}",
+                number(wait.s_per_s),
+                number(wait.average_ms),
+                _wait_name(wait.event, wait.wait_class),
+            )
+            for wait in server.waits
+        ]
+        kind = "classes of waits" if any(wait.whole_class for wait in server.waits) else "waits"
+        yield from table(("share", "s/s", "avg ms", f"top {kind} today, with CPU"), rows, width)
+    if server.rhythm:
+        yield from _rhythm(server.rhythm, width)
+
+
+def _shown(server: Server) -> list[Line]:
+    """What stands on a page: of each figure the largest, and all that are violated."""
+    shown = list[Line]()
+    for _, lines in groupby(server.lines, key=lambda line: line.figure):
+        of = list(lines)
+        judged = [line for line in of if line.threshold or line.verdict == "contradicted"]
+        others = [line for line in of if line not in judged and line.figure.component != "waits"]
+        largest = sorted(others, key=lambda line: -abs(line.today or 0))[:MOST_LINES]
+        shown += [line for line in of if line in judged or line in largest]
+    return shown
+
+
+def _row(line: Line) -> Sequence[str]:
+    values = [number(line.values[days], line.figure.unit) for days in DAYS_AGO]
+    change = line.change_pct(CHANGE_OVER)
+    about = f" {line.whose.entity}" if line.whose.entity else ""
+    verdict = f"{line.verdict.upper()}: " if line.verdict in {"violated", "contradicted"} else ""
+    unit = f", {line.figure.unit}" if line.figure.unit and line.figure.unit != "bytes" else ""
+    limit = number(line.threshold.limit, line.figure.unit) if line.threshold else ""
+    return (*values, "-" if change is None else f"{change:+.0f}", limit, f"{verdict}{line.figure.title}{about}{unit}")
+
+
+def _wait_name(event: str, wait_class: str | None) -> str:
+    return event if wait_class in {None, event} else f"{event} ({wait_class})"
+
+
+def _rhythm(rhythm: Rhythm, width: int) -> Iterator[Text]:
+    yield Text()
+    busy = f"busiest from {rhythm.busy_hour:02}:00 to {(rhythm.busy_hour + 1) % 24:02}:00 UTC"
+    yield from hanging("", f"{rhythm.figure.title} by weekday, four weeks; {busy}", width)
+    most = max((mean for mean in rhythm.by_weekday if mean is not None), default=0)
+    for day, mean in zip(DAYS, rhythm.by_weekday, strict=True):
+        bar = hashes(mean / most if mean and most else None, 30).rstrip()
+        yield Text(f"{day}  {NOTHING if mean is None else number(mean):>8}  {bar}".rstrip())
+
+
+def number(value: float | None, unit: str = "") -> str:
+    """Three digits, thousands as letters; `-` for what was not measured.
+
+    >>> number(1234567.0), number(0.61), number(None), number(0.0)
+    ('1.23 M', '0.61', '-', '0')
+    """
+    if value is None:
+        return "-"
+    size, rest = 0, abs(value)
+    while rest >= 999.5 and size < len(SIZES) - 1:
+        size, rest = size + 1, rest / 1000
+    sign, ending = "-" if value < 0 else "", "B" if unit == "bytes" and size else ""
+    return f"{sign}{rest:.3g}{SIZES[size]}{ending}"

@@ -1,0 +1,125 @@
+"""`doctord profile`."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from doctord.chart.chart import Chart
+from doctord.cli import app, load
+from doctord.lake.imports import keep
+
+AT = datetime(2026, 11, 20, tzinfo=UTC)
+
+load()
+
+
+def run(*arguments: str | Path) -> tuple[int, str, str]:
+    outcome = CliRunner().invoke(app, ["profile", *(str(argument) for argument in arguments)])
+    return outcome.exit_code, outcome.stdout, outcome.stderr
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    """Some days of one disk, busier by the day, and the last hour's waits."""
+    disk = [
+        {
+            "ts": AT - timedelta(days=days),
+            "interval_s": 3600.0,
+            "host": "a",
+            "device": "vda",
+            "requests_per_s": 1000.0 - days,
+        }
+        for days in (0, 7, 14, 30, 37, 90, 97)
+    ]
+    names = {"CPU": "CPU", "log file sync": "Commit", "PX qref latch": "Other", "rdbms ipc message": "Idle"}
+    wait = [
+        {
+            "ts": AT,
+            "interval_s": 3600.0,
+            "host": "a",
+            "db": "oracle:X",
+            "instance": instance,
+            "event": event,
+            "wait_class": wait_class,
+            "waits_per_s": None if event == "CPU" else 100.0,
+            "waited_s_per_s": 0.5,
+            "avg_wait_ms": None if event == "CPU" else 5.0,
+        }
+        for event, wait_class in names.items()
+        for instance in ("1", "2")
+    ]
+    keep(tmp_path / "lake", Chart.from_rows(disk=disk, wait=wait).tables)
+    return tmp_path / "lake"
+
+
+def test_a_lake_on_one_page(lake: Path) -> None:
+    status, out, _ = run("--lake", lake)
+    assert status == 0
+    assert ["910", "970", "993", "1", "k", "+3", "requests", "to", "the", "device", "vda,", "per_s"] in [
+        line.split() for line in out.splitlines()
+    ]
+    assert max(map(len, out.splitlines())) <= 80
+    assert "not measured: cpu" in out
+
+
+def test_it_is_the_same_when_the_rows_are_gone(lake: Path) -> None:
+    _, before, _ = run("--lake", lake, "--json")
+    for sealed in lake.glob("sealed/disk/*/*.parquet"):
+        sealed.unlink()
+    assert run("--lake", lake, "--json")[1] == before
+
+
+def test_idle_and_parallel_slave_waits_are_none_of_the_top(lake: Path) -> None:
+    document = json.loads(run("--lake", lake, "--json")[1])
+    (server,) = (server for server in document["servers"] if server["db"])
+    waits = {
+        wait["event"]: (wait["wait_class"], wait["seconds_per_second"], wait["average_ms"])
+        for wait in server["top_waits"]
+    }
+    assert waits == {"CPU": ("CPU", 1.0, None), "log file sync": ("Commit", 1.0, 5.0)}
+
+
+def test_a_past_moment(lake: Path) -> None:
+    document = json.loads(run("--lake", lake, "--at", "2026-11-13", "--json")[1])
+    (figure,) = document["servers"][0]["figures"]
+    assert figure["days_ago"] == {"90": 903.0, "30": 963.0, "7": 986.0, "0": 993.0}
+
+
+def test_a_lake_that_may_not_be_written_is_profiled_all_the_same(lake: Path) -> None:
+    (lake / "tiers").write_text("a file where the folder would be\n")
+    status, out, err = run("--lake", lake)
+    assert status == 2 or "requests to the device" in out
+    assert "tiers" in err
+
+
+def test_figures_of_ones_own(lake: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(
+        '[[figure]]\nname = "requests_k"\ntitle = "thousands"\ncomponent = "storage"\ntable = "disk"\n'
+        'value = "requests_per_s / 1000"\nunit = "k"\n'
+    )
+    document = json.loads(run("--lake", lake, "--figures", own, "--json")[1])
+    figures = {figure["figure"]: figure["days_ago"]["0"] for figure in document["servers"][0]["figures"]}
+    assert figures == {"disk_requests_per_s": 1000.0, "requests_k": 1.0}
+
+
+@pytest.mark.parametrize("name", ["disk_read_ms", "cpu_used_pct"])
+def test_a_name_that_is_taken_is_refused(lake: Path, tmp_path: Path, name: str) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(
+        f'[[figure]]\nname = "{name}"\ntitle = "x"\ncomponent = "storage"\ntable = "disk"\n'
+        'value = "read_ms"\nunit = "ms"\n'
+    )
+    status, _, err = run("--lake", lake, "--figures", own)
+    assert (status, "hint:" in err, name in err) == (2, True, True)
+
+
+def test_nothing_of_use_is_an_error(tmp_path: Path) -> None:
+    letter = tmp_path / "letter.txt"
+    letter.write_text("Dear doctor,\n")
+    assert run(letter)[0] == 2
+    assert run("--lake", tmp_path / "none")[0] == 2
+    assert run(letter, "--lake", tmp_path)[0] == 2
