@@ -6,10 +6,12 @@ away. It is then moved out until the good time itself violates it nowhere for as
 weeks and more, each hour of the week has its own, where that tells more than one limit for all.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from glob import escape
 from math import floor, log10
+from typing import Literal
 
 import numpy as np
 
@@ -68,60 +70,50 @@ def _unfit(series: Series) -> str:
 
 
 def _proposed(series: Series, hold_s: float) -> Proposal:
-    sign = 1.0 if series.figure.worse == "high" else -1.0
-    turned = replace(series, values=sign * series.values)
+    is_high = series.figure.worse == "high"
+    turned = series if is_high else replace(series, values=-series.values)
+    season = hourly(turned)
+    center = np.nanmedian(turned.values, keepdims=True) if season is None else season
+    beyond = turned.values - (center[0] if season is None else center[hours_of_week(turned)])
+    middle, tail = np.nanquantile(beyond, (0.5, TAIL)).tolist()
+    start = middle + DEVIATIONS * (tail - middle) / TAIL_DEVIATIONS
+    margins = np.unique(beyond[~np.isnan(beyond) & (beyond > start)])
+    margin = _least_kept(turned, center, hold_s, [start, *margins.tolist()])
+    if margin == middle:
+        return Proposal(series, None, f"it was {np.nanmedian(series.values):.6g} nearly all the time: no limit follows")
+    limits = _rounded_up(center + margin)
+    threshold = _threshold(series, limits if is_high else -limits, hold_s, "above" if is_high else "below")
+    if impossible := _impossible(threshold, series):
+        return Proposal(series, None, impossible)
+    why = _why(series, threshold, raised=margin > start)
+    return Proposal(series, replace(threshold, reason=why), why)
+
+
+def _least_kept(turned: Series, center: Numbers, hold_s: float, margins: Sequence[float]) -> float:
+    """The first of rising margins that the good time does not violate for as long as the holding time."""
+
+    def is_kept(margin: float) -> int:
+        tried = _threshold(turned, _rounded_up(center + margin), hold_s, "above")
+        return next(violations_of(tried, turned), None) is None
+
+    return margins[bisect_left(margins, 1, hi=len(margins) - 1, key=is_kept)]
+
+
+def _threshold(series: Series, limits: Numbers, hold_s: float, worse: Literal["above", "below"]) -> Threshold:
+    """A threshold with one limit, or with one for each hour of the week."""
     whose = series.whose
-    blank = Threshold(
+    return Threshold(
         name=series.name,
         figure=series.figure.name,
-        limit=0.0,
+        limit=float(limits.max() if worse == "above" else limits.min()),
+        worse=worse,
         hold_s=hold_s,
         host=escape(whose.host or ""),
         db=escape(whose.db or ""),
         entity=escape(whose.entity or ""),
+        by_hour=tuple(limits.tolist()) if limits.size > 1 else (),
+        source="this history",
     )
-    season = hourly(turned)
-    center = np.full(HOURS_OF_WEEK, np.nanmedian(turned.values)) if season is None else season
-    beyond = turned.values - (center[0] if season is None else center[hours_of_week(turned)])
-    margins = np.unique(beyond[~np.isnan(beyond)])
-    middle, tail = np.nanquantile(beyond, (0.5, TAIL)).tolist()
-    start = middle + DEVIATIONS * (tail - middle) / TAIL_DEVIATIONS
-
-    def with_margin(margin: float) -> Threshold:
-        limits = _rounded_up(center + margin)
-        worst = float(limits.max())
-        return replace(blank, limit=worst, by_hour=() if season is None else tuple(limits.tolist()))
-
-    margin = _least_kept(turned, with_margin, start, margins)
-    if margin == middle:
-        return Proposal(series, None, f"it was {np.nanmedian(series.values):.6g} nearly all the time: no limit follows")
-    kept = with_margin(margin)
-    threshold = replace(
-        kept,
-        limit=sign * kept.limit,
-        worse="above" if sign > 0 else "below",
-        by_hour=tuple(sign * limit for limit in kept.by_hour),
-    )
-    impossible = _impossible(threshold, series)
-    if impossible:
-        return Proposal(series, None, impossible)
-    why = _why(series, threshold, raised=margin > start)
-    return Proposal(series, replace(threshold, reason=why, source="this history"), why)
-
-
-def _least_kept(turned: Series, with_margin: Callable[[float], Threshold], start: float, margins: Numbers) -> float:
-    """The least margin, from `start` on, that the good time does not violate for as long as the holding time."""
-
-    def is_kept(margin: float) -> bool:
-        return next(violations_of(with_margin(margin), turned), None) is None
-
-    if is_kept(start):
-        return start
-    low, high = int(np.searchsorted(margins, start)), margins.size - 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_kept(float(margins[middle])) else (middle + 1, high)
-    return float(margins[low])
 
 
 def hourly(series: Series) -> Numbers | None:
