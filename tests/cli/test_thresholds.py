@@ -1,6 +1,7 @@
 """`doctord thresholds`."""
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,35 @@ def test_proposals_are_a_file_that_the_good_time_keeps(lake: Path, tmp_path: Pat
     status, _, err = run("init", "--lake", lake, "-o", file)
     assert status == 2
     assert "is there already" in err
+
+
+def test_a_lake_that_nobody_fills_any_more_is_told(lake: Path) -> None:
+    until = (NOW + timedelta(hours=3)).isoformat()
+    _, _, err = run("check", "--lake", lake, "--to", until)
+    assert f"nothing was measured after {NOW:%Y-%m-%d %H:%M:%S} UTC; that is taken for now" in err
+    assert run("check", "--lake", lake, "--to", NOW.isoformat())[2] == ""
+
+
+def test_a_level_that_a_bucket_leaves_open_is_no_health(tmp_path: Path) -> None:
+    waits, file = tmp_path / "waits.csv", tmp_path / "my.toml"
+    waits.write_text("time,latency_us\n2024-05-30 13:27:00Z,30000\n2024-05-30 13:27:01Z,30000\n")
+    file.write_text('[[level]]\nname = "slow"\ntable = "latency"\nslower_than = "30ms"\nmost_pct = 30\n')
+    status, out, _ = run("check", waits, "--file", file)
+    assert status == 2
+    assert out.startswith("1 service level open")
+    assert "0 are slow for certain, up to 2 may be" in out
+
+
+def test_every_key_of_the_document_is_on_its_page(lake: Path, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "thresholds.md").read_text(encoding="utf-8")
+    file = tmp_path / "my.toml"
+    file.write_text(LEVEL)
+    found = document("--lake", lake)[1] | {"levels": document("--lake", lake, "--file", file)[1]["levels"]}
+    for array in ("violations", "levels", "unmeasured"):
+        rows = [line for line in page.splitlines() if line.startswith(f"| `{array}[]")]
+        known = {name for line in rows for name in re.findall(r"\.(\w+)`", line.split("|")[1])}
+        assert set(found[array][0]) == known
+    assert {key for key in found if f"| `{key}" not in page} == set()
 
 
 @pytest.mark.parametrize(("form", "start"), [("prometheus", "# HELP doctord_violation "), ("alertmanager", "[")])

@@ -26,6 +26,7 @@ from doctord.report import thresholds as report
 from doctord.report import thresholds_toml
 
 CHECKED_STEP_S = 300
+SILENT_S = 2 * HOUR_S  # figures of an hour may be one hour old
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +61,20 @@ def check(source: Source, file: Path | None) -> Found:
     judged = list(level.judged(rules.levels, chart))
     known = {one.level.name for one in judged}
     checked = check_thresholds(rules.thresholds, list(series_at_pace(chart, figures, CHECKED_STEP_S)))
+    _tell_silence(source, checked)
     return Found(checked, judged, [one.name for one in rules.levels if one.name not in known], str(file or "Doctor D"))
+
+
+def _tell_silence(source: Source, checked: Checked) -> None:
+    """Say so where "now" is long ago, as of a lake that nobody fills any more."""
+    until = parse_moment(source.until or "now")
+    if not source.paths and checked.now and (until - checked.now).total_seconds() > SILENT_S:
+        typer.echo(f"doctord: nothing was measured after {checked.now:%F %T} UTC; that is taken for now", err=True)
 
 
 def status(found: Found) -> int:
     """0 when nothing is violated now, 1 when something is, 2 when nothing was measured to tell."""
-    if not found.checked.held and not found.judged:
+    if not found.checked.held and all(one.is_violated is None for one in found.judged):
         return 2
     return 0 if report.is_healthy(found.checked, found.judged) else 1
 

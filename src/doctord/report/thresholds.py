@@ -125,8 +125,9 @@ def _page(document: Mapping[str, Any], width: int) -> Iterator[Text]:
 def _verdict(document: Mapping[str, Any], now: int, broken: int) -> str:
     if not document["held"] and not document["levels"]:
         return "No verdict: nothing was measured that a threshold speaks of"
-    counts = [(now, "threshold"), (broken, "service level")]
-    parts = [f"{count} {what}{'' if count == 1 else 's'} violated" for count, what in counts if count]
+    open_ = sum(one["is_violated"] is None for one in document["levels"])
+    counts = [(now, "threshold", "violated"), (broken, "service level", "violated"), (open_, "service level", "open")]
+    parts = [f"{count} {what}{'' if count == 1 else 's'} {how}" for count, what, how in counts if count]
     as_of = f" at {document['as_of'][:16].replace('T', ' ')} UTC" if document["as_of"] else ""
     return (", ".join(parts) or "No threshold is violated") + as_of
 
