@@ -132,7 +132,7 @@ def test_a_crash_leaves_what_was_there(path: Path, monkeypatch: pytest.MonkeyPat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(tiers, "_commit", killed)
+        patched.setattr(tiers, "commit", killed)
         with pytest.raises(KeyboardInterrupt):
             renew(lake, FIGURES)
     assert told(lake) == [2.5]

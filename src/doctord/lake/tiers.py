@@ -118,8 +118,8 @@ def renew(lake: Lake, figures: Sequence[Summed]) -> int:
         old = index.files
         for tier, rows in sums.items():
             for month, part in _by_month(index.numbered(rows).cast(SCHEMAS[tier])):
-                index.months[tier][month] = _write(lake.path, index, tier, month, part)
-        _commit(lake.path, index, figures, files)
+                index.months[tier][month] = write_month(lake.path, index, tier, month, part)
+        commit(lake.path, index, figures, files)
         for tier, name in old - index.files:
             (folder(lake.path) / tier / name).unlink(missing_ok=True)
     return sums["1h"].height
@@ -181,7 +181,7 @@ def _by_month(rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
         yield str(month), part
 
 
-def _write(lake: Path, index: Index, tier: str, month: str, rows: pl.DataFrame) -> str:
+def write_month(lake: Path, index: Index, tier: str, month: str, rows: pl.DataFrame) -> str:
     """Write a month with these rows added to what it had; the name of its file."""
     had = index.months[tier].get(month)
     parts = [_read(folder(lake) / tier / had)] if had else []
@@ -202,7 +202,7 @@ def _write(lake: Path, index: Index, tier: str, month: str, rows: pl.DataFrame) 
     return path.name
 
 
-def _commit(lake: Path, index: Index, figures: Iterable[Summed], files: Mapping[str, set[str]]) -> None:
+def commit(lake: Path, index: Index, figures: Iterable[Summed], files: Mapping[str, set[str]]) -> None:
     """Say in the index what the months hold now: they hold from here on."""
     there = {path.stem for path in Place(lake).parquet()}
     index.names |= {mark_of(figure): figure.name for figure in figures}
