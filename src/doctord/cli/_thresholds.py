@@ -1,7 +1,6 @@
 """What the commands on thresholds do: histories of a lake or of files, held against a file of thresholds."""
 
 import json as json_text
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,13 +10,13 @@ import typer
 from doctord.analyse.capacity import alert, figure, level, threshold
 from doctord.analyse.capacity.check import Checked
 from doctord.analyse.capacity.check import check as check_thresholds
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.level import Judged
-from doctord.analyse.capacity.pace import series_at_pace
+from doctord.analyse.capacity.pace import at_its_pace, series_at_pace
 from doctord.analyse.capacity.propose import propose
 from doctord.analyse.capacity.series import HOUR_S, Series
 from doctord.chart.chart import Chart
 from doctord.cli import _read
+from doctord.cli._history import history
 from doctord.cli.arguments import Refusal, parse_moment
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
@@ -39,6 +38,11 @@ class Source:
     since: str | None
     until: str | None
     usual: str
+
+    def __post_init__(self) -> None:
+        """Refuse both at once."""
+        if self.paths and self.lake:
+            raise Refusal("either files or a lake", "doctord read PATH... --lake DIR puts files into a lake")
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +104,7 @@ def init(source: Source, hold_s: float, output: Path | None) -> None:
     """
     if output and output.exists():
         raise Refusal(f"{output} is there already", "thresholds that somebody keeps are not overwritten: name another")
-    histories = _series(source, figure.builtin(), HOUR_S)
+    histories = _good_time(source)
     if not histories:
         raise Refusal("no figure was measured in that time", "docs/how-to/set-thresholds.md says what is needed")
     proposals = list(propose(histories, hold_s))
@@ -116,9 +120,15 @@ def init(source: Source, hold_s: float, output: Path | None) -> None:
     typer.echo(f"doctord: {made} thresholds of {len(proposals)} series in {output}", err=True)
 
 
-def _series(source: Source, figures: Iterable[Figure], least_step_s: int) -> list[Series]:
-    figures = list(figures)
-    return list(series_at_pace(_chart(source, {used.table for used in figures}), figures, least_step_s))
+def _good_time(source: Source) -> list[Series]:
+    """The histories of a time in hours; of a lake from what it keeps for years, when the rows are long gone."""
+    if source.paths:
+        figures = figure.builtin()
+        return list(series_at_pace(_chart(source, {used.table for used in figures}), figures, HOUR_S))
+    lake = Lake(source.lake or default_lake())
+    histories = [at_its_pace(series) for series in history(lake, figure.builtin(), *_between(source))]
+    _tell_problems(lake)
+    return histories
 
 
 def _span(histories: list[Series]) -> tuple[datetime, datetime]:
@@ -127,18 +137,26 @@ def _span(histories: list[Series]) -> tuple[datetime, datetime]:
 
 def _chart(source: Source, tables: set[str]) -> Chart:
     """What was measured between two moments, of some tables."""
-    if source.paths and source.lake:
-        raise Refusal("either files or a lake", "doctord read PATH... --lake DIR puts files into a lake")
     if source.paths:
         return _within(_read.chart_of(source.paths, source.told), source)
+    since, until = _between(source)
+    lake = Lake(source.lake or default_lake())
+    chart = lake.chart(since, until, dict.fromkeys(sorted(tables), "true"))
+    _tell_problems(lake)
+    return chart
+
+
+def _tell_problems(lake: Lake) -> None:
+    for problem in lake.problems:
+        typer.echo(f"doctord: {problem}", err=True)
+
+
+def _between(source: Source) -> tuple[datetime, datetime]:
+    """From when to when a lake is to be read."""
     since, until = parse_moment(source.since or source.usual), parse_moment(source.until or "now")
     if since >= until:
         raise Refusal(f"{source.since} is not before {source.until or 'now'}", "give --from a moment before --to")
-    lake = Lake(source.lake or default_lake())
-    chart = lake.chart(since, until, dict.fromkeys(sorted(tables), "true"))
-    for problem in lake.problems:
-        typer.echo(f"doctord: {problem}", err=True)
-    return chart
+    return since, until
 
 
 def _within(chart: Chart, source: Source) -> Chart:

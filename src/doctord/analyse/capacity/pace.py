@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+import numpy as np
 import polars as pl
 
 from doctord.analyse.capacity.figure import Figure
-from doctord.analyse.capacity.series import DAY_S, HOUR_S, Series, series_of
+from doctord.analyse.capacity.series import DAY_S, HOUR_S, Series, series_of, spaced
 from doctord.chart.chart import Chart
 
 STEPS_S = (60, 300, 600, 900, 1800, HOUR_S, 2 * HOUR_S, 4 * HOUR_S, 6 * HOUR_S, 12 * HOUR_S, DAY_S, 7 * DAY_S)
@@ -29,5 +30,28 @@ def step_of(frame: pl.DataFrame, least_s: int) -> int:
         .to_series()
         .median()
     )
-    wanted = max(least_s, (between_s if isinstance(between_s, float) else 0.0) / _JITTER)
-    return next((step for step in STEPS_S if step >= wanted), STEPS_S[-1])
+    return _at_least(max(least_s, (between_s if isinstance(between_s, float) else 0.0) / _JITTER))
+
+
+def at_its_pace(series: Series) -> Series:
+    """A series in the step that it was measured in, where most of its own steps hold nothing."""
+    measured = np.flatnonzero(~np.isnan(series.values))
+    every = float(np.median(np.diff(measured))) if measured.size > 1 else 1.0
+    step_s = _at_least(every * series.step_s / _JITTER)
+    if every <= 1 or step_s <= series.step_s:
+        return series
+    ends_s = round(series.start.timestamp()) + series.step_s * measured
+    columns = {"value": series.values[measured], "low": series.low[measured], "high": series.high[measured]}
+    value = pl.col("value")
+    summed = {"mean": value.mean(), "max": value.max(), "min": value.min(), "last": value.last()}[series.figure.sum]
+    steps = (
+        pl.DataFrame({"end_s": -(-ends_s // step_s) * step_s} | columns)
+        .group_by("end_s", maintain_order=True)
+        .agg(summed, pl.col("low").min(), pl.col("high").max())
+        .with_columns(pl.from_epoch("end_s", "s").alias("ts"))
+    )
+    return spaced(series.figure, series.whose, step_s, steps)
+
+
+def _at_least(wanted_s: float) -> int:
+    return next((step for step in STEPS_S if step >= wanted_s), STEPS_S[-1])
