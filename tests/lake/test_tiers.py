@@ -168,3 +168,10 @@ def test_sums_can_be_read_by_anything_that_reads_parquet(path: Path) -> None:
     renew(disk(path, (10, 1.0)), FIGURES)
     frame = pl.read_parquet(path / "tiers" / "1h" / "*.parquet")
     assert frame.columns == ["series", "ts", "count", "weight", "value", "low", "high", "last"]
+
+
+def test_a_figure_that_cannot_be_reckoned_is_said(path: Path) -> None:
+    lake = disk(path, (10, 1.0))
+    text = Figure("text", "text", "storage", "disk", "device", "")
+    with pytest.raises(LakeError, match="figure 'text'"):
+        hours(lake, [text], MIDNIGHT, MIDNIGHT + timedelta(hours=1), ("value",))

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from doctord.chart.tables import TABLES
+from doctord.lake.place import LakeError
 
 GROWTH: Final = 1.02
 ZERO_AT: Final = 40_000  # no logarithm of a double is as far from zero: the sign of a bucket's number is the value's
@@ -71,23 +72,28 @@ def hours_and_days(connection: duckdb.DuckDBPyConnection, figure: Summed) -> tup
     Returns:
         By `WHOSE` and hour (`ts`, its end): `count` of rows, `weight` (sum), `value` (mean by weight), `low`, `high`,
         `last`; and by `WHOSE` and day (`ts`, its start): `bucket` and `count`. Hours without rows are not in it.
+
+    Raises:
+        LakeError: it cannot be reckoned.
     """
     entity = f"concat_ws(' ', {', '.join(figure.each)})" if figure.each else "''"
     has_db = "db" in TABLES[figure.table].columns_named
-    connection.execute(
-        _ROWS.format(
-            db="db" if has_db else "NULL::VARCHAR",
-            entity=entity,
-            value=figure.value,
-            weight=figure.weight,
-            table=figure.table,
-            where=figure.where or "true",
-        )
+    rows = _ROWS.format(
+        db="db" if has_db else "NULL::VARCHAR",
+        entity=entity,
+        value=figure.value,
+        weight=figure.weight,
+        table=figure.table,
+        where=figure.where or "true",
     )
-    hours, days = (
-        connection.sql(query).pl().with_columns(pl.lit(mark_of(figure)).alias("figure")) for query in (_HOURS, _DAYS)
-    )
-    return hours, days
+    try:
+        connection.execute(rows)
+        hours, days = (connection.sql(query).pl() for query in (_HOURS, _DAYS))
+    except duckdb.Error as error:
+        said = str(error).splitlines()[0]
+        raise LakeError(f"figure {figure.name!r}: {said}", "docs/how-to/keep-capacity.md shows the form") from error
+    mark = pl.lit(mark_of(figure)).alias("figure")
+    return hours.with_columns(mark), days.with_columns(mark)
 
 
 def added_hours(rows: pl.DataFrame) -> pl.DataFrame:
