@@ -119,7 +119,7 @@ def history(random: np.random.Generator, *, grows: bool) -> tuple[Numbers, Numbe
     truth = level + slope * at + season
     if random.random() < 0.5:
         truth += level * random.uniform(-0.3, 0.3) * (at >= random.integers(days // 4, days * 3 // 4))
-    values = (truth + level * random.uniform(0.002, 0.02) * random.standard_normal(len(at)))[:days]
+    values = (truth + level * random.uniform(0.002, 0.05) * random.standard_normal(len(at)))[:days]
     if random.random() < 0.5:
         values[random.integers(0, days)] *= 3
     if random.random() < 0.5:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from doctord.analyse.capacity.figure import Sum
-from doctord.analyse.capacity.forecast.backtest import best, forecasts, tried, with_means
+from doctord.analyse.capacity.forecast.backtest import best, forecasts, tried, unseen_errors, with_means
 from doctord.analyse.capacity.forecast.intervals import half_widths
 from doctord.analyse.capacity.forecast.models import QUICK, SEASONAL_NAIVE, THOROUGH
 from doctord.analyse.capacity.forecast.prepare import Prepared, prepared
@@ -100,8 +100,8 @@ def _told(series: Sequence[Series], seen: Sequence[Prepared], horizon: int, leve
     past = tried([one.values for one in series], models, horizon, step_s)
     ahead = with_means(forecasts(seen, models, horizon, step_s))
     chosen, sizes = best(past, ahead), past.errors()
-    errors = np.array([past.true[place] - past.said[name][place] for place, name in enumerate(chosen)])
-    wide = half_widths(errors, np.array([_wobble(one.values) for one in seen]), level)
+    errors = unseen_errors(past, ahead)
+    wide = half_widths(errors, np.array([_wobble(one.values, step_s) for one in seen]), level)
     found = []
     for place, (one, ready, name) in enumerate(zip(series, seen, chosen, strict=True)):
         start, mean, half = one.at(len(one.values)), ahead[name][place], wide[place]
@@ -123,9 +123,10 @@ def _notes(seen: Prepared, model: str) -> tuple[str, ...]:
     return seen.notes
 
 
-def _wobble(values: Numbers) -> float:
-    """How much a series usually moves from step to step, never nothing."""
-    return float(np.abs(np.diff(values)).mean()) + 1e-6 * float(np.abs(values).mean()) + 1e-12
+def _wobble(values: Numbers, step_s: int) -> float:
+    """How much a series usually moves from step to step, or from day to day at shorter steps; never nothing."""
+    lag = min(max(1, DAY_S // step_s), len(values) // 2)
+    return float(np.abs(values[lag:] - values[:-lag]).mean()) + 1e-6 * float(np.abs(values).mean()) + 1e-12
 
 
 def _dated(forecast: Forecast, series: Series, seen: Prepared) -> Forecast:

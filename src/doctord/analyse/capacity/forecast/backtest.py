@@ -11,7 +11,7 @@ from doctord.analyse.capacity.forecast.prepare import FEWEST, Prepared, prepared
 from doctord.analyse.capacity.series import Numbers
 
 ORIGINS = 4  # parts of the history that are forecast
-BELIEF = 4.0  # origins that the mean over all series is worth when models of one series are compared
+BELIEF = 6.0  # origins that the mean over all series is worth when models of one series are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +92,20 @@ def best(past: Tried, ahead: Mapping[str, Numbers]) -> list[str]:
     scores = (ORIGINS * ratios + BELIEF * usual) / (ORIGINS + BELIEF)
     scores[names.index(SEASONAL_NAIVE)] = 0.0
     return [names[place] for place in np.argmin(np.where(np.isnan(scores), np.inf, scores), axis=0)]
+
+
+def unseen_errors(past: Tried, ahead: Mapping[str, Numbers]) -> Numbers:
+    """Errors in each part of the history of the model that is best in the other parts: series x origins x steps.
+
+    The model chosen by the same errors would look better than it is.
+    """
+    errors = np.empty_like(past.true)
+    for origin in range(past.true.shape[1]):
+        said = {name: np.delete(one, origin, 1) for name, one in past.said.items()}
+        others = Tried(said, np.delete(past.true, origin, 1))
+        for place, name in enumerate(best(others, ahead)):
+            errors[place, origin] = past.true[place, origin] - past.said[name][place, origin]
+    return errors
 
 
 def _cut(steps: int, horizon: int, origin: int) -> int:
