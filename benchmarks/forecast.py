@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
+from statsforecast.models import AutoETS
 
 from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.forecast import Forecast, forecast, when
@@ -64,7 +65,7 @@ def published(folder: Path, name: str, every: int) -> None:
     smape, msis, held = (np.array(each) for each in zip(*scores, strict=True))
     figures = f"{smape.mean():.2f} | {msis.mean():.2f} | {100 * held.mean():.1f} %"
     print(f"| M4 {name.lower()} | {len(train)} | {figures} | {cpu_s:.0f} s |")
-    print("models:", Counter(one.model for one in found).most_common(6))
+    print("most used:", Counter(one.model for one in found).most_common(3))
 
 
 def rows(file: Path) -> list[Numbers]:
@@ -130,26 +131,35 @@ def history(random: np.random.Generator, *, grows: bool) -> tuple[Numbers, Numbe
 
 
 def speed(series: int) -> None:
-    """Series per second on two cores, a year of hours each, 90 days ahead; AutoETS beside it on a sample."""
+    """Series per second on two cores, a year of hours each, 90 days ahead; AutoETS on days of a sample beside it."""
+    parts = [range(begin, min(begin + 500, series)) for begin in range(0, series, 500)]
     began = time.perf_counter()
     with ProcessPoolExecutor(2) as pool:
-        said = sum(pool.map(a_part, [min(500, series - begin) for begin in range(0, series, 500)]))
+        said = sum(pool.map(a_part, parts))
     took_s = time.perf_counter() - began
     cpu = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_s = cpu.ru_utime + cpu.ru_stime
-    print(f"| doctord | {said} series | {took_s:.0f} s | {said / took_s:.1f} per s | CPU {cpu_s:.0f} s |")
+    print(f"| doctord | {said} series | {took_s:.0f} s | {said / took_s:.1f} per s | {said / cpu_s:.1f} per s of CPU |")
+    sample = [a_year(seed).reshape(-1, 24).mean(axis=1) for seed in range(20)]
+    began_cpu = time.process_time()
+    for days in sample:
+        AutoETS(season_length=7).forecast(y=days, h=AHEAD_DAYS, level=[95])
+    cpu_s = time.process_time() - began_cpu
+    print(f"| AutoETS, days, no backtest | {len(sample)} series | | | {len(sample) / cpu_s:.1f} per s of CPU |")
 
 
-def a_part(series: int) -> int:
-    """Forecast so many series of a year of hours; how many were told."""
-    random = np.random.default_rng(series)
-    hours = np.arange(365 * 24)
+def a_part(seeds: range) -> int:
+    """Forecast a year of hours of each; how many were told."""
+    found = forecast([series_of(a_year(seed), HOUR_S) for seed in seeds], AHEAD_DAYS * 24)
+    return sum(not one.why for one in found)
+
+
+def a_year(seed: int) -> Numbers:
+    """A year of hours that grow, with days and weeks in them."""
+    random, hours = np.random.default_rng(seed), np.arange(364 * 24)
     day, week = np.sin(2 * np.pi * hours / 24), np.sin(2 * np.pi * hours / 168)
-    made = []
-    for _ in range(series):
-        noise = random.standard_normal(len(hours))
-        made.append(100 + random.uniform(0, 0.01) * hours + 20 * day + 10 * week + 5 * noise)
-    return sum(not one.why for one in forecast([series_of(one, HOUR_S) for one in made], AHEAD_DAYS * 24))
+    noise = random.standard_normal(len(hours))
+    return np.asarray(100 + random.uniform(0, 0.01) * hours + 20 * day + 10 * week + 5 * noise)
 
 
 if __name__ == "__main__":

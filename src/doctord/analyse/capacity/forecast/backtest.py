@@ -42,7 +42,7 @@ def tried(histories: Sequence[Numbers], models: Mapping[str, Model], horizon: in
     Args:
         histories: Values as measured, gaps being NaN.
         models: By name.
-        horizon: Steps ahead, no more than `horizon_tried` of them are compared.
+        horizon: Steps ahead; of a short history no more than its last quarter is compared.
         step_s: Seconds of a step.
     """
     shape = (len(histories), ORIGINS, horizon)
