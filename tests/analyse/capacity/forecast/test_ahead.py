@@ -110,3 +110,11 @@ def test_series_of_different_steps_come_back_in_their_order() -> None:
         (HOUR_S, 2.0),
         (DAY_S, 1.0),
     ]
+
+
+def test_growth_by_steps_goes_on() -> None:
+    values = 100 + 20.0 * (np.arange(240) // 30) + noise(240, 0.5)
+    (said,) = forecast([series_of(values)], 60)
+    assert len(said.change_points) == 7
+    assert "it grows by steps" in said.notes[-1]
+    assert 255 < said.mean[-1] < 310

@@ -114,11 +114,23 @@ def _cleaned(used: Numbers, cycles: tuple[int, ...]) -> Prepared:
     even = filled.copy()
     for shift, jump in shifts:
         even[:shift] += jump
+    if _by_steps(shifts, even):
+        notes.append(
+            f"{len(shifts)} level shifts, all in one direction: it grows by steps, taken for a line through them"
+        )
+        return Prepared(filled, 0, tuple(shift for shift, _ in shifts), tuple(outliers.tolist()), tuple(notes))
     if shifts:
         sizes = ", ".join(f"{jump:+.3g}" for _, jump in shifts[:5])
         more = ", ..." if len(shifts) > 5 else ""
         notes.append(f"{len(shifts)} level shifts ({sizes}{more}); growth is what is left without them")
     return Prepared(even, 0, tuple(shift for shift, _ in shifts), tuple(outliers.tolist()), tuple(notes))
+
+
+def _by_steps(shifts: list[tuple[int, float]], even: Numbers) -> bool:
+    """Whether steps are the growth: three or more in one direction, and little against them between the steps."""
+    jumps = np.array([jump for _, jump in shifts])
+    one_way = len(jumps) >= 3 and abs(np.sign(jumps).sum()) == len(jumps)
+    return bool(one_way and (even[-1] - even[0]) * np.sign(jumps[0]) > -0.5 * abs(jumps.sum()))
 
 
 def gaps_filled(values: Numbers, cycles: tuple[int, ...]) -> Numbers:
