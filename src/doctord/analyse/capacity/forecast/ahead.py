@@ -7,9 +7,10 @@ import numpy as np
 
 from doctord.analyse.capacity.figure import Sum
 from doctord.analyse.capacity.forecast.backtest import best, forecasts, tried, unseen_errors, with_means
+from doctord.analyse.capacity.forecast.few import line_through_few
 from doctord.analyse.capacity.forecast.intervals import half_widths
 from doctord.analyse.capacity.forecast.models import QUICK, SEASONAL_NAIVE, THOROUGH
-from doctord.analyse.capacity.forecast.prepare import Prepared, prepared
+from doctord.analyse.capacity.forecast.prepare import FEWEST, Prepared, prepared
 from doctord.analyse.capacity.forecast.result import Forecast, untold
 from doctord.analyse.capacity.series import DAY_S, Numbers, Series
 
@@ -87,7 +88,12 @@ def _together(series: Sequence[Series], horizon: int, level: float) -> list[Fore
 def _unmoved(series: Series, seen: Prepared, horizon: int, level: float) -> Forecast:
     start = series.at(len(series.values))
     if seen.why:
-        return untold(series.step_s, start, seen.why, seen.notes)
+        is_short = int(np.isfinite(series.values).sum()) < FEWEST
+        return (
+            line_through_few(series, horizon, level, seen.why)
+            if is_short
+            else untold(series.step_s, start, seen.why, seen.notes)
+        )
     same = np.full(horizon, seen.values[-1])
     notes = (*seen.notes, f"it never changed in {len(seen.values)} steps")
     return _dated(Forecast("constant", series.step_s, start, same, same, same, level, notes=notes), series, seen)

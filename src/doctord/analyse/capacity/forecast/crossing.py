@@ -11,6 +11,7 @@ from doctord.analyse.capacity.forecast.result import Forecast
 from doctord.analyse.capacity.series import Numbers, Series
 
 Verdict = Literal["violated", "date", "not within the horizon", "cannot be told"]
+FEWEST = 4  # parts of a history through which a line is laid
 DEVIATIONS = 3.0  # of the slope's error: what grows less than that may as well stand still
 
 
@@ -33,7 +34,9 @@ class When:
     why: str = ""
 
 
-def when(series: Series, forecast: Forecast, limit: float, worse: Literal["above", "below"]) -> When:
+def when(
+    series: Series, forecast: Forecast, limit: float, worse: Literal["above", "below"], *, is_changed: bool = False
+) -> When:
     """When a figure will pass a limit.
 
     Args:
@@ -41,6 +44,7 @@ def when(series: Series, forecast: Forecast, limit: float, worse: Literal["above
         forecast: Of that series.
         limit: In the figure's unit.
         worse: On which side of the limit the figure is bad.
+        is_changed: Whether the forecast holds what the history does not: it need not have grown then.
     """
     if forecast.why:
         return When("cannot be told", why=forecast.why)
@@ -56,18 +60,18 @@ def when(series: Series, forecast: Forecast, limit: float, worse: Literal["above
         return When(
             "not within the horizon", earliest=earliest, why=f"the forecast stays within the limit until {until}"
         )
-    if not grows(measured):
+    if not is_changed and not grows(measured):
         return When("not within the horizon", earliest=earliest, why="it does not grow by more than its noise")
     return When("date", date, earliest, latest, why=f"the forecast ({forecast.model}) passes the limit")
 
 
 def grows(values: Numbers) -> bool:
     """Whether a history, or its last half, rises by more than its noise: a line through the means of its parts."""
-    return any(_rises(part) for part in (values, values[len(values) // 2 :]))
+    return any(_rises(part) for part in (values, values[len(values) // 2 :]) if len(part) >= FEWEST)
 
 
 def _rises(values: Numbers) -> bool:
-    parts = np.array([part.mean() for part in np.array_split(values, min(12, max(4, len(values) // 7)))])
+    parts = np.array([part.mean() for part in np.array_split(values, min(12, max(FEWEST, len(values) // 7)))])
     at = np.arange(len(parts)) - (len(parts) - 1) / 2
     slope = float(at @ parts / (at @ at))
     left = parts - parts.mean() - slope * at

@@ -65,10 +65,10 @@ def _quantile(scores: Numbers, origins: int, level: float) -> float:
     empirical = float(np.quantile(scores, min(1.0, level * (1 + 1 / max(1, origins)))))
     if origins >= FEW:
         return empirical
-    return max(empirical, _student(level, max(2, origins - 1)) * float(np.sqrt(np.mean(scores**2))))
+    return max(empirical, student(level, max(2, origins - 1)) * float(np.sqrt(np.mean(scores**2))))
 
 
-def _student(level: float, freedom: int) -> float:
+def student(level: float, freedom: int) -> float:
     """Two-sided quantile of Student's t: Cornish and Fisher's expansion about the normal one (1938)."""
     z = NormalDist().inv_cdf((1 + level) / 2)
     first = (z**3 + z) / (4 * freedom)

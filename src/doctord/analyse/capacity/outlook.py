@@ -1,0 +1,77 @@
+"""What will be violated, and when: every threshold held against the forecast of every series that it concerns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from doctord.analyse.capacity.forecast import Forecast, When, forecast, when
+from doctord.analyse.capacity.series import Series
+from doctord.analyse.capacity.threshold import Threshold
+from doctord.analyse.capacity.whatif import Change, changed
+
+
+@dataclass(frozen=True, eq=False)
+class Item:
+    """One threshold of one series.
+
+    Attributes:
+        threshold: The threshold.
+        series: What was measured.
+        forecast: Where it goes, what-ifs included.
+        when: When it passes the limit.
+    """
+
+    threshold: Threshold
+    series: Series
+    forecast: Forecast
+    when: When
+
+    @property
+    def newest(self) -> float:
+        """The last value that was measured."""
+        measured = self.series.values[np.isfinite(self.series.values)]
+        return float(measured[-1])
+
+
+def outlook(
+    histories: Sequence[Series], thresholds: Sequence[Threshold], horizon_s: float, changes: Sequence[Change] = ()
+) -> list[Item]:
+    """Every threshold with every series that it concerns: violated ones first, then by date, then those without.
+
+    Args:
+        histories: What was measured.
+        thresholds: What may be.
+        horizon_s: How far to look, seconds.
+        changes: What will happen that the history cannot know of.
+    """
+    concerned = [
+        (threshold, series)
+        for threshold in thresholds
+        for series in histories
+        if threshold.concerns(series) and np.isfinite(series.values).any()
+    ]
+    forecasts = _forecasts([series for _, series in concerned], horizon_s)
+    items = []
+    for threshold, series in concerned:
+        known = forecasts[id(series)]
+        path = changed(known, series, changes)
+        crossing = when(series, path, threshold.limit, threshold.worse, is_changed=path is not known)
+        items.append(Item(threshold, series, path, crossing))
+    return sorted(items, key=_urgency)
+
+
+def _forecasts(histories: Sequence[Series], horizon_s: float) -> dict[int, Forecast]:
+    """The forecast of each series, those of equal steps together: they learn from each other."""
+    found = dict[int, Forecast]()
+    for step_s in sorted({series.step_s for series in histories}):
+        alike = list({id(series): series for series in histories if series.step_s == step_s}.values())
+        steps = max(1, round(horizon_s / step_s))
+        found |= {id(series): told for series, told in zip(alike, forecast(alike, steps), strict=True)}
+    return found
+
+
+def _urgency(item: Item) -> tuple[int, float, str]:
+    order = ("violated", "date", "not within the horizon", "cannot be told")
+    first = item.when.date or item.when.earliest
+    return order.index(item.when.verdict), first.timestamp() if first else float("inf"), item.series.name

@@ -1,0 +1,57 @@
+"""`doctord forecast`: what will be violated, and when."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from doctord.cli import app
+from doctord.cli.arguments import Refusal, parse_duration, said
+from doctord.cli.read import DAY, EVERY, UNIT, ZONE
+from doctord.cli.thresholds import Alert
+
+
+@app.command()
+def forecast(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, archives; none: a lake.")
+    ] = None,
+    *,
+    lake: Annotated[Path | None, typer.Option(metavar="DIR", help="The lake (default: the usual place).")] = None,
+    file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Thresholds, in TOML (default: Doctor D's own).")
+    ] = None,
+    horizon: Annotated[str, typer.Option(metavar="TIME", help="How far to look.")] = "90d",
+    growth: Annotated[
+        str | None, typer.Option(metavar="PERCENT", help="What if there were so much more from now on: 20%.")
+    ] = None,
+    event: Annotated[
+        list[str] | None, typer.Option(metavar="'DATE PERCENT'", help="What if, from then on: '2027-01-01 +30%'.")
+    ] = None,
+    add: Annotated[
+        list[str] | None, typer.Option(metavar="'SIZE to NAME'", help="What if space is taken: '40GB to users'.")
+    ] = None,
+    zone: Annotated[str | None, ZONE] = None,
+    day: Annotated[str | None, DAY] = None,
+    every: Annotated[str | None, EVERY] = None,
+    unit: Annotated[str | None, UNIT] = None,
+    alert: Annotated[Alert | None, typer.Option(help="Print alerts in this form instead.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Say which thresholds will be violated, when, and how sure that is.
+
+    Exit status: 0 none within the horizon, 1 some are or will be, 2 nothing can be told, or a wrong option.
+    """
+    with said():
+        from doctord.cli import _forecast, _read
+
+        if paths and lake:
+            raise Refusal("either files or a lake", "doctord read PATH... --lake DIR puts files into a lake")
+        changes = _forecast.changes(growth, event or [], add or [])
+        horizon_s = parse_duration(horizon)
+        told = _read.told(zone, day, every, unit)
+        items = _forecast.items(paths or [], told, lake, file, horizon_s, changes)
+        typer.echo(
+            _forecast.alerts(items, alert.value) if alert else _forecast.page(items, horizon_s, changes, json=json)
+        )
+        raise typer.Exit(_forecast.status(items))

@@ -1,0 +1,120 @@
+"""What will be violated and when: a JSON document, and the same to be read on a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from rich.text import Text
+
+from doctord.analyse.capacity.outlook import Item
+from doctord.report.lines import hanging, heading, one_line, printed
+from doctord.report.wording import duration
+
+SHOWN = 20
+
+
+def document_of(items: Sequence[Item], horizon_s: float, changes: Sequence[str]) -> dict[str, Any]:
+    """What `doctord forecast --json` gives: docs/reference/forecast.md."""
+    return {
+        "schema_version": 1,
+        "horizon_s": horizon_s,
+        "changes": list(changes),
+        "items": [_item(item) for item in items],
+    }
+
+
+def _item(item: Item) -> dict[str, Any]:
+    threshold, series, path, when = item.threshold, item.series, item.forecast, item.when
+    return {
+        "threshold": threshold.name,
+        "figure": series.figure.name,
+        "title": series.figure.title,
+        "unit": series.figure.unit,
+        **asdict(series.whose),
+        "limit": threshold.limit,
+        "worse": threshold.worse,
+        "newest": item.newest,
+        "as_of": _moment(series.end),
+        "verdict": when.verdict,
+        "date": _moment(when.date),
+        "earliest": _moment(when.earliest),
+        "latest": _moment(when.latest),
+        "why": when.why,
+        "model": path.model or None,
+        "errors": dict(path.errors),
+        "covered": path.covered,
+        "change_points": [_moment(moment) for moment in path.change_points],
+        "outliers": [_moment(moment) for moment in path.outliers],
+        "notes": list(path.notes),
+        "reason": threshold.reason,
+        "source": threshold.source,
+        "plan": asdict(threshold.plan) if threshold.plan.text else None,
+    }
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return moment.isoformat().replace("+00:00", "Z") if moment else None
+
+
+def render(document: Mapping[str, Any], width: int | None = None, *, colour: bool | None = None) -> str:
+    """The document as lines of text."""
+    return printed(lambda columns: _page(document, columns), width, colour=colour)
+
+
+def _page(document: Mapping[str, Any], width: int) -> Iterator[Text]:
+    by_verdict = dict[str, list[Mapping[str, Any]]]()
+    for item in document["items"]:
+        by_verdict.setdefault(item["verdict"], []).append(item)
+    yield one_line(_verdict(by_verdict, document["horizon_s"]), "bold", width)
+    for change in document["changes"]:
+        yield from hanging("", f"with {change}", width)
+    for title, verdict in (("Violated now", "violated"), ("To come", "date"), ("Cannot be told", "cannot be told")):
+        found = by_verdict.get(verdict, [])
+        if found:
+            yield from heading(title, width)
+        for item in found[:SHOWN]:
+            yield from _said(item, width)
+        if len(found) > SHOWN:
+            yield from hanging("", f"and {len(found) - SHOWN} more: --json has all", width)
+    quiet = by_verdict.get("not within the horizon", [])
+    if quiet:
+        yield from heading("Not within the horizon", width)
+        maybe = [item for item in quiet if item["earliest"]]
+        yield from hanging("  ", f"{len(quiet)} series, of {len(maybe)} of them the interval reaches the limit", width)
+        for item in maybe[:SHOWN]:
+            yield from hanging("  ", f"{_name(item)}: perhaps from {item['earliest'][:10]}", width)
+
+
+def _verdict(by_verdict: Mapping[str, Sequence[Mapping[str, Any]]], horizon_s: float) -> str:
+    if not by_verdict:
+        return "Nothing was measured that a threshold speaks of"
+    parts = []
+    if now := by_verdict.get("violated"):
+        parts.append(f"{len(now)} violated now")
+    if to_come := by_verdict.get("date"):
+        first = to_come[0]
+        parts.append(f"{len(to_come)} to come, first {_name(first)} about {first['date'][:10]}")
+    return "; ".join(parts) or f"Nothing will be violated within {duration(horizon_s)}, as far as can be told"
+
+
+def _said(item: Mapping[str, Any], width: int) -> Iterator[Text]:
+    limit = f"limit {item['limit']:.4g} {item['unit']}"
+    if item["verdict"] == "date":
+        latest = f"to {item['latest'][:10]}" if item["latest"] else "or later"
+        what = f"about {item['date'][:10]}, from {(item['earliest'] or item['date'])[:10]} {latest}"
+    else:
+        what = item["why"]
+    yield from hanging("", f"{_name(item)}: {what}", width)
+    model = f"; by {item['model']}" if item["model"] else ""
+    yield from hanging("   ", f"{item['newest']:.4g} {item['unit']} now, {limit} ({item['threshold']}){model}", width)
+    for note in item["notes"]:
+        yield from hanging("   ", note, width)
+    if item["plan"]:
+        owner = f" ({item['plan']['owner']})" if item["plan"]["owner"] else ""
+        yield from hanging("   Plan  ", item["plan"]["text"] + owner, width)
+
+
+def _name(item: Mapping[str, Any]) -> str:
+    about = [part for part in (item["host"], item["db"], item["entity"]) if part]
+    return f"{item['title']} ({', '.join(about)})" if about else str(item["title"])

@@ -1,0 +1,55 @@
+"""What will be violated, and when."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+
+from doctord.analyse.capacity.figure import Figure
+from doctord.analyse.capacity.outlook import outlook
+from doctord.analyse.capacity.series import DAY_S, Series, Whose
+from doctord.analyse.capacity.threshold import Threshold
+
+START = datetime(2026, 8, 1, tzinfo=UTC)
+USED = Figure("used", "used", "space", "space", "used_bytes", "bytes", each=("name",))
+FULL = Threshold("full", "used", 200.0)
+NOISE = np.random.default_rng(7).normal(0, 0.3, 100)
+
+
+def series(entity: str, values: "np.typing.NDArray[np.float64]") -> Series:
+    return Series(USED, Whose(entity=entity), DAY_S, START, values, values, values)
+
+
+def test_the_worst_comes_first_then_by_date() -> None:
+    days = np.arange(100.0)
+    found = outlook(
+        [
+            series("flat", 50 + NOISE),
+            series("slow", 100 + 0.8 * days + NOISE),
+            series("fast", 100 + 0.95 * days + NOISE),
+            series("over", 250 + NOISE),
+        ],
+        [FULL],
+        60 * DAY_S,
+    )
+    assert [item.series.whose.entity for item in found] == ["over", "fast", "slow", "flat"]
+    assert [item.when.verdict for item in found] == ["violated", "date", "date", "not within the horizon"]
+    fast = found[1].when.date
+    assert fast is not None
+    assert abs((fast - START).days - 105) <= 3
+
+
+def test_four_days_tell_little_and_that_is_admitted() -> None:
+    (item,) = outlook([series("users", np.array([160.0, 170.0, 172.0, 181.0]))], [FULL], 60 * DAY_S)
+    assert item.when.verdict == "date"
+    assert item.when.earliest is not None
+    assert item.when.latest is None or (item.when.latest - item.when.earliest).days > 3
+    assert "4 steps only" in item.forecast.notes[0]
+
+
+def test_three_days_tell_nothing() -> None:
+    (item,) = outlook([series("users", np.array([160.0, 170.0, 172.0]))], [FULL], 60 * DAY_S)
+    assert item.when.verdict == "cannot be told"
+
+
+def test_what_no_threshold_concerns_is_left_out() -> None:
+    assert outlook([series("users", NOISE)], [Threshold("other", "unused", 1.0)], DAY_S) == []

@@ -1,0 +1,91 @@
+"""`doctord forecast`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from doctord.cli import app, load
+from latency_files import CASEBOOK, sample
+
+MAPPING = """[csv]
+file = "tablespace_daily.csv"
+time = "date"
+[[row]]
+table = "space"
+kind = "tablespace"
+name = "{tablespace}"
+db = "oracle:DW"
+used_bytes = { column = "used_mb", factor = 1048576 }
+available_bytes = { column = "available_mb", factor = 1048576 }
+"""
+THRESHOLDS = """[[threshold]]
+name = "tablespace runs out"
+figure = "space_left_bytes"
+limit = 0.0
+worse = "below"
+reason = "nothing can be inserted any more"
+plan = { text = "Add a data file.", owner = "dba", lead = "3d" }
+"""
+
+load()
+
+
+def run(*arguments: str | Path) -> tuple[int, str, str]:
+    outcome = CliRunner().invoke(app, ["forecast", *(str(argument) for argument in arguments)])
+    return outcome.exit_code, outcome.stdout, outcome.stderr
+
+
+@pytest.fixture
+def tablespaces(tmp_path: Path) -> list[str | Path]:
+    content = sample(CASEBOOK / "capacity/tablespace_daily.csv").read_bytes()
+    (tmp_path / "tablespace_daily.csv").write_bytes(content)
+    (tmp_path / "mapping.toml").write_text(MAPPING)
+    (tmp_path / "thresholds.toml").write_text(THRESHOLDS)
+    return [tmp_path / "mapping.toml", "--file", tmp_path / "thresholds.toml", "--horizon", "30d"]
+
+
+def test_the_casebook_s_second_tablespace_runs_out_first(tablespaces: list[str | Path]) -> None:
+    status, out, _ = run(*tablespaces, "--json")
+    first, *others = json.loads(out)["items"]
+    assert status == 1
+    assert (first["entity"], first["verdict"]) == ("Tablespace2", "date")
+    assert "2008-08-07" <= first["date"][:10] <= "2008-08-08"
+    assert first["earliest"][:10] < first["date"][:10] < first["latest"][:10]
+    assert {item["verdict"] for item in others} == {"not within the horizon"}
+
+
+def test_it_reads_well_at_80_columns(tablespaces: list[str | Path]) -> None:
+    _, out, _ = run(*tablespaces)
+    assert out.startswith("1 to come, first space left (oracle:DW, Tablespace2) about 2008-08-0")
+    assert max(map(len, out.splitlines())) <= 80
+    assert "Plan  Add a data file. (dba)" in out
+
+
+def test_what_is_added_runs_out_sooner(tablespaces: list[str | Path]) -> None:
+    _, out, _ = run(*tablespaces, "--add", "20GB to Tablespace3", "--json")
+    by_name = {item["entity"]: item for item in json.loads(out)["items"]}
+    assert by_name["Tablespace3"]["verdict"] == "date"
+    assert "with 20GB to Tablespace3" in by_name["Tablespace3"]["notes"]
+
+
+def test_alerts_tell_how_long_it_is_until_then(tablespaces: list[str | Path]) -> None:
+    _, out, _ = run(*tablespaces, "--alert", "prometheus")
+    assert 'state="due"' in out
+    assert "Tablespace2" in out
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        (("--growth", "much"), "20%"),
+        (("--event", "+30%"), "2027-01-01 +30%"),
+        (("--add", "40GB users"), "40GB to users"),
+        (("--horizon", "soon"), "500ms"),
+    ],
+)
+def test_what_ifs_have_a_form(tmp_path: Path, option: tuple[str, str], hint: str) -> None:
+    status, _, err = run(tmp_path / "any", *option)
+    assert status == 2
+    assert hint in err
