@@ -31,3 +31,7 @@ def test_constants_and_comments_go(text: str, expected: str) -> None:
 def test_no_string_constant_survives(rest: str) -> None:
     quoted = "'" + ("SECRET" + rest.replace("\\", "")).replace("'", "''") + "'"
     assert "SECRET" not in scrub(f"ALTER ROLE a PASSWORD {quoted} VALID UNTIL 'x'")
+
+
+def test_oracle_s_own_quotes_hold_constants() -> None:
+    assert scrub("SELECT q'[it's secret]', Q'!no'one's!', nq'(a)', NQ'<b>' FROM t") == "SELECT ?, ?, ?, ? FROM t"

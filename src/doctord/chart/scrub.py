@@ -9,7 +9,7 @@ from typing import Final
 
 _CONSTANT: Final = re.compile(
     r"""
-    (?= [/'"$\d.-] | [EBXN]' | U&' )  # nothing else begins a constant: most letters are passed here
+    (?= [/'"$\d.-] | [EBXNQ]' | NQ' | U&' )  # nothing else begins a constant: most letters are passed here
     (?:
       (?P<doubtful> /\*(?:(?!\*/).)*/\*.* | (?<!\bE)'(?:[^'\\]|''|\\[^'])*\\'.* )
     | (?P<comment> /\*.*?(?:\*/|\Z) | --[^\n]* )

@@ -19,7 +19,7 @@ SIZES: Final = ("", " k", " M", " G", " T", " P", " E")
 
 
 def document_of(profile: Profile) -> dict[str, Any]:
-    """The JSON document: docs/reference/json.md."""
+    """The JSON document: docs/reference/profile.md."""
     return {
         "schema_version": SCHEMA_VERSION,
         "at": profile.at.isoformat(),

@@ -15,7 +15,7 @@ HINT = "hint: "
 
 
 def document_of(file: FileRead) -> dict[str, Any]:
-    """What a file held, as `doctord read --json` gives it: docs/reference/json.md."""
+    """What a file held, as `doctord read --json` gives it: docs/reference/read.md."""
     since, until = _span(file)
     return {
         "file": file.name,
