@@ -17,7 +17,7 @@ from doctord.analyse.capacity.series import HOUR_S, Series
 from doctord.chart.chart import Chart
 from doctord.cli import _read
 from doctord.cli._history import history
-from doctord.cli.arguments import Refusal, parse_moment
+from doctord.cli.arguments import Refusal, one_source, parse_moment
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 from doctord.read.source import Told
@@ -41,8 +41,7 @@ class Source:
 
     def __post_init__(self) -> None:
         """Refuse both at once."""
-        if self.paths and self.lake:
-            raise Refusal("either files or a lake", "doctord read PATH... --lake DIR puts files into a lake")
+        one_source(self.paths, self.lake)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,17 +1,47 @@
 """Arguments that several commands share: moments, durations, sizes, and how errors are said."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import NoReturn
+from pathlib import Path
+from typing import Annotated, NoReturn
 
 import typer
 
 from doctord.durations import parse_duration
 from doctord.errors import Refusal
 
-__all__ = ["Refusal", "fail", "parse_duration", "parse_moment", "parse_size", "said"]
+__all__ = [
+    "Day",
+    "Every",
+    "LakeDir",
+    "Paths",
+    "Refusal",
+    "Unit",
+    "Zone",
+    "fail",
+    "one_source",
+    "parse_duration",
+    "parse_moment",
+    "parse_size",
+    "said",
+]
+
+Paths = Annotated[list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, archives; none: a lake.")]
+LakeDir = Annotated[Path | None, typer.Option(metavar="DIR", help="The lake (default: the usual place).")]
+Zone = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Time zone of files that do not say theirs: Europe/Paris.")
+]
+Day = Annotated[
+    str | None, typer.Option(metavar="DATE", help="Date of the first time of day in files without one: 2026-11-20.")
+]
+Every = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Time between two reports in files that tell no times: 5s.")
+]
+Unit = Annotated[
+    str | None, typer.Option(metavar="TIME", help="What 1 stands for in latencies without a unit: 1us, 10ms.")
+]
 
 
 @contextmanager
@@ -27,6 +57,12 @@ def fail(message: str, hint: str) -> NoReturn:
     """Say what went wrong and what to do, and end with status 2."""
     typer.echo(f"doctord: {message}\nhint: {hint}", err=True)
     raise typer.Exit(2)
+
+
+def one_source(paths: Sequence[Path] | None, lake: Path | None) -> None:
+    """Refuse files and a lake at once."""
+    if paths and lake:
+        raise Refusal("either files or a lake", "doctord read PATH... --lake DIR puts files into a lake")
 
 
 def parse_size(text: str) -> int:

@@ -6,27 +6,24 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import Refusal, said
-from doctord.cli.read import DAY, EVERY, UNIT, ZONE
+from doctord.cli.arguments import Day, Every, LakeDir, Paths, Unit, Zone, one_source, said
 
 
 @app.command()
 def diagnose(
-    paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, archives; none: a lake.")
-    ] = None,
+    paths: Paths = None,
     *,
-    lake: Annotated[Path | None, typer.Option(metavar="DIR", help="The lake (default: the usual place).")] = None,
+    lake: LakeDir = None,
     since: Annotated[
         str | None,
         typer.Option("--from", metavar="MOMENT", help="Start: 2026-11-20T10:00Z; of a lake -1h if not said."),
     ] = None,
     until: Annotated[str | None, typer.Option("--to", metavar="MOMENT", help="End, likewise; else now.")] = None,
     past: Annotated[str, typer.Option(metavar="TIME", help="How far back to look for what is usual.")] = "1d",
-    zone: Annotated[str | None, ZONE] = None,
-    day: Annotated[str | None, DAY] = None,
-    every: Annotated[str | None, EVERY] = None,
-    unit: Annotated[str | None, UNIT] = None,
+    zone: Zone = None,
+    day: Day = None,
+    every: Every = None,
+    unit: Unit = None,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML report as well.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
@@ -39,8 +36,7 @@ def diagnose(
         from doctord.cli._verdict import conclude, recorded
         from doctord.diagnose import engine
 
-        if paths and lake:
-            raise Refusal("either files or a lake", "doctord read PATH... --lake DIR puts files into a lake")
+        one_source(paths, lake)
         if paths:
             told = _read.told(zone, day, every, unit)
             chart, earlier = _read.examined(paths, told, since, until, past)

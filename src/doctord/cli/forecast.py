@@ -6,18 +6,15 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import Refusal, parse_duration, said
-from doctord.cli.read import DAY, EVERY, UNIT, ZONE
+from doctord.cli.arguments import Day, Every, LakeDir, Paths, Unit, Zone, one_source, parse_duration, said
 from doctord.cli.thresholds import Alert
 
 
 @app.command()
 def forecast(
-    paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, archives; none: a lake.")
-    ] = None,
+    paths: Paths = None,
     *,
-    lake: Annotated[Path | None, typer.Option(metavar="DIR", help="The lake (default: the usual place).")] = None,
+    lake: LakeDir = None,
     file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Thresholds, in TOML (default: Doctor D's own).")
     ] = None,
@@ -31,10 +28,10 @@ def forecast(
     add: Annotated[
         list[str] | None, typer.Option(metavar="'SIZE to NAME'", help="What if space is taken: '40GB to users'.")
     ] = None,
-    zone: Annotated[str | None, ZONE] = None,
-    day: Annotated[str | None, DAY] = None,
-    every: Annotated[str | None, EVERY] = None,
-    unit: Annotated[str | None, UNIT] = None,
+    zone: Zone = None,
+    day: Day = None,
+    every: Every = None,
+    unit: Unit = None,
     alert: Annotated[Alert | None, typer.Option(help="Print alerts in this form instead.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
@@ -45,8 +42,7 @@ def forecast(
     with said():
         from doctord.cli import _forecast, _read
 
-        if paths and lake:
-            raise Refusal("either files or a lake", "doctord read PATH... --lake DIR puts files into a lake")
+        one_source(paths, lake)
         changes = _forecast.changes(growth, event or [], add or [])
         horizon_s = parse_duration(horizon)
         told = _read.told(zone, day, every, unit)

@@ -6,17 +6,14 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import Refusal, said
-from doctord.cli.read import DAY, EVERY, UNIT, ZONE
+from doctord.cli.arguments import Day, Every, LakeDir, Paths, Unit, Zone, one_source, said
 
 
 @app.command()
 def profile(
-    paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, archives; none: a lake.")
-    ] = None,
+    paths: Paths = None,
     *,
-    lake: Annotated[Path | None, typer.Option(metavar="DIR", help="The lake (default: the usual place).")] = None,
+    lake: LakeDir = None,
     at: Annotated[
         str | None,
         typer.Option(metavar="MOMENT", help="End of today: 2026-11-20T10:00Z, -1d; the last row if not said."),
@@ -28,10 +25,10 @@ def profile(
     thresholds: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Thresholds, in TOML (default: Doctor D's own).")
     ] = None,
-    zone: Annotated[str | None, ZONE] = None,
-    day: Annotated[str | None, DAY] = None,
-    every: Annotated[str | None, EVERY] = None,
-    unit: Annotated[str | None, UNIT] = None,
+    zone: Zone = None,
+    day: Day = None,
+    every: Every = None,
+    unit: Unit = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Show the patient on one page: each figure 90, 30 and 7 days ago and today, and the waits that cost most.
@@ -41,8 +38,7 @@ def profile(
     with said():
         from doctord.cli import _profile, _read
 
-        if paths and lake:
-            raise Refusal("either files or a lake", "doctord read PATH... --lake DIR puts files into a lake")
+        one_source(paths, lake)
         asked = _profile.Asked(at, figures, thresholds, busy_hour)
         told = _read.told(zone, day, every, unit)
         found = _profile.of_files(paths, told, asked) if paths else _profile.of_lake(lake, asked)

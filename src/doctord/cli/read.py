@@ -6,12 +6,7 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import Refusal, said
-
-ZONE = typer.Option(metavar="NAME", help="Time zone of files that do not say theirs: Europe/Paris.")
-DAY = typer.Option(metavar="DATE", help="Date of the first time of day in files without one: 2026-11-20.")
-EVERY = typer.Option(metavar="TIME", help="Time between two reports in files that tell no times: 5s.")
-UNIT = typer.Option(metavar="TIME", help="What 1 stands for in latencies without a unit: 1us, 10ms.")
+from doctord.cli.arguments import Day, Every, Refusal, Unit, Zone, said
 
 
 @app.command()
@@ -21,10 +16,10 @@ def read(
     ] = None,
     *,
     lake: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the rows in this lake.")] = None,
-    zone: Annotated[str | None, ZONE] = None,
-    day: Annotated[str | None, DAY] = None,
-    every: Annotated[str | None, EVERY] = None,
-    unit: Annotated[str | None, UNIT] = None,
+    zone: Zone = None,
+    day: Day = None,
+    every: Every = None,
+    unit: Unit = None,
     formats: Annotated[bool, typer.Option("--formats", help="List the formats that are read, and end.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:

@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import said
+from doctord.cli.arguments import LakeDir, said
 
 
 @app.command()
 def report(
-    lake: Annotated[Path | None, typer.Option(metavar="DIR", help="The lake (default: the usual place).")] = None,
+    lake: LakeDir = None,
     since: Annotated[str, typer.Option("--from", metavar="MOMENT", help="Start: 2026-11-20T10:00Z, or -1h.")] = "-1h",
     until: Annotated[str, typer.Option("--to", metavar="MOMENT", help="End, likewise.")] = "now",
     past: Annotated[str, typer.Option(metavar="TIME", help="How far back to look for what is usual.")] = "1d",

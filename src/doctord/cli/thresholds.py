@@ -7,18 +7,11 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import parse_duration, said
-from doctord.cli.read import DAY, EVERY, UNIT, ZONE
+from doctord.cli.arguments import Day, Every, LakeDir, Paths, Unit, Zone, parse_duration, said
 
 thresholds = typer.Typer(no_args_is_help=True, help="Set limits while all is well, and see who violates them.")
 app.add_typer(thresholds, name="thresholds")
 
-Paths = Annotated[list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, archives; none: a lake.")]
-LakeDir = Annotated[Path | None, typer.Option(metavar="DIR", help="The lake (default: the usual place).")]
-Zone = Annotated[str | None, ZONE]
-Day = Annotated[str | None, DAY]
-Every = Annotated[str | None, EVERY]
-Unit = Annotated[str | None, UNIT]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Until = Annotated[str | None, typer.Option("--to", metavar="MOMENT", help="End, likewise; else now, or the last row.")]
 
