@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any
 
 from rich.text import Text
 
 from doctord.analyse.capacity.outlook import Item
 from doctord.report.lines import hanging, heading, one_line, printed
-from doctord.report.wording import duration
+from doctord.report.wording import duration, iso
 
 SHOWN = 20
 
@@ -35,26 +34,22 @@ def _item(item: Item) -> dict[str, Any]:
         "limit": threshold.limit,
         "worse": threshold.worse,
         "newest": item.newest,
-        "as_of": _moment(series.end),
+        "as_of": iso(series.end),
         "verdict": when.verdict,
-        "date": _moment(when.date),
-        "earliest": _moment(when.earliest),
-        "latest": _moment(when.latest),
+        "date": iso(when.date),
+        "earliest": iso(when.earliest),
+        "latest": iso(when.latest),
         "why": when.why,
         "model": path.model or None,
         "errors": dict(path.errors),
         "covered": path.covered,
-        "change_points": [_moment(moment) for moment in path.change_points],
-        "outliers": [_moment(moment) for moment in path.outliers],
+        "change_points": [iso(moment) for moment in path.change_points],
+        "outliers": [iso(moment) for moment in path.outliers],
         "notes": list(path.notes),
         "reason": threshold.reason,
         "source": threshold.source,
         "plan": asdict(threshold.plan) if threshold.plan.text else None,
     }
-
-
-def _moment(moment: datetime | None) -> str | None:
-    return moment.isoformat().replace("+00:00", "Z") if moment else None
 
 
 def render(document: Mapping[str, Any], width: int | None = None, *, colour: bool | None = None) -> str:

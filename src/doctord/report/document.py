@@ -1,9 +1,10 @@
 """The JSON form of a diagnosis, and back. Every key is explained in docs/reference/json.md."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from doctord.diagnose.finding import Diagnosis, Evidence, Finding, TimeShare, Unseen
+from doctord.report.wording import iso
 
 SCHEMA_VERSION = 1
 
@@ -13,8 +14,8 @@ def document(diagnosis: Diagnosis) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "host": diagnosis.host,
-        "since": _iso(diagnosis.since),
-        "until": _iso(diagnosis.until),
+        "since": iso(diagnosis.since),
+        "until": iso(diagnosis.until),
         "healthy": diagnosis.healthy,
         "figures": [{"name": name, "value": value} for name, value in diagnosis.figures],
         "findings": findings(diagnosis),
@@ -68,7 +69,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "remedy": list(finding.remedy),
         "verify": list(finding.verify),
         "sources": list(finding.sources),
-        "interval": {"since": _iso(interval[0]), "until": _iso(interval[1])} if interval else None,
+        "interval": {"since": iso(interval[0]), "until": iso(interval[1])} if interval else None,
     }
 
 
@@ -130,10 +131,6 @@ def _from_evidence(docs: list[dict[str, str]]) -> tuple[Evidence, ...]:
 
 def _from_unseen(docs: list[dict[str, str]]) -> tuple[Unseen, ...]:
     return tuple(Unseen(d["what"], d["why"], d["grant"]) for d in docs)
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any
 
 from rich.text import Text
@@ -11,7 +10,7 @@ from doctord.analyse.capacity.check import Checked, Violation
 from doctord.analyse.capacity.level import Judged
 from doctord.analyse.capacity.plan import Plan
 from doctord.report.lines import hanging, heading, one_line, printed
-from doctord.report.wording import duration
+from doctord.report.wording import duration, iso
 
 SHOWN = 20  # of the past: a page of them says what there is
 
@@ -21,7 +20,7 @@ def document_of(checked: Checked, judged: Sequence[Judged], unjudged: Sequence[s
     return {
         "schema_version": 1,
         "file": file,
-        "as_of": _moment(checked.now),
+        "as_of": iso(checked.now),
         "healthy": is_healthy(checked, judged),
         "violations": [_violation(one) for one in checked.violations],
         "levels": [_level(one) for one in judged],
@@ -45,8 +44,8 @@ def _violation(violation: Violation) -> dict[str, Any]:
         "unit": series.figure.unit,
         **asdict(series.whose),
         "is_now": violation.is_now,
-        "since": _moment(violation.since),
-        "until": _moment(violation.until),
+        "since": iso(violation.since),
+        "until": iso(violation.until),
         "duration_s": violation.duration_s,
         "gap_s": violation.gap_s,
         "lost": violation.lost,
@@ -85,10 +84,6 @@ def _level(judged: Judged) -> dict[str, Any]:
 
 def _plan(plan: Plan) -> dict[str, Any] | None:
     return asdict(plan) if plan.text else None
-
-
-def _moment(moment: datetime | None) -> str | None:
-    return moment.isoformat().replace("+00:00", "Z") if moment else None
 
 
 def render(document: Mapping[str, Any], width: int | None = None, *, colour: bool | None = None) -> str:

@@ -93,6 +93,11 @@ def interval(since: datetime | None, until: datetime | None) -> str:
     return f"{start:%Y-%m-%d %H:%M:%S} to {end:{end_format}} UTC ({duration((end - start).total_seconds())})"
 
 
+def iso(moment: datetime | None) -> str | None:
+    """A moment as JSON documents have it: ISO 8601, in UTC; null stays null."""
+    return None if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
 def duration(seconds: float) -> str:
     """A length of time in its two largest units."""
     if seconds < 1:
