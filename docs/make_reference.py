@@ -15,6 +15,7 @@ from doctord.chart.tables import TABLES
 from doctord.collect.postgres.waits import wait_events
 from doctord.diagnose import engine
 from doctord.diagnose.cause import CAUSES
+from doctord.lint import engine as lint
 from doctord.read import formats as read
 from doctord.read.oracle import sections
 
@@ -42,6 +43,22 @@ def causes() -> Iterator[str]:
             yield from (f"- **{heading}:** {text}\n" for heading, text in cause.sections.items())
             if cause.explains:
                 yield f"- **Explains, when both are there:** {', '.join(cause.explains)}\n"
+
+
+def rules() -> Iterator[str]:
+    """Every rule on settings, by component, as its docstring has it."""
+    yield "# Rules\n\nWhat `doctord lint` looks for: [how to lint settings](../how-to/lint-settings.md).\n"
+    for component in sorted({rule.component for rule in lint.RULES.values()}):
+        held = sorted((rule for rule in lint.RULES.values() if rule.component == component), key=lambda rule: rule.name)
+        yield f"\n## {component}\n{len(held)} rules.\n"
+        for rule in held:
+            yield f"\n### {rule.name}\n{rule.summary}\n\n"
+            yield from (f"- **{heading}:** {text}\n" for heading, text in rule.sections.items())
+            yield from (
+                f"- **{word}:** {'.'.join(map(str, version))}\n"
+                for word, version in (("Since", rule.since), ("Until", rule.until))
+                if version
+            )
 
 
 def waits() -> Iterator[str]:
@@ -116,6 +133,7 @@ def oracle_names() -> Iterator[str]:
 PAGES = {
     "tables.md": tables,
     "causes.md": causes,
+    "rules.md": rules,
     "commands.md": commands,
     "files.md": files,
     "oracle-names.md": oracle_names,

@@ -278,10 +278,10 @@ TABLES: Final[dict[str, Table]] = {
             ("name", "str", "The component's own name of the setting."),
             ("value", "str", "Value in force, in the unit given."),
             ("unit", "str", "Unit of the value; null when it has none."),
-            ("source", "str", "What set it: default, configuration file, command line, ..."),
+            ("source", "str", "What set it: default, configuration file, command line; file: read from one, unasked."),
             ("source_file", "str", "File that set it."),
             ("line", "i64", "Line in that file."),
-            entity=("component", "db", "instance", "name"),
+            entity=("component", "db", "instance", "name", "source_file", "line"),
         ),
         _table(
             "call",
@@ -358,3 +358,6 @@ TABLES: Final[dict[str, Table]] = {
 
 # What is told once and then holds: settings, and among the events what could not be seen.
 LASTING: Final = ("setting", "event")
+
+# `source` of a setting that a configuration file gave, and no running server.
+FROM_FILE: Final = "file"

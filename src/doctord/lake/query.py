@@ -31,7 +31,8 @@ _LASTING: Final = {
     "event": "SELECT * FROM \"{table}\" WHERE ts <= $2 AND ({condition}) AND (ts > $1 OR (kind = 'unseen' AND ts >= "
     "coalesce((SELECT max(ts) FROM event WHERE kind = 'recording' AND ts <= $2), '-infinity'::TIMESTAMP)))",
     "setting": 'SELECT * FROM "{table}" WHERE ts <= $2 AND ({condition}) '
-    "QUALIFY ts > $1 OR row_number() OVER (PARTITION BY host, component, db, instance, name ORDER BY ts DESC) = 1",
+    "QUALIFY ts > $1 OR "
+    "row_number() OVER (PARTITION BY host, component, db, instance, name ORDER BY ts DESC, line DESC) = 1",
 }
 _PLAIN: Final = {pa.timestamp("us", "UTC"): pa.timestamp("us")}
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from doctord._native import Batch
 from doctord.chart.rows import micros, rows
+from doctord.chart.tables import FROM_FILE
 from doctord.read.clock import untimed
 from doctord.read.source import Source
 
@@ -19,13 +20,14 @@ class Setting:
 
 
 def setting_rows(source: Source, component: str, settings: Iterable[Setting]) -> Iterator[Batch]:
-    """Rows of `setting`; of a name that comes more than once the last counts, which is noted."""
-    last = dict[str, Setting]()
-    for setting in settings:
-        if setting.name in last and last[setting.name].value != setting.value:
+    """Rows of `setting` in the file's order; of a name that comes more than once the last counts, which is noted."""
+    held = list(settings)
+    last = dict[str, str]()
+    for setting in held:
+        if last.get(setting.name, setting.value) != setting.value:
             source.note(f"{setting.name} is set more than once: the last value counts")
-        last[setting.name] = setting
-    if last:
+        last[setting.name] = setting.value
+    if held:
         common = {"ts": micros(untimed(source, 1)[0]), "host": source.host, "component": component}
-        common |= {"source_file": source.name}
-        yield rows("setting", [common | {"name": s.name, "value": s.value, "line": s.line} for s in last.values()])
+        common |= {"source": FROM_FILE, "source_file": source.name}
+        yield rows("setting", [common | {"name": s.name, "value": s.value, "line": s.line} for s in held])

@@ -14,6 +14,7 @@ from typing import Any
 
 from doctord._native import Batch
 from doctord.chart.rows import micros, rows
+from doctord.chart.tables import FROM_FILE
 from doctord.errors import Refusal
 from doctord.read.clock import untimed
 from doctord.read.source import Source
@@ -69,14 +70,15 @@ def read(source: Source) -> Iterator[Batch]:
             f"{source.name}: a binary spfile",
             "`create pfile='/tmp/init.ora' from spfile;` writes it as text, `strings` shows most of it",
         )
-    last: dict[tuple[str | None, str], Parameter] = {}
-    for parameter in _parameters(source):
+    held = list(_parameters(source))
+    last: dict[tuple[str | None, str], str] = {}
+    for parameter in held:
         key = (parameter.sid, parameter.name)
-        if key in last and last[key].value != parameter.value:
+        if last.get(key, parameter.value) != parameter.value:
             source.note(f"{parameter.name} is set more than once: the last value counts")
-        last[key] = parameter
-    if last:
-        yield rows("setting", _rows(source, list(last.values())))
+        last[key] = parameter.value
+    if held:
+        yield rows("setting", _rows(source, held))
 
 
 def _parameters(source: Source) -> Iterator[Parameter]:
@@ -162,7 +164,7 @@ def _rows(source: Source, parameters: list[Parameter]) -> Iterator[dict[str, Any
         "ts": micros(untimed(source, 1)[0]),
         "component": "oracle",
         "db": f"oracle:{name}" if name else "oracle",
-        "source": "parameter file",
+        "source": FROM_FILE,
         "source_file": source.name,
     }
     for held in parameters:

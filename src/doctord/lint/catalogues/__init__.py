@@ -1,0 +1,1 @@
+"""Settings that each component knows: a CSV file for each, made from what the servers themselves list."""

@@ -1,0 +1,193 @@
+"""Whose configuration is examined: a database server, or a component of the host, with its machine beside it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import polars as pl
+
+from doctord.chart.chart import Chart
+from doctord.diagnose.case import Case
+from doctord.diagnose.finding import Evidence, Unseen
+from doctord.lint.catalogue import catalogue, version_of
+from doctord.lint.remark import Change, Remark, Severity
+from doctord.lint.rule import Version
+from doctord.lint.setting import NOT_SET, Setting
+
+VERSIONS = ("server_version", "version")
+
+
+class Machine:
+    """The host that a configuration is for; every figure is null where it is not known."""
+
+    def __init__(self, chart: Chart) -> None:
+        """The machine that a chart tells of."""
+        self.case = Case(chart)
+        self._memory = chart.frame("memory")
+
+    @property
+    def cpus(self) -> int | None:
+        """Number of CPUs."""
+        return self.case.cpus or None
+
+    def memory(self, column: str) -> float | None:
+        """The last value of a column of `memory`: `total_bytes`, `huge_pages_total`, `page_tables_bytes`, ..."""
+        values = self._memory.sort("ts")[column].drop_nulls()
+        return float(values[-1]) if values.len() else None
+
+    @property
+    def memory_bytes(self) -> float | None:
+        """Memory in all."""
+        return self.memory("total_bytes")
+
+
+@dataclass
+class Subject:
+    """One component whose settings are examined.
+
+    Attributes:
+        component: postgresql, mysql, oracle, kernel, multipath, ...
+        db: The database server, `postgresql:5432`; null for a component of the host.
+        host: The host, where it is known.
+        rows: All its rows of `setting`, those of one name in the order in which they count.
+        machine: What is known of the host.
+        others: All subjects of the patient, itself among them.
+    """
+
+    component: str
+    db: str | None
+    host: str | None
+    rows: tuple[Setting, ...]
+    machine: Machine
+    others: list["Subject"] = field(default_factory=list, repr=False)
+
+    @property
+    def name(self) -> str:
+        """How it is called: the database server, else the host."""
+        return self.db or self.host or "this host"
+
+    @property
+    def case(self) -> Case:
+        """What was measured; its time model is empty where nothing was."""
+        return self.machine.case
+
+    @cached_property
+    def is_measured(self) -> bool:
+        """Whether the time of the databases was measured, so that an impact can be told."""
+        return self.case.time.of == "database" and self.case.time.seconds_per_second > 0
+
+    @cached_property
+    def version(self) -> Version | None:
+        """Its version; null where nobody says it."""
+        return next((version_of(one.value) for name in VERSIONS if (one := self._last.get(name))), None)
+
+    def get(self, name: str) -> Setting | None:
+        """The setting in force: as a running server says, else as the files do, else its default.
+
+        The default counts only where files were read and no server was asked: those hold what differs from it.
+        """
+        if (found := self._last.get(name)) is not None:
+            return found
+        known = catalogue(self.component).get(name)
+        if self.is_running or known is None or known.default is None or not known.is_in(self.version):
+            return None
+        return Setting(self.component, self.db, None, name, known.default, known.unit, NOT_SET)
+
+    @cached_property
+    def is_running(self) -> bool:
+        """Whether a running server (or kernel) told its settings."""
+        return any(one.is_running for one in self.rows)
+
+    def number(self, name: str) -> float | None:
+        """A setting as a number: bytes, seconds, or as it is; null where it is not known or no number."""
+        found = self.get(name)
+        return found.number if found else None
+
+    def flag(self, name: str) -> bool | None:
+        """A setting as yes or no; null where it is not known or neither."""
+        found = self.get(name)
+        return found.flag if found else None
+
+    def text(self, name: str) -> str | None:
+        """A setting as it is written; null where it is not known."""
+        found = self.get(name)
+        return found.value if found else None
+
+    def other(self, component: str) -> "Subject | None":
+        """The first subject of another component on this host: the kernel, say."""
+        return next((one for one in self.others if one.component == component), None)
+
+    def remark(
+        self,
+        title: str,
+        *names: str,
+        cost: str,
+        severity: Severity | None = None,
+        impact: float | None = None,
+        settings: Sequence[Setting] = (),
+        evidence: Sequence[Evidence] = (),
+        unseen: Sequence[Unseen] = (),
+        changes: Sequence[Change] = (),
+        fix: str = "",
+        verify: str = "",
+    ) -> Remark:
+        """A remark about settings by name, or those given; without a severity its impact decides.
+
+        The examination adds the rule's name, and from its documentation what is not given here.
+        """
+        return Remark(
+            rule="",
+            subject=self.name,
+            title=title,
+            severity=Severity.of(impact) if severity is None else severity,
+            cost=cost,
+            impact=impact,
+            settings=tuple(settings) or tuple(found for name in names if (found := self.get(name))),
+            evidence=tuple(evidence),
+            unseen=tuple(unseen),
+            changes=tuple(changes),
+            fix=fix,
+            verify=verify,
+            source="",
+        )
+
+    def change(self, name: str, value: str | None, needs: str = "") -> Change:
+        """A change of one of its settings; what that needs is as the catalogue has it, if not said."""
+        known = catalogue(self.component).get(name)
+        return Change(self.component, name, value, needs or (known.needs if known and known.needs else "restart"))
+
+    @cached_property
+    def _last(self) -> dict[str, Setting]:
+        """What counts of each name: a running server's word before that of a file."""
+        return {one.name: one for one in sorted(self.rows, key=lambda row: row.is_running)}
+
+
+def subjects(chart: Chart) -> list[Subject]:
+    """Everybody whose settings a chart holds; the kernel also where only its memory is known."""
+    machine = Machine(chart)
+    frame = chart.frame("setting").filter(pl.col("name").is_not_null() & pl.col("value").is_not_null())
+    by_subject: dict[tuple[str, str | None, str | None], list[Setting]] = {}
+    for row in frame.sort("ts", maintain_order=True).iter_rows(named=True):
+        by_subject.setdefault((row["component"], row["db"], row["host"]), []).append(_setting(row))
+    if not any(component == "kernel" for component, _, _ in by_subject) and machine.memory_bytes:
+        by_subject["kernel", None, chart.frame("memory")["host"][0]] = []
+    found = [Subject(name, db, host, tuple(rows), machine) for (name, db, host), rows in by_subject.items()]
+    for one in found:
+        one.others = [other for other in found if other.host == one.host or None in (other.host, one.host)]
+    return found
+
+
+def _setting(row: dict[str, str]) -> Setting:
+    component, name = str(row["component"]), str(row["name"])
+    known = catalogue(component).get(name)
+    return Setting(
+        component=component,
+        db=row["db"],
+        instance=row["instance"],
+        name=name,
+        value=str(row["value"]),
+        unit=row["unit"] or (known.unit if known else None),
+        source=row["source"],
+        file=row["source_file"],
+        line=int(row["line"]) if row["line"] is not None else None,
+    )

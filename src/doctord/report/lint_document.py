@@ -1,0 +1,25 @@
+"""The JSON document of an examination of settings, as docs/reference/json.md explains it."""
+
+from dataclasses import asdict
+from typing import Any
+
+from doctord.lint.engine import Examined
+from doctord.lint.remark import Remark
+from doctord.lint.setting import Setting
+
+
+def document(examined: Examined) -> dict[str, Any]:
+    """What was looked at, and the remarks, worst first."""
+    return {"looked_at": list(examined.looked_at), "remarks": [_remark(one) for one in examined.remarks]}
+
+
+def _remark(remark: Remark) -> dict[str, Any]:
+    told = asdict(remark)
+    told["severity"] = remark.severity.word
+    told["settings"] = [_setting(one) for one in remark.settings]
+    return told
+
+
+def _setting(setting: Setting) -> dict[str, Any]:
+    names = ("component", "db", "instance", "name", "value", "unit", "source", "file", "line")
+    return {name: getattr(setting, name) for name in names}

@@ -1,0 +1,57 @@
+"""An examination of settings on a terminal: how many of each severity, then each with its cost and its change."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from doctord.lint.engine import Examined
+from doctord.lint.remark import Change, Remark, Severity
+from doctord.report import wording
+from doctord.report.lines import hanging, heading, one_line, printed
+from doctord.report.wording import clean
+
+
+def render(examined: Examined, width: int | None = None, *, colour: bool | None = None) -> str:
+    """The examination as lines of text, without a newline at the end; `width` and `colour` as of a diagnosis."""
+    return printed(lambda columns: _page(examined, columns), width, colour=colour)
+
+
+def _page(examined: Examined, width: int) -> Iterator[Text]:
+    bad = examined.worst is not None and examined.worst > Severity.NOTE
+    yield one_line(_verdict(examined), "bold red" if bad else "bold green", width)
+    for number, remark in enumerate(examined.remarks, 1):
+        yield Text()
+        yield from _remark(number, remark, width)
+    yield from heading("Looked at", width)
+    for line in examined.looked_at:
+        yield from hanging("  ", clean(line), width)
+
+
+def _verdict(examined: Examined) -> str:
+    counts = Counter(remark.severity for remark in examined.remarks)
+    told = [f"{counts[one]} {one.word}{'s' if counts[one] > 1 else ''}" for one in reversed(Severity) if counts[one]]
+    return f"Settings: {', '.join(told)}" if told else "Settings: nothing to say against them"
+
+
+def _remark(number: int, remark: Remark, width: int) -> Iterator[Text]:
+    yield from hanging(f"{number:<3}", Text(clean(f"{remark.severity.word}: {remark.title}"), style="bold"), width)
+    yield from hanging("   ", clean(f"{remark.rule}, {remark.subject}"), width)
+    share = "" if remark.impact is None else f"{wording.percent(remark.impact)} of the time: "
+    yield from hanging("   Cost    ", clean(f"{share}{remark.cost}"), width)
+    for item in remark.evidence:
+        yield from hanging("   +       ", clean(f"{item.figure} ({item.threshold}): {item.why}"), width)
+    for unseen in remark.unseen:
+        yield from hanging("   ?       ", clean(f"{unseen.what}: {unseen.why}. {unseen.grant}"), width)
+    for setting in remark.settings:
+        if setting.where:
+            yield from hanging("   At      ", clean(f"{setting.where}: {setting.name} = {setting.value}"), width)
+    for change in remark.changes:
+        yield from hanging("   Change  ", clean(_change(change)), width)
+    yield from hanging("   Fix     ", clean(remark.fix), width)
+    yield from hanging("   Verify  ", clean(remark.verify), width)
+
+
+def _change(change: Change) -> str:
+    what = f"take out {change.name}" if change.value is None else f"{change.name} = {change.value}"
+    return f"{what} (needs: {change.needs})"

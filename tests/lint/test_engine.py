@@ -1,0 +1,45 @@
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from doctord import cli
+from doctord.chart.chart import Chart
+from doctord.lint import engine
+from doctord.lint.remark import Severity
+from doctord.lint.rule import RULES
+from doctord.report import lint_terminal
+from settings_charts import HOST, chart, machine, remarks
+
+
+def test_fsync_off_is_an_error_and_its_documentation_completes_it() -> None:
+    found = remarks(chart("postgresql", {"fsync": "off"}, db="postgresql:5432"))["postgresql/fsync_off"]
+    assert found.severity is Severity.ERROR
+    assert found.subject == "postgresql:5432"
+    assert found.fix == RULES["postgresql/fsync_off"].sections["Fix"]
+    assert [(change.name, change.value) for change in found.changes] == [("fsync", "on")]
+
+
+def test_nothing_is_said_of_what_is_right() -> None:
+    assert remarks(chart("postgresql", {"fsync": "on"}, db="postgresql:5432", **machine())) == {}
+
+
+def test_a_file_says_less_than_the_running_server() -> None:
+    rows = [
+        {"host": HOST, "component": "postgresql", "name": "fsync", "value": "on", "source": "configuration file"},
+        {"host": HOST, "component": "postgresql", "name": "fsync", "value": "off", "source": "file", "line": 3},
+    ]
+    assert "postgresql/fsync_off" not in remarks(Chart.from_rows(setting=rows))
+
+
+def test_the_terminal_says_cost_change_and_how_to_verify() -> None:
+    text = lint_terminal.render(engine.examine(chart("postgresql", {"fsync": "off"})), 80, colour=False)
+    assert text.splitlines()[0] == "Settings: 1 error"
+    assert "fsync = on (needs: reload)" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_no_setting_at_all_is_refused(tmp_path: Path) -> None:
+    cli.load()
+    (tmp_path / "notes.txt").write_text("nothing here\n", encoding="utf-8")
+    outcome = CliRunner().invoke(cli.app, ["lint", str(tmp_path / "notes.txt")])
+    assert outcome.exit_code == 2

@@ -1,0 +1,39 @@
+"""Charts of settings, written out by hand for the tests of rules."""
+
+from typing import Any
+
+from doctord.chart.chart import Chart
+from doctord.lint import engine
+from doctord.lint.remark import Remark
+
+GIB = 1 << 30
+HOST = "db1"
+
+
+def chart(component: str, settings: dict[str, object], *, db: str | None = None, **tables: Any) -> Chart:
+    """A chart with these settings in force, and rows of other tables as `Chart.from_rows` takes them."""
+    rows = [
+        {
+            "host": HOST,
+            "component": component,
+            "db": db,
+            "name": name,
+            "value": str(value),
+            "source": "configuration file",
+        }
+        for name, value in settings.items()
+    ]
+    return Chart.from_rows(setting=[*rows, *tables.pop("setting", [])], **tables)
+
+
+def machine(memory_bytes: int = 16 * GIB, cpus: int = 8, **memory: object) -> dict[str, Any]:
+    """Rows of `memory` and `cpu` of a machine, for `chart(..., **machine())`."""
+    return {
+        "memory": [{"host": HOST, "total_bytes": memory_bytes, **memory}],
+        "cpu": [{"host": HOST, "interval_s": 1.0, "cpu": number} for number in range(cpus)],
+    }
+
+
+def remarks(held: Chart) -> dict[str, Remark]:
+    """What the rules say of a chart, by the rule's name."""
+    return {remark.rule: remark for remark in engine.examine(held).remarks}
