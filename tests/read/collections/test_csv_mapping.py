@@ -178,3 +178,13 @@ def test_the_casebook_s_tables_are_read_whole(tmp_path: Path, file: str, mapping
     lines = (CASEBOOK / file).read_text().splitlines()
     assert sum(len(batch) for batch in reading.batches) == len(lines) - 1
     assert reading.skipped == []
+
+
+def test_durations_are_hours_minutes_and_seconds(tmp_path: Path) -> None:
+    mapping = '[csv]\nfile = "runs.csv"\n[[row]]\ntable = "timing"\nrun = "{run}"\n'
+    mapping += 'duration_s = { column = "took", unit = "h:mm:ss" }\n'
+    reading = read_mapped(tmp_path, mapping, "run,took\na,05:03:04\nb,\nc,5:3\nd,100:00:59.5\n", "runs.csv")
+    assert frame(reading, "timing").select("run", "duration_s").rows() == [("a", 18184.0), ("d", 360059.5)]
+    assert reasons(reading)[0] == "no figure in the CSV: '5:3' is not of the form h:mm:ss"
+    with pytest.raises(Refusal, match="there is no unit 'fortnights'"):
+        read_mapped(tmp_path, mapping.replace("h:mm:ss", "fortnights"), "run,took\na,1\n", "runs.csv")

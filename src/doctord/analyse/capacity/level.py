@@ -54,7 +54,7 @@ class Judged:
 
     Attributes:
         level, host, subject: What was judged.
-        measured_s: Seconds that were measured, overlapping ones once.
+        measured_s: Seconds that were measured, overlapping ones once; null where the source does not tell them.
         requests: Requests in that time; null where nobody counted them.
         slow: Slow requests among them, and `slow_most` as many as there may be where a bucket holds the limit.
         value: `slow` in the unit of the level: in 24 hours, or in a hundred.
@@ -66,7 +66,7 @@ class Judged:
     level: Level
     host: str | None
     subject: str | None
-    measured_s: float
+    measured_s: float | None
     requests: int | None
     slow: int
     slow_most: int
@@ -84,9 +84,9 @@ class Judged:
     @property
     def scaling(self) -> str:
         """How the value came about, in words."""
-        hours = self.measured_s / 3600
-        if not self.is_per_day:
+        if self.measured_s is None or not self.is_per_day:
             return f"{self.slow} of {self.requests} requests"
+        hours = self.measured_s / 3600
         return f"{self.slow} in {hours:.4g} h, scaled by 24 / {hours:.4g}"
 
 
@@ -100,7 +100,7 @@ def judged(levels: Iterable[Level], chart: Chart) -> Iterator[Judged]:
 
 
 def _judge(level: Level, count: Mapping[str, Any]) -> Iterator[Judged]:
-    days = count["measured_s"] / DAY_S
+    days = (count["measured_s"] or 0) / DAY_S
     if level.most_per_24h is not None and days:
         low, high = poisson_limits(count["slow"])
         yield _held(level, count, 1 / days, level.most_per_24h, (low / days, high / days))
@@ -181,7 +181,7 @@ def _summed(rows: pl.DataFrame) -> pl.DataFrame:
     )
     known = pl.when(pl.col("requests").is_not_null().all()).then(pl.col("requests").sum())
     sums = rows.group_by(*by).agg(known.alias("requests"), pl.col("slow", "slow_most").sum())
-    return sums.join(spans, on=by, nulls_equal=True)
+    return sums.join(spans, on=by, how="left", nulls_equal=True)
 
 
 def level_of(given: Mapping[str, Any], file: str) -> Level:

@@ -12,6 +12,11 @@
     waits_per_s = "waits"        # columns of figures: the name of the CSV's column, or a number,
     avg_wait_ms = { column = "avg_cs", factor = 10, strip = ["cs", "<"] }   # or both with what is to be done
 
+    [[row]]
+    table = "timing"
+    run = "{case}"
+    duration_s = { column = "took", unit = "h:mm:ss" }     # 05:03:04 are 18184 seconds
+
 `[csv]` also takes `separator` (found in the heading without it) and `decimal` (`,`). A `[[row]]` also takes `where`
 (`{ class = "cpu" }`: only lines that have these texts), `ago_s` (the figures are older by so much than the time of the
 line), and `interval_s`. A line whose figures are all empty yields no row: what was not measured is not zero. Of `wait`,
@@ -42,7 +47,9 @@ SEPARATORS = ",;\t|"
 FIELD = re.compile(r"\{([^{}]+)\}")
 OF_ROW = {"table", "where", "ago_s", "interval_s"}
 OF_CSV = {"file", "time", "interval_s", "separator", "decimal"}
-OF_FIGURE = {"column", "factor", "strip"}
+OF_FIGURE = {"column", "factor", "strip", "unit"}
+CLOCK = "h:mm:ss"
+CLOCK_TEXT = re.compile(r"(\d+):([0-5]\d):([0-5]\d(?:\.\d+)?)")
 HINT = "docs/how-to/read-files.md shows a mapping"
 
 Record = Mapping[str, str]
@@ -50,11 +57,12 @@ Record = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Where a figure comes from, and what is done to it."""
+    """Where a figure comes from, and what is done to it; `is_clock`: it is written as hours, minutes and seconds."""
 
     column: str
     factor: float = 1.0
     strip: tuple[str, ...] = ()
+    is_clock: bool = False
 
     def of(self, record: Record, decimal: str) -> float | None:
         """The figure of a line; null where it is empty.
@@ -65,7 +73,10 @@ class Figure:
         text = record.get(self.column, "").strip()
         for part in self.strip:
             text = text.replace(part, "").strip()
-        return float(text.replace(decimal, ".")) * self.factor if text else None
+        if not text:
+            return None
+        plain = text.replace(decimal, ".")
+        return (seconds_of(plain) if self.is_clock else float(plain)) * self.factor
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +114,21 @@ class RowMapping:
         texts = {name: FIELD.sub(lambda found: record.get(found[1], ""), text) for name, text in self.texts.items()}
         at = {"ts": at_us - round(self.ago_s * 1e6), "interval_s": self.interval_s}
         return completed(self.table, {**at, **{name: text or None for name, text in texts.items()}, **typed})
+
+
+def seconds_of(text: str) -> float:
+    """Seconds of hours, minutes and seconds with colons between them; hours may be more than a day's.
+
+    Raises:
+        ValueError: it is no such text.
+
+    >>> seconds_of("05:03:04"), seconds_of("100:00:00.5")
+    (18184.0, 360000.5)
+    """
+    found = CLOCK_TEXT.fullmatch(text)
+    if not found:
+        raise ValueError(f"{text!r} is not of the form {CLOCK}")
+    return 3600 * int(found[1]) + 60 * int(found[2]) + float(found[3])
 
 
 def completed(table: str, row: dict[str, Any]) -> dict[str, Any]:
@@ -196,9 +222,11 @@ def _figure(source: Source, key: str, told: object) -> Figure | float:
     if isinstance(told, int | float):
         return float(told)
     parts = _keys(source, told, OF_FIGURE, key)
-    strip = parts.get("strip", [])
+    strip, unit = parts.get("strip", []), parts.get("unit")
+    if unit not in (None, CLOCK):
+        raise Refusal(f"{source.name}: {key}: there is no unit {unit!r}", f'write unit = "{CLOCK}", or a factor')
     stripped = tuple(str(part) for part in (strip if isinstance(strip, list) else [strip]))
-    return Figure(str(parts.get("column")), _number(source, parts, "factor", 1.0) or 1.0, stripped)
+    return Figure(str(parts.get("column")), _number(source, parts, "factor", 1.0) or 1.0, stripped, unit == CLOCK)
 
 
 def _records(source: Source, about: Mapping[str, Any]) -> Iterator[tuple[int, Record, int]]:
