@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from doctord.analyse.capacity.figure import builtin
 from doctord.analyse.capacity.profile import Profile, profile
 from doctord.analyse.capacity.series import series_of
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.cli import app, load
 from doctord.cli._read import chart_of
+from doctord.cli._rules import own_figures
 from doctord.read.source import Told
 
 SHARED = Path(__file__).parents[2] / "shared"
@@ -66,7 +66,7 @@ def warehouse(folder: Path) -> Profile:
     lines = [line.split(",") for line in (CASEBOOK / "dw_profile.csv").read_text().splitlines()[1:]]
     thresholds = [Threshold(line[0], "wait_ms", 10 * float(line[-1].strip("<")), entity=line[0]) for line in lines]
     assert chart.until is not None
-    return profile(series_of(chart, builtin()), builtin(), chart.until, thresholds=thresholds)
+    return profile(series_of(chart, own_figures()), own_figures(), chart.until, thresholds=thresholds)
 
 
 def test_the_eight_violations_of_the_warehouse(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from doctord.analyse.capacity.threshold import load as load_thresholds
 from doctord.chart.rows import rows
 from doctord.cli import app, load
+from doctord.cli._rules import rules_of
 from doctord.lake.writer import LakeWriter
 
 load()
@@ -118,7 +118,7 @@ def test_proposals_are_a_file_that_the_good_time_keeps(lake: Path, tmp_path: Pat
     text = file.read_text()
     assert "# From 237 steps of 1 h" in text
     assert "# CPU given to others by the hypervisor (a): it was 0 all the time" in text
-    (threshold,) = load_thresholds(file).thresholds
+    (threshold,) = rules_of(file).thresholds
     assert (threshold.host, threshold.figure) == ("a", "cpu_used_pct")
     assert threshold.limit == pytest.approx(44, abs=3)
     assert document("--lake", lake, "--file", file, "--from", "-20d", "--to", until)[0] == 0

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from doctord.analyse.capacity.contradictions import Contradiction
-from doctord.analyse.capacity.figure import builtin
 from doctord.analyse.capacity.profile import Profile, profile
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose
 from doctord.analyse.capacity.threshold import Threshold
+from doctord.cli._rules import own_figures
 from doctord.report.capacity_profile import number, render
 
 AT = datetime(2026, 11, 20, tzinfo=UTC)
-SPACE = next(figure for figure in builtin() if figure.name == "space_left_bytes")
+SPACE = next(figure for figure in own_figures() if figure.name == "space_left_bytes")
 MISTAKEN = Contradiction("a", "oracle:X", "db file scattered read", AT, 4, 61543.34, 2356571.0, 2.3)
 
 
@@ -21,7 +21,7 @@ def page(*names: str, limit: float | None = None) -> Profile:
     value = np.array([2e9])
     given = [Series(SPACE, Whose("a", "oracle:X", name), HOUR_S, AT, value, value, value) for name in names]
     limits = [Threshold("x", SPACE.name, limit, "below")] if limit else []
-    return profile(given, builtin(), AT, thresholds=limits, contradictions=[MISTAKEN])
+    return profile(given, own_figures(), AT, thresholds=limits, contradictions=[MISTAKEN])
 
 
 def test_a_violation_is_said_in_words_and_no_line_is_too_long() -> None:

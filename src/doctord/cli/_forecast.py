@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from doctord.analyse.capacity import alert, threshold
+from doctord.analyse.capacity import alert
 from doctord.analyse.capacity.outlook import Item, outlook
 from doctord.analyse.capacity.pace import at_its_pace, series_at_pace
 from doctord.analyse.capacity.series import HOUR_S, Series
 from doctord.analyse.capacity.whatif import Change
 from doctord.cli._history import history, renewed
 from doctord.cli._read import chart_of
+from doctord.cli._rules import rules_of
 from doctord.cli.arguments import Refusal, parse_moment, parse_size
 from doctord.lake.history import until_of
 from doctord.lake.place import default_lake
@@ -53,7 +54,7 @@ def items(
     Raises:
         Refusal: nothing was measured, or the libraries that forecast are not installed.
     """
-    rules = threshold.load(file) if file else threshold.builtin()
+    rules = rules_of(file)
     figures = rules.figures_used()
     if paths:
         histories: list[Series] = list(series_at_pace(chart_of(paths, told), figures, HOUR_S))

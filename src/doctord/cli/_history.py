@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import numpy as np
 import typer
 
-from doctord.analyse.capacity.figure import Figure, builtin, load
+from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose
-from doctord.cli.arguments import Refusal
 from doctord.lake.history import hours
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
@@ -17,20 +15,6 @@ from doctord.lake.summaries import mark_of
 from doctord.lake.tiers import renew
 
 VALUE_OF = {"mean": "value", "max": "high", "min": "low", "last": "last"}
-
-
-def figures_of(path: Path | None) -> tuple[Figure, ...]:
-    """The figures that Doctor D keeps, and those of a user's file.
-
-    Raises:
-        Refusal: the file is not of the form of `figures.toml`, or gives a name anew.
-    """
-    own = load(path) if path else ()
-    known = {figure.name for figure in builtin()}
-    for figure in own:
-        if figure.name in known:
-            raise Refusal(f"{path}: figure {figure.name!r}: doctord has one of that name", "give it another")
-    return (*builtin(), *own)
 
 
 def renewed(lake: Lake, figures: Sequence[Figure]) -> None:

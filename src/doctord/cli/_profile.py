@@ -9,14 +9,14 @@ from pathlib import Path
 import polars as pl
 import typer
 
-from doctord.analyse.capacity import threshold
 from doctord.analyse.capacity.contradictions import CONTRADICTS, contradictions
 from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.profile import NEEDS_DAYS, Profile, profile
 from doctord.analyse.capacity.series import Series, series_of
 from doctord.analyse.capacity.threshold import Rules, Threshold
-from doctord.cli._history import figures_of, history, renewed
+from doctord.cli._history import history, renewed
 from doctord.cli._read import chart_of
+from doctord.cli._rules import figures_of, rules_of
 from doctord.cli.arguments import Refusal, parse_moment
 from doctord.lake.history import until_of
 from doctord.lake.place import default_lake
@@ -47,7 +47,7 @@ class Asked:
 
     @property
     def _rules(self) -> Rules:
-        return threshold.load(self.thresholds) if self.thresholds else threshold.builtin()
+        return rules_of(self.thresholds)
 
 
 def of_files(paths: Sequence[Path], told: Told, asked: Asked) -> Profile:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from doctord.analyse.capacity import alert, figure, level, threshold
+from doctord.analyse.capacity import alert, level, threshold
 from doctord.analyse.capacity.check import Checked
 from doctord.analyse.capacity.check import check as check_thresholds
 from doctord.analyse.capacity.level import Judged
@@ -17,6 +17,7 @@ from doctord.analyse.capacity.series import HOUR_S, Series
 from doctord.chart.chart import Chart
 from doctord.cli import _read
 from doctord.cli._history import history
+from doctord.cli._rules import own_figures, rules_of
 from doctord.cli.arguments import Refusal, one_source, parse_moment
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
@@ -56,7 +57,7 @@ class Found:
 
 def check(source: Source, file: Path | None) -> Found:
     """Hold the thresholds and levels of a file, or the built-in ones, against a history."""
-    rules = threshold.load(file) if file else threshold.builtin()
+    rules = rules_of(file)
     if not rules.thresholds and not rules.levels:
         raise Refusal(f"{file}: there is no threshold in it", threshold.FORM)
     figures = rules.figures_used()
@@ -122,10 +123,10 @@ def init(source: Source, hold_s: float, output: Path | None) -> None:
 def _good_time(source: Source) -> list[Series]:
     """The histories of a time in hours; of a lake from what it keeps for years, when the rows are long gone."""
     if source.paths:
-        figures = figure.builtin()
+        figures = own_figures()
         return list(series_at_pace(_chart(source, {used.table for used in figures}), figures, HOUR_S))
     lake = Lake(source.lake or default_lake())
-    histories = [at_its_pace(series) for series in history(lake, figure.builtin(), *_between(source))]
+    histories = [at_its_pace(series) for series in history(lake, own_figures(), *_between(source))]
     _tell_problems(lake)
     return histories
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from doctord.analyse.capacity.figure import builtin, parsed
+from doctord.analyse.capacity.figure import parsed
 from doctord.errors import Refusal
 
 GOOD = """
@@ -15,10 +15,6 @@ each = ["device"]
 value = "reads_per_s"
 unit = "per_s"
 """
-
-
-def test_those_that_are_kept_are_sound() -> None:
-    assert {figure.component for figure in builtin()} >= {"cpu", "redo", "space", "waits", "workload"}
 
 
 def test_a_figure_says_what_it_is() -> None:

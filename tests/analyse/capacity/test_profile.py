@@ -6,13 +6,13 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from doctord.analyse.capacity.figure import builtin
 from doctord.analyse.capacity.profile import Profile, profile
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose
 from doctord.analyse.capacity.threshold import Threshold
+from doctord.cli._rules import own_figures
 
 AT = datetime(2026, 11, 20, tzinfo=UTC)
-FIGURES = {figure.name: figure for figure in builtin()}
+FIGURES = {figure.name: figure for figure in own_figures()}
 CLASSES = {"log file sync": "Commit", "db file sequential read": "User I/O", "rdbms ipc message": "Idle"}
 
 
@@ -24,7 +24,7 @@ def series(name: str, values: list[float], entity: str = "", *, end: datetime = 
 
 
 def page(*given: Series, **options: object) -> Profile:
-    return profile(given, builtin(), AT, classes=CLASSES, **options)  # type: ignore[arg-type]
+    return profile(given, own_figures(), AT, classes=CLASSES, **options)  # type: ignore[arg-type]
 
 
 def test_days_end_at_the_moment_of_the_profile() -> None:

@@ -1,13 +1,11 @@
 """Thresholds as data."""
 
-from pathlib import Path
-
 import pytest
 
 from doctord.analyse.capacity.series import Whose
-from doctord.analyse.capacity.threshold import Threshold, builtin, load, parsed
+from doctord.analyse.capacity.threshold import Rules, Threshold, parsed
 from doctord.errors import Refusal
-from histories import history
+from histories import FIGURES, history
 
 GOOD = """
 [[threshold]]
@@ -22,24 +20,20 @@ plan = { text = "add a disk", owner = "storage", lead = "14d" }
 """
 
 
-def test_those_that_are_built_in_have_reason_source_and_plan() -> None:
-    thresholds = builtin().thresholds
-    assert {one.figure for one in thresholds} >= {"filesystem_used_pct", "cpu_used_pct", "steal_pct", "wait_ms"}
-    assert [
-        one.name for one in thresholds if not (one.reason and one.source and one.plan.text and one.plan.lead_s)
-    ] == []
+def read(text: str) -> Rules:
+    return parsed(text, "my.toml", FIGURES.values())
 
 
 def test_a_threshold_says_what_it_is() -> None:
-    (busy,) = parsed(GOOD, "my.toml").thresholds
+    (busy,) = read(GOOD).thresholds
     assert (busy.limit, busy.worse, busy.hold_s) == (80.0, "above", 1800.0)
     assert (busy.plan.text, busy.plan.owner, busy.plan.lead_s) == ("add a disk", "storage", 14 * 86_400)
 
 
 def test_the_bad_side_is_that_of_the_figure_unless_it_is_said() -> None:
     text = '[[threshold]]\nname = "m"\nfigure = "memory_available_bytes"\nlimit = 1e9\n'
-    assert parsed(text, "my.toml").thresholds[0].worse == "below"
-    assert parsed(text + 'worse = "above"\n', "my.toml").thresholds[0].worse == "above"
+    assert read(text).thresholds[0].worse == "below"
+    assert read(text + 'worse = "above"\n').thresholds[0].worse == "above"
 
 
 def test_patterns_choose_whom_it_concerns() -> None:
@@ -52,7 +46,7 @@ def test_patterns_choose_whom_it_concerns() -> None:
 
 def test_hours_of_the_week_have_their_own_limit_and_the_most_lenient_stands_for_all() -> None:
     days = "[[" + "], [".join(", ".join(["5"] * 23 + [str(90 + day)]) for day in range(7)) + "]]"
-    (busy,) = parsed(GOOD.replace("limit = 80", f"by_hour = {days}"), "my.toml").thresholds
+    (busy,) = read(GOOD.replace("limit = 80", f"by_hour = {days}")).thresholds
     assert (busy.by_hour[0], busy.by_hour[23], busy.by_hour[167], busy.limit) == (5.0, 90.0, 96.0, 96.0)
 
 
@@ -85,7 +79,7 @@ def test_hours_of_the_week_have_their_own_limit_and_the_most_lenient_stands_for_
 def test_what_is_wrong_is_named(old: str, new: str, message: str) -> None:
     assert old in GOOD
     with pytest.raises(Refusal) as refusal:
-        parsed(GOOD.replace(old, new, 1), "my.toml")
+        read(GOOD.replace(old, new, 1))
     assert message in str(refusal.value)
     assert "my.toml" in str(refusal.value)
     assert refusal.value.hint
@@ -93,13 +87,13 @@ def test_what_is_wrong_is_named(old: str, new: str, message: str) -> None:
 
 def test_a_figure_that_is_nearly_right_is_suggested() -> None:
     with pytest.raises(Refusal) as refusal:
-        parsed(GOOD.replace("disk_busy_pct", "disk_bsy_pct"), "my.toml")
+        read(GOOD.replace("disk_busy_pct", "disk_bsy_pct"))
     assert refusal.value.hint == "did you mean disk_busy_pct?"
 
 
 def test_two_of_one_name_are_refused() -> None:
     with pytest.raises(Refusal, match="two of that name"):
-        parsed(GOOD * 2, "my.toml")
+        read(GOOD * 2)
 
 
 def test_a_file_may_bring_figures_of_its_own() -> None:
@@ -107,12 +101,4 @@ def test_a_file_may_bring_figures_of_its_own() -> None:
         '[[figure]]\nname = "scans"\ntitle = "pages scanned"\ncomponent = "host memory"\ntable = "memory"\n'
         'value = "scan_per_s"\nunit = "per_s"\n'
     )
-    assert [figure.name for figure in parsed(own, "my.toml").figures_used()] == ["scans"]
-
-
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match=r"nothing\.toml"):
-        load(tmp_path / "nothing.toml")
-    (tmp_path / "latin.toml").write_bytes(b'[[threshold]]\nname = "Gr\xf6sse"\n')
-    with pytest.raises(Refusal, match=r"latin\.toml"):
-        load(tmp_path / "latin.toml")
+    assert [figure.name for figure in read(own).figures_used()] == ["scans"]

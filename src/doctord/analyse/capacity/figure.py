@@ -6,9 +6,6 @@
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from functools import lru_cache
-from importlib.resources import files
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import polars as pl
@@ -54,29 +51,15 @@ class Figure:
     worse: Literal["high", "low"] = "high"
 
 
-@lru_cache(maxsize=1)
-def builtin() -> tuple[Figure, ...]:
-    """The figures that Doctor D keeps."""
-    return parsed(files(__package__).joinpath("figures.toml").read_text(encoding="utf-8"), "figures.toml")
-
-
-def load(path: Path) -> tuple[Figure, ...]:
-    """The figures of a user's file.
-
-    Raises:
-        Refusal: it cannot be read, or is not of that form; the message names the figure and what is wrong with it.
-    """
-    try:
-        return parsed(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise Refusal(f"{path}: {error}", "name a TOML file that you may read") from error
-
-
 def parsed(text: str, name: str) -> tuple[Figure, ...]:
     """The figures of a text in TOML.
 
+    Args:
+        text: What the file holds.
+        name: Of the file, for messages.
+
     Raises:
-        Refusal: as `load`.
+        Refusal: it is not of that form; the message names the figure and what is wrong with it.
     """
     try:
         document = tomllib.loads(text)

@@ -10,13 +10,9 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
-from functools import lru_cache
-from importlib.resources import files
-from pathlib import Path
 from typing import Any, Literal
 
 from doctord.analyse.capacity.figure import Figure
-from doctord.analyse.capacity.figure import builtin as builtin_figures
 from doctord.analyse.capacity.figure import parsed as parsed_figures
 from doctord.analyse.capacity.level import Level, level_of
 from doctord.analyse.capacity.plan import NO_PLAN, Plan, plan_of
@@ -80,29 +76,16 @@ class Rules:
         return [self.figures[name] for name in dict.fromkeys(threshold.figure for threshold in self.thresholds)]
 
 
-@lru_cache(maxsize=1)
-def builtin() -> Rules:
-    """The thresholds that hold when the user has none of their own."""
-    return parsed(files(__package__).joinpath("thresholds.toml").read_text(encoding="utf-8"), "thresholds.toml")
+def parsed(text: str, name: str, known: Iterable[Figure]) -> Rules:
+    """The thresholds of a text in TOML, with its levels, and figures of its own beside the known ones.
 
-
-def load(path: Path) -> Rules:
-    """The thresholds of a user's file, with its levels, and figures of its own beside the known ones.
-
-    Raises:
-        Refusal: it cannot be read or is not of that form; the message names file, threshold and key.
-    """
-    try:
-        return parsed(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise Refusal(f"{path}: {error}", "name a TOML file that you may read") from error
-
-
-def parsed(text: str, name: str) -> Rules:
-    """The thresholds of a text in TOML.
+    Args:
+        text: What the file holds.
+        name: Of the file, for messages.
+        known: Figures that it may speak of.
 
     Raises:
-        Refusal: as `load`.
+        Refusal: it is not of that form; the message names file, threshold and key.
     """
     try:
         document = tomllib.loads(text)
@@ -114,7 +97,7 @@ def parsed(text: str, name: str) -> Rules:
     for key, tables in document.items():
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
             raise Refusal(f"{name}: {key} is no array of tables", f"write [[{key}]] above each")
-    figures = {figure.name: figure for figure in (*builtin_figures(), *parsed_figures(text, name))}
+    figures = {figure.name: figure for figure in (*known, *parsed_figures(text, name))}
     thresholds = tuple(_threshold(given, figures, name) for given in document.get("threshold", []))
     levels = tuple(level_of(given, name) for given in document.get("level", []))
     _check_names(name, "threshold", (threshold.name for threshold in thresholds))

@@ -1,0 +1,56 @@
+"""Figures and thresholds from their files: Doctor D's own, which lie in the package, and the user's."""
+
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+
+from doctord.analyse.capacity import figure, threshold
+from doctord.analyse.capacity.figure import Figure
+from doctord.analyse.capacity.threshold import Rules
+from doctord.cli.arguments import Refusal
+
+
+@lru_cache(maxsize=1)
+def own_figures() -> tuple[Figure, ...]:
+    """The figures that Doctor D keeps."""
+    return figure.parsed(_own("figures.toml"), "figures.toml")
+
+
+@lru_cache(maxsize=1)
+def own_rules() -> Rules:
+    """The thresholds that hold when the user has none."""
+    return threshold.parsed(_own("thresholds.toml"), "thresholds.toml", own_figures())
+
+
+def figures_of(path: Path | None) -> tuple[Figure, ...]:
+    """The figures that Doctor D keeps, and those of a user's file.
+
+    Raises:
+        Refusal: the file is not of the form of `figures.toml`, or gives a name anew.
+    """
+    given = figure.parsed(_text(path), str(path)) if path else ()
+    known = {one.name for one in own_figures()}
+    for one in given:
+        if one.name in known:
+            raise Refusal(f"{path}: figure {one.name!r}: doctord has one of that name", "give it another")
+    return (*own_figures(), *given)
+
+
+def rules_of(path: Path | None) -> Rules:
+    """The thresholds of a user's file, with its levels and figures, or else Doctor D's own.
+
+    Raises:
+        Refusal: it cannot be read or is not of that form; the message names file, threshold and key.
+    """
+    return threshold.parsed(_text(path), str(path), own_figures()) if path else own_rules()
+
+
+def _own(name: str) -> str:
+    return files("doctord.analyse.capacity").joinpath(name).read_text(encoding="utf-8")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refusal(f"{path}: {error}", "name a TOML file that you may read") from error
