@@ -1,8 +1,12 @@
-"""What `doctord lint` does: the settings as a chart, their examination, and how it is printed."""
+"""What `doctord lint` does: the settings as a chart, their examination, how it is printed, and what mends it."""
 
 import json as json_text
+import shutil
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
+from typing import Literal
 
 import typer
 
@@ -12,12 +16,17 @@ from doctord.cli._verdict import recorded
 from doctord.cli.arguments import Refusal
 from doctord.collect.patient import Patient
 from doctord.collect.schedule import collect_for
-from doctord.lint import engine
+from doctord.lint import baseline, engine, fix
+from doctord.lint.engine import Examined
 from doctord.lint.remark import Severity
 from doctord.read.source import Told
-from doctord.report import lint_document, lint_terminal
+from doctord.report import lint_document, lint_junit, lint_sarif, lint_terminal
 
 LOOK_S = 2.0  # two samples: settings come with the first, rates with the second
+PATCH = "doctord.patch"
+KEPT = ".before-doctord"
+
+Form = Literal["text", "json", "sarif", "junit"]
 
 
 def chart_of(paths: Sequence[Path], dsns: Sequence[str], measured: Path | None, since: str, until: str) -> Chart:
@@ -34,18 +43,97 @@ def chart_of(paths: Sequence[Path], dsns: Sequence[str], measured: Path | None, 
     return Chart.joined(charts)
 
 
-def conclude(chart: Chart, *, json: bool) -> int:
-    """Print what the rules say; the exit status is 1 when something is worse than a note.
+def examined_of(chart: Chart, accepting: Path | None) -> Examined:
+    """The examination, without what a baseline accepts; what is to be said of the baseline goes to standard error.
 
     Raises:
-        Refusal: there was nothing to judge.
+        Refusal: there was nothing to judge, or the baseline cannot be read.
     """
     examined = engine.examine(chart)
     if not examined.looked_at:
         raise Refusal("there is no setting in what was read", "doctord read PATH says what each file is")
-    document = lint_document.document(examined)
-    typer.echo(json_text.dumps(document, indent=2, ensure_ascii=False) if json else lint_terminal.render(examined))
+    if accepting is None:
+        return examined
+    try:
+        text = accepting.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refusal(f"{accepting}: {error}", baseline.FORM) from error
+    examined, idle = baseline.accepted(examined, baseline.parsed(text, str(accepting)), datetime.now(UTC).date())
+    for line in idle:
+        typer.echo(f"doctord: {line}", err=True)
+    return examined
+
+
+def printed(examined: Examined, form: Form) -> str:
+    """The examination in one of the forms."""
+    match form:
+        case "json":
+            return json_text.dumps(lint_document.document(examined), indent=2, ensure_ascii=False)
+        case "sarif":
+            return json_text.dumps(lint_sarif.document(examined, version("doctord")), indent=2)
+        case "junit":
+            return lint_junit.render(examined)
+        case _:
+            return lint_terminal.render(examined)
+
+
+def status(examined: Examined) -> int:
+    """The exit status: 1 when something is worse than a note."""
     return 1 if examined.worst is not None and examined.worst > Severity.NOTE else 0
+
+
+def mend(examined: Examined, folder: Path, *, write: bool) -> None:
+    """Write what mends the remarks into a folder: a patch, and drop-ins; with `write` change the files themselves.
+
+    What was written, and what needs a restart, is said on standard error.
+
+    Raises:
+        Refusal: something cannot be written.
+    """
+    texts = {name: text for name in sorted(fix.files_of(examined.remarks)) if (text := _text(Path(name))) is not None}
+    edited, new = fix.fixed(examined.remarks, texts)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if edited:
+            _put(folder / PATCH, "".join(one.patch() for one in edited))
+        for one in new:
+            _put(folder / one.name, one.after)
+        if write:
+            for one in edited:
+                _change(Path(one.name), one.after)
+    except OSError as error:
+        raise Refusal(f"{error.filename}: {error.strerror}", "name a folder, and files, that you may write") from error
+    needs = dict[str, list[str]]()
+    for _, change in fix.wanted(examined.remarks).values():
+        needs.setdefault(change.needs, []).append(change.name)
+    for need, names in needs.items():
+        typer.echo(f"doctord: needs {need}: {', '.join(sorted(set(names)))}", err=True)
+
+
+def _put(file: Path, text: str) -> None:
+    file.write_text(text, encoding="utf-8")
+    typer.echo(f"doctord: {file} is written", err=True)
+
+
+def _change(file: Path, text: str) -> None:
+    """Change a file in one step, its rights kept, with a copy of what it was beside it."""
+    old, new = file.with_name(file.name + KEPT), file.with_name(file.name + ".doctord-new")
+    shutil.copy2(file, old)
+    shutil.copy2(file, new)
+    owner = file.stat()
+    new.write_text(text, encoding="utf-8")
+    shutil.chown(new, owner.st_uid, owner.st_gid)
+    new.replace(file)
+    typer.echo(f"doctord: {file} is changed; what it was is in {old}", err=True)
+
+
+def _text(file: Path) -> str | None:
+    """A file's text, null where it is none that can be changed: packed, gone, or in another encoding."""
+    try:
+        with file.open(encoding="utf-8", newline="") as held:
+            return held.read()
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def _of_this_host(dsns: Sequence[str]) -> Chart:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import said
+from doctord.cli.arguments import Refusal, said
 
 
 @app.command()
@@ -25,7 +25,16 @@ def lint(
     ] = None,
     since: Annotated[str, typer.Option("--from", metavar="MOMENT", help="Start of what the lake is to tell.")] = "-1h",
     until: Annotated[str, typer.Option("--to", metavar="MOMENT", help="End of it.")] = "now",
+    baseline: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="What is accepted, why, and until when (TOML).")
+    ] = None,
+    fix: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write a patch and drop-ins that mend it into this folder.")
+    ] = None,
+    write: Annotated[bool, typer.Option("--write", help="With --fix: change the files themselves, too.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    sarif: Annotated[bool, typer.Option("--sarif", help="Print SARIF 2.1.0.")] = False,
+    junit: Annotated[bool, typer.Option("--junit", help="Print JUnit XML.")] = False,
 ) -> None:
     """Say what settings get wrong: for this machine, and with --with for its measured workload.
 
@@ -35,5 +44,14 @@ def lint(
     with said():
         from doctord.cli import _lint
 
+        if json + sarif + junit > 1:
+            raise Refusal("--json, --sarif and --junit are three forms of one document", "give one of them")
+        if write and fix is None:
+            raise Refusal("--write needs --fix DIR", "the folder gets the patch, and drop-ins for what is in no file")
+        form: _lint.Form = "json" if json else "sarif" if sarif else "junit" if junit else "text"
         chart = _lint.chart_of(paths or (), dsn or (), measured, since, until)
-        raise typer.Exit(_lint.conclude(chart, json=json))
+        examined = _lint.examined_of(chart, baseline)
+        typer.echo(_lint.printed(examined, form))
+        if fix:
+            _lint.mend(examined, fix, write=write)
+        raise typer.Exit(_lint.status(examined))

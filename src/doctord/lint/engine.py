@@ -2,19 +2,18 @@
 
 import importlib
 import pkgutil
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from doctord import lint
 from doctord.chart.chart import Chart
 from doctord.lint.remark import Remark, Severity
-from doctord.lint.rule import RULES
+from doctord.lint.rule import RULES, Rule
 from doctord.lint.subject import Subject, subjects
 
-for _package in pkgutil.iter_modules(lint.__path__):
-    if _package.ispkg:
-        _found = importlib.import_module(f"{lint.__name__}.{_package.name}")
-        for _module in pkgutil.iter_modules(_found.__path__):
-            importlib.import_module(f"{_found.__name__}.{_module.name}")
+for _package in (_found for _found in pkgutil.iter_modules(lint.__path__, f"{lint.__name__}.") if _found.ispkg):
+    for _module in pkgutil.walk_packages(importlib.import_module(_package.name).__path__, f"{_package.name}."):
+        importlib.import_module(_module.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +21,14 @@ class Examined:
     """What an examination of settings gave.
 
     `looked_at` is a line for each subject with how many of its settings were seen; without any there was nothing to
-    judge, which is not health.
+    judge, which is not health. `checked` are the rules that looked at each subject, by its name. `accepted` are the
+    remarks that a baseline excuses, each with the words of it.
     """
 
     remarks: tuple[Remark, ...]
     looked_at: tuple[str, ...]
+    checked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    accepted: tuple[tuple[Remark, str], ...] = ()
 
     @property
     def worst(self) -> Severity | None:
@@ -37,16 +39,18 @@ class Examined:
 def examine(chart: Chart) -> Examined:
     """Examine the settings that a chart holds, for the machine and the workload that it tells of."""
     found = subjects(chart)
-    remarks = [remark for one in found for remark in remarks_on(one)]
+    remarks = [remark for one in found for rule in rules_for(one) for remark in rule.remarks(one)]
     looked_at = tuple(f"{one.name}: {len(one.rows)} settings of {one.component}" for one in found if one.rows)
-    return Examined(tuple(sorted(remarks, key=_badness)), looked_at)
+    checked = dict[str, tuple[str, ...]]()
+    for one in found:
+        checked[one.name] = (*checked.get(one.name, ()), *(rule.name for rule in rules_for(one)))
+    return Examined(tuple(sorted(remarks, key=_badness)), looked_at, checked)
 
 
-def remarks_on(subject: Subject) -> list[Remark]:
-    """What all rules say of one subject."""
+def rules_for(subject: Subject) -> list[Rule]:
+    """The rules that are for a subject and its version."""
     version = subject.version
-    held = [rule for rule in RULES.values() if rule.component == subject.component and rule.holds_for(version)]
-    return [remark for rule in held for remark in rule.remarks(subject)]
+    return [rule for rule in RULES.values() if rule.component == subject.component and rule.holds_for(version)]
 
 
 def _badness(remark: Remark) -> tuple[int, float, str, str]:

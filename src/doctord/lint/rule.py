@@ -53,15 +53,16 @@ class Rule:
 RULES: dict[str, Rule] = {}
 
 
-def rule(component: str, *, since: Version | None = None, until: Version | None = None) -> Callable[[Check], Check]:
-    """Register a function as a rule on a component; its docstring has a summary (what is wrong) and all HEADINGS."""
+def rule(*components: str, since: Version | None = None, until: Version | None = None) -> Callable[[Check], Check]:
+    """Register a function as a rule on components; its docstring has a summary (what is wrong) and all HEADINGS."""
 
     def register(check: Check) -> Check:
-        name = f"{component}/{check.__name__}"
-        if name in RULES:
-            raise TypeError(f"{check.__module__}.{check.__name__}: there is a rule {name} already")
         summary, sections = _documentation(check)
-        RULES[name] = Rule(name, component, summary, sections, since, until, check)
+        for component in components:
+            name = f"{component}/{check.__name__}"
+            if name in RULES:
+                raise TypeError(f"{check.__module__}.{check.__name__}: there is a rule {name} already")
+            RULES[name] = Rule(name, component, summary, sections, since, until, check)
         return check
 
     return register

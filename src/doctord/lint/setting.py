@@ -73,7 +73,7 @@ class Setting:
         found = QUANTITY.fullmatch(self.value)
         if found is None:
             return None
-        factor = FACTORS.get(found[2].lower()) if found[2] else _factor_of(self.unit)
+        factor = FACTORS.get(found[2].lower()) if found[2] else factor_of(self.unit)
         return None if factor is None else float(found[1]) * factor
 
     @property
@@ -90,7 +90,7 @@ class Setting:
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
-def _factor_of(unit: str | None) -> float | None:
+def factor_of(unit: str | None) -> float:
     """What one of a unit is in bytes or seconds; `8kB` is 8192, no unit 1."""
     found = re.fullmatch(r"(\d*)\s*([A-Za-z]+)", unit.strip()) if unit else None
     if found is None:

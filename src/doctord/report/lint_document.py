@@ -9,8 +9,12 @@ from doctord.lint.setting import Setting
 
 
 def document(examined: Examined) -> dict[str, Any]:
-    """What was looked at, and the remarks, worst first."""
-    return {"looked_at": list(examined.looked_at), "remarks": [_remark(one) for one in examined.remarks]}
+    """What was looked at, the remarks, worst first, and those that a baseline accepts, with its reason."""
+    return {
+        "looked_at": list(examined.looked_at),
+        "remarks": [_remark(one) for one in examined.remarks],
+        "accepted": [{**_remark(one), "reason": reason} for one, reason in examined.accepted],
+    }
 
 
 def _remark(remark: Remark) -> dict[str, Any]:

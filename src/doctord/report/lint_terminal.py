@@ -23,6 +23,10 @@ def _page(examined: Examined, width: int) -> Iterator[Text]:
     for number, remark in enumerate(examined.remarks, 1):
         yield Text()
         yield from _remark(number, remark, width)
+    if examined.accepted:
+        yield from heading("Accepted", width)
+        for accepted, reason in examined.accepted:
+            yield from hanging("  ", clean(f"{accepted.rule}, {accepted.subject}: {reason}"), width)
     yield from heading("Looked at", width)
     for line in examined.looked_at:
         yield from hanging("  ", clean(line), width)

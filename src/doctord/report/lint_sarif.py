@@ -1,0 +1,75 @@
+"""An examination of settings as SARIF 2.1.0, for code scanning of configuration in version control.
+
+Source: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0, 2020.
+"""
+
+import hashlib
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+from doctord.lint.engine import Examined
+from doctord.lint.remark import Remark
+from doctord.lint.rule import RULES, Rule
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
+
+
+def document(examined: Examined, version: str) -> dict[str, Any]:
+    """The SARIF log: one run with the rules that looked, and a result for each remark; accepted ones are suppressed."""
+    names = sorted({name for held in examined.checked.values() for name in held})
+    told: list[tuple[Remark, str | None]] = [(remark, None) for remark in examined.remarks]
+    told += list(examined.accepted)
+    driver = {"name": "doctord", "version": version, "rules": [_rule(RULES[name]) for name in names]}
+    results = [_result(remark, reason, names) for remark, reason in told]
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    sections = rule.sections
+    return {
+        "id": rule.name,
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": sections["Why"]},
+        "help": {"text": f"{sections['Fix']}\nVerify: {sections['Verify']}\nSource: {sections['Source']}"},
+    }
+
+
+def _result(remark: Remark, reason: str | None, names: list[str]) -> dict[str, Any]:
+    result = {
+        "ruleId": remark.rule,
+        "ruleIndex": names.index(remark.rule),
+        "level": remark.severity.word,
+        "message": {"text": f"{remark.subject}: {remark.title}. Cost: {remark.cost}"},
+        "locations": _locations(remark),
+        "partialFingerprints": {"setting/v1": _fingerprint(remark)},
+        "properties": {
+            "impact": remark.impact,
+            "changes": [f"{change.name} = {change.value} ({change.needs})" for change in remark.changes],
+        },
+    }
+    if reason is not None:
+        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": reason}]
+    return result
+
+
+def _locations(remark: Remark) -> list[dict[str, Any]]:
+    """Where the settings stand; by their names where they stand in no file."""
+    found: list[dict[str, Any]] = []
+    for setting in remark.settings:
+        location: dict[str, Any] = {
+            "logicalLocations": [{"fullyQualifiedName": f"{remark.subject}/{setting.name}", "kind": "property"}]
+        }
+        if setting.file:
+            physical: dict[str, Any] = {"artifactLocation": {"uri": quote(PurePath(setting.file).as_posix())}}
+            if setting.line:
+                physical["region"] = {"startLine": setting.line}
+            location["physicalLocation"] = physical
+        found.append(location)
+    return found
+
+
+def _fingerprint(remark: Remark) -> str:
+    """What stays the same of a remark when lines move."""
+    about = "\n".join((remark.rule, remark.subject, *(setting.name for setting in remark.settings)))
+    return hashlib.sha256(about.encode()).hexdigest()[:32]

@@ -1,0 +1,56 @@
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from doctord import cli
+
+ORACLE = "*.db_name='x'\n*.processes=300\n*.processes=400\n*.sga_target=6G\n"
+
+
+def run(*arguments: str) -> Result:
+    cli.load()
+    return CliRunner().invoke(cli.app, ["lint", *arguments])
+
+
+@pytest.fixture
+def init_ora(tmp_path: Path) -> Path:
+    file = tmp_path / "initx.ora"
+    file.write_text(ORACLE, encoding="utf-8")
+    return file
+
+
+def test_a_file_with_something_wrong_ends_with_1(init_ora: Path) -> None:
+    outcome = run(str(init_ora), "--json")
+    assert outcome.exit_code == 1
+    told = {one["rule"]: one for one in json.loads(outcome.stdout)["remarks"]}["oracle/set_twice"]
+    assert [setting["line"] for setting in told["settings"]] == [2, 3]
+
+
+def test_the_baseline_excuses_it(init_ora: Path, tmp_path: Path) -> None:
+    file = tmp_path / "baseline.toml"
+    file.write_text("[[accept]]\nrule='oracle/*'\nreason='known'\nuntil=2999-12-31\n", encoding="utf-8")
+    outcome = run(str(init_ora), "--baseline", str(file))
+    assert outcome.exit_code == 0
+    assert "known (until 2999-12-31)" in outcome.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--json", "--sarif"), "one of them"),
+        (("--write",), "--write needs --fix"),
+        (("--dsn", "port=1"), "either files or servers"),
+        (("--baseline", "/nowhere.toml"), "/nowhere.toml"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(init_ora: Path, arguments: tuple[str, ...], words: str) -> None:
+    outcome = run(str(init_ora), *arguments)
+    assert outcome.exit_code == 2
+    assert words in outcome.stderr
+
+
+def test_nothing_is_changed_without_write(init_ora: Path, tmp_path: Path) -> None:
+    run(str(init_ora), "--fix", str(tmp_path / "out"))
+    assert init_ora.read_text(encoding="utf-8") == ORACLE
