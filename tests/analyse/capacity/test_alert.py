@@ -1,13 +1,13 @@
 """Violations as alerts."""
 
 import json
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
 from doctord.analyse.capacity.alert import alertmanager, broken, foreseen, prometheus, violated
 from doctord.analyse.capacity.check import check
+from doctord.analyse.capacity.forecast import When
 from doctord.analyse.capacity.level import Level, judged
 from doctord.analyse.capacity.plan import Plan
 from doctord.analyse.capacity.series import Whose
@@ -18,14 +18,6 @@ from histories import MONDAY, NAN, history
 NOW = MONDAY + timedelta(hours=3)
 FULL = Threshold("full", "filesystem_used_pct", 90.0, reason='it "stops"', plan=Plan("extend", "storage", 7 * 86_400.0))
 SERIES = history([80.0, 91.0, 92.0, NAN], "filesystem_used_pct", Whose("a", None, '/data "x"\\'))
-
-
-@dataclass(frozen=True)
-class Foreseen:
-    date: datetime | None
-    earliest: datetime | None = None
-    latest: datetime | None = None
-    why: str = "it grows"
 
 
 def test_a_violation_is_an_alert_since_it_began() -> None:
@@ -42,7 +34,7 @@ def test_a_violation_is_an_alert_since_it_began() -> None:
 
 @pytest.mark.parametrize(("days", "state"), [(3, "due"), (7, "due"), (8, "foreseen")])
 def test_a_day_to_come_is_due_once_the_plan_takes_as_long(days: int, state: str) -> None:
-    when = Foreseen(NOW + timedelta(days=days + 9), NOW + timedelta(days=days))
+    when = When("date", NOW + timedelta(days=days + 9), NOW + timedelta(days=days))
     alert = foreseen(FULL, SERIES, when, NOW)
     assert alert is not None
     assert (alert.state, alert.lead_s, alert.value) == (state, days * 86_400.0, 92.0)
@@ -53,7 +45,7 @@ def test_a_day_to_come_is_due_once_the_plan_takes_as_long(days: int, state: str)
 
 def test_without_a_day_there_is_no_alert() -> None:
     assert foreseen(FULL, SERIES, None, NOW) is None
-    assert foreseen(FULL, SERIES, Foreseen(None, why="it does not grow"), NOW) is None
+    assert foreseen(FULL, SERIES, When("not within the horizon", why="it does not grow"), NOW) is None
 
 
 def test_prometheus_reads_one_sample_of_each_metric() -> None:
@@ -81,6 +73,8 @@ def test_a_broken_service_level_is_an_alert() -> None:
 
 
 def test_what_may_be_reached_is_told_as_such() -> None:
-    alert = foreseen(FULL, SERIES, Foreseen(None, NOW + timedelta(days=30)), NOW)
+    alert = foreseen(
+        FULL, SERIES, When("not within the horizon", earliest=NOW + timedelta(days=30), why="it grows"), NOW
+    )
     assert alert is not None
     assert alert.text.endswith("limit 90 % perhaps, from 2026-02-04 or later: it grows")

@@ -9,11 +9,12 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
 from doctord.analyse.capacity.check import Violation
+from doctord.analyse.capacity.forecast.crossing import When
 from doctord.analyse.capacity.level import Judged
 from doctord.analyse.capacity.plan import Plan
 from doctord.analyse.capacity.series import Series
@@ -26,26 +27,6 @@ METRICS = (
     ("doctord_violation_limit", "The limit that it is held against."),
     ("doctord_violation_lead_seconds", "Seconds until it is violated, at the earliest; 0 when it is."),
 )
-
-
-class When(Protocol):
-    """When a threshold will be violated: what `forecast.when` answers."""
-
-    @property
-    def date(self) -> datetime | None:
-        """The likeliest moment; null where that is not within the horizon, or cannot be told."""
-
-    @property
-    def earliest(self) -> datetime | None:
-        """From when on it may be; null where it will not."""
-
-    @property
-    def latest(self) -> datetime | None:
-        """Until when it will have been; null: beyond the horizon."""
-
-    @property
-    def why(self) -> str:
-        """What the answer rests on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,9 @@ def outlook(
     for threshold, series in concerned:
         known = forecasts[id(series)]
         path = changed(known, series, changes)
-        crossing = when(series, path, threshold.limit, threshold.worse, is_changed=path is not known)
+        crossing = when(
+            series, path, threshold.limit, threshold.worse, hold_s=threshold.hold_s, is_changed=path is not known
+        )
         items.append(Item(threshold, series, path, crossing))
     return sorted(items, key=_urgency)
 

@@ -15,10 +15,12 @@ FIGURE = Figure("used_bytes", "used", "space", "disk", "reads_per_s", "bytes")
 NOISE = np.random.default_rng(7).standard_normal(200)
 
 
-def asked(values: Numbers, limit: float, worse: Literal["above", "below"] = "above", days: int = 60) -> When:
+def asked(
+    values: Numbers, limit: float, worse: Literal["above", "below"] = "above", days: int = 60, hold_days: int = 0
+) -> When:
     series = Series(FIGURE, Whose(), DAY_S, START, values, values, values)
     (said,) = forecast([series], days)
-    return when(series, said, limit, worse)
+    return when(series, said, limit, worse, hold_s=hold_days * DAY_S)
 
 
 @pytest.mark.parametrize(("sign", "worse"), [(1.0, "above"), (-1.0, "below")])
@@ -58,3 +60,18 @@ def test_a_step_is_not_taken_for_growth() -> None:
     values = 100 + NOISE
     values[120:] += 50
     assert asked(values, 170.0).date is None
+
+
+def test_what_does_not_last_long_enough_is_no_violation() -> None:
+    weekends = 100 + np.resize([0.0, 0, 0, 0, 0, 40, 40], 200) + 0.5 * np.arange(200) + 0.2 * NOISE
+    short, lasting = (asked(weekends, 241.0, days=90, hold_days=days) for days in (2, 3))
+    assert short.date is not None
+    assert abs(short.date - START - timedelta(days=208)) <= timedelta(days=7)
+    assert lasting.date is not None
+    assert abs(lasting.date - START - timedelta(days=282)) <= timedelta(days=7)
+
+
+def test_a_line_without_any_noise_has_its_date() -> None:
+    date = asked(100 + 2.0 * np.arange(200), 539.0).date
+    assert date is not None
+    assert abs(date - START - timedelta(days=220)) <= timedelta(days=1)

@@ -1,5 +1,6 @@
 """When a threshold will be violated."""
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -35,25 +36,34 @@ class When:
 
 
 def when(
-    series: Series, forecast: Forecast, limit: float, worse: Literal["above", "below"], *, is_changed: bool = False
+    series: Series,
+    forecast: Forecast,
+    limit: float,
+    worse: Literal["above", "below"],
+    *,
+    hold_s: float = 0.0,
+    is_changed: bool = False,
 ) -> When:
-    """When a figure will pass a limit.
+    """When a figure will pass a limit, and stay beyond it for as long as that counts.
 
     Args:
         series: What was measured.
         forecast: Of that series.
         limit: In the figure's unit.
         worse: On which side of the limit the figure is bad.
+        hold_s: Seconds that a violation lasts at least; its date is that on which it begins.
         is_changed: Whether the forecast holds what the history does not: it need not have grown then.
     """
     if forecast.why:
         return When("cannot be told", why=forecast.why)
     sign = 1.0 if worse == "above" else -1.0
     measured = series.values[np.isfinite(series.values)] * sign
-    if np.median(measured[-min(3, len(measured)) :]) > limit * sign:
+    newest = max(3, _steps(hold_s, series.step_s))
+    if np.median(measured[-newest:]) > limit * sign:
         return When("violated", why=f"it is {worse} the limit already")
     near, far = (forecast.high, forecast.low) if worse == "above" else (forecast.low, forecast.high)
-    first = [_first(bound * sign > limit * sign) for bound in (near, forecast.mean, far)]
+    lasting = _steps(hold_s, forecast.step_s)
+    first = [_first(bound * sign > limit * sign, lasting) for bound in (near, forecast.mean, far)]
     earliest, date, latest = (None if step is None else forecast.at(step) for step in first)
     until = f"{forecast.at(len(forecast.mean) - 1):%Y-%m-%d}"
     if date is None:
@@ -79,6 +89,13 @@ def _rises(values: Numbers) -> bool:
     return slope > DEVIATIONS * error and slope > 0
 
 
-def _first(passed: npt.NDArray[np.bool_]) -> int | None:
-    places = np.flatnonzero(passed)
+def _steps(hold_s: float, step_s: int) -> int:
+    return max(1, math.ceil(hold_s / step_s))
+
+
+def _first(passed: npt.NDArray[np.bool_], lasting: int) -> int | None:
+    """The first of so many steps in a row that pass the limit."""
+    if lasting > len(passed):
+        return None
+    places = np.flatnonzero(np.lib.stride_tricks.sliding_window_view(passed, lasting).all(axis=1))
     return int(places[0]) if len(places) else None

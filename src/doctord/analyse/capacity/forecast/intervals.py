@@ -12,6 +12,7 @@ from doctord.analyse.capacity.forecast.backtest import mean_known
 from doctord.analyse.capacity.series import Numbers
 
 OWN_ORIGINS = 2.0  # origins of a series' own that its usual wobble is worth beside its errors
+LEAST = 1e-6  # of the wobble: errors are never nothing, even if the past was told exactly
 FEW = 40  # origins of all series; with fewer the quantile of Student's t guards the empirical one
 
 
@@ -31,7 +32,7 @@ def half_widths(errors: Numbers, wobble: Numbers, level: float) -> Numbers:
     flat = size / growth
     known = np.isfinite(flat)
     by_origin = mean_known(flat, (2,))
-    usual = np.nanmedian(by_origin / wobble[:, None]) if np.isfinite(by_origin).any() else np.nan
+    usual = max(LEAST, np.nanmedian(by_origin / wobble[:, None])) if np.isfinite(by_origin).any() else np.nan
     scale = _scale(by_origin, wobble * usual)
     without = np.stack([_scale(np.delete(by_origin, origin, 1), wobble * usual) for origin in range(size.shape[1])], 1)
     scores = (flat / without[:, :, None])[known]
