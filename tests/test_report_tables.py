@@ -22,20 +22,20 @@ def test_html_gives_titles_names_and_cells() -> None:
     title, (table, words) = html_tables(PAGE)
     assert title == "AWR Report for DB: X"
     assert (table.title, table.summary, table.above) == ("Global Cache & more", "cache transfer", ["first word"])
-    assert table.names == ["I#", "CR Pct Miss", "CR Pct Miss", "Time"]
+    assert table.names == ("I#", "CR Pct Miss", "CR Pct Miss", "Time")
     assert len(table) == 2
     assert table.texts(0) == ["1", "1"]
     assert table.numbers(1) == [1234.5, None]
     assert table.numbers(2, over=100) == [123.0, 0.005]
     assert table.times(3, bare="ms", to="ms") == [0.3539, 8.0]
     assert (table.find("none", "cr pctmiss"), table.find("CR Pct Miss#2"), table.find("none")) == (1, 2, None)
-    assert (words.names, len(words), words.above) == ([], 0, ["a section of words only"])
+    assert (words.names, len(words), words.above) == ((), 0, ["a section of words only"])
 
 
 def test_a_table_is_cut_by_columns_and_rows() -> None:
     table = ReportTable.made("t", ["a", "b", "c"], [["1", "2", "3"], ["4", "5"]])
     cut = table.select([2, 0], ["x", "y"]).only([1])
-    assert cut.names == ["x", "y"]
+    assert cut.names == ("x", "y")
     assert (cut.texts(0), cut.texts(1)) == ([None], ["4"])
     with pytest.raises(IndexError):
         cut.texts(2)

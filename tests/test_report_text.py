@@ -87,13 +87,13 @@ def cells(table: ReportTable) -> list[tuple[str | None, ...]]:
 def test_a_page_that_breaks_does_not_end_a_table() -> None:
     (table,) = text_tables(PAGES.encode())
     assert table.title == "Wait Events"
-    assert table.names == ["Event", "Waits", "Timeouts", "Total Wait Time (cs)", "wait (ms)"]
+    assert table.names == ("Event", "Waits", "Timeouts", "Total Wait Time (cs)", "wait (ms)")
     assert cells(table) == [("log file sync", "120", "0", "600", "50"), ("log buffer space", "3", "3", "12", "40")]
 
 
 def test_the_text_of_a_statement_stands_below_its_row() -> None:
     (table,) = text_tables(STATEMENTS.encode())
-    assert table.names == ["Buffer Gets", "Executions", "SQL Id", "SQL Module", "PDB Name", "SQL Text"]
+    assert table.names == ("Buffer Gets", "Executions", "SQL Id", "SQL Module", "PDB Name", "SQL Text")
     assert cells(table) == [
         ("1,200", "10", "0abcdefghijk1", "batch", None, "SELECT one FROM two"),
         ("30", "1", "0abcdefghijk2", None, None, "-- 1,200 is no row without an id 12"),
@@ -112,14 +112,14 @@ def test_labels_stand_to_the_left() -> None:
         [("Buffer Cache:", "728M", "512M", "Std Block Size:", "8K")],
     )
     assert cells(efficiency) == [("Buffer Hit %:", "99.86", "In-memory Sort %:", "100.00")]
-    assert (pool.title, pool.names[1:]) == ("Shared Pool Statistics", ["Begin", "End"])
+    assert (pool.title, pool.names[1:]) == ("Shared Pool Statistics", ("Begin", "End"))
     assert cells(regions) == [("Fixed Size", "1", "2"), ("sum", "1", "2")]
 
 
 def test_a_heading_of_several_columns_is_that_of_each() -> None:
     text = "         ---- Read -----\nFunction  Data   /sec\n-------- ------ ------\nLGWR         4M    .3\n"
     (table,) = text_tables(text.encode())
-    assert table.names == ["Function", "Read Data", "Read /sec"]
+    assert table.names == ("Function", "Read Data", "Read /sec")
 
 
 def test_columns_are_counted_in_letters() -> None:
@@ -177,5 +177,5 @@ Event            1st      2nd       1st   2nd
 log file sync        1.5     2.1     202   284
 """
     (table,) = text_tables(text.encode())
-    assert table.names == ["Event", "% of DB time 1st", "% of DB time 2nd", "Waits 1st", "Waits 2nd"]
+    assert table.names == ("Event", "% of DB time 1st", "% of DB time 2nd", "Waits 1st", "Waits 2nd")
     assert cells(table) == [("log file sync", "1.5", "2.1", "202", "284")]

@@ -9,6 +9,7 @@ pub mod latency;
 pub mod report_figures;
 pub mod report_html;
 pub mod report_lines;
+pub mod report_reading;
 pub mod report_tables;
 pub mod report_text;
 pub mod rows;
@@ -38,6 +39,8 @@ mod _native {
     use crate::latency::LatencyGrid;
     #[pymodule_export]
     use crate::report_html::html_tables;
+    #[pymodule_export]
+    use crate::report_reading::ReportFigure;
     #[pymodule_export]
     use crate::report_tables::ReportTable;
     #[pymodule_export]

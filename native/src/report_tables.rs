@@ -9,8 +9,11 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyTuple;
 
-use crate::report_figures::{microseconds, plain, share, time, vote};
+use crate::report_figures::{share, vote};
+use crate::report_reading::Reading;
 
 // No report has more columns; a broken one may have a million cells in a row.
 const MOST_COLUMNS: usize = 512;
@@ -98,6 +101,8 @@ pub struct ReportTable {
     draft: Arc<Draft>,
     comma: bool,
     names: Vec<String>,
+    /// The same for Python, once it asked for them.
+    told: PyOnceLock<Py<PyTuple>>,
     keys: Vec<String>,
     columns: Vec<usize>,
     rows: Vec<usize>,
@@ -115,9 +120,16 @@ impl ReportTable {
             draft: Arc::new(draft),
             comma,
             keys: keys(&names),
+            told: PyOnceLock::new(),
             names,
             columns,
         }
+    }
+
+    /// The numbers of a column; nothing where a cell holds none.
+    pub fn read(&self, column: usize, reading: Reading) -> PyResult<impl Iterator<Item = Option<f64>>> {
+        let cells = self.column(column)?;
+        Ok(cells.map(move |cell| reading.of(cell, self.comma)))
     }
 
     fn column(&self, column: usize) -> PyResult<impl Iterator<Item = &str>> {
@@ -152,10 +164,6 @@ fn key(name: &str) -> String {
         .filter(|letter| !letter.is_whitespace())
         .flat_map(char::to_lowercase)
         .collect()
-}
-
-fn unit(name: &str) -> PyResult<f64> {
-    microseconds(name).ok_or_else(|| PyValueError::new_err(format!("{name:?} is no unit of time")))
 }
 
 #[pymethods]
@@ -193,11 +201,14 @@ impl ReportTable {
     }
 
     #[getter]
-    fn names(&self) -> Vec<String> {
-        self.names.clone()
+    fn names(&self, py: Python<'_>) -> PyResult<Py<PyTuple>> {
+        let told = self
+            .told
+            .get_or_try_init(py, || PyTuple::new(py, &self.names).map(Bound::unbind))?;
+        Ok(told.clone_ref(py))
     }
 
-    fn __len__(&self) -> usize {
+    pub fn __len__(&self) -> usize {
         self.rows.len()
     }
 
@@ -218,19 +229,14 @@ impl ReportTable {
 
     #[pyo3(signature = (column, *, kilo=1000.0, by=1.0, over=1.0))]
     fn numbers(&self, column: usize, kilo: f64, by: f64, over: f64) -> PyResult<Vec<Option<f64>>> {
-        let cells = self.column(column)?;
-        Ok(cells
-            .map(|cell| plain(cell, self.comma, kilo).map(|number| number * by / over))
-            .collect())
+        let numbers = self.read(column, Reading::Number { kilo, by })?;
+        Ok(numbers.map(|number| number.map(|number| number / over)).collect())
     }
 
     #[pyo3(signature = (column, *, bare="s", to="s", over=1.0))]
     fn times(&self, column: usize, bare: &str, to: &str, over: f64) -> PyResult<Vec<Option<f64>>> {
-        let (bare, to) = (unit(bare)?, unit(to)?);
-        let cells = self.column(column)?;
-        Ok(cells
-            .map(|cell| time(cell, self.comma, bare, to).map(|time| time / over))
-            .collect())
+        let times = self.read(column, Reading::time(bare, to)?)?;
+        Ok(times.map(|time| time.map(|time| time / over)).collect())
     }
 
     fn counts(&self, column: usize, totals: Vec<Option<f64>>) -> PyResult<Vec<Option<i64>>> {
@@ -253,6 +259,7 @@ impl ReportTable {
             draft: self.draft.clone(),
             comma: self.comma,
             keys: keys(&names),
+            told: PyOnceLock::new(),
             names,
             columns,
             rows: self.rows.clone(),
@@ -269,6 +276,7 @@ impl ReportTable {
             draft: self.draft.clone(),
             comma: self.comma,
             names: self.names.clone(),
+            told: PyOnceLock::new(),
             keys: self.keys.clone(),
             columns: self.columns.clone(),
         })

@@ -3,13 +3,15 @@
 use arrow_array::builder::{ArrayBuilder, Float64Builder, Int64Builder, StringBuilder, TimestampMicrosecondBuilder};
 use arrow_array::{ArrayAccessor, ArrayRef, RecordBatch};
 use arrow_schema::SchemaRef;
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 use crate::batch::{Batch, value_error};
+use crate::report_reading::ReportFigure;
+use crate::report_tables::ReportTable;
 use crate::table::{Layout, schema};
 
 enum Column {
@@ -62,15 +64,31 @@ impl Column {
                 let number = value.extract::<i64>()?;
                 (0..count).for_each(|_| builder.append_value(number));
             }
-            Column::Str(builder) => {
-                let text = value.cast::<PyString>()?.to_str()?;
-                (0..count).for_each(|_| builder.append_value(text));
-            }
+            Column::Str(_) => self.text(value.cast::<PyString>()?.to_str()?, count)?,
             Column::Ts(builder) => {
                 let number = value.extract::<i64>()?;
                 (0..count).for_each(|_| builder.append_value(number));
             }
         }
+        Ok(())
+    }
+
+    /// A text so many times.
+    fn text(&mut self, text: &str, count: usize) -> PyResult<()> {
+        let Column::Str(builder) = self else {
+            return Err(PyTypeError::new_err(format!("{text:?} is no number")));
+        };
+        (0..count).for_each(|_| builder.append_value(text));
+        Ok(())
+    }
+
+    /// Numbers; one that is not finite is null.
+    fn numbers(&mut self, numbers: &[f64]) -> PyResult<()> {
+        let Column::F64(builder) = self else {
+            return Err(PyTypeError::new_err("only a column of numbers can hold figures"));
+        };
+        let finite = |number: &f64| Some(*number).filter(|number| number.is_finite());
+        numbers.iter().for_each(|number| builder.append_option(finite(number)));
         Ok(())
     }
 
@@ -82,6 +100,29 @@ impl Column {
             Column::Ts(builder) => Arc::new(builder.finish()),
         }
     }
+}
+
+/// A number for all rows of a table, or one for each.
+#[derive(FromPyObject)]
+enum Numbers {
+    One(f64),
+    Each(Vec<f64>),
+}
+
+impl Numbers {
+    fn each(self, count: usize) -> PyResult<Vec<f64>> {
+        match self {
+            Self::One(number) => Ok(vec![number; count]),
+            Self::Each(numbers) => fit(numbers.len(), count).map(|()| numbers),
+        }
+    }
+}
+
+fn fit(values: usize, count: usize) -> PyResult<()> {
+    if values == count {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!("{values} values for {count} rows")))
 }
 
 #[pyclass(module = "doctord._native")]
@@ -116,14 +157,42 @@ impl Rows {
     /// Add rows by columns: a list of `count` values, or one value for all; a column that is left out is null.
     fn add(&mut self, py: Python<'_>, count: usize, values: &Bound<'_, PyDict>) -> PyResult<()> {
         let added = self.append(py, count, values);
-        if added.is_err() {
-            // A piece is added whole or not at all: what stands too far goes with all that was held before.
-            self.columns.iter_mut().for_each(|column| {
-                column.finish();
-            });
-            self.count = 0;
+        self.whole(added)
+    }
+
+    /// Add a row for each cell of the figures' columns that holds a number, if its row holds something in the column
+    /// `needed`; how many there are. The number, divided by `seconds` where it is a total and multiplied by `factors`,
+    /// goes into the column `into`, a figure's texts into theirs; of `values` each is a list with a value for each row
+    /// of the table, or one for all.
+    #[pyo3(signature = (table, figures, into, values, *, seconds, factors=Numbers::One(1.0), needed=None))]
+    #[allow(clippy::too_many_arguments, reason = "Python gives them by name")]
+    fn add_figures(
+        &mut self,
+        py: Python<'_>,
+        table: &ReportTable,
+        figures: Vec<PyRef<'_, ReportFigure>>,
+        into: &str,
+        values: &Bound<'_, PyDict>,
+        seconds: Numbers,
+        factors: Numbers,
+        needed: Option<&str>,
+    ) -> PyResult<usize> {
+        let (before, count) = (self.count, table.__len__());
+        let given = self.given(py, count, values)?;
+        let (seconds, factors) = (seconds.each(count)?, factors.each(count)?);
+        let mut known = vec![true; count];
+        needed.map_or(Ok(()), |name| self.hold(&mut known, values, name))?;
+        for figure in figures {
+            let over = |row: usize| if figure.is_total { seconds[row] } else { 1.0 };
+            let numbers = table.read(figure.column, figure.reading)?.enumerate();
+            let (rows, numbers): (Vec<usize>, Vec<f64>) = numbers
+                .filter(|(row, _)| known[*row])
+                .filter_map(|(row, number)| number.map(|number| (row, number / over(row) * factors[row])))
+                .unzip();
+            let added = self.append_figure(&figure, into, &given, &rows, &numbers);
+            self.whole(added)?;
         }
-        added
+        Ok(self.count - before)
     }
 
     /// Add those rows in which these columns, each a list, hold something (a text that is empty holds nothing); how many
@@ -137,12 +206,7 @@ impl Rows {
     ) -> PyResult<usize> {
         let mut known = vec![true; count];
         for name in needed {
-            let Some(list) = values.get_item(&name)? else {
-                return Err(PyValueError::new_err(format!("{}.{name} is not given", self.table)));
-            };
-            for (known, value) in known.iter_mut().zip(list.cast::<PyList>()?.iter()) {
-                *known &= !value.is_none() && value.cast::<PyString>().map_or(Ok(true), |text| text.is_truthy())?;
-            }
+            self.hold(&mut known, values, &name)?;
         }
         let rows: Vec<usize> = (0..count).filter(|row| known[*row]).collect();
         if rows.len() == count {
@@ -251,6 +315,67 @@ fn extend<V: AsRef<[u8]>>(keys: &mut [Vec<u8>], values: impl Iterator<Item = Opt
 }
 
 impl Rows {
+    /// A piece is added whole or not at all: what stands too far goes with all that was held before.
+    fn whole(&mut self, added: PyResult<()>) -> PyResult<()> {
+        if added.is_err() {
+            self.columns.iter_mut().for_each(|column| {
+                column.finish();
+            });
+            self.count = 0;
+        }
+        added
+    }
+
+    /// What is given for each column: a value, or a list of so many.
+    fn given<'py>(
+        &self,
+        py: Python<'py>,
+        count: usize,
+        values: &Bound<'py, PyDict>,
+    ) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
+        let found = self.names.iter().map(|name| values.get_item(name.bind(py)));
+        let found = found.collect::<PyResult<Vec<_>>>()?;
+        let mut lists = found.iter().flatten().filter_map(|value| value.cast::<PyList>().ok());
+        lists.try_for_each(|list| fit(list.len(), count))?;
+        Ok(found)
+    }
+
+    /// Which rows hold something in a column (a text that is empty holds nothing).
+    fn hold(&self, known: &mut [bool], values: &Bound<'_, PyDict>, name: &str) -> PyResult<()> {
+        let Some(list) = values.get_item(name)? else {
+            return Err(PyValueError::new_err(format!("{}.{name} is not given", self.table)));
+        };
+        for (known, value) in known.iter_mut().zip(list.cast::<PyList>()?.iter()) {
+            *known &= !value.is_none() && value.cast::<PyString>().map_or(Ok(true), |text| text.is_truthy())?;
+        }
+        Ok(())
+    }
+
+    fn append_figure(
+        &mut self,
+        figure: &ReportFigure,
+        into: &str,
+        given: &[Option<Bound<'_, PyAny>>],
+        rows: &[usize],
+        numbers: &[f64],
+    ) -> PyResult<()> {
+        for ((field, column), value) in self.schema.fields().iter().zip(&mut self.columns).zip(given) {
+            match (figure.texts.get(field.name()), value) {
+                _ if field.name() == into => column.numbers(numbers)?,
+                (Some(text), _) => column.text(text, rows.len())?,
+                (None, None) => column.nulls(rows.len()),
+                (None, Some(value)) => match value.cast::<PyList>() {
+                    Ok(each) => rows
+                        .iter()
+                        .try_for_each(|row| column.repeat(&each.get_item(*row)?, 1))?,
+                    Err(_) => column.repeat(value, rows.len())?,
+                },
+            }
+        }
+        self.count += rows.len();
+        Ok(())
+    }
+
     fn append(&mut self, py: Python<'_>, count: usize, values: &Bound<'_, PyDict>) -> PyResult<()> {
         for (name, column) in self.names.iter().zip(&mut self.columns) {
             match values.get_item(name.bind(py))? {

@@ -44,6 +44,29 @@ class Rows:
     def add_known(self, count: int, values: Mapping[str, object], needed: Sequence[str]) -> int:
         """Add those rows in which these columns, each a list, hold something (no empty text); how many there are."""
 
+    def add_figures(
+        self,
+        table: ReportTable,
+        figures: Sequence[ReportFigure],
+        into: str,
+        values: Mapping[str, object],
+        *,
+        seconds: float | Sequence[float],
+        factors: float | Sequence[float] = 1.0,
+        needed: str | None = None,
+    ) -> int:
+        """Add a row for each cell of these columns of a report's table that holds a number; how many there are.
+
+        Args:
+            table: The table.
+            figures: Its columns, one after another.
+            into: The column that takes the number: divided by `seconds` where it is a total, times `factors`.
+            values: Of each other column a list with a value for each row of the table, or one value for all.
+            seconds: Length of the interval, of all rows or of each.
+            factors: Likewise.
+            needed: A column of which `values` has a list: rows without a value in it (or an empty text) are left out.
+        """
+
     def column(self, name: str, rows: Sequence[int] | None = None) -> list[Any]:
         """The values of a column so far, of all rows or of these; of times, microseconds.
 
@@ -190,6 +213,22 @@ class HostSampler:
     def sample(self) -> list[Batch]:
         """Rows since the last call, one batch per table that has any; the first call has no rates."""
 
+class ReportFigure:
+    """A column of a report's table whose numbers become rows, each with the same texts in other columns."""
+
+    def __init__(
+        self,
+        column: int,
+        texts: Mapping[str, str] = ...,
+        *,
+        kilo: float = 1000.0,
+        by: float = 1.0,
+        bare: str = "s",
+        to: str | None = None,
+        is_total: bool = False,
+    ) -> None:
+        """Numbers as `ReportTable.numbers` reads them, or times as `ReportTable.times` does where `to` is given."""
+
 class ReportTable:
     """A table of a report in HTML or text. Columns are counted from 0, as `find` gives them.
 
@@ -218,7 +257,7 @@ class ReportTable:
     @property
     def line(self) -> int: ...
     @property
-    def names(self) -> list[str]:
+    def names(self) -> tuple[str, ...]:
         """Names of the columns; headings of several rows are joined by a blank (`CR Blocks Received`)."""
 
     def __len__(self) -> int:

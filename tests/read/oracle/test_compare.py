@@ -10,7 +10,7 @@ def test_columns_of_a_period_have_their_usual_names() -> None:
     for period, waits, rate in ((1, "1", "3"), (2, "2", "4")):
         own = period_of(table, period)
         assert own is not None
-        assert own.names == ["Event", "Waits", "per sec"]
+        assert own.names == ("Event", "Waits", "per sec")
         assert [own.texts(column) for column in range(3)] == [["read"], [waits], [rate]]
 
 

@@ -36,12 +36,13 @@ BEGINS = re.compile(
     r"<title>AWR\s|WORKLOAD\s+REPOSITORY\s+(?:PDB\s+|RAC\s+)?(?:COMPARE\s+PERIOD\s+)?REPORT|AWR (?:RAC )?Report for DB",
     re.IGNORECASE,
 )
+SOFT_END = re.compile(r"=\r?\n")
 MARKUP = re.compile(r"<html|<table|<h1|<title", re.IGNORECASE)
 
 
 def sniff(head: str) -> bool:
     """Whether a file that begins so is such a report, perhaps as a mail program saved it."""
-    plain = head.replace("=\r\n", "").replace("=\n", "")
+    plain = SOFT_END.sub("", head)
     return bool(MARKUP.search(plain) and BEGINS.search(re.sub(r"\s+", " ", plain)))
 
 

@@ -30,7 +30,7 @@ CUT_OFF = "the file ends within this section: its last line may be cut off"
 NO_MOMENT = "no date and time of day"
 
 MARK = re.compile(r"~~(BEGIN|END)-(.+?)~~")
-BEGINS = re.compile(r"^\s*~~BEGIN-[A-Z0-9-]+~~\s*$", re.MULTILINE)
+BEGINS = re.compile(r"~~BEGIN-[A-Z0-9-]+~~\s*$", re.MULTILINE)
 FIRST = "OS-INFORMATION"
 OF_HOST = ("cpu", "memory")
 NO_SUCH_VIEW = "table not in this version"

@@ -122,7 +122,7 @@ def _total(table: ReportTable) -> int | None:
     return next((at for at, name in enumerate(table.names) if "Waits" in name and not EDGE.search(name)), None)
 
 
-def _edges(names: list[str], units: dict[str, float]) -> Iterator[tuple[Bucket, int]]:
+def _edges(names: tuple[str, ...], units: dict[str, float]) -> Iterator[tuple[Bucket, int]]:
     """Lower and upper edges of the columns that have some in their names, microseconds."""
     low = 0.0
     for column, name in enumerate(names):

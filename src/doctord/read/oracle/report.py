@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from doctord._native import Batch, ReportTable, Rows
+from doctord._native import Batch, ReportFigure, ReportTable, Rows
 from doctord.chart.tables import TABLES
 from doctord.read.source import Source
 
@@ -65,6 +65,25 @@ class Filled:
     def add_known(self, table: str, count: int, values: Mapping[str, Values], *needed: str) -> int:
         """Add those rows in which these columns, each a list, hold something; how many there are."""
         return self._rows(table).add_known(count, values, needed)
+
+    def add_figures(
+        self,
+        place: "Place",
+        figures: Sequence[ReportFigure],
+        values: dict[str, Values],
+        needed: str | None = None,
+        factors: float | Sequence[float] = 1.0,
+    ) -> int:
+        """Add statistics of the figures in columns of a table, of rows that have what is needed; how many there are."""
+        return self._rows("statistic").add_figures(
+            place.table,
+            figures,
+            "value",
+            place.row | {"component": "oracle"} | values,
+            seconds=place.seconds,
+            factors=factors,
+            needed=needed,
+        )
 
     def column(self, table: str, name: str, rows: list[int] | None = None) -> list[Any]:
         """The values of a column so far, of all rows or of these."""

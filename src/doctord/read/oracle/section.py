@@ -7,10 +7,10 @@ and its columns by their names, of which different versions have different ones.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Protocol
 
-from doctord._native import ReportTable
+from doctord._native import ReportFigure, ReportTable
 from doctord.read.oracle.report import Place, Report, Values, filled_down, place
 
 MIB = 1048576.0
@@ -24,7 +24,6 @@ Meant = tuple[str, str, float]
 NameOf = Callable[[str], Meant | None]
 # A statistic: its name, its unit, and what it is about.
 Given = tuple[str, str, str]
-NO_VALUES: tuple[float | None, ...] = ()
 
 
 class Section(Protocol):
@@ -44,7 +43,7 @@ class Section(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Figure:
     """A column of figures.
 
@@ -68,20 +67,13 @@ class Figure:
     by: float = 1.0
     is_total: bool = False
 
-    def values(self, placed: Place) -> Sequence[float | None]:
-        """The values of a table's rows; none at all where the table has no such column."""
-        column = placed.table.find(*self.columns)
+    def at(self, table: ReportTable, **texts: str) -> ReportFigure | None:
+        """The column of such a table that holds it, for rows with these texts; null where it has none."""
+        column = table.find(*self.columns)
         if column is None:
-            return NO_VALUES
-        # Where all rows cover the same time, the division is done natively.
-        seconds = placed.seconds if self.is_total and isinstance(placed.seconds, float) else None
-        over = seconds or 1.0
-        if self.to is None:
-            found = placed.table.numbers(column, kilo=self.kilo, by=self.by, over=over)
-        else:
-            bare = bare_unit(placed.table.names[column], self.bare)
-            found = placed.table.times(column, bare=bare, to=self.to, over=over)
-        return placed.per_second(found) if self.is_total and seconds is None else found
+            return None
+        bare = bare_unit(table.names[column], self.bare)
+        return ReportFigure(column, texts, kilo=self.kilo, by=self.by, bare=bare, to=self.to, is_total=self.is_total)
 
 
 def total(name: str, *columns: str, unit: str = "per_s", kilo: float = 1000.0, by: float = 1.0) -> Figure:
@@ -125,6 +117,27 @@ def bare_unit(name: str, default: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Plan:
+    """Where a section's columns are in tables that have certain names of columns.
+
+    Attributes:
+        entity: Columns that name the entity of a row, or its statistic.
+        head: The column with the pluggable database.
+        figures: The columns of figures.
+    """
+
+    entity: tuple[int, ...]
+    head: int | None
+    figures: tuple[ReportFigure, ...]
+
+
+@lru_cache(maxsize=4096)
+def planned(section: "Statistics | Named", names: tuple[str, ...]) -> Plan | None:
+    """The plan of a section; reports of one version have the same names in all of their files."""
+    return section.plan(ReportTable.made("", names, ()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Statistics:
     """A table with an entity in each row, and figures of it in the columns.
 
@@ -150,21 +163,12 @@ class Statistics:
     def fill(self, table: ReportTable, report: Report) -> bool:
         """Statistics of each row."""
         placed = place(table, report)
-        entities = self._entities(placed.table)
-        if entities is None:
+        plan = planned(self, placed.table.names)
+        if plan is None:
             return False
-        held = [
-            add_figure(
-                report,
-                placed,
-                figure.values(placed),
-                name=f"{self.view}.{figure.name}",
-                unit=figure.unit,
-                entities=entities,
-            )
-            for figure in self.figures
-        ]
-        return any(held)
+        entities = self._entities(placed.table, plan) if plan.entity else None
+        needed = "entity" if plan.entity else None
+        return report.filled.add_figures(placed, plan.figures, {"entity": entities}, needed) > 0
 
     def given(self) -> Iterator[Given]:
         """A statistic for each column."""
@@ -176,23 +180,32 @@ class Statistics:
                 seen.add(figure.name)
                 yield f"{self.view}.{figure.name}", figure.unit, entity
 
-    def _entities(self, table: ReportTable) -> list[str | None] | str | None:
-        """The entity of each row: null for a sum of the others; empty for all where the table has no entities."""
-        if not self.entity:
-            return ""
+    def plan(self, table: ReportTable) -> Plan | None:
+        """Where its columns are; null where the first of its entity's is missing."""
         found = [table.find(*((names,) if isinstance(names, str) else names)) for names in self.entity]
-        if found[0] is None:
+        if found and found[0] is None:
             return None
-        parts = [self._part(table, column) for column in found if column is not None]
+        columns = (
+            figure.at(table, name=f"{self.view}.{figure.name}", unit=figure.unit, kind=kind_of(figure.unit))
+            for figure in self.figures
+        )
+        return Plan(
+            tuple(column for column in found if column is not None),
+            table.find(*self.head),
+            tuple(column for column in columns if column is not None),
+        )
+
+    def _entities(self, table: ReportTable, plan: Plan) -> list[str | None]:
+        """The entity of each row: null for a sum of the others."""
+        parts = [self._part(table, column) for column in plan.entity]
         if len(parts) == 1:
             joined = filled_down(parts[0])
         else:
-            joined = [self.glue.join(part for part in row if part) for row in zip(*parts, strict=True)]
-        head = table.find(*self.head)
-        if head is not None:
-            pdbs = zip(table.texts(head), joined, strict=True)
+            joined = [self.glue.join(filter(None, row)) for row in zip(*parts, strict=True)]
+        if plan.head is not None:
+            pdbs = zip(table.texts(plan.head), joined, strict=True)
             joined = [name if pdb in {None, ROOT} else f"{pdb}:{name}" for pdb, name in pdbs]
-        return [None if name in SUMS or not name else name for name in joined]
+        return [None if name in SUMS else name for name in joined]
 
     def _part(self, table: ReportTable, column: int) -> list[str | None]:
         texts = table.texts(column)
@@ -200,6 +213,11 @@ class Statistics:
             return texts
         numbers = table.numbers(column)
         return [text if number is None else f"{number:.10g}" for text, number in zip(texts, numbers, strict=True)]
+
+
+def kind_of(unit: str) -> str:
+    """Whether figures of a unit are rates."""
+    return "rate" if unit.endswith("per_s") else "gauge"
 
 
 def add_figure(
@@ -214,7 +232,7 @@ def add_figure(
         "name": name,
         "value": values,
         "unit": unit,
-        "kind": "rate" if unit.endswith("per_s") else "gauge",
+        "kind": kind_of(unit),
     }
     needed = ("value", "entity") if isinstance(entities, list) else ("value",)
     return report.filled.add_known("statistic", len(values), row, *needed) > 0
@@ -225,7 +243,7 @@ def picked(values: Values, keep: list[int]) -> Values:
     return [values[at] for at in keep] if isinstance(values, list) else values
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Named:
     """A table with a statistic in each row: its name in one column, its value in others.
 
@@ -244,14 +262,11 @@ class Named:
     def fill(self, table: ReportTable, report: Report) -> bool:
         """A statistic of each row."""
         placed = place(table, report)
-        column = placed.table.find(*self.names)
-        if column is None:
+        plan = planned(self, placed.table.names)
+        if plan is None or not len(placed.table):
             return False
-        found = next((values for figure in self.values if (values := figure.values(placed))), NO_VALUES)
-        named = [self.name_of(name.rstrip(": ")) if name else None for name in placed.table.texts(column)]
-        keep = [at for at, value in enumerate(found) if value is not None and named[at] is not None]
-        add_named(report, placed, keep, named, found)
-        return bool(found)
+        add_named(report, placed, plan.figures[0], placed.table.texts(plan.entity[0]), self.name_of)
+        return True
 
     def given(self) -> Iterator[Given]:
         """A statistic for each row: `NAME` stands for what is printed."""
@@ -259,25 +274,32 @@ class Named:
         if meant is not None:
             yield meant[0], meant[1], ""
 
+    def plan(self, table: ReportTable) -> Plan | None:
+        """Where the names are and the best of the values; null where either is missing."""
+        column = table.find(*self.names)
+        found = next((at for value in self.values if (at := value.at(table)) is not None), None)
+        return Plan((column,), None, (found,)) if column is not None and found is not None else None
+
 
 def add_named(
-    report: Report,
-    placed: Place,
-    keep: list[int],
-    named: Sequence[Meant | None],
-    values: Sequence[float | None],
-) -> None:
-    """Add statistics that have their own names, units and factors."""
-    chosen = [meant for at in keep if (meant := named[at]) is not None]
-    row = {key: picked(value, keep) for key, value in placed.row.items()}
-    row |= {
-        "component": "oracle",
-        "name": [name for name, _, _ in chosen],
-        "unit": [unit for _, unit, _ in chosen],
-        "kind": ["rate" if unit.endswith("per_s") else "gauge" for _, unit, _ in chosen],
-        "value": [(values[at] or 0.0) * factor for at, (_, _, factor) in zip(keep, chosen, strict=True)],
+    report: Report, placed: Place, figure: ReportFigure, names: Sequence[str | None], name_of: NameOf
+) -> bool:
+    """Add a statistic of each row with a name that means one; false where there is none."""
+    meant = [_meant(name_of, name) for name in names]
+    values = {
+        "name": [name for name, _, _, _ in meant],
+        "unit": [unit for _, unit, _, _ in meant],
+        "kind": [kind for _, _, kind, _ in meant],
     }
-    report.filled.add("statistic", len(keep), row)
+    factors = [factor for _, _, _, factor in meant]
+    return report.filled.add_figures(placed, [figure], values, "name", factors) > 0
+
+
+@lru_cache(maxsize=1 << 16)
+def _meant(name_of: NameOf, name: str | None) -> tuple[str | None, str, str, float]:
+    """Name, unit, kind and factor; no name where a row is not kept. Reports have the same names again and again."""
+    found = name_of(name.rstrip(": ")) if name else None
+    return (found[0], found[1], kind_of(found[1]), found[2]) if found else (None, "", "", 1.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,9 @@ UNDO = Statistics(
 )
 
 
-UNDO_ERRORS = tuple((f"v$undostat.{name}", "per_s", "Undo TS#") for name in ("ssolderrcnt", "nospaceerrcnt"))
+UNDO_ERRORS = tuple(
+    Statistics("", "v$undostat", ("Undo TS#",), (total(name, name),)) for name in ("ssolderrcnt", "nospaceerrcnt")
+)
 
 
 def undo_summary(table: ReportTable, report: Report) -> bool:
@@ -45,12 +47,10 @@ def _undo_errors(table: ReportTable, report: Report) -> None:
         return
     names = [name or "" for name in table.texts(table.find("Undo TS#", "") or 0)]
     pairs = [(text or "").split("/") for text in table.texts(column)]
-    for at, name in enumerate(("ssolderrcnt", "nospaceerrcnt")):
+    for at, errors in enumerate(UNDO_ERRORS):
         counts = [pair[at].strip() if len(pair) == 2 else "" for pair in pairs]
-        cells = ReportTable.made(
-            table.title, ["Undo TS#", name], [list(row) for row in zip(names, counts, strict=True)]
-        )
-        Statistics("", "v$undostat", ("Undo TS#",), (total(name, name),)).fill(cells, report)
+        columns = ["Undo TS#", errors.figures[0].name]
+        errors.fill(ReportTable.made(table.title, columns, list(zip(names, counts, strict=True))), report)
 
 
 def undo_stats(table: ReportTable, report: Report) -> bool:
@@ -114,7 +114,9 @@ SECTIONS: tuple[Section, ...] = (
             mean_ms("avg_wait_ms", "Av Wt Time(ms)", "Av Wt Time (ms)", "Avg Wait Time (ms)", "Avg Wt Time (ms)"),
         ),
     ),
-    Special(r"Undo Segment Summary", undo_summary, (*UNDO.given(), *UNDO_ERRORS)),
+    Special(
+        r"Undo Segment Summary", undo_summary, tuple(given for each in (UNDO, *UNDO_ERRORS) for given in each.given())
+    ),
     Special(r"Undo Segment Stat", undo_stats, tuple((name, unit, "ten minutes") for name, unit, _ in UNDO.given())),
     Statistics(
         r"Latch Sleep Breakdown|Latch Wait Time Breakdown",

@@ -2,7 +2,7 @@
 
 import re
 
-from doctord._native import ReportTable
+from doctord._native import ReportFigure, ReportTable
 from doctord.read.oracle.report import Report, place
 from doctord.read.oracle.section import (
     MIB,
@@ -57,11 +57,8 @@ def listed(view: str, title: str) -> Special:
     def fill(table: ReportTable, report: Report) -> bool:
         if len(table.names) < 2:
             return False
-        values = table.numbers(1)
-        named = [name_of(text.rstrip(": ")) if text else None for text in table.texts(0)]
-        keep = [at for at, value in enumerate(values) if value is not None and named[at] is not None]
-        add_named(report, place(table, report), keep, named, values)
-        return bool(keep)
+        placed = place(table, report)
+        return add_named(report, placed, ReportFigure(1), placed.table.texts(0), name_of)
 
     return Special(title, fill, ((f"{view}.NAME", "ms or pct", ""),))
 

@@ -1,5 +1,7 @@
 """The segments at the top of some statistic: a section for each."""
 
+from functools import lru_cache
+
 from doctord._native import ReportTable
 from doctord.read.oracle.report import Report
 from doctord.read.oracle.section import Section, Special, Statistics, total
@@ -44,9 +46,14 @@ GIVEN = tuple(
 
 def segments(table: ReportTable, report: Report) -> bool:
     """The column of the section's own statistic; others are shares of it."""
-    printed = [name for name in table.names if name.lower() in STATISTICS]
+    return _segments(table.names).fill(table, report)
+
+
+@lru_cache(maxsize=256)
+def _segments(names: tuple[str, ...]) -> Statistics:
+    printed = [name for name in names if name.lower() in STATISTICS]
     figures = tuple(total(STATISTICS[name.lower()], name) for name in printed)
-    return Statistics("", "v$segment_statistics", ENTITY, figures, glue=".").fill(table, report)
+    return Statistics("", "v$segment_statistics", ENTITY, figures, glue=".")
 
 
 SECTIONS: tuple[Section, ...] = (Special(r"(Top )?Segments (by|Comparison)", segments, GIVEN),)

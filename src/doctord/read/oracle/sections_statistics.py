@@ -1,8 +1,9 @@
 """What the instance counted: load profile, instance activity, efficiency."""
 
 import re
+from functools import cache
 
-from doctord._native import ReportTable
+from doctord._native import ReportFigure, ReportTable
 from doctord.read.oracle.report import Report, place
 from doctord.read.oracle.section import (
     MIB,
@@ -95,46 +96,40 @@ def under(view: str, unit: str) -> NameOf:
     return name_of
 
 
+EFFICIENCY = under("instance_efficiency", "pct")
+
+
 def efficiency(table: ReportTable, report: Report) -> bool:
     """Names and percentages by turns: `Buffer Nowait %: 100.00 Redo NoWait %: 100.00`."""
     placed = place(table, report)
     found = False
-    for column in range(0, len(table.names) - 1, 2):
-        values = table.numbers(column + 1)
-        named = [
-            (f"instance_efficiency.{name.rstrip(': ')}", "pct", 1.0) if name else None for name in table.texts(column)
-        ]
-        keep = [at for at, value in enumerate(values) if value is not None and named[at] is not None]
-        add_named(report, placed, keep, named, values)
-        found |= bool(keep)
+    for column in range(0, len(placed.table.names) - 1, 2):
+        found |= add_named(report, placed, ReportFigure(column + 1), placed.table.texts(column), EFFICIENCY)
     return found
 
 
 def io_profile(table: ReportTable, report: Report) -> bool:
     """Requests, bytes and blocks read and written, by their kind."""
     placed = place(table, report)
-    texts = table.texts(0)
     found = False
     for names, what in (
         (("Read per Second", "Reads/s", "Read/s"), "read"),
         (("Write per Second", "Writes/s", "Write/s"), "write"),
     ):
-        column = table.find(*names)
-        if column is None:
-            continue
-        values = table.numbers(column)
-        named = [_io_profile(text or "", what) for text in texts]
-        keep = [at for at, value in enumerate(values) if value is not None]
-        add_named(report, placed, keep, named, values)
-        found |= bool(keep)
+        column = placed.table.find(*names)
+        if column is not None:
+            found |= add_named(report, placed, ReportFigure(column), placed.table.texts(0), _io_profile(what))
     return found
 
 
-def _io_profile(text: str, what: str) -> tuple[str, str, float]:
-    name = text.rstrip(": ")
-    if name.endswith("(MB)"):
-        return f"io_profile.{name.removesuffix('(MB)').strip()} {what} bytes", "bytes_per_s", MIB
-    return f"io_profile.{name} {what}", "per_s", 1.0
+@cache
+def _io_profile(what: str) -> NameOf:
+    def name_of(name: str) -> Meant:
+        if name.endswith("(MB)"):
+            return f"io_profile.{name.removesuffix('(MB)').strip()} {what} bytes", "bytes_per_s", MIB
+        return f"io_profile.{name} {what}", "per_s", 1.0
+
+    return name_of
 
 
 IO_PROFILE = tuple(

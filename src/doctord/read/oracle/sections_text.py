@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from doctord._native import ReportTable
+from doctord._native import ReportFigure, ReportTable
 from doctord.read.oracle.report import Report, place
 from doctord.read.oracle.section import (
     MIB,
@@ -62,12 +62,8 @@ def pairs(title: str, name_of: NameOf, kilo: float = 1000.0) -> Special:
     """A table of names that end with a colon, each with a figure behind it, or two for begin and end: then the last."""
 
     def fill(table: ReportTable, report: Report) -> bool:
-        told = list(_pairs(table))
-        figures = ReportTable.made(table.title, ["figure"], [[cell] for _, cell in told]).numbers(0, kilo=kilo)
-        meant = [name_of(name) for name, _ in told]
-        keep = [at for at, value in enumerate(figures) if value is not None and meant[at] is not None]
-        add_named(report, place(table, report), keep, meant, figures)
-        return bool(keep)
+        placed = place(ReportTable.made(table.title, ["name", "figure"], list(_pairs(table))), report)
+        return add_named(report, placed, ReportFigure(1, kilo=kilo), placed.table.texts(0), name_of)
 
     return Special(title, fill)
 

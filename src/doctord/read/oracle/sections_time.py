@@ -10,8 +10,8 @@ from doctord.read.oracle.section import (
     Section,
     Special,
     Statistics,
-    add_named,
     gauge,
+    kind_of,
     spent,
     total,
 )
@@ -38,16 +38,18 @@ def os_statistics(table: ReportTable, report: Report) -> bool:
     meant = [_os_statistic(name) for name in names]
     rates = placed.per_second(begin)
     values = [
-        each if unit.endswith("per_s") else (first if last is None else last)
-        for first, last, each, (_, unit, _) in zip(begin, end, rates, meant, strict=True)
+        (None if each is None else each * factor) if unit.endswith("per_s") else (first if last is None else last)
+        for first, last, each, (_, unit, factor) in zip(begin, end, rates, meant, strict=True)
     ]
     are_increases = "centi-seconds" in table.names[value]  # of readings as well, where periods are compared
-    keep = [
-        at
-        for at, (found, (_, unit, _)) in enumerate(zip(values, meant, strict=True))
-        if found is not None and (unit.endswith("per_s") or not are_increases)
-    ]
-    add_named(report, placed, keep, meant, values)
+    row = placed.row | {
+        "component": "oracle",
+        "name": [None if are_increases and not unit.endswith("per_s") else name for name, unit, _ in meant],
+        "value": values,
+        "unit": [unit for _, unit, _ in meant],
+        "kind": [kind_of(unit) for _, unit, _ in meant],
+    }
+    report.filled.add_known("statistic", len(values), row, "name", "value")
     _host_rows(report, dict(zip(names, begin, strict=True)), dict(zip(names, values, strict=True)))
     return True
 

@@ -14,7 +14,7 @@ from doctord.read.oracle.text_report import read_text
 from doctord.read.source import Source
 
 NAME = "Statspack report"
-BEGINS = re.compile(r"\bSTATSPACK (?:[Rr]eport|statistics)\b")
+BEGINS = re.compile(r"STATSPACK (?:[Rr]eport|statistics)\b")
 
 
 def sniff(head: str) -> bool:

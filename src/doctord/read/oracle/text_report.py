@@ -9,7 +9,11 @@ from doctord.read.oracle.sections import read_parts
 from doctord.read.oracle.wait_classes import CLASS_OF
 from doctord.read.source import Source
 
-BEGINS = re.compile(rb"(?:WORKLOAD REPOSITORY [^\n]*\b|STATSPACK )(?:[Rr]eport|REPORT|statistics)\b")
+# Two of them: a pattern that begins with letters is looked for quickly.
+BEGINS = (
+    re.compile(rb"WORKLOAD REPOSITORY [^\n]*\b(?:[Rr]eport|REPORT|statistics)\b"),
+    re.compile(rb"STATSPACK (?:[Rr]eport|REPORT|statistics)\b"),
+)
 DATABASE = re.compile(
     rb"DB/Inst: *(?P<db>[\w$#]+)/(?P<instance>[\w$#]+)|for DB: *(?P<old>[\w$#]+) +Instance: *(?P<own>[\w$#]+)"
 )
@@ -31,7 +35,7 @@ def read_text(source: Source) -> Iterator[Batch]:
         Refusal: no report says when it was.
     """
     content = source.content()
-    begins = [found.start() for found in BEGINS.finditer(content)]
+    begins = sorted(found.start() for pattern in BEGINS for found in pattern.finditer(content))
     parts = (content[begin:end] for begin, end in zip(begins, [*begins[1:], len(content)], strict=True))
     return read_parts(((title(part), text_tables(part, KNOWN)) for part in parts), source)
 

@@ -34,6 +34,8 @@ INTERVAL_S = 10.0
 INTERVAL_US = 1e7
 
 STAMP = re.compile(r"\*\*\* (?:.*\) )?(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d\.?\d*)([+-]\d\d:\d\d|Z)?\s*$")
+# What every line that is looked for has: a cursor's number, which is quickly found, or not.
+CURSOR = re.compile(r"#-?\d+(?:: nam=|:c=| len=)")
 SNIFFED = re.compile(
     r"^(?:WAIT #-?\d+: nam='[^']*' ela= ?\d|PARSING IN CURSOR #|(?:PARSE|EXEC|FETCH) #-?\d+:c=\d+,e=)", re.MULTILINE
 )
@@ -55,7 +57,7 @@ WAIT_TIMES = {
 
 def sniff(head: str) -> bool:
     """Whether a file that begins so is such a trace."""
-    return bool(SNIFFED.search(head))
+    return bool(CURSOR.search(head) and SNIFFED.search(head))
 
 
 def read(source: Source) -> Iterator[Batch]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from doctord._native import ReportTable
 from doctord.read.oracle.report import INSTANCE_COLUMNS, Report, filled_down, place
-from doctord.read.oracle.section import NO_VALUES, add_figure
+from doctord.read.oracle.section import add_figure
 
 DISPLAYS = re.compile(r"^This table (displays|contains|shows?)\s+(the\s+)?", re.IGNORECASE)
 
@@ -52,4 +52,4 @@ def _figures(table: ReportTable, column: int, held: list[str | None]) -> tuple[S
     if sum(number is not None for number in numbers) > most:
         return numbers, "pct" if "%" in table.names[column] else "as printed"
     times = table.times(column, to="ms")
-    return (times, "ms") if sum(time is not None for time in times) > most else (NO_VALUES, "")
+    return (times, "ms") if sum(time is not None for time in times) > most else ((), "")
