@@ -1,4 +1,4 @@
-"""Reading the profile of a year of hours, of one host and of many; and what a year of one host's sums takes on disk.
+"""Reading the profile of a year of hours, of one host and of many; and what one host's sums take on disk.
 
 The tiers are written as `doctord.lake.tiers` writes them: daily and weekly rhythm, noise, sixty figures a host; the
 buckets of each day count a value a minute. The peer is Polars merely reading the same columns of the same files.
@@ -18,9 +18,10 @@ import polars as pl
 from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.profile import NEEDS_DAYS, profile
 from doctord.cli._history import history
-from doctord.lake import tiers
+from doctord.lake import tier_files
+from doctord.lake.buckets import GROWTH, ZERO_AT
 from doctord.lake.query import Lake
-from doctord.lake.summaries import GROWTH, ZERO_AT, mark_of
+from doctord.lake.summaries import mark_of
 
 END = datetime(2026, 1, 1, tzinfo=UTC)
 DAYS = 365
@@ -45,7 +46,7 @@ def main() -> None:
 
 def measure(lake: Lake, figures: list[Figure], hosts: int) -> None:
     """Print what the profile, all hours of the year, and the bytes come to."""
-    size = sum(path.stat().st_size for path in lake.path.rglob("*") if path.is_file())
+    size = sum(path.stat().st_size for tier in ("1h", "1d") for path in lake.path.glob(f"tiers/{tier}/*"))
     wanted = ["series", "ts", "value", "low", "high", "last"]
     since = END - timedelta(days=NEEDS_DAYS)
     print(f"{hosts} hosts, {len(figures)} figures, {DAYS} days of hours: {size / hosts / 1e6:.1f} MB a host")
@@ -72,21 +73,23 @@ def year(folder: Path, figures: list[Figure], hosts: int, *, buckets: bool) -> L
     """A lake with a year of sums and no rows."""
     (folder / "sealed").mkdir()
     (folder / "tiers").mkdir()
-    index = tiers.Index([(mark_of(figure), f"host{host}", None, "") for host in range(hosts) for figure in figures])
+    index = tier_files.Index(
+        [(mark_of(figure), f"host{host}", None, "") for host in range(hosts) for figure in figures]
+    )
     random = np.random.default_rng(1)
     day = END - timedelta(days=DAYS)
     while day < END:
         until = min((day.replace(day=1) + timedelta(days=32)).replace(day=1), END)
         month = f"{day:%Y-%m}"
         hours = np.arange(1, (until - day) // timedelta(hours=1))
-        index.months["1h"][month] = tiers.write_month(
+        index.files["1h"][month] = tier_files.write_period(
             folder, index, "1h", month, sums(random, day, hours, len(index.series))
         )
         if buckets:
             counts = counted(random, day, (until - day).days, len(index.series))
-            index.months["1d"][month] = tiers.write_month(folder, index, "1d", month, counts)
+            index.files["1d"][month] = tier_files.write_period(folder, index, "1d", month, counts)
         day = until
-    tiers.commit(folder, index, figures, {})
+    tier_files.write_index(folder, index)
     return Lake(folder)
 
 
@@ -106,7 +109,7 @@ def sums(random: np.random.Generator, begin: datetime, hours: np.ndarray, series
             "high": (values * random.uniform(1.1, 1.6, values.size)).astype(np.float32),
             "last": (values * random.uniform(0.9, 1.1, values.size)).astype(np.float32),
         }
-    ).cast(tiers.SCHEMAS["1h"])
+    ).cast(tier_files.TIERS["1h"].columns)
 
 
 def counted(random: np.random.Generator, begin: datetime, days: int, series: int) -> pl.DataFrame:
@@ -126,7 +129,7 @@ def counted(random: np.random.Generator, begin: datetime, days: int, series: int
         .agg(pl.len().alias("count"))
         .with_columns((pl.lit(begin.replace(tzinfo=None)) + pl.duration(days=pl.col("day"))).alias("ts"))
         .select("series", "ts", "bucket", "count")
-        .cast(tiers.SCHEMAS["1d"])
+        .cast(tier_files.TIERS["1d"].columns)
     )
 
 

@@ -11,12 +11,13 @@ from doctord.analyse.capacity.figure import Figure
 from doctord.chart.chart import Chart
 from doctord.chart.rows import rows
 from doctord.lake import tiers
-from doctord.lake.history import hours, until_of
+from doctord.lake.buckets import percentiles
+from doctord.lake.history import History, until_of
 from doctord.lake.imports import keep
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
-from doctord.lake.summaries import percentile
-from doctord.lake.tiers import read_index, read_months, renew
+from doctord.lake.tier_files import read_index, read_periods
+from doctord.lake.tiers import let_go, renew
 from doctord.lake.writer import LakeWriter
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
@@ -41,8 +42,13 @@ def disk(path: Path, *minutes: tuple[float, float | None]) -> Lake:
 
 
 def told(lake: Lake, name: str = "value", days: int = 1) -> list[float]:
-    found = hours(lake, FIGURES, MIDNIGHT, MIDNIGHT + timedelta(days=days), (name,)).sums[name]
+    found = History(lake, FIGURES).steps(MIDNIGHT, MIDNIGHT + timedelta(days=days), (name,)).sums[name]
     return [value for value in found.ravel().tolist() if not np.isnan(value)]
+
+
+def counts_of(path: Path, tier: str) -> tuple[np.ndarray, np.ndarray]:
+    ((_, part),) = read_periods(path, read_index(path), tier, MIDNIGHT, MIDNIGHT + timedelta(days=1))
+    return part["bucket"].to_numpy(), part["count"].to_numpy()
 
 
 def without_rows(lake: Lake) -> None:
@@ -87,7 +93,7 @@ def test_what_is_still_written_to_is_told_but_not_kept(path: Path) -> None:
         writer.sync()
         lake = Lake(path)
         assert renew(lake, FIGURES) == 0
-        found = hours(lake, FIGURES, MIDNIGHT - timedelta(hours=1), MIDNIGHT, ("value",))
+        found = History(lake, FIGURES).steps(MIDNIGHT - timedelta(hours=1), MIDNIGHT, ("value",))
         assert found.sums["value"].tolist() == [[7.0]]
 
 
@@ -95,8 +101,7 @@ def test_percentiles_are_right_to_one_percent(path: Path) -> None:
     values = np.random.default_rng(1).lognormal(3, 1, 140)
     lake = disk(path, *((minute, value) for minute, value in zip(range(1, 141), values, strict=True)))
     renew(lake, FIGURES)
-    ((_, buckets),) = read_months(path, read_index(path), "1d", MIDNIGHT, MIDNIGHT)
-    found = percentile(buckets["bucket"].to_numpy(), buckets["count"].to_numpy(), 0.9)
+    (found,) = percentiles(*counts_of(path, "1d"), [0.9])
     assert found == pytest.approx(np.quantile(values, 0.9, method="inverted_cdf"), rel=0.01)
 
 
@@ -104,8 +109,7 @@ def test_percentiles_are_right_to_one_percent(path: Path) -> None:
 def test_any_number_has_its_bucket(path: Path, value: float) -> None:
     lake = disk(path, (10, value))
     renew(lake, FIGURES)
-    ((_, buckets),) = read_months(path, read_index(path), "1d", MIDNIGHT, MIDNIGHT)
-    found = percentile(buckets["bucket"].to_numpy(), buckets["count"].to_numpy(), 0.5)
+    (found,) = percentiles(*counts_of(path, "1d"), [0.5])
     assert found == pytest.approx(value, rel=0.01)
 
 
@@ -119,7 +123,8 @@ def test_another_definition_is_another_figure(path: Path) -> None:
     renew(lake, FIGURES)
     doubled = [Figure("reads", "reads", "storage", "disk", "2 * reads_per_s", "per_s", each=("device",))]
     assert renew(lake, doubled) == 1
-    assert hours(lake, doubled, MIDNIGHT, MIDNIGHT + timedelta(hours=1), ("value",)).sums["value"].tolist() == [[2.0]]
+    found = History(lake, doubled).steps(MIDNIGHT, MIDNIGHT + timedelta(hours=1), ("value",))
+    assert found.sums["value"].tolist() == [[2.0]]
     assert told(lake) == [1.0]
 
 
@@ -132,7 +137,7 @@ def test_a_crash_leaves_what_was_there(path: Path, monkeypatch: pytest.MonkeyPat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(tiers, "commit", killed)
+        patched.setattr(tiers, "write_index", killed)
         with pytest.raises(KeyboardInterrupt):
             renew(lake, FIGURES)
     assert told(lake) == [2.5]
@@ -174,4 +179,43 @@ def test_a_figure_that_cannot_be_reckoned_is_said(path: Path) -> None:
     lake = disk(path, (10, 1.0))
     text = Figure("text", "text", "storage", "disk", "device", "")
     with pytest.raises(LakeError, match="figure 'text'"):
-        hours(lake, [text], MIDNIGHT, MIDNIGHT + timedelta(hours=1), ("value",))
+        History(lake, [text])
+
+
+def test_minutes_go_when_they_are_old_and_no_row_is_left_and_hours_stay(path: Path) -> None:
+    lake = disk(path, (10, 1.0), (20, 4.0))
+    renew(lake, FIGURES)
+    let_go(path, timedelta(0))
+    assert len(list(path.glob("tiers/1m/*"))) == 1, "rows of that day are still there"
+    without_rows(lake)
+    for day in path.glob("sealed/*/*/"):
+        day.rmdir()
+    let_go(path, timedelta(days=36_500))
+    assert len(list(path.glob("tiers/1m/*"))) == 1, "they are young"
+    let_go(path, timedelta(0))
+    assert [len(list(path.glob(f"tiers/{tier}/*"))) for tier in ("1m", "1h-buckets", "1h", "1d")] == [0, 0, 1, 1]
+    assert told(lake) == [2.5]
+
+
+def test_minutes_add_up_to_steps_of_five(path: Path) -> None:
+    lake = disk(path, (10, 1.0), (11, 5.0), (12, 4.0), (1440, 8.0))
+    renew(lake, FIGURES)
+    disk(path, (14, 9.0))
+    steps = History(lake, FIGURES).steps(MIDNIGHT, MIDNIGHT + timedelta(days=1), ("value", "low", "high", "last"), 300)
+    found = {name: sums[0][[1, 2, -1]].tolist() for name, sums in steps.sums.items()}
+    assert found == {
+        "value": [1.0, 6.0, 8.0],
+        "low": [1.0, 4.0, 8.0],
+        "high": [1.0, 9.0, 8.0],
+        "last": [1.0, 9.0, 8.0],
+    }
+    assert steps.start == MIDNIGHT + timedelta(minutes=5)
+
+
+def test_what_a_crash_left_behind_goes(path: Path) -> None:
+    lake = disk(path, (10, 1.0))
+    renew(lake, FIGURES)
+    (path / "tiers" / "1h" / "2026-11-00000000.parquet").write_bytes(b"half of a month")
+    disk(path, (20, 4.0))
+    renew(lake, FIGURES)
+    assert len(list(path.glob("tiers/1h/*"))) == 1

@@ -8,7 +8,7 @@ import typer
 
 from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose
-from doctord.lake.history import hours
+from doctord.lake.history import History
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
 from doctord.lake.summaries import mark_of
@@ -31,16 +31,27 @@ def history(lake: Lake, figures: Sequence[Figure], since: datetime, until: datet
     Raises:
         LakeError: the lake, or a figure in it, cannot be read.
     """
+    return series_in(History(lake, figures), figures, since, until)
+
+
+def series_in(
+    told: History, figures: Sequence[Figure], since: datetime, until: datetime, step_s: int = HOUR_S
+) -> list[Series]:
+    """The same of what was looked up already, in steps of so many seconds.
+
+    Raises:
+        LakeError: the tiers are damaged.
+    """
     by_mark = {mark_of(figure): figure for figure in figures}
-    told = hours(lake, figures, since, until, ("value", "low", "high", "last"))
+    steps = told.steps(since, until, ("value", "low", "high", "last"), step_s)
     found = list[Series]()
-    for row, (mark, host, db, entity) in enumerate(told.whose):
+    for row, (mark, host, db, entity) in enumerate(steps.whose):
         figure = by_mark[str(mark)]
-        values = told.sums[VALUE_OF[figure.sum]][row]
+        values = steps.sums[VALUE_OF[figure.sum]][row]
         there = np.flatnonzero(np.isfinite(values))
         if there.size:
             part = slice(there[0], there[-1] + 1)
-            start = told.start + timedelta(hours=int(there[0]))
-            low, high = told.sums["low"][row][part], told.sums["high"][row][part]
-            found.append(Series(figure, Whose(host, db, entity), HOUR_S, start, values[part], low, high))
+            start = steps.start + timedelta(seconds=step_s * int(there[0]))
+            low, high = steps.sums["low"][row][part], steps.sums["high"][row][part]
+            found.append(Series(figure, Whose(host, db, entity), step_s, start, values[part], low, high))
     return found

@@ -18,7 +18,9 @@ def record(
     for_: Annotated[str | None, typer.Option("--for", help="Stop after this time (default: never).")] = None,
     sync: Annotated[str, typer.Option(help="Time between two syncs: what a crash may lose.")] = "5s",
     keep: Annotated[str, typer.Option(help="Delete what is older.")] = "30d",
+    keep_minutes: Annotated[str, typer.Option(help="Delete sums of minutes that are older.")] = "92d",
     max_size: Annotated[str, typer.Option(help="Delete the oldest beyond this size of the lake.")] = "10GB",
+    figures: Annotated[Path | None, typer.Option(metavar="FILE", help="More figures to keep, in TOML.")] = None,
     dsn: Annotated[list[str] | None, typer.Option(help="Connection string of a server; may be repeated.")] = None,
     databases: Annotated[bool, typer.Option(help="Look for database servers.")] = True,
     quiet: Annotated[bool, typer.Option(help="Say only what goes wrong.")] = False,
@@ -31,12 +33,20 @@ def record(
     if print_unit:
         typer.echo(files("doctord.lake").joinpath("doctord.service").read_text(), nl=False)
         return
+    import sys
+
     from doctord.lake.place import default_lake
     from doctord.lake.recorder import Recording, become
 
     with said():
+        if figures:
+            from doctord.cli._rules import figures_of
+
+            figures_of(figures)  # what is wrong with it is said now, not at night
+        place = str(lake or default_lake())
+        summing = [place, str(_positive(keep_minutes)), *([str(figures.absolute())] if figures else [])]
         recording = Recording(
-            lake=str(lake or default_lake()),
+            lake=place,
             every_s=_positive(every),
             for_s=_positive(for_) if for_ else None,
             sync_s=_positive(sync),
@@ -45,6 +55,7 @@ def record(
             dsns=dsn or [],
             databases=databases,
             quiet=quiet,
+            sum_up=[sys.executable, "-m", "doctord.cli._sum_up", *summing],
         )
         become(recording)
 

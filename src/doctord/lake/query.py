@@ -51,9 +51,13 @@ class Lake:
     `problems` names every file, or part of one, that could not be read; the rest is there all the same.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Look for a lake at this path; raises a LakeError when there is none, or it may not be read."""
+    def __init__(self, path: Path, threads: int | None = None) -> None:
+        """Look for a lake at this path; raises a LakeError when there is none, or it may not be read.
+
+        `threads`: how many it is queried with; else as many as there are CPUs.
+        """
         self.path = path
+        self._config: dict[str, str | bool | int | float | list[str]] = {"threads": threads} if threads else {}
         self._place = Place(path)
         self.problems: list[str] = []
         try:
@@ -72,22 +76,30 @@ class Lake:
         return self._connect(set(TABLES if tables is None else tables))
 
     def fresh(
-        self, table: str, taken: "Collection[str]", *, sealed: bool
+        self,
+        table: str,
+        taken: "Collection[str]",
+        *,
+        sealed: bool,
+        between: tuple[datetime, datetime] | None = None,
     ) -> tuple[duckdb.DuckDBPyConnection, set[str]]:
         """A connection with one table but for the sealed files of these names, and the names of its other files.
 
-        With `sealed`, nothing is in it that is still open.
+        With `sealed`, nothing is in it that is still open; with `between`, no file of other days.
         """
-        parts = self._snapshot({table}, lambda path: path.stem not in taken)
-        if sealed:
-            parts[table].batches.clear()
+        days = _days(*between) if between else None
+
+        def is_wanted(path: Path) -> bool:
+            return path.stem not in taken and (days is None or _is_of(path, days))
+
+        parts = self._snapshot({table}, is_wanted, sealed=sealed)
         return self._viewed(parts), {path.stem for path in parts[table].files}
 
     def _connect(self, tables: set[str], days: tuple[date, date] | None = None) -> duckdb.DuckDBPyConnection:
         return self._viewed(self._snapshot(tables, lambda path: days is None or _is_of(path, days)))
 
     def _viewed(self, tables: "Mapping[str, _Parts]") -> duckdb.DuckDBPyConnection:
-        connection = duckdb.connect()
+        connection = duckdb.connect(config=self._config)
         connection.execute("CREATE MACRO now() AS make_timestamp(epoch_us(get_current_timestamp()))")
         for name, parts in tables.items():
             try:
@@ -112,10 +124,9 @@ class Lake:
         `where` names the tables wanted (default: all), each with a condition in SQL that its rows must meet.
         """
         names = dict.fromkeys(TABLES, "true") if where is None else where
-        days = (since.astimezone(UTC).date() - _A_DAY, until.astimezone(UTC).date() + _A_DAY)
         bounds = [moment.astimezone(UTC).replace(tzinfo=None) for moment in (since, until)]
         try:
-            with self._connect(set(names), days) as connection:
+            with self._connect(set(names), _days(since, until)) as connection:
                 rows = {
                     name: connection.sql(
                         _LASTING.get(name, _INSIDE).format(table=name, condition=condition), params=bounds
@@ -134,15 +145,18 @@ class Lake:
             row = connection.execute(f"SELECT min(low), max(high) FROM ({ends})").fetchone()  # noqa: S608
         return (row[0].replace(tzinfo=UTC), row[1].replace(tzinfo=UTC)) if row and row[0] else None
 
-    def _snapshot(self, wanted: set[str], chosen: "Callable[[Path], bool]") -> dict[str, _Parts]:
+    def _snapshot(
+        self, wanted: set[str], chosen: "Callable[[Path], bool]", *, sealed: bool = False
+    ) -> dict[str, _Parts]:
         self.problems = []
         parts = {name: _Parts() for name in TABLES}
-        segments = [(path.stem, self._read(path, wanted)) for path in self._place.segments()]
-        sealed = [path for path in self._place.parquet() if path.parts[-3] in wanted and self._sound(path)]
-        for path in sealed:
+        unsealed = [] if sealed else self._place.segments()
+        segments = [(path.stem, self._read(path, wanted)) for path in unsealed]
+        files = [path for path in self._place.parquet() if path.parts[-3] in wanted and self._sound(path)]
+        for path in files:
             if chosen(path):
                 parts[path.parts[-3]].files.append(path)
-        in_parquet = {(path.parts[-3], path.stem) for path in sealed}
+        in_parquet = {(path.parts[-3], path.stem) for path in files}
         for stem, batches in segments:
             for batch in batches:
                 if (batch.table, stem) not in in_parquet and batch.table in parts:
@@ -187,6 +201,11 @@ class Lake:
 
     def _problem(self, path: Path, text: str) -> None:
         self.problems.append(f"{path}: {text}\nhint: move it out of the lake to be rid of this message")
+
+
+def _days(since: datetime, until: datetime) -> tuple[date, date]:
+    """Days whose files may hold rows between two moments."""
+    return since.astimezone(UTC).date() - _A_DAY, until.astimezone(UTC).date() + _A_DAY
 
 
 def _is_of(path: Path, days: tuple[date, date]) -> bool:

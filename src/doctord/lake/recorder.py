@@ -21,6 +21,7 @@ from doctord.collect import schedule
 from doctord.collect.patient import Patient
 from doctord.errors import Refusal
 from doctord.lake.retention import Retention
+from doctord.lake.upkeep import Upkeep
 from doctord.lake.writer import LakeWriter
 
 log = logging.getLogger("doctord.record")
@@ -34,7 +35,7 @@ _SMALL: Final = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "65536", "MA
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What to record, where to, and how."""
+    """What to record, where to, and how; `sum_up`: the command that sums up what was sealed."""
 
     lake: str
     every_s: float
@@ -45,6 +46,7 @@ class Recording:
     dsns: list[str]
     databases: bool
     quiet: bool
+    sum_up: list[str]
 
 
 def become(recording: Recording) -> NoReturn:
@@ -61,19 +63,22 @@ def record(recording: Recording, stop: threading.Event) -> None:
     """
     patient = Patient(databases=recording.databases, dsns=recording.dsns, period_s=recording.every_s)
     collectors = patient.collectors()
-    upkeep = Retention(timedelta(seconds=recording.keep_s), recording.max_bytes)
+    upkeep = Upkeep(Retention(timedelta(seconds=recording.keep_s), recording.max_bytes), recording.sum_up)
     with LakeWriter(Path(recording.lake), sync_s=recording.sync_s, upkeep=upkeep) as writer:
         names = ", ".join(collector.name for collector in collectors)
         log.info("recording %s into %s; Ctrl-C stops", names, recording.lake)
         writer.append(_beginning(names))
-        schedule.run(
-            collectors,
-            writer.append,
-            stop=stop,
-            seconds=recording.for_s,
-            on_tick=writer.tick,
-            newcomers=patient.newcomers,
-        )
+        try:
+            schedule.run(
+                collectors,
+                writer.append,
+                stop=stop,
+                seconds=recording.for_s,
+                on_tick=writer.tick,
+                newcomers=patient.newcomers,
+            )
+        finally:
+            upkeep.stop()
     log.info("recorded; look at it with: doctord sql --lake %s 'show tables'", recording.lake)
 
 

@@ -26,13 +26,29 @@ class Retention:
 
     def __call__(self, place: Place) -> None:
         """Delete what is over the limits, oldest first."""
+        delete(place, self.doomed(place))
+
+    def doomed(self, place: Place) -> list[Path]:
+        """What is over the limits, oldest first."""
         files = [path for path in place.parquet() if begun(path.stem) and path.parts[-3] not in LASTING]
+        old = list[Path]()
         if self.keep is not None:
             oldest = datetime.now(UTC) - self.keep - _LONGEST_SEGMENT
-            _delete(path for path in files if (start := begun(path.stem)) and start < oldest)
-        if self.max_bytes is not None:
-            _delete(_surplus(_sizes(files), _total(_sizes(place.segments())), self.max_bytes))
-        _remove_empty_days(place)
+            old = [path for path in files if (start := begun(path.stem)) and start < oldest]
+        if self.max_bytes is None:
+            return old
+        young = files[len(old) :]  # they are sorted by when they were begun
+        return old + _surplus(_sizes(young), _total(_sizes(place.segments())), self.max_bytes)
+
+
+def delete(place: Place, files: Iterable[Path]) -> None:
+    """Delete sealed files, and folders of days that hold nothing any more."""
+    for path in files:
+        path.unlink(missing_ok=True)
+        log.info("%s: deleted by retention", path)
+    for day in place.sealed.glob("*/*/"):
+        if not any(day.iterdir()):
+            day.rmdir()
 
 
 def _surplus(sealed: list[tuple[Path, int]], open_bytes: int, limit: int) -> list[Path]:
@@ -53,15 +69,3 @@ def _sizes(files: Iterable[Path]) -> list[tuple[Path, int]]:
 
 def _total(sizes: Iterable[tuple[Path, int]]) -> int:
     return sum(size for _, size in sizes)
-
-
-def _delete(files: Iterable[Path]) -> None:
-    for path in files:
-        path.unlink(missing_ok=True)
-        log.info("%s: deleted by retention", path)
-
-
-def _remove_empty_days(place: Place) -> None:
-    for day in place.sealed.glob("*/*/"):
-        if not any(day.iterdir()):
-            day.rmdir()

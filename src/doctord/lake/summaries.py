@@ -1,8 +1,6 @@
-"""Rows summed up by hour so that the sums can be added to each other later: mean, extremes, and percentiles of a day.
+"""Rows summed up by minute, hour and day so that the sums can be added to each other later.
 
-Percentiles come from counts in buckets whose edges grow by 2 %: any percentile is right to 1 % of itself, and counts
-of several days, or hosts, are simply added (C. Masson, J. E. Rim, H. K. Lee, "DDSketch: a fast and fully-mergeable
-quantile sketch with relative-error guarantees", VLDB 2019).
+By minute and hour: number, mean, extremes, last value. By hour and day: counts in buckets, of which percentiles follow.
 """
 
 import hashlib
@@ -10,16 +8,14 @@ import math
 from typing import Final, Protocol
 
 import duckdb
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from doctord.chart.tables import TABLES
+from doctord.lake.buckets import GROWTH, ZERO_AT
 from doctord.lake.place import LakeError
 
-GROWTH: Final = 1.02
-ZERO_AT: Final = 40_000  # no logarithm of a double is as far from zero: the sign of a bucket's number is the value's
 WHOSE: Final = ("figure", "host", "db", "entity")
+_HOUR_US: Final = 3_600_000_000
 
 _ROWS: Final = """
 CREATE OR REPLACE TEMP VIEW valued AS SELECT * FROM (
@@ -28,19 +24,19 @@ CREATE OR REPLACE TEMP VIEW valued AS SELECT * FROM (
     FROM "{table}" WHERE {where}
 ) WHERE isfinite(value) AND weight > 0 AND isfinite(weight)
 """
-_HOURS: Final = """
-SELECT host, db, entity, make_timestamp((epoch_us(ts) + 3599999999) // 3600000000 * 3600000000) AS ts,
+_MINUTES: Final = """
+SELECT host, db, entity, make_timestamp((epoch_us(ts) + 59999999) // 60000000 * 60000000) AS ts,
     count(*) AS count, sum(weight) AS weight, sum(value * weight) / sum(weight) AS value,
     min(value) AS low, max(value) AS high, arg_max(value, valued.ts) AS last
 FROM valued GROUP BY ALL
 """
-_DAYS: Final = f"""
-SELECT host, db, entity, date_trunc('day', ts - INTERVAL 1 MICROSECOND) AS ts,
+_BUCKETS: Final = f"""
+SELECT host, db, entity, make_timestamp((epoch_us(ts) + {_HOUR_US - 1}) // {_HOUR_US} * {_HOUR_US}) AS ts,
     CASE WHEN value = 0 THEN 0
         ELSE sign(value) * ({ZERO_AT} + ceil(ln(abs(value)) / {math.log(GROWTH)!r})) END::INTEGER AS bucket,
     count(*) AS count
 FROM valued GROUP BY ALL
-"""  # noqa: S608 - two numbers
+"""  # noqa: S608 - numbers of this file
 
 
 class Summed(Protocol):
@@ -66,12 +62,12 @@ def mark_of(figure: Summed) -> str:
     return hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
 
 
-def hours_and_days(connection: duckdb.DuckDBPyConnection, figure: Summed) -> tuple[pl.DataFrame, pl.DataFrame]:
+def minutes_and_buckets(connection: duckdb.DuckDBPyConnection, figure: Summed) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What a connection's table tells of a figure.
 
     Returns:
-        By `WHOSE` and hour (`ts`, its end): `count` of rows, `weight` (sum), `value` (mean by weight), `low`, `high`,
-        `last`; and by `WHOSE` and day (`ts`, its start): `bucket` and `count`. Hours without rows are not in it.
+        By `WHOSE` and minute (`ts`, its end): `count` of rows, `weight` (sum), `value` (mean by weight), `low`, `high`,
+        `last`; and by `WHOSE` and hour (`ts`, its end): `bucket` and `count`. What has no rows is not in it.
 
     Raises:
         LakeError: it cannot be reckoned.
@@ -88,18 +84,18 @@ def hours_and_days(connection: duckdb.DuckDBPyConnection, figure: Summed) -> tup
     )
     try:
         connection.execute(rows)
-        hours, days = (connection.sql(query).pl() for query in (_HOURS, _DAYS))
+        minutes, buckets = (connection.sql(query).pl() for query in (_MINUTES, _BUCKETS))
     except duckdb.Error as error:
         said = str(error).splitlines()[0]
         raise LakeError(f"figure {figure.name!r}: {said}", "docs/how-to/keep-capacity.md shows the form") from error
     mark = pl.lit(mark_of(figure)).alias("figure")
-    return hours.with_columns(mark), days.with_columns(mark)
+    return minutes.with_columns(mark), buckets.with_columns(mark)
 
 
-def added_hours(rows: pl.DataFrame) -> pl.DataFrame:
-    """Sums of hours with those of the same hour added; of `last` the later row's is kept."""
+def added_sums(rows: pl.DataFrame, by: tuple[str, ...] = ("series",)) -> pl.DataFrame:
+    """Sums with those of the same step added; of `last` the later row's is kept."""
     weight = pl.col("weight")
-    return rows.group_by("series", "ts", maintain_order=True).agg(
+    return rows.group_by(*by, "ts", maintain_order=True).agg(
         pl.col("count").sum(),
         weight.sum(),
         ((pl.col("value") * weight).sum() / weight.sum()).alias("value"),
@@ -109,22 +105,11 @@ def added_hours(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def added_days(rows: pl.DataFrame) -> pl.DataFrame:
-    """Counts of buckets with those of the same day added."""
-    return rows.group_by("series", "ts", "bucket").agg(pl.col("count").sum())
+def added_buckets(rows: pl.DataFrame, by: tuple[str, ...] = ("series",)) -> pl.DataFrame:
+    """Counts of buckets with those of the same step added."""
+    return rows.group_by(*by, "ts", "bucket").agg(pl.col("count").sum())
 
 
-def percentile(buckets: npt.NDArray[np.int32], counts: npt.NDArray[np.uint32], share: float) -> float:
-    """The value below which this share (0 to 1) of what was counted lies; NaN where nothing was.
-
-    >>> round(percentile(np.array([ZERO_AT + 1], np.int32), np.array([5], np.uint32), 0.5), 4)
-    1.0099
-    """
-    if not counts.sum():
-        return math.nan
-    order = np.argsort(buckets)
-    below = np.cumsum(counts[order])
-    bucket = int(buckets[order][np.searchsorted(below, share * below[-1])])
-    if not bucket:
-        return 0.0
-    return math.copysign(2 * GROWTH ** (abs(bucket) - ZERO_AT) / (GROWTH + 1), bucket)
+def ending(every: str) -> pl.Expr:
+    """The end of the step (`1h`, `5m`) in which a moment lies; its own end belongs to it."""
+    return pl.col("ts").dt.offset_by("-1us").dt.truncate(every).dt.offset_by(every)

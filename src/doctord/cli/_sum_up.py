@@ -1,0 +1,43 @@
+"""What the recorder starts to sum up what it sealed: `python -m doctord.cli._sum_up LAKE KEEP_S [FIGURES]`.
+
+It gives way to everything else on the host: nice 19, one thread.
+"""
+
+import logging
+import os
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+from doctord.cli.arguments import Refusal
+
+log = logging.getLogger(__name__)
+
+
+def main(place: str, keep_s: str, figures: str = "") -> int:
+    """Sum up, and let go what was kept for months only; the exit status.
+
+    Args:
+        place: The lake.
+        keep_s: How long minutes are kept.
+        figures: File of figures of the user's own.
+    """
+    os.nice(19)
+    os.environ["POLARS_MAX_THREADS"] = "1"
+    from doctord.cli._rules import figures_of
+    from doctord.lake.query import Lake
+    from doctord.lake.tiers import let_go, renew
+
+    try:
+        lake = Lake(Path(place), threads=1)
+        renew(lake, figures_of(Path(figures) if figures else None))
+        let_go(lake.path, timedelta(seconds=float(keep_s)))
+    except Refusal as refusal:
+        log.warning("%s\nhint: %s", refusal, refusal.hint)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    logging.basicConfig(format="%(asctime)s doctord: %(message)s")
+    sys.exit(main(*sys.argv[1:]))

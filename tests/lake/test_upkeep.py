@@ -1,0 +1,129 @@
+"""Rows are in the sums before they go."""
+
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from doctord.chart.chart import Chart
+from doctord.cli._history import history
+from doctord.cli._rules import own_figures
+from doctord.lake.imports import keep
+from doctord.lake.place import Place
+from doctord.lake.query import Lake
+from doctord.lake.retention import Retention
+from doctord.lake.upkeep import Upkeep
+
+OLD = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(days=40)
+SHORT = Retention(keep=timedelta(days=7))
+
+
+def sum_up(path: Path) -> list[str]:
+    return [sys.executable, "-m", "doctord.cli._sum_up", str(path), "7948800"]
+
+
+def recorded(path: Path, begin: datetime = OLD, used_pct: float = 20.0) -> Path:
+    """A lake of an hour of CPU, a row a minute."""
+    cpu = [
+        {
+            "ts": begin + timedelta(minutes=minute),
+            "interval_s": 60.0,
+            "host": "a",
+            "usr_pct": used_pct,
+            "sys_pct": 0.0,
+        }
+        for minute in range(1, 61)
+    ]
+    keep(path, Chart.from_rows(cpu=cpu).tables)
+    return path
+
+
+def hours(path: Path) -> list[float]:
+    (series,) = history(Lake(path), own_figures(), OLD, OLD + timedelta(hours=2))
+    return series.values.tolist()
+
+
+def rows_of(path: Path) -> list[Path]:
+    return list(path.glob("sealed/*/*/*.parquet"))
+
+
+def test_what_goes_is_summed_up_before(path: Path) -> None:
+    upkeep = Upkeep(SHORT, sum_up(recorded(path)))
+    upkeep(Place(path))
+    assert rows_of(path) == []
+    assert hours(path) == [20.0]
+
+
+def test_an_import_of_old_rows_is_summed_up_before_it_goes(path: Path) -> None:
+    upkeep = Upkeep(SHORT, sum_up(recorded(path)))
+    upkeep(Place(path))
+    recorded(path, OLD + timedelta(hours=1), 30.0)
+    upkeep(Place(path))
+    assert rows_of(path) == []
+    assert hours(path) == [20.0, 30.0]
+
+
+def test_what_cannot_be_summed_up_stays(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    recorded(path)
+    (path / "tiers").write_text("a file where the folder would be\n")
+    with caplog.at_level(logging.WARNING):
+        Upkeep(SHORT, sum_up(path))(Place(path))
+    assert len(rows_of(path)) == 1
+    assert "nothing is deleted" in caplog.text
+
+
+def test_once_a_day_is_enough(path: Path, tmp_path: Path) -> None:
+    recorded(path, datetime.now(UTC) - timedelta(hours=3))
+    count = tmp_path / "count"
+    upkeep = Upkeep(SHORT, ["/bin/sh", "-c", f"echo once >> {count}"])
+    upkeep(Place(path))
+    recorded(path, datetime.now(UTC) - timedelta(hours=2))
+    upkeep(Place(path))
+    assert count.read_text() == "once\n"
+    recorded(path)
+    upkeep(Place(path))
+    assert count.read_text() == "once\nonce\n"
+
+
+def test_an_empty_lake_starts_no_process(path: Path) -> None:
+    Upkeep(SHORT, ["/nonexistent"])(Place(path))
+
+
+@pytest.fixture
+def watchdog() -> Iterator[None]:
+    """End a test that hangs."""
+    timer = threading.Timer(20, os.kill, (os.getpid(), signal.SIGALRM))
+    timer.start()
+    yield
+    timer.cancel()
+
+
+@pytest.mark.usefixtures("watchdog")
+def test_the_end_of_a_recording_does_not_wait_for_it(path: Path) -> None:
+    upkeep = Upkeep(SHORT, ["/bin/sleep", "60"])
+    working = threading.Thread(target=upkeep, args=(Place(recorded(path)),))
+    working.start()
+    time.sleep(0.2)
+    upkeep.stop()
+    working.join()
+    assert len(rows_of(path)) == 1
+
+
+def test_killed_at_any_moment_it_loses_and_doubles_nothing(path: Path) -> None:
+    recorded(path)
+    for delay_s in (0.5, 0.9):
+        upkeep = Upkeep(SHORT, sum_up(path))
+        timer = threading.Timer(delay_s, upkeep.stop)
+        timer.start()
+        upkeep(Place(path))
+        timer.cancel()
+        assert hours(path) == [20.0]
+    Upkeep(SHORT, sum_up(path))(Place(path))
+    assert (rows_of(path), hours(path)) == ([], [20.0])
