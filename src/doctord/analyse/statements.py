@@ -13,7 +13,8 @@ class Statement:
     """One normalised statement over the interval.
 
     `share` is its part of database time, by the server's own timing or by sampled sessions, whichever saw more of it;
-    `cpu` is the part of its time on a CPU (0 to 1). What was not measured is null.
+    `cpu` is the part of its time on a CPU (0 to 1), `blocks_per_call` those read and those found in memory. What was
+    not measured is null.
     """
 
     db: str
@@ -26,6 +27,7 @@ class Statement:
     rows_per_call: float | None
     temp_bytes_per_s: float | None
     read_blocks_per_s: float | None
+    blocks_per_call: float | None
 
 
 def statements(chart: Chart) -> list[Statement]:
@@ -50,6 +52,7 @@ def _timed(chart: Chart) -> pl.DataFrame:
         "rows": "rows_per_s",
         "temp_bytes": "temp_bytes_per_s",
         "read_blocks": "read_blocks_per_s",
+        "hit_blocks": "hit_blocks_per_s",
     }
     return (
         chart.frame("statement")
@@ -76,6 +79,7 @@ def _sampled(chart: Chart) -> pl.DataFrame:
 
 def _statement(row: dict[str, float | None], seconds: float) -> Statement:
     calls = row["calls"]
+    blocks = [one for one in (row["read_blocks"], row["hit_blocks"]) if one is not None]
     return Statement(
         db=str(row["db"]),
         statement_id=str(row["statement_id"]),
@@ -87,4 +91,5 @@ def _statement(row: dict[str, float | None], seconds: float) -> Statement:
         rows_per_call=row["rows"] / calls if row["rows"] is not None and calls else None,
         temp_bytes_per_s=None if row["temp_bytes"] is None else row["temp_bytes"] / seconds,
         read_blocks_per_s=None if row["read_blocks"] is None else row["read_blocks"] / seconds,
+        blocks_per_call=sum(blocks) / calls if blocks and calls else None,
     )

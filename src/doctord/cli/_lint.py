@@ -19,7 +19,8 @@ from doctord.collect.schedule import collect_for
 from doctord.lint import baseline, engine, fix
 from doctord.lint.engine import Examined
 from doctord.lint.remark import Severity
-from doctord.read.source import Told
+from doctord.lint.statement import Statement, statements
+from doctord.read.source import Told, opened
 from doctord.report import lint_document, lint_junit, lint_sarif, lint_terminal
 
 LOOK_S = 2.0  # two samples: settings come with the first, rates with the second
@@ -37,21 +38,41 @@ def chart_of(paths: Sequence[Path], dsns: Sequence[str], measured: Path | None, 
     """
     if paths and dsns:
         raise Refusal("either files or servers", "lint the files first, then the server: --dsn without PATH")
-    charts = [_read.chart_of(paths, Told()) if paths else _of_this_host(dsns)]
+    charts = [_read.chart_of(settings, Told())] if (settings := [one for one in paths if not is_sql(one)]) else []
+    if not paths:
+        charts.append(_of_this_host(dsns))
     if measured:
         charts.append(recorded(measured, since, until, "1d")[0])
     return Chart.joined(charts)
 
 
-def examined_of(chart: Chart, accepting: Path | None) -> Examined:
+def is_sql(path: Path) -> bool:
+    """Whether a file is one of SQL, by its name."""
+    return path.suffix.lower() == ".sql"
+
+
+def statements_of(paths: Sequence[Path]) -> list[Statement]:
+    """The statements with hints of files of SQL.
+
+    Raises:
+        Refusal: a file cannot be read.
+    """
+    found = list[Statement]()
+    for path in filter(is_sql, paths):
+        with opened(path) as source:
+            found += statements(source.content().decode(errors="replace"), str(path))
+    return found
+
+
+def examined_of(chart: Chart, hinted: Sequence[Statement], cpus: int | None, accepting: Path | None) -> Examined:
     """The examination, without what a baseline accepts; what is to be said of the baseline goes to standard error.
 
     Raises:
         Refusal: there was nothing to judge, or the baseline cannot be read.
     """
-    examined = engine.examine(chart)
+    examined = engine.examine(chart, hinted, cpus)
     if not examined.looked_at:
-        raise Refusal("there is no setting in what was read", "doctord read PATH says what each file is")
+        raise Refusal("there is no setting and no hint in what was read", "doctord read PATH says what each file is")
     if accepting is None:
         return examined
     try:

@@ -13,7 +13,7 @@ from doctord.cli.arguments import Refusal, said
 def lint(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="PATH...", help="Configuration files, folders, reports; none: this host, now."),
+        typer.Argument(metavar="PATH...", help="Configuration files, SQL, folders, reports; none: this host, now."),
     ] = None,
     *,
     dsn: Annotated[
@@ -25,6 +25,7 @@ def lint(
     ] = None,
     since: Annotated[str, typer.Option("--from", metavar="MOMENT", help="Start of what the lake is to tell.")] = "-1h",
     until: Annotated[str, typer.Option("--to", metavar="MOMENT", help="End of it.")] = "now",
+    cpus: Annotated[int | None, typer.Option(min=1, help="CPUs of the server, where no file tells.")] = None,
     baseline: Annotated[
         Path | None, typer.Option(metavar="FILE", help="What is accepted, why, and until when (TOML).")
     ] = None,
@@ -50,7 +51,7 @@ def lint(
             raise Refusal("--write needs --fix DIR", "the folder gets the patch, and drop-ins for what is in no file")
         form: _lint.Form = "json" if json else "sarif" if sarif else "junit" if junit else "text"
         chart = _lint.chart_of(paths or (), dsn or (), measured, since, until)
-        examined = _lint.examined_of(chart, baseline)
+        examined = _lint.examined_of(chart, _lint.statements_of(paths or ()), cpus, baseline)
         typer.echo(_lint.printed(examined, form))
         if fix:
             _lint.mend(examined, fix, write=write)

@@ -2,13 +2,14 @@
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from doctord import lint
 from doctord.chart.chart import Chart
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import RULES, Rule
+from doctord.lint.statement import Statement
 from doctord.lint.subject import Subject, subjects
 
 for _package in (_found for _found in pkgutil.iter_modules(lint.__path__, f"{lint.__name__}.") if _found.ispkg):
@@ -36,11 +37,21 @@ class Examined:
         return max((remark.severity for remark in self.remarks), default=None)
 
 
-def examine(chart: Chart) -> Examined:
-    """Examine the settings that a chart holds, for the machine and the workload that it tells of."""
-    found = subjects(chart)
+def examine(chart: Chart, statements: Sequence[Statement] = (), cpus: int | None = None) -> Examined:
+    """Examine settings for the machine and the workload that are known.
+
+    Args:
+        chart: the settings, and what was measured.
+        statements: those of SQL files that have hints.
+        cpus: how many CPUs the machine has, where the user says it.
+    """
+    found = subjects(chart, statements, cpus)
     remarks = [remark for one in found for rule in rules_for(one) for remark in rule.remarks(one)]
-    looked_at = tuple(f"{one.name}: {len(one.rows)} settings of {one.component}" for one in found if one.rows)
+    looked_at = tuple(
+        f"{one.name}: {len(one.rows)} {'hints' if one.statements else f'settings of {one.component}'}"
+        for one in found
+        if one.rows or one.statements
+    )
     checked = dict[str, tuple[str, ...]]()
     for one in found:
         checked[one.name] = (*checked.get(one.name, ()), *(rule.name for rule in rules_for(one)))

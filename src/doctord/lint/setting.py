@@ -39,6 +39,7 @@ class Setting:
         source: What set it; FROM_FILE when the row is a file's, and no running server was asked.
         file: The file that sets it.
         line: The line in it.
+        column: The column, where it matters.
     """
 
     component: str
@@ -50,6 +51,7 @@ class Setting:
     source: str | None = None
     file: str | None = None
     line: int | None = None
+    column: int | None = None
 
     @property
     def is_running(self) -> bool:
@@ -87,7 +89,7 @@ class Setting:
         """File and line; empty where nobody knows."""
         if self.file is None:
             return ""
-        return f"{self.file}:{self.line}" if self.line else self.file
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
 
 
 def factor_of(unit: str | None) -> float:

@@ -13,6 +13,7 @@ from doctord.lint.catalogue import catalogue, version_of
 from doctord.lint.remark import Change, Remark, Severity
 from doctord.lint.rule import Version
 from doctord.lint.setting import NOT_SET, Setting
+from doctord.lint.statement import Statement, hint_setting
 
 VERSIONS = ("server_version", "version")
 
@@ -20,15 +21,17 @@ VERSIONS = ("server_version", "version")
 class Machine:
     """The host that a configuration is for; every figure is null where it is not known."""
 
-    def __init__(self, chart: Chart) -> None:
-        """The machine that a chart tells of."""
+    def __init__(self, chart: Chart, cpus: int | None = None) -> None:
+        """The machine that a chart tells of; `cpus` is what the user says of it."""
         self.case = Case(chart)
+        self._cpus = cpus
         self._memory = chart.frame("memory")
 
     @property
     def cpus(self) -> int | None:
-        """Number of CPUs."""
-        return self.case.cpus or None
+        """Number of CPUs: as the user says, as they were seen, or as lscpu told."""
+        told = self.case.setting("lscpu.CPU(s)")
+        return self._cpus or self.case.cpus or (int(told) if told and told.isdigit() else None)
 
     def memory(self, column: str) -> float | None:
         """The last value of a column of `memory`: `total_bytes`, `huge_pages_total`, `page_tables_bytes`, ..."""
@@ -52,6 +55,7 @@ class Subject:
         rows: All its rows of `setting`, those of one name in the order in which they count.
         machine: What is known of the host.
         others: All subjects of the patient, itself among them.
+        statements: Of a file of SQL, the statements with hints.
     """
 
     component: str
@@ -60,6 +64,7 @@ class Subject:
     rows: tuple[Setting, ...]
     machine: Machine
     others: list["Subject"] = field(default_factory=list, repr=False)
+    statements: tuple[Statement, ...] = ()
 
     @property
     def name(self) -> str:
@@ -162,9 +167,9 @@ class Subject:
         return {one.name: one for one in sorted(self.rows, key=lambda row: row.is_running)}
 
 
-def subjects(chart: Chart) -> list[Subject]:
-    """Everybody whose settings a chart holds; the kernel also where only its memory is known."""
-    machine = Machine(chart)
+def subjects(chart: Chart, statements: Sequence[Statement] = (), cpus: int | None = None) -> list[Subject]:
+    """Everybody whose settings a chart holds (the kernel also where only its memory is known), and each file of SQL."""
+    machine = Machine(chart, cpus)
     frame = chart.frame("setting").filter(pl.col("name").is_not_null() & pl.col("value").is_not_null())
     by_subject: dict[tuple[str, str | None, str | None], list[Setting]] = {}
     for row in frame.sort("ts", maintain_order=True).iter_rows(named=True):
@@ -172,6 +177,10 @@ def subjects(chart: Chart) -> list[Subject]:
     if not any(component == "kernel" for component, _, _ in by_subject) and machine.memory_bytes:
         by_subject["kernel", None, chart.frame("memory")["host"][0]] = []
     found = [Subject(name, db, host, tuple(rows), machine) for (name, db, host), rows in by_subject.items()]
+    for file in dict.fromkeys(statement.file for statement in statements):
+        held = tuple(one for one in statements if one.file == file)
+        hints = tuple(hint_setting(one, hint) for one in held for hint in one.hints)
+        found.append(Subject("sql", file, None, hints, machine, statements=held))
     for one in found:
         one.others = [other for other in found if other.host == one.host or None in (other.host, one.host)]
     return found

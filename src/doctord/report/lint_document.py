@@ -25,5 +25,5 @@ def _remark(remark: Remark) -> dict[str, Any]:
 
 
 def _setting(setting: Setting) -> dict[str, Any]:
-    names = ("component", "db", "instance", "name", "value", "unit", "source", "file", "line")
+    names = ("component", "db", "instance", "name", "value", "unit", "source", "file", "line", "column")
     return {name: getattr(setting, name) for name in names}

@@ -63,7 +63,8 @@ def _locations(remark: Remark) -> list[dict[str, Any]]:
         if setting.file:
             physical: dict[str, Any] = {"artifactLocation": {"uri": quote(PurePath(setting.file).as_posix())}}
             if setting.line:
-                physical["region"] = {"startLine": setting.line}
+                column = {"startColumn": setting.column} if setting.column else {}
+                physical["region"] = {"startLine": setting.line, **column}
             location["physicalLocation"] = physical
         found.append(location)
     return found

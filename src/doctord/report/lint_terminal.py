@@ -49,7 +49,8 @@ def _remark(number: int, remark: Remark, width: int) -> Iterator[Text]:
         yield from hanging("   ?       ", clean(f"{unseen.what}: {unseen.why}. {unseen.grant}"), width)
     for setting in remark.settings:
         if setting.where:
-            yield from hanging("   At      ", clean(f"{setting.where}: {setting.name} = {setting.value}"), width)
+            told = setting.name if setting.name == setting.value else f"{setting.name} = {setting.value}"
+            yield from hanging("   At      ", clean(f"{setting.where}: {told}"), width)
     for change in remark.changes:
         yield from hanging("   Change  ", clean(_change(change)), width)
     yield from hanging("   Fix     ", clean(remark.fix), width)
