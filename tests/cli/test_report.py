@@ -1,15 +1,24 @@
+import csv
+import io
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from typer.testing import CliRunner
 
+from cli.test_forecast import MAPPING, THRESHOLDS
 from doctord.chart.rows import micros, rows
+from doctord.cli import app, load
 from doctord.lake.writer import LakeWriter
+from latency_files import CASEBOOK, sample
 from report import charts
 from report.examples import SINCE, UNTIL
+
+load()
 
 INTERVAL = ("--from", "2026-11-20T22:00:00Z", "--to", "2026-11-20T22:00:30Z")
 
@@ -74,3 +83,97 @@ def test_no_lake_is_said(tmp_path: Path) -> None:
     result = report(tmp_path / "none")
     assert result.returncode == 2
     assert "hint: record one" in result.stderr
+
+
+# What runs out.
+
+
+@dataclass(frozen=True)
+class Tablespaces:
+    """The casebook's four days of tablespaces."""
+
+    mapping: Path
+    thresholds: Path
+
+    def report(self, *options: str | Path) -> tuple[int, str, str]:
+        given = ("--capacity", self.mapping, "--thresholds", self.thresholds, "--within", "30d")
+        output = () if "-o" in options else ("-o", self.mapping.with_name("report.html"))
+        return self.run("report", *given, *output, *options)
+
+    def run(self, *arguments: str | Path) -> tuple[int, str, str]:
+        outcome = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        return outcome.exit_code, outcome.stdout, outcome.stderr
+
+
+@pytest.fixture
+def tablespaces(tmp_path: Path) -> Tablespaces:
+    (tmp_path / "tablespace_daily.csv").write_bytes(sample(CASEBOOK / "capacity/tablespace_daily.csv").read_bytes())
+    (tmp_path / "mapping.toml").write_text(MAPPING)
+    (tmp_path / "thresholds.toml").write_text(THRESHOLDS)
+    return Tablespaces(tmp_path / "mapping.toml", tmp_path / "thresholds.toml")
+
+
+def test_capacity_of_files_is_a_page_and_a_verdict(tablespaces: Tablespaces, tmp_path: Path) -> None:
+    page = tmp_path / "capacity.html"
+    status, out, _ = tablespaces.report("-o", page)
+    assert status == 1
+    assert out == f"1 limit within 30 d: space left (oracle:DW, Tablespace2), about 2008-08-08\n{page}\n"
+    assert "Add a data file." in page.read_text()
+
+
+def test_capacity_as_one_json_document(tablespaces: Tablespaces) -> None:
+    status, out, _ = tablespaces.report("--json")
+    document = json.loads(out)
+    assert status == 1
+    assert document["counts"] == {"date": 1, "perhaps": 2}
+    first = document["items"][0]
+    assert (first["entity"], first["date"][:10], first["begin_by"][:10]) == ("Tablespace2", "2008-08-08", "2008-08-05")
+
+
+def test_capacity_as_a_table(tablespaces: Tablespaces) -> None:
+    _, out, _ = tablespaces.report("--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [row["verdict"] for row in rows] == ["date", "perhaps", "perhaps"]
+    assert (rows[0]["owner"], rows[0]["lead_days"]) == ("dba", "3.0")
+
+
+def test_capacity_with_a_what_if(tablespaces: Tablespaces) -> None:
+    _, out, _ = tablespaces.report("--add", "20GB to Tablespace3", "--json")
+    document = json.loads(out)
+    assert document["changes"] == ["20GB to Tablespace3"]
+    assert document["counts"]["date"] == 2
+
+
+def test_capacity_of_a_lake(tablespaces: Tablespaces, tmp_path: Path) -> None:
+    tablespaces.run("read", tablespaces.mapping, "--lake", tmp_path / "lake")
+    status, out, _ = tablespaces.run(
+        *("report", "--capacity", "--lake", tmp_path / "lake", "--thresholds", tablespaces.thresholds),
+        *("--within", "30d", "--json", "-o", tmp_path / "report.html"),
+    )
+    assert status == 1
+    assert json.loads(out)["items"][0]["entity"] == "Tablespace2"
+
+
+def test_capacity_of_nothing_that_has_a_threshold(tablespaces: Tablespaces, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    status, out, _ = tablespaces.run("report", "--capacity", tablespaces.mapping, "-o", page)
+    assert status == 2
+    assert out.startswith("No verdict: nothing was measured that a threshold speaks of\n")
+    assert "Measured, without a threshold" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--capacity", "--from", "-1h"), "--capacity looks at all that is kept"),
+        (("--capacity", "--json", "--csv"), "either --json or --csv"),
+        (("--csv",), "give --capacity as well"),
+        (("--capacity", "--lake", "some"), "either files or a lake"),
+        (("--capacity", "-o", "/no/such/folder/report.html"), "No such file or directory"),
+    ],
+)
+def test_options_that_do_not_go_together(tablespaces: Tablespaces, options: tuple[str, ...], message: str) -> None:
+    status, _, err = tablespaces.run("report", tablespaces.mapping, *options)
+    assert status == 2
+    assert message in err
+    assert "hint: " in err

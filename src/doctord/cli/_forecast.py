@@ -7,9 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 
 from doctord.analyse.capacity import alert
+from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.outlook import Item, outlook
 from doctord.analyse.capacity.pace import at_its_pace, series_at_pace
 from doctord.analyse.capacity.series import HOUR_S, Series
+from doctord.analyse.capacity.threshold import Rules
 from doctord.analyse.capacity.whatif import Change
 from doctord.cli._history import history, renewed
 from doctord.cli._read import chart_of
@@ -55,17 +57,28 @@ def items(
         Refusal: nothing was measured, or the libraries that forecast are not installed.
     """
     rules = rules_of(file)
-    figures = rules.figures_used()
+    return foreseen(histories(paths, told, lake, rules.figures_used()), rules, horizon_s, changes)
+
+
+def histories(paths: Sequence[Path], told: Told, lake: Path | None, figures: Sequence[Figure]) -> list[Series]:
+    """Figures over the time that files tell of, or over the last years of a lake."""
     if paths:
-        histories: list[Series] = list(series_at_pace(chart_of(paths, told), figures, HOUR_S))
-    else:
-        place = Lake(lake or default_lake())
-        renewed(place, figures)
-        last = until_of(place, figures)
-        hours = history(place, figures, last - LOOKED_BACK, last) if last else []
-        histories = [at_its_pace(series) for series in hours]
+        return list(series_at_pace(chart_of(paths, told), figures, HOUR_S))
+    place = Lake(lake or default_lake())
+    renewed(place, figures)
+    last = until_of(place, figures)
+    hours = history(place, figures, last - LOOKED_BACK, last) if last else []
+    return [at_its_pace(series) for series in hours]
+
+
+def foreseen(measured: Sequence[Series], rules: Rules, horizon_s: float, changes: Sequence[Change]) -> list[Item]:
+    """The thresholds held against where the figures go.
+
+    Raises:
+        Refusal: the libraries that forecast are not installed.
+    """
     try:
-        return outlook(histories, rules.thresholds, horizon_s, changes)
+        return outlook(measured, rules.thresholds, horizon_s, changes)
     except ModuleNotFoundError as error:
         raise Refusal(f"forecasts need {error.name}, which is not installed", HINT_EXTRA) from error
 

@@ -2,7 +2,7 @@
 
 import json as json_text
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,11 +12,13 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from doctord.analyse.vitals import NEEDS
+from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
 from doctord.cli.arguments import Refusal, parse_duration, parse_moment
 from doctord.diagnose.finding import Diagnosis
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
+from doctord.read.source import Told
 from doctord.report import document, terminal
 
 
@@ -39,6 +41,17 @@ def recorded(place: Path | None, since: str, until: str, past_length: str) -> tu
         held = f"the lake holds {span[0]:%F %T} to {span[1]:%F %T} UTC" if span else "record first: doctord record"
         raise Refusal(f"nothing was recorded from {start:%F %T} to {end:%F %T} UTC", held)
     return chart, past(lake, start, past_length)
+
+
+def examined(
+    paths: Sequence[Path] | None, told: Told, lake: Path | None, since: str | None, until: str | None, past: str
+) -> tuple[Chart, Chart, Trace | None]:
+    """What files tell of a time, or else a lake; what vital signs need of the time before; the call trace they are."""
+    if not paths:
+        return *recorded(lake, since or "-1h", until or "now", past), None
+    from doctord.cli import _read
+
+    return *_read.examined(paths, told, since, until, past), _read.trace_of(paths)
 
 
 @contextmanager

@@ -13,8 +13,11 @@ from doctord.durations import parse_duration
 from doctord.errors import Refusal
 
 __all__ = [
+    "Addition",
     "Day",
+    "Event",
     "Every",
+    "Growth",
     "LakeDir",
     "Paths",
     "Refusal",
@@ -41,6 +44,15 @@ Every = Annotated[
 ]
 Unit = Annotated[
     str | None, typer.Option(metavar="TIME", help="What 1 stands for in latencies without a unit: 1us, 10ms.")
+]
+Growth = Annotated[
+    str | None, typer.Option(metavar="PERCENT", help="What if there were so much more from now on: 20%.")
+]
+Event = Annotated[
+    list[str] | None, typer.Option(metavar="'DATE PERCENT'", help="What if, from then on: '2027-01-01 +30%'.")
+]
+Addition = Annotated[
+    list[str] | None, typer.Option(metavar="'SIZE to NAME'", help="What if space is taken: '40GB to users'.")
 ]
 
 

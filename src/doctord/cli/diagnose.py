@@ -33,15 +33,10 @@ def diagnose(
     """
     with said():
         from doctord.cli import _read
-        from doctord.cli._verdict import conclude, recorded
+        from doctord.cli._verdict import conclude, examined
         from doctord.diagnose import engine
 
         one_source(paths, lake)
-        if paths:
-            told = _read.told(zone, day, every, unit)
-            chart, earlier = _read.examined(paths, told, since, until, past)
-            trace = _read.trace_of(paths)
-        else:
-            trace = None
-            chart, earlier = recorded(lake, since or "-1h", until or "now", past)
+        told = _read.told(zone, day, every, unit)
+        chart, earlier, trace = examined(paths, told, lake, since, until, past)
         conclude(engine.diagnose(chart, earlier, trace), chart, report=report, json=json)

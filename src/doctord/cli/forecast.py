@@ -6,7 +6,20 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import Day, Every, LakeDir, Paths, Unit, Zone, one_source, parse_duration, said
+from doctord.cli.arguments import (
+    Addition,
+    Day,
+    Event,
+    Every,
+    Growth,
+    LakeDir,
+    Paths,
+    Unit,
+    Zone,
+    one_source,
+    parse_duration,
+    said,
+)
 from doctord.cli.thresholds import Alert
 
 
@@ -19,15 +32,9 @@ def forecast(
         Path | None, typer.Option(metavar="FILE", help="Thresholds, in TOML (default: Doctor D's own).")
     ] = None,
     horizon: Annotated[str, typer.Option(metavar="TIME", help="How far to look.")] = "90d",
-    growth: Annotated[
-        str | None, typer.Option(metavar="PERCENT", help="What if there were so much more from now on: 20%.")
-    ] = None,
-    event: Annotated[
-        list[str] | None, typer.Option(metavar="'DATE PERCENT'", help="What if, from then on: '2027-01-01 +30%'.")
-    ] = None,
-    add: Annotated[
-        list[str] | None, typer.Option(metavar="'SIZE to NAME'", help="What if space is taken: '40GB to users'.")
-    ] = None,
+    growth: Growth = None,
+    event: Event = None,
+    add: Addition = None,
     zone: Zone = None,
     day: Day = None,
     every: Every = None,

@@ -1,4 +1,4 @@
-"""`doctord report`: a recorded interval, examined, as one HTML file."""
+"""`doctord report`: a time examined, or what runs out, as one HTML file."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,29 +6,79 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import LakeDir, said
+from doctord.cli.arguments import (
+    Addition,
+    Day,
+    Event,
+    Every,
+    Growth,
+    LakeDir,
+    Paths,
+    Refusal,
+    Unit,
+    Zone,
+    one_source,
+    parse_duration,
+    said,
+)
 
 
 @app.command()
 def report(
+    paths: Paths = None,
+    *,
     lake: LakeDir = None,
-    since: Annotated[str, typer.Option("--from", metavar="MOMENT", help="Start: 2026-11-20T10:00Z, or -1h.")] = "-1h",
-    until: Annotated[str, typer.Option("--to", metavar="MOMENT", help="End, likewise.")] = "now",
+    since: Annotated[
+        str | None,
+        typer.Option("--from", metavar="MOMENT", help="Start: 2026-11-20T10:00Z; of a lake -1h if not said."),
+    ] = None,
+    until: Annotated[str | None, typer.Option("--to", metavar="MOMENT", help="End, likewise; else now.")] = None,
     past: Annotated[str, typer.Option(metavar="TIME", help="How far back to look for what is usual.")] = "1d",
+    capacity: Annotated[bool, typer.Option("--capacity", help="Report what will be violated, and the plans.")] = False,
+    within: Annotated[str, typer.Option(metavar="TIME", help="Capacity: how far to look ahead.")] = "90d",
+    thresholds: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Capacity: thresholds, in TOML (default: Doctor D's own).")
+    ] = None,
+    growth: Growth = None,
+    event: Event = None,
+    add: Addition = None,
+    zone: Zone = None,
+    day: Day = None,
+    every: Every = None,
+    unit: Unit = None,
     file: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")] = Path("report.html"),
-    json: Annotated[bool, typer.Option("--json", help="Print the diagnosis as one JSON document.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Capacity: print a table for spreadsheets.")] = False,
 ) -> None:
-    """Write a report on a recorded interval.
+    """Write a report: one HTML file, readable offline.
 
-    One HTML file, readable offline: verdict, findings, plots of the evidence.
+    On a time that was recorded, or that files tell of: verdict, findings, plots of the evidence. With --capacity on all
+    that is kept: what will be violated, when, the plans against it, and what that rests on.
     """
     with said():
-        from doctord.cli._verdict import json_of, recorded, write_report
+        from doctord.cli import _read
+
+        one_source(paths, lake)
+        told = _read.told(zone, day, every, unit)
+        if capacity:
+            from doctord.cli import _capacity, _forecast
+
+            if since or until:
+                raise Refusal("--capacity looks at all that is kept", "leave --from and --to out")
+            if json and csv:
+                raise Refusal("either --json or --csv", "give one of them: only one document is printed")
+            changes = _forecast.changes(growth, event or [], add or [])
+            asked = _capacity.Asked(paths or [], told, lake, thresholds, parse_duration(within), changes)
+            raise typer.Exit(_capacity.report(asked, file, json=json, csv=csv))
+
+        from doctord.cli._verdict import examined, json_of, write_report
         from doctord.diagnose import engine
         from doctord.report import wording
 
-        chart, earlier = recorded(lake, since, until, past)
-        diagnosis = engine.diagnose(chart, earlier)
+        if csv or thresholds or growth or event or add:
+            raise Refusal("--csv, --thresholds and what-ifs are for reports on capacity", "give --capacity as well")
+        chart, earlier, trace = examined(paths, told, lake, since, until, past)
+        diagnosis = engine.diagnose(chart, earlier, trace)
         write_report(file, diagnosis, chart)
         typer.echo(json_of(diagnosis) if json else f"{wording.clean(wording.verdict(diagnosis))}\n{file}")
         raise typer.Exit(0 if diagnosis.healthy else 1)

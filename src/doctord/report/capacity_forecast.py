@@ -19,11 +19,12 @@ def document_of(items: Sequence[Item], horizon_s: float, changes: Sequence[str])
         "schema_version": 1,
         "horizon_s": horizon_s,
         "changes": list(changes),
-        "items": [_item(item) for item in items],
+        "items": [item_of(item) for item in items],
     }
 
 
-def _item(item: Item) -> dict[str, Any]:
+def item_of(item: Item) -> dict[str, Any]:
+    """One item of the document."""
     threshold, series, path, when = item.threshold, item.series, item.forecast, item.when
     return {
         "threshold": threshold.name,

@@ -38,6 +38,7 @@ class Threshold:
         by_hour: A limit for each hour of the week, Monday 00:00 UTC first; empty: one limit always.
         reason: Why the limit is that.
         source: Who says so.
+        damage: Whether a violation `stops` work or `slows` it; empty: as its component does.
         plan: What to do when it is violated, decided while all is well.
     """
 
@@ -52,6 +53,7 @@ class Threshold:
     by_hour: tuple[float, ...] = ()
     reason: str = ""
     source: str = ""
+    damage: Literal["", "stops", "slows"] = ""
     plan: Plan = NO_PLAN
 
     def concerns(self, series: Series) -> bool:
@@ -123,6 +125,8 @@ def _threshold(given: Mapping[str, Any], figures: Mapping[str, Figure], file: st
     worse = given.get("worse", "below" if figures[given["figure"]].worse == "low" else "above")
     if worse not in ("above", "below"):
         raise Refusal(f"{where}: worse is {worse!r}", "it is above or below")
+    if given.get("damage", "") not in ("", "stops", "slows"):
+        raise Refusal(f"{where}: damage is {given['damage']!r}", "it is stops or slows")
     by_hour = _by_hour(given.get("by_hour", []), where)
     lenient = (max if worse == "above" else min)(by_hour) if by_hour else None
     rest = {key: value for key, value in given.items() if key not in ("hold", "worse", "plan", "by_hour", "limit")}

@@ -1,0 +1,66 @@
+"""What `doctord report --capacity` does: histories, forecasts, their order, and the three forms of the report."""
+
+import json as json_text
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from doctord.analyse.capacity.agenda import Agenda, agenda
+from doctord.analyse.capacity.whatif import Change
+from doctord.cli import _forecast
+from doctord.cli._rules import rules_of
+from doctord.cli.arguments import Refusal
+from doctord.read.source import Told
+from doctord.report import capacity_html, capacity_report
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be reported: from files or a lake, held against thresholds, so far ahead, with what-ifs."""
+
+    paths: Sequence[Path]
+    told: Told
+    lake: Path | None
+    thresholds: Path | None
+    within_s: float
+    changes: Sequence[Change]
+
+
+def report(asked: Asked, file: Path, *, json: bool, csv: bool) -> int:
+    """Write the page, and print the verdict, or the JSON or CSV form; the exit status."""
+    found = _found(asked)
+    document = capacity_report.document_of(found, asked.within_s, [change.text for change in asked.changes])
+    _write(file, capacity_html.render(found, document, datetime.now(UTC)))
+    if json:
+        typer.echo(json_text.dumps(document, indent=2, ensure_ascii=False))
+    elif csv:
+        typer.echo(capacity_report.csv_of(document), nl=False)
+    else:
+        typer.echo(f"{capacity_report.verdict(document)}\n{file}")
+    return status(document)
+
+
+def status(document: dict[str, Any]) -> int:
+    """0 when nothing is or will be violated, 1 when something is, 2 when nothing can be told."""
+    known = document["counts"].keys()
+    if known & {"violated", "date"}:
+        return 1
+    return 0 if known & {"perhaps", "not within the horizon"} else 2
+
+
+def _found(asked: Asked) -> Agenda:
+    rules = rules_of(asked.thresholds)
+    measured = _forecast.histories(asked.paths, asked.told, asked.lake, list(rules.figures.values()))
+    items = _forecast.foreseen(measured, rules, asked.within_s, asked.changes)
+    return agenda(items, measured, rules.thresholds)
+
+
+def _write(file: Path, page: str) -> None:
+    try:
+        file.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise Refusal(f"{file}: {error.strerror}", "name a file that you may write") from error

@@ -1,0 +1,135 @@
+"""What the capacity report says in sentences: when, by when to begin, what it rests on."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from doctord.report.quantity import quantity
+from doctord.report.wording import duration, percent
+
+Item = Mapping[str, Any]
+DAY_S = 86_400
+LITTLE = 0.005  # of the limit in a month: less is no growth worth a word
+
+
+def when(item: Item, now: datetime) -> str:
+    """When the limit is passed, in a few words."""
+    if item["verdict"] == "violated":
+        since = item["violated_since"]
+        longer = " or longer" if since and since == item["history"]["since"] else ""
+        return f"violated for {_days(moment(since), now)}{longer}" if since else "violated now"
+    if item["verdict"] == "date":
+        return f"{item['date'][:10]}, {_until(item['date'], now)}"
+    if item["verdict"] == "perhaps":
+        return f"perhaps from {item['earliest'][:10]}"
+    return str(item["verdict"])
+
+
+def while_within(item: Item) -> str:
+    """What to say of a violated figure whose newest value alone is good again."""
+    is_good = item["newest"] <= item["limit"] if item["worse"] == "above" else item["newest"] >= item["limit"]
+    return "; most of its last values were beyond it" if item["verdict"] == "violated" and is_good else ""
+
+
+def between(item: Item) -> str:
+    """The interval of the date."""
+    earliest = item["earliest"] or item["date"]
+    if earliest is None:
+        return ""
+    return f"{earliest[:10]} to {item['latest'][:10]}" if item["latest"] else f"{earliest[:10]} or later"
+
+
+def begin(item: Item, now: datetime) -> str:
+    """By when to begin with the plan."""
+    plan = item["plan"]
+    if item["verdict"] == "violated":
+        return "now"
+    if plan is None or plan["lead_s"] is None or not item["begin_by"]:
+        return ""
+    by = str(item["begin_by"])[:10]
+    if not item["is_late"]:
+        return by
+    return f"now: {by} was {_days(moment(item['begin_by']), now)} ago"
+
+
+def too_late(item: Item, now: datetime) -> str:
+    """How much too late the plan comes, even if it begins now; empty where it does not."""
+    plan = item["plan"]
+    if plan is None or plan["lead_s"] is None or not item["is_late"]:
+        return ""
+    takes = duration(plan["lead_s"])
+    if item["verdict"] == "violated":
+        return f"It is too late to prevent it: the plan takes {takes}."
+    over_s = plan["lead_s"] - (moment(item["date"]) - now).total_seconds()
+    return f"It is too late to begin in time: the plan takes {takes}, and helps {duration(over_s)} after the date."
+
+
+def growth(item: Item) -> str:
+    """How fast the figure goes where it goes."""
+    per_day, limit = item["growth_per_day"], abs(item["limit"]) or abs(item["newest"])
+    if per_day is None or abs(per_day) * 30 < LITTLE * limit:
+        return "hardly any"
+    sign = "+" if per_day > 0 else "\u2212"
+    return f"{sign}{quantity(abs(per_day), item['unit'])} a day"
+
+
+def damage(item: Item) -> str:
+    """What a violation does."""
+    does = "work stops or fails" if item["damage"] == "stops" else "work takes longer"
+    share = item["share_of_time"]
+    return does if share is None else f"{does}: {percent(share)} of database time"
+
+
+def evidence(item: Item) -> Iterator[tuple[str, str]]:
+    """What the forecast rests on: a word and a sentence each."""
+    yield "History", _history(item["history"])
+    yield from _model(item)
+    changes = [("level shift", item["change_points"]), ("outlier", item["outliers"])]
+    found = [f"{len(at)} {what}{'' if len(at) == 1 else 's'}, last {max(at)[:10]}" for what, at in changes if at]
+    if found:
+        yield "Changes", f"{'; '.join(found)}."
+    for note in item["notes"]:
+        yield "Note", f"{note[:1].upper()}{note[1:]}."
+    if item["reason"]:
+        yield "Limit", item["reason"]
+    if item["source"]:
+        yield "Source", item["source"]
+
+
+def _history(history: Mapping[str, Any]) -> str:
+    since, until = moment(history["since"]), moment(history["until"])
+    length, step = duration((until - since).total_seconds()), duration(history["step_s"])
+    gaps = history["longest_gap_s"]
+    holes = f"{percent(history['measured'])} of it measured, longest gap {duration(gaps)}" if gaps else "without a gap"
+    return f"{length} to {until:%Y-%m-%d %H:%M}, a value every {step}, {holes}."
+
+
+def _model(item: Item) -> Iterator[tuple[str, str]]:
+    if not item["model"]:
+        return
+    tested = item["backtest"]
+    if tested["error"] is None:
+        yield "Model", f"{item['model']}, without a backtest: the history is too short for one, or never changes."
+        return
+    unit = item["unit"]
+    error, naive = quantity(tested["error"], unit), quantity(tested["naive_error"], unit)
+    beside = f"seasonal naive's {naive}" if tested["naive_error"] is not None else "no seasonal naive to compare with"
+    model = "" if item["model"] == "seasonal naive" else f", {beside}"
+    yield "Model", f"{item['model']}: mean error {error} on parts of the history that it had not seen{model}."
+    if tested["covered"] is not None:
+        yield "Interval", f"made to hold 95 % of what comes; it held {percent(tested['covered'])} in that test."
+
+
+def moment(text: str) -> datetime:
+    """A moment of the document."""
+    return datetime.fromisoformat(text)
+
+
+def _until(text: str, now: datetime) -> str:
+    later = moment(text) > now
+    return f"in {_days(now, moment(text))}" if later else f"{_days(moment(text), now)} ago"
+
+
+def _days(since: datetime, until: datetime) -> str:
+    seconds = (until - since).total_seconds()
+    return f"{round(seconds / DAY_S)} d" if seconds >= 3 * DAY_S else duration(max(seconds, 60))
