@@ -16,7 +16,8 @@ from doctord.analyse.capacity.forecast.result import untold
 from doctord.analyse.capacity.outlook import Item
 from doctord.analyse.capacity.plan import Plan
 from doctord.analyse.capacity.series import DAY_S, Series, Whose
-from doctord.analyse.capacity.threshold import Threshold, builtin
+from doctord.analyse.capacity.threshold import Threshold
+from doctord.cli._rules import own_rules
 from histories import NAN, history
 from report.examples import HOSTILE
 
@@ -36,7 +37,7 @@ SPACE = Threshold(
 )
 READS = Threshold("single-block reads are slow", "wait_ms", 10.0, entity="*sequential read")
 REDO = Threshold("redo too much", "redo_bytes_per_s", 1e7, plan=Plan("Ask for a larger link.", "network", 30.0 * DAY_S))
-THRESHOLDS = (*(one for one in builtin().thresholds if one.figure != "wait_ms"), SPACE, READS, REDO)
+THRESHOLDS = (*(one for one in own_rules().thresholds if one.figure != "wait_ms"), SPACE, READS, REDO)
 
 Numbers = npt.NDArray[np.float64]
 
