@@ -1,8 +1,7 @@
 import pytest
 
-from doctord.lint import catalogue
+from doctord.lint import subject
 from doctord.lint.catalogue import Known
-from doctord.lint.common import contradictions
 from doctord.lint.remark import Severity
 from settings_charts import GIB, HOST, chart, machine, remarks
 
@@ -26,8 +25,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
     held["vacuum_defer_cleanup_age"] = Known(
         "vacuum_defer_cleanup_age", "int", None, None, 0, 1e6, (), "reload", None, (16,), "hot_standby_feedback"
     )
-    for module in (catalogue, contradictions):
-        monkeypatch.setattr(module, "catalogue", lambda component: held if component == "postgresql" else {})
+    monkeypatch.setattr(subject, "catalogue", lambda component: held if component == "postgresql" else {})
 
 
 def files(*lines: tuple[str, str]) -> dict[str, object]:

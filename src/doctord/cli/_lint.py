@@ -14,6 +14,7 @@ from doctord.chart.chart import Chart
 from doctord.cli import _read
 from doctord.cli._verdict import recorded
 from doctord.cli.arguments import Refusal
+from doctord.collect import mysql
 from doctord.collect.patient import Patient
 from doctord.collect.schedule import collect_for
 from doctord.lint import baseline, engine, fix
@@ -158,4 +159,8 @@ def _text(file: Path) -> str | None:
 
 
 def _of_this_host(dsns: Sequence[str]) -> Chart:
-    return Chart.from_batches(collect_for(Patient(databases=True, dsns=dsns).collectors(), LOOK_S))
+    of_mysql = [dsn for dsn in dsns if dsn.startswith(mysql.SCHEMES)]
+    others = [dsn for dsn in dsns if dsn not in of_mysql]
+    patient = Patient(databases=bool(others) or not dsns, dsns=others)
+    collectors = [*patient.collectors(), *mysql.collectors(of_mysql if dsns else None)]
+    return Chart.from_batches(collect_for(collectors, LOOK_S))

@@ -3,16 +3,21 @@
 `catalogues/COMPONENT.csv` has one line for each: name, kind (bool, int, real, size, time, enum, string), unit of a bare
 number, default, least, most, choices (blank-separated), needs (`reload`, `restart`, `session`), since and until
 (version with the first that has it, and the first that does not), and a note on what replaced it. Empty: not known.
+
+MySQL and MariaDB share the component `mysql` and many names, but neither versions nor defaults: each has a list of its
+own, and where nobody says which of the two it is, what both lists agree on counts.
 """
 
 import csv
 import difflib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from importlib.resources import files
 
 from doctord.lint.rule import Version
 
+MYSQL, MARIADB, EITHER = "mysql", "mariadb", "mysql or mariadb"
 ALIKE = 0.75  # difflib's ratio from which a name counts as a slip of another
 
 
@@ -39,18 +44,34 @@ class Known:
         return (self.since is None or version >= self.since) and (self.until is None or version < self.until)
 
 
+def list_of(component: str, version: str | None) -> str:
+    """Name of the list that holds for a component; MariaDB tells itself from MySQL in its version.
+
+    >>> list_of("mysql", "10.11.19-MariaDB"), list_of("mysql", "8.0.36"), list_of("mysql", None)
+    ('mariadb', 'mysql', 'mysql or mariadb')
+    """
+    if component != MYSQL:
+        return component
+    if version is None:
+        return EITHER
+    return MARIADB if MARIADB in version.lower() else MYSQL
+
+
 @lru_cache
 def catalogue(component: str) -> dict[str, Known]:
-    """What a component knows, by name; empty where there is no list."""
+    """What a component (a list: see `list_of`) knows, by name; empty where there is no list."""
+    if component == EITHER:
+        mine, other = catalogue(MYSQL), catalogue(MARIADB)
+        return {**mine, **other, **{name: _agreed(mine[name], other[name]) for name in mine.keys() & other.keys()}}
     listed = files("doctord.lint.catalogues").joinpath(f"{component}.csv")
     if not listed.is_file():
         return {}
     return {row["name"]: _known(row) for row in csv.DictReader(listed.read_text(encoding="utf-8").splitlines())}
 
 
-def nearest(component: str, name: str, version: Version | None = None) -> str | None:
+def nearest(listed: Mapping[str, Known], name: str, version: Version | None = None) -> str | None:
     """The known name that a misspelt one is most like; null where none is near."""
-    names = [known.name for known in catalogue(component).values() if known.is_in(version)]
+    names = [known.name for known in listed.values() if known.is_in(version)]
     return next(iter(difflib.get_close_matches(name, names, 1, ALIKE)), None)
 
 
@@ -69,6 +90,15 @@ def version_of(text: str) -> Version | None:
         if digits != part:
             break
     return tuple(numbers) or None
+
+
+def _agreed(one: Known, other: Known) -> Known:
+    """What two lists agree on; where they do not, nothing is known."""
+    empty = Known(
+        one.name, one.kind if one.kind == other.kind else "", None, None, None, None, (), None, None, None, ""
+    )
+    names = [field.name for field in fields(Known) if getattr(one, field.name) == getattr(other, field.name)]
+    return replace(empty, **{name: getattr(one, name) for name in names})
 
 
 def _known(row: dict[str, str]) -> Known:

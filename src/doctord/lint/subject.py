@@ -9,7 +9,7 @@ import polars as pl
 from doctord.chart.chart import Chart
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence, Unseen
-from doctord.lint.catalogue import catalogue, version_of
+from doctord.lint.catalogue import Known, catalogue, list_of, version_of
 from doctord.lint.remark import Change, Remark, Severity
 from doctord.lint.rule import Version
 from doctord.lint.setting import NOT_SET, Setting
@@ -84,7 +84,21 @@ class Subject:
     @cached_property
     def version(self) -> Version | None:
         """Its version; null where nobody says it."""
-        return next((version_of(one.value) for name in VERSIONS if (one := self._last.get(name))), None)
+        return version_of(self._version) if self._version else None
+
+    @cached_property
+    def listed(self) -> str:
+        """Name of the list of settings that holds for it: its component, of which MySQL's has two (see `list_of`)."""
+        return list_of(self.component, self._version)
+
+    @property
+    def known(self) -> dict[str, Known]:
+        """The settings that it could have, by name; empty where there is no list."""
+        return catalogue(self.listed)
+
+    @property
+    def _version(self) -> str | None:
+        return next((one.value for name in VERSIONS if (one := self._last.get(name))), None)
 
     def get(self, name: str) -> Setting | None:
         """The setting in force: as a running server says, else as the files do, else its default.
@@ -93,7 +107,7 @@ class Subject:
         """
         if (found := self._last.get(name)) is not None:
             return found
-        known = catalogue(self.component).get(name)
+        known = self.known.get(name)
         if self.is_running or known is None or known.default is None or not known.is_in(self.version):
             return None
         return Setting(self.component, self.db, None, name, known.default, known.unit, NOT_SET)
@@ -158,7 +172,7 @@ class Subject:
 
     def change(self, name: str, value: str | None, needs: str = "") -> Change:
         """A change of one of its settings; what that needs is as the catalogue has it, if not said."""
-        known = catalogue(self.component).get(name)
+        known = self.known.get(name)
         return Change(self.component, name, value, needs or (known.needs if known and known.needs else "restart"))
 
     @cached_property
@@ -176,6 +190,7 @@ def subjects(chart: Chart, statements: Sequence[Statement] = (), cpus: int | Non
         by_subject.setdefault((row["component"], row["db"], row["host"]), []).append(_setting(row))
     if not any(component == "kernel" for component, _, _ in by_subject) and machine.memory_bytes:
         by_subject["kernel", None, chart.frame("memory")["host"][0]] = []
+    _join_the_only_server(by_subject)
     found = [Subject(name, db, host, tuple(rows), machine) for (name, db, host), rows in by_subject.items()]
     for file in dict.fromkeys(statement.file for statement in statements):
         held = tuple(one for one in statements if one.file == file)
@@ -186,9 +201,17 @@ def subjects(chart: Chart, statements: Sequence[Statement] = (), cpus: int | Non
     return found
 
 
+def _join_the_only_server(by_subject: dict[tuple[str, str | None, str | None], list[Setting]]) -> None:
+    """Give what is said of `mysql` (a file that names no port) to the only `mysql:PORT` there is."""
+    for key in [key for key in by_subject if key[1] == key[0]]:
+        named = [other for other in by_subject if other[0] == key[0] and other != key]
+        if len(named) == 1:
+            by_subject[named[0]] += by_subject.pop(key)
+
+
 def _setting(row: dict[str, str]) -> Setting:
     component, name = str(row["component"]), str(row["name"])
-    known = catalogue(component).get(name)
+    known = catalogue(list_of(component, None)).get(name)
     return Setting(
         component=component,
         db=row["db"],

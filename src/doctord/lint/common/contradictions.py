@@ -1,10 +1,11 @@
 """Settings that contradict something: the list of those that exist, each other, or what the server runs with."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from doctord.diagnose.words import in_bytes
-from doctord.lint.catalogue import Known, catalogue, nearest
+from doctord.lint.catalogue import Known, nearest
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.setting import Setting, factor_of
@@ -13,6 +14,13 @@ from doctord.lint.subject import Subject
 # Of these the catalogue is whole: a name that it has not is none.
 WHOLE: Final = ("postgresql", "mysql", "multipath")
 LISTED: Final = (*WHOLE, "oracle", "kernel")
+# How the names of MySQL's and MariaDB's plugins, components and optional engines begin.
+PLUGIN: Final = re.compile(
+    r"\w+\.|audit_|authentication_|auth_|aws_|caching_sha2_|clone_|columnstore_|connect_|cracklib_|daemon_memcached_"
+    r"|disks_|feedback|file_key_management_|group_replication_|handlersocket_|hashicorp_|keyring_|mroonga_|mysql_firewall_"
+    r"|mysqlx_?|ndb_?|oqgraph_|pam_|password_reuse_|plugin_|query_response_time_|rocksdb_|rpl_semi_sync_|s3_|server_audit_"
+    r"|sha256_|simple_password_check_|sphinx_|spider_|sql_error_log_|thread_pool_|tokudb_|validate_password|version_tokens_"
+)
 NUMERIC: Final = ("int", "real", "size", "time")
 
 
@@ -26,9 +34,9 @@ def setting_unknown(subject: Subject) -> Iterator[Remark]:
     Verify: Start the server with its check of the configuration, or look at what it runs with.
     Source: the servers' own lists: pg_settings, information_schema.SYSTEM_VARIABLES, multipath.conf(5).
     """
-    for setting in _in_files(subject) if catalogue(subject.component) else ():
+    for setting in _in_files(subject) if subject.known else ():
         if known_as(subject, setting) is None and not _is_extension(setting):
-            meant = nearest(subject.component, _bare(subject, setting), subject.version)
+            meant = nearest(subject.known, _bare(subject, setting), subject.version)
             yield subject.remark(
                 f"{setting.name}: there is no such setting" + (f"; {meant} is most like it" if meant else ""),
                 settings=[setting],
@@ -146,7 +154,7 @@ def not_in_force(subject: Subject) -> Iterator[Remark]:
     for name, setting in written.items():
         now = running.get(name)
         if now and not _same(setting, now):
-            known = catalogue(subject.component).get(name)
+            known = subject.known.get(name)
             needs = known.needs if known and known.needs else "reload or restart"
             yield subject.remark(
                 f"{name}: {setting.value} is written, {_readable(now)} is in force",
@@ -158,7 +166,7 @@ def not_in_force(subject: Subject) -> Iterator[Remark]:
 
 def known_as(subject: Subject, setting: Setting) -> Known | None:
     """What the catalogue knows of a setting; null where it has no such name."""
-    return catalogue(subject.component).get(_bare(subject, setting))
+    return subject.known.get(_bare(subject, setting))
 
 
 def _in_files(subject: Subject) -> list[Setting]:
@@ -171,6 +179,9 @@ def _bare(subject: Subject, setting: Setting) -> str:
 
 
 def _is_extension(setting: Setting) -> bool:
+    """Whether its name is one of those that a plugin brings, of which no list is whole."""
+    if setting.component == "mysql":
+        return PLUGIN.match(setting.name) is not None
     return setting.component == "postgresql" and "." in setting.name
 
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from doctord.read.collections.prometheus_names import MYSQL_GAUGES, PG_ENTITY, PG_GAUGE_VIEWS, PG_GAUGES, PG_VIEWS
+from doctord.chart.mysql_names import STATUS, is_gauge, rate_unit
+from doctord.read.collections.prometheus_names import PG_ENTITY, PG_GAUGE_VIEWS, PG_GAUGES, PG_VIEWS
 
 MYSQL_STATUS, MYSQL_VARIABLES, PG_SETTINGS = "mysql_global_status_", "mysql_global_variables_", "pg_settings_"
 SETTING_UNITS = {"_bytes": "B", "_seconds": "s", "_ratio": None}
@@ -40,8 +41,8 @@ def named(metric: str) -> Named | None:
     """
     if metric.startswith(MYSQL_STATUS):
         name = metric.removeprefix(MYSQL_STATUS)
-        rises = not MYSQL_GAUGES.match(name)
-        return Named("mysql", f"global_status.{name}", rises, "per_s" if rises else None)
+        rises = not is_gauge(name)
+        return Named("mysql", STATUS + name, rises, rate_unit(name) if rises else None)
     for prefix, component in ((MYSQL_VARIABLES, "mysql"), (PG_SETTINGS, "postgresql")):
         if metric.startswith(prefix):
             name = metric.removeprefix(prefix)

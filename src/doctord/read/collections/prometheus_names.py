@@ -108,13 +108,6 @@ PG_GAUGES: Final = re.compile(
 PG_GAUGE_VIEWS: Final = frozenset({"pg_stat_activity", "pg_locks", "pg_long_running_transactions", "pg_replication"})
 # Labels that name what a figure of PostgreSQL is about, from the whole to the part.
 PG_ENTITY: Final = ("datname", "schemaname", "relname", "indexrelname", "slot_name", "application_name", "queryid")
-# Readings among MySQL's global status; the others rise since its start.
-MYSQL_GAUGES: Final = re.compile(
-    r"(threads_(?!created)\w+|open_(?!ed)\w+|max_used_\w+|uptime\w*|innodb_(page_size|row_lock_current_waits|row_lock_time_(avg|max)"
-    r"|num_open_files|buffer_pool_(pages_(?!flushed|made)\w*|bytes\w*)|data_pending\w*|os_log_pending\w*|log_waits_now)"
-    r"|buffer_pool_(?:dirty_)?pages|key_blocks_\w+|qcache_(free|total)\w*|slave_\w+|last_query_cost|prepared_stmt_count|wsrep_\w+"
-    r"|not_flushed\w*|memory_used\w*|max_statement_time\w*)$"
-)
 # Figures of databases and tables: kind and column of `space`.
 SPACE: Final = {
     "pg_database_size_bytes": ("database", "used_bytes"),

@@ -1,0 +1,122 @@
+"""Settings of a MariaDB or MySQL server, once, and its global status at each sample: two of them give rates.
+
+`setting`: SHOW GLOBAL VARIABLES, with where each came from where the server tells (MariaDB's SYSTEM_VARIABLES, MySQL's
+variables_info). `statistic`: SHOW GLOBAL STATUS, and with PROCESS the transactions whose sessions sleep. Our own
+connection is one of `threads_running`.
+"""
+
+import os
+import time
+from typing import Any, Final
+
+from doctord._native import Batch
+from doctord.chart import mysql_names
+from doctord.chart.rows import now_us, rows
+from doctord.collect.latency.link import Away, Driver, Link
+from doctord.collect.latency.mysql_driver import is_mariadb
+from doctord.collect.postgres.cost import Cost
+from doctord.collect.postgres.notices import Notices
+from doctord.collect.postgres.rates import Counters
+from doctord.errors import Refusal
+
+_VARIABLES: Final = "SHOW /* doctord */ GLOBAL VARIABLES"
+_STATUS: Final = "SHOW /* doctord */ GLOBAL STATUS"
+_ORIGINS: Final = {
+    True: "SELECT /* doctord */ LOWER(variable_name), global_value_origin, global_value_path "
+    "FROM information_schema.system_variables",
+    False: "SELECT /* doctord */ variable_name, variable_source, variable_path FROM performance_schema.variables_info",
+}
+_DEFAULTS: Final = frozenset({"COMPILE-TIME", "COMPILED", "AUTO"})
+_SLEEPING: Final = """\
+SELECT /* doctord */ COUNT(*), COALESCE(MAX(TIMESTAMPDIFF(SECOND, t.trx_started, NOW())), 0)
+FROM information_schema.innodb_trx t JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
+WHERE p.command = 'Sleep'"""
+_PROCESS: Final = "GRANT PROCESS ON *.* TO the user that doctord logs in as"
+
+
+class MySQLSettings:
+    """Fills `setting` and `statistic` for one server."""
+
+    def __init__(self, driver: Driver, notices: Notices, period_s: float = 1.0) -> None:
+        """Nothing is connected yet; `driver` is a `MySQLDriver`."""
+        self.name = f"settings of {driver.db}"
+        self.period_s = period_s
+        self._notices = notices
+        self._link = Link(driver, notices)
+        self._cost = Cost(self.name)
+        self._counters = Counters[str]()
+        self._db: str | None = None
+
+    def sample(self) -> list[Batch]:
+        """Settings at first, and figures since the last call."""
+        with self._cost:
+            batches = self._sample()
+        return [*batches, *self._notices.batches(), *self._cost.batches()]
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._link.close()
+
+    def _sample(self) -> list[Batch]:
+        try:
+            settings = self._settings() if self._link.open() or self._db is None else []
+            return [*settings, self._statistics()]
+        except Away:
+            return []
+        except Refusal as refusal:
+            self._notices.unseen(self._link.db, "global status", str(refusal), refusal.hint)
+            return []
+
+    def _settings(self) -> list[Batch]:
+        held = {str(name).lower(): str(value) for name, value in self._link.query(_VARIABLES)}
+        port = held.get("port", "0")
+        self._db = f"mysql:{port}" if port != "0" else self._link.db
+        origins = self._origins(is_mariadb(held.get("version", "")))
+        found = [
+            {**self._common(), "name": name, "value": mysql_names.shown(name, value), **origins.get(name, {})}
+            for name, value in held.items()
+        ]
+        return [rows("setting", found)]
+
+    def _origins(self, mariadb: bool) -> dict[str, dict[str, str | None]]:  # noqa: FBT001 - which of two servers
+        """What set each variable, and in which file, where the server tells."""
+        try:
+            told = self._link.query(_ORIGINS[mariadb])
+        except Refusal:  # then every value counts as set by somebody: no rule depends on it
+            return {}
+        return {
+            str(name): {
+                "source": "default" if origin in _DEFAULTS else str(origin).lower().replace("_", " "),
+                "source_file": str(path) if path else None,
+            }
+            for name, origin, path in told
+        }
+
+    def _statistics(self) -> Batch:
+        told = {str(name): str(value) for name, value in self._link.query(_STATUS)}
+        gauges, counters = mysql_names.readings(told)
+        increase = self._counters.step(time.monotonic(), counters)
+        per_s, interval_s = (increase.per_s, increase.interval_s) if increase else ({}, 0.0)
+        found = [*mysql_names.status_rows(gauges, per_s, interval_s), *self._sleeping()]
+        return rows("statistic", [self._common() | row for row in found])
+
+    def _sleeping(self) -> list[dict[str, object]]:
+        """Transactions whose session does nothing: how many, and the age of the oldest."""
+        try:
+            [(count, oldest_s)] = self._link.query(_SLEEPING)
+        except Refusal as refusal:
+            self._notices.unseen(self._db, "transactions of sleeping sessions", str(refusal), _PROCESS)
+            return []
+        gauge = {"component": mysql_names.COMPONENT, "kind": "gauge"}
+        return [
+            {**gauge, "name": "innodb_trx.sleeping", "value": float(count)},
+            {**gauge, "name": "innodb_trx.sleeping_oldest_s", "value": float(oldest_s), "unit": "s"},
+        ]
+
+    def _common(self) -> dict[str, Any]:
+        return {
+            "ts": now_us(),
+            "host": os.uname().nodename,
+            "component": mysql_names.COMPONENT,
+            "db": self._db or self._link.db,
+        }

@@ -1,0 +1,82 @@
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from doctord.collect import mysql
+from doctord.collect.latency.mysql_driver import MySQLDriver
+from doctord.collect.mysql import discover
+from doctord.collect.mysql.settings import MySQLSettings
+from doctord.collect.postgres.notices import Notices
+from mariadb_server import MariaDBServer, running_mariadb
+from postgres_samples import rows_of
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[MariaDBServer]:
+    with running_mariadb() as started:
+        started.execute("CREATE USER plain@'127.0.0.1' IDENTIFIED BY 'open sesame'")
+        yield started
+
+
+def asked(server: MariaDBServer, user: str, samples: int = 2) -> dict[str, list[dict[str, Any]]]:
+    """Rows of some samples by table."""
+    driver = MySQLDriver(f"127.0.0.1:{server.port}", user, "open sesame")
+    with closing(MySQLSettings(driver, Notices())) as collector:
+        batches = [batch for _ in range(samples) for batch in collector.sample()]
+    return {table: rows_of(table, batches) for table in ("setting", "statistic", "event")}
+
+
+def test_settings_come_once_with_what_set_them(server: MariaDBServer) -> None:
+    rows = asked(server, "plain")["setting"]
+    held = {row["name"]: row for row in rows}
+    assert len(held) == len(rows) > 600
+    assert (held["innodb_buffer_pool_size"]["value"], held["innodb_buffer_pool_size"]["source"]) == (
+        "16777216",
+        "command-line",
+    )
+    assert held["innodb_doublewrite"]["source"] == "default"
+    assert held["version"]["db"] == f"mysql:{server.port}"
+
+
+def test_two_samples_give_rates_and_none_is_below_zero(server: MariaDBServer) -> None:
+    rows = asked(server, "plain")["statistic"]
+    rates = [row["value"] for row in rows if row["kind"] == "rate" and row["name"] == "global_status.questions"]
+    assert len(rates) == 1
+    assert rates[0] > 0
+    assert {row["value"] for row in rows if row["name"] == "global_status.threads_running"} == {1.0}
+
+
+def test_what_needs_a_right_is_said_once_with_the_grant(server: MariaDBServer) -> None:
+    [event] = asked(server, "plain", samples=3)["event"]
+    assert (event["kind"], event["subject"]) == ("unseen", "transactions of sleeping sessions")
+    assert "GRANT PROCESS" in event["hint"]
+
+
+def test_servers_of_this_host_are_found_with_their_sockets(server: MariaDBServer) -> None:
+    assert server.process is not None
+    found = {one.pid: one.socket for one in discover.servers()}
+    assert found[server.process.pid] == str(server.socket)
+
+
+def test_a_socket_is_found_without_the_command_line_telling_it(tmp_path: Path) -> None:
+    process = tmp_path / "7"
+    (process / "fd").mkdir(parents=True)
+    (process / "comm").write_text("mysqld\n")
+    (process / "cmdline").write_bytes(b"mysqld\0--defaults-file=/etc/my.cnf\0")
+    (process / "fd" / "9").symlink_to("socket:[4711]")
+    (tmp_path / "net").mkdir()
+    line = "0000: 00000002 00000000 00010000 0001 01 4711 /srv/one/mysql.sock"
+    (tmp_path / "net" / "unix").write_text(f"Num RefCount Protocol Flags Type St Inode Path\n{line}\n")
+    assert discover.servers(tmp_path) == [discover.Server(7, "/srv/one/mysql.sock")]
+
+
+def test_a_password_in_an_address_is_refused() -> None:
+    with pytest.raises(mysql.Refusal):
+        mysql.collectors(["mysql://root:secret@127.0.0.1:3306"])
+    assert "secret" not in os.environ.get("MYSQL_PWD", "")

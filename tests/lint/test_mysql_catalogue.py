@@ -1,0 +1,62 @@
+import pytest
+
+from doctord.lint.catalogue import EITHER, MARIADB, MYSQL, catalogue
+from settings_charts import chart, remarks
+
+
+def test_what_the_two_servers_agree_on_counts_where_nobody_says_which_it_is() -> None:
+    either = catalogue(EITHER)
+    assert set(either) == set(catalogue(MYSQL)) | set(catalogue(MARIADB))
+    assert either["innodb_buffer_pool_size"].default == "134217728"
+    assert either["innodb_log_file_size"].default is None  # 48 MiB and 96 MiB
+    assert either["query_cache_size"].until is None  # MariaDB has it still
+
+
+@pytest.mark.parametrize(
+    ("version", "name", "replaced_by"),
+    [
+        ("8.0.36", "query_cache_size", "no query cache"),
+        ("8.0.36", "tx_isolation", "transaction_isolation"),
+        ("8.0.36", "innodb_file_format", "Barracuda"),
+        ("8.4.0", "expire_logs_days", "binlog_expire_logs_seconds"),
+        ("8.4.0", "default_authentication_plugin", "authentication_policy"),
+        ("10.11.6-MariaDB", "innodb_buffer_pool_instances", "one buffer pool"),
+        ("10.6.1-MariaDB", "innodb_log_files_in_group", "innodb_log_file_size"),
+        ("11.4.2-MariaDB", "innodb_change_buffering", "change buffer"),
+    ],
+)
+def test_a_setting_of_another_version_is_named_with_what_replaced_it(version: str, name: str, replaced_by: str) -> None:
+    held = chart("mysql", {"version": version}, db="mysql:3306", setting=[written(name, "1")])
+    assert replaced_by in remarks(held)["mysql/setting_removed"].title
+
+
+@pytest.mark.parametrize(
+    ("version", "name", "value"),
+    [
+        ("5.7.44", "query_cache_size", "0"),
+        ("8.0.36", "innodb_redo_log_capacity", "1G"),
+        ("8.0.36", "expire_logs_days", "10"),
+        ("10.11.6-MariaDB", "query_cache_type", "0"),
+        ("10.11.6-MariaDB", "tx_isolation", "READ-COMMITTED"),
+        ("10.11.6-MariaDB", "wsrep_on", "ON"),
+        ("8.4.0", "group_replication_group_name", "x"),
+        ("10.11.6-MariaDB", "plugin_load_add", "auth_socket.so"),
+        ("10.11.6-MariaDB", "log_bin", "mysql-bin"),
+    ],
+)
+def test_a_setting_of_this_version_is_known(version: str, name: str, value: str) -> None:
+    held = chart("mysql", {"version": version}, db="mysql:3306", setting=[written(name, value)])
+    wrong = {"mysql/setting_removed", "mysql/setting_unknown", "mysql/value_invalid"}
+    assert wrong & {one.rule for one in remarks(held).values() if one.severity.word != "note"} == set()
+
+
+def test_a_misspelt_setting_of_a_file_is_that_of_the_only_server() -> None:
+    found = remarks(chart("mysql", {"version": "8.0.36"}, db="mysql:3306", setting=[written("max_conections", "9")]))
+    assert found["mysql/setting_unknown"].subject == "mysql:3306"
+    assert "max_connections" in found["mysql/setting_unknown"].title
+
+
+def written(name: str, value: str) -> dict[str, object]:
+    """A row of a file that names no port."""
+    row = {"component": "mysql", "db": "mysql", "name": name, "value": value}
+    return {"host": "db1", "source": "file", "source_file": "/etc/my.cnf", "line": 1, **row}
