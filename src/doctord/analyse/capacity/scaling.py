@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from doctord.analyse.capacity.estimate import Estimate
 from doctord.analyse.capacity.forecast.intervals import student
 from doctord.analyse.capacity.series import Numbers
 
@@ -19,15 +20,6 @@ ENOUGH = 10  # points that tell how the error differs along N
 SPREAD = 2.0  # the highest N is at least so many times the lowest
 STEPS = 60  # of the search; it needs about ten
 SETTLED = 1e-12  # the sum of squares no longer shrinks
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A fitted figure and its interval; a null `high` has no end."""
-
-    value: float
-    low: float
-    high: float | None
 
 
 @dataclass(frozen=True, slots=True)
