@@ -35,6 +35,12 @@ def forecast(
     growth: Growth = None,
     event: Event = None,
     add: Addition = None,
+    saturation: Annotated[
+        bool, typer.Option("--saturation", help="How far CPUs, disks and databases are from saturation, by queueing.")
+    ] = False,
+    scaling: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="Users and throughput of a load test: where it peaks.")
+    ] = None,
     zone: Zone = None,
     day: Day = None,
     every: Every = None,
@@ -53,6 +59,13 @@ def forecast(
         changes = _forecast.changes(growth, event or [], add or [])
         horizon_s = parse_duration(horizon)
         told = _read.told(zone, day, every, unit)
+        if saturation or scaling:
+            from doctord.cli import _saturation
+
+            held, scaled = _saturation.found(paths or [], told, lake, horizon_s, changes) if saturation else ([], [])
+            scaled += [_saturation.points_scaled(scaling)] if scaling else []
+            typer.echo(_saturation.page(held, scaled, horizon_s, changes, json=json))
+            raise typer.Exit(_saturation.status(held, scaled))
         items = _forecast.items(paths or [], told, lake, file, horizon_s, changes)
         typer.echo(
             _forecast.alerts(items, alert.value) if alert else _forecast.page(items, horizon_s, changes, json=json)

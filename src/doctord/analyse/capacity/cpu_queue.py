@@ -1,8 +1,8 @@
 """The queue for the CPUs: how long work takes against how busy they are, by M/M/c with the CPUs that there are.
 
 Load is the number of busy CPUs, response the seconds that a second of work takes: tasks running or waiting, divided by
-those running (J. D. C. Little, 1961). Saturation is known, all CPUs; what is fitted is by how much longer tasks wait than
-Poisson arrivals would let them, for work comes in bursts.
+those running (J. D. C. Little, 1961). Saturation is known, all CPUs; what is fitted is by how much longer tasks wait
+than Poisson arrivals would let them, for work comes in bursts.
 """
 
 from typing import Final
@@ -14,6 +14,9 @@ from doctord.analyse.capacity.queueing import RHO, Erlang, waiting
 from doctord.analyse.capacity.series import Numbers
 
 FULL: Final = 0.97  # busier CPUs are saturated: how long the queue is then says nothing about the load
+# What is left is divided by the stretch to this power: relative to it first. Where the curve is not quite that of
+# M/M/c, another factor comes out where the busiest bins count most, and the interval holds both.
+WEIGHTS: Final = (2, -1)
 ROUNDS: Final = 8  # of weighting; three would do
 FELT: Final = 0.1  # what tasks wait at the highest load, in times of their work: less tells nothing
 
@@ -31,26 +34,28 @@ def fitted(busy: Numbers, waits: Numbers, cpus: int, seed: int = 1917) -> Queue:
     count = int(known.sum())
     if count < FEWEST:
         return Queue(points=count, why=f"{count} points with CPUs neither idle nor all busy, and it takes {FEWEST}")
-    load, queue = (part.mean(axis=2) for part in in_bins(*resampled(thinned(busy[known]), thinned(waits[known]), seed)))
-    lowest, highest = float(load[0, 0]), float(load[0, -1])
+    busy, waits = thinned(busy[known]), thinned(waits[known])
+    load, queue = (part.mean(axis=2) for part in in_bins(*resampled(busy, waits, seed)))
+    lowest, highest = float(busy.min()), float(busy.max())
 
     def untold(why: str) -> Queue:
         return Queue((), lowest, highest, count, why)
 
-    if highest < SPREAD * lowest:
+    if load[0, -1] < SPREAD * load[0, 0]:
         return untold(f"{lowest:.3g} to {highest:.3g} CPUs were busy only: the load must vary by half")
     expected = np.interp(load / cpus, RHO, waiting(cpus))
-    variability = _variability(expected, queue / load)
-    if variability[0] * expected[0, -1] < FELT or np.quantile(variability, 0.025) <= 0:
+    factors = [_variability(expected, queue / load, power) for power in WEIGHTS]
+    if factors[0][0] * expected[0, -1] < FELT or min(np.quantile(factor, 0.025) for factor in factors) <= 0:
         return untold(f"tasks hardly wait for a CPU up to {100 * highest / cpus:.0f} % busy")
     ones = np.ones(len(load))
-    return Queue([Erlang(ones, ones * cpus, ones * cpus, np.maximum(variability, 1e-3))], lowest, highest, count)
+    curves = [Erlang(ones, ones * cpus, ones * cpus, np.maximum(factor, 1e-3)) for factor in factors]
+    return Queue(curves, lowest, highest, count)
 
 
-def _variability(expected: Numbers, waited: Numbers) -> Numbers:
-    """The factor between waits, per second of work, in each row: least squares of what is left, relative to the stretch."""
+def _variability(expected: Numbers, waited: Numbers, power: float) -> Numbers:
+    """The factor between waits, per second of work, in each row, by weighted least squares."""
     factor = np.ones(len(expected))
     for _ in range(ROUNDS):
-        weight = 1 / (1 + np.maximum(factor, 0)[:, None] * expected) ** 2
+        weight = 1 / (1 + np.maximum(factor, 0)[:, None] * expected) ** power
         factor = (weight * expected * waited).sum(axis=1) / (weight * expected**2).sum(axis=1)
     return np.asarray(factor)

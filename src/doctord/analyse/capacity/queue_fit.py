@@ -1,15 +1,15 @@
 """Curves of response against load through what was observed, with their error; or why nothing can be told.
 
-Points are averaged in bins of equal number by load. A curve is held against a bin at the same number of requests in the
-system, N = load x response (J. D. C. Little, 1961), not at the same load: near saturation the load hardly moves while the
-response may be anything. Of several curves Akaike's criterion for few points says which fit about as well (C. M. Hurvich,
-C.-L. Tsai, 1989); intervals are those of all of these, each fitted anew to resampled blocks of time (H. R. Künsch, "The
-jackknife and the bootstrap for general stationary observations", 1989).
+Points are averaged in bins of equal number by load. A curve is held against a bin at the same number of requests in
+the system, N = load x response (J. D. C. Little, 1961), not at the same load: near saturation the load hardly moves
+while the response may be anything. Of several curves Akaike's criterion for few points says which fit about as well
+(C. M. Hurvich, C.-L. Tsai, 1989); intervals are those of all of these, each fitted anew to resampled blocks of time
+(H. R. Künsch, "The jackknife and the bootstrap for general stationary observations", 1989).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -34,13 +34,16 @@ STEPS: Final = 30
 MOST_SUDDEN, LEAST_SUDDEN = 64.0, 0.5
 
 
+_Fit: TypeAlias = tuple[Curves, Numbers, int]  # the curves, what is left of each bin, how many coefficients
+
+
 @dataclass(frozen=True, eq=False)
 class Queue:
     """What was observed of a queue, and the curves that fit.
 
     Attributes:
         curves: Those that fit about as well as the best, which is the first; none where nothing can be told.
-        lowest, highest: Load of the lowest and of the highest bin.
+        lowest, highest: Least and most load of a point.
         points: How many were observed.
         why: Why nothing can be told.
     """
@@ -105,14 +108,14 @@ def fitted(loads: Numbers, responses: Numbers, seed: int = 1917) -> Queue:
     if count < FEWEST:
         return Queue(points=count, why=f"{count} points with requests, and it takes {FEWEST}")
     load, response = binned(*resampled(loads, responses, seed))
-    seen = Queue(lowest=float(load[0, 0]), highest=float(load[0, -1]), points=count)
-    if seen.highest < SPREAD * seen.lowest:
+    seen = Queue(lowest=float(loads.min()), highest=float(loads.max()), points=count)
+    if load[0, -1] < SPREAD * load[0, 0]:
         return _untold(seen, f"the load was {seen.lowest:.3g} to {seen.highest:.3g} only: it must vary by half")
-    kinds = [_erlang(load, response), _power(load, response)]
+    kinds: list[_Fit] = [_erlang(load, response), _power(load, response)]
     scores = [_score(error[0], freedom) for _, error, freedom in kinds]
     flat = _score(np.log(response[0]) - np.log(response[0]).mean(), 1)
     best = kinds[int(np.argmin(scores))][0]
-    rise = float(best.response(seen.highest)[0] / best.response(seen.lowest)[0])
+    rise = float(best.response(load[0, -1])[0] / best.response(load[0, 0])[0])
     if min(scores) > flat - SUPPORT or rise < RISES:
         return _untold(seen, f"the response does not depend on the load up to {seen.highest:.3g}")
     order = np.argsort(scores)
@@ -124,7 +127,7 @@ def thinned(values: Numbers) -> Numbers:
     """No more points than are needed, evenly spread over time."""
     if len(values) <= MOST_POINTS:
         return values
-    return values[np.linspace(0, len(values) - 1, MOST_POINTS).astype(int)]
+    return np.asarray(values[np.linspace(0, len(values) - 1, MOST_POINTS).astype(int)])
 
 
 def resampled(loads: Numbers, responses: Numbers, seed: int) -> tuple[Numbers, Numbers]:
@@ -163,7 +166,7 @@ def _score(errors: Numbers, freedom: int) -> float:
     """Akaike's criterion, corrected for few points, of what is left of each bin, in logarithms; the less the better."""
     bins = len(errors)
     spread = float(errors @ errors) / bins + 1e-12
-    return bins * np.log(spread) + 2 * freedom + 2 * freedom * (freedom + 1) / (bins - freedom - 1)
+    return float(bins * np.log(spread)) + 2 * freedom + 2 * freedom * (freedom + 1) / (bins - freedom - 1)
 
 
 def _erlang(load: Numbers, response: Numbers) -> tuple[Erlang, Numbers, int]:

@@ -3,8 +3,9 @@
 Two curves. M/M/m, one queue before m servers: A. K. Erlang, "Solution of some problems in the theory of probabilities
 of significance in automatic telephone exchanges" (1917), and L. Kleinrock, "Queueing Systems" I (1975), 3.5; with a
 factor on the wait for arrivals and work that vary more, or less, than Poisson's: A. O. Allen, "Probability, Statistics,
-and Queueing Theory" (1990), 5.3 (Allen and Cunneen's approximation). And S / (1 - rho^k), where each server has a queue of
-its own or something else sets the limit: N. J. Gunther, "Analyzing Computer System Performance with Perl::PDQ" (2005), 2.7.
+and Queueing Theory" (1990), 5.3 (Allen and Cunneen's approximation). And S / (1 - rho^k), where each server has a queue
+of its own or something else sets the limit: N. J. Gunther, "Analyzing Computer System Performance with Perl::PDQ"
+(2005), 2.7.
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,9 @@ import numpy as np
 from doctord.analyse.capacity.series import Numbers
 
 # Shares of the time that servers are busy at which a curve is known; between them it is interpolated.
-RHO: Final = np.concatenate([np.geomspace(1e-7, 9e-4, 50), np.linspace(1e-3, 0.9, 600), 1 - np.geomspace(0.0999, 1e-6, 400)])
+RHO: Final = np.concatenate(
+    [np.geomspace(1e-7, 9e-4, 50), np.linspace(1e-3, 0.9, 600), 1 - np.geomspace(0.0999, 1e-6, 400)]
+)
 
 
 class Curves(Protocol):
@@ -123,7 +126,7 @@ def erlang_c(servers: int, offered: Numbers) -> Numbers:
         offered: How many of them are busy on average, below `servers`.
 
     >>> erlang_c(1, np.array([0.5])).tolist(), erlang_c(4, np.array([3.4])).round(3).tolist()
-    ([0.5], [0.656])
+    ([0.5], [0.689])
     """
     blocked = np.ones_like(offered)
     for number in range(1, servers + 1):

@@ -1,0 +1,139 @@
+"""Load and response of the same minutes: of each disk, of the CPUs, and throughput by active sessions of databases."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Final
+
+import polars as pl
+
+from doctord.analyse.capacity.figure import Figure
+from doctord.analyse.capacity.series import stepped
+from doctord.analyse.time import WORKING
+from doctord.chart.chart import Chart
+
+STEP_S: Final = 60
+SHORT_STEP_S: Final = 5
+SHORT_S: Final = 3600  # a load test, say, of which every report counts
+REQUEST_MS: Final = Figure(
+    "disk_request_ms",
+    "time of a request",
+    "storage",
+    "disk",
+    "coalesce((coalesce(read_ms * reads_per_s, 0) + coalesce(write_ms * writes_per_s, 0))"
+    " / (reads_per_s + writes_per_s), request_ms, host_queue_ms + device_ms)",
+    "ms",
+    each=("device",),
+    weight="coalesce(reads_per_s + writes_per_s, requests_per_s)",
+)
+PRESSURE: Final = Figure(
+    "cpu_pressure_pct", "CPU pressure", "cpu", "cpu", "pressure_some_pct", "%", where="cpu IS NULL"
+)
+# What a database does for its users, the best first: pairs of its load, in active sessions, and its throughput.
+DB_TIME: Final = "db_time_s_per_s"
+DONE: Final = ("commits_per_s", "executions_per_s")
+# Tables that are looked at, each with a condition in SQL on its rows.
+NEEDS: Final = {
+    "disk": "true",
+    "cpu": "cpu IS NULL",
+    "session": "state = 'active'",
+    "statistic": "name IN ('v$sys_time_model.DB time', 'v$sysstat.user commits', 'v$sysstat.execute count', "
+    "'pg_stat_database.xact_commit', 'v$osstat.NUM_CPUS')",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """What was observed, by step.
+
+    Attributes:
+        disks: host, entity (device), ts, load (requests per s), response_s (mean of a request).
+        cpus: host, ts, used_pct (of all), run_queue (tasks running or waiting), pressure_pct; null: not measured.
+        databases: host, db, entity, done (name of the figure), ts, users (active sessions), throughput (per s).
+        count: CPUs of each host.
+    """
+
+    disks: pl.DataFrame
+    cpus: pl.DataFrame
+    databases: pl.DataFrame
+    count: Mapping[str | None, int]
+
+    @classmethod
+    def joined(cls, parts: Iterable["Observed"]) -> "Observed":
+        """Several times as one."""
+        return reduce(
+            lambda one, other: cls(
+                pl.concat([one.disks, other.disks]),
+                pl.concat([one.cpus, other.cpus]),
+                pl.concat([one.databases, other.databases]),
+                {**one.count, **other.count},
+            ),
+            parts,
+        )
+
+
+def observed(chart: Chart, figures: Mapping[str, Figure]) -> Observed:
+    """Load and response of a chart by step: a minute, or 5 s of what lasted less than an hour.
+
+    Args:
+        chart: What was measured.
+        figures: Doctor D's own, by name.
+    """
+    ends = chart.since, chart.until
+    is_short = bool(ends[0] and ends[1] and (ends[1] - ends[0]).total_seconds() < SHORT_S)
+    step_s = SHORT_STEP_S if is_short else STEP_S
+
+    def steps(figure: Figure, name: str) -> pl.DataFrame:
+        frame = stepped(chart.frame(figure.table), figure, step_s)
+        return frame.select("host", "db", "entity", "ts", pl.col("value").alias(name))
+
+    loads, responses = steps(figures["disk_requests_per_s"], "load"), steps(REQUEST_MS, "ms")
+    disks = _beside(loads, responses).select("host", "entity", "ts", "load", (pl.col("ms") / 1000).alias("response_s"))
+    used = steps(figures["cpu_used_pct"], "used_pct")
+    queues, pressures = steps(figures["run_queue_tasks"], "run_queue"), steps(PRESSURE, "pressure_pct")
+    cpus = _beside(_beside(used, queues, how="left"), pressures, how="left").drop("db", "entity")
+    return Observed(disks, cpus, _databases(chart, step_s, figures), cpus_of(chart))
+
+
+def cpus_of(chart: Chart) -> dict[str | None, int]:
+    """How many CPUs each host has, where its own rows or its database tell it."""
+    told = chart.frame("statistic").filter(pl.col("name") == "v$osstat.NUM_CPUS")
+    counts = dict(told.group_by("host").agg(pl.col("value").max().cast(pl.Int64)).iter_rows())
+    seen = chart.frame("cpu").filter(pl.col("cpu").is_not_null()).group_by("host").agg(pl.col("cpu").n_unique())
+    return counts | dict(seen.iter_rows())
+
+
+def _beside(one: pl.DataFrame, other: pl.DataFrame, how: str = "inner") -> pl.DataFrame:
+    keys = ["host", "db", "entity", "ts"]
+    return one.join(other, on=keys, how="left" if how == "left" else "inner", nulls_equal=True).sort(keys)
+
+
+def _databases(chart: Chart, step_s: int, figures: Mapping[str, Figure]) -> pl.DataFrame:
+    keys = ["host", "db", "entity", "ts"]
+    users = pl.concat(
+        [
+            stepped(chart.frame("statistic"), figures[DB_TIME], step_s).select(*keys, pl.col("value").alias("users")),
+            _sampled(chart, step_s),
+        ]
+    )
+    done = [
+        stepped(chart.frame("statistic"), figures[name], step_s).select(
+            *keys, pl.lit(name).alias("done"), pl.col("value").alias("throughput")
+        )
+        for name in DONE
+    ]
+    return _beside(users, pl.concat(done)).select("host", "db", "entity", "done", "ts", "users", "throughput")
+
+
+def _sampled(chart: Chart, step_s: int) -> pl.DataFrame:
+    """Active sessions of each database of PostgreSQL: of each step the samples' time, divided by its own."""
+    step_us = step_s * 1_000_000
+    end_us = -(-pl.col("ts").dt.epoch("us") // step_us) * step_us
+    working = pl.col("kind").is_in(WORKING) & (pl.col("state") == "active") & (pl.col("wait_class") != "Idle")
+    return (
+        chart.frame("session")
+        .filter(working & pl.col("database").is_not_null())
+        .group_by("host", "db", pl.col("database").alias("entity"), pl.from_epoch(end_us, "us").alias("ts"))
+        .agg((pl.col("interval_s").sum() / step_s).alias("users"))
+        .with_columns(pl.col("ts").dt.replace_time_zone("UTC"))
+    )

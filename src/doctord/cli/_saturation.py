@@ -1,0 +1,119 @@
+"""What `doctord forecast --saturation` and `--scaling` do: queues, and the Universal Scalability Law."""
+
+import csv
+import json as json_text
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+
+from doctord.analyse.capacity import saturation
+from doctord.analyse.capacity.observed import DONE, NEEDS, Observed, observed
+from doctord.analyse.capacity.saturation import LOADS, Database, Saturation
+from doctord.analyse.capacity.scaling import fitted
+from doctord.analyse.capacity.series import HOUR_S, Series, Whose, series_of
+from doctord.analyse.capacity.whatif import Change
+from doctord.cli._history import history, renewed
+from doctord.cli._read import chart_of
+from doctord.cli._rules import own_figures
+from doctord.cli.arguments import Refusal
+from doctord.lake.history import until_of
+from doctord.lake.place import default_lake
+from doctord.lake.query import Lake
+from doctord.read.source import Told
+from doctord.report import capacity_saturation
+
+OBSERVED = timedelta(days=14)  # minute by minute: load and response of the same time
+LOOKED_BACK = timedelta(days=2 * 365)  # hour by hour: where the load goes
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
+HINT_EXTRA = "pip install 'doctord[forecast]' brings statsforecast and ruptures"
+HINT_POINTS = "one line each: users or CPUs, and the throughput with so many; a heading first if you like"
+
+
+def found(
+    paths: Sequence[Path], told: Told, lake: Path | None, horizon_s: float, changes: Sequence[Change]
+) -> tuple[list[Saturation], list[Database]]:
+    """How far each resource is from saturation, and how each database scales.
+
+    Raises:
+        Refusal: nothing was measured, or the libraries that forecast are not installed.
+    """
+    seen, loads = _of_files(paths, told) if paths else _of_lake(Lake(lake or default_lake()))
+    try:
+        held = saturation.saturations(list(saturation.resources(seen)), loads, horizon_s, changes)
+    except ModuleNotFoundError as error:
+        raise Refusal(f"forecasts need {error.name}, which is not installed", HINT_EXTRA) from error
+    return held, list(saturation.databases(seen))
+
+
+def page(
+    held: Sequence[Saturation], scaled: Sequence[Database], horizon_s: float, changes: Sequence[Change], *, json: bool
+) -> str:
+    """The document, as JSON or to be read."""
+    document = capacity_saturation.document_of(held, scaled, horizon_s, [change.text for change in changes])
+    return json_text.dumps(document, indent=2, ensure_ascii=False) if json else capacity_saturation.render(document)
+
+
+def points_scaled(path: Path) -> Database:
+    """The law through the points of a CSV file: N and X in its first two columns.
+
+    Raises:
+        Refusal: it cannot be read, or a line of it is not two numbers.
+    """
+    users, throughput = _points(path)
+    law = fitted(np.array(users), np.array(throughput))
+    return Database(Whose(entity=path.name), "throughput", law, max(users, default=np.nan))
+
+
+def status(held: Sequence[Saturation], scaled: Sequence[Database]) -> int:
+    """1 when something reaches its knee within the horizon, or is beyond it; 2 when nothing can be told; else 0."""
+    verdicts = {one.when.verdict for one in held}
+    if verdicts & {"violated", "date"}:
+        return 1
+    can_tell = any(one.knee for one in held) or any(not one.scaling.why for one in scaled)
+    return 0 if can_tell else 2
+
+
+def _of_files(paths: Sequence[Path], told: Told) -> tuple[Observed, list[Series]]:
+    chart, figures = chart_of(paths, told), {figure.name: figure for figure in own_figures()}
+    loads = [figures[name] for name in LOADS.values()]
+    return observed(chart, figures), list(series_of(chart, loads, HOUR_S))
+
+
+def _of_lake(lake: Lake) -> tuple[Observed, list[Series]]:
+    """The last days by the minute, day by day so that memory holds one of them, and the load of years by the hour."""
+    figures = {figure.name: figure for figure in own_figures()}
+    loads = [figures[name] for name in LOADS.values()]
+    watched = [*loads, *(figures[name] for name in DONE)]
+    renewed(lake, watched)
+    last = until_of(lake, watched)
+    if last is None:
+        raise Refusal(f"{lake.path}: nothing was measured", "record with `doctord record`, or name files")
+    parts = [observed(lake.chart(since, since + DAY, NEEDS), figures) for since in _days(last)]
+    parts.append(observed(lake.chart(last - HOUR, last, {"cpu": "cpu IS NOT NULL"}), figures))  # tells how many
+    return Observed.joined(parts), history(lake, loads, last - LOOKED_BACK, last)
+
+
+def _days(last: datetime) -> list[datetime]:
+    return [last - OBSERVED + day * DAY for day in range(OBSERVED // DAY)]
+
+
+def _points(path: Path) -> tuple[list[float], list[float]]:
+    try:
+        lines = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise Refusal(f"{path}: {error}", "name a CSV file that you may read") from error
+    users, throughput = list[float](), list[float]()
+    for number, cells in enumerate(lines, 1):
+        try:
+            pair = float(cells[0]), float(cells[1])
+        except (ValueError, IndexError) as error:
+            if number == 1 or not any(cells):
+                continue
+            raise Refusal(f"{path}:{number}: {','.join(cells)!r} is not two numbers", HINT_POINTS) from error
+        users.append(pair[0])
+        throughput.append(pair[1])
+    if not users:
+        raise Refusal(f"{path}: there are no points in it", HINT_POINTS)
+    return users, throughput
