@@ -7,14 +7,18 @@ from dataclasses import dataclass, field
 
 from doctord import lint
 from doctord.chart.chart import Chart
+from doctord.lint.patient import subjects
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import RULES, Rule
 from doctord.lint.statement import Statement
-from doctord.lint.subject import Subject, subjects
+from doctord.lint.subject import Subject
 
 for _package in (_found for _found in pkgutil.iter_modules(lint.__path__, f"{lint.__name__}.") if _found.ispkg):
     for _module in pkgutil.walk_packages(importlib.import_module(_package.name).__path__, f"{_package.name}."):
         importlib.import_module(_module.name)
+
+# A hundredth of the time is less than anybody could feel.
+NOTHING = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,9 @@ def examine(chart: Chart, statements: Sequence[Statement] = (), cpus: int | None
         cpus: how many CPUs the machine has, where the user says it.
     """
     found = subjects(chart, statements, cpus)
-    remarks = [remark for one in found for rule in rules_for(one) for remark in rule.remarks(one)]
+    remarks = [
+        remark for one in found for rule in rules_for(one) for remark in rule.remarks(one) if not is_idle(remark)
+    ]
     looked_at = tuple(
         f"{one.name}: {len(one.rows)} {'hints' if one.statements else f'settings of {one.component}'}"
         for one in found
@@ -56,6 +62,11 @@ def examine(chart: Chart, statements: Sequence[Statement] = (), cpus: int | None
     for one in found:
         checked[one.name] = (*checked.get(one.name, ()), *(rule.name for rule in rules_for(one)))
     return Examined(tuple(sorted(remarks, key=_badness)), looked_at, checked)
+
+
+def is_idle(remark: Remark) -> bool:
+    """Whether it was measured that a thing of which only the workload can tell costs nothing worth saying."""
+    return remark.severity is Severity.NOTE and remark.impact is not None and remark.impact < NOTHING
 
 
 def rules_for(subject: Subject) -> list[Rule]:

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import polars as pl
-
 from doctord.chart.chart import Chart
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence, Unseen
@@ -13,9 +11,12 @@ from doctord.lint.catalogue import Known, catalogue, list_of, version_of
 from doctord.lint.remark import Change, Remark, Severity
 from doctord.lint.rule import Version
 from doctord.lint.setting import NOT_SET, Setting
-from doctord.lint.statement import Statement, hint_setting
+from doctord.lint.statement import Statement
 
-VERSIONS = ("server_version", "version")
+# What tells a version, the surest first: Oracle's `compatible` is the least that it can be.
+VERSIONS = ("server_version", "version", "report.version", "compatible")
+# Their reports and files list what differs from the default; what is not listed has it.
+LIST_DIFFERENCES = ("oracle",)
 
 
 class Machine:
@@ -34,9 +35,10 @@ class Machine:
         return self._cpus or self.case.cpus or (int(told) if told and told.isdigit() else None)
 
     def memory(self, column: str) -> float | None:
-        """The last value of a column of `memory`: `total_bytes`, `huge_pages_total`, `page_tables_bytes`, ..."""
-        values = self._memory.sort("ts")[column].drop_nulls()
-        return float(values[-1]) if values.len() else None
+        """The last value of a column of `memory`: `total_bytes`, ...; null where hosts differ in it."""
+        known = self._memory.filter(self._memory[column].is_not_null()).sort("ts")
+        values = {float(part[column][-1]) for part in known.partition_by("host")}
+        return values.pop() if len(values) == 1 else None
 
     @property
     def memory_bytes(self) -> float | None:
@@ -103,12 +105,13 @@ class Subject:
     def get(self, name: str) -> Setting | None:
         """The setting in force: as a running server says, else as the files do, else its default.
 
-        The default counts only where files were read and no server was asked: those hold what differs from it.
+        The default counts where what was read lists only what differs from it: a file, or Oracle's reports.
         """
         if (found := self._last.get(name)) is not None:
             return found
         known = self.known.get(name)
-        if self.is_running or known is None or known.default is None or not known.is_in(self.version):
+        lists_all = self.is_running and self.component not in LIST_DIFFERENCES
+        if lists_all or known is None or known.default is None or not known.is_in(self.version):
             return None
         return Setting(self.component, self.db, None, name, known.default, known.unit, NOT_SET)
 
@@ -131,6 +134,11 @@ class Subject:
         """A setting as it is written; null where it is not known."""
         found = self.get(name)
         return found.value if found else None
+
+    def explicit(self, name: str) -> Setting | None:
+        """The setting where somebody set it, be it to its default."""
+        found = self._last.get(name)
+        return found if found is not None and found.is_set else None
 
     def other(self, component: str) -> "Subject | None":
         """The first subject of another component on this host: the kernel, say."""
@@ -179,47 +187,3 @@ class Subject:
     def _last(self) -> dict[str, Setting]:
         """What counts of each name: a running server's word before that of a file."""
         return {one.name: one for one in sorted(self.rows, key=lambda row: row.is_running)}
-
-
-def subjects(chart: Chart, statements: Sequence[Statement] = (), cpus: int | None = None) -> list[Subject]:
-    """Everybody whose settings a chart holds (the kernel also where only its memory is known), and each file of SQL."""
-    machine = Machine(chart, cpus)
-    frame = chart.frame("setting").filter(pl.col("name").is_not_null() & pl.col("value").is_not_null())
-    by_subject: dict[tuple[str, str | None, str | None], list[Setting]] = {}
-    for row in frame.sort("ts", maintain_order=True).iter_rows(named=True):
-        by_subject.setdefault((row["component"], row["db"], row["host"]), []).append(_setting(row))
-    if not any(component == "kernel" for component, _, _ in by_subject) and machine.memory_bytes:
-        by_subject["kernel", None, chart.frame("memory")["host"][0]] = []
-    _join_the_only_server(by_subject)
-    found = [Subject(name, db, host, tuple(rows), machine) for (name, db, host), rows in by_subject.items()]
-    for file in dict.fromkeys(statement.file for statement in statements):
-        held = tuple(one for one in statements if one.file == file)
-        hints = tuple(hint_setting(one, hint) for one in held for hint in one.hints)
-        found.append(Subject("sql", file, None, hints, machine, statements=held))
-    for one in found:
-        one.others = [other for other in found if other.host == one.host or None in (other.host, one.host)]
-    return found
-
-
-def _join_the_only_server(by_subject: dict[tuple[str, str | None, str | None], list[Setting]]) -> None:
-    """Give what is said of `mysql` (a file that names no port) to the only `mysql:PORT` there is."""
-    for key in [key for key in by_subject if key[1] == key[0]]:
-        named = [other for other in by_subject if other[0] == key[0] and other != key]
-        if len(named) == 1:
-            by_subject[named[0]] += by_subject.pop(key)
-
-
-def _setting(row: dict[str, str]) -> Setting:
-    component, name = str(row["component"]), str(row["name"])
-    known = catalogue(list_of(component, None)).get(name)
-    return Setting(
-        component=component,
-        db=row["db"],
-        instance=row["instance"],
-        name=name,
-        value=str(row["value"]),
-        unit=row["unit"] or (known.unit if known else None),
-        source=row["source"],
-        file=row["source_file"],
-        line=int(row["line"]) if row["line"] is not None else None,
-    )

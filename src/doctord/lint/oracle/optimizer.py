@@ -1,0 +1,197 @@
+"""What steers Oracle's optimizer and its parallel work for everybody at once."""
+
+from collections.abc import Iterator
+
+from doctord.lint.catalogue import catalogue, version_of
+from doctord.lint.oracle.figures import waited
+from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
+from doctord.lint.rule import rule
+from doctord.lint.subject import Subject
+
+GLOBAL = ("optimizer_index_cost_adj", "optimizer_index_caching", "optimizer_mode", "optimizer_dynamic_sampling",
+          "optimizer_max_permutations")  # fmt: skip
+DEGREE_PER_CPU = 2
+PARSING = ("latch: shared pool", "library cache lock", "cursor: pin S wait on X", "latch: library cache")
+
+
+@rule("oracle")
+def optimizer_settings_global(subject: Subject) -> Iterator[Remark]:
+    """optimizer_* settings bend every plan of the instance.
+
+    Why: what helped one statement turns full scans into index reads, or the reverse, everywhere.
+    Evidence: settings that differ from their default.
+    Fix: Take them out; gather statistics; give the one statement a SQL plan baseline, or a session its own setting.
+    Verify: Elapsed time of the top statements by plan, before and after, on the same data.
+    Source: J. Doelle and S. Langer, IBM 2012 (the optimizer forced to indexes: full scans were 4 times faster).
+    """
+    for name in GLOBAL:
+        found, known = subject.explicit(name), catalogue("oracle").get(name)
+        if found is None or (known and found.value.strip("'\"").lower() == (known.default or "")):
+            continue
+        yield subject.remark(
+            f"{name} = {found.value}, for every statement",
+            name,
+            cost=f"{CANNOT_JUDGE} which plans it bends: compare the top statements without it",
+            changes=[subject.change(name, None, "now")],
+        )
+
+
+@rule("oracle")
+def optimizer_of_an_older_version(subject: Subject) -> Iterator[Remark]:
+    """optimizer_features_enable holds the optimizer back at an older version.
+
+    Why: every improvement and every correction since then is off.
+    Evidence: the setting against the version.
+    Fix: Take it out in a test with the top statements; hold single plans with SQL plan baselines.
+    Verify: Elapsed time of the top statements by plan, before and after.
+    Source: Oracle Database Upgrade Guide, SQL plan management; Database Reference, OPTIMIZER_FEATURES_ENABLE.
+    """
+    found, version = subject.explicit("optimizer_features_enable"), subject.version
+    asked = version_of(found.value.strip("'\"")) if found else None
+    if found and asked and version and asked[:2] < version[:2]:
+        yield subject.remark(
+            f"optimizer_features_enable = {found.value} on {'.'.join(map(str, version[:2]))}",
+            "optimizer_features_enable",
+            cost=f"{CANNOT_JUDGE} which plans would change: test the top statements without it",
+            changes=[subject.change("optimizer_features_enable", None, "now")],
+        )
+
+
+@rule("oracle")
+def hidden_parameters(subject: Subject) -> Iterator[Remark]:
+    """Parameters with an underscore are set.
+
+    Why: they are for Oracle's support, each for one fault of one version; after an upgrade nobody knows what they do.
+    Evidence: the names.
+    Fix: Find the note or service request that asked for each; take out what has none, or is mended in this version.
+    Verify: The same load without them, on a test system.
+    Source: J. Doelle and S. Langer, IBM 2012; Oracle Database Upgrade Guide.
+    """
+    held = [one for one in dict.fromkeys(subject.rows) if one.name.startswith("_") and not one.name.startswith("__")]
+    if held:
+        names = ", ".join(dict.fromkeys(one.name for one in held))
+        yield subject.remark(
+            f"hidden parameters: {names}",
+            settings=held,
+            cost=f"{CANNOT_JUDGE} what each does to this workload; support asks to take them out first",
+        )
+
+
+@rule("oracle")
+def events_set(subject: Subject) -> Iterator[Remark]:
+    """Diagnostic events are set for the whole instance.
+
+    Why: each was for one fault; some write trace files for every session, some change behaviour.
+    Evidence: the setting.
+    Fix: Take out what no open service request asks for.
+    Verify: Growth of the trace directory.
+    Source: Oracle Database Reference, EVENT (only under supervision of support).
+    """
+    found = subject.explicit("event")
+    if found and found.value:
+        words = f"{CANNOT_JUDGE} what it writes: look at the trace directory's growth"
+        yield subject.remark(f"event = {found.value}", "event", cost=words)
+
+
+@rule("oracle")
+def sql_trace_on(subject: Subject) -> Iterator[Remark]:
+    """Every session writes a trace of all its statements.
+
+    Why: each call is written to a file: time of the sessions, and file systems that fill.
+    Evidence: sql_trace; timed_os_statistics.
+    Fix: Set sql_trace=false; trace one session with dbms_monitor.
+    Verify: The trace directory stops growing.
+    Source: Oracle Database SQL Tuning Guide, Performing Application Tracing.
+    """
+    if subject.flag("sql_trace"):
+        yield subject.remark(
+            "sql_trace = true for the whole instance",
+            "sql_trace",
+            cost="a line in a trace file for every call of every session",
+            severity=Severity.ERROR,
+            changes=[subject.change("sql_trace", "false", "now")],
+        )
+
+
+@rule("oracle", since=(10, 1))
+def statistics_level_unfit(subject: Subject) -> Iterator[Remark]:
+    """statistics_level is basic (nothing can be judged later) or all (every row source is timed).
+
+    Why: basic turns AWR, the advisors and automatic memory off; all times every row source of every statement.
+    Evidence: statistics_level, timed_statistics.
+    Fix: Set statistics_level=typical.
+    Verify: AWR snapshots are there; CPU for each execution falls (from all).
+    Source: Oracle Database Reference, STATISTICS_LEVEL.
+    """
+    level = (subject.text("statistics_level") or "").strip("'\"").lower()
+    if level == "basic" or subject.flag("timed_statistics") is False:
+        cost = "no wait times, no AWR, no advisors: the next slow day cannot be explained"
+    elif level == "all":
+        cost = "every row source of every execution is timed, mostly some percent of CPU"
+    else:
+        return
+    yield subject.remark(
+        f"statistics_level = {level}" if level in ("basic", "all") else "timed_statistics is off",
+        "statistics_level",
+        "timed_statistics",
+        cost=cost,
+        severity=Severity.WARNING,
+        changes=[subject.change("statistics_level", "typical", "now")],
+    )
+
+
+@rule("oracle")
+def cursor_sharing_not_exact(subject: Subject) -> Iterator[Remark]:
+    """cursor_sharing takes every constant out of every statement.
+
+    Why: one plan for all values of skewed columns; histograms and function-based indexes are lost. similar is gone
+        since 12c and made thousands of child cursors before.
+    Evidence: the setting; time waited for parsing.
+    Fix: Bind variables in the application that needs it; exact for the instance.
+    Verify: Hard parses per second, and elapsed time of the top statements, before and after.
+    Source: Oracle Database SQL Tuning Guide, Improving Real-World Performance Through Cursor Sharing.
+    """
+    value = (subject.text("cursor_sharing") or "exact").strip("'\"").lower()
+    if value != "exact":
+        gone = value == "similar" and (subject.version or (0,)) >= (12,)
+        yield subject.remark(
+            f"cursor_sharing = {value}",
+            "cursor_sharing",
+            cost="there is no such value in this version"
+            if gone
+            else f"{CANNOT_JUDGE}: hard parses per second, and child cursors of the top statements",
+            severity=Severity.WARNING if gone or value == "similar" else Severity.NOTE,
+            impact=waited(subject, *PARSING),
+        )
+
+
+@rule("oracle")
+def parallel_degree_above_cpus(subject: Subject) -> Iterator[Remark]:
+    """The parallel degree is above twice the CPUs.
+
+    Why: the processes queue for the CPUs, each takes memory, and all others wait.
+    Evidence: parallel_threads_per_cpu and parallel_degree_limit against the CPUs.
+    Fix: A degree of no more than the CPUs, or the CPUs and one; parallel_threads_per_cpu of 1 on threads, 2 at most.
+    Verify: Elapsed time of parallel statements and the run queue, before and after.
+    Source: J. Doelle and S. Langer, Analyzing BI Oracle workloads, IBM 2012.
+    """
+    cpus = subject.machine.cpus or subject.number("cpu_count")
+    threads = subject.explicit("parallel_threads_per_cpu")
+    if threads and (threads.number or 0) > DEGREE_PER_CPU:
+        yield subject.remark(
+            f"parallel_threads_per_cpu = {threads.value}: the default degree is {threads.value} for each CPU",
+            "parallel_threads_per_cpu",
+            cost=f"{threads.value} processes for each CPU"
+            + (f", {threads.number * cpus:.0f} in all" if cpus and threads.number else ""),
+            severity=Severity.WARNING,
+            changes=[subject.change("parallel_threads_per_cpu", None, "now")],
+        )
+    limit = subject.explicit("parallel_degree_limit")
+    if cpus and limit and (limit.number or 0) > DEGREE_PER_CPU * cpus:
+        yield subject.remark(
+            f"parallel_degree_limit = {limit.value} on {cpus:.0f} CPUs",
+            "parallel_degree_limit",
+            cost=f"{(limit.number or 0) / cpus:.1f} processes for each CPU, in each of two sets",
+            severity=Severity.WARNING,
+            changes=[subject.change("parallel_degree_limit", None, "now")],
+        )

@@ -1,0 +1,156 @@
+"""Oracle's redo: buffer, checkpoints, log files, and what a commit promises."""
+
+from collections.abc import Iterator
+
+from doctord.diagnose.finding import Evidence
+from doctord.diagnose.words import in_bytes, in_share
+from doctord.lint.oracle.figures import waited
+from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
+from doctord.lint.rule import rule
+from doctord.lint.subject import Subject
+
+ENOUGH_LOG_BUFFER = 100e6  # D12; M08: 72 MB served 14 MB/s of redo
+SWITCHES = "thread_activity.log switches (derived)"
+SECONDS_BETWEEN_SWITCHES = 900.0
+
+
+@rule("oracle")
+def log_buffer_small(subject: Subject) -> Iterator[Remark]:
+    """The log buffer is set smaller than 100 MB.
+
+    Why: sessions that make redo faster than LGWR writes it wait for room.
+    Evidence: log_buffer; time waited for log buffer space.
+    Fix: Set log_buffer to 100 MB or more, or take it out: since 10.2 Oracle fits it to the SGA.
+    Verify: log buffer space and redo buffer allocation retries at the same redo rate.
+    Source: J. Doelle and S. Langer, IBM 2012 (100 MB); K. Manoharan, 2008 (72 MB for up to 14 MB/s).
+    """
+    found, impact = subject.explicit("log_buffer"), waited(subject, "log buffer space")
+    if found is None or found.number is None or found.number >= ENOUGH_LOG_BUFFER:
+        return
+    yield subject.remark(
+        f"log_buffer = {in_bytes(found.number)}",
+        "log_buffer",
+        cost=f"{CANNOT_JUDGE} how fast redo is made: an AWR report, or v$sysstat's redo size"
+        if impact is None
+        else f"{in_share(impact)} of database time waited for log buffer space",
+        impact=impact,
+        changes=[subject.change("log_buffer", "104857600", "restart")],
+    )
+
+
+@rule("oracle")
+def log_checkpoint_timeout_set(subject: Subject) -> Iterator[Remark]:
+    """log_checkpoint_timeout drives checkpoints by the clock, without fast_start_mttr_target.
+
+    Why: dirty blocks are written after that time whether anybody needs it or not: the same block is written again and
+        again.
+    Evidence: both settings.
+    Fix: Take log_checkpoint_timeout out; where recovery must be short, set fast_start_mttr_target.
+    Verify: physical writes and DBWR checkpoint buffers written at the same load; v$instance_recovery.
+    Source: J. Doelle and S. Langer, Analyzing BI Oracle workloads, IBM 2012.
+    """
+    found = subject.explicit("log_checkpoint_timeout")
+    if found is None or not found.number or subject.number("fast_start_mttr_target"):
+        return
+    yield subject.remark(
+        f"log_checkpoint_timeout = {found.value} without fast_start_mttr_target",
+        "log_checkpoint_timeout",
+        cost=f"every block that is changed all the time is written every {found.value} s",
+        severity=Severity.WARNING,
+        changes=[subject.change("log_checkpoint_timeout", None, "now")],
+    )
+
+
+@rule("oracle")
+def mttr_target_contradicted(subject: Subject) -> Iterator[Remark]:
+    """fast_start_mttr_target stands beside older settings that override it.
+
+    Why: with fast_start_io_target, log_checkpoint_interval or log_checkpoint_timeout the mean time to recover is not
+        what decides.
+    Evidence: the settings.
+    Fix: Keep fast_start_mttr_target, and take out the others.
+    Verify: v$instance_recovery.target_mttr and estimated_mttr.
+    Source: Oracle Database Performance Tuning Guide, Tuning Instance Recovery Performance.
+    """
+    older = ("fast_start_io_target", "log_checkpoint_interval", "log_checkpoint_timeout")
+    held = [found for name in older if (found := subject.explicit(name)) and found.number]
+    if subject.number("fast_start_mttr_target") and held:
+        names = ", ".join(one.name for one in held)
+        yield subject.remark(
+            f"fast_start_mttr_target is overridden by {names}",
+            "fast_start_mttr_target",
+            *(one.name for one in held),
+            cost="recovery takes another time than was asked for, and checkpoints come more often",
+            severity=Severity.WARNING,
+            changes=[subject.change(one.name, None, "now") for one in held],
+        )
+
+
+@rule("oracle")
+def log_files_small(subject: Subject) -> Iterator[Remark]:
+    """Log files are so small, or so few, that they switch minutes apart.
+
+    Why: each switch is a checkpoint and an archive; when the next log is not free yet, all changes stop.
+    Evidence: log switches measured; time waited for log file switches.
+    Fix: At least four groups of 1 to 1.5 GB and more on disks of their own; size = redo rate x time between switches
+        (`doctord size redo`).
+    Verify: Log switches per hour, and log file switch waits, at the same redo rate.
+    Source: J. Doelle and S. Langer, IBM 2012; K. Manoharan, 2008 (500 MB switched every minute at 9.45 MB/s).
+    """
+    rate = subject.case.total(SWITCHES, subject.db)
+    if not rate or rate <= 1 / SECONDS_BETWEEN_SWITCHES:
+        return
+    events = ("log file switch completion", "log file switch (checkpoint incomplete)",
+              "log file switch (archiving needed)", "log file switch (private strand flush incomplete)")  # fmt: skip
+    impact = waited(subject, *events)
+    yield subject.remark(
+        f"a log switch every {1 / rate / 60:.1f} minutes",
+        cost=f"{rate * 3600:.0f} switches an hour, "
+        + ("each a checkpoint and an archive" if impact is None else f"{in_share(impact)} of the time waited for them"),
+        impact=impact,
+        evidence=[
+            Evidence("statistic", f"name = '{SWITCHES}'", f"{rate * 3600:.1f} an hour", "4 an hour", "size, number")
+        ],
+    )
+
+
+@rule("oracle")
+def commit_does_not_wait(subject: Subject) -> Iterator[Remark]:
+    """Commits return before their redo is on disk.
+
+    Why: what was committed in the last moments before a crash is lost, although the user was told that it is safe.
+    Evidence: commit_wait, commit_logging, commit_write.
+    Fix: Take these out; where single statements may be lost, use COMMIT WRITE NOWAIT there.
+    Verify: show parameter commit; log file sync appears in the top events, as it should.
+    Source: Oracle Database Reference, COMMIT_WAIT; Database Concepts, Transactions, durability.
+    """
+    for name in ("commit_wait", "commit_write"):
+        found = subject.explicit(name)
+        if found and "nowait" in found.value.lower():
+            yield subject.remark(
+                f"{name} = {found.value}: a commit may be lost",
+                name,
+                cost="data: commits of up to some seconds before a crash, with nobody told",
+                severity=Severity.ERROR,
+                changes=[subject.change(name, None, "now")],
+            )
+
+
+@rule("oracle")
+def recovery_area_without_size(subject: Subject) -> Iterator[Remark]:
+    """The fast recovery area has no size.
+
+    Why: db_recovery_file_dest without db_recovery_file_dest_size does not start; a full area stops the archiver, and
+        with it every change (ORA-00257).
+    Evidence: both settings.
+    Fix: Set db_recovery_file_dest_size to what the file system has for it, and watch v$recovery_file_dest.
+    Verify: v$recovery_file_dest.space_used against space_limit.
+    Source: Oracle Database Backup and Recovery User's Guide, Configuring the Fast Recovery Area.
+    """
+    if subject.explicit("db_recovery_file_dest") and not subject.number("db_recovery_file_dest_size"):
+        yield subject.remark(
+            "db_recovery_file_dest has no db_recovery_file_dest_size",
+            "db_recovery_file_dest",
+            cost="availability: ORA-19801 at the next change, or no start at all",
+            severity=Severity.WARNING,
+        )

@@ -1,0 +1,87 @@
+"""Who is examined: the subjects whose settings a chart holds, each with what was measured of it and of its host."""
+
+from collections.abc import Iterable, Sequence
+
+import polars as pl
+
+from doctord.chart.chart import Chart
+from doctord.lint.catalogue import catalogue, list_of
+from doctord.lint.setting import Setting
+from doctord.lint.statement import Statement, hint_setting
+from doctord.lint.subject import Machine, Subject
+
+# Component, database server and host of a subject.
+Key = tuple[str, str | None, str | None]
+
+
+def subjects(chart: Chart, statements: Sequence[Statement] = (), cpus: int | None = None) -> list[Subject]:
+    """Everybody whose settings a chart holds (the kernel also where only its memory is known), and each file of SQL."""
+    rows = chart.frame("setting").filter(pl.col("name").is_not_null() & pl.col("value").is_not_null())
+    by_key: dict[Key, list[Setting]] = {}
+    for row in rows.sort("ts", maintain_order=True).iter_rows(named=True):
+        by_key.setdefault((row["component"], row["db"], row["host"]), []).append(_setting(row))
+    for host in chart.frame("memory")["host"].unique(maintain_order=True):
+        by_key.setdefault(("kernel", None, host), [])
+    merged: dict[Key, list[Setting]] = {}
+    for key, held in by_key.items():
+        merged.setdefault(_same_as(key, by_key), []).extend(held)
+    found = [
+        Subject(component, db, host, tuple(held), Machine(_of(chart, db, host), cpus))
+        for (component, db, host), held in merged.items()
+    ]
+    found += [_of_file(file, statements, Machine(chart, cpus)) for file in {one.file: None for one in statements}]
+    for one in found:
+        one.others = [other for other in found if other.host == one.host or None in (other.host, one.host)]
+    return found
+
+
+def _same_as(key: Key, keys: Iterable[Key]) -> Key:
+    """The key of whom a file is that does not say its host, or its server's name or port: if there is just one."""
+    component, db, host = key
+    alike = [
+        other
+        for other in keys
+        if other[0] == component
+        and (_name(other[1]) == _name(db) or (db == component and other[1] is not None))
+        and (other[2] == host or host is None)
+    ]
+    known = [other for other in alike if other[2] is not None and other[1] != component] or alike
+    return known[0] if len({(_name(one[1]), one[2]) for one in known}) == 1 else key
+
+
+def _name(db: str | None) -> str | None:
+    """A server's name to be compared: Oracle's are written in capitals by some tools."""
+    return db.lower() if db else None
+
+
+def _of(chart: Chart, db: str | None, host: str | None) -> Chart:
+    """What a chart tells of one server and its host; what does not say whose it is counts for everybody."""
+    tables = {}
+    for name in chart.tables:
+        frame = chart.frame(name)
+        is_its = pl.lit(value=True) if host is None else pl.col("host").is_null() | (pl.col("host") == host)
+        if db is not None and "db" in frame.columns:
+            is_its &= pl.col("db").is_null() | (pl.col("db").str.to_lowercase() == db.lower())
+        tables[name] = frame.filter(is_its).to_arrow()
+    return Chart(tables)
+
+
+def _of_file(file: str, statements: Sequence[Statement], machine: Machine) -> Subject:
+    held = tuple(one for one in statements if one.file == file)
+    hints = tuple(hint_setting(one, hint) for one in held for hint in one.hints)
+    return Subject("sql", file, None, hints, machine, statements=held)
+
+
+def _setting(row: dict[str, str]) -> Setting:
+    known = catalogue(list_of(row["component"], None)).get(row["name"])
+    return Setting(
+        component=row["component"],
+        db=row["db"],
+        instance=row["instance"],
+        name=row["name"],
+        value=row["value"],
+        unit=row["unit"] or (known.unit if known else None),
+        source=row["source"],
+        file=row["source_file"],
+        line=int(row["line"]) if row["line"] is not None else None,
+    )
