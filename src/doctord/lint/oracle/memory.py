@@ -72,7 +72,7 @@ def huge_pages_do_not_cover_sga(subject: Subject) -> Iterator[Remark]:
 
     Why: the huge pages stand unused, and every session needs page tables of its own for the whole SGA.
     Evidence: the SGA against huge pages and their size; page tables of processes x SGA / 4 KiB x 8.
-    Fix: Set vm.nr_hugepages to the SGA divided by the page's size, rounded up, and memlock above it (`doctord size`).
+    Fix: Set vm.nr_hugepages to the SGA divided by the page's size, rounded up, and memlock above it (doctord size).
     Verify: HugePages_Free falls when the instance starts; use_large_pages=only refuses to start without.
     Source: J. Doelle and S. Langer, Analyzing BI Oracle workloads, IBM 2012; Oracle Database Reference,
         USE_LARGE_PAGES.
@@ -101,7 +101,7 @@ def page_tables_large(subject: Subject) -> Iterator[Remark]:
 
     Why: memory that nobody counts, and a CPU that walks tables.
     Evidence: processes x SGA / 4 KiB x 8; PageTables in /proc/meminfo.
-    Fix: Give the SGA huge pages (`doctord size`).
+    Fix: Give the SGA huge pages (doctord size).
     Verify: PageTables in /proc/meminfo at the same number of sessions.
     Source: J. Doelle and S. Langer, Analyzing BI Oracle workloads, IBM 2012 (0.5 GB up to several GB).
     """

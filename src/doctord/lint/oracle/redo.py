@@ -93,7 +93,7 @@ def log_files_small(subject: Subject) -> Iterator[Remark]:
     Why: each switch is a checkpoint and an archive; when the next log is not free yet, all changes stop.
     Evidence: log switches measured; time waited for log file switches.
     Fix: At least four groups of 1 to 1.5 GB and more on disks of their own; size = redo rate x time between switches
-        (`doctord size redo`).
+        (doctord size redo).
     Verify: Log switches per hour, and log file switch waits, at the same redo rate.
     Source: J. Doelle and S. Langer, IBM 2012; K. Manoharan, 2008 (500 MB switched every minute at 9.45 MB/s).
     """
