@@ -69,7 +69,7 @@ def test_only_the_first_of_a_threshold_are_open() -> None:
 def test_a_clean_bill_of_health_in_words() -> None:
     text = " ".join(Page(page_of(EXAMPLES["healthy"])).text.split())
     assert "No limit will be violated within 90 d" in text
-    assert "2 figures were held against their limits. The nearest to its own is file system full (db1, /)" in text
+    assert "2 figures were held against a limit. The nearest to its own is file system full (db1, /)" in text
     assert "In order of urgency" not in text
 
 

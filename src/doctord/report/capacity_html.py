@@ -16,11 +16,13 @@ from doctord.report.html import environment
 from doctord.report.quantity import quantity
 from doctord.report.wording import duration
 
-OF_ONE_THRESHOLD = 3  # cards that are open: those of the fourth tablespace and on are folded
+OF_ONE_THRESHOLD = 3  # are open: the fourth tablespace and on are folded
+PERHAPS = 6
 OVERVIEW = 12
 PLOTS = 200  # a page of more is too large to open quickly
-ROWS = 6  # of others, of one threshold; the rest is folded
+ROWS = 12  # of what is not drawn; the rest is folded
 DATED = ("violated", "date")
+HOSTS = 3  # are named on top
 STALE_S = 2 * 86_400
 
 Item = Mapping[str, Any]
@@ -56,14 +58,15 @@ def render(agenda: Agenda, document: Mapping[str, Any], seen: datetime) -> str:
             counts=document["counts"],
             within=duration(document["within_s"]),
             now=now,
-            stale=duration((seen - now).total_seconds()) if (seen - now).total_seconds() > STALE_S else "",
+            stale=(seen - now).days if (seen - now).total_seconds() > STALE_S else 0,
             dated=dated,
             overview=OVERVIEW,
             opened=opened,
             folded=folded,
             perhaps=[card for card in cards if card.item["verdict"] == "perhaps"],
             others=_others(document["items"]),
-            rows=ROWS,
+            perhaps_open=PERHAPS,
+            hosts=_hosts(document["items"]),
             late=sum(card.item["is_late"] for card in dated),
             owners=_owners(dated),
             held="1 figure was" if len(document["items"]) == 1 else f"{len(document['items'])} figures were",
@@ -106,16 +109,24 @@ def _owners(cards: Sequence[Card]) -> list[tuple[str, int]]:
     return Counter(item["plan"]["owner"] if item["plan"] else "" for item in late).most_common()
 
 
-def _others(items: Sequence[Item]) -> list[tuple[str, list[tuple[str, list[Item]]]]]:
-    """What is not drawn, by verdict and threshold, the nearest to its limit first."""
+def _others(items: Sequence[Item]) -> list[tuple[str, list[Item], list[Item]]]:
+    """What is not drawn, by verdict, the nearest to its limit first: what stands in the table, and what is folded."""
     rest = [item for item in items if item["verdict"] not in (*DATED, "perhaps")]
     found = []
     for verdict, some in groupby(rest, key=lambda item: item["verdict"]):
-        by_threshold = dict[str, list[Item]]()
+        shown, folded, count = list[Item](), list[Item](), Counter[str]()
         for item in sorted(some, key=_room):
-            by_threshold.setdefault(item["threshold"], []).append(item)
-        found.append((verdict, list(by_threshold.items())))
+            count[item["threshold"]] += 1
+            is_first = count[item["threshold"]] <= OF_ONE_THRESHOLD and len(shown) < ROWS
+            (shown if is_first else folded).append(item)
+        found.append((verdict, shown, folded))
     return found
+
+
+def _hosts(items: Sequence[Item]) -> str:
+    """The hosts, or how many they are."""
+    names = sorted({item["host"] for item in items if item["host"]})
+    return ", ".join(names) if len(names) <= HOSTS else f"{len(names)} hosts"
 
 
 def _nearest(items: Sequence[Item]) -> Item | None:

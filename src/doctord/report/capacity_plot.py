@@ -24,7 +24,7 @@ LEAST_PAST_S = 14 * DAY_S
 PAST_BY_FUTURE = 2.0  # so many times the time to come is shown of the past
 MONTHS_FROM_S = 100 * DAY_S  # what is longer has months on its axis
 MONTHS_APART = (1, 2, 3, 6, 12, 24, 60)
-ROOM_FOR_DATE = 66.0
+ROOM_FOR_DATE = 66.0  # on a wide page; on a narrow one letters are half as large again
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +213,9 @@ def _limit(root: Element, view: View, entry: Entry) -> None:
     y = view.y(threshold.limit)
     _path(root, f"M{LEFT} {y:.1f}H{WIDTH - RIGHT}", "limit")
     above = y - 5 if y > TOP + 16 else y + 13
-    _text(root, LEFT + 4, above, f"limit {quantity(threshold.limit, entry.item.series.figure.unit)}", "on")
+    # What is violated has passed the limit at the left; what is to come will, at the right.
+    x, look = (WIDTH - RIGHT - 4, "end on") if entry.verdict == "violated" else (LEFT + 4, "on")
+    _text(root, x, above, f"limit {quantity(threshold.limit, entry.item.series.figure.unit)}", look)
 
 
 def _marks(root: Element, view: View, entry: Entry) -> None:
@@ -221,7 +223,9 @@ def _marks(root: Element, view: View, entry: Entry) -> None:
     series, path = entry.item.series, entry.item.forecast
     now = view.x(series.end.timestamp())
     _path(root, f"M{now:.1f} {TOP}V{HEIGHT - BOTTOM}", "now")
-    _text(root, now - 3, 11, "now", "end")
+    date = view.x(entry.item.when.date.timestamp()) if entry.item.when.date else WIDTH
+    if not (_is_at_edge(date) and date - now < 2 * ROOM_FOR_DATE):
+        _text(root, now - 3, 11, "now", "end")
     for moment in path.change_points:
         if moment.timestamp() > view.since:
             x = view.x(moment.timestamp())
@@ -249,12 +253,17 @@ def _crossing(root: Element, view: View, entry: Entry) -> None:
         _path(root, f"M{x:.1f} {y:.1f}V{TOP - 3}", "drop")
         place = {"cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": "5", "class": "crossing"}
         _titled(SubElement(root, "circle", place), f"passed about {when.date:%Y-%m-%d}")
-        is_left = x > WIDTH - RIGHT - ROOM_FOR_DATE
+        is_left = _is_at_edge(x)
         _text(root, x + (-4 if is_left else 4), 11, f"{when.date:%Y-%m-%d}", "end date" if is_left else "date")
     if entry.begin_by and view.since < entry.begin_by.timestamp() < view.until:
         x, floor = view.x(entry.begin_by.timestamp()), HEIGHT - BOTTOM
         mark = _path(root, f"M{x:.1f} {floor - 9}l5 9h-10z", "begin")
         _titled(mark, f"begin with the plan by {entry.begin_by:%Y-%m-%d}")
+
+
+def _is_at_edge(x: float) -> bool:
+    """Whether a date has no room at the right of a place."""
+    return WIDTH - RIGHT - ROOM_FOR_DATE < x < WIDTH
 
 
 def _between(entry: Entry) -> str:

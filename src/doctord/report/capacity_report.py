@@ -50,6 +50,7 @@ def _entry(entry: Entry, rank: int, within_s: float) -> dict[str, Any]:
         "rank": rank,
         **item_of(entry.item),
         "verdict": entry.verdict,
+        "why": _why(entry),
         "violated_since": iso(entry.since),
         "damage": "stops" if entry.damage.stops else "slows",
         "share_of_time": entry.damage.share_of_time,
@@ -66,6 +67,12 @@ def _entry(entry: Entry, rank: int, within_s: float) -> dict[str, Any]:
         },
         "backtest": {"error": basis.error, "naive_error": basis.naive_error, "covered": path.covered},
     }  # fmt: skip
+
+
+def _why(entry: Entry) -> str:
+    if entry.verdict == "not measured any more":
+        return f"nothing was measured after {entry.item.series.end:%Y-%m-%d %H:%M} UTC"
+    return entry.item.when.why
 
 
 def verdict(document: Mapping[str, Any]) -> str:

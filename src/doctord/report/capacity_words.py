@@ -49,7 +49,26 @@ def begin(item: Item, now: datetime) -> str:
     by = str(item["begin_by"])[:10]
     if not item["is_late"]:
         return by
-    return f"now: {by} was {_days(moment(item['begin_by']), now)} ago"
+    ago = now - moment(item["begin_by"])
+    return "now: today is the last day" if ago.total_seconds() < DAY_S else f"now: {by} was {ago.days} d ago"
+
+
+def careful(item: Item, now: datetime) -> str:
+    """By when to begin if the limit is passed as early as it may be; empty where that says nothing new."""
+    early = item["begin_by_earliest"]
+    if not early or item["is_late"] or early == item["begin_by"]:
+        return ""
+    return str(early)[:10] if moment(early) > now else "now: it may come as early as the plan takes, or earlier"
+
+
+def used(item: Item) -> dict[str, Any] | None:
+    """How much of the limit is taken, in percent, now and where the forecast ends; null of a limit of zero."""
+    limit, newest, then = item["limit"], item["newest"], item["at_horizon"]["mean"]
+    if limit <= 0 or newest <= 0 or then <= 0:
+        return None
+    parts = (newest / limit, then / limit) if item["worse"] == "above" else (limit / newest, limit / then)
+    shares = [100 * min(part, 1.0) for part in parts]
+    return {"now": shares[0], "then": shares[1], "text": f"{shares[0]:.0f} % now, {shares[1]:.0f} % at the horizon"}
 
 
 def too_late(item: Item, now: datetime) -> str:
@@ -67,7 +86,9 @@ def too_late(item: Item, now: datetime) -> str:
 def growth(item: Item) -> str:
     """How fast the figure goes where it goes."""
     per_day, limit = item["growth_per_day"], abs(item["limit"]) or abs(item["newest"])
-    if per_day is None or abs(per_day) * 30 < LITTLE * limit:
+    if per_day is None:
+        return "not known"
+    if abs(per_day) * 30 < LITTLE * limit:
         return "hardly any"
     sign = "+" if per_day > 0 else "\u2212"
     return f"{sign}{quantity(abs(per_day), item['unit'])} a day"
@@ -88,8 +109,8 @@ def evidence(item: Item) -> Iterator[tuple[str, str]]:
     found = [f"{len(at)} {what}{'' if len(at) == 1 else 's'}, last {max(at)[:10]}" for what, at in changes if at]
     if found:
         yield "Changes", f"{'; '.join(found)}."
-    for note in item["notes"]:
-        yield "Note", f"{note[:1].upper()}{note[1:]}."
+    if item["notes"]:
+        yield "Notes", " ".join(f"{note[:1].upper()}{note[1:]}." for note in item["notes"])
     if item["reason"]:
         yield "Limit", item["reason"]
     if item["source"]:
@@ -106,6 +127,7 @@ def _history(history: Mapping[str, Any]) -> str:
 
 def _model(item: Item) -> Iterator[tuple[str, str]]:
     if not item["model"]:
+        yield "Forecast", f"none: {item['why']}."
         return
     tested = item["backtest"]
     if tested["error"] is None:

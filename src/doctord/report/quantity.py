@@ -3,14 +3,15 @@
 from doctord.report.plot import number
 
 SIZES = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
+LONG = 1e5  # has more digits than can be read at a glance
 BYTES = {"bytes": "B", "bytes_per_s": "B/s"}
 
 
 def quantity(value: float | None, unit: str) -> str:
     """A value in three digits with its unit; a dash for what was not measured.
 
-    >>> quantity(12_345_678_901.0, "bytes"), quantity(81.53, "%"), quantity(0.25, "blocks_per_s"), quantity(None, "ms")
-    ('12.3 GB', '81.5 %', '0.25 blocks/s', '-')
+    >>> quantity(12_345_678_901.0, "bytes"), quantity(415_219.0, "blocks_per_s"), quantity(None, "ms")
+    ('12.3 GB', '415 k blocks/s', '-')
     """
     if value is None:
         return "-"
@@ -23,4 +24,6 @@ def scale(most: float, unit: str) -> tuple[float, str]:
     if unit in BYTES:
         letter, divisor = next(((letter, size) for letter, size in SIZES if most >= size), ("", 1.0))
         return divisor, f"{letter}{BYTES[unit]}"
-    return 1.0, "/s" if unit == "per_s" else unit.replace("_per_s", "/s").replace("_", " ")
+    name = "/s" if unit == "per_s" else unit.replace("_per_s", "/s").replace("_", " ")
+    letter, divisor = next(((letter, size) for letter, size in SIZES if most >= max(size, LONG)), ("", 1.0))
+    return divisor, f"{letter} {name}".strip()

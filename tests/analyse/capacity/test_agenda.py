@@ -3,6 +3,8 @@
 from datetime import timedelta
 
 from doctord.analyse.capacity.agenda import ORDER, Entry
+from doctord.analyse.capacity.series import DAY_S
+from histories import history
 from report.capacity_examples import READS, REDO, SPACE, agenda_of, days, patient, tablespaces
 
 FOUND = agenda_of(patient())
@@ -59,6 +61,12 @@ def test_since_when_it_is_violated() -> None:
     assert 90 < (FOUND.now - full.since).days < 110
 
 
+def test_what_is_violated_is_said_even_if_nothing_can_be_told_of_its_future() -> None:
+    (entry,) = agenda_of([days([1.5e9, 1.4e9, 1.3e9], "space_left_bytes", patient()[1].whose)], [SPACE]).entries
+    assert (entry.item.when.verdict, entry.verdict) == ("cannot be told", "violated")
+    assert entry.since == entry.item.series.at(-1)
+
+
 def test_what_is_not_measured_any_more_has_no_date() -> None:
     assert of("filesystem_used_pct", "/backup").verdict == "not measured any more"
     assert of("filesystem_used_pct", "/").verdict == "not within the horizon"
@@ -67,6 +75,12 @@ def test_what_is_not_measured_any_more_has_no_date() -> None:
 def test_thresholds_without_figures_and_figures_without_thresholds() -> None:
     assert REDO in FOUND.never
     assert {series.figure.name for series in FOUND.unlimited} == {"wait_s_per_s", "executions_per_s"}
+
+
+def test_now_is_the_newest_hour_and_not_the_end_of_a_day_that_has_begun() -> None:
+    hours = history([1.0] * 30, "wait_ms")
+    found = agenda_of([hours, history([1.0, 1.0], "space_left_bytes", step_s=DAY_S)])
+    assert found.now == hours.end
 
 
 def test_nothing_measured() -> None:

@@ -19,8 +19,9 @@ ORDER: tuple[Verdict, ...] = (
     "violated", "date", "perhaps", "not within the horizon", "cannot be told", "not measured any more",
 )  # fmt: skip
 RANKING = (
-    "What is violated now comes first, then the rest by week of its date. Among those of one week, and among those of "
-    "now, what stops work comes before what slows it, then the larger share of database time, then the earlier date."
+    "What is violated now comes first, then the rest by week of its date. Within a week, and among what is violated, "
+    "what stops work comes before what slows it, then the larger share of database time, then the earlier date (of "
+    "what is violated, that of its beginning)."
 )
 SILENT_S = 2 * DAY_S  # a figure of a day is up to a day older than one of an hour, and may be late once
 WEEK = timedelta(days=7)
@@ -77,7 +78,7 @@ def agenda(items: Sequence[Item], histories: Sequence[Series], thresholds: Itera
         histories: All that was measured, also what no threshold concerns.
         thresholds: All of them.
     """
-    now = max((series.end for series in histories), default=None)
+    now = _now(histories)
     held = {item.threshold.name for item in items}
     limited = {id(item.series) for item in items}
     entries = [_entry(item, histories, now) for item in items if now]
@@ -89,9 +90,16 @@ def agenda(items: Sequence[Item], histories: Sequence[Series], thresholds: Itera
     )
 
 
+def _now(histories: Sequence[Series]) -> datetime | None:
+    """The newest moment that is known to be measured: a day that has begun counts by its beginning, not by its end."""
+    finest_s = min((series.step_s for series in histories), default=0)
+    return max((series.end - timedelta(seconds=series.step_s - finest_s) for series in histories), default=None)
+
+
 def _entry(item: Item, histories: Sequence[Series], now: datetime) -> Entry:
     lead_s = item.threshold.plan.lead_s
-    verdict = _verdict(item, now)
+    since = _violated_since(item, now)
+    verdict = _verdict(item, since, now)
     is_foreseen = verdict in {"date", "perhaps"} and lead_s is not None
     begin_by, careful = (
         date - timedelta(seconds=lead_s) if is_foreseen and date and lead_s is not None else None
@@ -102,20 +110,21 @@ def _entry(item: Item, histories: Sequence[Series], now: datetime) -> Entry:
         verdict,
         damage_of(item.threshold, item.series, histories),
         basis_of(item.series, item.forecast),
-        _violated_since(item, now) if verdict == "violated" else None,
+        since if verdict == "violated" else None,
         begin_by,
         careful,
         is_late=verdict == "violated" or (begin_by is not None and begin_by <= now),
     )
 
 
-def _verdict(item: Item, now: datetime) -> Verdict:
+def _verdict(item: Item, since: datetime | None, now: datetime) -> Verdict:
     silent_s = (now - item.series.end).total_seconds()
     if silent_s > max(SILENT_S, 3 * item.series.step_s):
         return "not measured any more"
     if item.when.verdict == "not within the horizon" and item.when.earliest:
         return "perhaps"
-    return item.when.verdict
+    # What is violated now is, whether or not it can be told where it goes.
+    return "violated" if item.when.verdict == "cannot be told" and since else item.when.verdict
 
 
 def _violated_since(item: Item, now: datetime) -> datetime | None:
@@ -124,13 +133,13 @@ def _violated_since(item: Item, now: datetime) -> datetime | None:
 
 
 def _urgency(entry: Entry, now: datetime) -> tuple[float | str | bool, ...]:
-    first = entry.item.when.date or entry.item.when.earliest
-    is_dated = entry.verdict in {"date", "perhaps"} and first is not None
+    when = entry.item.when
+    first = {"violated": entry.since, "date": when.date, "perhaps": when.earliest}.get(entry.verdict) or now
     return (
         ORDER.index(entry.verdict),
-        (first - now) // WEEK if is_dated and first else 0,
+        max(0, (first - now) // WEEK),
         not entry.damage.stops,
         -(entry.damage.share_of_time or 0.0),
-        first.timestamp() if is_dated and first else 0.0,
+        first.timestamp(),
         entry.item.series.name,
     )
