@@ -117,4 +117,13 @@ def test_growth_by_steps_goes_on() -> None:
     (said,) = forecast([series_of(values)], 60)
     assert len(said.change_points) == 7
     assert "it grows by steps" in said.notes[-1]
-    assert 255 < said.mean[-1] < 310
+    assert "growth by steps" in said.model
+    assert said.low[-1] <= 280 <= said.high[-1]
+    assert 265 < said.mean[-1] < 295
+
+
+def test_growth_that_comes_to_rest_is_not_carried_on() -> None:
+    values = 100 + 200 * (1 - np.exp(-np.arange(200) / 60)) + noise(200)
+    (said,) = forecast([series_of(values)], 60)
+    assert "saturating growth" in said.model
+    assert 285 < said.mean[-1] < 305

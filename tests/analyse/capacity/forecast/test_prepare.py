@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from doctord.analyse.capacity.forecast.prepare import gaps_filled, level_shifts, prepared, seasons
+from doctord.analyse.capacity.forecast.prepare import gaps_filled, prepared, seasons
+from doctord.analyse.capacity.forecast.shifts import level_shifts
 from doctord.analyse.capacity.series import DAY_S, HOUR_S
 
 NOISE = np.random.default_rng(3).standard_normal(300)

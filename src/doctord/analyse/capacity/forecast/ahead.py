@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from doctord.analyse.capacity.figure import Sum
 from doctord.analyse.capacity.forecast.backtest import best, forecasts, tried, unseen_errors, with_means
 from doctord.analyse.capacity.forecast.few import line_through_few
 from doctord.analyse.capacity.forecast.intervals import half_widths
-from doctord.analyse.capacity.forecast.models import QUICK, SEASONAL_NAIVE, THOROUGH
+from doctord.analyse.capacity.forecast.models import BY_STEPS, QUICK, SEASONAL_NAIVE, THOROUGH
 from doctord.analyse.capacity.forecast.prepare import FEWEST, Prepared, prepared
 from doctord.analyse.capacity.forecast.result import Forecast, untold
 from doctord.analyse.capacity.series import DAY_S, Numbers, Series
@@ -73,7 +74,7 @@ def _in_days(series: Series, horizon: int) -> tuple[Series, int]:
 
 
 def _together(series: Sequence[Series], horizon: int, level: float) -> list[Forecast]:
-    seen = [prepared(one.values, one.step_s) for one in series]
+    seen = [prepared(one.values, one.step_s, one.start) for one in series]
     moving = [place for place, one in enumerate(seen) if not one.why and not one.constant]
     said = {}
     if moving:
@@ -103,7 +104,7 @@ def _told(series: Sequence[Series], seen: Sequence[Prepared], horizon: int, leve
     """Forecasts of series of equal steps that move."""
     step_s = series[0].step_s
     models = THOROUGH if len(series) <= THOROUGH_SERIES else QUICK
-    past = tried([one.values for one in series], models, horizon, step_s)
+    past = tried(series, models, horizon)
     ahead = with_means(forecasts(seen, models, horizon, step_s))
     chosen, sizes = best(past, ahead), past.errors()
     errors = unseen_errors(past, ahead)
@@ -114,13 +115,27 @@ def _told(series: Sequence[Series], seen: Sequence[Prepared], horizon: int, leve
         if not np.isfinite(errors[place]).any():
             found.append(untold(step_s, start, "too little was measured to try models on it", ready.notes))
             continue
-        low = np.maximum(mean - half, 0.0) if np.nanmin(one.values) >= 0 else mean - half
+        low, high = _interval(mean, half, ready, level, is_by_steps=name == BY_STEPS)
+        low = np.maximum(low, 0.0) if np.nanmin(one.values) >= 0 else low
         known = errors[place][np.isfinite(errors[place])]
         held = np.abs(errors[place]) <= half
-        told = Forecast(name, step_s, start, mean, low, mean + half, level, covered=float(held.sum() / len(known)))
+        told = Forecast(name, step_s, start, mean, low, high, level, covered=float(held.sum() / len(known)))
         mistakes = {model: float(size[place]) for model, size in sizes.items() if np.isfinite(size[place])}
         found.append(_dated(replace(told, errors=mistakes, notes=_notes(ready, name)), one, ready))
     return found
+
+
+def _interval(
+    mean: Numbers, half: Numbers, seen: Prepared, level: float, *, is_by_steps: bool
+) -> tuple[Numbers, Numbers]:
+    """The calibrated interval; of growth by steps also what steps that come sooner or later, larger or smaller add."""
+    low, high = mean - half, mean + half
+    if not is_by_steps or seen.stairs is None:
+        return low, high
+    usual = seen.stairs.ahead(len(mean))
+    away = NormalDist().inv_cdf((1 + level) / 2)
+    paths = [mean - usual + seen.stairs.ahead(len(mean), deviations) for deviations in (-away, away)]
+    return np.minimum(low, np.min(paths, axis=0)), np.maximum(high, np.max(paths, axis=0))
 
 
 def _notes(seen: Prepared, model: str) -> tuple[str, ...]:

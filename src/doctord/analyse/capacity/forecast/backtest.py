@@ -8,9 +8,10 @@ import numpy as np
 
 from doctord.analyse.capacity.forecast.models import SEASONAL_NAIVE, Model
 from doctord.analyse.capacity.forecast.prepare import FEWEST, Prepared, prepared
-from doctord.analyse.capacity.series import Numbers
+from doctord.analyse.capacity.series import Numbers, Series
 
 ORIGINS = 4  # parts of the history that are forecast
+TINY = 1e-300  # so that nothing over nothing is one
 BELIEF = 6.0  # origins that the mean over all series is worth when models of one series are compared
 
 
@@ -27,32 +28,37 @@ class Tried:
     true: Numbers
 
     def errors(self) -> dict[str, Numbers]:
-        """Mean absolute error of each series by model; NaN where it did not forecast every part."""
-        naive = np.isfinite(self.said[SEASONAL_NAIVE]).any(axis=2)
+        """Mean absolute error of each series by model; NaN where it forecast less than half of the parts.
+
+        A part that only others forecast is made up for by seasonal naive, whose error tells how hard it was.
+        """
+        naive = mean_known(np.abs(self.said[SEASONAL_NAIVE] - self.true), (2,))
         found = {}
         for name, said in self.said.items():
-            whole = np.all(np.isfinite(said).any(axis=2) | ~naive, axis=1)
-            found[name] = np.where(whole, mean_known(np.abs(said - self.true), (1, 2)), np.nan)
+            size = mean_known(np.abs(said - self.true), (2,))
+            both = np.where(np.isfinite(size), naive, np.nan)
+            enough = 2 * np.isfinite(size).sum(axis=1) >= np.isfinite(naive).sum(axis=1)
+            harder = (mean_known(naive, (1,)) + TINY) / (mean_known(both, (1,)) + TINY)
+            found[name] = np.where(enough, mean_known(size, (1,)) * harder, np.nan)
         return found
 
 
-def tried(histories: Sequence[Numbers], models: Mapping[str, Model], horizon: int, step_s: int) -> Tried:
+def tried(series: Sequence[Series], models: Mapping[str, Model], horizon: int) -> Tried:
     """The models on parts of the histories that they have not seen; the last origins have the most history before them.
 
     Args:
-        histories: Values as measured, gaps being NaN.
+        series: As measured, of equal steps.
         models: By name.
         horizon: Steps ahead; of a short history no more than its last quarter is compared.
-        step_s: Seconds of a step.
     """
-    shape = (len(histories), ORIGINS, horizon)
+    shape, step_s = (len(series), ORIGINS, horizon), series[0].step_s
     said, true = {name: np.full(shape, np.nan) for name in models}, np.full(shape, np.nan)
     for origin in range(ORIGINS):
-        cuts = [_cut(len(history), horizon, origin) for history in histories]
-        for row, cut, history in zip(true, cuts, histories, strict=True):
-            after = history[cut : cut + horizon] if cut else history[:0]
+        cuts = [_cut(len(one.values), horizon, origin) for one in series]
+        for row, cut, one in zip(true, cuts, series, strict=True):
+            after = one.values[cut : cut + horizon] if cut else one.values[:0]
             row[origin, : len(after)] = np.where(np.isfinite(after), after, np.nan)
-        seen = [prepared(history[:cut], step_s) for history, cut in zip(histories, cuts, strict=True)]
+        seen = [prepared(one.values[:cut], step_s, one.start) for one, cut in zip(series, cuts, strict=True)]
         for name, ahead in forecasts(seen, models, horizon, step_s).items():
             said[name][:, origin] = ahead
     return Tried(with_means(said), true)
@@ -61,11 +67,12 @@ def tried(histories: Sequence[Numbers], models: Mapping[str, Model], horizon: in
 def forecasts(seen: Sequence[Prepared], models: Mapping[str, Model], horizon: int, step_s: int) -> dict[str, Numbers]:
     """What each model says of prepared histories: series x steps; NaN where nothing can be told."""
     told = [place for place, one in enumerate(seen) if not one.why]
-    values = [seen[place].values for place in told]
+    some = [seen[place] for place in told]
     ahead = {name: np.full((len(seen), horizon), np.nan) for name in models}
     if told:
+        turns = np.array([one.turns_ahead(horizon) for one in some])
         for name, model in models.items():
-            ahead[name][told] = model(values, horizon, step_s)
+            ahead[name][told] = model(some, horizon, step_s) + turns
     return ahead
 
 

@@ -6,23 +6,26 @@ from typing import Any
 import numpy as np
 
 from doctord.analyse.capacity.forecast.pooled import pooled
-from doctord.analyse.capacity.forecast.prepare import FEWEST, seasons
+from doctord.analyse.capacity.forecast.prepare import FEWEST, Prepared, seasons
+from doctord.analyse.capacity.forecast.stairs import LEVEL
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Numbers
 
-Model = Callable[[Sequence[Numbers], int, int], Numbers]
-"""Histories, steps ahead and seconds of a step in; a row of forecasts for each history out."""
+Model = Callable[[Sequence[Prepared], int, int], Numbers]
+"""Prepared histories, steps ahead and seconds of a step in; a row of forecasts for each history out."""
 
 MOST_STEPS = 1008  # what a model reads of a history: six weeks of hours, almost three years of days
+TIMES_TO_REST = np.geomspace(0.05, 1.5, 24)  # tau of growth that comes to rest, in lengths of the history
 SEASONAL_NAIVE = "seasonal naive"
+BY_STEPS = "growth by steps"
 
 
 def each(one: Callable[[Numbers, int, tuple[int, ...]], Numbers | None]) -> Model:
     """A model of all histories, from one of a single history, its horizon and its seasons."""
 
-    def model(histories: Sequence[Numbers], horizon: int, step_s: int) -> Numbers:
+    def model(histories: Sequence[Prepared], horizon: int, step_s: int) -> Numbers:
         ahead = np.full((len(histories), horizon), np.nan)
         for row, history in zip(ahead, histories, strict=True):
-            recent = history[-MOST_STEPS:]
+            recent = history.values[-MOST_STEPS:]
             said = one(recent, horizon, seasons(step_s, len(recent)))
             if said is not None:
                 row[:] = said
@@ -39,7 +42,11 @@ def seasonal_naive(history: Numbers, horizon: int, cycles: tuple[int, ...]) -> N
 
 def straight_line(history: Numbers, horizon: int, cycles: tuple[int, ...]) -> Numbers:
     """A line through all of the history, and the usual shape of the season: least squares, outliers being gone."""
-    return _fitted(history, horizon, cycles, np.arange(len(history) + horizon) / len(history))[0]
+    shape, season = _shape(history, horizon, cycles)
+    calm = history - shape
+    at = np.arange(len(history)) - (len(history) - 1) / 2
+    slope = float(at @ calm / (at @ at))
+    return np.asarray(calm.mean() + slope * (at[-1] + np.arange(1, horizon + 1)) + season)
 
 
 def recent_line(history: Numbers, horizon: int, cycles: tuple[int, ...]) -> Numbers | None:
@@ -50,11 +57,18 @@ def recent_line(history: Numbers, horizon: int, cycles: tuple[int, ...]) -> Numb
 
 def saturating(history: Numbers, horizon: int, cycles: tuple[int, ...]) -> Numbers | None:
     """Growth that comes to rest, `1 - exp(-t / tau)`; only where it explains a tenth more than a straight line does."""
+    shape, season = _shape(history, horizon, cycles)
     steps = np.arange(len(history) + horizon) / len(history)
-    straight = _fitted(history, horizon, cycles, steps)[1]
-    tried = [_fitted(history, horizon, cycles, 1 - np.exp(-steps / tau)) for tau in (0.1, 0.2, 0.35, 0.6, 1.0)]
-    ahead, left = min(tried, key=lambda one: one[1])
-    return ahead if left < 0.9 * straight else None
+    paths = np.vstack([steps, 1 - np.exp(-steps / TIMES_TO_REST[:, None])])
+    known = paths[:, : len(history)] - paths[:, : len(history)].mean(axis=1, keepdims=True)
+    calm = history - shape
+    weights = known @ calm / np.square(known).sum(axis=1)
+    left = np.square(calm - calm.mean() - weights[:, None] * known).sum(axis=1)
+    best = int(np.argmin(left))
+    if left[best] >= 0.9 * left[0]:
+        return None
+    ahead = paths[best, len(history) :] - paths[best, : len(history)].mean()
+    return np.asarray(calm.mean() + weights[best] * ahead + season)
 
 
 def drift(history: Numbers, horizon: int, cycles: tuple[int, ...]) -> Numbers:
@@ -89,14 +103,25 @@ def mstl(history: Numbers, horizon: int, cycles: tuple[int, ...]) -> Numbers | N
     return _told(MSTL(season_length=list(cycles), trend_forecaster=AutoETS(model="ZZN")), history, horizon)
 
 
-def shared(histories: Sequence[Numbers], horizon: int, step_s: int) -> Numbers:
+def shared(histories: Sequence[Prepared], horizon: int, step_s: int) -> Numbers:
     """The regression over all series at hand."""
-    return pooled(histories, horizon, _lags(step_s, horizon, 3))
+    return pooled([one.values for one in histories], horizon, _lags(step_s, horizon, 3))
 
 
-def own(histories: Sequence[Numbers], horizon: int, step_s: int) -> Numbers:
+def own(histories: Sequence[Prepared], horizon: int, step_s: int) -> Numbers:
     """A regression for each series, drawn towards that over all."""
-    return pooled(histories, horizon, _lags(step_s, horizon, 1), own=True)
+    return pooled([one.values for one in histories], horizon, _lags(step_s, horizon, 1), own=True)
+
+
+def by_steps(histories: Sequence[Prepared], horizon: int, step_s: int) -> Numbers:
+    """Growth by steps of the usual size, each after the usual time; only where there are stairs."""
+    ahead = np.full((len(histories), horizon), np.nan)
+    for row, history in zip(ahead, histories, strict=True):
+        if history.stairs:
+            shape, season = _shape(history.values, horizon, seasons(step_s, len(history.values)))
+            level = float(np.median((history.values - shape)[max(history.stairs.places[-1], len(shape) - LEVEL) :]))
+            row[:] = level + history.stairs.ahead(horizon) + season
+    return ahead
 
 
 def _lags(step_s: int, horizon: int, weeks: int) -> int:
@@ -113,6 +138,7 @@ QUICK: Mapping[str, Model] = {
     "recent straight line": each(recent_line),
     "drift": each(drift),
     "saturating growth": each(saturating),
+    BY_STEPS: by_steps,
     "theta": each(theta),
     "regression over all series": shared,
     "regression of its own": own,
@@ -130,16 +156,6 @@ def _told(model: Any, history: Numbers, horizon: int) -> Numbers | None:  # noqa
     except (ValueError, ZeroDivisionError, FloatingPointError, np.linalg.LinAlgError):
         return None
     return ahead if np.isfinite(ahead).all() else None
-
-
-def _fitted(history: Numbers, horizon: int, cycles: tuple[int, ...], growth: Numbers) -> tuple[Numbers, float]:
-    """Level and growth by least squares, the season on top; the forecast, and the squares that are left."""
-    shape, ahead = _shape(history, horizon, cycles)
-    columns = np.column_stack([np.ones(len(growth)), growth])
-    known = columns[: len(history)]
-    weights = np.linalg.lstsq(known, history - shape, rcond=None)[0]
-    left = float(np.square(history - shape - known @ weights).sum())
-    return columns[len(history) :] @ weights + ahead, left
 
 
 def _shape(history: Numbers, horizon: int, cycles: tuple[int, ...]) -> tuple[Numbers, Numbers]:

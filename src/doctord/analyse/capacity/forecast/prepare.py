@@ -4,18 +4,20 @@ Models see the prepared values only. What is shown keeps its gaps and its outlie
 """
 
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 import numpy as np
 import numpy.typing as npt
 
+from doctord.analyse.capacity.forecast.months import Month, month_of
+from doctord.analyse.capacity.forecast.robust import NORMAL_MAD, noise_floor
+from doctord.analyse.capacity.forecast.shifts import level_shifts, one_way
+from doctord.analyse.capacity.forecast.stairs import Stairs, stairs_of
 from doctord.analyse.capacity.series import DAY_S, Numbers
 
 FEWEST = 8  # measured steps, with fewer of them nothing is told
 OUTLIER_DEVIATIONS = 15.0  # heavy tails are common in figures of load: only what stands far out is replaced
 LONGEST_OUTLIER = 2  # steps; what lasts longer happened, and may again
-SHIFT_DEVIATIONS = 10.0
-MOST_BLOCKS = 400  # change points are sought in medians of blocks: robust, and quick however long the history is
-NORMAL_MAD = 1.4826  # standard deviation of a normal distribution whose median absolute deviation is 1
 
 Steps = npt.NDArray[np.int64]
 
@@ -25,11 +27,14 @@ class Prepared:
     """A history that models can read.
 
     Attributes:
-        values: Without gaps and outliers, from the first step used to the last; level shifts evened out.
+        values: Without gaps and outliers, from the first step used to the last; level shifts evened out, but for
+            stairs; the turns of the months taken off.
         first: The step of the history that `values` begins with.
         shifts, outliers: Steps of the history, where a level shift begins and where an outlier is.
         notes: What the answer rests on.
         why: Why nothing can be told from it; empty where something can.
+        stairs: Growth by steps; null where there is none.
+        month: What the turns of the months add; null where they are as other days.
     """
 
     values: Numbers
@@ -38,11 +43,17 @@ class Prepared:
     outliers: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     why: str = ""
+    stairs: Stairs | None = None
+    month: Month | None = None
 
     @property
     def constant(self) -> bool:
         """Whether it never changes, but for outliers."""
-        return bool(np.ptp(self.values) <= 1e-9 * np.abs(self.values).max())
+        return self.month is None and bool(np.ptp(self.values) <= 1e-9 * np.abs(self.values).max())
+
+    def turns_ahead(self, horizon: int) -> Numbers:
+        """What the turns of the months add to the steps to come."""
+        return self.month.over(len(self.values), horizon) if self.month else np.zeros(horizon)
 
 
 def seasons(step_s: int, steps: int) -> tuple[int, ...]:
@@ -51,12 +62,13 @@ def seasons(step_s: int, steps: int) -> tuple[int, ...]:
     return tuple(s // step_s for s in natural if s // step_s > 1 and steps >= 2 * (s // step_s))
 
 
-def prepared(history: Numbers, step_s: int) -> Prepared:
+def prepared(history: Numbers, step_s: int, start: datetime | None = None) -> Prepared:
     """A history ready for models, or why nothing can be told.
 
     Args:
         history: A value for each step, NaN where nothing was measured.
         step_s: Seconds of a step.
+        start: End of the first step; without it the days of the month are not known.
     """
     values = np.where(np.isfinite(history), history, np.nan)
     notes = []
@@ -70,7 +82,9 @@ def prepared(history: Numbers, step_s: int) -> Prepared:
     used, missing = values[first : last + 1], int(np.isnan(values[first : last + 1]).sum())
     if missing:
         notes.append(f"{missing} of {len(used)} steps were not measured; models saw them filled")
-    found = _cleaned(used, seasons(step_s, len(used)))
+    cycles = seasons(step_s, len(used))
+    month = _month(used, cycles, step_s, start + timedelta(seconds=first * step_s)) if start else None
+    found = _cleaned(used - month.over(0, len(used)) if month else used, cycles, step_s)
     ending = np.full(len(values) - last - 1, found.values[-1])
     return replace(
         found,
@@ -78,7 +92,8 @@ def prepared(history: Numbers, step_s: int) -> Prepared:
         first=first,
         shifts=tuple(shift + first for shift in found.shifts),
         outliers=tuple(outlier + first for outlier in found.outliers),
-        notes=(*notes, *gap_notes, *found.notes),
+        notes=(*notes, *gap_notes, *([month.note] if month else []), *found.notes),
+        month=month,
     )
 
 
@@ -101,7 +116,12 @@ def _first_used(measured: Steps) -> tuple[int, list[str]]:
     return int(measured[0]), []
 
 
-def _cleaned(used: Numbers, cycles: tuple[int, ...]) -> Prepared:
+def _month(used: Numbers, cycles: tuple[int, ...], step_s: int, start: datetime) -> Month | None:
+    filled = gaps_filled(used, cycles)
+    return month_of(filled - _profile(filled, cycles[-1] if cycles else 1), ~np.isnan(used), start, step_s)
+
+
+def _cleaned(used: Numbers, cycles: tuple[int, ...], step_s: int) -> Prepared:
     filled = gaps_filled(used, cycles)
     period = cycles[-1] if cycles else 1
     profile = _profile(filled, period)
@@ -110,27 +130,21 @@ def _cleaned(used: Numbers, cycles: tuple[int, ...]) -> Prepared:
     calm = used.copy()
     calm[outliers] = np.nan
     filled = gaps_filled(calm, cycles)
+    if stairs := stairs_of(filled - profile):
+        notes.append(stairs.note(step_s))
+        return Prepared(filled, 0, stairs.places, tuple(outliers.tolist()), tuple(notes), stairs=stairs)
     shifts = level_shifts(filled - profile, cycles[0] if len(cycles) > 1 else 1)
     even = filled.copy()
     for shift, jump in shifts:
         even[:shift] += jump
-    if _by_steps(shifts, even):
-        notes.append(
-            f"{len(shifts)} level shifts, all in one direction: it grows by steps, taken for a line through them"
-        )
-        return Prepared(filled, 0, tuple(shift for shift, _ in shifts), tuple(outliers.tolist()), tuple(notes))
-    if shifts:
+    if one_way(shifts, even):
+        notes.append(f"{len(shifts)} level shifts, all in one direction: taken for its growth")
+        even = filled
+    elif shifts:
         sizes = ", ".join(f"{jump:+.3g}" for _, jump in shifts[:5])
         more = ", ..." if len(shifts) > 5 else ""
         notes.append(f"{len(shifts)} level shifts ({sizes}{more}); growth is what is left without them")
     return Prepared(even, 0, tuple(shift for shift, _ in shifts), tuple(outliers.tolist()), tuple(notes))
-
-
-def _by_steps(shifts: list[tuple[int, float]], even: Numbers) -> bool:
-    """Whether steps are the growth: three or more in one direction, and little against them between the steps."""
-    jumps = np.array([jump for _, jump in shifts])
-    one_way = len(jumps) >= 3 and abs(np.sign(jumps).sum()) == len(jumps)
-    return bool(one_way and (even[-1] - even[0]) * np.sign(jumps[0]) > -0.5 * abs(jumps.sum()))
 
 
 def gaps_filled(values: Numbers, cycles: tuple[int, ...]) -> Numbers:
@@ -171,63 +185,8 @@ def _outliers(values: Numbers, period: int) -> Steps:
     middle = np.full(len(values), np.nan)
     middle[some] = np.nanmedian(windows[some], axis=1)
     away = np.abs(values - middle)
-    spread = NORMAL_MAD * np.nanmedian(away)
-    floor = 1e-6 * np.nanmedian(np.abs(values)) + 1e-12
-    far = np.flatnonzero(away > OUTLIER_DEVIATIONS * max(spread, floor))
+    spread = max(NORMAL_MAD * np.nanmedian(away), noise_floor(values))
+    far = np.flatnonzero(away > OUTLIER_DEVIATIONS * spread)
     episodes = np.split(far, np.flatnonzero(np.diff(far) > 1) + 1)
     short = [one for one in episodes if 0 < len(one) <= LONGEST_OUTLIER and one[-1] < len(values) - 1]
     return np.concatenate(short).astype(np.int64) if short else far[:0]
-
-
-def level_shifts(values: Numbers, season: int = 1) -> list[tuple[int, float]]:
-    """Steps at which the level jumps and stays, and how far.
-
-    Candidates come from PELT (R. Killick, P. Fearnhead, I. A. Eckley, 2012), as `ruptures` does it, on differences
-    of what a straight line leaves. A candidate counts if the jump is far beyond the noise on both of its sides.
-    """
-    block = max(season, -(-len(values) // MOST_BLOCKS))
-    blocks = np.median(values[len(values) % block :].reshape(-1, block), axis=1)
-    if len(blocks) < 2 * FEWEST:
-        return []
-    noise = NORMAL_MAD * float(np.median(np.abs(np.diff(blocks) - np.median(np.diff(blocks))))) / np.sqrt(2)
-    noise = max(noise, 1e-6 * float(np.median(np.abs(blocks))), 1e-12)
-    return _confirmed(
-        values, [len(values) % block + block * point for point in _candidates(blocks, noise)], noise, season
-    )
-
-
-def _candidates(blocks: Numbers, noise: float) -> list[int]:
-    import ruptures  # type: ignore[import-untyped]  # noqa: PLC0415 - of the extra `forecast`
-
-    slope = np.median(np.diff(blocks))
-    flat = (blocks - slope * np.arange(len(blocks))) / noise
-    search = ruptures.KernelCPD(kernel="linear", min_size=4).fit(flat.reshape(-1, 1))
-    return [int(point) for point in search.predict(pen=SHIFT_DEVIATIONS**2)[:-1]]
-
-
-def _confirmed(values: Numbers, candidates: list[int], noise: float, season: int) -> list[tuple[int, float]]:
-    """Candidates, at the greatest jump nearby, if the levels on both sides differ by far more than noise."""
-    side = max(4 * season, min(24, len(values) // 20))
-    windows = np.median(np.lib.stride_tricks.sliding_window_view(values, side), axis=1)
-    moves = windows[side:] - windows[:-side]
-    usual = NORMAL_MAD * float(np.median(np.abs(moves - np.median(moves))))
-    least = SHIFT_DEVIATIONS * max(noise, usual)
-    found: dict[int, float] = {}
-    for candidate in candidates:
-        near = np.arange(max(side, candidate - side), min(len(values) - 4 * season, candidate + side) + 1)
-        if not len(near):
-            continue
-        shift = int(near[np.argmax(np.abs(values[near] - values[near - 1]))])
-        before, after = values[max(0, shift - side) : shift], values[shift : shift + side]
-        drift = (_slope(before) + _slope(after)) / 2 * (len(before) + len(after)) / 2
-        jump = float(np.median(after) - np.median(before)) - drift
-        single = abs(values[shift] - values[shift - 1]) > abs(jump) / 2
-        if abs(jump) > least and single:
-            found[shift] = jump
-    return sorted(found.items())
-
-
-def _slope(values: Numbers) -> float:
-    """Per step, robust: the median of the slopes between the halves."""
-    half = len(values) // 2
-    return float(np.median(values[-half:] - values[:half])) / (len(values) - half) if half else 0.0
