@@ -9,12 +9,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from doctord._native import Batch
 from doctord.errors import Refusal
-from doctord.read import collections, host, latency, logs, mysql, oracle, sysstat, unix
+from doctord.read import collections, host, latency, logs, mysql, oracle, postgresql, sysstat, unix
 from doctord.read.format import Format
 from doctord.read.source import Skipped, Source, Told, opened
 
 # Those that are surer of themselves come first.
-PACKAGES = (oracle, sysstat, collections, logs, mysql, host, unix, latency)
+PACKAGES = (oracle, postgresql, sysstat, collections, logs, mysql, host, unix, latency)
 FORMATS: tuple[Format, ...] = tuple(known for package in PACKAGES for known in package.FORMATS)
 
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from doctord._native import Batch
 from doctord.chart.rows import now_us, rows
+from doctord.chart.secrets import HIDDEN, may_be_secret
 from doctord.collect.postgres.link import Link
 from doctord.collect.postgres.rates import Cadence
 
@@ -14,8 +15,6 @@ SELECT /* doctord */ name, setting AS value, unit, source, sourcefile AS source_
        sourceline AS line, vartype, pending_restart
 FROM pg_settings
 """
-_SECRET: Final = ("conninfo", "_command", "passphrase", "secret", "token")
-_HIDDEN: Final = "(set, not shown)"
 
 
 class Settings:
@@ -75,8 +74,7 @@ def _ask(link: Link) -> list[dict[str, Any]]:
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
     """The row as `setting` holds it, without the value when that may be a secret."""
     shown = {key: value for key, value in row.items() if key not in ("vartype", "pending_restart")}
-    name = row["name"]
-    secret = any(part in name for part in _SECRET) or ("." in name and row["vartype"] == "string")
+    secret = may_be_secret(row["name"], is_text=row["vartype"] == "string")
     if secret and row["value"] and row["source"] != "default":
-        shown["value"] = _HIDDEN
+        shown["value"] = HIDDEN
     return shown

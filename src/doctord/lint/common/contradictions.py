@@ -119,7 +119,7 @@ def unit_mistaken(subject: Subject) -> Iterator[Remark]:
 def set_twice(subject: Subject) -> Iterator[Remark]:
     """A setting is written twice with different values: the last one counts.
 
-    Why: whoever changes the first one changes nothing.
+    Why: whoever changes the first one changes nothing. Between files that may be meant: a drop-in is there to override.
     Evidence: both lines.
     Fix: Keep one of them.
     Verify: Look at what the server runs with, and where that comes from.
@@ -134,7 +134,7 @@ def set_twice(subject: Subject) -> Iterator[Remark]:
                 f"{name} is set {len(held)} times; {held[-1].value} counts",
                 settings=held,
                 cost=f"{', '.join(one.value for one in held[:-1])} is not in force, though it is written",
-                severity=Severity.WARNING,
+                severity=Severity.WARNING if len({one.file for one in held}) < len(held) else Severity.NOTE,
             )
 
 
