@@ -1,6 +1,8 @@
 //! Figures as reports print them: `1,234.5`, `12.3K`, `.0`, `<1`, `353.90us`, `1.4E+10`, and `1.234,5` where a
 //! report writes decimals with a comma.
 
+use memchr::memrchr2;
+
 const TENS: [f64; 19] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
 ];
@@ -149,12 +151,14 @@ pub fn share(text: &str, comma: bool, total: f64) -> Option<i64> {
 
 /// Which way a figure speaks for decimals with a comma: 1 for, -1 against, 0 for what both could have written.
 pub fn vote(text: &str) -> i32 {
-    let Some(last) = text.rfind(['.', ',']) else { return 0 };
-    let digits = |part: &str| part.bytes().take_while(u8::is_ascii_digit).count();
-    let (before, behind) = (&text[..last], digits(&text[last + 1..]));
     if !text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '.' | ',' | '-')) {
         return 0;
     }
+    let Some(last) = memrchr2(b'.', b',', text.as_bytes()) else {
+        return 0;
+    };
+    let digits = |part: &str| part.bytes().take_while(u8::is_ascii_digit).count();
+    let (before, behind) = (&text[..last], digits(&text[last + 1..]));
     let (this, other) = if text.as_bytes()[last] == b',' {
         (1, '.')
     } else {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr_iter;
+
 /// A ruler of one piece that begins further right than this is the line below a table.
 const END_INDENT: usize = 5;
 /// Narrower columns hold nothing that could be cut off.
@@ -9,9 +11,12 @@ const NARROW: usize = 10;
 
 /// The title that a line with `DB/Inst:` or `for DB:` says. Reports that compare two periods name the first behind it.
 pub fn title(line: &str) -> Option<&str> {
-    let end = line
-        .find("DB/Inst:")
-        .or_else(|| line.find(" for DB:").filter(|_| line.contains("Snap")))?;
+    // Colons are quickly found, and few.
+    let before = |mark: &str| {
+        let colon = memchr_iter(b':', line.as_bytes()).find(|&colon| line[..colon].ends_with(mark))?;
+        Some(colon - mark.len())
+    };
+    let end = before("DB/Inst").or_else(|| before(" for DB").filter(|_| line.contains("Snap")))?;
     let title = line[..end].trim();
     Some(title.strip_suffix("  First").unwrap_or(title).trim_end())
 }
@@ -45,15 +50,13 @@ pub fn ruler(line: &str) -> Option<Vec<(usize, usize)>> {
 }
 
 /// A piece of a line by columns, without the blanks around it.
-pub fn cut(line: &str, begin: usize, end: usize) -> &str {
-    let byte = |column: usize| {
-        if line.is_ascii() {
-            column.min(line.len())
-        } else {
-            line.char_indices().nth(column).map_or(line.len(), |(byte, _)| byte)
-        }
-    };
-    line[byte(begin)..byte(end.max(begin))].trim()
+fn cut(line: &str, is_ascii: bool, begin: usize, end: usize) -> &str {
+    let end = end.max(begin);
+    if is_ascii {
+        return line[begin.min(line.len())..end.min(line.len())].trim_ascii();
+    }
+    let byte = |column: usize| line.char_indices().nth(column).map_or(line.len(), |(byte, _)| byte);
+    line[byte(begin)..byte(end)].trim()
 }
 
 /// Whether a cell holds a figure, or says that there is none.
@@ -143,12 +146,17 @@ impl Level {
     }
 
     /// The cells of a line and how wide their columns are: each goes on to where the next begins, the last to the end.
-    pub fn cells<'a>(&'a self, line: &'a str) -> impl Iterator<Item = (&'a str, usize)> {
-        let nexts = self.spans.windows(2).map(|pair| begin(line, pair[0].1, pair[1].0));
+    pub fn cells<'l>(&self, line: &'l str) -> impl Iterator<Item = (&'l str, usize)> {
+        let is_ascii = line.is_ascii();
+        let next = move |pair: &[(usize, usize)]| match is_ascii {
+            true => begin(line.as_bytes(), pair[0].1, pair[1].0),
+            false => pair[1].0,
+        };
+        let nexts = self.spans.windows(2).map(next);
         let mut from = 0;
         let cells = self.spans.iter().zip(nexts.chain([usize::MAX]));
         cells.map(move |(&(first, last), next)| {
-            let cell = cut(line, if from == 0 { first } else { from }, next);
+            let cell = cut(line, is_ascii, if from == 0 { first } else { from }, next);
             from = next;
             (cell, last - first)
         })
@@ -177,9 +185,9 @@ impl Level {
 }
 
 /// Where a cell begins that may reach into the blanks before its column.
-fn begin(line: &str, end_before: usize, begin: usize) -> usize {
-    let is_set = |column: usize| line.as_bytes().get(column).is_some_and(|byte| *byte != b' ');
-    if !line.is_ascii() || !is_set(begin) || begin == 0 || !is_set(begin - 1) {
+fn begin(line: &[u8], end_before: usize, begin: usize) -> usize {
+    let is_set = |column: usize| line.get(column).is_some_and(|byte| *byte != b' ');
+    if !is_set(begin) || begin == 0 || !is_set(begin - 1) {
         return begin;
     }
     let first = (0..begin)

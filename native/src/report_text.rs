@@ -22,18 +22,18 @@ const MOST_HEADINGS: usize = 5;
 #[pyfunction]
 #[pyo3(signature = (content, known=Vec::new()))]
 pub fn text_tables(py: Python<'_>, content: &[u8], known: Vec<String>) -> Vec<ReportTable> {
-    py.detach(|| finish(scan(&String::from_utf8_lossy(content), Names::new(known))))
+    py.detach(|| {
+        let text = std::str::from_utf8(content).map_or_else(|_| String::from_utf8_lossy(content), Cow::Borrowed);
+        finish(scan(&text, &Names::new(known)))
+    })
 }
 
-fn scan(text: &str, names: Names) -> Vec<Draft> {
+fn scan(text: &str, names: &Names) -> Vec<Draft> {
     let lines: Vec<Cow<'_, str>> = text.lines().map(cleaned).collect();
-    let mut scanner = Scanner {
-        names,
-        ..Scanner::default()
-    };
+    let mut scanner = Scanner::default();
     let mut at = 0;
     while at < lines.len() {
-        at += scanner.line(&lines, at);
+        at += scanner.line(&lines, at, names);
     }
     scanner.close();
     scanner.drafts
@@ -61,7 +61,6 @@ fn cleaned(line: &str) -> Cow<'_, str> {
 
 #[derive(Default)]
 struct Scanner<'a> {
-    names: Names,
     drafts: Vec<Draft>,
     title: String,
     /// Notes below the title (`-> ...`).
@@ -70,12 +69,12 @@ struct Scanner<'a> {
     headings: Vec<Cow<'a, str>>,
     /// `name: value`, which may follow below a title that is underlined.
     pairs: Option<Draft>,
-    open: Option<Open>,
+    open: Option<Open<'a>>,
 }
 
 impl<'a> Scanner<'a> {
     /// Take the line at `at`; how many lines were taken.
-    fn line(&mut self, lines: &'a [Cow<'a, str>], at: usize) -> usize {
+    fn line(&mut self, lines: &'a [Cow<'a, str>], at: usize, names: &'a Names) -> usize {
         let line = lines[at].as_ref();
         let underlined = lines.get(at + 1).and_then(|next| underline(next));
         if line.is_empty() {
@@ -94,7 +93,7 @@ impl<'a> Scanner<'a> {
         } else if is_ruler(line) {
             return self.ruled(lines, at);
         } else if let Some(open) = self.open.as_mut().filter(|open| !open.is_paused) {
-            open.row(line, &self.names);
+            open.row(line, names);
         } else {
             self.unruled(line);
         }
@@ -197,7 +196,7 @@ impl<'a> Scanner<'a> {
 
 /// A cell as the HTML report has it: with single blanks.
 fn squeezed(cell: &str) -> Cow<'_, str> {
-    if cell.contains("  ") {
+    if cell.as_bytes().windows(2).any(|pair| pair == b"  ") {
         Cow::Owned(cell.split_whitespace().collect::<Vec<_>>().join(" "))
     } else {
         Cow::Borrowed(cell)
@@ -220,7 +219,7 @@ fn second(below: &[Cow<'_, str>], levels: &[Level]) -> Option<(usize, Level)> {
 }
 
 /// A table whose rows are being read.
-struct Open {
+struct Open<'a> {
     draft: Draft,
     levels: Vec<Level>,
     /// The column by which a statement is known: lines without it are text, or rows of further levels.
@@ -231,13 +230,13 @@ struct Open {
     /// The level that is due.
     due: usize,
     after_blank: bool,
-    cells: Vec<String>,
+    cells: Vec<Cow<'a, str>>,
     cut: Cut,
-    label: String,
+    label: &'a str,
     below: Below,
 }
 
-impl Open {
+impl<'a> Open<'a> {
     fn new(mut draft: Draft, levels: Vec<Level>) -> Self {
         draft.names = levels.iter().flat_map(|level| level.names.iter().cloned()).collect();
         let is_id = |name: &String| {
@@ -263,7 +262,7 @@ impl Open {
             after_blank: true,
             cells: Vec::new(),
             cut: Cut::default(),
-            label: String::new(),
+            label: "",
             below: Below::default(),
         }
     }
@@ -276,7 +275,7 @@ impl Open {
         }
     }
 
-    fn row(&mut self, line: &str, names: &Names) {
+    fn row(&mut self, line: &'a str, names: &'a Names) {
         match self.level(line) {
             Some(level) => self.take(line, level, names),
             None if self.id.is_some() => self.below.line(line),
@@ -310,18 +309,18 @@ impl Open {
             .find(|&level| self.levels[level].fits(line))
     }
 
-    fn take(&mut self, line: &str, level: usize, names: &Names) {
+    fn take(&mut self, line: &'a str, level: usize, names: &'a Names) {
         if level == 0 || self.due == 0 {
             self.end_row();
         }
         let before: usize = self.levels[..level].iter().map(Level::width).sum();
-        self.cells.resize(before, String::new());
+        self.cells.resize(before, Cow::Borrowed(""));
         let columns = &self.levels[level];
         let cells = columns.cells(line);
         self.cells
-            .extend(cells.map(|(cell, width)| names.whole(cell, width, &mut self.cut).to_string()));
+            .extend(cells.map(|(cell, width)| Cow::Borrowed(names.whole(cell, width, &mut self.cut))));
         if columns.has_label && self.cells[before].is_empty() {
-            self.cells[before].clone_from(&self.label);
+            self.cells[before] = Cow::Borrowed(self.label);
         }
         if columns.has_label {
             self.part_last();
@@ -336,25 +335,19 @@ impl Open {
             return self.cells.push(last);
         };
         let begin = last[..colon].rfind("  ").map_or(0, |gap| gap + 2);
-        self.cells.extend(
-            [
-                last[..begin].trim(),
-                last[begin..=colon].trim(),
-                last[colon + 1..].trim(),
-            ]
-            .map(String::from),
-        );
+        let parts = [&last[..begin], &last[begin..=colon], &last[colon + 1..]];
+        self.cells.extend(parts.map(|part| Cow::Owned(part.trim().to_string())));
     }
 
     /// A line that begins no row: the label of the next, or more of the last.
-    fn go_on(&mut self, line: &str) {
+    fn go_on(&mut self, line: &'a str) {
         if self.levels.len() == 1 && !self.is_settings {
-            self.label = line.trim().to_string();
+            self.label = line.trim();
             return;
         }
         let level = &self.levels[self.due.saturating_sub(1)];
         for (cell, (more, _)) in self.cells.iter_mut().zip(level.cells(line)) {
-            cell.push_str(more);
+            *cell += more;
         }
     }
 
@@ -364,8 +357,8 @@ impl Open {
         }
         if self.id.is_some() {
             self.cells
-                .resize(self.draft.names.len() - Below::NAMES.len(), String::new());
-            self.cells.extend(self.below.take());
+                .resize(self.draft.names.len() - Below::NAMES.len(), Cow::Borrowed(""));
+            self.cells.extend(self.below.take().map(Cow::Owned));
         }
         self.cells.drain(..).for_each(|cell| self.draft.cell(&squeezed(&cell)));
         self.draft.end_row();

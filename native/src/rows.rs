@@ -6,7 +6,7 @@ use arrow_schema::SchemaRef;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::sync::Arc;
 
 use crate::batch::{Batch, value_error};
@@ -90,6 +90,23 @@ impl Column {
         let finite = |number: &f64| Some(*number).filter(|number| number.is_finite());
         numbers.iter().for_each(|number| builder.append_option(finite(number)));
         Ok(())
+    }
+
+    /// Add a value to a key: after its length, so that no two keys of other values are alike.
+    fn key(&self, row: usize, key: &mut Vec<u8>) {
+        let is_set = |mask: Option<&[u8]>| mask.is_none_or(|mask| mask[row / 8] & 1 << (row % 8) != 0);
+        let (is_set, value): (bool, &[u8]) = match self {
+            Column::F64(held) => (is_set(held.validity_slice()), &held.values_slice()[row].to_le_bytes()),
+            Column::I64(held) => (is_set(held.validity_slice()), &held.values_slice()[row].to_le_bytes()),
+            Column::Ts(held) => (is_set(held.validity_slice()), &held.values_slice()[row].to_le_bytes()),
+            Column::Str(held) => {
+                let ends = &held.offsets_slice()[row..row + 2];
+                (is_set(held.validity_slice()), &held.values_slice()[ends[0] as usize..ends[1] as usize])
+            }
+        };
+        let length = if is_set { value.len() as u32 } else { u32::MAX };
+        key.extend(length.to_le_bytes());
+        key.extend(if is_set { value } else { &[] });
     }
 
     fn finish(&mut self) -> ArrayRef {
@@ -245,39 +262,16 @@ impl Rows {
 
     /// The numbers of the rows that are the first with their values in these columns.
     fn firsts(&self, names: Vec<String>) -> PyResult<Vec<usize>> {
-        let mut keys = vec![Vec::new(); self.count];
-        for name in names {
-            let at = self.schema.index_of(&name).map_err(value_error)?;
-            match &self.columns[at] {
-                Column::F64(builder) => {
-                    extend(
-                        &mut keys,
-                        builder
-                            .finish_cloned()
-                            .iter()
-                            .map(|n| n.map(|n| n.to_bits().to_le_bytes())),
-                    );
-                }
-                Column::I64(builder) => {
-                    extend(
-                        &mut keys,
-                        builder.finish_cloned().iter().map(|n| n.map(i64::to_le_bytes)),
-                    );
-                }
-                Column::Str(builder) => extend(&mut keys, builder.finish_cloned().iter()),
-                Column::Ts(builder) => {
-                    extend(
-                        &mut keys,
-                        builder.finish_cloned().iter().map(|n| n.map(i64::to_le_bytes)),
-                    );
-                }
-            }
+        let found = names.iter().map(|name| self.schema.index_of(name).map_err(value_error));
+        let columns = found.map(|at| at.map(|at| &self.columns[at])).collect::<PyResult<Vec<_>>>()?;
+        let (mut keys, mut ends) = (Vec::new(), vec![0]);
+        for row in 0..self.count {
+            columns.iter().for_each(|column| column.key(row, &mut keys));
+            ends.push(keys.len());
         }
-        let mut seen = FxHashSet::default();
-        let numbered = keys.iter().enumerate();
-        Ok(numbered
-            .filter(|(_, key)| seen.insert(*key))
-            .map(|(row, _)| row)
+        let mut seen = FxHashSet::with_capacity_and_hasher(self.count, FxBuildHasher);
+        Ok((0..self.count)
+            .filter(|row| seen.insert(&keys[ends[*row]..ends[row + 1]]))
             .collect())
     }
 
@@ -298,20 +292,6 @@ where
 {
     let held = rows.iter().map(|row| array.is_valid(*row).then(|| array.value(*row)));
     PyList::new(py, held)
-}
-
-/// Adds a column's values to the keys, each with its length before it, so that no two keys of other values are alike.
-fn extend<V: AsRef<[u8]>>(keys: &mut [Vec<u8>], values: impl Iterator<Item = Option<V>>) {
-    for (key, value) in keys.iter_mut().zip(values) {
-        match value {
-            Some(value) => {
-                let bytes = value.as_ref();
-                key.extend((bytes.len() as u32).to_le_bytes());
-                key.extend(bytes);
-            }
-            None => key.extend(u32::MAX.to_le_bytes()),
-        }
-    }
 }
 
 impl Rows {
