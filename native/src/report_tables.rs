@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
@@ -166,6 +167,15 @@ fn key(name: &str) -> String {
         .collect()
 }
 
+/// Whether this is the key of a name, without making it.
+fn is_key(name: &str, key: &str) -> bool {
+    if !name.is_ascii() {
+        return self::key(name) == key;
+    }
+    let letters = name.bytes().filter(|letter| !letter.is_ascii_whitespace());
+    letters.map(|letter| letter.to_ascii_lowercase()).eq(key.bytes())
+}
+
 #[pymethods]
 impl ReportTable {
     #[staticmethod]
@@ -213,11 +223,9 @@ impl ReportTable {
     }
 
     #[pyo3(signature = (*aliases))]
-    fn find(&self, aliases: Vec<String>) -> Option<usize> {
-        let wanted = aliases.iter().map(|alias| key(alias));
-        wanted
-            .into_iter()
-            .find_map(|wanted| self.keys.iter().position(|key| *key == wanted))
+    fn find(&self, aliases: Vec<PyBackedStr>) -> Option<usize> {
+        let mut aliases = aliases.iter();
+        aliases.find_map(|alias| self.keys.iter().position(|key| is_key(alias, key)))
     }
 
     fn texts(&self, column: usize) -> PyResult<Vec<Option<&str>>> {

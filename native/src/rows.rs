@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use rustc_hash::{FxBuildHasher, FxHashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::batch::{Batch, value_error};
@@ -258,6 +259,20 @@ impl Rows {
             Column::Str(builder) => values(py, &rows, &builder.finish_cloned()),
             Column::Ts(builder) => values(py, &rows, &builder.finish_cloned()),
         }
+    }
+
+    /// The numbers of the rows that have one of these texts in a column.
+    #[pyo3(name = "where")]
+    fn having(&self, name: &str, texts: HashSet<String>) -> PyResult<Vec<usize>> {
+        let Column::Str(held) = &self.columns[self.schema.index_of(name).map_err(value_error)?] else {
+            return Err(PyValueError::new_err(format!("{}.{name} holds no texts", self.table)));
+        };
+        let held = held.finish_cloned();
+        let rows = held.iter().enumerate();
+        Ok(rows
+            .filter(|(_, text)| text.is_some_and(|text| texts.contains(text)))
+            .map(|(row, _)| row)
+            .collect())
     }
 
     /// The numbers of the rows that are the first with their values in these columns.

@@ -1,6 +1,6 @@
 """The Rust crate in native/: what must be fast or small."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
@@ -72,6 +72,9 @@ class Rows:
 
         A ValueError when there is no such column, an IndexError when there is no such row.
         """
+
+    def where(self, name: str, texts: Set[str]) -> list[int]:
+        """The numbers of the rows that have one of these texts in a column of texts; a ValueError when there is none."""
 
     def firsts(self, names: Sequence[str]) -> list[int]:
         """The numbers of the rows that are the first with their values in these columns."""

@@ -11,7 +11,7 @@ out, event by event.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache, partial
 from math import inf
 
 from doctord._native import ReportTable
@@ -37,6 +37,11 @@ class Buckets:
     totals: list[float | None]
     edges: dict[Bucket, int]
 
+    def counts(self, totals: dict[str, float]) -> dict[Bucket, list[int | None]]:
+        """How many of all its waits each event has in each bucket."""
+        waits = [totals.get(event) for event in self.events]
+        return {bucket: self.table.counts(column, waits) for bucket, column in self.edges.items()}
+
 
 def is_histogram(table: ReportTable) -> bool:
     """Whether a table holds (part of) histograms of wait events."""
@@ -45,9 +50,9 @@ def is_histogram(table: ReportTable) -> bool:
 
 def fill(tables: list[ReportTable], report: Report) -> None:
     """Add rows of `latency` from all tables of one report's histograms."""
-    units = UNITS_US if any(name.endswith("us") for table in tables for name in table.names) else UNITS_OF_MS
+    is_fine = any(name.endswith("us") for table in tables for name in table.names)
     known = _waits(report)
-    held = [buckets for table in tables if (buckets := _buckets(table, units, known)) is not None]
+    held = [buckets for table in tables if (buckets := _buckets(table, known, is_fine=is_fine)) is not None]
     if not held:
         return
     rows_of = [{event: row for row, event in enumerate(buckets.events)} for buckets in held]
@@ -59,19 +64,12 @@ def fill(tables: list[ReportTable], report: Report) -> None:
                 report.source.skip(buckets.table.line, f"a histogram without a number of waits: {event!r}")
             else:
                 totals.setdefault(event, total)
-    counts = [
-        {
-            column: buckets.table.counts(column, [totals.get(event) for event in buckets.events])
-            for column in buckets.edges.values()
-        }
-        for buckets in held
-    ]
-    edges = tuple(tuple(buckets.edges) for buckets in held)
+    counts = [buckets.counts(totals) for buckets in held]
+    kept = cache(partial(_kept, [tuple(buckets.edges) for buckets in held]))
     found = list[tuple[str, float, float, int]]()
     for event in totals:
-        present = tuple(event in rows for rows in rows_of)
-        for at, bucket in _kept(edges, present):
-            count = counts[at][held[at].edges[bucket]][rows_of[at][event]]
+        for at, bucket in kept(tuple(event in rows for rows in rows_of)):
+            count = counts[at][bucket][rows_of[at][event]]
             if count:
                 found.append((event, *bucket, count))
     _add(report, found)
@@ -89,9 +87,9 @@ def _add(report: Report, found: list[tuple[str, float, float, int]]) -> None:
     report.filled.add("latency", len(found), row)
 
 
-def _buckets(table: ReportTable, units: dict[str, float], known: dict[object, float]) -> Buckets | None:
-    event, total = table.find("Event"), _total(table)
-    edges = dict(_edges(table.names, units))
+def _buckets(table: ReportTable, known: dict[object, float], *, is_fine: bool) -> Buckets | None:
+    event = table.find("Event")
+    total, edges = _columns(table.names, is_fine=is_fine)
     if event is None or total is None or not edges:
         return None
     events = [name or "" for name in table.texts(event)]
@@ -117,9 +115,11 @@ def _waits(report: Report) -> dict[object, float]:
     return known
 
 
-def _total(table: ReportTable) -> int | None:
-    """`Total Waits`, `Waits 64ms to 2s`, `Waits`."""
-    return next((at for at, name in enumerate(table.names) if "Waits" in name and not EDGE.search(name)), None)
+@lru_cache(maxsize=256)
+def _columns(names: tuple[str, ...], *, is_fine: bool) -> tuple[int | None, dict[Bucket, int]]:
+    """The column with all waits (`Total Waits`, `Waits 64ms to 2s`, `Waits`), and those of buckets."""
+    total = next((at for at, name in enumerate(names) if "Waits" in name and not EDGE.search(name)), None)
+    return total, dict(_edges(names, UNITS_US if is_fine else UNITS_OF_MS))
 
 
 def _edges(names: tuple[str, ...], units: dict[str, float]) -> Iterator[tuple[Bucket, int]]:
@@ -136,8 +136,7 @@ def _edges(names: tuple[str, ...], units: dict[str, float]) -> Iterator[tuple[Bu
         low = high
 
 
-@cache
-def _kept(edges: tuple[tuple[Bucket, ...], ...], present: tuple[bool, ...]) -> list[tuple[int, Bucket]]:
+def _kept(edges: list[tuple[Bucket, ...]], present: tuple[bool, ...]) -> list[tuple[int, Bucket]]:
     """Buckets that do not overlap, of tables that an event is in: the narrowest first, a wide one is their sum."""
     all_of_them = [(bucket, at) for at, buckets in enumerate(edges) if present[at] for bucket in buckets]
     taken = list[tuple[int, Bucket]]()

@@ -7,6 +7,7 @@ document helps where the head is cut off.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from doctord._native import ReportTable
 from doctord.read.oracle.dates import moment_within
@@ -40,7 +41,12 @@ HEAD = (*FACTS, "DB Name", "Snapshot Set", "Snap Id", "Container Name", "Host Na
 
 def is_head(table: ReportTable) -> bool:
     """Whether a table is one of those at the head."""
-    return table.find(*HEAD) is not None or bool(_snap_rows(table)) or table.summary.endswith("database counts")
+    return _is_head(table.names) or bool(_snap_rows(table)) or table.summary.endswith("database counts")
+
+
+@lru_cache(maxsize=4096)
+def _is_head(names: tuple[str, ...]) -> bool:
+    return ReportTable.made("", names, ()).find(*HEAD) is not None
 
 
 def parted(tables: Iterable[ReportTable]) -> tuple[list[ReportTable], list[ReportTable]]:

@@ -1,6 +1,6 @@
 """A report of Oracle's while it is read: whom it is about, over which intervals, and the rows found so far."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,6 +88,10 @@ class Filled:
     def column(self, table: str, name: str, rows: list[int] | None = None) -> list[Any]:
         """The values of a column so far, of all rows or of these."""
         return self._held[table].column(name, rows) if table in self._held else []
+
+    def where(self, table: str, name: str, texts: Set[str]) -> list[int]:
+        """The rows so far that have one of these texts in a column."""
+        return self._held[table].where(name, texts) if table in self._held else []
 
     def keep_firsts(self, table: str, *names: str) -> None:
         """Of a table to which nothing is added any more, keep the first row of each that are alike in these columns."""

@@ -1,12 +1,12 @@
 """Statements: one row for each, whatever the order in which sections list them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from doctord._native import ReportTable
 from doctord.chart.scrub import scrub
 from doctord.read.oracle.report import Place, Report, Span, Values, place
-from doctord.read.oracle.section import Section, Special, bare_unit
+from doctord.read.oracle.section import Section, Special, bare_unit, kind_of
 
 ID = ("SQL Id", "SQL ID", "SQL_ID", "Hash Value", "Old Hash Value")
 TEXT = ("SQL Text", "Statement")
@@ -104,26 +104,29 @@ def statements(table: ReportTable, report: Report) -> bool:
     shares = placed.table.find("Elapsed Time % of DB time")
     if shares is not None and report.whole.db_time_s:
         found["elapsed"] = placed.table.numbers(shares, by=report.whole.db_time_s, over=100.0)
-    texts = _texts(placed.table, *TEXT)
-    databases = _texts(placed.table, "PDB Name", "Container DB Name")
     instances = placed.row["instance"]
+    held: dict[str, Sequence[object]] = found | {
+        "short": _texts(placed.table, *TEXT),
+        "database": _texts(placed.table, "PDB Name", "Container DB Name"),
+    }
     here = dict[tuple[str | None, str], dict[str, object]]()
-    for at, name in enumerate(placed.table.texts(column)):
+    rows = zip(placed.table.texts(column), zip(*held.values(), strict=True), strict=True)
+    for at, (name, row) in enumerate(rows):
         if name is None:
             continue
-        instance = instances[at] if isinstance(instances, list) else report.whole.instance
-        known = here.setdefault((instance, name), {})
-        for key, values in found.items():
-            number, before = values[at], known.get(key)
-            if number is not None:
-                # In one section twice: in two databases of a container, or with two plans.
-                known[key] = before + number if isinstance(before, float) else number
-        known |= {key: value for key, value in (("short", texts[at]), ("database", databases[at])) if value}
-    for statement, figures in here.items():
-        known = report.statements.setdefault(statement, {})
-        for key, value in figures.items():
-            known.setdefault(key, value)
+        statement = (instances[at] if isinstance(instances, list) else report.whole.instance, name)
+        told = {key: value for key, value in zip(held, row, strict=True) if value is not None}
+        here[statement] = _summed(here[statement], told) if statement in here else told
+    for statement, told in here.items():
+        report.statements[statement] = told | report.statements.get(statement, {})
     return True
+
+
+def _summed(before: dict[str, object], told: dict[str, object]) -> dict[str, object]:
+    """What one section tells twice of a statement: in two databases of a container, or with two plans."""
+    both = {key: (before.get(key), value) for key, value in told.items()}
+    sums = {key: a + b for key, (a, b) in both.items() if isinstance(a, float) and isinstance(b, float)}
+    return before | told | sums
 
 
 def _texts(table: ReportTable, *names: str) -> list[str | None]:
@@ -171,47 +174,45 @@ def sql_texts(table: ReportTable, report: Report) -> bool:
 
 def finish(report: Report, spans: Callable[[str | None], Span]) -> None:
     """Rows of `statement`, and statistics of what it has no column for."""
-    counted = {
-        statement: known
-        for statement, known in report.statements.items()
-        if any(isinstance(value, float) for value in known.values())
+    by_instance = dict[str | None, dict[str, dict[str, object]]]()
+    for (instance, name), known in report.statements.items():
+        if any(isinstance(value, float) for value in known.values()):
+            by_instance.setdefault(instance, {})[name] = known
+    for instance, statements in by_instance.items():
+        _add_statements(report, spans(instance), statements)
+    for instance, statements in by_instance.items():
+        _add_statistics(report, spans(instance), statements)
+
+
+def _add_statements(report: Report, span: Span, statements: dict[str, dict[str, object]]) -> None:
+    texts = (known.get("text") or known.get("short") for known in statements.values())
+    row: dict[str, Values] = span.row() | {
+        "statement_id": list(statements),
+        "text": [scrub(str(text)) if text else None for text in texts],
+        "database": [known.get("database") for known in statements.values()],
     }
-    for (instance, name), known in counted.items():
-        span = spans(instance)
-        text = known.get("text") or known.get("short")
-        row: dict[str, Values] = span.row() | {
-            "statement_id": name,
-            "text": scrub(str(text)) if text else None,
-            "database": known.get("database"),
-        }
-        row |= {column: _rate(_figure(known, key), span) for key, column in COLUMNS.items()}
-        report.filled.add("statement", 1, row)
+    row |= {column: _figures(statements, key, span.seconds) for key, column in COLUMNS.items()}
+    report.filled.add("statement", len(statements), row)
+
+
+def _add_statistics(report: Report, span: Span, statements: dict[str, dict[str, object]]) -> None:
     for key, (name, unit) in STATISTICS.items():
-        held = [
-            (statement, value)
-            for statement, known in counted.items()
-            if isinstance(value := _figure(known, key), float)
-        ]
-        for instance in {statement[0] for statement, _ in held}:
-            span = spans(instance)
-            own = [(statement, value) for (owner, statement), value in held if owner == instance]
-            row = span.row() | {
-                "component": "oracle",
-                "entity": [statement for statement, _ in own],
-                "name": name,
-                "unit": unit,
-                "kind": "rate" if unit.endswith("per_s") else "gauge",
-                "value": [value / span.seconds if unit.endswith("per_s") else value for _, value in own],
-            }
-            report.filled.add("statistic", len(own), row)
+        row = span.row() | {
+            "component": "oracle",
+            "entity": list(statements),
+            "name": name,
+            "unit": unit,
+            "kind": kind_of(unit),
+            "value": _figures(statements, key, span.seconds if unit.endswith("per_s") else 1.0),
+        }
+        report.filled.add_known("statistic", len(statements), row, "value")
 
 
-def _figure(known: dict[str, object], key: str) -> object:
-    return known.get(key, known.get(ABOUT + key))
-
-
-def _rate(value: object, span: Span) -> float | None:
-    return value / span.seconds if isinstance(value, float) else None
+def _figures(statements: dict[str, dict[str, object]], key: str, over: float) -> list[float | None]:
+    """A figure of each statement, as it is printed or else as it was worked out."""
+    about = ABOUT + key
+    found = (known.get(key, known.get(about)) for known in statements.values())
+    return [value / over if isinstance(value, float) else None for value in found]
 
 
 SECTIONS: tuple[Section, ...] = (

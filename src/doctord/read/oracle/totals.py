@@ -53,12 +53,11 @@ def _rates(report: Report, wanted: set[str]) -> dict[str, float]:
     """Statistics of the whole: of a cluster, sums over its instances. The first that was given of each counts."""
     ends = {span.ts for span in report.spans.values()} | {report.whole.ts}
     values = {name: dict[object, float]() for name in wanted}
-    names = report.filled.column("statistic", "name")
-    rows = [at for at, name in enumerate(names) if name in wanted]
-    told = (report.filled.column("statistic", name, rows) for name in ("value", "ts", "instance"))
-    for at, value, ts, instance in zip(rows, *told, strict=True):
+    rows = report.filled.where("statistic", "name", wanted)
+    told = (report.filled.column("statistic", name, rows) for name in ("name", "value", "ts", "instance"))
+    for name, value, ts, instance in zip(*told, strict=True):
         if ts in ends and value is not None:
-            values[names[at]].setdefault(instance, value)
+            values[name].setdefault(instance, value)
     for by_instance in values.values():
         if report.spans and len(by_instance) > 1:
             by_instance.pop(None, None)
