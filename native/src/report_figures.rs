@@ -142,7 +142,9 @@ fn scaled(number: f64, from: f64, to: f64) -> f64 {
 pub fn share(text: &str, comma: bool, total: f64) -> Option<i64> {
     let (number, rest) = figure(text, comma)?;
     if let Some(count) = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
-        return plain(count, comma, 1e3).map(|count| count as i64);
+        return plain(count, comma, 1e3)
+            .map(|count| count as i64)
+            .filter(|count| *count > 0);
     }
     let rest = rest.trim_end_matches('%');
     rest.is_empty()
@@ -218,6 +220,7 @@ mod tests {
         assert_eq!(share(".0", false, 200.0), Some(1));
         assert_eq!(share("<0.01(902)", false, 1e9), Some(902));
         assert_eq!(share("0.0(6)", false, 1e9), Some(6));
+        assert_eq!(share("0.0(0)", false, 1e9), None);
         assert_eq!(share("", false, 1e9), None);
     }
 

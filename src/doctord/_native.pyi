@@ -74,7 +74,7 @@ class Rows:
         """
 
     def where(self, name: str, texts: Set[str]) -> list[int]:
-        """The numbers of the rows that have one of these texts in a column of texts; a ValueError when there is none."""
+        """The numbers of the rows that have one of these texts in a column; a ValueError when it holds no texts."""
 
     def firsts(self, names: Sequence[str]) -> list[int]:
         """The numbers of the rows that are the first with their values in these columns."""
@@ -288,7 +288,7 @@ class ReportTable:
     def counts(self, column: int, totals: Sequence[float | None]) -> list[int | None]:
         """Occurrences from cells of a histogram: a share in % of `totals` (a number for each row), or `0.0(6)`: 6.
 
-        A share that was rounded to nothing counts one; an empty cell is None.
+        A share that was rounded to nothing counts one; an empty cell is None, and so is `(0)`.
         """
 
     def select(self, columns: Sequence[int], names: Sequence[str]) -> ReportTable:

@@ -11,13 +11,13 @@ out, event by event.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import lru_cache
 from math import inf
 
 from doctord._native import ReportTable
 from doctord.read.oracle.report import Report
 
-TITLE = r"Wait Event Histogram"
+TITLE = re.compile(r"Wait Event Histogram", re.IGNORECASE)
 ROUNDED = "counts of histograms are worked out of percentages: good for two or three digits"
 CUT = re.compile(r"\d+\.\d*")
 EDGE = re.compile(r"(<=?|>=?)\s*(\d+(?:/\d+)?)\s*(us|ms|s|m|h)$")
@@ -36,16 +36,12 @@ class Buckets:
     events: list[str]
     totals: list[float | None]
     edges: dict[Bucket, int]
-
-    def counts(self, totals: dict[str, float]) -> dict[Bucket, list[int | None]]:
-        """How many of all its waits each event has in each bucket."""
-        waits = [totals.get(event) for event in self.events]
-        return {bucket: self.table.counts(column, waits) for bucket, column in self.edges.items()}
+    rows: dict[str, int]
 
 
 def is_histogram(table: ReportTable) -> bool:
     """Whether a table holds (part of) histograms of wait events."""
-    return bool(re.match(TITLE, table.title, re.IGNORECASE))
+    return bool(TITLE.match(table.title))
 
 
 def fill(tables: list[ReportTable], report: Report) -> None:
@@ -55,7 +51,6 @@ def fill(tables: list[ReportTable], report: Report) -> None:
     held = [buckets for table in tables if (buckets := _buckets(table, known, is_fine=is_fine)) is not None]
     if not held:
         return
-    rows_of = [{event: row for row, event in enumerate(buckets.events)} for buckets in held]
     # Only the first table counts all waits; the others those of their own range.
     totals = dict[str, float]()
     for buckets in held:
@@ -64,27 +59,33 @@ def fill(tables: list[ReportTable], report: Report) -> None:
                 report.source.skip(buckets.table.line, f"a histogram without a number of waits: {event!r}")
             else:
                 totals.setdefault(event, total)
-    counts = [buckets.counts(totals) for buckets in held]
-    kept = cache(partial(_kept, [tuple(buckets.edges) for buckets in held]))
-    found = list[tuple[str, float, float, int]]()
+    alike = dict[tuple[bool, ...], list[str]]()
     for event in totals:
-        for at, bucket in kept(tuple(event in rows for rows in rows_of)):
-            count = counts[at][bucket][rows_of[at][event]]
-            if count:
-                found.append((event, *bucket, count))
-    _add(report, found)
-
-
-def _add(report: Report, found: list[tuple[str, float, float, int]]) -> None:
-    if found:
+        alike.setdefault(tuple(event in buckets.rows for buckets in held), []).append(event)
+    added = [_add(report, held, present, events, totals) for present, events in alike.items()]
+    if sum(added):
         report.source.note(ROUNDED)
-    row = report.whole.row() | {
-        "subject": [event for event, _, _, _ in found],
-        "gt_us": [low for _, low, _, _ in found],
-        "le_us": [None if high == inf else high for _, _, high, _ in found],
-        "count": [count for _, _, _, count in found],
-    }
-    report.filled.add("latency", len(found), row)
+
+
+def _add(
+    report: Report, held: list[Buckets], present: tuple[bool, ...], events: list[str], totals: dict[str, float]
+) -> int:
+    """Add rows for events that are in the same tables; how many."""
+    added, waits = 0, [totals[event] for event in events]
+    own = [
+        buckets.table.only([buckets.rows[event] for event in events]) if is_in else buckets.table
+        for buckets, is_in in zip(held, present, strict=True)
+    ]
+    for at, bucket in _kept([tuple(buckets.edges) for buckets in held], present):
+        low, high = bucket
+        row = report.whole.row() | {
+            "subject": events,
+            "gt_us": low,
+            "le_us": None if high == inf else high,
+            "count": own[at].counts(held[at].edges[bucket], waits),
+        }
+        added += report.filled.add_known("latency", len(events), row, "count")
+    return added
 
 
 def _buckets(table: ReportTable, known: dict[object, float], *, is_fine: bool) -> Buckets | None:
@@ -95,7 +96,7 @@ def _buckets(table: ReportTable, known: dict[object, float], *, is_fine: bool) -
     events = [name or "" for name in table.texts(event)]
     cells = zip(events, table.texts(total), table.numbers(total), strict=True)
     totals = [_whole(known.get(name), cell or "", number) for name, cell, number in cells]
-    return Buckets(table, events, totals, edges)
+    return Buckets(table, events, totals, edges, {event: row for row, event in enumerate(events)})
 
 
 def _whole(waits: float | None, cell: str, number: float | None) -> float | None:

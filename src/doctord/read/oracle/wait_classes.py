@@ -4,6 +4,7 @@ Taken from V$EVENT_NAME.WAIT_CLASS of 10.2 to 23ai, with names that 8i and 9i us
 at are listed; whatever is in none of them is `Other`, as most events are.
 """
 
+from functools import lru_cache
 from typing import Final
 
 _CLASSES: Final = {
@@ -158,6 +159,7 @@ CLASS_OF: Final = {
 }
 
 
+@lru_cache(maxsize=4096)
 def class_of(event: str) -> str:
     """The wait class of an event, as Oracle has it; `CPU` for the lines among events that are CPU time.
 
