@@ -102,7 +102,10 @@ impl Column {
             Column::Ts(held) => (is_set(held.validity_slice()), &held.values_slice()[row].to_le_bytes()),
             Column::Str(held) => {
                 let ends = &held.offsets_slice()[row..row + 2];
-                (is_set(held.validity_slice()), &held.values_slice()[ends[0] as usize..ends[1] as usize])
+                (
+                    is_set(held.validity_slice()),
+                    &held.values_slice()[ends[0] as usize..ends[1] as usize],
+                )
             }
         };
         let length = if is_set { value.len() as u32 } else { u32::MAX };
@@ -278,7 +281,9 @@ impl Rows {
     /// The numbers of the rows that are the first with their values in these columns.
     fn firsts(&self, names: Vec<String>) -> PyResult<Vec<usize>> {
         let found = names.iter().map(|name| self.schema.index_of(name).map_err(value_error));
-        let columns = found.map(|at| at.map(|at| &self.columns[at])).collect::<PyResult<Vec<_>>>()?;
+        let columns = found
+            .map(|at| at.map(|at| &self.columns[at]))
+            .collect::<PyResult<Vec<_>>>()?;
         let (mut keys, mut ends) = (Vec::new(), vec![0]);
         for row in 0..self.count {
             columns.iter().for_each(|column| column.key(row, &mut keys));
