@@ -12,7 +12,9 @@ from typer.testing import CliRunner
 
 from doctord.chart.rows import rows
 from doctord.cli import app, load
-from doctord.cli._rules import rules_of
+from doctord.cli._rules import own_figures, rules_of
+from doctord.lake.query import Lake
+from doctord.lake.tiers import let_go, renew
 from doctord.lake.writer import LakeWriter
 
 load()
@@ -198,3 +200,92 @@ def test_a_file_without_thresholds_is_told(lake: Path, tmp_path: Path) -> None:
     status, _, err = run("check", "--lake", lake, "--file", file)
     assert status == 2
     assert "there is no threshold in it" in err
+
+
+CPU = '[[threshold]]\nname = "{name}"\nfigure = "cpu_used_pct"\nlimit = {limit}\nhold = "{hold}"\n{more}\n'
+
+
+def hot(path: Path, begin: int = 120, minutes: int = 12) -> Path:
+    """A lake of four hours of CPU to `NOW`, a row a minute, of which some minutes were hot."""
+    cpu = [
+        {
+            "ts": micros(4) + (minute + 1) * 60_000_000,
+            "interval_s": 60.0,
+            "host": "a",
+            "usr_pct": 95.0 if begin <= minute < begin + minutes else 10.0,
+            "sys_pct": 0.0,
+        }
+        for minute in range(240)
+    ]
+    with LakeWriter(path) as writer:
+        writer.append(rows("cpu", cpu))
+    return path
+
+
+def without_rows(lake: Path) -> Path:
+    """As retention leaves a lake that was summed up."""
+    renew(Lake(lake), own_figures())
+    for day in lake.glob("sealed/*/*/"):
+        for sealed in day.glob("*.parquet"):
+            sealed.unlink()
+        day.rmdir()
+    return lake
+
+
+@pytest.mark.parametrize(("hold", "is_violated"), [("10m", True), ("11m", False)])
+def test_minutes_are_judged_when_the_rows_are_gone(tmp_path: Path, hold: str, *, is_violated: bool) -> None:
+    lake, file = hot(tmp_path / "lake"), tmp_path / "my.toml"
+    file.write_text(CPU.format(name="hot", limit=80, hold=hold, more=""))
+    before = document("--lake", lake, "--file", file, "--to", NOW.isoformat())
+    assert document("--lake", without_rows(lake), "--file", file, "--to", NOW.isoformat()) == before
+    told = [(one["duration_s"], one["step_s"], one["worst"]) for one in before[1]["violations"]]
+    assert told == ([(600.0, 300, 95.0)] if is_violated else [])
+
+
+def test_where_only_hours_are_kept_they_are_judged_and_that_is_said(tmp_path: Path) -> None:
+    lake, file = without_rows(hot(tmp_path / "lake", 60, 120)), tmp_path / "my.toml"
+    let_go(lake, timedelta(days=-1))
+    file.write_text(CPU.format(name="hot", limit=80, hold="5m", more=""))
+    status, out, err = run("check", "--lake", lake, "--file", file, "--to", NOW.isoformat(), "--json")
+    (violation,) = json.loads(out)["violations"]
+    assert (status, violation["duration_s"], violation["step_s"]) == (0, 7200.0, 3600)
+    assert "hours are all that is kept since" in err
+
+
+def test_a_percentile_of_each_hour_may_have_a_limit(tmp_path: Path) -> None:
+    lake, file = hot(tmp_path / "lake", 237, 3), tmp_path / "my.toml"
+    mean = CPU.format(name="mean", limit=80, hold="1h", more="")
+    file.write_text(mean + CPU.format(name="peaks", limit=80, hold="1h", more='of = "p96"'))
+    for place in (lake, without_rows(lake)):
+        status, found = document("--lake", place, "--file", file, "--to", NOW.isoformat())
+        (violation,) = found["violations"]
+        assert (status, violation["threshold"], violation["of"]) == (1, "peaks", "p96")
+        assert violation["worst"] == pytest.approx(95, rel=0.01)
+    assert "CPU used, p96, 94" in " ".join(run("check", "--lake", lake, "--file", file)[1].split())
+
+
+def test_what_lies_at_the_limit_of_a_percentile_is_good(tmp_path: Path) -> None:
+    lake, file = hot(tmp_path / "lake", 0, 240), tmp_path / "my.toml"
+    file.write_text(CPU.format(name="peaks", limit=95, hold="1h", more='of = "p95"'))
+    assert document("--lake", lake, "--file", file)[0] == 0
+
+
+def test_files_have_percentiles_too(tmp_path: Path) -> None:
+    (tmp_path / "cpu.csv").write_text(
+        "at,used\n" + "".join(f"2026-11-20T10:{minute:02}Z,{minute}\n" for minute in range(1, 60))
+    )
+    (tmp_path / "mapping.toml").write_text(
+        '[csv]\nfile = "cpu.csv"\ntime = "at"\n[[row]]\ntable = "cpu"\nusr_pct = "used"\nsys_pct = 0\n'
+    )
+    file = tmp_path / "my.toml"
+    file.write_text(CPU.format(name="peaks", limit=50, hold="1h", more='of = "p90"'))
+    status, found = document(tmp_path / "mapping.toml", "--file", file)
+    assert (status, found["violations"][0]["worst"]) == (1, pytest.approx(54, rel=0.01))
+
+
+@pytest.mark.parametrize("of", ["p0", "p100", "95", "median", "pnan"])
+def test_what_is_no_percentile_is_refused(tmp_path: Path, of: str) -> None:
+    file = tmp_path / "my.toml"
+    file.write_text(CPU.format(name="peaks", limit=50, hold="1h", more=f'of = "{of}"'))
+    status, _, err = run("check", "--lake", tmp_path, "--file", file)
+    assert (status, f"of is {of!r}, no percentile" in err) == (2, True)

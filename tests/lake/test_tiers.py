@@ -46,9 +46,11 @@ def told(lake: Lake, name: str = "value", days: int = 1) -> list[float]:
     return [value for value in found.ravel().tolist() if not np.isnan(value)]
 
 
-def counts_of(path: Path, tier: str) -> tuple[np.ndarray, np.ndarray]:
+def share(path: Path, tier: str, share: float) -> float:
+    """A percentile of the one step of a tier."""
     ((_, part),) = read_periods(path, read_index(path), tier, MIDNIGHT, MIDNIGHT + timedelta(days=1))
-    return part["bucket"].to_numpy(), part["count"].to_numpy()
+    (found,) = percentiles(part, ["series"], {"share": share})["share"]
+    return float(found)
 
 
 def without_rows(lake: Lake) -> None:
@@ -101,16 +103,14 @@ def test_percentiles_are_right_to_one_percent(path: Path) -> None:
     values = np.random.default_rng(1).lognormal(3, 1, 140)
     lake = disk(path, *((minute, value) for minute, value in zip(range(1, 141), values, strict=True)))
     renew(lake, FIGURES)
-    (found,) = percentiles(*counts_of(path, "1d"), [0.9])
-    assert found == pytest.approx(np.quantile(values, 0.9, method="inverted_cdf"), rel=0.01)
+    assert share(path, "1d", 0.9) == pytest.approx(np.quantile(values, 0.9, method="inverted_cdf"), rel=0.01)
 
 
 @pytest.mark.parametrize("value", [-3.0, 0.0, 1e-9, 0.7, 1e15])
 def test_any_number_has_its_bucket(path: Path, value: float) -> None:
     lake = disk(path, (10, value))
     renew(lake, FIGURES)
-    (found,) = percentiles(*counts_of(path, "1d"), [0.5])
-    assert found == pytest.approx(value, rel=0.01)
+    assert share(path, "1d", 0.5) == pytest.approx(value, rel=0.01)
 
 
 def test_infinity_is_no_measurement(path: Path) -> None:

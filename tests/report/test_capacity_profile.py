@@ -27,7 +27,7 @@ def page(*names: str, limit: float | None = None) -> Profile:
 def test_a_violation_is_said_in_words_and_no_line_is_too_long() -> None:
     lines = render(page("users", limit=3e9), 80).splitlines()
     (line,) = (line for line in lines if "VIOLATED: space left users" in line)
-    assert line.split()[:8] == ["-", "-", "-", "2", "GB", "-", "3", "GB"]
+    assert line.split()[:9] == ["-", "-", "-", "2", "GB", "-", "-", "3", "GB"]
     assert "1 of 1 figures with a limit violate it." in lines[1]
     assert max(map(len, lines)) <= 80
 

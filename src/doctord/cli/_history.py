@@ -1,19 +1,22 @@
 """What the commands that look at weeks and years share: figures over time, of a lake or of files."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 import numpy as np
+import polars as pl
 import typer
 
 from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose
+from doctord.analyse.capacity.spread import Spread
 from doctord.lake.history import History
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
 from doctord.lake.summaries import mark_of
 from doctord.lake.tiers import renew
 
+A_DAY = timedelta(days=1)
 VALUE_OF = {"mean": "value", "max": "high", "min": "low", "last": "last"}
 
 
@@ -42,16 +45,52 @@ def series_in(
     Raises:
         LakeError: the tiers are damaged.
     """
-    by_mark = {mark_of(figure): figure for figure in figures}
     steps = told.steps(since, until, ("value", "low", "high", "last"), step_s)
     found = list[Series]()
-    for row, (mark, host, db, entity) in enumerate(steps.whose):
-        figure = by_mark[str(mark)]
+    for row, (figure, whose) in enumerate(_keys(told, figures)):
         values = steps.sums[VALUE_OF[figure.sum]][row]
         there = np.flatnonzero(np.isfinite(values))
         if there.size:
             part = slice(there[0], there[-1] + 1)
             start = steps.start + timedelta(seconds=step_s * int(there[0]))
             low, high = steps.sums["low"][row][part], steps.sums["high"][row][part]
-            found.append(Series(figure, Whose(host, db, entity), step_s, start, values[part], low, high))
+            found.append(Series(figure, whose, step_s, start, values[part], low, high))
     return found
+
+
+def spread_in(told: History, figures: Sequence[Figure], ends: Iterable[datetime], *, whole_days: bool) -> Spread:
+    """How the rows of the 24 hours to each of some moments were spread.
+
+    Args:
+        told: What was looked up already.
+        figures: The figures of it.
+        ends: The moments.
+        whole_days: Where hours are not kept any more, take the day (UTC) that most of those 24 hours are of.
+
+    Raises:
+        LakeError: the tiers are damaged.
+    """
+    parts = list[pl.DataFrame]()
+    for end in ends:
+        part = told.counted(end - A_DAY, end)
+        if part.is_empty() and whole_days:
+            day = (end - A_DAY / 2).replace(hour=0, minute=0, second=0, microsecond=0)
+            part = told.counted(day, day + A_DAY, "1d").with_columns(
+                ts=pl.lit(end.replace(tzinfo=None), pl.Datetime("us"))
+            )
+        parts.append(part)
+    return Spread(_keys(told, figures), pl.concat(parts))
+
+
+def spread_between(told: History, figures: Sequence[Figure], since: datetime, until: datetime) -> Spread:
+    """How the rows of each hour between two moments were spread.
+
+    Raises:
+        LakeError: the tiers are damaged.
+    """
+    return Spread(_keys(told, figures), told.counted(since, until))
+
+
+def _keys(told: History, figures: Sequence[Figure]) -> list[tuple[Figure, Whose]]:
+    by_mark = {mark_of(figure): figure for figure in figures}
+    return [(by_mark[str(mark)], Whose(host, db, entity)) for mark, host, db, entity in told.whose]

@@ -11,14 +11,15 @@ import typer
 
 from doctord.analyse.capacity.contradictions import CONTRADICTS, contradictions
 from doctord.analyse.capacity.figure import Figure
-from doctord.analyse.capacity.profile import NEEDS_DAYS, Profile, profile
+from doctord.analyse.capacity.profile import NEEDS_DAYS, Profile, days_to, profile
 from doctord.analyse.capacity.series import Series, series_of
+from doctord.analyse.capacity.spread import spread_of
 from doctord.analyse.capacity.threshold import Rules, Threshold
-from doctord.cli._history import history, renewed
+from doctord.cli._history import renewed, series_in, spread_in
 from doctord.cli._read import chart_of
 from doctord.cli._rules import figures_of, rules_of
 from doctord.cli.arguments import Refusal, parse_moment
-from doctord.lake.history import until_of
+from doctord.lake.history import History
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 from doctord.read.source import Told
@@ -69,6 +70,7 @@ def of_files(paths: Sequence[Path], told: Told, asked: Asked) -> Profile:
         thresholds=asked.all_thresholds,
         classes=_classes_of(waits),
         contradictions=contradictions(waits),
+        spread=spread_of(chart, figures),
     )
 
 
@@ -80,11 +82,12 @@ def of_lake(place: Path | None, asked: Asked) -> Profile:
     """
     figures, lake = asked.all_figures, Lake(place or default_lake())
     renewed(lake, figures)
-    last = until_of(lake, figures)
+    told = History(lake, figures)
+    last = told.until
     if last is None:
         raise Refusal(f"{lake.path}: none of the figures was recorded", "record first: doctord record, or doctord read")
     end = parse_moment(asked.at) if asked.at else last
-    series = history(lake, figures, end - timedelta(days=NEEDS_DAYS), end)
+    series = series_in(told, figures, end - timedelta(days=NEEDS_DAYS), end)
     rows = lake.chart(end - timedelta(days=NEEDS_DAYS), end, {"wait": CONTRADICTS}).frame("wait")
     for problem in lake.problems:
         typer.echo(f"doctord: {problem}", err=True)
@@ -100,6 +103,7 @@ def of_lake(place: Path | None, asked: Asked) -> Profile:
         thresholds=asked.all_thresholds,
         classes=_classes_in(lake),
         contradictions=contradictions(rows),
+        spread=spread_in(told, figures, days_to(end), whole_days=not asked.busy_hour),
     )
 
 

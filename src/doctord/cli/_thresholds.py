@@ -14,11 +14,14 @@ from doctord.analyse.capacity.level import Judged
 from doctord.analyse.capacity.pace import at_its_pace, series_at_pace
 from doctord.analyse.capacity.propose import propose
 from doctord.analyse.capacity.series import HOUR_S, Series
+from doctord.analyse.capacity.spread import spread_of
+from doctord.analyse.capacity.threshold import Rules
 from doctord.chart.chart import Chart
 from doctord.cli import _read
-from doctord.cli._history import history
+from doctord.cli._history import history, series_in, spread_between
 from doctord.cli._rules import own_figures, rules_of
 from doctord.cli.arguments import Refusal, one_source, parse_moment
+from doctord.lake.history import History
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 from doctord.read.source import Told
@@ -60,13 +63,31 @@ def check(source: Source, file: Path | None) -> Found:
     rules = rules_of(file)
     if not rules.thresholds and not rules.levels:
         raise Refusal(f"{file}: there is no threshold in it", threshold.FORM)
-    figures = rules.figures_used()
-    chart = _chart(source, {used.table for used in figures} | {known.table for known in rules.levels})
+    histories, chart = _measured(source, rules)
     judged = list(level.judged(rules.levels, chart))
     known = {one.level.name for one in judged}
-    checked = check_thresholds(rules.thresholds, list(series_at_pace(chart, figures, CHECKED_STEP_S)))
+    checked = check_thresholds(rules.thresholds, histories)
     _tell_silence(source, checked)
     return Found(checked, judged, [one.name for one in rules.levels if one.name not in known], str(file or "Doctor D"))
+
+
+def _measured(source: Source, rules: Rules) -> tuple[list[Series], Chart]:
+    """The histories that thresholds speak of, in steps of five minutes or longer, and the tables of service levels."""
+    figures, tables = rules.figures_used(), {known.table for known in rules.levels}
+    wanted = rules.percentiles_used()
+    if source.paths:
+        chart = _chart(source, {used.table for used in figures} | tables)
+        spread = spread_of(chart, [rules.figures[name] for name in dict(wanted)])
+        return [*series_at_pace(chart, figures, CHECKED_STEP_S), *spread.series(wanted)], chart
+    lake, (since, until) = Lake(source.lake or default_lake()), _between(source)
+    told = History(lake, figures, (since, until))
+    _tell_problems(lake)
+    finest_s = told.finest_s(since, until)
+    if finest_s > CHECKED_STEP_S:
+        typer.echo(f"doctord: hours are all that is kept since {since:%F %T} UTC: they are judged", err=True)
+    series = series_in(told, figures, since, until, max(CHECKED_STEP_S, finest_s))
+    percentiles = spread_between(told, figures, since, until).series(wanted) if wanted else ()
+    return [*map(at_its_pace, series), *percentiles], _chart(source, set(tables)) if tables else Chart()
 
 
 def _tell_silence(source: Source, checked: Checked) -> None:

@@ -5,7 +5,7 @@ VLDB 2019.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -26,22 +26,35 @@ def bucket_of(value: pl.Expr) -> pl.Expr:
     return pl.when(value == 0).then(0).otherwise(value.sign() * number).cast(pl.Int32)
 
 
-def percentiles(buckets: npt.NDArray[np.int32], counts: npt.NDArray[np.uint32], shares: Sequence[float]) -> list[float]:
-    """The values below which these shares (0 to 1) of what was counted lie; NaN where nothing was.
+def percentiles(rows: pl.DataFrame, by: Sequence[str], shares: Mapping[str, float]) -> pl.DataFrame:
+    """Values below which shares of what was counted lie.
 
-    >>> [round(value, 2) for value in percentiles(np.array([ZERO_AT + 1, ZERO_AT + 36]), np.array([9, 1]), (0.5, 0.95))]
-    [1.01, 2.02]
+    Args:
+        rows: `bucket` and `count`, and the columns of `by`.
+        by: What tells groups apart.
+        shares: Name of each percentile, and its share (0 to 1).
+
+    Returns:
+        By group: `by`, `rows` (how many were counted), and a column for each percentile.
+
+    >>> rows = pl.DataFrame({"who": ["a", "a"], "bucket": [ZERO_AT + 36, ZERO_AT + 1], "count": [1, 9]})
+    >>> percentiles(rows, ["who"], {"p50": 0.5, "p95": 0.95}).select(pl.col(pl.Float64).round(2)).row(0)
+    (1.01, 2.02)
     """
-    if not counts.sum():
-        return [math.nan] * len(shares)
-    order = np.argsort(buckets)
-    below = np.cumsum(counts[order], dtype=np.int64)
+    counted = rows.group_by(*by, "bucket").agg(pl.col("count").cast(pl.Int64).sum()).sort(*by, "bucket")
+    groups = counted.group_by(*by, maintain_order=True).agg(pl.col("count").sum().alias("rows"))
+    below, whole = counted["count"].cum_sum().to_numpy(), groups["rows"].to_numpy()
+    before = np.cumsum(whole) - whole
     # A share of a tenth of ten is the first of them, whatever floating point makes of the product.
-    found = buckets[order][np.searchsorted(below, np.asarray(shares) * below[-1] * (1 - 1e-12))]
-    return [_middle(int(bucket)) for bucket in found]
+    places = {
+        name: np.searchsorted(below, before + np.maximum(1, np.ceil(whole * share - 1e-6)))
+        for name, share in shares.items()
+    }
+    buckets = counted["bucket"].to_numpy()
+    return groups.with_columns(pl.Series(name, _middles(buckets[place])) for name, place in places.items())
 
 
-def _middle(bucket: int) -> float:
-    if not bucket:
-        return 0.0
-    return math.copysign(2 * GROWTH ** (abs(bucket) - ZERO_AT) / (GROWTH + 1), bucket)
+def _middles(buckets: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+    """The value of each bucket that is wrong by the same share at both of its edges."""
+    sizes = 2 * GROWTH ** (np.abs(buckets).astype(np.float64) - ZERO_AT) / (GROWTH + 1)
+    return np.where(buckets == 0, 0.0, np.copysign(sizes, buckets))

@@ -14,8 +14,9 @@ from doctord.lake.summaries import Summed, added_sums, ending, mark_of
 from doctord.lake.tier_files import INSTANT, TIERS, by_period, read_index, read_periods
 from doctord.lake.tiers import fresh
 
+MINUTE_S: Final = 60
 HOUR_S: Final = 3600
-TIER_OF_STEP: Final = {60: "1m", HOUR_S: "1h"}
+TIER_OF_STEP: Final = {MINUTE_S: "1m", HOUR_S: "1h"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,24 +34,6 @@ class Steps:
     step_s: int
     start: datetime
     sums: Mapping[str, npt.NDArray[np.float64]]
-
-
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """Counts in buckets (`doctord.lake.buckets`) by hour, sorted by series.
-
-    Attributes:
-        whose: Mark of the figure, host, db, entity of each series.
-        series: Place in `whose` of each count.
-        hour: The hour of each count, hours since 1970, that ends it.
-        bucket, count: Its bucket, and how many rows lay in it.
-    """
-
-    whose: Sequence[tuple[str | None, ...]]
-    series: npt.NDArray[np.int64]
-    hour: npt.NDArray[np.int64]
-    bucket: npt.NDArray[np.int32]
-    count: npt.NDArray[np.uint32]
 
 
 class History:
@@ -95,21 +78,31 @@ class History:
                 filled[row[inside], step[inside]] = part[name].to_numpy()[inside]
         return Steps(self._whose, step_s, start + timedelta(seconds=step_s), sums)
 
-    def counted(self, since: datetime, until: datetime) -> Counted:
-        """Counts of the hours that end after one moment and no later than another.
+    @property
+    def whose(self) -> Sequence[tuple[str | None, ...]]:
+        """Mark of the figure (`mark_of`), host, db, entity of each series."""
+        return self._whose
+
+    def counted(self, since: datetime, until: datetime, tier: str = "1h-buckets") -> pl.DataFrame:
+        """Counts in buckets (`doctord.lake.buckets`) of the steps that end after one moment and no later than another.
+
+        Args:
+            since: Start.
+            until: End.
+            tier: `1h-buckets` or `1d`: steps of an hour or a day.
+
+        Returns:
+            `series` (place in `whose`), `ts` (end of the step, in UTC without saying so), `bucket`, `count`.
 
         Raises:
             LakeError: the tiers are damaged.
         """
         first, last = (moment.astimezone(UTC).replace(tzinfo=None) for moment in (since, until))
         ends = pl.col("ts").is_between(first, last, closed="right")
-        parts = [part.filter(ends) for part in self._parts("1h-buckets", since, until)]
-        rows = pl.concat([self._new["1h-buckets"].clear(), *parts]).sort("series")
-        row = self._row_of[rows["series"].to_numpy()]
-        wanted = row >= 0
-        hour = rows["ts"].dt.epoch("s").to_numpy() // HOUR_S
-        bucket, count = rows["bucket"].to_numpy(), rows["count"].to_numpy()
-        return Counted(self._whose, row[wanted], hour[wanted], bucket[wanted], count[wanted])
+        parts = [part.filter(ends) for part in self._parts(tier, since, until)]
+        rows = pl.concat([self._new[tier].clear(), *parts])
+        places = rows.select(pl.Series("series", self._row_of[rows["series"].to_numpy()]), "ts", "bucket", "count")
+        return places.filter(pl.col("series") >= 0)
 
     @property
     def until(self) -> datetime | None:
@@ -120,10 +113,20 @@ class History:
             ends += [part["ts"].max() for _, part in read_periods(self._lake, self._index, "1h", last, last + INSTANT)]
         return max((end.replace(tzinfo=UTC) for end in ends if isinstance(end, datetime)), default=None)
 
-    def minutes_since(self) -> datetime | None:
-        """Start of the first day of which minutes are kept; null where none are."""
+    def finest_s(self, since: datetime, until: datetime) -> int:
+        """Seconds of the shortest step in which all that is known of a time is kept: of a minute, or of an hour.
+
+        Raises:
+            LakeError: the tiers are damaged.
+        """
         first = min(self._index.files["1m"], default=None)
-        return datetime.fromisoformat(first).replace(tzinfo=UTC) if first else None
+        begun = min(until, datetime.fromisoformat(first).replace(tzinfo=UTC)) if first else until
+        after, last = (moment.astimezone(UTC).replace(tzinfo=None) for moment in (since, begun))
+        for _, part in read_periods(self._lake, self._index, "1h", since, begun):
+            older = part.filter(pl.col("ts").is_between(after, last, closed="right"))
+            if (self._row_of[older["series"].to_numpy()] >= 0).any():
+                return HOUR_S
+        return MINUTE_S
 
     def _summed(self, since: datetime, until: datetime, step_s: int) -> Iterator[pl.DataFrame]:
         """Sums by step, part by part, each step of a series once."""

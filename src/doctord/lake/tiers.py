@@ -100,7 +100,7 @@ def fresh(
     for figure in figures:
         alike.setdefault((figure.table, frozenset(index.taken.get(mark_of(figure), ()))), []).append(figure)
     parts = {tier: [empty] for tier, empty in _EMPTY.items()}
-    files = dict[str, set[str]]()
+    files, problems = dict[str, set[str]](), list[str]()
     for (table, taken), group in alike.items():
         connection, names = lake.fresh(table, taken, sealed=sealed, between=between)
         with connection:
@@ -108,6 +108,8 @@ def fresh(
                 for tier, rows in _summed(*minutes_and_buckets(connection, figure)).items():
                     parts[tier].append(rows)
                 files[mark_of(figure)] = names
+        problems += [problem for problem in lake.problems if problem not in problems]
+    lake.problems = problems
     return {tier: pl.concat(rows, how="diagonal_relaxed") for tier, rows in parts.items()}, files
 
 

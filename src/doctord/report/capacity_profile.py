@@ -1,6 +1,6 @@
 """A profile: a JSON document, and the same on one page of a terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -8,10 +8,12 @@ from rich.text import Text
 
 from doctord.analyse.capacity.contradictions import Contradiction
 from doctord.analyse.capacity.profile import DAYS_AGO, Line, Profile, Rhythm, Server
+from doctord.analyse.capacity.spread import DECIDES, SHOWN
 from doctord.report.lines import hanging, hashes, heading, printed, table
 
 SCHEMA_VERSION: Final = 1
 CHANGE_OVER: Final = 30  # days, on the terminal
+DECIDES_HEADING: Final = "95 %"
 MOST_LINES: Final = 8  # of one figure; all of them are in the document
 DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 NOTHING: Final = "not measured"
@@ -67,12 +69,18 @@ def _line_document(line: Line) -> dict[str, Any]:
         "unit": line.figure.unit,
         "entity": line.whose.entity or None,
         "days_ago": {str(days): line.values[days] for days in DAYS_AGO},
+        "percentiles": {str(days): _percentiles(line.percentiles[days]) for days in DAYS_AGO},
         "change_pct": {str(days): line.change_pct(days) for days in DAYS_AGO if days},
-        "limit": line.threshold.limit if line.threshold else None,
+        "limit": line.limit,
+        "limit_of": (line.threshold.of or line.figure.sum) if line.threshold else None,
         "worse": line.threshold.worse if line.threshold else None,
         "threshold": line.threshold.name if line.threshold else None,
         "verdict": line.verdict,
     }
+
+
+def _percentiles(found: Mapping[str, float] | None) -> Mapping[str, float] | None:
+    return found and {name: found[name] for name in ("rows", *SHOWN)}
 
 
 def _contradiction_document(found: Contradiction) -> dict[str, Any]:
@@ -97,7 +105,8 @@ def render(profile: Profile, width: int | None = None, *, colour: bool | None = 
 def _page(profile: Profile, width: int) -> Iterator[Text]:
     view = "busy hour" if profile.busy_hour else "day"
     yield from hanging("", f"Profile of the {view} to {profile.at:%F %H:%M} UTC", width)
-    yield from hanging("", f"{_verdict(profile)} A - stands for what was not measured.", width)
+    about = f"{DECIDES_HEADING}: what so many of today's rows are no worse than"
+    yield from hanging("", f"{_verdict(profile)} -: not measured. {about}.", width)
     for found in profile.contradictions:
         yield from hanging("contradiction: ", _contradiction(found), width)
     for server in profile.servers:
@@ -108,7 +117,7 @@ def _page(profile: Profile, width: int) -> Iterator[Text]:
 
 
 def _verdict(profile: Profile) -> str:
-    judged = sum(line.threshold is not None for server in profile.servers for line in server.lines)
+    judged = sum(line.verdict in {"kept", "violated"} for server in profile.servers for line in server.lines)
     if not judged:
         return "No limit is known for any of these figures."
     violated = len(profile.violations)
@@ -128,7 +137,7 @@ def _server(server: Server, width: int) -> Iterator[Text]:
     yield from heading(", ".join(filter(None, (server.host, server.db))) or "host not named", width)
     for component, lines in groupby(_shown(server), key=lambda line: line.figure.component):
         yield Text()
-        names = ("90 d ago", "30 d", "7 d", "today", f"{CHANGE_OVER} d %", "limit", f"{component}")
+        names = ("90 d ago", "30 d", "7 d", "today", DECIDES_HEADING, f"{CHANGE_OVER} d %", "limit", f"{component}")
         yield from table(names, [_row(line) for line in lines], width)
     if server.waits:
         yield Text()
@@ -165,8 +174,16 @@ def _row(line: Line) -> Sequence[str]:
     about = f" {line.whose.entity}" if line.whose.entity else ""
     verdict = f"{line.verdict.upper()}: " if line.verdict in {"violated", "contradicted"} else ""
     unit = f", {line.figure.unit}" if line.figure.unit and line.figure.unit != "bytes" else ""
-    limit = number(line.threshold.limit, line.figure.unit) if line.threshold else ""
-    return (*values, "-" if change is None else f"{change:+.0f}", limit, f"{verdict}{line.figure.title}{about}{unit}")
+    limit = "" if line.limit is None else number(line.limit, line.figure.unit)
+    limit += f" {line.threshold.of}" if line.threshold and line.threshold.of else ""
+    percentile = number((line.percentiles[0] or {}).get(DECIDES[line.figure.worse]), line.figure.unit)
+    return (
+        *values,
+        percentile,
+        "-" if change is None else f"{change:+.0f}",
+        limit,
+        f"{verdict}{line.figure.title}{about}{unit}",
+    )
 
 
 def _wait_name(event: str, wait_class: str | None) -> str:

@@ -41,9 +41,11 @@ def _violation(violation: Violation) -> dict[str, Any]:
         "threshold": threshold.name,
         "figure": series.figure.name,
         "title": series.figure.title,
+        "of": series.of or series.figure.sum,
         "unit": series.figure.unit,
         **asdict(series.whose),
         "is_now": violation.is_now,
+        "step_s": series.step_s,
         "since": iso(violation.since),
         "until": iso(violation.until),
         "duration_s": violation.duration_s,
@@ -131,7 +133,8 @@ def _said(violation: Mapping[str, Any], width: int) -> Iterator[Text]:
     whom = ", ".join(violation[key] for key in ("host", "db", "entity") if violation[key])
     yield from hanging("", f"{violation['threshold']}{f' ({whom})' if whom else ''}", width)
     unit = violation["unit"]
-    bad = f"{violation['title']} {violation['worst']:.4g} {unit} at worst, limit {violation['limit']:.4g} {unit}"
+    of = f", {violation['of']}," if violation["of"].startswith("p") else ""
+    bad = f"{violation['title']}{of} {violation['worst']:.4g} {unit} at worst, limit {violation['limit']:.4g} {unit}"
     yield from hanging("  ", f"{bad}, for {duration(violation['duration_s'])}", width)
     since, until = (violation[end][:16].replace("T", " ") for end in ("since", "until"))
     gap = f"; {duration(violation['gap_s'])} between was not measured" if violation["gap_s"] else ""

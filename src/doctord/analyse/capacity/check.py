@@ -10,8 +10,11 @@ import numpy.typing as npt
 
 from doctord.analyse.capacity.series import HOUR_S, Numbers, Series
 from doctord.analyse.capacity.threshold import HOURS_OF_WEEK, Threshold
+from doctord.lake.buckets import GROWTH
 
 _MONDAY = datetime(1970, 1, 5, tzinfo=UTC)
+# What is closer to its limit than it is exact is at it: sums are kept with seven digits, percentiles to 1 %.
+_EXACT, _PERCENTILE_EXACT = 1e-7, (GROWTH - 1) / 2
 _STEPS_LATE = 2  # a series whose last value is older than so many steps does not tell how things are now
 
 
@@ -83,8 +86,7 @@ def check(thresholds: Iterable[Threshold], histories: Sequence[Series]) -> Check
 
 def violations_of(threshold: Threshold, series: Series, now: datetime | None = None) -> Iterator[Violation]:
     """The violations of one series, oldest first; `now`: the moment asked for, else the end of its last value."""
-    limits = limits_of(threshold, series)
-    over = series.values > limits if threshold.worse == "above" else series.values < limits
+    over, limits = beyond(threshold, series)
     measured = np.flatnonzero(~np.isnan(series.values))
     if not measured.size:
         return
@@ -93,8 +95,7 @@ def violations_of(threshold: Threshold, series: Series, now: datetime | None = N
         steps = first + np.flatnonzero(over[first : last + 1])
         if steps.size < steps_held(threshold, series.step_s):
             continue
-        beyond = np.abs(series.values[steps] - limits[steps])
-        worst = int(steps[np.argmax(beyond)])
+        worst = int(steps[np.argmax(np.abs(series.values[steps] - limits[steps]))])
         is_last = last == int(measured[-1])
         yield Violation(
             threshold,
@@ -109,6 +110,13 @@ def violations_of(threshold: Threshold, series: Series, now: datetime | None = N
             is_older=first == int(measured[0]),
             lost=not (is_last and fresh) and (is_last or bool(np.isnan(series.values[last + 1]))),
         )
+
+
+def beyond(threshold: Threshold, series: Series) -> tuple[npt.NDArray[np.bool_], Numbers]:
+    """Whether each step is beyond its limit, and that limit; what was not measured is not."""
+    limits = limits_of(threshold, series)
+    margin = (_PERCENTILE_EXACT if threshold.of else _EXACT) * np.abs(limits)
+    return (series.values > limits + margin if threshold.worse == "above" else series.values < limits - margin), limits
 
 
 def limits_of(threshold: Threshold, series: Series) -> Numbers:

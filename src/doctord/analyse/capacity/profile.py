@@ -6,15 +6,17 @@ capacity of data warehouses.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
 import numpy as np
 
+from doctord.analyse.capacity.check import beyond
 from doctord.analyse.capacity.contradictions import Contradiction
 from doctord.analyse.capacity.figure import Figure
-from doctord.analyse.capacity.series import HOUR_S, Numbers, Series, Whose
+from doctord.analyse.capacity.series import DAY_S, HOUR_S, Numbers, Series, Whose
+from doctord.analyse.capacity.spread import SHOWN, Key, Spread, share_of
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.top_waits import CLASSES, WAITED, Wait, top_waits
 
@@ -38,14 +40,18 @@ class Line:
         whose: Whom it is about.
         values: By days ago (90, 30, 7, 0): its value that day; null where it was not measured.
         threshold: What it is held against, the first that is violated where there are several; null: nothing.
+        limit: Its limit, that of the busy hour where values are of it; null: none.
         verdict: Of today's value.
+        percentiles: By days ago: `p50`, `p95`, `p99`, and how many `rows` they come of; null where that is not kept.
     """
 
     figure: Figure
     whose: Whose
     values: Mapping[int, float | None]
     threshold: Threshold | None
+    limit: float | None
     verdict: Verdict
+    percentiles: Mapping[int, Mapping[str, float] | None]
 
     @property
     def today(self) -> float | None:
@@ -118,10 +124,11 @@ class _Asked:
     """What holds for all servers of a profile."""
 
     at: datetime
-    busy_hour: bool
     thresholds: Sequence[Threshold]
     classes: Mapping[str, str]
     doubted: Collection[tuple[str | None, str | None, str]]
+    hours: Mapping[Key, int | None]
+    percentiles: Mapping[int, Mapping[Key, Mapping[str, float]]]
 
 
 def profile(
@@ -133,6 +140,7 @@ def profile(
     thresholds: Sequence[Threshold] = (),
     classes: Mapping[str, str] | None = None,
     contradictions: Sequence[Contradiction] = (),
+    spread: Spread | None = None,
 ) -> Profile:
     """The profile at a moment.
 
@@ -144,50 +152,86 @@ def profile(
         thresholds: What today's values are held against; how long a violation must last does not count here.
         classes: Wait class of each event.
         contradictions: What must not be used: its figures are not judged.
+        spread: How the rows are spread, for percentiles.
     """
-    end = at + timedelta(seconds=-at.timestamp() % HOUR_S)
-    asked = _Asked(end, busy_hour, thresholds, classes or {}, {(of.host, of.db, of.entity) for of in contradictions})
+    ends = days_to(at)
+    end = ends[-1]
     by_server = dict[tuple[str | None, str | None], list[Series]]()
     for one in series:
         by_server.setdefault((one.whose.host, one.whose.db), []).append(one)
+    rhythms = {server: _rhythm(own, end) for server, own in by_server.items()}
+    hours = {
+        (one.figure.name, one.whose): rhythm.busy_hour if busy_hour and (rhythm := rhythms[server]) else None
+        for server, own in by_server.items()
+        for one in own
+    }
+    shares = SHOWN | {one.of: share_of(one.of) for one in thresholds if one.of}
+    percentiles = {
+        days: spread.of_day(then, hours, shares) if spread else {} for days, then in zip(DAYS_AGO, ends, strict=True)
+    }
+    doubted = {(of.host, of.db, of.entity) for of in contradictions}
+    asked = _Asked(end, thresholds, classes or {}, doubted, hours, percentiles)
     servers = [
-        _server(host, db, part, asked)
-        for (host, db), part in sorted(by_server.items(), key=lambda item: tuple(name or "" for name in item[0]))
+        _server(server, by_server[server], rhythms[server], asked)
+        for server in sorted(by_server, key=lambda server: tuple(name or "" for name in server))
     ]
     seen = {line.figure.component for server in servers for line in server.lines if line.today is not None}
     missing = dict.fromkeys(figure.component for figure in figures if figure.component not in seen)
     return Profile(end, busy_hour, servers, contradictions, list(missing))
 
 
-def _server(host: str | None, db: str | None, series: Sequence[Series], asked: _Asked) -> Server:
-    rhythm = _rhythm(series, asked.at)
-    hour = rhythm.busy_hour if asked.busy_hour and rhythm else None
-    lines = sorted((_line(one, hour, asked) for one in series), key=_order)
+def days_to(at: datetime) -> list[datetime]:
+    """The ends of the days that a profile shows, today's last; the hour in which the moment lies counts whole."""
+    end = at + timedelta(seconds=-at.timestamp() % HOUR_S)
+    return [end - timedelta(days=days) for days in DAYS_AGO]
+
+
+def _server(
+    server: tuple[str | None, str | None], series: Sequence[Series], rhythm: Rhythm | None, asked: _Asked
+) -> Server:
+    lines = sorted((_line(one, asked) for one in series), key=_order)
     sound = {
         (line.figure.name, line.whose.entity or ""): line.today
         for line in lines
         if line.today is not None and line.verdict != "contradicted"
     }
-    return Server(host, db, rhythm, lines, top_waits(sound, asked.classes))
+    return Server(*server, rhythm, lines, top_waits(sound, asked.classes))
 
 
-def _line(series: Series, hour: int | None, asked: _Asked) -> Line:
-    whose = series.whose
+def _line(series: Series, asked: _Asked) -> Line:
+    whose, key = series.whose, (series.figure.name, series.whose)
+    hour = asked.hours[key]
     values = {days: _value(series, asked.at - timedelta(days=days), hour) for days in DAYS_AGO}
-    held = [threshold for threshold in asked.thresholds if threshold.concerns(series)]
-    violated = [threshold for threshold in held if _is_beyond(values[0], threshold)]
-    verdict: Verdict = "violated" if violated else "kept" if held else "no limit"
-    if values[0] is None:
+    percentiles = {days: asked.percentiles[days].get(key) for days in DAYS_AGO}
+    judged = _judged(series, asked, hour, {**(percentiles[0] or {}), "": values[0]})
+    threshold, limit, _ = next((one for one in judged if one[2]), judged[0] if judged else (None, None, None))
+    known = [is_beyond for *_, is_beyond in judged if is_beyond is not None]
+    verdict: Verdict = "violated" if any(known) else "kept" if known else "no limit"
+    if values[0] is None or (judged and not known):
         verdict = "not measured"
     if series.figure.component == "waits" and (whose.host, whose.db, whose.entity or "") in asked.doubted:
         verdict = "contradicted"
-    return Line(series.figure, whose, values, next(iter(violated or held), None), verdict)
+    return Line(series.figure, whose, values, threshold, limit, verdict, percentiles)
 
 
-def _is_beyond(value: float | None, threshold: Threshold) -> bool:
-    if value is None:
-        return False
-    return value > threshold.limit if threshold.worse == "above" else value < threshold.limit
+def _judged(
+    series: Series, asked: _Asked, hour: int | None, today: Mapping[str, float | None]
+) -> list[tuple[Threshold, float, bool | None]]:
+    """Each threshold about a series with its limit, and whether today is beyond it; null where that is not known."""
+    found = list[tuple[Threshold, float, bool | None]]()
+    for threshold in asked.thresholds:
+        if threshold.is_about(series):
+            value = today.get(threshold.of)
+            over, limits = beyond(threshold, _today(series, asked.at, hour, np.nan if value is None else value))
+            found.append((threshold, float(limits[0]), None if value is None else bool(over[0])))
+    return found
+
+
+def _today(series: Series, at: datetime, hour: int | None, value: float) -> Series:
+    """Today, or the busy hour of it, as one step."""
+    end = at if hour is None else at - timedelta(hours=(at.hour - hour - 1) % HOURS)
+    one = np.array([value])
+    return replace(series, step_s=DAY_S if hour is None else HOUR_S, start=end, values=one, low=one, high=one)
 
 
 def _value(series: Series, end: datetime, hour: int | None) -> float | None:

@@ -44,6 +44,7 @@ class Series:
         start: End of the first step.
         values: One for each step; NaN where nothing was measured.
         low, high: Least and largest row of each step; NaN likewise.
+        of: What the values are: a percentile of the rows of each step (`p95`); empty: as the figure is summed.
     """
 
     figure: Figure
@@ -53,12 +54,14 @@ class Series:
     values: Numbers
     low: Numbers
     high: Numbers
+    of: str = ""
 
     @property
     def name(self) -> str:
         """The figure's title, and whom it is about."""
         about = [part for part in (self.whose.host, self.whose.db, self.whose.entity) if part]
-        return f"{self.figure.title} ({', '.join(about)})" if about else self.figure.title
+        title = f"{self.figure.title}, {self.of}" if self.of else self.figure.title
+        return f"{title} ({', '.join(about)})" if about else title
 
     @property
     def end(self) -> datetime:
@@ -80,19 +83,6 @@ def series_of(chart: Chart, figures: Iterable[Figure], step_s: int = HOUR_S) -> 
 
 def stepped(frame: pl.DataFrame, figure: Figure, step_s: int = HOUR_S) -> pl.DataFrame:
     """A figure by step: host, db, entity, ts (end of the step), value, low, high, weight; only steps that hold rows."""
-    rows = frame.filter(pl.sql_expr(figure.where)) if figure.where else frame
-    db = pl.col("db") if "db" in frame.columns else pl.lit(None, pl.String)
-    entity = pl.concat_str(*figure.each, separator=" ", ignore_nulls=True) if figure.each else pl.lit("")
-    step_us = step_s * 1_000_000
-    valued = rows.select(
-        "host",
-        db.alias("db"),
-        entity.alias("entity"),
-        (-(-pl.col("ts").dt.epoch("us") // step_us) * step_us).alias("step_us"),
-        "ts",
-        pl.sql_expr(figure.value).cast(pl.Float64).alias("value"),
-        pl.sql_expr(figure.weight).cast(pl.Float64).fill_null(1.0).alias("weight"),
-    ).filter(pl.col("value").is_finite() & (pl.col("weight") > 0))
     value, weight = pl.col("value"), pl.col("weight")
     summed = {
         "mean": (value * weight).sum() / weight.sum(),
@@ -101,12 +91,30 @@ def stepped(frame: pl.DataFrame, figure: Figure, step_s: int = HOUR_S) -> pl.Dat
         "last": value.sort_by("ts").last(),
     }[figure.sum]
     return (
-        valued.group_by("host", "db", "entity", "step_us")
+        valued(frame, figure, step_s)
+        .group_by("host", "db", "entity", "step_us")
         .agg(summed.alias("value"), value.min().alias("low"), value.max().alias("high"), weight.sum())
         .with_columns(pl.from_epoch("step_us", "us").dt.replace_time_zone("UTC").alias("ts"))
         .drop("step_us")
         .sort("host", "db", "entity", "ts")
     )
+
+
+def valued(frame: pl.DataFrame, figure: Figure, step_s: int = HOUR_S) -> pl.DataFrame:
+    """A figure by measured row: host, db, entity, step_us (end of its step, since 1970), ts, value, weight."""
+    rows = frame.filter(pl.sql_expr(figure.where)) if figure.where else frame
+    db = pl.col("db") if "db" in frame.columns else pl.lit(None, pl.String)
+    entity = pl.concat_str(*figure.each, separator=" ", ignore_nulls=True) if figure.each else pl.lit("")
+    step_us = step_s * 1_000_000
+    return rows.select(
+        "host",
+        db.alias("db"),
+        entity.alias("entity"),
+        (-(-pl.col("ts").dt.epoch("us") // step_us) * step_us).alias("step_us"),
+        "ts",
+        pl.sql_expr(figure.value).cast(pl.Float64).alias("value"),
+        pl.sql_expr(figure.weight).cast(pl.Float64).fill_null(1.0).alias("weight"),
+    ).filter(pl.col("value").is_finite() & (pl.col("weight") > 0))
 
 
 def spaced(figure: Figure, whose: Whose, step_s: int, steps: pl.DataFrame) -> Series:

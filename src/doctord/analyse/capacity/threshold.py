@@ -17,6 +17,7 @@ from doctord.analyse.capacity.figure import parsed as parsed_figures
 from doctord.analyse.capacity.level import Level, level_of
 from doctord.analyse.capacity.plan import NO_PLAN, Plan, plan_of
 from doctord.analyse.capacity.series import Series
+from doctord.analyse.capacity.spread import share_of
 from doctord.durations import parse_duration
 from doctord.errors import Refusal
 
@@ -34,6 +35,7 @@ class Threshold:
         limit: In the figure's unit; a value at the limit is still good. With `by_hour` the most lenient of them.
         worse: Whether values above or below the limit are the bad ones.
         hold_s: Seconds that they must last.
+        of: A percentile of the rows of each hour (`p95`) in place of the figure's own sum; empty: that.
         host, db, entity: Patterns (`*`, `?`, `[abc]`) of whom it holds for; empty: each.
         by_hour: A limit for each hour of the week, Monday 00:00 UTC first; empty: one limit always.
         reason: Why the limit is that.
@@ -47,6 +49,7 @@ class Threshold:
     limit: float
     worse: Literal["above", "below"] = "above"
     hold_s: float = 0.0
+    of: str = ""
     host: str = ""
     db: str = ""
     entity: str = ""
@@ -58,6 +61,10 @@ class Threshold:
 
     def concerns(self, series: Series) -> bool:
         """Whether it holds for that series."""
+        return self.of == series.of and self.is_about(series)
+
+    def is_about(self, series: Series) -> bool:
+        """Whether it holds for the figure of that series, of it or of a percentile of it."""
         whose = series.whose
         return self.figure == series.figure.name and all(
             not pattern or fnmatchcase(name or "", pattern)
@@ -72,6 +79,10 @@ class Rules:
     thresholds: tuple[Threshold, ...]
     levels: tuple[Level, ...]
     figures: Mapping[str, Figure]
+
+    def percentiles_used(self) -> list[tuple[str, str]]:
+        """Names of figures, and the percentiles of them that a threshold speaks of."""
+        return list(dict.fromkeys((one.figure, one.of) for one in self.thresholds if one.of))
 
     def figures_used(self) -> list[Figure]:
         """The figures that a threshold speaks of."""
@@ -112,9 +123,10 @@ def _threshold(given: Mapping[str, Any], figures: Mapping[str, Figure], file: st
     known = ["hold" if field.name == "hold_s" else field.name for field in fields(Threshold)]
     if unknown := given.keys() - set(known):
         raise Refusal(f"{where}: there is no key {sorted(unknown)[0]!r}", f"keys are {', '.join(known)}")
-    for key in ("name", "figure", "host", "db", "entity", "worse", "hold", "reason", "source"):
+    for key in ("name", "figure", "host", "db", "entity", "worse", "hold", "of", "reason", "source"):
         if not isinstance(given.get(key, ""), str):
             raise Refusal(f"{where}: {key} is {given[key]!r}, no text", f'write {key} = "..."')
+    _check_percentile(given.get("of", ""), where)
     for key in ("name", "figure"):
         if not given.get(key):
             raise Refusal(f"{where}: without {key!r}", "a threshold has a name, a figure and a limit at least")
@@ -138,6 +150,13 @@ def _threshold(given: Mapping[str, Any], figures: Mapping[str, Figure], file: st
         by_hour=by_hour,
         plan=plan_of(given.get("plan", {}), where),
     )
+
+
+def _check_percentile(of: str, where: str) -> None:
+    try:
+        share_of(of or "p50")
+    except ValueError as error:
+        raise Refusal(f"{where}: of is {of!r}, no percentile", 'write of = "p95", for instance') from error
 
 
 def _limit(limit: object, where: str) -> float:

@@ -1,0 +1,110 @@
+"""How values are spread: percentiles of the rows of an hour or a day, from counts in buckets.
+
+A mean of a day hides the hour that hurts, and the worst row of it is chance. What a host must carry lies between: what
+95 % of the rows are no worse than, the 95th percentile, or the 5th where low values are the bad ones.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from doctord.analyse.capacity.figure import Figure
+from doctord.analyse.capacity.series import HOUR_S, Series, Whose, valued
+from doctord.chart.chart import Chart
+from doctord.lake.buckets import bucket_of, percentiles
+
+SHOWN: Final = {"p1": 0.01, "p5": 0.05, "p50": 0.5, "p95": 0.95, "p99": 0.99}
+DECIDES: Final = {"high": "p95", "low": "p5"}
+
+Key = tuple[str, Whose]
+
+
+class Spread:
+    """Counts in buckets by hour, of which any percentile of any hours follows."""
+
+    def __init__(self, keys: Sequence[tuple[Figure, Whose]], rows: pl.DataFrame) -> None:
+        """Take whom each series is about; and `series` (its place there), `ts` (end of the hour), `bucket`, `count`."""
+        self._keys = keys
+        self._rows = rows
+
+    def of_day(
+        self, end: datetime, hours: Mapping[Key, int | None], shares: Mapping[str, float]
+    ) -> dict[Key, dict[str, float]]:
+        """Percentiles and number of `rows` of the 24 hours that end at a moment.
+
+        Args:
+            end: The moment.
+            hours: For each figure and whom it is about, the one hour of the day (its start, UTC) to look at; null: all.
+            shares: Name of each percentile, and its share.
+        """
+        last = end.astimezone(UTC).replace(tzinfo=None)
+        inside = pl.col("ts").is_between(last - timedelta(days=1), last, closed="right")
+        wanted = [hours.get((figure.name, whose)) for figure, whose in self._keys]
+        rows = self._rows.filter(inside)
+        if any(hour is not None for hour in wanted):
+            hour = pl.Series("hour", wanted, pl.Int8).to_frame().with_row_index("series")
+            own = pl.col("ts").dt.offset_by("-1h").dt.hour() == pl.col("hour")
+            typed = hour.cast({"series": rows.schema["series"]})
+            rows = rows.join(typed, on="series").filter(pl.col("hour").is_null() | own)
+        found = percentiles(rows, ["series"], shares)
+        names = ("rows", *shares)
+        return {self._key(row["series"]): {name: row[name] for name in names} for row in found.iter_rows(named=True)}
+
+    def series(self, wanted: Iterable[tuple[str, str]]) -> Iterator[Series]:
+        """A series by hour for each figure (its name) and percentile (`p95`) that is wanted."""
+        for name, of in dict.fromkeys(wanted):
+            own = [place for place, (figure, _) in enumerate(self._keys) if figure.name == name]
+            rows = self._rows.filter(pl.col("series").is_in(own))
+            for (place,), part in percentiles(rows, ["series", "ts"], {of: share_of(of)}).group_by("series"):
+                yield self._spaced(int(str(place)), of, part)
+
+    def _spaced(self, place: int, of: str, part: pl.DataFrame) -> Series:
+        hours = part["ts"].dt.epoch("s").to_numpy() // HOUR_S
+        first = int(hours.min())
+        values = np.full(int(hours.max()) - first + 1, np.nan)
+        values[hours - first] = part[of].to_numpy()
+        start = datetime.fromtimestamp(first * HOUR_S, UTC)
+        return Series(*self._keys[place], HOUR_S, start, values, values, values, of)
+
+    def _key(self, place: int) -> Key:
+        figure, whose = self._keys[place]
+        return figure.name, whose
+
+
+def share_of(name: str) -> float:
+    """The share that a percentile's name means.
+
+    Raises:
+        ValueError: it is no such name.
+
+    >>> share_of("p95"), share_of("p2.5")
+    (0.95, 0.025)
+    """
+    share = float(name.removeprefix("p")) / 100
+    if not name.startswith("p") or not 0 < share < 1:
+        raise ValueError(f"{name!r} is no percentile")
+    return share
+
+
+def spread_of(chart: Chart, figures: Iterable[Figure]) -> Spread:
+    """How the rows of a chart are spread."""
+    keys, parts = list[tuple[Figure, Whose]](), list[pl.DataFrame]()
+    for figure in figures:
+        counted = (
+            valued(chart.frame(figure.table), figure)
+            .group_by("host", "db", "entity", "step_us", bucket_of(pl.col("value")).alias("bucket"))
+            .agg(pl.len().alias("count"))
+        )
+        for (host, db, entity), part in counted.group_by("host", "db", "entity"):
+            place = pl.lit(len(keys), pl.Int64).alias("series")
+            parts.append(part.select(place, pl.from_epoch("step_us", "us").alias("ts"), "bucket", "count"))
+            keys.append((figure, Whose(_text(host), _text(db), _text(entity))))
+    schema = pl.Schema({"series": pl.Int64(), "ts": pl.Datetime("us"), "bucket": pl.Int32(), "count": pl.UInt32()})
+    return Spread(keys, pl.concat(parts) if parts else pl.DataFrame(schema=schema))
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
