@@ -1,12 +1,13 @@
 """What will be violated, and when."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
 
 from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.outlook import outlook
-from doctord.analyse.capacity.series import DAY_S, Series, Whose
+from doctord.analyse.capacity.series import DAY_S, HOUR_S, Series, Whose
 from doctord.analyse.capacity.threshold import Threshold
 
 START = datetime(2026, 8, 1, tzinfo=UTC)
@@ -49,6 +50,20 @@ def test_four_days_tell_little_and_that_is_admitted() -> None:
 def test_three_days_tell_nothing() -> None:
     (item,) = outlook([series("users", np.array([160.0, 170.0, 172.0]))], [FULL], 60 * DAY_S)
     assert item.when.verdict == "cannot be told"
+
+
+def test_hours_of_three_days_tell_of_the_next_days_and_of_no_more() -> None:
+    hours = np.arange(72.0)
+    steep = replace(series("steep", 100 + 1.25 * hours + NOISE[:72]), step_s=HOUR_S)
+    found = outlook([steep, replace(series("slow", 50 + NOISE[:72]), step_s=HOUR_S)], [FULL], 90 * DAY_S)
+    assert [(item.series.whose.entity, item.when.verdict) for item in found] == [
+        ("steep", "date"),
+        ("slow", "cannot be told"),
+    ]
+    date = found[0].when.date
+    assert date is not None
+    assert abs((date - steep.at(80)).total_seconds()) <= 4 * HOUR_S
+    assert found[0].forecast.notes[-1].startswith("too few days were measured to look further than 7 d")
 
 
 def test_what_no_threshold_concerns_is_left_out() -> None:

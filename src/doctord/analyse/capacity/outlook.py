@@ -1,14 +1,16 @@
 """What will be violated, and when: every threshold held against the forecast of every series that it concerns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from doctord.analyse.capacity.forecast import Forecast, When, forecast, when
-from doctord.analyse.capacity.series import Series
+from doctord.analyse.capacity.series import DAY_S, Series
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change, changed
+
+NEAR_S = 7.0 * DAY_S  # how far hours tell
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,9 @@ def outlook(
 ) -> list[Item]:
     """Every threshold with every series that it concerns: violated ones first, then by date, then those without.
 
+    Where too few days were measured to tell of months, their hours may tell of the next days. What they say is taken
+    where it is a date: that nothing comes within days is no answer to the question of months.
+
     Args:
         histories: What was measured.
         thresholds: What may be.
@@ -51,6 +56,21 @@ def outlook(
         for series in histories
         if threshold.concerns(series) and np.isfinite(series.values).any()
     ]
+    items = _held(concerned, horizon_s, changes)
+    short = [place for place, item in enumerate(items) if _is_short(item, horizon_s)]
+    for place, item in zip(short, _held([concerned[place] for place in short], NEAR_S, changes), strict=True):
+        if item.when.verdict in {"violated", "date"}:
+            note = f"too few days were measured to look further than {NEAR_S / DAY_S:.0f} d: hours are looked at"
+            items[place] = replace(item, forecast=replace(item.forecast, notes=(*item.forecast.notes, note)))
+    return sorted(items, key=_urgency)
+
+
+def _is_short(item: Item, horizon_s: float) -> bool:
+    return item.when.verdict == "cannot be told" and item.series.step_s < DAY_S and horizon_s > NEAR_S
+
+
+def _held(concerned: Sequence[tuple[Threshold, Series]], horizon_s: float, changes: Sequence[Change]) -> list[Item]:
+    """Thresholds held against forecasts, in their order."""
     forecasts = _forecasts([series for _, series in concerned], horizon_s)
     items = []
     for threshold, series in concerned:
@@ -60,7 +80,7 @@ def outlook(
             series, path, threshold.limit, threshold.worse, hold_s=threshold.hold_s, is_changed=path is not known
         )
         items.append(Item(threshold, series, path, crossing))
-    return sorted(items, key=_urgency)
+    return items
 
 
 def _forecasts(histories: Sequence[Series], horizon_s: float) -> dict[int, Forecast]:
