@@ -14,12 +14,17 @@ from cli.test_forecast import MAPPING, THRESHOLDS
 from doctord.chart.rows import micros, rows
 from doctord.cli import app, load
 from doctord.lake.writer import LakeWriter
-from latency_files import CASEBOOK, sample
+from latency_files import CASEBOOK, CORPUS, sample
 from report import charts
 from report.examples import SINCE, UNTIL
 
 load()
 
+SESSIONS = """[[threshold]]
+name = "sessions"
+figure = "logons_current"
+limit = 95
+"""
 INTERVAL = ("--from", "2026-11-20T22:00:00Z", "--to", "2026-11-20T22:00:30Z")
 
 
@@ -117,7 +122,9 @@ def test_capacity_of_files_is_a_page_and_a_verdict(tablespaces: Tablespaces, tmp
     page = tmp_path / "capacity.html"
     status, out, _ = tablespaces.report("-o", page)
     assert status == 1
-    assert out == f"1 limit within 30 d: space left (oracle:DW, Tablespace2), about 2008-08-08\n{page}\n"
+    assert (
+        out == f"1 limit will be violated within 30 d: space left (oracle:DW, Tablespace2), about 2008-08-08\n{page}\n"
+    )
     assert "Add a data file." in page.read_text()
 
 
@@ -177,3 +184,17 @@ def test_options_that_do_not_go_together(tablespaces: Tablespaces, options: tupl
     assert status == 2
     assert message in err
     assert "hint: " in err
+
+
+def test_capacity_of_four_nodes_in_nine_days(tmp_path: Path) -> None:
+    (miner,) = sample(CORPUS / "awrminer").glob("*BIPRD*")
+    limits = tmp_path / "limits.toml"
+    limits.write_text(SESSIONS)
+    status, out, _ = Tablespaces(miner, limits).report("--json", "--within", "7d")
+    document = json.loads(out)
+    assert (status, document["as_of"]) == (1, "2013-12-02T14:00:00Z")
+    verdicts = {item["entity"]: item["verdict"] for item in document["items"]}
+    assert {node: verdicts[node] for node in "124"} == dict.fromkeys("124", "violated")
+    assert verdicts["3"] in {"perhaps", "not within the horizon"}
+    assert document["items"][0]["violated_since"] == "2013-12-02T04:00:00Z"
+    assert "redo_bytes_per_s" in {one["figure"] for one in document["without_threshold"]}

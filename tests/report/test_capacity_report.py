@@ -57,7 +57,8 @@ def test_cells_are_no_formulas_and_one_line() -> None:
     [
         (
             PATIENT,
-            "2 limits are violated now; 3 more within 90 d: first file system full (db1, /u01), about 2026-09-29",
+            "2 limits are violated now; 3 more will be within 90 d: "
+            "the first is file system full (db1, /u01), about 2026-09-29",
         ),
         (document_of(agenda_of(healthy()), WITHIN_S, []), "No limit will be violated within 90 d"),
         (document_of(agenda_of([]), WITHIN_S, []), "No verdict: nothing was measured that a threshold speaks of"),
@@ -77,7 +78,10 @@ def test_the_verdict(document: dict[str, object], line: str) -> None:
 
 def test_one_to_come_is_named_alone() -> None:
     document = document_of(agenda_of(patient()[1:2]), WITHIN_S, [])
-    assert verdict(document) == "1 limit within 90 d: space left (db1, oracle:DW, users), about 2026-10-17"
+    assert (
+        verdict(document)
+        == "1 limit will be violated within 90 d: space left (db1, oracle:DW, users), about 2026-10-17"
+    )
 
 
 def test_every_tablespace_is_an_item() -> None:

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from doctord.analyse.capacity.outlook import Item
 from doctord.report.lines import hanging, heading, one_line, printed
+from doctord.report.quantity import quantity
 from doctord.report.wording import duration, iso
 
 SHOWN = 20
@@ -95,7 +96,7 @@ def _verdict(by_verdict: Mapping[str, Sequence[Mapping[str, Any]]], horizon_s: f
 
 
 def _said(item: Mapping[str, Any], width: int) -> Iterator[Text]:
-    limit = f"limit {item['limit']:.4g} {item['unit']}"
+    limit = f"limit {quantity(item['limit'], item['unit'])}"
     if item["verdict"] == "date":
         latest = f"to {item['latest'][:10]}" if item["latest"] else "or later"
         what = f"about {item['date'][:10]}, from {(item['earliest'] or item['date'])[:10]} {latest}"
@@ -103,7 +104,9 @@ def _said(item: Mapping[str, Any], width: int) -> Iterator[Text]:
         what = item["why"]
     yield from hanging("", f"{_name(item)}: {what}", width)
     model = f"; by {item['model']}" if item["model"] else ""
-    yield from hanging("   ", f"{item['newest']:.4g} {item['unit']} now, {limit} ({item['threshold']}){model}", width)
+    yield from hanging(
+        "   ", f"{quantity(item['newest'], item['unit'])} now, {limit} ({item['threshold']}){model}", width
+    )
     for note in item["notes"]:
         yield from hanging("   ", note, width)
     if item["plan"]:

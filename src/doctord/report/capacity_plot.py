@@ -44,8 +44,11 @@ class View:
 
     def y(self, value: float) -> float:
         """Where a value is drawn; what lies outside, at the edge."""
-        share = (value - self.low) / (self.high - self.low)
-        return HEIGHT - BOTTOM - min(max(share, 0.0), 1.0) * (HEIGHT - TOP - BOTTOM)
+        return min(max(self.y_beyond(value), float(TOP)), float(HEIGHT - BOTTOM))
+
+    def y_beyond(self, value: float) -> float:
+        """Where a value is drawn, be it outside."""
+        return HEIGHT - BOTTOM - (value - self.low) / (self.high - self.low) * (HEIGHT - TOP - BOTTOM)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +110,7 @@ def _seen(entry: Entry, horizon_s: float) -> tuple[View, Blocks]:
     """What is drawn: the time until the limit is passed for certain, twice as much past, the values of both."""
     series, path, when = entry.item.series, entry.item.forecast, entry.item.when
     now, begin = series.end.timestamp(), series.at(-1).timestamp()
-    far = when.latest or when.date or when.earliest
-    ahead_s = (far.timestamp() - now) * (1.25 if when.latest else 2.5) if far else horizon_s / 3
+    ahead_s = _ahead_s(entry, horizon_s)
     violated_s = 1.25 * (now - entry.since.timestamp()) if entry.since else 0.0
     past_s = min(now - begin, max(PAST_BY_FUTURE * ahead_s, LEAST_PAST_S, violated_s))
     last = path.at(len(path.mean) - 1).timestamp() if len(path.mean) else now + ahead_s
@@ -116,9 +118,19 @@ def _seen(entry: Entry, horizon_s: float) -> tuple[View, Blocks]:
     past = blocks_of(series, now - past_s, path.step_s)
     odd = {moment.timestamp() for moment in path.outliers}
     calm = [high for end, high in zip(past.end, past.high, strict=True) if end not in odd]
-    told = path.mean[: max(1, math.ceil((until - now) / path.step_s))]
+    shown_s = ((until - now) + (min(when.date.timestamp(), until) - now)) / 2 if when.date else until - now
+    told = path.mean[: max(1, math.ceil(shown_s / path.step_s))]
     drawn = np.concatenate([past.low, calm, past.value, told, [entry.item.threshold.limit]])
     return View(now - past_s, max(until, now + 1), *_bounds(drawn[np.isfinite(drawn)])), past
+
+
+def _ahead_s(entry: Entry, horizon_s: float) -> float:
+    """How far ahead is drawn: until the limit is passed for certain, or the interval is seen."""
+    if entry.verdict == "violated":
+        return horizon_s / 3
+    when = entry.item.when
+    far = when.latest or when.date
+    return (far - entry.item.series.end).total_seconds() * (1.25 if when.latest else 2.5) if far else horizon_s
 
 
 def _bounds(values: Numbers) -> tuple[float, float, float]:
@@ -188,16 +200,20 @@ def _runs(flags: Sequence[np.bool_] | np.typing.NDArray[np.bool_]) -> list[tuple
 
 
 def _forecast(root: Element, view: View, entry: Entry) -> None:
+    """The forecast and its interval, cut off at the edges of the plot by an inner picture."""
     path = entry.item.forecast
-    moments = [path.at(step).timestamp() for step in range(len(path.mean))]
-    kept = [step for step, moment in enumerate(moments) if moment <= view.until + path.step_s]
+    kept = [step for step in range(len(path.mean)) if path.at(step).timestamp() <= view.until + path.step_s]
     if not kept:
         return
-    points = [f"{view.x(moments[step]):.1f} {view.y(path.high[step]):.1f}" for step in kept]
-    points += [f"{view.x(moments[step]):.1f} {view.y(path.low[step]):.1f}" for step in reversed(kept)]
-    _titled(_path(root, f"M{'L'.join(points)}Z", "band c6"), f"{path.level:.0%} of what comes should lie here")
-    middle = [f"{view.x(moments[step]):.1f} {view.y(path.mean[step]):.1f}" for step in kept]
-    _titled(_path(root, f"M{'L'.join(middle)}", "line c6 d1"), f"forecast: {path.model}")
+    at = {step: f"{view.x(path.at(step).timestamp()):.1f}" for step in kept}
+    box = {"x": LEFT, "y": TOP, "width": WIDTH - LEFT - RIGHT, "height": HEIGHT - TOP - BOTTOM}
+    inner = SubElement(root, "svg", {key: str(size) for key, size in box.items()})
+    inner.set("viewBox", " ".join(str(size) for size in box.values()))
+    edge = [f"{at[step]} {view.y_beyond(path.high[step]):.1f}" for step in kept]
+    edge += [f"{at[step]} {view.y_beyond(path.low[step]):.1f}" for step in reversed(kept)]
+    _titled(_path(inner, f"M{'L'.join(edge)}Z", "band c6"), f"{path.level:.0%} of what comes should lie here")
+    middle = [f"{at[step]} {view.y_beyond(path.mean[step]):.1f}" for step in kept]
+    _titled(_path(inner, f"M{'L'.join(middle)}", "line c6 d1"), f"forecast: {path.model}")
 
 
 def _beyond(root: Element, view: View, entry: Entry) -> None:

@@ -45,7 +45,7 @@ def document_of(agenda: Agenda, within_s: float, changes: Sequence[str]) -> dict
 
 def _entry(entry: Entry, rank: int, within_s: float) -> dict[str, Any]:
     basis, path = entry.basis, entry.item.forecast
-    last = min(len(path.mean), round(within_s / path.step_s)) - 1
+    last = min(len(path.mean), max(1, round(within_s / path.step_s))) - 1
     return {
         "rank": rank,
         **item_of(entry.item),
@@ -82,12 +82,12 @@ def verdict(document: Mapping[str, Any]) -> str:
         return "No verdict: nothing was measured that a threshold speaks of"
     parts = []
     if now := counts.get("violated"):
-        parts.append(f"{_limits(now)} violated now")
+        parts.append(f"{_limits(now)} {'is' if now == 1 else 'are'} violated now")
     if soon := counts.get("date"):
         first = min((item for item in document["items"] if item["verdict"] == "date"), key=lambda item: item["date"])
-        named = f"{name(first)}, about {first['date'][:10]}"
-        whom = f"{soon} more" if now else _limits(soon).removesuffix(" is").removesuffix(" are")
-        parts.append(f"{whom} within {horizon}: {'' if soon == 1 else 'first '}{named}")
+        what = f"{soon} more will be" if now else f"{_limits(soon)} will be violated"
+        which = "" if soon == 1 else "the first is "
+        parts.append(f"{what} within {horizon}: {which}{name(first)}, about {first['date'][:10]}")
     if parts:
         return "; ".join(parts)
     if not counts.keys() & {"perhaps", "not within the horizon"}:
@@ -99,7 +99,7 @@ def verdict(document: Mapping[str, Any]) -> str:
 
 
 def _limits(count: int) -> str:
-    return "1 limit is" if count == 1 else f"{count} limits are"
+    return "1 limit" if count == 1 else f"{count} limits"
 
 
 def name(item: Mapping[str, Any]) -> str:

@@ -112,7 +112,7 @@ def evidence(item: Item) -> Iterator[tuple[str, str]]:
     if item["notes"]:
         yield "Notes", " ".join(f"{note[:1].upper()}{note[1:]}." for note in item["notes"])
     if item["reason"]:
-        yield "Limit", item["reason"]
+        yield "Reason", item["reason"]
     if item["source"]:
         yield "Source", item["source"]
 
