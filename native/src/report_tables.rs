@@ -4,7 +4,6 @@
 //! Cells are kept as one text with their ends, so that a table of a hundred thousand cells is three allocations, and
 //! tables cut out of it (`select`, `only`) share them.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -12,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
+use rustc_hash::FxHashMap;
 
 use crate::report_figures::{share, vote};
 use crate::report_reading::Reading;
@@ -146,7 +146,7 @@ impl ReportTable {
 
 /// A name as it is compared: without blanks, in small letters, and told from one before that reads the same.
 fn keys(names: &[String]) -> Vec<String> {
-    let mut seen = HashMap::<String, usize>::new();
+    let mut seen = FxHashMap::<String, usize>::default();
     let numbered = names.iter().map(|name| {
         let key = key(name);
         let count = seen.entry(key.clone()).or_default();

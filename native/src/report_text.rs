@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::mem::take;
 
+use memchr::memchr;
 use pyo3::prelude::*;
 
 use crate::report_lines::{
@@ -29,7 +30,8 @@ pub fn text_tables(py: Python<'_>, content: &[u8], known: Vec<String>) -> Vec<Re
 }
 
 fn scan(text: &str, names: &Names) -> Vec<Draft> {
-    let lines: Vec<Cow<'_, str>> = text.lines().map(cleaned).collect();
+    let has_tabs = memchr(b'\t', text.as_bytes()).is_some();
+    let lines: Vec<Cow<'_, str>> = text.lines().map(|line| cleaned(line, has_tabs)).collect();
     let mut scanner = Scanner::default();
     let mut at = 0;
     while at < lines.len() {
@@ -40,9 +42,9 @@ fn scan(text: &str, names: &Names) -> Vec<Draft> {
 }
 
 /// A line without a form feed before it and blanks behind it, tabs as blanks.
-fn cleaned(line: &str) -> Cow<'_, str> {
+fn cleaned(line: &str, has_tabs: bool) -> Cow<'_, str> {
     let line = line.trim_start_matches('\x0c').trim_end();
-    if !line.contains('\t') {
+    if !has_tabs || !line.contains('\t') {
         return Cow::Borrowed(line);
     }
     let mut wide = String::with_capacity(2 * line.len());

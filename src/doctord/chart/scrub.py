@@ -24,7 +24,6 @@ _CONSTANT: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
-_SPACE: Final = re.compile(r"\s+")
 
 
 def scrub(text: str) -> str:
@@ -38,7 +37,7 @@ def scrub(text: str) -> str:
     >>> scrub("UPDATE t SET a = q'[it's secret]' WHERE b = nq'!no'one's!'")
     'UPDATE t SET a = ? WHERE b = ?'
     """
-    return _SPACE.sub(" ", _CONSTANT.sub(_replacement, text)).strip()
+    return " ".join(_CONSTANT.sub(_replacement, text).split())
 
 
 def _replacement(match: re.Match[str]) -> str:

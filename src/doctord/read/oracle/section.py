@@ -285,13 +285,10 @@ def add_named(
     report: Report, placed: Place, figure: ReportFigure, names: Sequence[str | None], name_of: NameOf
 ) -> bool:
     """Add a statistic of each row with a name that means one; false where there is none."""
-    meant = [_meant(name_of, name) for name in names]
-    values = {
-        "name": [name for name, _, _, _ in meant],
-        "unit": [unit for _, unit, _, _ in meant],
-        "kind": [kind for _, _, kind, _ in meant],
-    }
-    factors = [factor for _, _, _, factor in meant]
+    if not names:
+        return False
+    found, units, kinds, factors = zip(*(_meant(name_of, name) for name in names), strict=True)
+    values = {"name": list(found), "unit": list(units), "kind": list(kinds)}
     return report.filled.add_figures(placed, [figure], values, "name", factors) > 0
 
 
