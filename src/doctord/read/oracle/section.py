@@ -288,7 +288,7 @@ def add_named(
     if not names:
         return False
     found, units, kinds, factors = zip(*(_meant(name_of, name) for name in names), strict=True)
-    values = {"name": list(found), "unit": list(units), "kind": list(kinds)}
+    values: dict[str, Values] = {"name": list(found), "unit": list(units), "kind": list(kinds)}
     return report.filled.add_figures(placed, [figure], values, "name", factors) > 0
 
 
