@@ -10,12 +10,13 @@ from doctord.analyse.capacity import alert
 from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.outlook import Item, outlook
 from doctord.analyse.capacity.pace import at_its_pace, series_at_pace
+from doctord.analyse.capacity.responses import with_loads
 from doctord.analyse.capacity.series import HOUR_S, Series
 from doctord.analyse.capacity.threshold import Rules
 from doctord.analyse.capacity.whatif import Change
 from doctord.cli._history import history, renewed
 from doctord.cli._read import chart_of
-from doctord.cli._rules import rules_of
+from doctord.cli._rules import own_figures, rules_of
 from doctord.cli.arguments import Refusal, parse_moment, parse_size
 from doctord.lake.history import until_of
 from doctord.lake.place import default_lake
@@ -57,7 +58,8 @@ def items(
         Refusal: nothing was measured, or the libraries that forecast are not installed.
     """
     rules = rules_of(file)
-    return foreseen(histories(paths, told, lake, rules.figures_used()), rules, horizon_s, changes)
+    figures = with_loads(rules.figures_used(), own_figures()) if changes else rules.figures_used()
+    return foreseen(histories(paths, told, lake, figures), rules, horizon_s, changes)
 
 
 def histories(paths: Sequence[Path], told: Told, lake: Path | None, figures: Sequence[Figure]) -> list[Series]:

@@ -2,21 +2,24 @@
 
 import csv
 import json as json_text
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 
 from doctord.analyse.capacity import saturation
+from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.observed import DONE, NEEDS, Observed, observed
+from doctord.analyse.capacity.responses import WAITS
 from doctord.analyse.capacity.saturation import LOADS, Database, Saturation
 from doctord.analyse.capacity.scaling import fitted
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose, series_of
 from doctord.analyse.capacity.whatif import Change
 from doctord.cli._history import history, renewed
 from doctord.cli._read import chart_of
-from doctord.cli._rules import own_figures
+from doctord.cli._rules import own_figures, rules_of
 from doctord.cli.arguments import Refusal
 from doctord.lake.history import until_of
 from doctord.lake.place import default_lake
@@ -31,20 +34,34 @@ HINT_EXTRA = "pip install 'doctord[forecast]' brings statsforecast and ruptures"
 HINT_POINTS = "one line each: users or CPUs, and the throughput with so many; a heading first if you like"
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where loads and responses come from: files, or else a lake; and the thresholds that are told of."""
+
+    paths: Sequence[Path]
+    told: Told
+    lake: Path | None
+    file: Path | None
+
+
 def found(
-    paths: Sequence[Path], told: Told, lake: Path | None, horizon_s: float, changes: Sequence[Change]
+    source: Source | None, points: Path | None, horizon_s: float, changes: Sequence[Change]
 ) -> tuple[list[Saturation], list[Database]]:
-    """How far each resource is from saturation, and how each database scales.
+    """How far each resource is from saturation, and how each database, or a load test, scales.
 
     Raises:
         Refusal: nothing was measured, or the libraries that forecast are not installed.
     """
-    seen, loads = _of_files(paths, told) if paths else _of_lake(Lake(lake or default_lake()))
+    tested = [points_scaled(points)] if points else []
+    if source is None:
+        return [], tested
+    seen, loads = _of_files(source) if source.paths else _of_lake(Lake(source.lake or default_lake()))
+    queues, rules = list(saturation.resources(seen)), rules_of(source.file)
     try:
-        held = saturation.saturations(list(saturation.resources(seen)), loads, horizon_s, changes)
+        held = saturation.saturations(queues, loads, horizon_s, changes, rules.thresholds)
     except ModuleNotFoundError as error:
         raise Refusal(f"forecasts need {error.name}, which is not installed", HINT_EXTRA) from error
-    return held, list(saturation.databases(seen))
+    return held, [*saturation.databases(seen), *tested]
 
 
 def page(
@@ -75,16 +92,16 @@ def status(held: Sequence[Saturation], scaled: Sequence[Database]) -> int:
     return 0 if can_tell else 2
 
 
-def _of_files(paths: Sequence[Path], told: Told) -> tuple[Observed, list[Series]]:
-    chart, figures = chart_of(paths, told), {figure.name: figure for figure in own_figures()}
-    loads = [figures[name] for name in LOADS.values()]
+def _of_files(source: Source) -> tuple[Observed, list[Series]]:
+    chart, figures = chart_of(source.paths, source.told), {figure.name: figure for figure in own_figures()}
+    loads = _loads(figures)
     return observed(chart, figures), list(series_of(chart, loads, HOUR_S))
 
 
 def _of_lake(lake: Lake) -> tuple[Observed, list[Series]]:
     """The last days by the minute, day by day so that memory holds one of them, and the load of years by the hour."""
     figures = {figure.name: figure for figure in own_figures()}
-    loads = [figures[name] for name in LOADS.values()]
+    loads = _loads(figures)
     watched = [*loads, *(figures[name] for name in DONE)]
     renewed(lake, watched)
     last = until_of(lake, watched)
@@ -93,6 +110,11 @@ def _of_lake(lake: Lake) -> tuple[Observed, list[Series]]:
     parts = [observed(lake.chart(since, since + DAY, NEEDS), figures) for since in _days(last)]
     parts.append(observed(lake.chart(last - HOUR, last, {"cpu": "cpu IS NOT NULL"}), figures))  # tells how many
     return Observed.joined(parts), history(lake, loads, last - LOOKED_BACK, last)
+
+
+def _loads(figures: Mapping[str, Figure]) -> list[Figure]:
+    known = {**figures, WAITS.name: WAITS}
+    return [known[name] for name in LOADS.values()]
 
 
 def _days(last: datetime) -> list[datetime]:

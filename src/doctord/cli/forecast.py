@@ -14,6 +14,7 @@ from doctord.cli.arguments import (
     Growth,
     LakeDir,
     Paths,
+    Refusal,
     Unit,
     Zone,
     one_source,
@@ -62,8 +63,10 @@ def forecast(
         if saturation or scaling:
             from doctord.cli import _saturation
 
-            held, scaled = _saturation.found(paths or [], told, lake, horizon_s, changes) if saturation else ([], [])
-            scaled += [_saturation.points_scaled(scaling)] if scaling else []
+            source = _saturation.Source(paths or [], told, lake, file) if saturation else None
+            if alert or (paths and not saturation):
+                raise Refusal("--alert is of thresholds, and --scaling reads one file", "leave out what is not meant")
+            held, scaled = _saturation.found(source, scaling, horizon_s, changes)
             typer.echo(_saturation.page(held, scaled, horizon_s, changes, json=json))
             raise typer.Exit(_saturation.status(held, scaled))
         items = _forecast.items(paths or [], told, lake, file, horizon_s, changes)

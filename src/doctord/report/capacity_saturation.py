@@ -12,7 +12,8 @@ from doctord.analyse.capacity.saturation import Database, Grown, Resource, Satur
 from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.wording import iso
 
-UNITS = {"cpu": ("% of the CPUs", "times its own time"), "disk": ("requests/s", "ms")}
+UNITS = {"cpu": ("% of the CPUs", "times its own time"), "disk": ("requests/s", "ms"), "wait": ("waits/s", "ms")}
+SHOWN = 20
 DONE = {"commits_per_s": "commits/s", "executions_per_s": "executions/s", "throughput": ""}
 
 
@@ -54,6 +55,10 @@ def _resource(one: Saturation) -> dict[str, Any]:
         "points": queue.points,
         "lowest": _known(queue.lowest * load),
         "highest": _known(queue.highest * load),
+        "passed": [
+            {"threshold": at.threshold.name, "limit": at.threshold.limit, "load": _estimate(at.load, load)}
+            for at in one.passed
+        ],
         "grown": [_grown(grown, load, response) for grown in one.grown],
     }
 
@@ -112,16 +117,26 @@ def _page(document: Mapping[str, Any], width: int) -> Iterator[Text]:
     yield one_line(_verdict(told, document), "bold", width)
     if told:
         yield from heading("Response doubles at", width)
-    for one in told:
+    for one in told[:SHOWN]:
         yield from _told(one, width)
-    if document["scaling"]:
-        yield from heading("Throughput by active sessions", width)
-    for one in document["scaling"]:
+    yield from _more(told, width)
+    laws = [one for one in document["scaling"] if not one["why"]]
+    if laws:
+        yield from heading("Throughput by active sessions, or users", width)
+    for one in laws[:SHOWN]:
         yield from _law(one, width)
+    yield from _more(laws, width)
+    untold += [one for one in document["scaling"] if one["why"]]
     if untold:
         yield from heading("Cannot be told", width)
-    for one in untold:
+    for one in untold[:SHOWN]:
         yield from hanging("  ", f"{_name(one)}: {one['why']}", width)
+    yield from _more(untold, width)
+
+
+def _more(found: Sequence[object], width: int) -> Iterator[Text]:
+    if len(found) > SHOWN:
+        yield from hanging("  ", f"and {len(found) - SHOWN} more: --json has all", width)
 
 
 def _verdict(told: Sequence[Mapping[str, Any]], document: Mapping[str, Any]) -> str:
@@ -134,7 +149,9 @@ def _verdict(told: Sequence[Mapping[str, Any]], document: Mapping[str, Any]) -> 
     peaks = [one for one in document["scaling"] if one["users_at_peak"]]
     if peaks:
         return f"{_about(peaks[0])}: throughput peaks at {peaks[0]['users_at_peak']['value']:.3g}"
-    return "How far it is to saturation cannot be told" if not document["scaling"] else "No peak of throughput in sight"
+    if all(one["why"] for one in document["scaling"]):
+        return "How far it is to saturation cannot be told"
+    return "No peak of throughput in sight"
 
 
 def _told(one: Mapping[str, Any], width: int) -> Iterator[Text]:
@@ -147,11 +164,14 @@ def _told(one: Mapping[str, Any], width: int) -> Iterator[Text]:
     yield from hanging("", f"{_name(one)}: {_range(one['knee'])} {unit}{room}", width)
     yield from hanging("   ", _when(one), width)
     most = _range(one["saturation"])
-    full = f"never more than {most} {unit}; " if one["kind"] == "disk" else ""
+    full = f"never more than {most} {unit}; " if one["kind"] != "cpu" else ""
     now = f", {_range(one['response'])} in the busy hour" if one["response"] else ""
     yield from hanging("   ", f"{full}{_range(one['service'])} {one['response_unit']} without a queue{now}", width)
     seen = f"{one['points']} points, {_digits(one['lowest'])} to {_digits(one['highest'])} {unit}"
     yield from hanging("   ", f"by {' and '.join(one['curves'])} through {seen}{_beyond(one)}", width)
+    for at in one["passed"]:
+        load = f"at {_range(at['load'])} {unit}" if at["load"] else "without any load"
+        yield from hanging("   ", f"{at['limit']:g} ms ({at['threshold']}) is passed {load}", width)
     for grown in one["grown"]:
         response = grown["response"]
         what = "saturated" if response["value"] is None else f"{_range(response)} {one['response_unit']}"
@@ -176,9 +196,6 @@ def _beyond(one: Mapping[str, Any]) -> str:
 
 def _law(one: Mapping[str, Any], width: int) -> Iterator[Text]:
     unit = DONE[one["done"]]
-    if one["why"]:
-        yield from hanging("", f"{_about(one)}: cannot be told: {one['why']}", width)
-        return
     if one["users_at_peak"]:
         what = f"peaks at {_range(one['users_at_peak'])}, with {_range(one['peak'])} {unit}".rstrip()
     elif one["limit"]:
@@ -206,7 +223,9 @@ def _digits(value: float | None) -> str:
 
 def _name(one: Mapping[str, Any]) -> str:
     where = f" of {one['host']}" if one["host"] else ""
-    return f"{one['cpus']} CPUs{where}" if one["cpus"] else f"{one['entity'] or 'CPUs'}{where}"
+    if one.get("kind") == "cpu":
+        return f"{one['cpus'] or ''} CPUs{where}".lstrip()
+    return f"{one['entity']}{where}" if one.get("kind") == "disk" else _about(one)
 
 
 def _about(one: Mapping[str, Any]) -> str:

@@ -7,9 +7,11 @@ import pytest
 
 from doctord.analyse.capacity import saturation
 from doctord.analyse.capacity.observed import observed
+from doctord.analyse.capacity.responses import WAITS
 from doctord.analyse.capacity.saturation import busy_hours, databases, resources, saturations
 from doctord.analyse.capacity.scaling import law
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Series, Whose, series_of
+from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change
 from doctord.chart.chart import Chart
 from doctord.cli._rules import own_figures
@@ -36,7 +38,8 @@ def growing_disk() -> Chart:
 
 
 def loads(chart: Chart) -> list[Series]:
-    return list(series_of(chart, [FIGURES[name] for name in saturation.LOADS.values()], HOUR_S))
+    figures = FIGURES | {WAITS.name: WAITS}
+    return list(series_of(chart, [figures[name] for name in saturation.LOADS.values()], HOUR_S))
 
 
 def test_a_growing_disk_reaches_its_knee_at_a_date() -> None:
@@ -87,6 +90,31 @@ def test_a_device_that_answers_in_a_millisecond_at_any_load_is_called_a_cache() 
     (found,) = resources(observed(Chart.from_rows(disk=rows), FIGURES))
     assert "does not depend on the load" in found.queue.why
     assert "0.5 ms is a cache's or flash's time" in found.queue.why
+
+
+def test_an_event_that_is_one_request_to_storage_is_a_queue_too_and_thresholds_are_told_by_load() -> None:
+    random = np.random.default_rng(4)
+    rates = 2000 * BY_DAY[:300] * random.normal(1, 0.02, 300)
+    about = {"db": "oracle:DW", "instance": "1", "event": "db file sequential read", "wait_class": "User I/O"}
+    rows = [
+        hour(number, waits_per_s=rate, avg_wait_ms=5 / (1 - rate / 4600), waited_s_per_s=1.0, **about)
+        for number, rate in enumerate(rates)
+    ]
+    chart = Chart.from_rows(wait=[*rows, *(row | {"event": "latch free", "wait_class": "Other"} for row in rows)])
+    limits = [
+        Threshold("reads are slow", "wait_ms", 20.0, entity="*db file sequential read"),
+        Threshold("reads are not free", "wait_ms", 4.0),
+        Threshold("log waits", "wait_ms", 20.0, entity="*log file sync"),
+        Threshold("disks are slow", "disk_read_ms", 20.0),
+    ]
+    (found,) = saturations(list(resources(observed(chart, FIGURES))), loads(chart), 30 * DAY_S, (), limits)
+    assert found.resource.kind == "wait"
+    assert found.resource.whose.entity == "1 db file sequential read"
+    assert found.resource.queue.saturation.value == pytest.approx(4600, rel=0.03)
+    slow, free = found.passed
+    assert slow.load is not None
+    assert slow.load.value == pytest.approx(4600 * 0.75, rel=0.03)
+    assert free.load is None
 
 
 def cpu(number: int, used_pct: float, **columns: object) -> dict[str, object]:

@@ -79,6 +79,14 @@ def test_it_says_what_cannot_be_told(users: list[float], throughput: list[float]
     assert np.isnan(found.sigma.value)
 
 
+def test_a_mix_of_work_is_no_scaling() -> None:
+    random = np.random.default_rng(5)
+    users = np.linspace(1, 40, 40)
+    assert "of the throughput's variation: other work is mixed in" in fitted(users, random.uniform(50, 100, 40)).why
+    assert "another mix of work" in fitted(users, law(users, np.array([100, 1.2, 0]))).why
+    assert "too far apart" in fitted(users[:6], 90 * users[:6] / (1 + 0.05 * users[:6]) * random.normal(1, 0.1, 6)).why
+
+
 def test_what_grows_in_proportion_has_neither_peak_nor_limit() -> None:
     users = np.arange(1.0, 17.0)
     noise = np.random.default_rng(3).normal(0, 0.01, len(users))

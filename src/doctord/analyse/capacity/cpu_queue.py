@@ -42,7 +42,7 @@ def fitted(busy: Numbers, waits: Numbers, cpus: int, seed: int = 1917) -> Queue:
         return Queue((), lowest, highest, count, why)
 
     if load[0, -1] < SPREAD * load[0, 0]:
-        return untold(f"{lowest:.3g} to {highest:.3g} CPUs were busy only: the load must vary by half")
+        return untold(f"{lowest:.3g} to {highest:.3g} CPUs were busy only: the load must double")
     expected = np.interp(load / cpus, RHO, waiting(cpus))
     factors = [_variability(expected, queue / load, power) for power in WEIGHTS]
     if factors[0][0] * expected[0, -1] < FELT or min(np.quantile(factor, 0.025) for factor in factors) <= 0:

@@ -1,13 +1,14 @@
 """Load and response of the same minutes: of each disk, of the CPUs, and throughput by active sessions of databases."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Final
 
 import polars as pl
 
 from doctord.analyse.capacity.figure import Figure
+from doctord.analyse.capacity.responses import WAITS
 from doctord.analyse.capacity.series import stepped
 from doctord.analyse.time import WORKING
 from doctord.chart.chart import Chart
@@ -26,19 +27,33 @@ REQUEST_MS: Final = Figure(
     each=("device",),
     weight="coalesce(reads_per_s + writes_per_s, requests_per_s)",
 )
+KEYS: Final = ["host", "db", "entity", "ts"]
+# Events of Oracle that are one request to storage each: what a heat map of its latencies is drawn of.
+ONE_BLOCK: Final = ("db file sequential read", "log file parallel write")
 PRESSURE: Final = Figure(
     "cpu_pressure_pct", "CPU pressure", "cpu", "cpu", "pressure_some_pct", "%", where="cpu IS NULL"
 )
-# What a database does for its users, the best first: pairs of its load, in active sessions, and its throughput.
-DB_TIME: Final = "db_time_s_per_s"
+# A database's load: both names are the average number of active sessions.
+USERS: Final = Figure(
+    "active_sessions",
+    "active sessions",
+    "workload",
+    "statistic",
+    "value",
+    "sessions",
+    where="name IN ('v$sys_time_model.DB time', 'v$sysmetric.Average Active Sessions')",
+    each=("instance",),
+)
+# What it does for them, the best first.
 DONE: Final = ("commits_per_s", "executions_per_s")
 # Tables that are looked at, each with a condition in SQL on its rows.
 NEEDS: Final = {
     "disk": "true",
+    "wait": f"event IN {ONE_BLOCK!r}",
     "cpu": "cpu IS NULL",
     "session": "state = 'active'",
-    "statistic": "name IN ('v$sys_time_model.DB time', 'v$sysstat.user commits', 'v$sysstat.execute count', "
-    "'pg_stat_database.xact_commit', 'v$osstat.NUM_CPUS')",
+    "statistic": "name IN ('v$sys_time_model.DB time', 'v$sysmetric.Average Active Sessions', 'v$osstat.NUM_CPUS', "
+    "'v$sysstat.user commits', 'v$sysstat.execute count', 'pg_stat_database.xact_commit')",
 }
 
 
@@ -47,13 +62,14 @@ class Observed:
     """What was observed, by step.
 
     Attributes:
-        disks: host, entity (device), ts, load (requests per s), response_s (mean of a request).
+        requests: kind (`disk`, `wait`), host, db, entity (the device; instance and event), ts, load (requests per s),
+            response_s (mean of a request).
         cpus: host, ts, used_pct (of all), run_queue (tasks running or waiting), pressure_pct; null: not measured.
         databases: host, db, entity, done (name of the figure), ts, users (active sessions), throughput (per s).
         count: CPUs of each host.
     """
 
-    disks: pl.DataFrame
+    requests: pl.DataFrame
     cpus: pl.DataFrame
     databases: pl.DataFrame
     count: Mapping[str | None, int]
@@ -63,7 +79,7 @@ class Observed:
         """Several times as one."""
         return reduce(
             lambda one, other: cls(
-                pl.concat([one.disks, other.disks]),
+                pl.concat([one.requests, other.requests]),
                 pl.concat([one.cpus, other.cpus]),
                 pl.concat([one.databases, other.databases]),
                 {**one.count, **other.count},
@@ -85,14 +101,20 @@ def observed(chart: Chart, figures: Mapping[str, Figure]) -> Observed:
 
     def steps(figure: Figure, name: str) -> pl.DataFrame:
         frame = stepped(chart.frame(figure.table), figure, step_s)
-        return frame.select("host", "db", "entity", "ts", pl.col("value").alias(name))
+        return frame.select(*KEYS, pl.col("value").alias(name))
 
-    loads, responses = steps(figures["disk_requests_per_s"], "load"), steps(REQUEST_MS, "ms")
-    disks = _beside(loads, responses).select("host", "entity", "ts", "load", (pl.col("ms") / 1000).alias("response_s"))
+    waits = [replace(figure, where=NEEDS["wait"]) for figure in (WAITS, figures["wait_ms"])]
+    pairs = (("disk", figures["disk_requests_per_s"], REQUEST_MS), ("wait", waits[0], waits[1]))
+    requests = [
+        _beside(steps(load, "load"), steps(response, "ms")).select(
+            pl.lit(kind).alias("kind"), *KEYS, "load", (pl.col("ms") / 1000).alias("response_s")
+        )
+        for kind, load, response in pairs
+    ]
     used = steps(figures["cpu_used_pct"], "used_pct")
     queues, pressures = steps(figures["run_queue_tasks"], "run_queue"), steps(PRESSURE, "pressure_pct")
     cpus = _beside(_beside(used, queues, how="left"), pressures, how="left").drop("db", "entity")
-    return Observed(disks, cpus, _databases(chart, step_s, figures), cpus_of(chart))
+    return Observed(pl.concat(requests), cpus, _databases(chart, step_s, figures), cpus_of(chart))
 
 
 def cpus_of(chart: Chart) -> dict[str | None, int]:
@@ -104,21 +126,19 @@ def cpus_of(chart: Chart) -> dict[str | None, int]:
 
 
 def _beside(one: pl.DataFrame, other: pl.DataFrame, how: str = "inner") -> pl.DataFrame:
-    keys = ["host", "db", "entity", "ts"]
-    return one.join(other, on=keys, how="left" if how == "left" else "inner", nulls_equal=True).sort(keys)
+    return one.join(other, on=KEYS, how="left" if how == "left" else "inner", nulls_equal=True).sort(KEYS)
 
 
 def _databases(chart: Chart, step_s: int, figures: Mapping[str, Figure]) -> pl.DataFrame:
-    keys = ["host", "db", "entity", "ts"]
     users = pl.concat(
         [
-            stepped(chart.frame("statistic"), figures[DB_TIME], step_s).select(*keys, pl.col("value").alias("users")),
+            stepped(chart.frame("statistic"), USERS, step_s).select(*KEYS, pl.col("value").alias("users")),
             _sampled(chart, step_s),
         ]
     )
     done = [
         stepped(chart.frame("statistic"), figures[name], step_s).select(
-            *keys, pl.lit(name).alias("done"), pl.col("value").alias("throughput")
+            *KEYS, pl.lit(name).alias("done"), pl.col("value").alias("throughput")
         )
         for name in DONE
     ]

@@ -1,11 +1,13 @@
 """What will be violated, and when: every threshold held against the forecast of every series that it concerns."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from doctord.analyse.capacity.forecast import Forecast, When, forecast, when
+from doctord.analyse.capacity.queue_fit import Queue
+from doctord.analyse.capacity.responses import queues_of
 from doctord.analyse.capacity.series import DAY_S, Series
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change, changed
@@ -56,9 +58,11 @@ def outlook(
         for series in histories
         if threshold.concerns(series) and np.isfinite(series.values).any()
     ]
-    items = _held(concerned, horizon_s, changes)
+    grows = any(change.factor != 1 for change in changes)
+    queues = queues_of({id(series): series for _, series in concerned}.values(), histories) if grows else {}
+    items = _held(concerned, horizon_s, changes, queues)
     short = [place for place, item in enumerate(items) if _is_short(item, horizon_s)]
-    for place, item in zip(short, _held([concerned[place] for place in short], NEAR_S, changes), strict=True):
+    for place, item in zip(short, _held([concerned[place] for place in short], NEAR_S, changes, queues), strict=True):
         if item.when.verdict in {"violated", "date"}:
             note = f"too few days were measured to look further than {NEAR_S / DAY_S:.0f} d: hours are looked at"
             items[place] = replace(item, forecast=replace(item.forecast, notes=(*item.forecast.notes, note)))
@@ -69,13 +73,18 @@ def _is_short(item: Item, horizon_s: float) -> bool:
     return item.when.verdict == "cannot be told" and item.series.step_s < DAY_S and horizon_s > NEAR_S
 
 
-def _held(concerned: Sequence[tuple[Threshold, Series]], horizon_s: float, changes: Sequence[Change]) -> list[Item]:
+def _held(
+    concerned: Sequence[tuple[Threshold, Series]],
+    horizon_s: float,
+    changes: Sequence[Change],
+    queues: Mapping[int, Queue],
+) -> list[Item]:
     """Thresholds held against forecasts, in their order."""
     forecasts = _forecasts([series for _, series in concerned], horizon_s)
     items = []
     for threshold, series in concerned:
         known = forecasts[id(series)]
-        path = changed(known, series, changes)
+        path = changed(known, series, changes, queues.get(id(series)))
         crossing = when(
             series, path, threshold.limit, threshold.worse, hold_s=threshold.hold_s, is_changed=path is not known
         )

@@ -8,7 +8,7 @@ while the response may be anything. Of several curves Akaike's criterion for few
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -46,6 +46,7 @@ class Queue:
         lowest, highest: Least and most load of a point.
         points: How many were observed.
         why: Why nothing can be told.
+        is_flat: Whether that is because the response is the same at all loads seen.
     """
 
     curves: Sequence[Curves] = field(default=())
@@ -53,6 +54,7 @@ class Queue:
     highest: float = np.nan
     points: int = 0
     why: str = ""
+    is_flat: bool = False
 
     @property
     def service(self) -> Estimate:
@@ -110,14 +112,14 @@ def fitted(loads: Numbers, responses: Numbers, seed: int = 1917) -> Queue:
     load, response = binned(*resampled(loads, responses, seed))
     seen = Queue(lowest=float(loads.min()), highest=float(loads.max()), points=count)
     if load[0, -1] < SPREAD * load[0, 0]:
-        return _untold(seen, f"the load was {seen.lowest:.3g} to {seen.highest:.3g} only: it must vary by half")
+        return replace(seen, why=f"the load was {seen.lowest:.3g} to {seen.highest:.3g} only: it must double")
     kinds: list[_Fit] = [_erlang(load, response), _power(load, response)]
     scores = [_score(error[0], freedom) for _, error, freedom in kinds]
     flat = _score(np.log(response[0]) - np.log(response[0]).mean(), 1)
     best = kinds[int(np.argmin(scores))][0]
     rise = float(best.response(load[0, -1])[0] / best.response(load[0, 0])[0])
     if min(scores) > flat - SUPPORT or rise < RISES:
-        return _untold(seen, f"the response does not depend on the load up to {seen.highest:.3g}")
+        return replace(seen, why=f"the response does not depend on the load up to {seen.highest:.3g}", is_flat=True)
     order = np.argsort(scores)
     curves = [kinds[place][0] for place in order if scores[place] <= min(scores) + SUPPORT]
     return Queue(curves, seen.lowest, seen.highest, count)
@@ -156,10 +158,6 @@ def binned(loads: Numbers, responses: Numbers) -> tuple[Numbers, Numbers]:
     away = np.abs(logs - np.median(logs, axis=2, keepdims=True))
     requests = load * (away <= OUTLIER * np.median(away, axis=2, keepdims=True) + 1e-9)
     return requests.sum(axis=2) / (requests > 0).sum(axis=2), (requests * response).sum(axis=2) / requests.sum(axis=2)
-
-
-def _untold(seen: Queue, why: str) -> Queue:
-    return Queue((), seen.lowest, seen.highest, seen.points, why)
 
 
 def _score(errors: Numbers, freedom: int) -> float:

@@ -10,7 +10,7 @@ of its own or something else sets the limit: N. J. Gunther, "Analyzing Computer 
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
 import numpy as np
 
@@ -31,6 +31,10 @@ class Curves(Protocol):
     @property
     def name(self) -> str:
         """What the best one is called."""
+        ...
+
+    def best(self) -> Self:
+        """The best one alone."""
         ...
 
     @property
@@ -74,6 +78,10 @@ class Erlang:
         varied = f", waits times {self.variability[0]:.2g}" if self.variability[0] != 1 else ""
         return f"M/M/{self.servers[0]:.0f}{varied}"
 
+    def best(self) -> Self:
+        """The best one alone."""
+        return type(self)(self.service[:1], self.saturation[:1], self.servers[:1], self.variability[:1])
+
     def response(self, load: float) -> Numbers:
         """Response at a load; infinite from saturation on."""
         rho = load / self.saturation
@@ -106,6 +114,10 @@ class Power:
     def name(self) -> str:
         """What the best one is called."""
         return f"S / (1 - rho^{self.exponent[0]:.2g})"
+
+    def best(self) -> Self:
+        """The best one alone."""
+        return type(self)(self.service[:1], self.saturation[:1], self.exponent[:1])
 
     def response(self, load: float) -> Numbers:
         """Response at a load; infinite from saturation on."""

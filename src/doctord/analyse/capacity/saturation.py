@@ -12,11 +12,13 @@ from doctord.analyse.capacity.estimate import Estimate
 from doctord.analyse.capacity.forecast import Forecast, When, forecast, when
 from doctord.analyse.capacity.observed import Observed
 from doctord.analyse.capacity.queue_fit import BINS, Queue
+from doctord.analyse.capacity.responses import LOAD_OF, WAITS
 from doctord.analyse.capacity.scaling import Scaling
 from doctord.analyse.capacity.series import DAY_S, Series, Whose
+from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change
 
-LOADS: Final = {"cpu": "cpu_used_pct", "disk": "disk_requests_per_s"}
+LOADS: Final = {"cpu": "cpu_used_pct", "disk": "disk_requests_per_s", "wait": WAITS.name}
 BUSY_DAYS: Final = 7
 FAST_S: Final = 0.001  # Casebook of latency maps (L. Canali, 2013): 1 ms and less is a cache, no turning disk does it
 CPUS_NOT_TOLD: Final = "how many CPUs there are is not in these data (sar -P ALL, or lscpu's)"
@@ -25,17 +27,17 @@ QUEUE_NOT_TOLD: Final = "neither run queue nor pressure was measured"
 
 @dataclass(frozen=True, eq=False)
 class Resource:
-    """The CPUs of a host, or one of its disks.
+    """The CPUs of a host, one of its disks, or the storage as an event of a database sees it.
 
     Attributes:
         kind: Which of them.
-        whose: Host, and device.
+        whose: Host, and device; or database, and instance and event.
         queue: Response against load: busy CPUs, and seconds that a second of work takes; or requests per second, and
             seconds of a request.
         cpus: How many CPUs the host has; null for a disk, and where it is not told.
     """
 
-    kind: Literal["cpu", "disk"]
+    kind: Literal["cpu", "disk", "wait"]
     whose: Whose
     queue: Queue
     cpus: int | None = None
@@ -51,6 +53,14 @@ class Grown:
     is_far: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A threshold on the response, and the load at which it is passed; null: it is passed without any load."""
+
+    threshold: Threshold
+    load: Estimate | None
+
+
 @dataclass(frozen=True, eq=False)
 class Saturation:
     """How far a resource is from saturation.
@@ -62,6 +72,7 @@ class Saturation:
         response: Of the busy hour; null likewise.
         when: When the busy hour reaches the knee; its interval has that of the knee in it.
         grown: With what the user asks about.
+        passed: Where thresholds on the response are.
     """
 
     resource: Resource
@@ -70,6 +81,7 @@ class Saturation:
     response: Estimate | None
     when: When
     grown: Sequence[Grown] = ()
+    passed: Sequence[Passed] = ()
 
     @property
     def headroom_pct(self) -> float | None:
@@ -100,14 +112,20 @@ def resources(seen: Observed) -> Iterator[Resource]:
         whose = Whose(host=None if host is None else str(host))
         count = seen.count.get(whose.host)
         yield Resource("cpu", whose, _of_cpus(rows, count), count)
-    for (host, device), rows in seen.disks.group_by("host", "entity", maintain_order=True):
-        whose = Whose(host=None if host is None else str(host), entity=str(device))
+    for (kind, *names), rows in seen.requests.group_by("kind", "host", "db", "entity", maintain_order=True):
+        whose = Whose(*(None if name is None else str(name) for name in names))
         load, response = (rows[name].to_numpy().astype(float) for name in ("load", "response_s"))
-        yield Resource("disk", whose, _with_cache(queue_fit.fitted(load, response), response))
+        yield Resource(
+            "disk" if kind == "disk" else "wait", whose, _with_cache(queue_fit.fitted(load, response), response)
+        )
 
 
 def saturations(
-    found: Sequence[Resource], loads: Sequence[Series], horizon_s: float, changes: Sequence[Change] = ()
+    found: Sequence[Resource],
+    loads: Sequence[Series],
+    horizon_s: float,
+    changes: Sequence[Change] = (),
+    thresholds: Sequence[Threshold] = (),
 ) -> list[Saturation]:
     """Each resource now, after growth, and when its busy hour reaches the knee; the least headroom first.
 
@@ -116,16 +134,18 @@ def saturations(
         loads: Histories of `LOADS`, by hour or in longer steps.
         horizon_s: How far to look, seconds.
         changes: What will happen that the history cannot know of.
+        thresholds: Those on responses are told by the load at which they are passed.
     """
-    by_whose = {(series.figure.name, series.whose.host, series.whose.entity or ""): series for series in loads}
+    by_whose = {(series.figure.name, _key(series.whose)): series for series in loads}
     days = list[Series | None]()
     for resource in found:
-        whose = resource.whose
-        series = by_whose.get((LOADS[resource.kind], whose.host, whose.entity or ""))
+        series = by_whose.get((LOADS[resource.kind], _key(resource.whose)))
         days.append(busy_hours(_in_units(series, resource)) if series and resource.queue.curves else None)
     paths = _forecasts([series for series in days if series], horizon_s)
     told = [
-        _saturation(resource, series, paths[id(series)], changes) if series else _unseen(resource)
+        replace(_saturation(resource, series, paths[id(series)], changes), passed=_passed(resource, thresholds))
+        if series
+        else _unseen(resource)
         for resource, series in zip(found, days, strict=True)
     ]
     return sorted(told, key=lambda one: np.inf if one.headroom_pct is None else one.headroom_pct)
@@ -196,6 +216,23 @@ def _in_units(series: Series, resource: Resource) -> Series:
         return series
     busy = series.values / 100 * resource.cpus
     return replace(series, values=busy, low=busy, high=busy)
+
+
+def _key(whose: Whose) -> tuple[str | None, ...]:
+    return whose.host, whose.db, whose.entity or ""
+
+
+def _passed(resource: Resource, thresholds: Sequence[Threshold]) -> list[Passed]:
+    """The loads at which a response passes its limits, which are in ms."""
+    return [
+        Passed(threshold, resource.queue.load_at(threshold.limit / 1000))
+        for threshold in thresholds
+        if resource.kind != "cpu"
+        and not threshold.of
+        and threshold.worse == "above"
+        and LOAD_OF.get(threshold.figure) == LOADS[resource.kind]
+        and threshold.holds_for(resource.whose)
+    ]
 
 
 def _forecasts(days: Sequence[Series], horizon_s: float) -> dict[int, Forecast]:

@@ -17,6 +17,8 @@ from doctord.analyse.capacity.series import Numbers
 
 FEWEST = 5  # different N: three coefficients are fitted, and their error is to be told
 ENOUGH = 10  # points that tell how the error differs along N
+EXPLAINED = 0.5  # share of the variation; less is not N's doing
+VAGUE = 0.5  # half the interval of sigma, which is between 0 and 1
 SPREAD = 2.0  # the highest N is at least so many times the lowest
 STEPS = 60  # of the search; it needs about ten
 SETTLED = 1e-12  # the sum of squares no longer shrinks
@@ -92,6 +94,8 @@ def fitted(users: Numbers, throughput: Numbers, level: float = 0.95) -> Scaling:
     covariance = _covariance(_derivatives(users, best), left)
     wide = student(level, freedom)
     half = wide * np.sqrt(np.diag(covariance))
+    if why := _doubtful(throughput, left, best[1], half[1]):
+        return _untold(why, len(users))
     gamma, sigma, kappa = (Estimate(*map(float, row)) for row in zip(best, best - half, best + half, strict=True))
     at, peak = _peak(best, covariance, wide)
     limit = None if at else _limit(best, covariance, wide)
@@ -104,6 +108,19 @@ def _unfit(users: Numbers) -> str:
         return f"{distinct} different N, and it takes {FEWEST}"
     if users.max() < SPREAD * users.min():
         return f"N was {users.min():.3g} to {users.max():.3g} only: the highest must be twice the lowest"
+    return ""
+
+
+def _doubtful(throughput: Numbers, left: Numbers, sigma: float, half: float) -> str:
+    """Why a fit is no answer, though it is the best there is."""
+    around = throughput - throughput.mean()
+    explained = 1 - float(left @ left) / max(float(around @ around), 1e-300)
+    if explained < EXPLAINED:
+        return f"N explains {100 * max(explained, 0):.0f} % of the throughput's variation: other work is mixed in"
+    if sigma > 1:
+        return "throughput falls from the first one on: that is another mix of work, not scaling"
+    if half > VAGUE:
+        return f"sigma is between {sigma - half:.2g} and {sigma + half:.2g}: the points lie too far apart"
     return ""
 
 

@@ -16,7 +16,7 @@ from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.figure import parsed as parsed_figures
 from doctord.analyse.capacity.level import Level, level_of
 from doctord.analyse.capacity.plan import NO_PLAN, Plan, plan_of
-from doctord.analyse.capacity.series import Series
+from doctord.analyse.capacity.series import Series, Whose
 from doctord.analyse.capacity.spread import share_of
 from doctord.durations import parse_duration
 from doctord.errors import Refusal
@@ -65,8 +65,11 @@ class Threshold:
 
     def is_about(self, series: Series) -> bool:
         """Whether it holds for the figure of that series, of it or of a percentile of it."""
-        whose = series.whose
-        return self.figure == series.figure.name and all(
+        return self.figure == series.figure.name and self.holds_for(series.whose)
+
+    def holds_for(self, whose: Whose) -> bool:
+        """Whether it holds for whom that is."""
+        return all(
             not pattern or fnmatchcase(name or "", pattern)
             for pattern, name in ((self.host, whose.host), (self.db, whose.db), (self.entity, whose.entity))
         )

@@ -8,6 +8,8 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from doctord.analyse.capacity.forecast.result import Forecast
+from doctord.analyse.capacity.queue_fit import Queue
+from doctord.analyse.capacity.responses import grown
 from doctord.analyse.capacity.series import Numbers, Series
 
 
@@ -37,10 +39,11 @@ class Change:
         return is_its and self.unit in {"", series.figure.unit}
 
 
-def changed(forecast: Forecast, series: Series, changes: Sequence[Change]) -> Forecast:
+def changed(forecast: Forecast, series: Series, changes: Sequence[Change], queue: Queue | None = None) -> Forecast:
     """A forecast with what will happen; its intervals move along, for they hold what the history cannot tell.
 
-    A figure of which little is bad (space left) shrinks by what is added, and is divided by the factor.
+    A figure of which little is bad (space left) shrinks by what is added, and is divided by the factor. A response
+    grows as its queue says, where one was fitted.
     """
     told = [change for change in changes if change.concerns(series)]
     if not told or forecast.why:
@@ -49,12 +52,25 @@ def changed(forecast: Forecast, series: Series, changes: Sequence[Change]) -> Fo
     moments = np.array([forecast.at(step).timestamp() for step in range(len(forecast.mean))])
     for change in told:
         later = moments > (change.since.timestamp() if change.since else -np.inf)
-        parts = [_moved(part, change, later, is_rest=series.figure.worse == "low") for part in parts]
+        parts = [np.where(later, _moved(part, change, series, queue), part) for part in parts]
     mean, low, high = parts
-    notes = (*forecast.notes, *(f"with {change.text}" for change in told))
+    notes = (*forecast.notes, *(f"with {change.text}{_by(queue)}" for change in told))
     return replace(forecast, mean=mean, low=low, high=high, notes=notes)
 
 
-def _moved(values: Numbers, change: Change, later: "np.typing.NDArray[np.bool_]", *, is_rest: bool) -> Numbers:
-    moved = values / change.factor - change.added if is_rest else values * change.factor + change.added
-    return np.where(later, moved, values)
+def _moved(values: Numbers, change: Change, series: Series, queue: Queue | None) -> Numbers:
+    if series.figure.worse == "low":
+        return values / change.factor - change.added
+    if queue and queue.is_flat:
+        return values + change.added
+    if queue and queue.curves:
+        return grown(values, queue, change.factor) + change.added
+    return values * change.factor + change.added
+
+
+def _by(queue: Queue | None) -> str:
+    if queue is None:
+        return ""
+    if queue.curves:
+        return f", by queueing: {queue.curves[0].name}"
+    return f": {queue.why}" if queue.is_flat else f", by a straight line, for {queue.why}"
