@@ -59,6 +59,11 @@ def test_a_missing_plan_is_said() -> None:
     assert "30 % of database time" in Page(card).text
 
 
+def test_the_top_says_who_must_begin_now() -> None:
+    text = " ".join(Page(page_of(EXAMPLES["patient"])).text.split())
+    assert "To begin now: 1 plan (1 by storage). Without a plan: 1." in text
+
+
 def test_only_the_first_of_a_threshold_are_open() -> None:
     html = page_of(EXAMPLES["tablespaces"])
     before, _, folded = html.partition("37 more</strong> of the threshold")

@@ -2,14 +2,11 @@
 
 from xml.etree.ElementTree import Element, fromstring
 
-import numpy as np
 import pytest
 
 from doctord.analyse.capacity.agenda import Entry
-from doctord.analyse.capacity.series import DAY_S, HOUR_S
-from doctord.report.capacity_plot import MOST_BLOCKS, blocks_of, svg, ticks_of
+from doctord.report.capacity_plot import svg
 from doctord.report.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH
-from histories import NAN, history
 from report.capacity_examples import WITHIN_S, agenda_of, patient
 
 FOUND = {
@@ -73,18 +70,3 @@ def test_nothing_is_drawn_outside(entry: Entry) -> None:
     for element in drawn(entry).iter("circle"):
         assert LEFT <= float(element.get("cx", "")) <= WIDTH - RIGHT
         assert TOP <= float(element.get("cy", "")) <= HEIGHT - BOTTOM
-
-
-def test_blocks_end_with_the_history_and_keep_its_extremes() -> None:
-    values = np.arange(1000.0)
-    values[100:200] = NAN
-    blocks = blocks_of(history(values, step_s=HOUR_S), 0.0, DAY_S)
-    assert blocks.end[-1] == history(values).end.timestamp()
-    assert len(blocks.end) <= MOST_BLOCKS
-    assert (np.nanmin(blocks.low), np.nanmax(blocks.high)) == (0.0, 999.0)
-    assert np.isnan(blocks.value).sum() == 3
-
-
-def test_long_times_have_months_and_short_ones_days() -> None:
-    assert [label for _, label in ticks_of(1767225600.0, 1767225600.0 + 240 * DAY_S)][:2] == ["Mar 2026", "May 2026"]
-    assert all(" 20" not in label for _, label in ticks_of(1767225600.0, 1767225600.0 + 30 * DAY_S))

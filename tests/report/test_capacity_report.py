@@ -3,12 +3,13 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from doctord.report.capacity_report import COLUMNS, csv_of, document_of, verdict
-from report.capacity_examples import WITHIN_S, agenda_of, healthy, hostile, patient, tablespaces
+from report.capacity_examples import SPACE, WITHIN_S, agenda_of, healthy, hostile, patient, tablespaces
 
 PATIENT = document_of(agenda_of(patient()), WITHIN_S, ["20% more"])
 
@@ -82,6 +83,12 @@ def test_one_to_come_is_named_alone() -> None:
         verdict(document)
         == "1 limit will be violated within 90 d: space left (db1, oracle:DW, users), about 2026-10-17"
     )
+
+
+def test_a_limit_by_hour_is_said_to_be_the_most_lenient() -> None:
+    by_hour = replace(SPACE, by_hour=(SPACE.limit,) * 168)
+    (item,) = document_of(agenda_of(patient()[1:2], [by_hour]), WITHIN_S, [])["items"]
+    assert item["notes"][-1].startswith("the limit differs by hour of the week")
 
 
 def test_every_tablespace_is_an_item() -> None:

@@ -55,7 +55,6 @@ def render(agenda: Agenda, document: Mapping[str, Any], seen: datetime) -> str:
         .render(
             document=document,
             verdict=capacity_report.verdict(document),
-            counts=document["counts"],
             within=duration(document["within_s"]),
             now=now,
             stale=(seen - now).days if (seen - now).total_seconds() > STALE_S else 0,
@@ -67,9 +66,8 @@ def render(agenda: Agenda, document: Mapping[str, Any], seen: datetime) -> str:
             others=_others(document["items"]),
             perhaps_open=PERHAPS,
             hosts=_hosts(document["items"]),
-            late=sum(card.item["is_late"] for card in dated),
             owners=_owners(dated),
-            held="1 figure was" if len(document["items"]) == 1 else f"{len(document['items'])} figures were",
+            unplanned=sum(card.item["plan"] is None for card in dated),
             nearest=_nearest(document["items"]),
             quantity=quantity,
             duration=duration,
@@ -103,10 +101,10 @@ def _split(cards: Sequence[Card]) -> tuple[list[Card], dict[str, list[Card]]]:
     return opened, folded
 
 
-def _owners(cards: Sequence[Card]) -> list[tuple[str, int]]:
-    """Who has plans to begin now, and how many; the empty name stands for plans of nobody."""
-    late = [card.item for card in cards if card.item["is_late"]]
-    return Counter(item["plan"]["owner"] if item["plan"] else "" for item in late).most_common()
+def _owners(cards: Sequence[Card]) -> dict[str, int]:
+    """Who has plans to begin now, and how many; an empty name where none is named."""
+    late = [card.item for card in cards if card.item["is_late"] and card.item["plan"]]
+    return dict(Counter(item["plan"]["owner"] for item in late).most_common())
 
 
 def _others(items: Sequence[Item]) -> list[tuple[str, list[Item], list[Item]]]:

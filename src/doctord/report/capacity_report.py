@@ -5,7 +5,6 @@ import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any
 
 from doctord.analyse.capacity.agenda import RANKING, Agenda, Entry
@@ -17,6 +16,7 @@ COLUMNS = (
     "threshold", "limit", "unit", "growth_per_day", "damage", "share_of_time", "why", "plan", "owner", "lead_days",
     "begin_by", "is_late", "as_of",
 )  # fmt: skip
+BY_HOUR = "the limit differs by hour of the week: the most lenient one is the limit here"
 FORMULA = ("=", "+", "-", "@")  # a cell that begins so is worked out by spreadsheets
 
 
@@ -51,6 +51,7 @@ def _entry(entry: Entry, rank: int, within_s: float) -> dict[str, Any]:
         **item_of(entry.item),
         "verdict": entry.verdict,
         "why": _why(entry),
+        "notes": [*path.notes, *([BY_HOUR] if entry.item.threshold.by_hour else [])],
         "violated_since": iso(entry.since),
         "damage": "stops" if entry.damage.stops else "slows",
         "share_of_time": entry.damage.share_of_time,
@@ -138,8 +139,3 @@ def _cell(value: object) -> object:
         return value
     text = clean(value)
     return f"'{text}" if text.startswith(FORMULA) else text
-
-
-def moment(text: str) -> datetime:
-    """A moment of the document."""
-    return datetime.fromisoformat(text)

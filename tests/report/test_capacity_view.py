@@ -1,0 +1,22 @@
+"""What of a figure is drawn."""
+
+import numpy as np
+
+from doctord.analyse.capacity.series import DAY_S, HOUR_S
+from doctord.report.capacity_view import MOST_BLOCKS, blocks_of, ticks_of
+from histories import NAN, history
+
+
+def test_blocks_end_with_the_history_and_keep_its_extremes() -> None:
+    values = np.arange(1000.0)
+    values[100:200] = NAN
+    blocks = blocks_of(history(values, step_s=HOUR_S), 0.0, DAY_S)
+    assert blocks.end[-1] == history(values).end.timestamp()
+    assert len(blocks.end) <= MOST_BLOCKS
+    assert (np.nanmin(blocks.low), np.nanmax(blocks.high)) == (0.0, 999.0)
+    assert np.isnan(blocks.value).sum() == 3
+
+
+def test_long_times_have_months_and_short_ones_days() -> None:
+    assert [label for _, label in ticks_of(1767225600.0, 1767225600.0 + 240 * DAY_S)][:2] == ["Mar 2026", "May 2026"]
+    assert all(" 20" not in label for _, label in ticks_of(1767225600.0, 1767225600.0 + 30 * DAY_S))
