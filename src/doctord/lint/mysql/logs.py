@@ -1,0 +1,181 @@
+"""Settings of MariaDB and MySQL for what is written down: binary log, slow log, general log, statistics."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import polars as pl
+
+from doctord.diagnose.words import in_bytes, in_rate
+from doctord.lint.mysql.measured import evidence, figure
+from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
+from doctord.lint.rule import rule
+from doctord.lint.subject import Subject
+
+DAY_S: Final = 86400.0
+_ENTRY_BYTES: Final = 300.0  # the least that an entry of the slow log has: five lines of head
+_MUCH_BYTES: Final = float(1 << 20)
+
+
+@rule("mysql")
+def binlogs_never_expire(subject: Subject) -> Iterator[Remark]:
+    """Binary logs are kept for ever: one day they fill the disk.
+
+    Why: with neither an age nor a size as a limit nothing deletes them but PURGE BINARY LOGS; a full disk stops the
+        server.
+    Evidence: expire_logs_days, binlog_expire_logs_seconds, max_binlog_total_size; Binlog_bytes_written a second.
+    Fix: Set binlog_expire_logs_seconds (older: expire_logs_days) to what backups and the slowest replica need.
+    Verify: SHOW BINARY LOGS lists none that is older.
+    Source: MySQL Reference Manual, 19.1.6.4 Binary Logging Options and Variables; MariaDB documentation, Using and
+        Maintaining the Binary Log.
+    """
+    limits = [subject.number(name) for name in ("expire_logs_days", "binlog_expire_logs_seconds")]
+    told = [limit for limit in limits if limit is not None]
+    if not _writes_binlog(subject) or not told or any(told) or subject.number("max_binlog_total_size"):
+        return
+    name = "expire_logs_days" if subject.get("binlog_expire_logs_seconds") is None else "binlog_expire_logs_seconds"
+    yield subject.remark(
+        "binary logs are never deleted",
+        "expire_logs_days",
+        "binlog_expire_logs_seconds",
+        "log_bin",
+        cost=_until_full(subject)
+        or "the disk fills, at a date that the rate of writing decides; then the server stops",
+        severity=Severity.WARNING,
+        changes=[subject.change(name, "7" if name == "expire_logs_days" else "604800")],
+    )
+
+
+@rule("mysql")
+def binlogs_exceed_space(subject: Subject) -> Iterator[Remark]:
+    """Binary logs will fill the file system before the first of them expires.
+
+    Why: they are kept for a time, whatever their size; a full disk stops the server.
+    Evidence: Binlog_bytes_written a second x the time they are kept, against the space that is left.
+    Fix: Shorten binlog_expire_logs_seconds (expire_logs_days), set max_binlog_total_size (MariaDB 11.4), or give them
+        space.
+    Verify: df of their folder after a day.
+    Source: MySQL Reference Manual, 19.1.6.4, binlog_expire_logs_seconds.
+    """
+    kept_s, rate, left = _kept_s(subject), figure(subject, "binlog_bytes_written"), _space_left(subject)
+    if not _writes_binlog(subject) or not kept_s or not rate or left is None or rate * kept_s <= left:
+        return
+    yield subject.remark(
+        f"binary logs are kept for {kept_s / DAY_S:g} days, and the disk is full sooner",
+        "binlog_expire_logs_seconds",
+        "expire_logs_days",
+        cost=f"{in_bytes(rate)} a second x {kept_s / DAY_S:g} days = {in_bytes(rate * kept_s)}; "
+        f"{in_bytes(left)} are left: full in {left / rate / DAY_S:.1f} days",
+        severity=Severity.ERROR if left / rate < DAY_S else Severity.WARNING,
+        evidence=[evidence("binlog_bytes_written", f"{in_bytes(rate)} a second", in_bytes(left), "it does not fit")],
+    )
+
+
+@rule("mysql")
+def statements_unseen(subject: Subject) -> Iterator[Remark]:
+    """Nothing tells which statements take the time.
+
+    Why: with the performance schema and the slow log both off, a slow server shows its totals, and nobody can say whose
+        they are.
+    Evidence: performance_schema and slow_query_log.
+    Fix: Set performance_schema = ON (it needs memory and a restart), or slow_query_log = ON with long_query_time = 1.
+    Verify: performance_schema.events_statements_summary_by_digest has rows; or the slow log has.
+    Source: MySQL Reference Manual, 29 MySQL Performance Schema, 7.4.5 The Slow Query Log.
+    """
+    if subject.flag("performance_schema") is False and _slow_log(subject) is False:
+        yield subject.remark(
+            "performance_schema and slow_query_log are both off",
+            "performance_schema",
+            "slow_query_log",
+            cost=f"{CANNOT_JUDGE}: statements, waits and file times are not counted",
+            severity=Severity.NOTE,
+            changes=[subject.change("slow_query_log", "ON"), subject.change("long_query_time", "1")],
+        )
+
+
+@rule("mysql")
+def slow_log_floods(subject: Subject) -> Iterator[Remark]:
+    """The slow log holds every statement.
+
+    Why: with long_query_time = 0 each statement is written to one file, under one lock.
+    Evidence: long_query_time, and Questions a second x the least size of an entry.
+    Fix: Set long_query_time above 0, or log_slow_rate_limit (MariaDB) to one of many.
+    Verify: the slow log's file grows slowly.
+    Source: MySQL Reference Manual, 7.4.5 The Slow Query Log; MariaDB documentation, log_slow_rate_limit.
+    """
+    asked = figure(subject, "questions")
+    if _slow_log(subject) is not True or subject.number("long_query_time") != 0 or asked is None:
+        return
+    written = asked * _ENTRY_BYTES / (subject.number("log_slow_rate_limit") or 1.0)
+    if written >= _MUCH_BYTES:
+        yield subject.remark(
+            f"long_query_time = 0: {in_rate(asked, 'statements')} go to the slow log",
+            "long_query_time",
+            "slow_query_log",
+            cost=f"at least {in_bytes(written)} a second, {in_bytes(written * DAY_S)} a day, under one lock",
+            severity=Severity.WARNING,
+            changes=[subject.change("long_query_time", "1")],
+        )
+
+
+@rule("mysql")
+def general_log_on(subject: Subject) -> Iterator[Remark]:
+    """Every statement is written to the general log, literals and all.
+
+    Why: it has no limit: it fills the disk, all sessions write it under one lock, and it holds what tables hold.
+    Evidence: general_log and Questions a second.
+    Fix: Set general_log = OFF.
+    Verify: its file no longer grows.
+    Source: MySQL Reference Manual, 7.4.3 The General Query Log.
+    """
+    if subject.flag("general_log") is True:
+        asked = figure(subject, "questions")
+        rate = f"{in_rate(asked, 'statements')} are written" if asked is not None else "every statement is written"
+        yield subject.remark(
+            "general_log = ON: all statements are logged",
+            "general_log",
+            cost=f"{rate}, with their data in the clear, until the disk is full",
+            severity=Severity.WARNING,
+            changes=[subject.change("general_log", "OFF")],
+        )
+
+
+def _slow_log(subject: Subject) -> bool | None:
+    """Whether the slow log is on; MariaDB calls it log_slow_query too."""
+    told = [subject.flag(name) for name in ("slow_query_log", "log_slow_query")]
+    known = [flag for flag in told if flag is not None]
+    return any(known) if known else None
+
+
+def _writes_binlog(subject: Subject) -> bool:
+    return subject.text("log_bin") not in {None, ""} and subject.flag("log_bin") is not False
+
+
+def _kept_s(subject: Subject) -> float | None:
+    """For how long binary logs are kept: the seconds count where they are set, else the days."""
+    days = subject.number("expire_logs_days")
+    return subject.number("binlog_expire_logs_seconds") or (days * DAY_S if days else None)
+
+
+def _until_full(subject: Subject) -> str | None:
+    """When the disk will be full, where rate and space are known."""
+    rate, left = figure(subject, "binlog_bytes_written"), _space_left(subject)
+    if not rate or left is None:
+        return None
+    return f"{in_bytes(rate)} a second, {in_bytes(left)} are left: full in {left / rate / DAY_S:.1f} days"
+
+
+def _space_left(subject: Subject) -> float | None:
+    """Bytes left on the file system of the binary logs: of the mount that is nearest above their folder."""
+    folder = subject.text("log_bin_basename") or subject.text("datadir")
+    if not folder:
+        return None
+    mounts = subject.case.chart.frame("filesystem").drop_nulls(["mount", "size_bytes", "used_bytes"])
+    above = mounts.filter(pl.col("mount").map_elements(lambda one: _is_above(one, folder), return_dtype=pl.Boolean))
+    if above.is_empty():
+        return None
+    nearest = above.sort(pl.col("mount").str.len_chars()).row(-1, named=True)
+    return float(nearest["size_bytes"] - nearest["used_bytes"])
+
+
+def _is_above(mount: str, folder: str) -> bool:
+    return folder == mount or folder.startswith(mount.rstrip("/") + "/")

@@ -1,0 +1,122 @@
+"""Settings of MariaDB and MySQL for temporary tables and the query cache."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from doctord.diagnose.words import in_bytes, in_rate
+from doctord.lint.mysql.measured import evidence, figure, is_mariadb
+from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
+from doctord.lint.rule import rule
+from doctord.lint.subject import Subject
+
+_OFTEN: Final = 10.0  # reading settings and status makes one or two a second by itself
+
+
+@rule("mysql")
+def temporary_tables_cut(subject: Subject) -> Iterator[Remark]:
+    """One of the two limits on temporary tables makes the other one useless.
+
+    Why: a temporary table in memory may grow to the lesser of tmp_table_size and max_heap_table_size; what the larger
+        one says is not in force.
+    Evidence: both settings.
+    Fix: Set both to the same.
+    Verify: SHOW GLOBAL VARIABLES LIKE 'tmp_table_size' and 'max_heap_table_size'.
+    Source: MySQL Reference Manual, 10.4.4 Internal Temporary Table Use in MySQL; MariaDB documentation, tmp_table_size.
+    """
+    wanted, most = subject.get("tmp_table_size"), subject.number("max_heap_table_size")
+    if wanted is None or wanted.number is None or most is None or not wanted.is_set or wanted.number <= most:
+        return
+    if "temptable" in (subject.text("internal_tmp_mem_storage_engine") or "").lower():
+        return
+    yield subject.remark(
+        f"tmp_table_size = {in_bytes(wanted.number)} is ignored: max_heap_table_size = {in_bytes(most)}",
+        "tmp_table_size",
+        "max_heap_table_size",
+        cost=f"tables of more than {in_bytes(most)} go to disk, though {in_bytes(wanted.number)} are allowed",
+        severity=Severity.WARNING,
+        changes=[subject.change("max_heap_table_size", f"{wanted.number:.0f}")],
+    )
+
+
+@rule("mysql")
+def temporary_tables_on_disk(subject: Subject) -> Iterator[Remark]:
+    """Statements write temporary tables to disk.
+
+    Why: a temporary table that outgrows its limit, or holds a column that memory tables cannot, is written as a file.
+    Evidence: Created_tmp_disk_tables a second.
+    Fix: Find the statements (sum_created_tmp_disk_tables in the statement digests); an index for their ORDER BY or
+        GROUP BY helps more than memory. Else raise tmp_table_size and max_heap_table_size.
+    Verify: Created_tmp_disk_tables a second falls, and so does the time of these statements.
+    Source: MySQL Reference Manual, 10.4.4 Internal Temporary Table Use in MySQL.
+    """
+    on_disk, made = figure(subject, "created_tmp_disk_tables"), figure(subject, "created_tmp_tables")
+    size = subject.number("tmp_table_size")
+    if on_disk is None or made is None or size is None or on_disk < _OFTEN:
+        return
+    yield subject.remark(
+        f"tmp_table_size = {in_bytes(size)}: {in_rate(on_disk, 'temporary tables')} are written to disk",
+        "tmp_table_size",
+        "max_heap_table_size",
+        cost=f"{CANNOT_JUDGE}: collect the statement digests of the performance schema, which have their time",
+        severity=Severity.NOTE,
+        evidence=[evidence("created_tmp_disk_tables", in_rate(on_disk), f"{in_rate(made)} made", "files were written")],
+    )
+
+
+@rule("mysql")
+def query_cache_useless(subject: Subject) -> Iterator[Remark]:
+    """The query cache costs more than it gives: results are stored that nobody reads.
+
+    Why: one lock guards the whole query cache, and every change of a table throws its results away under it. Where
+        fewer results are read than stored, all of that is loss.
+    Evidence: Qcache_hits against Qcache_inserts a second.
+    Fix: Set query_cache_type = OFF and query_cache_size = 0.
+    Verify: threads no longer show `Waiting for query cache lock`; statements a second do not fall.
+    Source: MariaDB documentation, Query Cache; MySQL 8.0 Release Notes (removal of the query cache).
+    """
+    kind, size = (subject.text("query_cache_type") or "OFF").upper(), subject.number("query_cache_size")
+    hits, stored = figure(subject, "qcache_hits"), figure(subject, "qcache_inserts")
+    if kind in {"OFF", "0"} or not size:
+        return
+    if hits is None or stored is None:
+        cost, severity = f"{CANNOT_JUDGE}: collect Qcache_hits and Qcache_inserts of SHOW GLOBAL STATUS", Severity.NOTE
+    elif not stored or hits >= stored:
+        return
+    else:
+        cost = f"{in_rate(stored, 'results')} are stored under one lock, {in_rate(hits)} are read"
+        severity = Severity.WARNING
+    yield subject.remark(
+        f"query_cache_type = {kind}: results are stored under one lock for all sessions",
+        "query_cache_type",
+        "query_cache_size",
+        cost=cost,
+        severity=severity,
+        evidence=[evidence("qcache_hits", in_rate(hits), in_rate(stored or 0.0), "stored more often than read")]
+        if hits is not None
+        else (),
+        changes=[subject.change("query_cache_type", "OFF"), subject.change("query_cache_size", "0")],
+    )
+
+
+@rule("mysql")
+def query_cache_on_by_its_size(subject: Subject) -> Iterator[Remark]:
+    """The query cache is on although it is turned off: a size above 0 turns it on.
+
+    Why: MariaDB takes a query_cache_size in an option file for the wish to use it, and ignores query_cache_type = OFF
+        beside it.
+    Evidence: both settings as the file has them; seen with MariaDB 10.11.
+    Fix: Set query_cache_size = 0, or leave it out.
+    Verify: SHOW GLOBAL VARIABLES LIKE 'query_cache_type' is OFF after a restart.
+    Source: MariaDB documentation, Query Cache; a trial with MariaDB 10.11.19.
+    """
+    written = {one.name: one for one in subject.rows if not one.is_running}
+    kind, size = written.get("query_cache_type"), written.get("query_cache_size")
+    if is_mariadb(subject) is False or kind is None or size is None or kind.flag is not False or not size.number:
+        return
+    yield subject.remark(
+        f"query_cache_type = {kind.value} is ignored: query_cache_size = {in_bytes(size.number)} turns the cache on",
+        settings=[kind, size],
+        cost="every statement takes the one lock of the query cache, which is meant to be off",
+        severity=Severity.WARNING,
+        changes=[subject.change("query_cache_size", "0")],
+    )
