@@ -3,10 +3,10 @@
 import pytest
 
 from doctord.lint.mysql.redo import redo_bytes
+from doctord.lint.patient import subjects
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import RULES
 from doctord.lint.setting import Setting
-from doctord.lint.subject import subjects
 from mysql_faults import BUSY, FAULTS, MARIADB, MIB, MYSQL, READS, SMALL, Server
 from settings_charts import GIB, machine, remarks
 
