@@ -176,7 +176,7 @@ def test_capacity_of_nothing_that_has_a_threshold(tablespaces: Tablespaces, tmp_
         (("--capacity", "--json", "--csv"), "either --json or --csv"),
         (("--csv",), "give --capacity as well"),
         (("--capacity", "--lake", "some"), "either files or a lake"),
-        (("--capacity", "-o", "/no/such/folder/report.html"), "No such file or directory"),
+        (("--capacity", "-o", "/no/such/folder/report.html"), "report.html cannot be written"),
     ],
 )
 def test_options_that_do_not_go_together(tablespaces: Tablespaces, options: tuple[str, ...], message: str) -> None:

@@ -86,6 +86,13 @@ def test_what_is_not_drawn_is_in_the_tables() -> None:
     assert "time waited (2), executions" in text
 
 
+def test_service_levels_are_said_not_to_be_forecast() -> None:
+    found = EXAMPLES["healthy"]
+    assert found.now is not None
+    html = render(found, document_of(found, WITHIN_S, [], ["requests over a minute"]), found.now)
+    assert "doctord thresholds check judges requests over a minute." in Page(html).text
+
+
 def test_old_values_are_said_to_be_old() -> None:
     assert "old. Everything is seen from then." not in page_of(EXAMPLES["healthy"])
     assert "The newest value is 30 d old." in page_of(EXAMPLES["healthy"], timedelta(days=30))

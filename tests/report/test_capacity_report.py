@@ -59,7 +59,7 @@ def test_cells_are_no_formulas_and_one_line() -> None:
         (
             PATIENT,
             "2 limits are violated now; 3 more will be within 90 d: "
-            "the first is file system full (db1, /u01), about 2026-09-29",
+            "the first is file system full (db1, /u01), about 2026-09-29 (in 27 d)",
         ),
         (document_of(agenda_of(healthy()), WITHIN_S, []), "No limit will be violated within 90 d"),
         (document_of(agenda_of([]), WITHIN_S, []), "No verdict: nothing was measured that a threshold speaks of"),
@@ -81,7 +81,7 @@ def test_one_to_come_is_named_alone() -> None:
     document = document_of(agenda_of(patient()[1:2]), WITHIN_S, [])
     assert (
         verdict(document)
-        == "1 limit will be violated within 90 d: space left (db1, oracle:DW, users), about 2026-10-17"
+        == "1 limit will be violated within 90 d: space left (db1, oracle:DW, users), about 2026-10-17 (in 45 d)"
     )
 
 

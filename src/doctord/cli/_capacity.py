@@ -10,9 +10,11 @@ from typing import Any
 import typer
 
 from doctord.analyse.capacity.agenda import Agenda, agenda
+from doctord.analyse.capacity.threshold import Rules
 from doctord.analyse.capacity.whatif import Change
 from doctord.cli import _forecast
 from doctord.cli._rules import rules_of
+from doctord.cli._verdict import check_writable
 from doctord.cli.arguments import Refusal
 from doctord.read.source import Told
 from doctord.report import capacity_html, capacity_report
@@ -32,8 +34,10 @@ class Asked:
 
 def report(asked: Asked, file: Path, *, json: bool, csv: bool) -> int:
     """Write the page, and print the verdict, or the JSON or CSV form; the exit status."""
-    found = _found(asked)
-    document = capacity_report.document_of(found, asked.within_s, [change.text for change in asked.changes])
+    check_writable(file)
+    rules = rules_of(asked.thresholds)
+    found, changes = _found(asked, rules), [change.text for change in asked.changes]
+    document = capacity_report.document_of(found, asked.within_s, changes, [level.name for level in rules.levels])
     _write(file, capacity_html.render(found, document, datetime.now(UTC)))
     if json:
         typer.echo(json_text.dumps(document, indent=2, ensure_ascii=False))
@@ -52,8 +56,7 @@ def status(document: dict[str, Any]) -> int:
     return 0 if known & {"perhaps", "not within the horizon"} else 2
 
 
-def _found(asked: Asked) -> Agenda:
-    rules = rules_of(asked.thresholds)
+def _found(asked: Asked, rules: Rules) -> Agenda:
     measured = _forecast.histories(asked.paths, asked.told, asked.lake, list(rules.figures.values()))
     items = _forecast.foreseen(measured, rules, asked.within_s, asked.changes)
     return agenda(items, measured, rules.thresholds)

@@ -9,6 +9,7 @@ from typing import Any
 
 from doctord.analyse.capacity.agenda import RANKING, Agenda, Entry
 from doctord.report.capacity_forecast import item_of
+from doctord.report.capacity_words import moment, until
 from doctord.report.wording import clean, duration, iso
 
 COLUMNS = (
@@ -20,8 +21,15 @@ BY_HOUR = "the limit differs by hour of the week: the most lenient one is the li
 FORMULA = ("=", "+", "-", "@")  # a cell that begins so is worked out by spreadsheets
 
 
-def document_of(agenda: Agenda, within_s: float, changes: Sequence[str]) -> dict[str, Any]:
-    """What `doctord report --capacity --json` gives: docs/reference/capacity-report.md."""
+def document_of(agenda: Agenda, within_s: float, changes: Sequence[str], levels: Sequence[str] = ()) -> dict[str, Any]:
+    """What `doctord report --capacity --json` gives: docs/reference/capacity-report.md.
+
+    Args:
+        agenda: What is to be done.
+        within_s: How far was looked, seconds.
+        changes: What-ifs, in the user's words.
+        levels: Names of service levels, which are not forecast.
+    """
     return {
         "schema_version": 1,
         "as_of": iso(agenda.now),
@@ -30,6 +38,7 @@ def document_of(agenda: Agenda, within_s: float, changes: Sequence[str]) -> dict
         "counts": dict(Counter(entry.verdict for entry in agenda.entries)),
         "ranking": RANKING,
         "items": [_entry(entry, rank, within_s) for rank, entry in enumerate(agenda.entries, 1)],
+        "levels": list(levels),
         "never_measured": [
             {"threshold": one.name, "figure": one.figure, "plan": asdict(one.plan) if one.plan.text else None}
             for one in agenda.never
@@ -86,9 +95,10 @@ def verdict(document: Mapping[str, Any]) -> str:
         parts.append(f"{_limits(now)} {'is' if now == 1 else 'are'} violated now")
     if soon := counts.get("date"):
         first = min((item for item in document["items"] if item["verdict"] == "date"), key=lambda item: item["date"])
+        ahead = until(first["date"], moment(document["as_of"]))
         what = f"{soon} more will be" if now else f"{_limits(soon)} will be violated"
         which = "" if soon == 1 else "the first is "
-        parts.append(f"{what} within {horizon}: {which}{name(first)}, about {first['date'][:10]}")
+        parts.append(f"{what} within {horizon}: {which}{name(first)}, about {first['date'][:10]} ({ahead})")
     if parts:
         return "; ".join(parts)
     if not counts.keys() & {"perhaps", "not within the horizon"}:

@@ -19,7 +19,7 @@ def when(item: Item, now: datetime) -> str:
         longer = " or longer" if since and since == item["history"]["since"] else ""
         return f"violated for {_days(moment(since), now)}{longer}" if since else "violated now"
     if item["verdict"] == "date":
-        return f"{item['date'][:10]}, {_until(item['date'], now)}"
+        return f"{item['date'][:10]}, {until(item['date'], now)}"
     if item["verdict"] == "perhaps":
         return f"perhaps from {item['earliest'][:10]}"
     return str(item["verdict"])
@@ -142,14 +142,15 @@ def _model(item: Item) -> Iterator[tuple[str, str]]:
         yield "Interval", f"made to hold 95 % of what comes; it held {percent(tested['covered'])} in that test."
 
 
+def until(text: str, now: datetime) -> str:
+    """How far a moment of the document lies ahead, or behind."""
+    later = moment(text) > now
+    return f"in {_days(now, moment(text))}" if later else f"{_days(moment(text), now)} ago"
+
+
 def moment(text: str) -> datetime:
     """A moment of the document."""
     return datetime.fromisoformat(text)
-
-
-def _until(text: str, now: datetime) -> str:
-    later = moment(text) > now
-    return f"in {_days(now, moment(text))}" if later else f"{_days(moment(text), now)} ago"
 
 
 def _days(since: datetime, until: datetime) -> str:
