@@ -1,10 +1,17 @@
 """Settings of PostgreSQL that decide what a crash may lose."""
 
 from collections.abc import Iterator
+from typing import Final
 
-from doctord.lint.remark import Remark, Severity
+from doctord.diagnose.words import in_share, in_time
+from doctord.lint.postgresql.figures import commits_per_s, is_felt, waited
+from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+
+LOST_CYCLES: Final = 3  # of the WAL writer, at the most: documentation, Asynchronous Commit
+BLIND: Final = ("ignore_checksum_failure", "zero_damaged_pages", "ignore_invalid_pages", "ignore_system_indexes")
+FLUSHES: Final = ("WALSync", "WALWrite")
 
 
 @rule("postgresql")
@@ -16,7 +23,7 @@ def fsync_off(subject: Subject) -> Iterator[Remark]:
     Fix: Set fsync = on. Where commits wait for the disk, synchronous_commit = off loses at most the last moments, and
         never the database.
     Verify: SHOW fsync; then watch the wait events WALSync and WALWrite.
-    Source: PostgreSQL documentation, 20.5 Write Ahead Log, fsync.
+    Source: PostgreSQL documentation, Write Ahead Log, fsync.
     """
     if subject.flag("fsync") is False:
         yield subject.remark(
@@ -25,4 +32,135 @@ def fsync_off(subject: Subject) -> Iterator[Remark]:
             cost="data: everything since the last backup, at the next power failure or kernel crash",
             severity=Severity.ERROR,
             changes=[subject.change("fsync", "on", "reload")],
+        )
+
+
+@rule("postgresql")
+def full_page_writes_off(subject: Subject) -> Iterator[Remark]:
+    """Pages that a crash tears cannot be repaired: full_page_writes is off.
+
+    Why: a page of 8 kB is written in pieces of 4 kB or less; a crash in between leaves half of each, and the WAL holds
+        only changes to a whole page.
+    Evidence: the setting alone. It is right only where the file system writes 8 kB as one (ZFS, Btrfs).
+    Fix: Set full_page_writes = on; wal_compression and checkpoints that come less often make it cheap.
+    Verify: SHOW full_page_writes.
+    Source: PostgreSQL documentation, Write Ahead Log, full_page_writes.
+    """
+    if subject.flag("full_page_writes") is False:
+        yield subject.remark(
+            "full_page_writes = off: a crash can tear pages beyond repair",
+            "full_page_writes",
+            cost="data: every page that was being written at a power failure or kernel crash, unless the file system "
+            "writes 8 kB as one",
+            severity=Severity.ERROR,
+            changes=[subject.change("full_page_writes", "on", "reload")],
+        )
+
+
+@rule("postgresql")
+def synchronous_commit_off(subject: Subject) -> Iterator[Remark]:
+    """Commits are confirmed before they are safe: synchronous_commit is off for everybody.
+
+    Why: a crash, even of the server alone, loses transactions that clients were told of; the data stay consistent.
+    Evidence: three times wal_writer_delay, and the commits per second that were measured.
+    Fix: Set it on, and off only for the roles or transactions that can be repeated (ALTER ROLE ... SET).
+    Verify: SHOW synchronous_commit as each role.
+    Source: PostgreSQL documentation, Asynchronous Commit.
+    """
+    if subject.flag("synchronous_commit") is not False:
+        return
+    delay_s = subject.number("wal_writer_delay")
+    window_s = None if delay_s is None else LOST_CYCLES * delay_s
+    moment = f"up to {in_time(window_s)}" if window_s else "the last moments"
+    commits = commits_per_s(subject)
+    lost = (
+        f", {window_s * commits:,.0f} transactions at {commits:,.0f} commits a second" if window_s and commits else ""
+    )
+    yield subject.remark(
+        f"synchronous_commit = off: a crash loses {moment} of confirmed commits",
+        "synchronous_commit",
+        "wal_writer_delay",
+        cost=f"data: {LOST_CYCLES} x wal_writer_delay = {moment} of commits{lost}",
+        severity=Severity.WARNING,
+        changes=[subject.change("synchronous_commit", "on", "reload")],
+    )
+
+
+@rule("postgresql", since=(12,))
+def fsync_errors_ignored(subject: Subject) -> Iterator[Remark]:
+    """A failed flush is tried again and believed: data_sync_retry is on.
+
+    Why: Linux drops what it could not write; the second fsync reports success, and the pages are gone.
+    Evidence: the setting alone.
+    Fix: Set data_sync_retry = off: the server stops, and recovers from the WAL.
+    Verify: SHOW data_sync_retry.
+    Source: PostgreSQL documentation, Error Handling, data_sync_retry.
+    """
+    if subject.flag("data_sync_retry"):
+        yield subject.remark(
+            "data_sync_retry = on: writes that failed are taken for done",
+            "data_sync_retry",
+            cost="data: the pages of every write that the device refuses",
+            severity=Severity.ERROR,
+            changes=[subject.change("data_sync_retry", "off", "restart")],
+        )
+
+
+@rule("postgresql")
+def damage_ignored(subject: Subject) -> Iterator[Remark]:
+    """A setting meant for the rescue of a broken database is on for all.
+
+    Why: damaged pages are read as empty, or passed over, and then written so: what could be restored is lost.
+    Evidence: the settings alone.
+    Fix: Take it out; set it only in the session that rescues data.
+    Verify: SHOW each of them.
+    Source: PostgreSQL documentation, Developer Options.
+    """
+    for name in BLIND:
+        if subject.flag(name):
+            yield subject.remark(
+                f"{name} = on: damage is passed over in silence",
+                name,
+                cost="data: rows of damaged pages vanish without an error",
+                severity=Severity.ERROR,
+                changes=[subject.change(name, None, "reload")],
+            )
+
+
+@rule("postgresql")
+def wal_sync_method_slow(subject: Subject) -> Iterator[Remark]:
+    """Commits wait, and the WAL is flushed in another way than Linux does best.
+
+    Why: fsync and open_sync write the file's times with each flush, open_datasync and open_sync wait for each write.
+    Evidence: time waited for flushes; the method.
+    Fix: Run pg_test_fsync on the WAL's file system and take the fastest method; fdatasync is the default.
+    Verify: Time waited per commit before and after.
+    Source: PostgreSQL documentation, Write Ahead Log, wal_sync_method; pg_test_fsync.
+    """
+    method, share = subject.text("wal_sync_method"), waited(subject, *FLUSHES)
+    if method not in (None, "fdatasync") and share is not None and is_felt(subject, share):
+        yield subject.remark(
+            f"wal_sync_method = {method}, and {in_share(share)} of the time waits for flushes",
+            "wal_sync_method",
+            cost=f"{CANNOT_JUDGE}: run pg_test_fsync; at most {in_share(share)} of database time",
+            severity=Severity.NOTE,
+        )
+
+
+@rule("postgresql")
+def data_checksums_off(subject: Subject) -> Iterator[Remark]:
+    """Pages have no checksums.
+
+    Why: what storage or memory damages is given to clients, and copied to standbys and backups, until someone notices.
+    Evidence: the setting, as a running server tells it.
+    Fix: pg_checksums --enable with the server stopped (12 and later); initdb of 18 turns them on.
+    Verify: SHOW data_checksums; pg_stat_database.checksum_failures.
+    Source: PostgreSQL documentation, Data Checksums.
+    """
+    if subject.flag("data_checksums") is False:
+        yield subject.remark(
+            "data_checksums = off: damage by the storage is not noticed",
+            "data_checksums",
+            cost="nothing while the storage is sound; nobody would know otherwise",
+            severity=Severity.NOTE,
         )

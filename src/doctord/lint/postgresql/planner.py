@@ -1,0 +1,115 @@
+"""Settings of PostgreSQL's planner that contradict the machine or each other."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from doctord.diagnose.words import in_bytes, in_share
+from doctord.lint.catalogue import catalogue
+from doctord.lint.postgresql.figures import READS, as_setting, is_felt, is_solid, waited
+from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
+from doctord.lint.rule import rule
+from doctord.lint.subject import Subject
+
+OF_DISKS: Final = 4.0  # random_page_cost as it is for disks that turn
+COMPARE: Final = "compare EXPLAIN (ANALYZE, BUFFERS) of the statements that take the time"
+
+
+@rule("postgresql")
+def effective_cache_size_impossible(subject: Subject) -> Iterator[Remark]:
+    """The planner counts on a cache that cannot be.
+
+    Why: with more than the memory it takes index scans for free that are not; with less than shared_buffers it shuns
+        index scans that are.
+    Evidence: effective_cache_size against memory and shared_buffers.
+    Fix: shared_buffers with what the page cache holds: free and cached memory at a busy time.
+    Verify: Plans of the statements that take the time.
+    Source: PostgreSQL documentation, Planner Cost Constants, effective_cache_size.
+    """
+    size, memory, pool = (
+        subject.number("effective_cache_size"),
+        subject.machine.memory_bytes,
+        subject.number("shared_buffers"),
+    )
+    if size is None:
+        return
+    if memory and size > memory:
+        why, wanted = f"more than the memory, {in_bytes(memory)}", memory * 0.75
+    elif pool and size < pool and (memory is None or pool < memory):
+        why, wanted = f"less than shared_buffers, {in_bytes(pool)}", memory * 0.75 if memory else pool * 2
+    else:
+        return
+    yield subject.remark(
+        f"effective_cache_size = {in_bytes(size)} is {why}",
+        "effective_cache_size",
+        "shared_buffers",
+        cost=f"{CANNOT_JUDGE}: {COMPARE}",
+        severity=Severity.NOTE,
+        changes=[subject.change("effective_cache_size", as_setting(wanted), "reload")],
+    )
+
+
+@rule("postgresql")
+def page_costs_reversed(subject: Subject) -> Iterator[Remark]:
+    """A random page is priced below a sequential one.
+
+    Why: the planner then reads whole tables through their indexes, page by page.
+    Evidence: random_page_cost against seq_page_cost.
+    Fix: random_page_cost at least seq_page_cost; where the device does not turn.
+    Verify: Plans of the statements that read much.
+    Source: PostgreSQL documentation, Planner Cost Constants: it makes no physical sense.
+    """
+    random, sequential = subject.number("random_page_cost"), subject.number("seq_page_cost")
+    if random is not None and sequential is not None and random < sequential:
+        yield subject.remark(
+            f"random_page_cost = {random:g} is below seq_page_cost = {sequential:g}",
+            "random_page_cost",
+            "seq_page_cost",
+            cost=f"{CANNOT_JUDGE}: {COMPARE}",
+            severity=Severity.NOTE,
+        )
+
+
+@rule("postgresql")
+def random_page_cost_of_disks(subject: Subject) -> Iterator[Remark]:
+    """The planner is told of disks that turn, and there are none; reads take much of the time.
+
+    Why: at four times the price of a sequential page it scans tables where an index would read less.
+    Evidence: no block device of the host turns; time waited for reads.
+    Fix: random_page_cost = 1.1, at first for a session that tries the statements.
+    Verify: Plans and times of the statements that take the time; blocks read.
+    Source: PostgreSQL documentation, Planner Cost Constants, random_page_cost.
+    """
+    cost, share = subject.number("random_page_cost"), waited(subject, *READS)
+    if cost is not None and cost >= OF_DISKS and is_solid(subject) and share is not None and is_felt(subject, share):
+        yield subject.remark(
+            f"random_page_cost = {cost:g} on devices that do not turn",
+            "random_page_cost",
+            cost=f"{CANNOT_JUDGE}: {COMPARE}; reads take {in_share(share)} of it",
+            severity=Severity.NOTE,
+            changes=[subject.change("random_page_cost", "1.1", "reload")],
+        )
+
+
+@rule("postgresql")
+def plan_methods_forbidden(subject: Subject) -> Iterator[Remark]:
+    """A way to run queries is forbidden for everybody.
+
+    Why: an enable_ setting is for trying a plan out; left off for all, other statements lose their best plan.
+    Evidence: the settings that are off while their default is on.
+    Fix: Turn it on, and mend the statement that it was meant for (statistics, an index, pg_hint_plan).
+    Verify: Plans of the statements that take the time.
+    Source: PostgreSQL documentation, Planner Method Configuration.
+    """
+    off = [
+        known.name
+        for known in catalogue("postgresql").values()
+        if known.name.startswith("enable_") and known.default == "on" and subject.flag(known.name) is False
+    ]
+    if off:
+        yield subject.remark(
+            f"{', '.join(off)} = off for everybody",
+            *off,
+            cost=f"{CANNOT_JUDGE}: {COMPARE}",
+            severity=Severity.NOTE,
+            changes=[subject.change(name, "on", "reload") for name in off],
+        )

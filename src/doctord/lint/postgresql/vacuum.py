@@ -1,0 +1,202 @@
+"""Settings of PostgreSQL's vacuum: whether it runs, how fast it may, and when it has to."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import polars as pl
+
+from doctord.diagnose.finding import Evidence
+from doctord.diagnose.words import in_bytes, in_share
+from doctord.lint.postgresql.figures import commits_per_s, counted, largest, total
+from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
+from doctord.lint.rule import rule
+from doctord.lint.subject import Subject
+
+A_DAY_S: Final = 86400.0
+# The server refuses writes when 3 million transactions are left of 2^31 (1 million before version 14).
+TRANSACTIONS: Final = 2**31 - 3_000_000
+FAILSAFE: Final = 1_600_000_000
+BUSY: Final = 0.9
+DEAD_SHARE, DEAD_ROWS = 0.2, 10_000
+
+
+@rule("postgresql")
+def autovacuum_off(subject: Subject) -> Iterator[Remark]:
+    """Nobody removes dead rows: autovacuum is off, or cannot know what to do.
+
+    Why: tables and indexes grow with each update and delete and never shrink, statistics go stale, and plans with them;
+        the vacuum against wraparound comes all the same, at the worst time.
+    Evidence: autovacuum and track_counts; rows that die each second, and dead rows that lie there.
+    Fix: Turn it on. Where it disturbs, spread it out (autovacuum_vacuum_cost_delay), or set it per table.
+    Verify: pg_stat_user_tables.last_autovacuum advances, n_dead_tup falls.
+    Source: PostgreSQL documentation, Routine Vacuuming, Automatic Vacuuming.
+    """
+    off = [name for name in ("autovacuum", "track_counts") if subject.flag(name) is False]
+    if not off:
+        return
+    dying, (dead, live) = _dying_per_s(subject), _rows(subject)
+    cost = "every updated or deleted row stays where it is; how many, was not measured"
+    if dying is not None:
+        cost = f"{dying:,.0f} rows die a second, {dying * A_DAY_S:,.0f} a day, and nobody removes them"
+    if dead:
+        cost += f"; {dead:,.0f} dead beside {live:,.0f} rows now"
+    yield subject.remark(
+        f"{off[0]} = off: dead rows are never removed",
+        *off,
+        cost=cost,
+        severity=Severity.ERROR if dead >= DEAD_ROWS and dead > DEAD_SHARE * (dead + live) else Severity.WARNING,
+        evidence=[] if dying is None else [counted("pg_stat_database.tup_updated", f"{dying:,.0f} per s", "", "dying")],
+        changes=[subject.change(name, "on", "reload") for name in off],
+    )
+
+
+@rule("postgresql")
+def autovacuum_too_slow(subject: Subject) -> Iterator[Remark]:
+    """Autovacuum's cost limit is below what the updates need.
+
+    Why: all workers share one limit; when rows die faster than it lets them be removed, dead rows pile up.
+    Evidence: cost of the pages that dying rows touch (a page each, at most) against cost limit / cost delay; workers
+        that are all at work; dead rows.
+    Fix: Raise autovacuum_vacuum_cost_limit (more workers share the same limit and do not help).
+    Verify: n_dead_tup falls under the same load, workers come to rest.
+    Source: PostgreSQL documentation, Cost-based Vacuum Delay; Automatic Vacuuming.
+    """
+    dying, able = _dying_per_s(subject), _cost_per_s(subject)
+    dirty, miss = subject.number("vacuum_cost_page_dirty"), subject.number("vacuum_cost_page_miss")
+    dead, live = _rows(subject)
+    if dying is None or able is None or dirty is None or dead < DEAD_ROWS or dead <= DEAD_SHARE * (dead + live):
+        return
+    needed = dying * (dirty + (miss or 0.0))
+    workers, most = total(subject, "pg_stat_activity.autovacuum_workers"), subject.number("autovacuum_max_workers")
+    at_work = workers is not None and most is not None and workers >= BUSY * most
+    if needed <= able and not at_work:
+        return
+    pages = able / (dirty + (miss or 0.0))
+    yield subject.remark(
+        f"autovacuum may clean {pages:,.0f} pages a second, {dying:,.0f} rows die",
+        "autovacuum_vacuum_cost_limit",
+        "vacuum_cost_limit",
+        "autovacuum_vacuum_cost_delay",
+        cost=f"{dead:,.0f} dead beside {live:,.0f} rows: {in_share(dead / (dead + live))} of what is scanned is dead",
+        severity=Severity.WARNING,
+        evidence=[
+            Evidence("statistic", "tup_updated + tup_deleted", f"{dying:,.0f} per s", f"{pages:,.0f} pages/s", "")
+        ],
+        changes=[subject.change("autovacuum_vacuum_cost_limit", "10000", "reload")],
+    )
+
+
+@rule("postgresql")
+def vacuum_memory_small(subject: Subject) -> Iterator[Remark]:
+    """A vacuum reads all indexes more than once, for want of memory.
+
+    Why: when the list of dead rows is full, every index of the table is read whole before the vacuum goes on.
+    Evidence: passes over the indexes of a vacuum that was running.
+    Fix: Raise autovacuum_work_mem, or maintenance_work_mem (before version 17 more than 1 GB is of no use).
+    Verify: pg_stat_progress_vacuum.index_vacuum_count stays at one.
+    Source: PostgreSQL documentation, Memory, maintenance_work_mem; VACUUM Progress Reporting.
+    """
+    passes = largest(subject, "pg_stat_progress_vacuum.index_vacuum_count")
+    if passes is not None and passes >= 2:
+        yield subject.remark(
+            f"a vacuum read all indexes {passes:.0f} times",
+            "autovacuum_work_mem",
+            "maintenance_work_mem",
+            cost=f"{passes:.0f} passes over every index of the table in place of 1",
+            severity=Severity.WARNING,
+            evidence=[counted("pg_stat_progress_vacuum.index_vacuum_count", f"{passes:.0f}", "1")],
+        )
+
+
+@rule("postgresql")
+def freeze_max_age_late(subject: Subject) -> Iterator[Remark]:
+    """The vacuum against wraparound begins so late that little is left.
+
+    Why: it has to end before transaction ids run out; then the server refuses every write.
+    Evidence: transactions between autovacuum_freeze_max_age and the end, and how long they last at the measured rate.
+    Fix: A few hundred million; vacuum large tables with freeze at quiet times.
+    Verify: age(datfrozenxid) stays far below the end.
+    Source: PostgreSQL documentation, Preventing Transaction ID Wraparound Failures; vacuum_failsafe_age.
+    """
+    age = subject.number("autovacuum_freeze_max_age")
+    if age is None or age <= FAILSAFE:
+        return
+    left, per_s = TRANSACTIONS - age, commits_per_s(subject)
+    lasts = f", {left / per_s / 3600:,.0f} h at {per_s:,.0f} a second" if per_s else ""
+    yield subject.remark(
+        f"autovacuum_freeze_max_age = {age:,.0f} leaves {left:,.0f} transactions",
+        "autovacuum_freeze_max_age",
+        cost=f"every table has to be vacuumed within {left:,.0f} transactions{lasts}, or writes are refused",
+        severity=Severity.WARNING,
+        changes=[subject.change("autovacuum_freeze_max_age", "500000000", "restart")],
+    )
+
+
+@rule("postgresql")
+def freeze_max_age_early(subject: Subject) -> Iterator[Remark]:
+    """Every table is read whole every few hours, against a wraparound that is years away.
+
+    Why: the vacuum against wraparound cannot be turned off or put off, and reads what others need memory for.
+    Evidence: autovacuum_freeze_max_age against the measured transactions a second; size of the databases.
+    Fix: 200 million is the default; 500 million to 1 billion where transactions are many.
+    Verify: Autovacuums "to prevent wraparound" in the log.
+    Source: PostgreSQL documentation, Preventing Transaction ID Wraparound Failures.
+    """
+    age, per_s = subject.number("autovacuum_freeze_max_age"), commits_per_s(subject)
+    if not age or not per_s or age / per_s >= A_DAY_S:
+        return
+    space = subject.case.chart.frame("space").filter(pl.col("kind") == "database")
+    size = float(space.group_by("name").agg(pl.col("used_bytes").last())["used_bytes"].sum() or 0.0)
+    yield subject.remark(
+        f"autovacuum_freeze_max_age = {age:,.0f} is used up in {age / per_s / 3600:.1f} h",
+        "autovacuum_freeze_max_age",
+        cost=f"up to {in_bytes(size)} read whole every {age / per_s / 3600:.1f} h"
+        if size
+        else f"{CANNOT_JUDGE}: collect the sizes of the databases",
+        severity=Severity.WARNING if size else Severity.NOTE,
+        changes=[subject.change("autovacuum_freeze_max_age", "1000000000", "restart")],
+    )
+
+
+@rule("postgresql", since=(18,))
+def autovacuum_workers_unattainable(subject: Subject) -> Iterator[Remark]:
+    """More autovacuum workers are asked for than there are slots.
+
+    Why: from version 18 on workers may be changed while the server runs, up to autovacuum_worker_slots; the rest is
+        ignored.
+    Evidence: both settings.
+    Fix: Raise autovacuum_worker_slots, which needs a restart.
+    Verify: No warning in the log at start.
+    Source: PostgreSQL documentation, Automatic Vacuuming, autovacuum_worker_slots.
+    """
+    workers, slots = subject.number("autovacuum_max_workers"), subject.number("autovacuum_worker_slots")
+    if workers is not None and slots is not None and workers > slots:
+        yield subject.remark(
+            f"autovacuum_max_workers = {workers:.0f} with {slots:.0f} slots",
+            "autovacuum_max_workers",
+            "autovacuum_worker_slots",
+            cost=f"{workers - slots:.0f} workers that are asked for never start",
+            severity=Severity.WARNING,
+            changes=[subject.change("autovacuum_worker_slots", f"{workers:.0f}", "restart")],
+        )
+
+
+def _dying_per_s(subject: Subject) -> float | None:
+    updated, deleted = total(subject, "pg_stat_database.tup_updated"), total(subject, "pg_stat_database.tup_deleted")
+    return None if updated is None else updated + (deleted or 0.0)
+
+
+def _rows(subject: Subject) -> tuple[float, float]:
+    """Dead and live rows of all tables that were seen."""
+    tables = subject.case.chart.frame("space").filter(pl.col("dead_rows").is_not_null())
+    latest = tables.group_by("database", "name").agg(pl.col("dead_rows").last(), pl.col("live_rows").last())
+    return float(latest["dead_rows"].sum() or 0.0), float(latest["live_rows"].sum() or 0.0)
+
+
+def _cost_per_s(subject: Subject) -> float | None:
+    """What autovacuum may spend a second, in the units of vacuum_cost_page_*; null without a limit."""
+    own, general = subject.number("autovacuum_vacuum_cost_limit"), subject.number("vacuum_cost_limit")
+    limit = own if own is not None and own > 0 else general
+    delay, usual = subject.number("autovacuum_vacuum_cost_delay"), subject.number("vacuum_cost_delay")
+    delay_s = delay if delay is not None and delay >= 0 else usual
+    return limit / delay_s if limit and delay_s else None

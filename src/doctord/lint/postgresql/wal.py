@@ -1,0 +1,220 @@
+"""Settings of PostgreSQL's write-ahead log: how much of it, how often checkpoints come, and where it goes."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from doctord.diagnose.finding import Evidence
+from doctord.diagnose.words import in_bytes, in_share, in_time
+from doctord.lint.postgresql.figures import (
+    FOR_THE_LOG,
+    as_setting,
+    checkpoint_bytes,
+    counted,
+    full_page_share,
+    in_waits,
+    is_felt,
+    total,
+    waited,
+    waited_in,
+)
+from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
+from doctord.lint.rule import rule
+from doctord.lint.subject import Subject
+
+STOCK_BYTES: Final = 1 << 30
+STORM_S: Final = 60.0
+MUCH_FULL_PAGES: Final = 0.3
+BUFFER_WAITS: Final = ("WALBufMapping", "WALInsert")
+EARLY_TARGET: Final = 0.5
+SOON_S: Final = 86400.0
+
+
+@rule("postgresql")
+def max_wal_size_small(subject: Subject) -> Iterator[Remark]:
+    """Checkpoints come because the WAL reaches its size, not because it is time.
+
+    Why: the first change of a page after each checkpoint writes the whole page to the WAL; the checkpoint itself writes
+        and flushes every changed page.
+    Evidence: checkpoints requested while the load was measured, the WAL's rate against max_wal_size, full pages in it;
+        without measurements the rate from which on it happens.
+    Fix: WAL rate x checkpoint_timeout x (1 + checkpoint_completion_target), and room on the disk.
+    Verify: pg_stat_checkpointer: num_timed grows, num_requested stands still; WAL per transaction falls.
+    Source: PostgreSQL documentation, WAL Configuration; CalculateCheckpointSegments in xlog.c.
+    """
+    trigger, timeout = checkpoint_bytes(subject), subject.number("checkpoint_timeout")
+    if trigger is None or not timeout:
+        return
+    size, rate = subject.number("max_wal_size") or 0.0, total(subject, "pg_stat_wal.wal_bytes")
+    requested = (total(subject, "pg_stat_checkpointer.num_requested") or 0.0) * subject.case.seconds
+    if rate and (requested >= 2 or trigger / rate < timeout):
+        yield _too_small(subject, rate, trigger / rate)
+    elif not rate and size < STOCK_BYTES and trigger < (subject.number("shared_buffers") or 0.0):
+        yield subject.remark(
+            f"max_wal_size = {in_bytes(size)}: a checkpoint for every {in_bytes(trigger)} of WAL",
+            "max_wal_size",
+            "checkpoint_timeout",
+            cost=f"{CANNOT_JUDGE}: from {in_bytes(trigger / timeout)}/s of WAL on, checkpoints come before their time",
+            severity=Severity.NOTE,
+        )
+
+
+def _too_small(subject: Subject, rate: float, every_s: float) -> Remark:
+    size, timeout = subject.number("max_wal_size") or 0.0, subject.number("checkpoint_timeout") or 0.0
+    full, share = full_page_share(subject), waited_in(subject, *FOR_THE_LOG)
+    impact = share if is_felt(subject, share) else None
+    wanted = rate * timeout * _factor(subject)
+    pages = f"; {in_share(full)} of it is full pages" if full is not None else ""
+    waits = f"; {in_share(share)} of database time waits for the log and for writes" if impact and share else ""
+    return subject.remark(
+        f"max_wal_size = {in_bytes(size)} lasts for {every_s:.0f} s of this load, not for checkpoint_timeout",
+        "max_wal_size",
+        "checkpoint_timeout",
+        cost=f"{in_bytes(rate)}/s of WAL{pages}: a checkpoint every {every_s:.0f} s in place of {timeout:.0f} s{waits}",
+        impact=impact,
+        severity=max(Severity.WARNING if every_s <= STORM_S else Severity.NOTE, Severity.of(impact)),
+        evidence=[
+            counted("pg_stat_wal.wal_bytes", f"{in_bytes(rate)}/s", f"{in_bytes(size)} in all"),
+            *_requested(subject),
+        ],
+        changes=[subject.change("max_wal_size", as_setting(wanted), "reload")],
+    )
+
+
+def _factor(subject: Subject) -> float:
+    target = subject.number("checkpoint_completion_target")
+    return 1 + (0.9 if target is None else target)
+
+
+def _requested(subject: Subject) -> list[Evidence]:
+    requested = total(subject, "pg_stat_checkpointer.num_requested")
+    if not requested:
+        return []
+    seen = f"{requested * subject.case.seconds:.0f} requested in {subject.case.seconds:.0f} s"
+    return [counted("pg_stat_checkpointer.num_requested", seen, "none", "the size, not the time, asked for them")]
+
+
+@rule("postgresql")
+def checkpoint_timeout_short(subject: Subject) -> Iterator[Remark]:
+    """Checkpoints come so often by time that the WAL is mostly full pages.
+
+    Why: the first change of a page after each checkpoint writes the whole page.
+    Evidence: share of full pages in the WAL, with no checkpoint requested by size; time waited for the log.
+    Fix: Raise checkpoint_timeout (15 to 30 min), with max_wal_size to match; recovery after a crash takes longer.
+    Verify: Full pages a second at the same load.
+    Source: PostgreSQL documentation, WAL Configuration.
+    """
+    timeout, full, share = subject.number("checkpoint_timeout"), full_page_share(subject), waited_in(subject, "Commit")
+    timed = (total(subject, "pg_stat_checkpointer.num_timed") or 0.0) * subject.case.seconds
+    if not timeout or full is None or share is None or timed < 2 or full < MUCH_FULL_PAGES:
+        return
+    if is_felt(subject, share) and not total(subject, "pg_stat_checkpointer.num_requested"):
+        yield subject.remark(
+            f"checkpoint_timeout = {timeout:.0f} s: {in_share(full)} of the WAL is full pages",
+            "checkpoint_timeout",
+            cost=f"{in_share(full)} of what commits wait for, which is {in_share(share)} of database time",
+            impact=share * full,
+            evidence=[counted("pg_stat_wal.wal_fpi", in_share(full), in_share(MUCH_FULL_PAGES), "of the WAL")],
+            changes=[subject.change("checkpoint_timeout", "15min", "reload")],
+        )
+
+
+@rule("postgresql")
+def checkpoint_completion_target_low(subject: Subject) -> Iterator[Remark]:
+    """A checkpoint writes its pages in a burst, and commits wait meanwhile.
+
+    Why: the target is the part of the interval over which the writes are spread.
+    Evidence: the target, checkpoints that were seen, and the time waited for the log and writes.
+    Fix: checkpoint_completion_target = 0.9, the default from version 14 on.
+    Verify: Time waited for commits while a checkpoint runs.
+    Source: PostgreSQL documentation, Checkpoints, checkpoint_completion_target.
+    """
+    target, share = subject.number("checkpoint_completion_target"), waited_in(subject, *FOR_THE_LOG)
+    written = total(subject, "pg_stat_checkpointer.buffers_written")
+    if target is not None and target < EARLY_TARGET and written and share is not None and is_felt(subject, share):
+        yield subject.remark(
+            f"checkpoint_completion_target = {target:g}: checkpoints write {0.9 / max(target, 0.01):.1f} times as fast "
+            "as they need to",
+            "checkpoint_completion_target",
+            cost=f"{CANNOT_JUDGE}: which part of the {in_share(share)} that waits for the log falls into checkpoints",
+            severity=Severity.NOTE,
+            changes=[subject.change("checkpoint_completion_target", "0.9", "reload")],
+        )
+
+
+@rule("postgresql")
+def wal_buffers_small(subject: Subject) -> Iterator[Remark]:
+    """Sessions write the WAL themselves because its buffers are full.
+
+    Why: a session that finds no free buffer writes old ones out before it can go on.
+    Evidence: pg_stat_wal.wal_buffers_full, and the time waited for WAL buffers.
+    Fix: Raise wal_buffers (16 MB is the automatic ceiling, 64 MB serves high rates).
+    Verify: wal_buffers_full stands still at the same load.
+    Source: PostgreSQL documentation, Settings, wal_buffers; WAL Configuration.
+    """
+    full, share = total(subject, "pg_stat_wal.wal_buffers_full") or 0.0, waited(subject, *BUFFER_WAITS)
+    size = subject.number("wal_buffers")
+    if full >= 1 and share is not None and is_felt(subject, share):
+        yield subject.remark(
+            f"wal_buffers = {in_bytes(size) if size and size > 0 else 'automatic'}: full {full:.0f} times a second",
+            "wal_buffers",
+            cost=f"{in_share(share)} of database time waits for WAL buffers",
+            impact=share,
+            evidence=[
+                counted("pg_stat_wal.wal_buffers_full", f"{full:.0f} per s", "1 per s"),
+                in_waits(share, *BUFFER_WAITS),
+            ],
+            changes=[subject.change("wal_buffers", "64MB", "restart")],
+        )
+
+
+@rule("postgresql")
+def wal_compression_off(subject: Subject) -> Iterator[Remark]:
+    """Commits wait for a WAL that consists largely of full pages, written as they are.
+
+    Why: full pages compress to a half or less, for little CPU with lz4.
+    Evidence: share of full pages in the WAL, and the time waited for commits.
+    Fix: wal_compression = lz4 (15 and later), else on; first see to it that checkpoints come by time.
+    Verify: WAL bytes per transaction at the same load, and CPU.
+    Source: PostgreSQL documentation, Settings, wal_compression.
+    """
+    full, share = full_page_share(subject), waited_in(subject, "Commit")
+    rate = total(subject, "pg_stat_wal.wal_bytes")
+    if (
+        subject.flag("wal_compression") is False
+        and full
+        and rate
+        and full >= MUCH_FULL_PAGES
+        and is_felt(subject, share)
+    ):
+        yield subject.remark(
+            f"wal_compression = off, with {in_share(full)} of {in_bytes(rate)}/s of WAL in full pages",
+            "wal_compression",
+            cost=f"{CANNOT_JUDGE}: how far these pages compress; commits wait {in_share(share or 0.0)} of the time",
+            severity=Severity.NOTE,
+            changes=[subject.change("wal_compression", "on", "reload")],
+        )
+
+
+@rule("postgresql")
+def commit_delayed(subject: Subject) -> Iterator[Remark]:
+    """Commits wait on purpose, for others that might join them.
+
+    Why: commit_delay holds a commit back whenever commit_siblings other transactions are open.
+    Evidence: the delay, commits a second, and the time that this is of all database time.
+    Fix: commit_delay = 0, unless the flush takes longer than the delay and many commit at once.
+    Verify: Transactions a second before and after.
+    Source: PostgreSQL documentation, WAL Configuration: half of the time of a flush, as pg_test_fsync tells it.
+    """
+    delay_us, syncs = subject.number("commit_delay"), total(subject, "pg_stat_wal.wal_sync")
+    if not delay_us or not syncs or not subject.is_measured:
+        return
+    delay_s = delay_us / 1e6  # a bare number, which counts microseconds
+    share = min(delay_s * syncs / subject.case.time.seconds_per_second, 1.0)
+    yield subject.remark(
+        f"commit_delay = {in_time(delay_s)} before each flush",
+        "commit_delay",
+        "commit_siblings",
+        cost=f"{syncs:,.0f} flushes a second x {in_time(delay_s)} = at most {in_share(share)} of database time",
+        impact=share,
+        changes=[subject.change("commit_delay", "0", "reload")],
+    )
