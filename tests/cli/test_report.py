@@ -122,9 +122,8 @@ def test_capacity_of_files_is_a_page_and_a_verdict(tablespaces: Tablespaces, tmp
     page = tmp_path / "capacity.html"
     status, out, _ = tablespaces.report("-o", page)
     assert status == 1
-    assert (
-        out == f"1 limit will be violated within 30 d: space left (oracle:DW, Tablespace2), about 2008-08-08\n{page}\n"
-    )
+    named = "space left (oracle:DW, Tablespace2), about 2008-08-08 (in 4 d)"
+    assert out == f"1 limit will be violated within 30 d: {named}\n{page}\n"
     assert "Add a data file." in page.read_text()
 
 
