@@ -88,6 +88,13 @@ def test_too_few_points_are_said_to_be_so(tmp_path: Path) -> None:
     assert "3 different N, and it takes 5" in out
 
 
+@pytest.mark.parametrize("option", [("--saturation", "--alert", "prometheus"), ("--scaling", "a.csv", "b.csv")])
+def test_options_that_do_not_go_together_are_refused(option: tuple[str, ...]) -> None:
+    status, _, err = run(*option)
+    assert status == 2
+    assert "leave out what is not meant" in err
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

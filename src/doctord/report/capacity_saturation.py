@@ -8,7 +8,7 @@ from rich.text import Text
 
 from doctord.analyse.capacity.estimate import Estimate
 from doctord.analyse.capacity.queue_fit import FAR
-from doctord.analyse.capacity.saturation import Database, Grown, Resource, Saturation
+from doctord.analyse.capacity.saturation import FAST_S, Database, Grown, Resource, Saturation
 from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.wording import iso
 
@@ -143,8 +143,12 @@ def _verdict(told: Sequence[Mapping[str, Any]], document: Mapping[str, Any]) -> 
     if told and told[0]["headroom_pct"] is not None:
         first = told[0]
         room = first["headroom_pct"]
-        if room < 0:
-            return f"{_name(first)}: response has more than doubled in the busy hour"
+        if room <= 0:
+            is_sure = first["knee"]["high"] is not None and first["load"] > first["knee"]["high"]
+            how = (
+                "has more than doubled in the busy hour" if is_sure else "has doubled in the busy hour, or is about to"
+            )
+            return f"{_name(first)}: response {how}"
         return f"Least headroom: {_name(first)}, {room:.0f} % until response doubles"
     peaks = [one for one in document["scaling"] if one["users_at_peak"]]
     if peaks:
@@ -165,8 +169,11 @@ def _told(one: Mapping[str, Any], width: int) -> Iterator[Text]:
     yield from hanging("   ", _when(one), width)
     most = _range(one["saturation"])
     full = f"never more than {most} {unit}; " if one["kind"] != "cpu" else ""
+    fast = " (a cache's or flash's time)" if one["kind"] != "cpu" and one["service"]["value"] <= 1000 * FAST_S else ""
     now = f", {_range(one['response'])} in the busy hour" if one["response"] else ""
-    yield from hanging("   ", f"{full}{_range(one['service'])} {one['response_unit']} without a queue{now}", width)
+    yield from hanging(
+        "   ", f"{full}{_range(one['service'])} {one['response_unit']} without a queue{fast}{now}", width
+    )
     seen = f"{one['points']} points, {_digits(one['lowest'])} to {_digits(one['highest'])} {unit}"
     yield from hanging("   ", f"by {' and '.join(one['curves'])} through {seen}{_beyond(one)}", width)
     for at in one["passed"]:

@@ -43,8 +43,9 @@ def test_bursts_make_tasks_wait_longer_and_the_knee_come_sooner() -> None:
     ("busy", "waits", "why"),
     [
         (np.linspace(0.1, 3, 50), np.zeros(50), "tasks hardly wait for a CPU up to 38 % busy"),
-        (np.linspace(4, 5, 50), np.ones(50), "CPUs were busy only"),
-        (np.full(50, 8.0), np.full(50, 20.0), "0 points with CPUs neither idle nor all busy"),
+        (np.linspace(4, 5, 50), np.ones(50), "mostly 4.05 to 4.99 CPUs were busy"),
+        (np.full(50, 8.0), np.full(50, 20.0), "all CPUs were busy in 100 % of the time: they are saturated"),
+        (np.zeros(50), np.zeros(50), "0 points with CPUs neither idle nor all busy"),
     ],
 )
 def test_it_says_what_cannot_be_told(busy: np.ndarray, waits: np.ndarray, why: str) -> None:

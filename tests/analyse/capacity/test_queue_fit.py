@@ -102,7 +102,7 @@ def test_the_response_at_a_load_is_told_and_the_load_of_a_response() -> None:
     [
         ([1, 2, 3], [1, 1, 1], "3 points with requests, and it takes 8"),
         ([100, 0, np.nan, -1, np.inf] * 3, [0.01] * 15, "3 points with requests"),
-        (np.linspace(100, 120, 20), np.linspace(0.01, 0.02, 20), "100 to 120 only"),
+        (np.linspace(100, 120, 20), np.linspace(0.01, 0.02, 20), "the load was mostly 100 to 120: it must double"),
         (np.linspace(100, 1000, 20), np.linspace(0.02, 0.01, 20), "does not depend on the load"),
     ],
 )

@@ -73,4 +73,4 @@ def test_where_nothing_can_be_fitted_the_straight_line_is_owned_up_to() -> None:
     reads, load = series(FIGURES["disk_read_ms"], READ_MS), series(FIGURES["disk_requests_per_s"], RATE * 0 + 60)
     limit = Threshold("reads are slow", "disk_read_ms", 14.0)
     (item,) = outlook([reads, load], [limit], 7 * 24 * HOUR_S, [Change("80% more", factor=1.8)])
-    assert "by a straight line, for the load was 60 to 60 only" in item.forecast.notes[-1]
+    assert "by a straight line, for the load was mostly 60 to 60" in item.forecast.notes[-1]

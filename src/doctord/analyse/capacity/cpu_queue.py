@@ -17,6 +17,7 @@ FULL: Final = 0.97  # busier CPUs are saturated: how long the queue is then says
 # What is left is divided by the stretch to this power: relative to it first. Where the curve is not quite that of
 # M/M/c, another factor comes out where the busiest bins count most, and the interval holds both.
 WEIGHTS: Final = (2, -1)
+MOSTLY: Final = 0.5
 ROUNDS: Final = 8  # of weighting; three would do
 FELT: Final = 0.1  # what tasks wait at the highest load, in times of their work: less tells nothing
 
@@ -32,6 +33,9 @@ def fitted(busy: Numbers, waits: Numbers, cpus: int, seed: int = 1917) -> Queue:
     """
     known = np.isfinite(busy) & np.isfinite(waits) & (busy > 0) & (busy < FULL * cpus)
     count = int(known.sum())
+    full = float(np.mean(busy[np.isfinite(busy)] >= FULL * cpus)) if np.isfinite(busy).any() else 0.0
+    if full > MOSTLY:
+        return Queue(points=count, why=f"all CPUs were busy in {100 * full:.0f} % of the time: they are saturated")
     if count < FEWEST:
         return Queue(points=count, why=f"{count} points with CPUs neither idle nor all busy, and it takes {FEWEST}")
     busy, waits = thinned(busy[known]), thinned(waits[known])
@@ -42,7 +46,7 @@ def fitted(busy: Numbers, waits: Numbers, cpus: int, seed: int = 1917) -> Queue:
         return Queue((), lowest, highest, count, why)
 
     if load[0, -1] < SPREAD * load[0, 0]:
-        return untold(f"{lowest:.3g} to {highest:.3g} CPUs were busy only: the load must double")
+        return untold(f"mostly {load[0, 0]:.3g} to {load[0, -1]:.3g} CPUs were busy: the load must double")
     expected = np.interp(load / cpus, RHO, waiting(cpus))
     factors = [_variability(expected, queue / load, power) for power in WEIGHTS]
     if factors[0][0] * expected[0, -1] < FELT or min(np.quantile(factor, 0.025) for factor in factors) <= 0:

@@ -14,7 +14,7 @@ from doctord.analyse.time import WORKING
 from doctord.chart.chart import Chart
 
 STEP_S: Final = 60
-SHORT_STEP_S: Final = 5
+SHORT_STEP_S: Final = 1
 SHORT_S: Final = 3600  # a load test, say, of which every report counts
 REQUEST_MS: Final = Figure(
     "disk_request_ms",
@@ -89,7 +89,7 @@ class Observed:
 
 
 def observed(chart: Chart, figures: Mapping[str, Figure]) -> Observed:
-    """Load and response of a chart by step: a minute, or 5 s of what lasted less than an hour.
+    """Load and response of a chart by step: a minute, or 1 s of what lasted less than an hour.
 
     Args:
         chart: What was measured.

@@ -112,7 +112,7 @@ def fitted(loads: Numbers, responses: Numbers, seed: int = 1917) -> Queue:
     load, response = binned(*resampled(loads, responses, seed))
     seen = Queue(lowest=float(loads.min()), highest=float(loads.max()), points=count)
     if load[0, -1] < SPREAD * load[0, 0]:
-        return replace(seen, why=f"the load was {seen.lowest:.3g} to {seen.highest:.3g} only: it must double")
+        return replace(seen, why=f"the load was mostly {load[0, 0]:.3g} to {load[0, -1]:.3g}: it must double")
     kinds: list[_Fit] = [_erlang(load, response), _power(load, response)]
     scores = [_score(error[0], freedom) for _, error, freedom in kinds]
     flat = _score(np.log(response[0]) - np.log(response[0]).mean(), 1)
