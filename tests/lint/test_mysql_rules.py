@@ -1,7 +1,9 @@
 """Every rule on MariaDB and MySQL names its fault, with what it costs, and is silent where the setting is right."""
 
+import polars as pl
 import pytest
 
+from doctord.chart.chart import Chart
 from doctord.lint.mysql.redo import redo_bytes
 from doctord.lint.patient import subjects
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
@@ -115,3 +117,10 @@ def test_a_file_alone_is_judged_by_what_it_sets() -> None:
     found = remarks(Server({}, tables={**machine(16 * GIB), "setting": rows}).chart())
     assert {"mysql/doublewrite_off", "mysql/buffer_pool_exceeds_memory"} <= set(found)
     assert found["mysql/doublewrite_off"].settings[0].line == 1
+
+
+def test_figures_of_a_file_that_names_no_port_are_the_servers() -> None:
+    server = FAULTS["lock_waits_long"][0]
+    held = server.chart()
+    moved = held.frame("statistic").with_columns(db=pl.lit("mysql")).to_arrow()
+    assert "mysql/lock_waits_long" in remarks(Chart({**held.tables, "statistic": moved}))

@@ -61,7 +61,8 @@ def _of(chart: Chart, db: str | None, host: str | None) -> Chart:
         frame = chart.frame(name)
         is_its = pl.lit(value=True) if host is None else pl.col("host").is_null() | (pl.col("host") == host)
         if db is not None and "db" in frame.columns:
-            is_its &= pl.col("db").is_null() | (pl.col("db").str.to_lowercase() == db.lower())
+            names = [db.lower(), db.partition(":")[0].lower()]  # a file of figures may not say of which port it is
+            is_its &= pl.col("db").is_null() | pl.col("db").str.to_lowercase().is_in(names)
         tables[name] = frame.filter(is_its).to_arrow()
     return Chart(tables)
 

@@ -13,6 +13,7 @@ from doctord.lint.subject import Subject
 AN_HOUR_S: Final = 3600.0
 _ONE_FILE: Final = (10, 6)  # the first MariaDB with a single log file
 _SHORT_S: Final = 900.0
+_SHORTEST_S: Final = 60.0  # then every busy page is written anew within the minute, however few they are
 _MIB: Final = 1 << 20
 # From 7/8 of the log on InnoDB lets every change wait for page writes; before that it already writes all it can.
 _NEARLY_FULL: Final = 0.75
@@ -39,7 +40,7 @@ def redo_log_small(subject: Subject) -> Iterator[Remark]:
     again = (min(dirty, size) / lasts_s) if dirty else 0.0
     age, most = highest(subject, "innodb_checkpoint_age"), highest(subject, "innodb_checkpoint_max_age")
     full = age / most if age is not None and most else None
-    if lasts_s > _SHORT_S or (again < _MIB and (full is None or full < _NEARLY_FULL)):
+    if lasts_s > (_SHORT_S if again >= _MIB or (full or 0.0) >= _NEARLY_FULL else _SHORTEST_S):
         return
     filled = Evidence("statistic", "innodb_checkpoint_age", in_share(full or 0), "below 75 %", "then changes wait")
     rate = evidence(
