@@ -1,15 +1,17 @@
 """What the commands that look at weeks and years share: figures over time, of a lake or of files."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 import numpy as np
 import polars as pl
 import typer
 
+from doctord.analyse.capacity.doubts import changed_units, is_counted_once, is_overfull, overfull, said
 from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose
 from doctord.analyse.capacity.spread import Spread
+from doctord.chart.chart import Chart
 from doctord.lake.history import History
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
@@ -89,6 +91,29 @@ def spread_between(told: History, figures: Sequence[Figure], since: datetime, un
         LakeError: the tiers are damaged.
     """
     return Spread(_keys(told, figures), told.counted(since, until))
+
+
+def doubts_in(lake: Lake, told: History, figures: Sequence[Figure], since: datetime, until: datetime) -> Iterator[str]:
+    """What is to be said of a history between two moments before anybody relies on it.
+
+    Raises:
+        LakeError: the tiers, or statistics of the lake, cannot be read.
+    """
+    keys = _keys(told, figures)
+    for (place,), part in told.hours_where(is_overfull(), since, until).group_by("series", maintain_order=True):
+        figure, whose = keys[int(str(place))]
+        if is_counted_once(figure):
+            yield said(figure, whose, part)
+    if wanted := [f"({figure.where or 'true'})" for figure in figures if figure.table == "statistic"]:
+        yield from changed_units(lake.chart(since, until, {"statistic": " OR ".join(wanted)}).frame("statistic"))
+
+
+def doubts_of(chart: Chart, figures: Sequence[Figure]) -> Iterator[str]:
+    """The same of what files tell."""
+    yield from overfull(chart, figures)
+    rows = chart.frame("statistic")
+    wanted = [pl.sql_expr(figure.where or "true") for figure in figures if figure.table == "statistic"]
+    yield from changed_units(rows.filter(pl.any_horizontal(*wanted)) if wanted else rows.clear())
 
 
 def _keys(told: History, figures: Sequence[Figure]) -> list[tuple[Figure, Whose]]:

@@ -15,7 +15,7 @@ from doctord.analyse.capacity.profile import NEEDS_DAYS, Profile, days_to, profi
 from doctord.analyse.capacity.series import Series, series_of
 from doctord.analyse.capacity.spread import spread_of
 from doctord.analyse.capacity.threshold import Rules, Threshold
-from doctord.cli._history import renewed, series_in, spread_in
+from doctord.cli._history import doubts_in, doubts_of, renewed, series_in, spread_in
 from doctord.cli._read import chart_of
 from doctord.cli._rules import figures_of, rules_of
 from doctord.cli.arguments import Refusal, parse_moment
@@ -24,6 +24,8 @@ from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 from doctord.read.source import Told
 from doctord.report import capacity_profile
+
+DOUBTED = timedelta(days=8)  # rows of today, and of the same day a week ago
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ def of_files(paths: Sequence[Path], told: Told, asked: Asked) -> Profile:
         classes=_classes_of(waits),
         contradictions=contradictions(waits),
         spread=spread_of(chart, figures),
+        doubts=list(doubts_of(chart, figures)),
     )
 
 
@@ -104,6 +107,7 @@ def of_lake(place: Path | None, asked: Asked) -> Profile:
         classes=_classes_in(lake),
         contradictions=contradictions(rows),
         spread=spread_in(told, figures, days_to(end), whole_days=not asked.busy_hour),
+        doubts=list(doubts_in(lake, told, figures, end - DOUBTED, end)),
     )
 
 

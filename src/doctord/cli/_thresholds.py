@@ -1,6 +1,7 @@
 """What the commands on thresholds do: histories of a lake or of files, held against a file of thresholds."""
 
 import json as json_text
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,7 +19,7 @@ from doctord.analyse.capacity.spread import spread_of
 from doctord.analyse.capacity.threshold import Rules
 from doctord.chart.chart import Chart
 from doctord.cli import _read
-from doctord.cli._history import history, series_in, spread_between
+from doctord.cli._history import doubts_in, doubts_of, history, series_in, spread_between
 from doctord.cli._rules import own_figures, rules_of
 from doctord.cli.arguments import Refusal, one_source, parse_moment
 from doctord.lake.history import History
@@ -77,11 +78,13 @@ def _measured(source: Source, rules: Rules) -> tuple[list[Series], Chart]:
     wanted = rules.percentiles_used()
     if source.paths:
         chart = _chart(source, {used.table for used in figures} | tables)
+        _tell(doubts_of(chart, figures))
         spread = spread_of(chart, [rules.figures[name] for name in dict(wanted)])
         return [*series_at_pace(chart, figures, CHECKED_STEP_S), *spread.series(wanted)], chart
     lake, (since, until) = Lake(source.lake or default_lake()), _between(source)
     told = History(lake, figures, (since, until))
-    _tell_problems(lake)
+    _tell(lake.problems)
+    _tell(doubts_in(lake, told, figures, since, until))
     finest_s = told.finest_s(since, until)
     if finest_s > CHECKED_STEP_S:
         typer.echo(f"doctord: hours are all that is kept since {since:%F %T} UTC: they are judged", err=True)
@@ -148,7 +151,7 @@ def _good_time(source: Source) -> list[Series]:
         return list(series_at_pace(_chart(source, {used.table for used in figures}), figures, HOUR_S))
     lake = Lake(source.lake or default_lake())
     histories = [at_its_pace(series) for series in history(lake, own_figures(), *_between(source))]
-    _tell_problems(lake)
+    _tell(lake.problems)
     return histories
 
 
@@ -163,13 +166,13 @@ def _chart(source: Source, tables: set[str]) -> Chart:
     since, until = _between(source)
     lake = Lake(source.lake or default_lake())
     chart = lake.chart(since, until, dict.fromkeys(sorted(tables), "true"))
-    _tell_problems(lake)
+    _tell(lake.problems)
     return chart
 
 
-def _tell_problems(lake: Lake) -> None:
-    for problem in lake.problems:
-        typer.echo(f"doctord: {problem}", err=True)
+def _tell(remarks: Iterable[str]) -> None:
+    for remark in remarks:
+        typer.echo(f"doctord: {remark}", err=True)
 
 
 def _between(source: Source) -> tuple[datetime, datetime]:

@@ -97,12 +97,18 @@ class History:
         Raises:
             LakeError: the tiers are damaged.
         """
-        first, last = (moment.astimezone(UTC).replace(tzinfo=None) for moment in (since, until))
-        ends = pl.col("ts").is_between(first, last, closed="right")
-        parts = [part.filter(ends) for part in self._parts(tier, since, until)]
-        rows = pl.concat([self._new[tier].clear(), *parts])
-        places = rows.select(pl.Series("series", self._row_of[rows["series"].to_numpy()]), "ts", "bucket", "count")
-        return places.filter(pl.col("series") >= 0)
+        return self._between(tier, since, until, pl.lit(value=True)).select("series", "ts", "bucket", "count")
+
+    def hours_where(self, condition: pl.Expr, since: datetime, until: datetime) -> pl.DataFrame:
+        """Hours that end after one moment and no later than another, and meet a condition on their sums.
+
+        Returns:
+            `series` (place in `whose`), `ts` (end of the hour, in UTC without saying so), `count`, `weight`.
+
+        Raises:
+            LakeError: the tiers are damaged.
+        """
+        return self._between("1h", since, until, condition).select("series", "ts", "count", "weight")
 
     @property
     def until(self) -> datetime | None:
@@ -127,6 +133,16 @@ class History:
             if (self._row_of[older["series"].to_numpy()] >= 0).any():
                 return HOUR_S
         return MINUTE_S
+
+    def _between(self, tier: str, since: datetime, until: datetime, condition: pl.Expr) -> pl.DataFrame:
+        """Rows of a tier that end between two moments and meet a condition, `series` being the place in `whose`."""
+        first, last = (moment.astimezone(UTC).replace(tzinfo=None) for moment in (since, until))
+        wanted = pl.col("ts").is_between(first, last, closed="right") & condition
+        parts = [part.filter(wanted) for part in self._parts(tier, since, until)]
+        rows = pl.concat([self._new[tier].clear(), *parts])
+        return rows.with_columns(pl.Series("series", self._row_of[rows["series"].to_numpy()])).filter(
+            pl.col("series") >= 0
+        )
 
     def _summed(self, since: datetime, until: datetime, step_s: int) -> Iterator[pl.DataFrame]:
         """Sums by step, part by part, each step of a series once."""

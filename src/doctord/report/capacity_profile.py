@@ -28,6 +28,7 @@ def document_of(profile: Profile) -> dict[str, Any]:
         "values_of": "busy hour" if profile.busy_hour else "day",
         "violations": len(profile.violations),
         "servers": [_server_document(server) for server in profile.servers],
+        "doubts": list(profile.doubts),
         "contradictions": [_contradiction_document(found) for found in profile.contradictions],
         "not_measured": list(profile.missing),
     }
@@ -38,6 +39,12 @@ def _server_document(server: Server) -> dict[str, Any]:
     return {
         "host": server.host,
         "db": server.db,
+        "measured": {
+            "since": server.measured.since.isoformat(),
+            "hours": server.measured.hours,
+            "measured_hours": server.measured.measured,
+            "measured_hours_today": server.measured.today,
+        },
         "figures": [_line_document(line) for line in server.lines],
         "top_waits": [
             {
@@ -109,6 +116,8 @@ def _page(profile: Profile, width: int) -> Iterator[Text]:
     yield from hanging("", f"{_verdict(profile)} -: not measured. {about}.", width)
     for found in profile.contradictions:
         yield from hanging("contradiction: ", _contradiction(found), width)
+    for doubt in profile.doubts:
+        yield from hanging("doubt: ", doubt, width)
     for server in profile.servers:
         yield from _server(server, width)
     if profile.missing:
@@ -135,6 +144,9 @@ def _contradiction(found: Contradiction) -> str:
 
 def _server(server: Server, width: int) -> Iterator[Text]:
     yield from heading(", ".join(filter(None, (server.host, server.db))) or "host not named", width)
+    of = server.measured
+    rests_on = f"Measured since {of.since:%F %H:%M} UTC: {of.measured} of {of.hours} hours, {of.today} of today's 24"
+    yield from hanging("", rests_on, width)
     for component, lines in groupby(_shown(server), key=lambda line: line.figure.component):
         yield Text()
         names = ("90 d ago", "30 d", "7 d", "today", DECIDES_HEADING, f"{CHANGE_OVER} d %", "limit", f"{component}")

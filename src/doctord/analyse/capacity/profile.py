@@ -85,14 +85,32 @@ class Rhythm:
 
 
 @dataclass(frozen=True, slots=True)
+class Measured:
+    """What the profile of a server rests on.
+
+    Attributes:
+        since: Start of the first hour in which anything was measured, of the 91 days that are looked at.
+        hours: Hours since then.
+        measured: Those in which anything was.
+        today: Those of today.
+    """
+
+    since: datetime
+    hours: int
+    measured: int
+    today: int
+
+
+@dataclass(frozen=True, slots=True)
 class Server:
-    """The profile of one host, or of one database server on it."""
+    """The profile of one host, or of one database server on it, and what it rests on."""
 
     host: str | None
     db: str | None
     rhythm: Rhythm | None
     lines: Sequence[Line]
     waits: Sequence[Wait]
+    measured: Measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +123,7 @@ class Profile:
         servers: By host and database server.
         contradictions: Rows whose columns contradict each other.
         missing: Components of which nothing was measured.
+        doubts: What is to be known of the history before anybody relies on it.
     """
 
     at: datetime
@@ -112,6 +131,7 @@ class Profile:
     servers: Sequence[Server]
     contradictions: Sequence[Contradiction] = ()
     missing: Sequence[str] = field(default=())
+    doubts: Sequence[str] = ()
 
     @property
     def violations(self) -> list[Line]:
@@ -141,6 +161,7 @@ def profile(
     classes: Mapping[str, str] | None = None,
     contradictions: Sequence[Contradiction] = (),
     spread: Spread | None = None,
+    doubts: Sequence[str] = (),
 ) -> Profile:
     """The profile at a moment.
 
@@ -153,6 +174,7 @@ def profile(
         classes: Wait class of each event.
         contradictions: What must not be used: its figures are not judged.
         spread: How the rows are spread, for percentiles.
+        doubts: What is to be said of them.
     """
     ends = days_to(at)
     end = ends[-1]
@@ -177,7 +199,7 @@ def profile(
     ]
     seen = {line.figure.component for server in servers for line in server.lines if line.today is not None}
     missing = dict.fromkeys(figure.component for figure in figures if figure.component not in seen)
-    return Profile(end, busy_hour, servers, contradictions, list(missing))
+    return Profile(end, busy_hour, servers, contradictions, list(missing), doubts)
 
 
 def days_to(at: datetime) -> list[datetime]:
@@ -195,7 +217,16 @@ def _server(
         for line in lines
         if line.today is not None and line.verdict != "contradicted"
     }
-    return Server(*server, rhythm, lines, top_waits(sound, asked.classes))
+    return Server(*server, rhythm, lines, top_waits(sound, asked.classes), _measured(series, asked.at))
+
+
+def _measured(series: Sequence[Series], at: datetime) -> Measured:
+    hours = np.zeros(NEEDS_DAYS * HOURS, dtype=bool)
+    for one in series:
+        hours |= np.isfinite(_last_hours(one, at, hours.size))
+    first = int(np.argmax(hours)) if hours.any() else hours.size
+    since = at - timedelta(hours=hours.size - first)
+    return Measured(since, hours.size - first, int(hours.sum()), int(hours[-HOURS:].sum()))
 
 
 def _line(series: Series, asked: _Asked) -> Line:

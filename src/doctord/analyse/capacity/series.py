@@ -78,11 +78,11 @@ def series_of(chart: Chart, figures: Iterable[Figure], step_s: int = HOUR_S) -> 
     for figure in figures:
         steps = stepped(chart.frame(figure.table), figure, step_s)
         for key, part in steps.group_by("host", "db", "entity", maintain_order=True):
-            yield spaced(figure, Whose(*(None if value is None else str(value) for value in key)), step_s, part)
+            yield spaced(figure, Whose(*map(text_of, key)), step_s, part)
 
 
 def stepped(frame: pl.DataFrame, figure: Figure, step_s: int = HOUR_S) -> pl.DataFrame:
-    """A figure by step: host, db, entity, ts (end of the step), value, low, high, weight; only steps that hold rows."""
+    """A figure by step: host, db, entity, ts (end of the step), value, low, high, count, weight; where rows are."""
     value, weight = pl.col("value"), pl.col("weight")
     summed = {
         "mean": (value * weight).sum() / weight.sum(),
@@ -93,7 +93,13 @@ def stepped(frame: pl.DataFrame, figure: Figure, step_s: int = HOUR_S) -> pl.Dat
     return (
         valued(frame, figure, step_s)
         .group_by("host", "db", "entity", "step_us")
-        .agg(summed.alias("value"), value.min().alias("low"), value.max().alias("high"), weight.sum())
+        .agg(
+            summed.alias("value"),
+            value.min().alias("low"),
+            value.max().alias("high"),
+            pl.len().alias("count"),
+            weight.sum(),
+        )
         .with_columns(pl.from_epoch("step_us", "us").dt.replace_time_zone("UTC").alias("ts"))
         .drop("step_us")
         .sort("host", "db", "entity", "ts")
@@ -128,3 +134,8 @@ def spaced(figure: Figure, whose: Whose, step_s: int, steps: pl.DataFrame) -> Se
         filled[name][numbers - first] = steps[name].to_numpy()[kept]
     start = datetime.fromtimestamp(first * step_s, UTC)
     return Series(figure, whose, step_s, start, filled["value"], filled["low"], filled["high"])
+
+
+def text_of(value: object) -> str | None:
+    """A key of a group as text."""
+    return None if value is None else str(value)

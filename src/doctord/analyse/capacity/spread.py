@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from doctord.analyse.capacity.figure import Figure
-from doctord.analyse.capacity.series import HOUR_S, Series, Whose, valued
+from doctord.analyse.capacity.series import HOUR_S, Series, Whose, text_of, valued
 from doctord.chart.chart import Chart
 from doctord.lake.buckets import bucket_of, percentiles
 
@@ -101,10 +101,6 @@ def spread_of(chart: Chart, figures: Iterable[Figure]) -> Spread:
         for (host, db, entity), part in counted.group_by("host", "db", "entity"):
             place = pl.lit(len(keys), pl.Int64).alias("series")
             parts.append(part.select(place, pl.from_epoch("step_us", "us").alias("ts"), "bucket", "count"))
-            keys.append((figure, Whose(_text(host), _text(db), _text(entity))))
+            keys.append((figure, Whose(text_of(host), text_of(db), text_of(entity))))
     schema = pl.Schema({"series": pl.Int64(), "ts": pl.Datetime("us"), "bucket": pl.Int32(), "count": pl.UInt32()})
     return Spread(keys, pl.concat(parts) if parts else pl.DataFrame(schema=schema))
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
