@@ -90,7 +90,8 @@ def best(past: Tried, ahead: Mapping[str, Numbers]) -> list[str]:
         ahead: What they say of the steps to come; a model that says nothing there is out of the question.
     """
     errors = past.errors()
-    naive = errors[SEASONAL_NAIVE]
+    # What never errs, on a history that repeats itself exactly, cannot be beaten.
+    naive = np.where(errors[SEASONAL_NAIVE] > 0, errors[SEASONAL_NAIVE], np.nan)
     names = list(errors)
     ratios = np.array([np.log((errors[name] + 1e-9 * naive) / naive) for name in names])
     silent = np.array([np.isnan(ahead[name]).any(axis=1) for name in names])
