@@ -2,6 +2,7 @@
 
 pub mod batch;
 pub mod calltrace;
+pub mod column;
 pub mod histograms;
 pub mod host;
 pub mod lake;

@@ -1,127 +1,18 @@
 //! `Rows`: rows of one table that are found piece by piece, each piece by columns. What readers of reports fill.
 
-use arrow_array::builder::{ArrayBuilder, Float64Builder, Int64Builder, StringBuilder, TimestampMicrosecondBuilder};
-use arrow_array::{ArrayAccessor, ArrayRef, RecordBatch};
+use arrow_array::{ArrayAccessor, RecordBatch};
 use arrow_schema::SchemaRef;
-use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use crate::batch::{Batch, value_error};
+use crate::column::Column;
 use crate::report_reading::ReportFigure;
 use crate::report_tables::ReportTable;
 use crate::table::{Layout, schema};
-
-enum Column {
-    F64(Float64Builder),
-    I64(Int64Builder),
-    Str(StringBuilder),
-    Ts(TimestampMicrosecondBuilder),
-}
-
-impl Column {
-    fn new(kind: &str) -> Self {
-        match kind {
-            "f64" => Column::F64(Float64Builder::new()),
-            "i64" => Column::I64(Int64Builder::new()),
-            "str" => Column::Str(StringBuilder::new()),
-            _ => Column::Ts(TimestampMicrosecondBuilder::new().with_timezone("UTC")),
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Column::F64(builder) => builder.len(),
-            Column::I64(builder) => builder.len(),
-            Column::Str(builder) => builder.len(),
-            Column::Ts(builder) => builder.len(),
-        }
-    }
-
-    fn nulls(&mut self, count: usize) {
-        match self {
-            Column::F64(builder) => builder.append_nulls(count),
-            Column::I64(builder) => builder.append_nulls(count),
-            Column::Str(builder) => (0..count).for_each(|_| builder.append_null()),
-            Column::Ts(builder) => builder.append_nulls(count),
-        }
-    }
-
-    /// A value so many times. A float that is no number is null.
-    fn repeat(&mut self, value: &Bound<'_, PyAny>, count: usize) -> PyResult<()> {
-        if value.is_none() {
-            self.nulls(count);
-            return Ok(());
-        }
-        match self {
-            Column::F64(builder) => {
-                let number = Some(value.extract::<f64>()?).filter(|number| number.is_finite());
-                (0..count).for_each(|_| builder.append_option(number));
-            }
-            Column::I64(builder) => {
-                let number = value.extract::<i64>()?;
-                (0..count).for_each(|_| builder.append_value(number));
-            }
-            Column::Str(_) => self.text(value.cast::<PyString>()?.to_str()?, count)?,
-            Column::Ts(builder) => {
-                let number = value.extract::<i64>()?;
-                (0..count).for_each(|_| builder.append_value(number));
-            }
-        }
-        Ok(())
-    }
-
-    /// A text so many times.
-    fn text(&mut self, text: &str, count: usize) -> PyResult<()> {
-        let Column::Str(builder) = self else {
-            return Err(PyTypeError::new_err(format!("{text:?} is no number")));
-        };
-        (0..count).for_each(|_| builder.append_value(text));
-        Ok(())
-    }
-
-    /// Numbers; one that is not finite is null.
-    fn numbers(&mut self, numbers: &[f64]) -> PyResult<()> {
-        let Column::F64(builder) = self else {
-            return Err(PyTypeError::new_err("only a column of numbers can hold figures"));
-        };
-        let finite = |number: &f64| Some(*number).filter(|number| number.is_finite());
-        numbers.iter().for_each(|number| builder.append_option(finite(number)));
-        Ok(())
-    }
-
-    /// Add a value to a key: after its length, so that no two keys of other values are alike.
-    fn key(&self, row: usize, key: &mut Vec<u8>) {
-        let is_set = |mask: Option<&[u8]>| mask.is_none_or(|mask| mask[row / 8] & 1 << (row % 8) != 0);
-        let (is_set, value): (bool, &[u8]) = match self {
-            Column::F64(held) => (is_set(held.validity_slice()), &held.values_slice()[row].to_le_bytes()),
-            Column::I64(held) => (is_set(held.validity_slice()), &held.values_slice()[row].to_le_bytes()),
-            Column::Ts(held) => (is_set(held.validity_slice()), &held.values_slice()[row].to_le_bytes()),
-            Column::Str(held) => {
-                let ends = &held.offsets_slice()[row..row + 2];
-                (
-                    is_set(held.validity_slice()),
-                    &held.values_slice()[ends[0] as usize..ends[1] as usize],
-                )
-            }
-        };
-        let length = if is_set { value.len() as u32 } else { u32::MAX };
-        key.extend(length.to_le_bytes());
-        key.extend(if is_set { value } else { &[] });
-    }
-
-    fn finish(&mut self) -> ArrayRef {
-        match self {
-            Column::F64(builder) => Arc::new(builder.finish()),
-            Column::I64(builder) => Arc::new(builder.finish()),
-            Column::Str(builder) => Arc::new(builder.finish()),
-            Column::Ts(builder) => Arc::new(builder.finish()),
-        }
-    }
-}
 
 /// A number for all rows of a table, or one for each.
 #[derive(FromPyObject)]
@@ -385,8 +276,8 @@ impl Rows {
                     Err(_) => column.repeat(&value, count)?,
                 },
             }
-            if column.len() != self.count + count {
-                let wrong = column.len() - self.count;
+            if column.filled() != self.count + count {
+                let wrong = column.filled() - self.count;
                 return Err(PyValueError::new_err(format!(
                     "{}.{}: {wrong} values for {count} rows",
                     self.table,

@@ -183,6 +183,9 @@ def place(table: ReportTable, report: Report) -> Place:
 
 def filled_down(values: Sequence[str | None]) -> list[str]:
     """A column in which a value stands for the empty cells below it as well."""
+    held = [value for value in values if value]
+    if len(held) == len(values):
+        return held  # most columns
     filled, last = list[str](), ""
     for value in values:
         last = value or last

@@ -205,7 +205,7 @@ class Statistics:
         if plan.head is not None:
             pdbs = zip(table.texts(plan.head), joined, strict=True)
             joined = [name if pdb in {None, ROOT} else f"{pdb}:{name}" for pdb, name in pdbs]
-        return [None if name in SUMS else name for name in joined]
+        return list(joined) if SUMS.isdisjoint(joined) else [None if name in SUMS else name for name in joined]
 
     def _part(self, table: ReportTable, column: int) -> list[str | None]:
         texts = table.texts(column)
