@@ -15,29 +15,51 @@ columns!(SettingColumns {
     source_file,
 });
 
-const SYSCTLS: [&str; 12] = [
+const SYSCTLS: [&str; 27] = [
+    "fs.aio-max-nr",
+    "fs.file-max",
     "kernel.numa_balancing",
+    "kernel.pid_max",
     "kernel.sched_autogroup_enabled",
+    "kernel.sem",
+    "kernel.shmall",
+    "kernel.shmmax",
     "kernel.task_delayacct",
+    "kernel.threads-max",
     "net.core.somaxconn",
     "net.ipv4.tcp_max_syn_backlog",
+    "net.ipv4.tcp_tw_recycle",
+    "vm.dirty_background_bytes",
     "vm.dirty_background_ratio",
+    "vm.dirty_bytes",
     "vm.dirty_ratio",
+    "vm.laptop_mode",
+    "vm.min_free_kbytes",
     "vm.nr_hugepages",
+    "vm.overcommit_kbytes",
     "vm.overcommit_memory",
     "vm.overcommit_ratio",
     "vm.swappiness",
+    "vm.vfs_cache_pressure",
     "vm.zone_reclaim_mode",
+    "vm.nr_overcommit_hugepages",
+];
+/// Of the CPUs, by name and path below /sys/devices/system.
+const CPU: [(&str, &str); 3] = [
+    ("cpu.governor", "cpu/cpu0/cpufreq/scaling_governor"),
+    ("cpu.clocksource", "clocksource/clocksource0/current_clocksource"),
+    ("cpu.numa_nodes", "node/online"),
 ];
 const HUGE_PAGES: [&str; 2] = ["enabled", "defrag"];
 /// Settings of a block device, by their path in its folder of /sys/block.
-const BLOCK: [(&str, &str); 6] = [
+const BLOCK: [(&str, &str); 7] = [
     ("scheduler", "queue/scheduler"),
     ("nr_requests", "queue/nr_requests"),
     ("queue_depth", "device/queue_depth"),
     ("rotational", "queue/rotational"),
     ("read_ahead_kb", "queue/read_ahead_kb"),
     ("write_cache", "queue/write_cache"),
+    ("nomerges", "queue/nomerges"),
 ];
 
 pub struct Settings {
@@ -64,6 +86,9 @@ impl Settings {
         for name in HUGE_PAGES {
             let path = self.sys.join("kernel/mm/transparent_hugepage").join(name);
             self.add(interval, &format!("transparent_hugepage.{name}"), &path);
+        }
+        for (name, path) in CPU {
+            self.add(interval, name, &self.sys.join("devices/system").join(path));
         }
         for device in real_devices(&self.sys.join("block")) {
             let Some(name) = device.file_name().map(|name| name.to_string_lossy().into_owned()) else {

@@ -55,8 +55,10 @@ def test_real_files(path: Path, name: str, value: str) -> None:
 def test_a_block_that_is_not_closed_is_said(tmp_path: Path) -> None:
     reading = read_text(tmp_path, "defaults {\n  rr_min_io 1\n  nonsense\n")
     assert settings(reading) == {"defaults.rr_min_io": "1"}
-    assert "the block defaults is not closed" in reading.notes
-    assert [skipped.line for skipped in reading.skipped] == [3]
+    assert [(skipped.line, skipped.reason) for skipped in reading.skipped] == [
+        (3, "no keyword with its value"),
+        (1, "the block defaults is not closed"),
+    ]
 
 
 def test_sysctl() -> None:
@@ -68,6 +70,55 @@ def test_sysctl() -> None:
         "net.core.somaxconn": "4096",
     }
     assert len(settings(read_sample("sysctl.a.txt"))) == len((SAMPLES / "sysctl.a.txt").read_text().splitlines())
+
+
+def test_mounts_as_they_are_and_as_they_are_to_be() -> None:
+    wished, are = read_sample("mounts.fstab"), read_sample("mounts.proc.txt")
+    assert settings(wished)["/var/lib/postgresql.options"] == "defaults,noatime,nobarrier"
+    assert settings(wished)["/back up.type"] == "nfs"
+    assert "none.type" not in settings(wished)
+    assert {row[0] for row in picked(wished, "setting", "source")} == {"file"}
+    assert settings(are)["/var/lib/postgresql.device"] == "/dev/mapper/vg-data"
+    assert {row[0] for row in picked(are, "setting", "source")} == {"kernel"}
+    assert settings(read_sample("mounts.mount.txt"))["/u01.options"] == "rw,noatime,barrier=0,data=journal"
+
+
+def test_limits_of_users() -> None:
+    assert settings(read_sample("limits.conf")) == {
+        "oracle.soft.nofile": "1024",
+        "oracle.hard.nofile": "65536",
+        "oracle.soft.memlock": "6291456",
+        "oracle.hard.memlock": "6291456",
+        "@dba.soft.core": "unlimited",
+        "postgres.soft.nproc": "4096",
+    }
+    assert picked(read_sample("limits.conf"), "setting", "unit", name="oracle.soft.memlock") == [("kB",)]
+
+
+def test_a_unit_keeps_limits_and_no_secret() -> None:
+    assert settings(read_sample("systemd.service")) == {
+        "systemd.service.Type": "notify",
+        "systemd.service.User": "postgres",
+        "systemd.service.LimitMEMLOCK": "64M",
+        "systemd.service.MemoryMax": "2G",
+        "systemd.service.TimeoutStopSec": "10s",
+        "systemd.service.OOMScoreAdjust": "-900",
+    }
+
+
+def test_a_drop_in_is_of_its_folders_unit(tmp_path: Path) -> None:
+    folder = tmp_path / "mariadb.service.d"
+    folder.mkdir()
+    (folder / "limits.conf").write_text("[Service]\nLimitNOFILE=65536\n", encoding="utf-8")
+    assert settings(read_file(folder / "limits.conf")) == {"mariadb.service.LimitNOFILE": "65536"}
+
+
+def test_rules_of_udev_about_queues() -> None:
+    assert settings(read_sample("udev.rules")) == {
+        "sd[a-z].scheduler": "none",
+        "dm-*.read_ahead_kb": "256",
+        "nvme0n1.read_ahead_kb": "256",
+    }
 
 
 def test_a_setting_twice(tmp_path: Path) -> None:

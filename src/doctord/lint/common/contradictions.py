@@ -227,7 +227,8 @@ def _mistaken(subject: Subject, known: Known, setting: Setting) -> str | None:
 
 def _same(one: Setting, other: Setting) -> bool:
     """Whether two say the same, in whatever units."""
-    if one.value.strip("'\" ").lower() == other.value.strip("'\" ").lower():
+    words = [" ".join(setting.value.strip("'\" ").lower().split()) for setting in (one, other)]
+    if words[0] == words[1]:
         return True
     if one.number is not None and other.number is not None:
         return one.number == other.number

@@ -34,6 +34,7 @@ class Block:
     """A section, or a block in one, with the values read so far."""
 
     kind: str
+    line: int
     values: dict[str, Setting] = field(default_factory=dict)
 
     def put(self, keyword: str, value: str, line: int) -> None:
@@ -62,7 +63,7 @@ def _settings(source: Source) -> Iterator[Setting]:
             yield from _named(open_blocks)
             open_blocks.pop()
         elif begun := OPENS.match(text):
-            open_blocks.append(Block(begun[1]))
+            open_blocks.append(Block(begun[1], line))
         elif (found := VALUE.match(text)) and open_blocks:
             open_blocks[-1].put(found[1], (found[2] if found[2] is not None else found[3]).strip(), line)
         elif text.startswith("$"):
@@ -70,7 +71,7 @@ def _settings(source: Source) -> Iterator[Setting]:
         elif text:
             source.skip(line, "no keyword with its value")
     while open_blocks:
-        source.note(f"the block {open_blocks[-1].kind} is not closed")
+        source.skip(open_blocks[-1].line, f"the block {open_blocks[-1].kind} is not closed")
         yield from _named(open_blocks)
         open_blocks.pop()
 
