@@ -5,6 +5,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from doctord import cli
+from doctord.cli._lint_live import configured
 
 ORACLE = "*.db_name='x'\n*.processes=300\n*.processes=400\n*.sga_target=6G\n"
 
@@ -54,3 +55,17 @@ def test_what_does_not_go_together_is_refused(init_ora: Path, arguments: tuple[s
 def test_nothing_is_changed_without_write(init_ora: Path, tmp_path: Path) -> None:
     run(str(init_ora), "--fix", str(tmp_path / "out"))
     assert init_ora.read_text(encoding="utf-8") == ORACLE
+
+
+def test_the_files_of_a_host_that_say_something(tmp_path: Path) -> None:
+    for name, text in {
+        "etc/sysctl.d/10-db.conf": "vm.swappiness = 1\n",
+        "etc/sysctl.conf": "# nothing here\n",
+        "etc/systemd/system/mariadb.service.d/limits.conf": "[Service]\nLimitNOFILE=1\n",
+        "etc/hosts": "127.0.0.1 localhost\n",
+    }.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    found = [str(path.relative_to(tmp_path)) for path in configured(tmp_path)]
+    assert found == ["etc/sysctl.d/10-db.conf", "etc/systemd/system/mariadb.service.d/limits.conf"]

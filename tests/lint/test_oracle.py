@@ -195,7 +195,7 @@ def test_every_fault_of_the_list_is_named_and_nothing_else(tmp_path: Path, init_
         assert right in init_ora
         init_ora = init_ora.replace(right, wrong)
     found = linted(tmp_path, init_ora, pages=512, tables=3_000_000)
-    assert set(found) - before == (D12_RULES | {"huge_pages_do_not_cover_sga"}) - before
+    assert set(found) - before == (D12_RULES | {"huge_pages_do_not_cover_sga", "page_tables_large"}) - before
     assert set(found) >= D12_RULES
     assert len(found["optimizer_settings_global"]) == 2
     assert len(found["explicit_pools_under_sga_target"][0].settings) == 3

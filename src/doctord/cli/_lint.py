@@ -12,11 +12,9 @@ import typer
 
 from doctord.chart.chart import Chart
 from doctord.cli import _read
+from doctord.cli._lint_live import of_this_host
 from doctord.cli._verdict import recorded
 from doctord.cli.arguments import Refusal
-from doctord.collect import mysql
-from doctord.collect.patient import Patient
-from doctord.collect.schedule import collect_for
 from doctord.lint import baseline, engine, fix
 from doctord.lint.engine import Examined
 from doctord.lint.remark import Severity
@@ -24,7 +22,6 @@ from doctord.lint.statement import Statement, statements
 from doctord.read.source import Told, opened
 from doctord.report import lint_document, lint_junit, lint_sarif, lint_terminal
 
-LOOK_S = 2.0  # two samples: settings come with the first, rates with the second
 PATCH = "doctord.patch"
 KEPT = ".before-doctord"
 
@@ -41,7 +38,7 @@ def chart_of(paths: Sequence[Path], dsns: Sequence[str], measured: Path | None, 
         raise Refusal("either files or servers", "lint the files first, then the server: --dsn without PATH")
     charts = [_read.chart_of(settings, Told())] if (settings := [one for one in paths if not is_sql(one)]) else []
     if not paths:
-        charts.append(_of_this_host(dsns))
+        charts.append(of_this_host(dsns))
     if measured:
         charts.append(recorded(measured, since, until, "1d")[0])
     return Chart.joined(charts)
@@ -156,11 +153,3 @@ def _text(file: Path) -> str | None:
             return held.read()
     except (OSError, UnicodeDecodeError):
         return None
-
-
-def _of_this_host(dsns: Sequence[str]) -> Chart:
-    of_mysql = [dsn for dsn in dsns if dsn.startswith(mysql.SCHEMES)]
-    others = [dsn for dsn in dsns if dsn not in of_mysql]
-    patient = Patient(databases=bool(others) or not dsns, dsns=others)
-    collectors = [*patient.collectors(), *mysql.collectors(of_mysql if dsns else None)]
-    return Chart.from_batches(collect_for(collectors, LOOK_S))

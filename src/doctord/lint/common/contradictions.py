@@ -179,7 +179,9 @@ def _bare(subject: Subject, setting: Setting) -> str:
 
 
 def _is_extension(setting: Setting) -> bool:
-    """Whether its name is one of those that a plugin brings, of which no list is whole."""
+    """Whether its name is one of those that a plugin or a device brings, of which no list is whole."""
+    if setting.component == "multipath":
+        return setting.value == "device"  # a device that is left out, by vendor and product
     if setting.component == "mysql":
         return PLUGIN.match(setting.name) is not None
     return setting.component == "postgresql" and "." in setting.name

@@ -1,1 +1,1 @@
-"""Rules on the settings of the Linux kernel: a file for each part, a function for each rule."""
+"""Rules on a host: kernel, block devices, mounts, units, limits."""

@@ -31,17 +31,20 @@ NAMED_BY: Final = (("vendor", "product"), ("alias",), ("wwid",))
 
 @dataclass
 class Block:
-    """A section, or a block in one, with the values read so far."""
+    """A section, or a block in one, with the values read so far, and those that a later line replaced."""
 
     kind: str
     line: int
     values: dict[str, Setting] = field(default_factory=dict)
+    earlier: list[Setting] = field(default_factory=list)
 
     def put(self, keyword: str, value: str, line: int) -> None:
         """Another value; the last one counts unless the keyword may come several times."""
         before = self.values.get(keyword)
         if before and keyword in REPEATED:
             value = f"{before.value}, {value}"
+        elif before:
+            self.earlier.append(before)
         self.values[keyword] = Setting(keyword, value, before.line if before and keyword in REPEATED else line)
 
 
@@ -91,6 +94,6 @@ def _named(blocks: list[Block]) -> Iterator[Setting]:
     path = ".".join([blocks[0].kind, *names])
     if about and len(names) == len(inner.values):  # it names a device, and that is all: one to leave alone
         yield Setting(path, inner.kind, inner.values[about[-1]].line)
-    for keyword, setting in inner.values.items():
-        if keyword not in about:
-            yield Setting(f"{path}.{keyword}", setting.value, setting.line)
+    for setting in (*inner.earlier, *inner.values.values()):
+        if setting.name not in about:
+            yield Setting(f"{path}.{setting.name}", setting.value, setting.line)

@@ -1,6 +1,6 @@
 """Units of systemd: services of databases, with their limits; drop-ins too.
 
-It yields `setting`, component `systemd`, named `UNIT.Key` after the file's name (`postgresql@.service`; a drop-in's unit
+It yields `setting`, component `systemd`, named `UNIT.Key` after the file: `postgresql@.service.Nice` (a drop-in's unit
 is that of its folder, `mariadb.service.d`). Keys that may come several times (Environment, ExecStartPre) are left out,
 as is everything that may hold a secret.
 """

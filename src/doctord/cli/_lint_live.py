@@ -1,0 +1,66 @@
+"""What `doctord lint` looks at on this host: its servers, the kernel, and the files that configure them at the next boot."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from doctord.chart.chart import Chart
+from doctord.cli import _read
+from doctord.collect import mysql
+from doctord.collect.patient import Patient
+from doctord.collect.schedule import collect_for
+from doctord.read.source import Told
+
+LOOK_S: Final = 2.0  # two samples: settings come with the first, rates with the second
+ROOT: Final = Path("/")
+# Where distributions keep what the rules know, below the root.
+FILES: Final = (
+    "proc/mounts",
+    "etc/fstab",
+    "etc/sysctl.conf",
+    "etc/sysctl.d/*.conf",
+    "etc/security/limits.conf",
+    "etc/security/limits.d/*.conf",
+    "etc/multipath.conf",
+    "etc/udev/rules.d/*.rules",
+    *(
+        f"{folder}/systemd/system/{unit}*.service{rest}"
+        for folder in ("etc", "usr/lib", "run")
+        for unit in ("postgresql", "mariadb", "mysql", "oracle")
+        for rest in ("", ".d/*.conf")
+    ),
+)
+
+
+def of_this_host(dsns: Sequence[str]) -> Chart:
+    """Settings and two samples of this host and its servers (or those named), and what its files configure."""
+    of_mysql = [dsn for dsn in dsns if dsn.startswith(mysql.SCHEMES)]
+    others = [dsn for dsn in dsns if dsn not in of_mysql]
+    patient = Patient(databases=bool(others) or not dsns, dsns=others)
+    collectors = [*patient.collectors(), *mysql.collectors(of_mysql if dsns else None)]
+    live = Chart.from_batches(collect_for(collectors, LOOK_S))
+    return Chart.joined([live, *_read_files(list(configured(ROOT)))])
+
+
+def configured(root: Path) -> Iterator[Path]:
+    """The files below a root that say something: a file of comments alone is left out."""
+    for pattern in FILES:
+        for path in sorted(root.glob(pattern)):
+            if path.is_file() and _says_something(path):
+                yield path
+
+
+def _says_something(path: Path) -> bool:
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        typer.echo(f"doctord: {path} is not read: {error.strerror}", err=True)
+        return False
+    return any(line.strip() and not line.lstrip().startswith(("#", ";")) for line in lines)
+
+
+def _read_files(paths: Sequence[Path]) -> list[Chart]:
+    """The settings of files as a chart; none where there are no files."""
+    return [_read.chart_of(paths, Told())] if paths else []
