@@ -76,7 +76,7 @@ class Chart:
         parts: dict[str, list[pa.Table]] = {}
         for chart in charts:
             for name, table in chart.tables.items():
-                parts.setdefault(name, []).append(table)
+                parts.setdefault(name, []).append(table.cast(arrow_schema(TABLES[name])))
         return cls({name: pa.concat_tables(tables) for name, tables in parts.items()})
 
     def frame(self, table: str) -> pl.DataFrame:

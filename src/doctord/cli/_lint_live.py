@@ -1,9 +1,11 @@
-"""What `doctord lint` looks at on this host: its servers, the kernel, and the files that configure them at the next boot."""
+"""What `doctord lint` looks at on this host: its servers, its kernel, and the files that configure both."""
 
+import socket
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+import polars as pl
 import typer
 
 from doctord.chart.chart import Chart
@@ -62,5 +64,8 @@ def _says_something(path: Path) -> bool:
 
 
 def _read_files(paths: Sequence[Path]) -> list[Chart]:
-    """The settings of files as a chart; none where there are no files."""
-    return [_read.chart_of(paths, Told())] if paths else []
+    """The settings of files as a chart, said to be of this host; none where there are no files."""
+    if not paths:
+        return []
+    frame = _read.chart_of(paths, Told()).frame("setting")
+    return [Chart({"setting": frame.with_columns(pl.lit(socket.gethostname()).alias("host")).to_arrow()})]

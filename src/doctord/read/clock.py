@@ -52,6 +52,11 @@ def untimed(source: Source, count: int) -> list[datetime]:
     return [end - timedelta(seconds=step_s * (count - 1 - number)) for number in range(count)]
 
 
+def last_written(source: Source) -> datetime:
+    """When a file of settings was last written, which is since when it says what it says; 1970 where nobody knows."""
+    return source.modified or datetime(1970, 1, 1, tzinfo=UTC)
+
+
 def _named_day(source: Source) -> date | None:
     found = NAMED_DAY.search(source.name.rpartition("/")[2])
     if not found:

@@ -53,7 +53,7 @@ def test_what_is_no_parameter_is_told(tmp_path: Path) -> None:
 
 def test_of_two_values_the_last_counts(tmp_path: Path) -> None:
     reading = read_lines(tmp_path, *PLAIN, "*.sga_target=7G")
-    assert frame(reading, "setting").filter(name="sga_target")["value"].to_list() == [str(7 << 30)]
+    assert frame(reading, "setting").filter(name="sga_target")["value"].to_list() == [str(6 << 30), str(7 << 30)]
     assert reading.notes[0] == "sga_target is set more than once: the last value counts"
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from doctord._native import Batch
 from doctord.chart.rows import micros, rows
 from doctord.chart.tables import FROM_FILE
-from doctord.read.clock import untimed
+from doctord.read.clock import last_written
 from doctord.read.source import Source
 
 NAME = "limits.conf"
@@ -39,7 +39,7 @@ def read(source: Source) -> Iterator[Batch]:
         elif raw.strip() and not raw.lstrip().startswith("#"):
             source.skip(line, "not a limit")
     if found:
-        common = {"ts": micros(untimed(source, 1)[0]), "host": source.host, "component": "limits"}
+        common = {"ts": micros(last_written(source)), "host": source.host, "component": "limits"}
         common |= {"source": FROM_FILE, "source_file": source.name}
         yield rows("setting", [common | row for row in found])
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from doctord._native import Batch
 from doctord.chart.rows import micros, rows
 from doctord.chart.tables import FROM_FILE
-from doctord.read.clock import untimed
+from doctord.read.clock import last_written
 from doctord.read.source import Source
 
 NAME = "mounts (/proc/mounts, mount, /etc/fstab)"
@@ -59,7 +59,7 @@ def read(source: Source) -> Iterator[Batch]:
         if match[3] in STORED:
             found.append((line, match))
     if found:
-        common = {"ts": micros(untimed(source, 1)[0]), "host": source.host, "component": "mount"}
+        common = {"ts": micros(last_written(source)), "host": source.host, "component": "mount"}
         common |= {"source": "kernel" if of_kernel and _is_of_kernel(found) else FROM_FILE, "source_file": source.name}
         yield rows("setting", [common | row for line, match in found for row in _rows(line, match)])
 

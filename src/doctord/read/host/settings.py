@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from doctord._native import Batch
 from doctord.chart.rows import micros, rows
 from doctord.chart.tables import FROM_FILE
-from doctord.read.clock import untimed
+from doctord.read.clock import last_written
 from doctord.read.source import Source
 
 
@@ -28,6 +28,6 @@ def setting_rows(source: Source, component: str, settings: Iterable[Setting]) ->
             source.note(f"{setting.name} is set more than once: the last value counts")
         last[setting.name] = setting.value
     if held:
-        common = {"ts": micros(untimed(source, 1)[0]), "host": source.host, "component": component}
+        common = {"ts": micros(last_written(source)), "host": source.host, "component": component}
         common |= {"source": FROM_FILE, "source_file": source.name}
         yield rows("setting", [common | {"name": s.name, "value": s.value, "line": s.line} for s in held])

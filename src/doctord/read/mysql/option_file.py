@@ -18,7 +18,7 @@ from doctord.chart.mysql_names import COMPONENT, OWN_SKIP, shown
 from doctord.chart.rows import micros, rows
 from doctord.chart.tables import FROM_FILE
 from doctord.errors import Refusal
-from doctord.read.clock import untimed
+from doctord.read.clock import last_written
 from doctord.read.source import Source, opened
 
 NAME = "option file of MariaDB or MySQL (my.cnf)"
@@ -58,7 +58,7 @@ def read(source: Source) -> Iterator[Batch]:
         source.note("no option of a server in it")
         return
     port = next((one.value for one in reversed(options) if one.name == "port" and one.value.isdecimal()), None)
-    common = {"ts": micros(untimed(source, 1)[0]), "host": source.host, "component": COMPONENT, "source": FROM_FILE}
+    common = {"ts": micros(last_written(source)), "host": source.host, "component": COMPONENT, "source": FROM_FILE}
     common["db"] = f"mysql:{port}" if port else "mysql"
     own = ({"name": one.name, "value": one.value, "source_file": one.file, "line": one.line} for one in options)
     yield rows("setting", [common | row for row in own])

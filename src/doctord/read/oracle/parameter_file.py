@@ -16,7 +16,7 @@ from doctord._native import Batch
 from doctord.chart.rows import micros, rows
 from doctord.chart.tables import FROM_FILE
 from doctord.errors import Refusal
-from doctord.read.clock import untimed
+from doctord.read.clock import last_written
 from doctord.read.source import Source
 
 NAME = "Oracle parameter files (init.ora, spfile as text)"
@@ -161,7 +161,7 @@ def plain_value(text: str) -> tuple[str, str | None]:
 def _rows(source: Source, parameters: list[Parameter]) -> Iterator[dict[str, Any]]:
     name = next((plain_value(held.value)[0] for held in parameters if held.name == "db_name"), None)
     common = {
-        "ts": micros(untimed(source, 1)[0]),
+        "ts": micros(last_written(source)),
         "component": "oracle",
         "db": f"oracle:{name}" if name else "oracle",
         "source": FROM_FILE,

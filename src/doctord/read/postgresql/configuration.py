@@ -15,7 +15,7 @@ from doctord.chart.rows import micros, rows
 from doctord.chart.secrets import shown
 from doctord.chart.tables import FROM_FILE
 from doctord.errors import Refusal
-from doctord.read.clock import untimed
+from doctord.read.clock import last_written
 from doctord.read.postgresql.files import INCLUDES, Configuration, configuration, mains_of, name_of
 from doctord.read.postgresql.line import NAME as A_NAME
 from doctord.read.source import Source, opened
@@ -77,7 +77,7 @@ def _rows(source: Source, found: Configuration) -> Iterator[Batch]:
     source.modified = found.modified
     port = found.last("port")
     common = {
-        "ts": micros(untimed(source, 1)[0]),
+        "ts": micros(last_written(source)),
         "host": source.host,
         "component": "postgresql",
         "db": f"postgresql:{port}" if port else "postgresql",

@@ -13,7 +13,7 @@ from typing import Final
 from doctord._native import Batch
 from doctord.chart.rows import micros, rows
 from doctord.chart.secrets import shown
-from doctord.read.clock import untimed
+from doctord.read.clock import last_written
 from doctord.read.source import Source
 
 NAME = "pg_settings (psql's table, CSV; SHOW ALL)"
@@ -41,7 +41,7 @@ def read(source: Source) -> Iterator[Batch]:
     if not table:
         return
     port = next((row["setting"] for _, row in table if row["name"] == "port"), None)
-    about = {"ts": micros(untimed(source, 1)[0]), "host": source.host}
+    about = {"ts": micros(last_written(source)), "host": source.host}
     about["db"] = f"postgresql:{port}" if port else "postgresql"
     yield rows("setting", [about | {"component": "postgresql"} | _setting(row) for _, row in table])
     pending = [row["name"] for _, row in table if row.get("pending_restart", "").lower() in PENDING]
