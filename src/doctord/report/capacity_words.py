@@ -25,10 +25,16 @@ def when(item: Item, now: datetime) -> str:
     return str(item["verdict"])
 
 
+def is_beyond(item: Item) -> bool:
+    """Whether the newest value alone is beyond the limit."""
+    newest, limit = item["newest"], item["limit"]
+    return bool(newest > limit if item["worse"] == "above" else newest < limit)
+
+
 def while_within(item: Item) -> str:
     """What to say of a violated figure whose newest value alone is good again."""
-    is_good = item["newest"] <= item["limit"] if item["worse"] == "above" else item["newest"] >= item["limit"]
-    return "; most of its last values were beyond it" if item["verdict"] == "violated" and is_good else ""
+    is_odd = item["verdict"] == "violated" and not is_beyond(item)
+    return "; most of its last values were beyond it" if is_odd else ""
 
 
 def between(item: Item) -> str:
@@ -40,17 +46,15 @@ def between(item: Item) -> str:
 
 
 def begin(item: Item, now: datetime) -> str:
-    """By when to begin with the plan."""
-    plan = item["plan"]
+    """By when to begin with the plan; empty where that is not known."""
+    if item["plan"] is None:
+        return "write a plan"
     if item["verdict"] == "violated":
         return "now"
-    if plan is None or plan["lead_s"] is None or not item["begin_by"]:
-        return ""
-    by = str(item["begin_by"])[:10]
-    if not item["is_late"]:
-        return by
+    if not item["begin_by"] or not item["is_late"]:
+        return (item["begin_by"] or "")[:10]
     ago = now - moment(item["begin_by"])
-    return "now: today is the last day" if ago.total_seconds() < DAY_S else f"now: {by} was {ago.days} d ago"
+    return "now: today is the last day" if ago.days < 1 else f"now: {item['begin_by'][:10]} was {ago.days} d ago"
 
 
 def careful(item: Item, now: datetime) -> str:
