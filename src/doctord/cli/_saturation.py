@@ -11,7 +11,7 @@ import numpy as np
 
 from doctord.analyse.capacity import saturation
 from doctord.analyse.capacity.figure import Figure
-from doctord.analyse.capacity.observed import DONE, NEEDS, Observed, observed
+from doctord.analyse.capacity.observed import DONE, NEEDS, Observed, observed, step_of
 from doctord.analyse.capacity.responses import WAITS
 from doctord.analyse.capacity.saturation import LOADS, Database, Saturation
 from doctord.analyse.capacity.scaling import fitted
@@ -95,7 +95,7 @@ def status(held: Sequence[Saturation], scaled: Sequence[Database]) -> int:
 def _of_files(source: Source) -> tuple[Observed, list[Series]]:
     chart, figures = chart_of(source.paths, source.told), {figure.name: figure for figure in own_figures()}
     loads = _loads(figures)
-    return observed(chart, figures), list(series_of(chart, loads, HOUR_S))
+    return observed(chart, figures, step_of(chart)), list(series_of(chart, loads, HOUR_S))
 
 
 def _of_lake(lake: Lake) -> tuple[Observed, list[Series]]:

@@ -66,6 +66,18 @@ def test_before_that_its_headroom_and_its_date_are_told() -> None:
     assert found.when.earliest <= found.when.date <= (found.when.latest or found.when.date)
 
 
+def test_growth_brings_the_date_nearer() -> None:
+    chart = Chart.from_rows(disk=growing_disk().frame("disk")[: 24 * 25].to_dicts())
+    queues, history = list(resources(observed(chart, FIGURES))), loads(chart)
+    ((as_it_is,), (more,)) = (
+        saturations(queues, history, 90 * DAY_S, changes) for changes in ((), [Change("5% more", factor=1.05)])
+    )
+    assert as_it_is.when.date is not None
+    assert more.when.date is not None
+    assert more.when.date < as_it_is.when.date
+    assert more.headroom_pct == as_it_is.headroom_pct
+
+
 def test_growth_is_answered_by_the_queue_not_by_a_straight_line() -> None:
     rows = growing_disk().frame("disk")[: 24 * 10].to_dicts()
     chart = Chart.from_rows(disk=rows)

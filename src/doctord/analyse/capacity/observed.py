@@ -88,16 +88,21 @@ class Observed:
         )
 
 
-def observed(chart: Chart, figures: Mapping[str, Figure]) -> Observed:
-    """Load and response of a chart by step: a minute, or 1 s of what lasted less than an hour.
+def step_of(chart: Chart) -> int:
+    """Seconds of a step: a minute, or one second of what lasted less than an hour."""
+    since, until = chart.since, chart.until
+    is_short = since is not None and until is not None and (until - since).total_seconds() < SHORT_S
+    return SHORT_STEP_S if is_short else STEP_S
+
+
+def observed(chart: Chart, figures: Mapping[str, Figure], step_s: int = STEP_S) -> Observed:
+    """Load and response of a chart by step.
 
     Args:
         chart: What was measured.
         figures: Doctor D's own, by name.
+        step_s: Seconds of a step.
     """
-    ends = chart.since, chart.until
-    is_short = bool(ends[0] and ends[1] and (ends[1] - ends[0]).total_seconds() < SHORT_S)
-    step_s = SHORT_STEP_S if is_short else STEP_S
 
     def steps(figure: Figure, name: str) -> pl.DataFrame:
         frame = stepped(chart.frame(figure.table), figure, step_s)

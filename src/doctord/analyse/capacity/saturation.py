@@ -16,7 +16,7 @@ from doctord.analyse.capacity.responses import LOAD_OF, WAITS
 from doctord.analyse.capacity.scaling import Scaling
 from doctord.analyse.capacity.series import DAY_S, Series, Whose
 from doctord.analyse.capacity.threshold import Threshold
-from doctord.analyse.capacity.whatif import Change
+from doctord.analyse.capacity.whatif import Change, changed
 
 LOADS: Final = {"cpu": "cpu_used_pct", "disk": "disk_requests_per_s", "wait": WAITS.name}
 BUSY_DAYS: Final = 7
@@ -259,16 +259,22 @@ def _saturation(resource: Resource, days: Series, path: Forecast, changes: Seque
         for change in changes
         if change.factor != 1 and change.concerns(days)
     ]
-    reached = When("violated", why="the busy hour is there") if load >= knee.value else _reached(days, path, knee)
+    reached = _reached(days, path, knee, changes)
+    if load >= knee.value:
+        reached = When("violated", why="the busy hour is there")
     return Saturation(resource, load, knee, queue.response(load), reached, told)
 
 
-def _reached(days: Series, path: Forecast, knee: Estimate) -> When:
-    """When the busy hour reaches the knee: by its own interval, and by that of the knee."""
-    told = when(days, path, knee.value, "above")
+def _reached(days: Series, path: Forecast, knee: Estimate, changes: Sequence[Change]) -> When:
+    """When the busy hour reaches the knee, with what-ifs: by its own interval, and by that of the knee."""
+    moved = changed(path, days, changes)
+    is_changed = moved is not path
+    told = when(days, moved, knee.value, "above", is_changed=is_changed)
     if told.verdict not in {"date", "not within the horizon"}:
         return told
-    soonest = when(days, path, knee.low, "above")
-    latest = when(days, path, knee.high, "above").latest if knee.high is not None and told.date else None
+    soonest = when(days, moved, knee.low, "above", is_changed=is_changed)
+    latest = None
+    if told.date and knee.high is not None:
+        latest = when(days, moved, knee.high, "above", is_changed=is_changed).latest
     earliest = days.end if soonest.verdict == "violated" else soonest.earliest
     return replace(told, earliest=earliest, latest=latest)
