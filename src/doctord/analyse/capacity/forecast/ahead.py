@@ -108,7 +108,7 @@ def _told(series: Sequence[Series], seen: Sequence[Prepared], horizon: int, leve
     ahead = with_means(forecasts(seen, models, horizon, step_s))
     chosen, sizes = best(past, ahead), past.errors()
     errors = unseen_errors(past, ahead)
-    wide = half_widths(errors, np.array([_wobble(one.values, step_s) for one in seen]), level)
+    wide = half_widths(errors, np.array([_wobble(one.values, step_s, horizon) for one in seen]), level)
     found = []
     for place, (one, ready, name) in enumerate(zip(series, seen, chosen, strict=True)):
         start, mean, half = one.at(len(one.values)), ahead[name][place], wide[place]
@@ -144,10 +144,17 @@ def _notes(seen: Prepared, model: str) -> tuple[str, ...]:
     return seen.notes
 
 
-def _wobble(values: Numbers, step_s: int) -> float:
-    """How much a series usually moves from step to step, or from day to day at shorter steps; never nothing."""
+def _wobble(values: Numbers, step_s: int, horizon: int) -> float:
+    """How much a series moves from step to step, or from day to day at shorter steps; never nothing.
+
+    The mean of the usual and the recent moves, for calm and restless times come and go; the geometric one, for a single
+    great move must not say it all.
+    """
     lag = min(max(1, DAY_S // step_s), len(values) // 2)
-    return float(np.abs(values[lag:] - values[:-lag]).mean()) + 1e-6 * float(np.abs(values).mean()) + 1e-12
+    recent = values[-max(2 * horizon, 4 * lag) :]
+    usual, now = (float(np.abs(some[lag:] - some[:-lag]).mean()) for some in (values, recent))
+    least = 1e-6 * float(np.abs(values).mean()) + 1e-12
+    return float(np.sqrt((usual + least) * (now + least)))
 
 
 def _dated(forecast: Forecast, series: Series, seen: Prepared) -> Forecast:

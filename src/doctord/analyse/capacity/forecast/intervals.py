@@ -35,7 +35,7 @@ def half_widths(errors: Numbers, wobble: Numbers, level: float) -> Numbers:
     usual = max(LEAST, np.nanmedian(by_origin / wobble[:, None])) if np.isfinite(by_origin).any() else np.nan
     scale = _scale(by_origin, wobble * usual)
     without = np.stack([_scale(np.delete(by_origin, origin, 1), wobble * usual) for origin in range(size.shape[1])], 1)
-    scores = (flat / without[:, :, None])[known]
+    scores = np.where(known, flat / without[:, :, None], np.nan)
     return scale[:, None] * growth * _quantile(scores, int(np.isfinite(by_origin).sum()), level)
 
 
@@ -60,13 +60,20 @@ def _growth(sizes: Numbers) -> Numbers:
 
 
 def _quantile(scores: Numbers, origins: int, level: float) -> float:
-    """The score that this share of the scores does not pass, a little more for few of them."""
-    if not len(scores):
+    """The score that this share of the scores does not pass, a little more for few of them.
+
+    Series share what happens to all of them, so a part of the history is one trial however many series there are: the
+    quantile is as much larger as its error is, which the parts' own quantiles tell.
+    """
+    known = scores[np.isfinite(scores)]
+    if not len(known):
         return np.nan
-    empirical = float(np.quantile(scores, min(1.0, level * (1 + 1 / max(1, origins)))))
-    if origins >= FEW:
-        return empirical
-    return max(empirical, student(level, max(2, origins - 1)) * float(np.sqrt(np.mean(scores**2))))
+    empirical = float(np.quantile(known, min(1.0, level * (1 + 1 / max(1, origins)))))
+    if origins < FEW:
+        return max(empirical, student(level, max(2, origins - 1)) * float(np.sqrt(np.mean(known**2))))
+    parts = [part[np.isfinite(part)] for part in np.moveaxis(scores, 1, 0)]
+    logs = np.log([max(LEAST, float(np.quantile(part, level))) for part in parts if len(part)])
+    return empirical * float(np.exp(logs.std(ddof=1) / np.sqrt(len(logs)))) if len(logs) > 1 else empirical
 
 
 def student(level: float, freedom: int) -> float:
