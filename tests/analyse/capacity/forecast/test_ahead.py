@@ -116,7 +116,7 @@ def test_growth_by_steps_goes_on() -> None:
     values = 100 + 20.0 * (np.arange(240) // 30) + noise(240, 0.5)
     (said,) = forecast([series_of(values)], 60)
     assert len(said.change_points) == 7
-    assert "it grows by steps" in said.notes[-1]
+    assert "it moves by steps" in said.notes[-1]
     assert "growth by steps" in said.model
     assert said.low[-1] <= 280 <= said.high[-1]
     assert 265 < said.mean[-1] < 295

@@ -16,7 +16,7 @@ def test_size_and_time_between_the_steps_are_found() -> None:
     assert stairs is not None
     assert stairs.places == tuple(range(30, 240, 30))
     assert abs(stairs.sizes.mean() - 20) < 1
-    assert stairs.note(DAY_S).startswith("it grows by steps: 7 of +")
+    assert stairs.note(DAY_S).startswith("it moves by steps: 7 of +")
     assert "30 days apart" in stairs.note(DAY_S)
 
 

@@ -13,6 +13,7 @@ from doctord.analyse.capacity.series import Numbers, Series
 
 Verdict = Literal["violated", "date", "not within the horizon", "cannot be told"]
 FEWEST = 4  # parts of a history through which a line is laid
+PARTS = (12, 7)  # of a history, at most
 DEVIATIONS = 3.0  # of the slope's error: what grows less than that may as well stand still
 
 
@@ -76,12 +77,16 @@ def when(
 
 
 def grows(values: Numbers) -> bool:
-    """Whether a history, or its last half, rises by more than its noise: a line through the means of its parts."""
-    return any(_rises(part) for part in (values, values[len(values) // 2 :]) if len(part) >= FEWEST)
+    """Whether a history, or its last half, rises by more than its noise: a line through the means of its parts.
+
+    Parts of two lengths must agree: what comes and goes may rise in parts of about its own period.
+    """
+    halves = [part for part in (values, values[len(values) // 2 :]) if len(part) >= FEWEST]
+    return any(all(_rises(half, most) for most in PARTS) for half in halves)
 
 
-def _rises(values: Numbers) -> bool:
-    parts = np.array([part.mean() for part in np.array_split(values, min(12, max(FEWEST, len(values) // 7)))])
+def _rises(values: Numbers, most: int) -> bool:
+    parts = np.array([part.mean() for part in np.array_split(values, min(most, max(FEWEST, len(values) // 7)))])
     at = np.arange(len(parts)) - (len(parts) - 1) / 2
     slope = float(at @ parts / (at @ at))
     left = parts - parts.mean() - slope * at

@@ -117,10 +117,11 @@ def by_steps(histories: Sequence[Prepared], horizon: int, step_s: int) -> Number
     """Growth by steps of the usual size, each after the usual time; only where there are stairs."""
     ahead = np.full((len(histories), horizon), np.nan)
     for row, history in zip(ahead, histories, strict=True):
-        if history.stairs:
+        if stairs := history.stairs:
             shape, season = _shape(history.values, horizon, seasons(step_s, len(history.values)))
-            level = float(np.median((history.values - shape)[max(history.stairs.places[-1], len(shape) - LEVEL) :]))
-            row[:] = level + history.stairs.ahead(horizon) + season
+            newest = (history.values - shape)[max(stairs.places[-1] - len(shape), -LEVEL) :]
+            level = float(np.median(newest + stairs.slope * np.arange(len(newest))[::-1]))
+            row[:] = level + stairs.ahead(horizon) + season
     return ahead
 
 
@@ -150,9 +151,10 @@ THOROUGH: Mapping[str, Model] = {**QUICK, "exponential smoothing": each(ets), "M
 
 
 def _told(model: Any, history: Numbers, horizon: int) -> Numbers | None:  # noqa: ANN401 - statsforecast has no types
-    """What a model of statsforecast says; null if it cannot be fitted."""
+    """What a model of statsforecast says; null if it cannot be fitted. Its search depends on the unit: all get one."""
+    size = float(np.abs(history).mean()) or 1.0
     try:
-        ahead = np.asarray(model.forecast(y=history, h=horizon)["mean"], dtype=np.float64)
+        ahead = size * np.asarray(model.forecast(y=history / size, h=horizon)["mean"], dtype=np.float64)
     except (ValueError, ZeroDivisionError, FloatingPointError, np.linalg.LinAlgError):
         return None
     return ahead if np.isfinite(ahead).all() else None

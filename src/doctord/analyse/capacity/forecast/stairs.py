@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from doctord.analyse.capacity.forecast.robust import deviation, noise_floor
 from doctord.analyse.capacity.forecast.shifts import change_points
@@ -13,8 +14,11 @@ SHORTEST = 4  # values on one level
 PENALTY = 25.0  # of one more level, in variances of the noise
 DEVIATIONS = 3.0  # of its error, by which a step is clear
 IRREGULAR = 0.6  # of their mean: sizes or times that vary by more are no stairs
-BETTER = 0.7  # of the squares that a line leaves, stairs leave less
+BETTER = 0.7  # of the squares that a curve leaves, stairs leave less
 LEVEL = 7  # values that tell the level on which it ends
+
+
+Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,33 +66,48 @@ class Stairs:
         """What it is, for people."""
         size, days = self.sizes.mean(), self.gaps * step_s / 86_400
         sizes = f"{size:+.3g} (deviation {self.sizes.std(ddof=1):.2g})"
-        return f"it grows by steps: {len(self.sizes)} of {sizes}, {days.mean():.3g} days apart ({days.std(ddof=1):.2g})"
+        return f"it moves by steps: {len(self.sizes)} of {sizes}, {days.mean():.3g} days apart ({days.std(ddof=1):.2g})"
 
 
 def stairs_of(values: Numbers) -> Stairs | None:
-    """The stairs in a history without gaps and seasons; null where there are none, or a line does nearly as well.
+    """The stairs in a history without gaps and seasons; null where there are none, or a curve does nearly as well.
 
     Levels come from PELT (R. Killick, P. Fearnhead, I. A. Eckley, 2012), as `ruptures` does it. A line would be cut
-    into levels too: growth within the levels is therefore taken off the steps between them.
+    into levels too: growth within the levels is therefore taken off the steps, and those that are none are left out.
     """
     noise = max(deviation(np.diff(values)) / np.sqrt(2), noise_floor(values))
-    places = change_points(values / noise, SHORTEST, PENALTY)
-    if not FEWEST <= len(places) <= len(values) / (2 * SHORTEST):
-        return None
-    parts = np.split(np.arange(len(values)), places)
-    lengths, centres = np.array([len(part) for part in parts]), np.array([part.mean() for part in parts])
-    levels = np.array([values[part].mean() for part in parts])
+    places = np.array(change_points(values / noise, SHORTEST, PENALTY), dtype=np.int64)
+    while FEWEST <= len(places) <= len(values) / SHORTEST:
+        sizes, slope, left, lengths = _fitted(values, places)
+        clear = np.abs(sizes) > DEVIATIONS * noise * np.sqrt(1 / lengths[1:] + 1 / lengths[:-1])
+        if clear.all():
+            are_stairs = _alike(places, sizes) and left < BETTER * _left_by_curve(values)
+            return Stairs(tuple(places.tolist()), sizes, slope, len(values)) if are_stairs else None
+        places = places[clear]
+    return None
+
+
+def _fitted(values: Numbers, places: Places) -> tuple[Numbers, float, float, Places]:
+    """Levels between places and one slope for all: steps between the levels, slope, squares left, lengths of levels."""
+    lengths = np.diff(np.concatenate([[0], places, [len(values)]]))
+    first = np.concatenate([[0], places])
+    levels, centres = np.add.reduceat(values, first) / lengths, first + (lengths - 1) / 2
     at = np.arange(len(values)) - np.repeat(centres, lengths)
     within = values - np.repeat(levels, lengths)
     slope = float(at @ within / (at @ at))
-    sizes = np.diff(levels) - slope * np.diff(centres)
-    errors = noise * np.sqrt(1 / lengths[1:] + 1 / lengths[:-1])
-    is_regular = all(spread.std(ddof=1) <= IRREGULAR * abs(spread.mean()) for spread in (sizes, np.diff(places)))
-    is_clear = bool((np.abs(sizes) > DEVIATIONS * errors).all()) and abs(np.sign(sizes).sum()) == len(sizes)
-    left, line = (
-        within - slope * at,
-        values - np.polyval(np.polyfit(np.arange(len(values)), values, 1), np.arange(len(values))),
-    )
-    if not (is_regular and is_clear and left @ left < BETTER * (line @ line)):
-        return None
-    return Stairs(tuple(places), sizes, slope, len(values))
+    left = within - slope * at
+    return np.diff(levels) - slope * np.diff(centres), slope, float(left @ left), lengths
+
+
+def _left_by_curve(values: Numbers) -> float:
+    """The squares that a cubic curve leaves."""
+    at = np.linspace(-1, 1, len(values))
+    left = values - np.polynomial.polynomial.polyval(at, np.polynomial.polynomial.polyfit(at, values, 3))
+    return float(left @ left)
+
+
+def _alike(places: Places, sizes: Numbers) -> bool:
+    """Whether steps go one way, and are alike in size and in the time between them."""
+    spreads = (sizes, np.diff(places))
+    one_way = abs(np.sign(sizes).sum()) == len(sizes)
+    return bool(one_way and all(each.std(ddof=1) <= IRREGULAR * abs(each.mean()) for each in spreads))
