@@ -48,12 +48,15 @@ def list_formats(*, json: bool) -> None:
 def read(paths: Sequence[Path], told: Told, lake: Path | None, *, json: bool) -> int:
     """Read files, keep their rows where a lake is named, and print what each held; the exit status."""
     held, waiting, kept = list[dict[str, object]](), list[FileRead](), dict[str, int]()
+    waiting_rows = 0
     for file in each_read(paths, told):
         held.append(files_read.document_of(file))
-        waiting = [*waiting, file] if lake else []
-        if sum(table.num_rows for one in waiting for table in one.tables.values()) > WAITING_ROWS:
+        if lake:
+            waiting.append(file)
+            waiting_rows += sum(table.num_rows for table in file.tables.values())
+        if waiting_rows > WAITING_ROWS:
             _keep(lake, waiting, kept)
-            waiting = []
+            waiting, waiting_rows = [], 0
     _keep(lake, waiting, kept)
     document = {"files": held, "lake": str(lake) if lake else None, "kept": kept}
     typer.echo(json_text.dumps(document, indent=2) if json else files_read.render(document))
