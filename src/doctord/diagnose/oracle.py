@@ -6,6 +6,7 @@ from doctord.analyse.figures import Figure
 from doctord.analyse.latency.map import LatencyMap
 from doctord.analyse.waits import Wait
 from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
+from doctord.diagnose.evidence import Sign
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.words import in_rate, in_share, in_time, shortened
 
@@ -33,6 +34,12 @@ def idle_pct(case: Case) -> float | None:
     """Idle time of the host; with an I/O outstanding it is idle all the same."""
     idle = case.mean("cpu", "idle_pct")
     return None if idle is None else idle + (case.mean("cpu", "wait_io_pct") or 0.0)
+
+
+def holders_ran(case: Case) -> Sign:
+    """Whether those who held latches and mutexes had a CPU to run on; else waits for them are waits for a CPU."""
+    return Sign("cpu", "cpu is null", idle_pct(case), 10.0, "{:.0f} % of the CPU time idle",
+                "the holders were running", "holders that wait for a CPU may be all there is to it")  # fmt: skip
 
 
 def events_like(case: Case, *beginnings: str) -> list[str]:

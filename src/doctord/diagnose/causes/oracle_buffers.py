@@ -6,7 +6,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Finding
-from doctord.diagnose.oracle import behind, counted, idle_pct, leaders, share, waited
+from doctord.diagnose.oracle import behind, counted, holders_ran, leaders, share, waited
 from doctord.diagnose.words import in_rate, in_share
 
 BUSY = "buffer busy waits"
@@ -62,13 +62,7 @@ def hot_buffers(case: Case) -> Iterator[Finding]:
     part = share(case, CHAINS)
     if not case.worth_saying(part):
         return
-    for_, against = weigh(
-        [
-            Sign("cpu", "cpu is null", idle_pct(case), 10.0, "{:.0f} % of the CPU time idle",
-                 "the holders were running",
-                 "holders that wait for a CPU may be all there is to it"),
-        ]
-    )  # fmt: skip
+    for_, against = weigh([holders_ran(case)])
     yield case.finding(
         f"Sessions wait for the latches of hot buffers: {in_share(part)} of database time",
         impact=part,

@@ -6,7 +6,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Evidence, Finding
-from doctord.diagnose.oracle import counted, idle_pct, leaders, per, share, time_model, waited
+from doctord.diagnose.oracle import counted, holders_ran, leaders, per, share, time_model, waited
 from doctord.diagnose.words import in_rate, in_share
 
 PARSING = "parse time elapsed"
@@ -131,13 +131,11 @@ def library_cache_contention(case: Case) -> Iterator[Finding]:
     part = share(case, *events)
     if not case.worth_saying(part):
         return
-    idle = idle_pct(case)
     for_, against = weigh(
         [
             Sign("statistic", "name = 'v$librarycache.invalidations'", case.total("v$librarycache.invalidations"),
                  INVALIDATIONS_PER_S, "{:.2g} invalidations per s", "something changes objects in use"),
-            Sign("cpu", "cpu is null", idle, 10.0, "{:.0f} % of the CPU time idle",
-                 "the holders were running", "holders that wait for a CPU may be all there is to it"),
+            holders_ran(case),
         ]
     )  # fmt: skip
     yield case.finding(
@@ -172,13 +170,7 @@ def cursor_contention(case: Case) -> Iterator[Finding]:
     if not case.worth_saying(part):
         return
     versions = [figure for figure in case.figures("v$sqlstats.version_count") if figure.mean >= MANY_VERSIONS]
-    for_, against = weigh(
-        [
-            Sign("cpu", "cpu is null", idle_pct(case), 10.0, "{:.0f} % of the CPU time idle",
-                 "the holders were running",
-                 "holders that wait for a CPU may be all there is to it"),
-        ]
-    )  # fmt: skip
+    for_, against = weigh([holders_ran(case)])
     yield case.finding(
         f"Sessions wait for each other on cursors: {in_share(part)} of database time",
         impact=part,
