@@ -5,7 +5,7 @@ and its columns by their names, of which different versions have different ones.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Protocol
@@ -18,6 +18,7 @@ ROOT = "CDB$ROOT"
 # Rows that add up the others.
 SUMS = {"Total", "TOTAL", "Total:", "TOTAL:", "Sum"}
 UNIT = re.compile(r"\((?:in )?(us|ms|cs|s|secs?|seconds|centi-?seconds|mins?|minutes|hrs?)\)", re.IGNORECASE)
+BRACKETS = re.compile(r"\s*\(([A-Za-z]+)\)$")
 UNITS = {"seconds": "s", "sec": "s", "secs": "s", "centiseconds": "cs", "centi-seconds": "cs", "minutes": "min"}
 # A row's name as the statistic's full name, its unit, and the factor that makes the value so; null: it is not kept.
 Meant = tuple[str, str, float]
@@ -236,6 +237,24 @@ def add_figure(
     }
     needed = ("value", "entity") if isinstance(entities, list) else ("value",)
     return report.filled.add_known("statistic", len(values), row, *needed) > 0
+
+
+def with_unit(view: str, plain: tuple[str, float], units: Mapping[str, tuple[str, float]]) -> NameOf:
+    """Names of a view with their unit in brackets behind them.
+
+    Args:
+        view: What stands before the dot in names.
+        plain: Unit and factor of names without one of these units.
+        units: Unit and factor for what stands in the brackets.
+    """
+
+    def name_of(name: str) -> Meant:
+        found = BRACKETS.search(name)
+        if found is None or found[1] not in units:
+            return f"{view}.{name}", *plain
+        return f"{view}.{name[: found.start()]}", *units[found[1]]
+
+    return name_of
 
 
 def picked(values: Values, keep: list[int]) -> Values:

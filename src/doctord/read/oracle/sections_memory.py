@@ -1,19 +1,22 @@
 """Memory: what it is used for, and what the advisors expect of more or less of it."""
 
-from doctord._native import ReportTable
-from doctord.read.oracle.report import Report, Values, filled_down, place
+from doctord._native import ReportFigure, ReportTable
+from doctord.read.oracle.report import Report, filled_down, place
 from doctord.read.oracle.section import (
     MIB,
     Figure,
+    Meant,
     Named,
     NameOf,
     Redundant,
     Section,
     Special,
     Statistics,
+    add_named,
     gauge,
     mean_s,
     total,
+    with_unit,
 )
 
 LATER = ("E", "E1", "E2", "E:", "B/E", "End")
@@ -36,41 +39,31 @@ def bytes_of(name: str, *columns: str) -> Figure:
 
 
 def sizes(view: str) -> NameOf:
-    """Names of pools, with the unit of their sizes in brackets or beside the figure."""
+    """Names of memory, with the unit in brackets or beside the figure; percentages as such."""
+    size_of = with_unit(view, ("bytes", 1.0), {"KB": ("bytes", 1024.0), "MB": ("bytes", MIB), "M": ("bytes", MIB)})
 
-    def name_of(name: str) -> tuple[str, str, float]:
-        plain = name.removesuffix("(MB)").removesuffix("(M)").strip()
-        if "%" in plain:
-            return f"{view}.{plain}", "pct", 1.0
-        return f"{view}.{plain}", "bytes", MIB if name.endswith(("(MB)", "(M)")) else 1.0
+    def name_of(name: str) -> Meant | None:
+        if "%" in name:
+            return f"{view}.{name}", "pct", 1.0
+        if name == "db_block_buffers":
+            return f"{view}.{name}", "blocks", 1.0
+        return size_of(name)
 
     return name_of
+
+
+SGA = sizes("v$sga")
 
 
 def cache_sizes(table: ReportTable, report: Report) -> bool:
     """Names and sizes by turns: `Buffer Cache: 728M 728M Std Block Size: 8K`."""
     placed = place(table, report)
-    found = False
-    for name, value in ((0, 2), (0, 1), (3, 4)):
-        if value >= len(table.names) and value > 2:
-            continue
-        values = table.numbers(value, kilo=1024.0)
-        keep = [
-            at
-            for at, (text, number) in enumerate(zip(table.texts(name), values, strict=True))
-            if text and number is not None
-        ]
-        row: dict[str, Values] = dict(placed.row)
-        row |= {
-            "component": "oracle",
-            "name": [f"v$sga.{(table.texts(name)[at] or '').rstrip(': ')}" for at in keep],
-            "value": [values[at] for at in keep],
-            "unit": "bytes",
-            "kind": "gauge",
-        }
-        report.filled.add("statistic", len(keep), row)
-        found |= bool(keep)
-    return found
+    columns = [(name, value) for name, value in ((0, 2), (0, 1), (3, 4)) if value < len(table.names)]
+    found = [
+        add_named(report, placed, ReportFigure(value, kilo=1024.0), placed.table.texts(name), SGA)
+        for name, value in columns
+    ]
+    return any(found)
 
 
 SECTIONS: tuple[Section, ...] = (
@@ -96,7 +89,7 @@ SECTIONS: tuple[Section, ...] = (
             )
         ),
     ),
-    Named(r"comparisons of cache sizes", sizes("v$sga"), ("",), (gauge("", "(M)", by=MIB),)),
+    Named(r"comparisons of cache sizes", SGA, ("",), (gauge("", "(M)", by=MIB),)),
     Statistics(
         r"PGA Aggr(egate)? (Summary|Target Stat)",
         "v$pgastat",

@@ -1,7 +1,5 @@
 """Clusters: what instances send each other, how long it takes, and what that does to statements and blocks."""
 
-import re
-
 from doctord._native import ReportFigure, ReportTable
 from doctord.read.oracle.report import Report, place
 from doctord.read.oracle.section import (
@@ -19,35 +17,20 @@ from doctord.read.oracle.section import (
     rate,
     spent,
     total,
+    with_unit,
 )
 
-TIME = re.compile(r"\s*\((us|ms)\)$")
-KIB = re.compile(r"\s*\((KB|MB)\)$")
 REMOTE = (("Inst No", "Src Inst#", "Instance# Src"), "Block Class")
 
 
 def per_second(view: str) -> NameOf:
     """Names of what is counted per second; kilobytes as bytes."""
-
-    def name_of(name: str) -> tuple[str, str, float]:
-        found = KIB.search(name)
-        if found is None:
-            return f"{view}.{name}", "per_s", 1.0
-        return f"{view}.{KIB.sub('', name)}", "bytes_per_s", 1024.0 if found[1] == "KB" else MIB
-
-    return name_of
+    return with_unit(view, ("per_s", 1.0), {"KB": ("bytes_per_s", 1024.0), "MB": ("bytes_per_s", MIB)})
 
 
 def times_and_shares(view: str) -> NameOf:
     """Names with the unit behind them: times are made milliseconds, the rest are shares."""
-
-    def name_of(name: str) -> tuple[str, str, float]:
-        found = TIME.search(name)
-        if found is None:
-            return f"{view}.{name}", "pct", 1.0
-        return f"{view}.{TIME.sub('', name)}", "ms", 1.0 if found[1] == "ms" else 0.001
-
-    return name_of
+    return with_unit(view, ("pct", 1.0), {"us": ("ms", 0.001), "ms": ("ms", 1.0)})
 
 
 def listed(view: str, title: str) -> Special:

@@ -1,12 +1,10 @@
 """What only reports in plain text have, or have in another shape: `name: value` pairs, and sections of Statspack."""
 
-import re
 from collections.abc import Iterator
 
 from doctord._native import ReportFigure, ReportTable
 from doctord.read.oracle.report import Report, place
 from doctord.read.oracle.section import (
-    MIB,
     Named,
     NameOf,
     Redundant,
@@ -18,13 +16,12 @@ from doctord.read.oracle.section import (
     rate,
     total,
 )
+from doctord.read.oracle.sections_memory import SGA, sizes
 from doctord.read.oracle.sections_rac import times_and_shares
 from doctord.read.oracle.sections_statistics import sysstat_reading
 
-SIZE = re.compile(r"\s*\((KB|MB|M)\)$")
-SIZES = {"KB": 1024.0, "MB": MIB, "M": MIB}
 # What V$SGA calls otherwise in HTML.
-SGA = {"Shared Pool": "Shared Pool Size"}
+POOLS = {"Shared Pool": "Shared Pool Size"}
 CPU = {
     "% of total CPU for Instance": "%Total CPU",
     "% of busy CPU for Instance": "%Busy CPU",
@@ -32,20 +29,6 @@ CPU = {
     "% of Busy CPU used for Instance": "%Busy CPU",
     "%DB time waiting for CPU (Resource Mgr)": "%DB time waiting for CPU (Resource Manager)",
 }
-
-
-def sizes(view: str) -> NameOf:
-    """Names of memory, with the unit in brackets or beside the figure; percentages as such."""
-
-    def name_of(name: str) -> tuple[str, str, float]:
-        plain = SIZE.sub("", name)
-        if "%" in name:
-            return f"{view}.{plain}", "pct", 1.0
-        found = SIZE.search(name)
-        unit = "blocks" if name == "db_block_buffers" else "bytes"
-        return f"{view}.{SGA.get(plain, plain)}", unit, SIZES[found[1]] if found else 1.0
-
-    return name_of
 
 
 def instance_cpu(name: str) -> tuple[str, str, float] | None:
@@ -83,7 +66,7 @@ def _pairs(table: ReportTable) -> Iterator[tuple[str, str]]:
 
 
 SECTIONS: tuple[Section, ...] = (
-    pairs(r"Cache Sizes", sizes("v$sga"), kilo=1024.0),
+    pairs(r"Cache Sizes", lambda name: SGA(POOLS.get(name, name)), kilo=1024.0),
     pairs(r"Memory Statistics$", sizes("memory")),
     pairs(r"Instance CPU$", instance_cpu),
     pairs(r"Load Profile$", load_profile_ratio),
