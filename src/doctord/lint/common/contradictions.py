@@ -8,8 +8,9 @@ from doctord.diagnose.words import in_bytes
 from doctord.lint.catalogue import Known, nearest
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
-from doctord.lint.setting import Setting, factor_of
+from doctord.lint.setting import Setting
 from doctord.lint.subject import Subject
+from doctord.quantities import factor_of
 
 # Of these the catalogue is whole: a name that it has not is none.
 WHOLE: Final = ("postgresql", "mysql", "multipath")

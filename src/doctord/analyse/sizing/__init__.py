@@ -1,0 +1,1 @@
+"""What settings should be: one file per question, each answered with its arithmetic."""

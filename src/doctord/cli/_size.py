@@ -1,0 +1,80 @@
+"""What `doctord size` does: the figures of a question, from options or from what was measured, and its answer."""
+
+import json as json_text
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from doctord.analyse.sizing import found
+from doctord.analyse.sizing.found import Measured
+from doctord.analyse.sizing.question import Curve, Input, Question
+from doctord.analyse.sizing.working import Assumed, Quantity
+from doctord.cli import _lint, _verdict
+from doctord.cli._amounts import parse_amount
+from doctord.cli.arguments import Refusal, one_source
+from doctord.read.source import Told
+from doctord.report import sizing
+
+
+def answer(
+    question: Question,
+    paths: Sequence[Path],
+    *,
+    lake: Path | None,
+    live: bool,
+    since: str | None,
+    until: str | None,
+    json: bool,
+    **given: str | None,
+) -> int:
+    """Print the answer to a question; the exit status.
+
+    Raises:
+        Refusal: a figure is missing or wrong, or nothing can be read.
+    """
+    one_source(paths, lake)
+    if live and (paths or lake):
+        raise Refusal("either this host now, or files or a lake", "leave out --live")
+    told = {one.option: parse_amount(text, one) for one in question.inputs if (text := given[_name(one)]) is not None}
+    seen = _seen(paths, lake, since, until, live=live)
+    figures = {one: told.get(one.option) or _found(one, seen) for one in question.inputs}
+    _ask_for_missing(question, [one for one, figure in figures.items() if figure is None and one.needed], seen)
+    worked = question.work(**{_name(one): figure for one, figure in figures.items()})
+    document = sizing.document(question, worked)
+    typer.echo(json_text.dumps(document, indent=2, ensure_ascii=False) if json else sizing.render(question, worked))
+    return 1 if worked.fits is False else 0
+
+
+def _seen(
+    paths: Sequence[Path], lake: Path | None, since: str | None, until: str | None, *, live: bool
+) -> Measured | None:
+    """What files, a lake or this host tell; null where the user names none of them."""
+    if live:
+        return Measured(_lint.chart_of([], [], None, "-1h", "now"))
+    if not paths and lake is None:
+        return None
+    chart, _, trace = _verdict.examined(paths, Told(), lake, since, until, "0s")
+    return Measured(chart, trace)
+
+
+def _found(asked: Input, seen: Measured | None) -> Quantity | Curve | None:
+    """An input as it was measured, else as it is assumed; null where it is neither."""
+    figure = found.find(asked, seen) if seen else None
+    if figure is None and asked.assumed is not None:
+        return Assumed(asked.name, asked.assumed, asked.unit, asked.because)
+    return figure
+
+
+def _ask_for_missing(question: Question, missing: Sequence[Input], seen: Measured | None) -> None:
+    if not missing:
+        return
+    names = " and ".join(one.name for one in missing)
+    wanted = "; ".join(f"--{one.option}: {one.help}" for one in missing)
+    where = [text for one in missing if (text := found.where(one))]
+    holds = f" Files or a lake may hold it: {'; '.join(where)}." if where and seen is None else ""
+    raise Refusal(f"size {question.name} lacks: {names}", wanted + holds)
+
+
+def _name(asked: Input) -> str:
+    return asked.option.replace("-", "_")

@@ -1,0 +1,51 @@
+import pytest
+
+from doctord.analyse.sizing.tlb import tlb
+from sizes import GIB, MIB, given, step
+
+
+@pytest.mark.parametrize(
+    ("memory", "page", "entries", "tsb"),
+    [
+        (16 * GIB, 8192, 2_097_152, 32 * MIB),
+        (16 * GIB, 4096, 4_194_304, 64 * MIB),
+        (12 * GIB, 4 * MIB, 3072, 48 * 1024),
+        (700 * MIB, 4 * MIB, 175, 2800),
+        (2100 * MIB, 4 * MIB, 525, 8400),
+    ],
+)
+def test_the_casebook_s_arithmetic_to_the_digit(memory: float, page: float, entries: float, tsb: float) -> None:
+    sizing = tlb(memory=given(memory, "bytes"), page=given(page, "bytes"))
+    assert step(sizing, "entries").value == entries
+    assert step(sizing, "TSB for all of them").value == tsb
+    assert step(sizing, "entries of the default TSB").value == 512
+
+
+@pytest.mark.parametrize(("entries", "code"), [(512, 0), (513, 1), (3072, 3), (65_536, 7)])
+def test_the_code_of_solaris(entries: int, code: int) -> None:
+    sizing = tlb(memory=given(entries * 8192.0, "bytes"), page=given(8192, "bytes"))
+    assert [one.value for one in sizing.settings] == [str(code)]
+
+
+def test_no_tsb_is_large_enough() -> None:
+    sizing = tlb(memory=given(16 * GIB, "bytes"), page=given(8192, "bytes"))
+    assert sizing.settings == ()
+    assert "larger pages" in sizing.cautions[0]
+
+
+def test_reach_and_faults() -> None:
+    sizing = tlb(
+        memory=given(12 * GIB, "bytes"),
+        page=given(4 * MIB, "bytes"),
+        private=given(700 * MIB, "bytes"),
+        tlb_entries=given(512),
+        minor_faults=given(2_377_024_933),
+        major_faults=given(16_504_390),
+        translating=given(0.22, "share"),
+    )
+    assert step(sizing, "entries together").value == 3072 + 175
+    assert step(sizing, "the TLB reaches").value == 2 * GIB
+    assert round(step(sizing, "major over minor faults").value * 100, 2) == 0.69
+    assert sizing.fits is False
+    assert "above the 0.5 %" in " ".join(sizing.cautions)
+    assert "revisit the page sizes" in " ".join(sizing.cautions)
