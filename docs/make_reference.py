@@ -3,6 +3,7 @@
 `python docs/make_reference.py` writes them; a test fails when a page does not say what the code says.
 """
 
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,10 @@ from typer.core import TyperGroup
 from typer.main import get_group
 
 from doctord import cli
+from doctord.analyse.sizing import found
+from doctord.analyse.sizing.amounts import amount
+from doctord.analyse.sizing.question import Input
+from doctord.analyse.sizing.questions import QUESTIONS
 from doctord.chart.tables import TABLES
 from doctord.collect.postgres.waits import wait_events
 from doctord.diagnose import engine
@@ -59,6 +64,24 @@ def rules() -> Iterator[str]:
                 for word, version in (("Since", rule.since), ("Until", rule.until))
                 if version
             )
+
+
+def questions() -> Iterator[str]:
+    """Every question of size: what it needs, what is assumed, what finds it."""
+    yield "# Questions of size\n\nWhat `doctord size` answers: [how to size things](../how-to/size-things.md).\n"
+    for question in QUESTIONS.values():
+        yield f"\n## {question.name}\n{question.asks}\n\n{inspect.getdoc(question.work)}\n\n"
+        yield "| option | figure | unit | what it is | else |\n|---|---|---|---|---|\n"
+        for one in question.inputs:
+            yield f"| `--{one.option}` | {one.name} | {one.unit.replace(' ', ':')} | {one.help} | {_else(one)} |\n"
+
+
+def _else(asked: Input) -> str:
+    """What becomes of an input that no option gives."""
+    looked = found.where(asked)
+    taken = f"{amount(asked.assumed, asked.unit)}: {asked.because}" if asked.assumed is not None else ""
+    lacking = "left out" if not asked.needed else "asked for"
+    return "; ".join(text for text in (f"found in: {looked}" if looked else "", taken or lacking) if text)
 
 
 def waits() -> Iterator[str]:
@@ -134,6 +157,7 @@ PAGES = {
     "tables.md": tables,
     "causes.md": causes,
     "rules.md": rules,
+    "questions.md": questions,
     "commands.md": commands,
     "files.md": files,
     "oracle-names.md": oracle_names,

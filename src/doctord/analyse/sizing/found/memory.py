@@ -79,21 +79,21 @@ def _read_time(seen: Measured) -> Found:
 
 @finds("time in translation")
 def _translating(seen: Measured) -> Found:
-    """Trapstat -T."""
+    """Reports of trapstat -T."""
     share = translation.share(seen.chart)
     return None if share is None else (share, "measured: trapstat")
 
 
 @finds("minor faults")
 def _minor_faults(seen: Measured) -> Found:
-    """Vmstat -s, kstat."""
+    """Counters of vmstat -s or kstat."""
     counted = translation.faults(seen.chart)
     return (counted[0].minor, f"measured: {counted[0].minor_name}") if counted else None
 
 
 @finds("major faults")
 def _major_faults(seen: Measured) -> Found:
-    """Vmstat -s, kstat."""
+    """Counters of vmstat -s or kstat."""
     counted = translation.faults(seen.chart)
     return (counted[0].major, f"measured: {counted[0].major_name}") if counted else None
 
