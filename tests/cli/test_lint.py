@@ -52,6 +52,16 @@ def test_what_does_not_go_together_is_refused(init_ora: Path, arguments: tuple[s
     assert words in outcome.stderr
 
 
+def test_a_value_of_ten_megabytes_is_shown_in_short(tmp_path: Path) -> None:
+    file = tmp_path / "multipath.conf"
+    file.write_text("defaults {\n rr_min_io " + "x" * (10 << 20) + "\n failback manual\n}\n", encoding="utf-8")
+    outcome = run(str(file))
+    assert outcome.exit_code == 1
+    assert len(outcome.stdout) < 5000
+    assert "returns_by_hand" in outcome.stdout
+    assert f"{file}:2: longer than 1 MiB" in outcome.stderr
+
+
 def test_nothing_is_changed_without_write(init_ora: Path, tmp_path: Path) -> None:
     run(str(init_ora), "--fix", str(tmp_path / "out"))
     assert init_ora.read_text(encoding="utf-8") == ORACLE

@@ -104,22 +104,19 @@ class Source:
         return self.told.every_s
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Number and text of each line, without its end; what is no UTF-8 is replaced."""
-        number, read_bytes = 0, 0
-        while True:
-            try:
-                line = self.stream.readline(LONGEST_LINE)
-            except UNPACK_ERRORS as error:
-                self.skip(number + 1, f"the rest cannot be unpacked: {error}")
-                break
-            if not line:
-                break
-            number += 1
-            read_bytes += len(line)
+        """Number and text of each line, without its end; what is no UTF-8 is replaced, what is too long is cut."""
+        number, read_bytes, is_rest = 0, 0, False
+        while piece := self._line(number + 1):
+            read_bytes += len(piece)
             if read_bytes > BOMB_BYTES and self._is_bomb(read_bytes):
-                self.skip(number, f"the rest is left: it unpacks to more than {BOMB_RATIO} times its size")
+                self.skip(number + 1, f"the rest is left: it unpacks to more than {BOMB_RATIO} times its size")
                 break
-            yield number, line.decode(errors="replace").rstrip("\r\n")
+            begins, is_rest = not is_rest, not piece.endswith(b"\n") and len(piece) == LONGEST_LINE
+            if begins:
+                number += 1
+                yield number, piece.decode(errors="replace").rstrip("\r\n")
+                if is_rest:
+                    self.skip(number, f"longer than {LONGEST_LINE >> 20} MiB: the rest of the line is left")
         self.sum_up()
 
     def chunks(self) -> Iterator[bytes]:
@@ -187,6 +184,14 @@ class Source:
             if count > MOST_TOLD:
                 self.skipped.append(Skipped(self.name, 0, f"{count - MOST_TOLD} more lines: {reason}"))
         self._counted.clear()
+
+    def _line(self, number: int) -> bytes:
+        """The next line, or a piece of one that is too long; empty at the end, or where the rest cannot be unpacked."""
+        try:
+            return self.stream.readline(LONGEST_LINE)
+        except UNPACK_ERRORS as error:
+            self.skip(number, f"the rest cannot be unpacked: {error}")
+            return b""
 
     def _piece(self) -> bytes:
         try:

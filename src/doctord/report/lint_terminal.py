@@ -5,11 +5,14 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
+from doctord.diagnose.words import shortened
 from doctord.lint.engine import Examined
 from doctord.lint.remark import Change, Remark, Severity
 from doctord.report import wording
 from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.wording import clean
+
+LONGEST = 300  # characters of a title, a cost, a value: a file may hold a megabyte
 
 
 def render(examined: Examined, width: int | None = None, *, colour: bool | None = None) -> str:
@@ -39,17 +42,23 @@ def _verdict(examined: Examined) -> str:
 
 
 def _remark(number: int, remark: Remark, width: int) -> Iterator[Text]:
-    yield from hanging(f"{number:<3}", Text(clean(f"{remark.severity.word}: {remark.title}"), style="bold"), width)
+    yield from hanging(
+        f"{number:<3}", Text(shortened(clean(f"{remark.severity.word}: {remark.title}"), LONGEST), style="bold"), width
+    )
     yield from hanging("   ", clean(f"{remark.rule}, {remark.subject}"), width)
     share = "" if remark.impact is None else f"{wording.percent(remark.impact)} of the time: "
-    yield from hanging("   Cost    ", clean(f"{share}{remark.cost}"), width)
+    yield from hanging("   Cost    ", shortened(clean(f"{share}{remark.cost}"), LONGEST), width)
     for item in remark.evidence:
         yield from hanging("   +       ", clean(f"{item.figure} ({item.threshold}): {item.why}"), width)
     for unseen in remark.unseen:
         yield from hanging("   ?       ", clean(f"{unseen.what}: {unseen.why}. {unseen.grant}"), width)
     for setting in remark.settings:
         if setting.where:
-            told = setting.name if setting.name == setting.value else f"{setting.name} = {setting.value}"
+            told = (
+                setting.name
+                if setting.name == setting.value
+                else f"{setting.name} = {shortened(setting.value, LONGEST)}"
+            )
             yield from hanging("   At      ", clean(f"{setting.where}: {told}"), width)
     for change in remark.changes:
         yield from hanging("   Change  ", clean(_change(change)), width)
