@@ -11,7 +11,7 @@ import numpy as np
 
 from doctord.analyse.capacity import saturation
 from doctord.analyse.capacity.figure import Figure
-from doctord.analyse.capacity.observed import DONE, NEEDS, Observed, observed, step_of
+from doctord.analyse.capacity.observed import DONE, NEEDS, SHORT_STEP_S, STEP_S, Observed, observed, step_of
 from doctord.analyse.capacity.responses import WAITS
 from doctord.analyse.capacity.saturation import LOADS, Database, Saturation
 from doctord.analyse.capacity.scaling import fitted
@@ -107,9 +107,11 @@ def _of_lake(lake: Lake) -> tuple[Observed, list[Series]]:
     last = until_of(lake, watched)
     if last is None:
         raise Refusal(f"{lake.path}: nothing was measured", "record with `doctord record`, or name files")
-    parts = [observed(lake.chart(since, since + DAY, NEEDS), figures) for since in _days(last)]
+    hours = history(lake, loads, last - LOOKED_BACK, last)
+    step_s = SHORT_STEP_S if max((len(series.values) for series in hours), default=0) <= 1 else STEP_S
+    parts = [observed(lake.chart(since, since + DAY, NEEDS), figures, step_s) for since in _days(last)]
     parts.append(observed(lake.chart(last - HOUR, last, {"cpu": "cpu IS NOT NULL"}), figures))  # tells how many
-    return Observed.joined(parts), history(lake, loads, last - LOOKED_BACK, last)
+    return Observed.joined(parts), hours
 
 
 def _loads(figures: Mapping[str, Figure]) -> list[Figure]:

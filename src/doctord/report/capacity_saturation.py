@@ -141,7 +141,7 @@ def _more(found: Sequence[object], width: int) -> Iterator[Text]:
 
 def _verdict(told: Sequence[Mapping[str, Any]], document: Mapping[str, Any]) -> str:
     if told and told[0]["headroom_pct"] is not None:
-        first = told[0]
+        first = told[0]  # those of which it is not known stand last
         room = first["headroom_pct"]
         if room <= 0:
             is_sure = first["knee"]["high"] is not None and first["load"] > first["knee"]["high"]

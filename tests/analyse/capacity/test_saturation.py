@@ -66,6 +66,23 @@ def test_before_that_its_headroom_and_its_date_are_told() -> None:
     assert found.when.earliest <= found.when.date <= (found.when.latest or found.when.date)
 
 
+def test_a_knee_that_is_hardly_known_has_neither_headroom_nor_date() -> None:
+    random = np.random.default_rng(12)
+    rates = 50 * BY_DAY[:240] * random.normal(1, 0.02, 240)
+    noise = np.exp(random.normal(0, 0.25, 240))
+    chart = Chart.from_rows(
+        disk=[disk(rate, 5 * noise[number] / (1 - rate / 300), number) for number, rate in enumerate(rates)]
+    )
+    (found,) = saturations(list(resources(observed(chart, FIGURES))), loads(chart), 30 * DAY_S)
+    assert found.knee is not None
+    assert found.knee.high is None or found.knee.high > 3 * found.knee.low
+    assert (found.headroom_pct, found.when.verdict, found.when.why) == (
+        None,
+        "cannot be told",
+        saturation.KNEE_NOT_TOLD,
+    )
+
+
 def test_growth_brings_the_date_nearer() -> None:
     chart = Chart.from_rows(disk=growing_disk().frame("disk")[: 24 * 25].to_dicts())
     queues, history = list(resources(observed(chart, FIGURES))), loads(chart)

@@ -15,6 +15,7 @@ from doctord.chart.chart import Chart
 
 STEP_S: Final = 60
 SHORT_STEP_S: Final = 1
+COUNTERS_S: Final = 10  # those of a database are read less often than a host's
 SHORT_S: Final = 3600  # a load test, say, of which every report counts
 REQUEST_MS: Final = Figure(
     "disk_request_ms",
@@ -119,7 +120,8 @@ def observed(chart: Chart, figures: Mapping[str, Figure], step_s: int = STEP_S) 
     used = steps(figures["cpu_used_pct"], "used_pct")
     queues, pressures = steps(figures["run_queue_tasks"], "run_queue"), steps(PRESSURE, "pressure_pct")
     cpus = _beside(_beside(used, queues, how="left"), pressures, how="left").drop("db", "entity")
-    return Observed(pl.concat(requests), cpus, _databases(chart, step_s, figures), cpus_of(chart))
+    databases = _databases(chart, max(step_s, COUNTERS_S), figures)
+    return Observed(pl.concat(requests), cpus, databases, cpus_of(chart))
 
 
 def cpus_of(chart: Chart) -> dict[str | None, int]:

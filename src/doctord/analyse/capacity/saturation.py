@@ -21,6 +21,8 @@ from doctord.analyse.capacity.whatif import Change, changed
 LOADS: Final = {"cpu": "cpu_used_pct", "disk": "disk_requests_per_s", "wait": WAITS.name}
 BUSY_DAYS: Final = 7
 FAST_S: Final = 0.001  # Casebook of latency maps (L. Canali, 2013): 1 ms and less is a cache, no turning disk does it
+VAGUE: Final = 3.0  # times the lower end of an interval: what ends above that is no answer
+KNEE_NOT_TOLD: Final = "the points tell that load no better than this"
 CPUS_NOT_TOLD: Final = "how many CPUs there are is not in these data (sar -P ALL, or lscpu's)"
 QUEUE_NOT_TOLD: Final = "neither run queue nor pressure was measured"
 
@@ -85,8 +87,8 @@ class Saturation:
 
     @property
     def headroom_pct(self) -> float | None:
-        """By how much the busy hour may grow until it reaches the knee, %; below nothing beyond it."""
-        return 100 * (self.knee.value / self.load - 1) if self.knee and self.load else None
+        """By how much the busy hour may grow until it reaches the knee, %; below nothing beyond it; null: not known."""
+        return 100 * (self.knee.value / self.load - 1) if self.knee and self.load and not _is_vague(self.knee) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,6 +220,10 @@ def _in_units(series: Series, resource: Resource) -> Series:
     return replace(series, values=busy, low=busy, high=busy)
 
 
+def _is_vague(knee: Estimate) -> bool:
+    return knee.high is None or knee.high > VAGUE * knee.low
+
+
 def _key(whose: Whose) -> tuple[str | None, ...]:
     return whose.host, whose.db, whose.entity or ""
 
@@ -259,9 +265,12 @@ def _saturation(resource: Resource, days: Series, path: Forecast, changes: Seque
         for change in changes
         if change.factor != 1 and change.concerns(days)
     ]
-    reached = _reached(days, path, knee, changes)
-    if load >= knee.value:
+    if _is_vague(knee):
+        reached = When("cannot be told", why=KNEE_NOT_TOLD)
+    elif load >= knee.value:
         reached = When("violated", why="the busy hour is there")
+    else:
+        reached = _reached(days, path, knee, changes)
     return Saturation(resource, load, knee, queue.response(load), reached, told)
 
 
