@@ -36,7 +36,7 @@ def test_a_closing_month_is_seen_and_goes_on() -> None:
     assert month is not None
     assert (set(month.shape), month.is_working) == ({-2, -1}, False)
     assert np.abs(month.over(130, 90) - closing(220)[130:]).max() < 5
-    assert month.note.startswith("at the turn of the month it departs: second last day +")
+    assert "level: second last day +39 %, last day +39 %" in month.note(100.0)
 
 
 def test_working_days_are_told_from_days() -> None:

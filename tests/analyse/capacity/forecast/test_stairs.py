@@ -16,8 +16,8 @@ def test_size_and_time_between_the_steps_are_found() -> None:
     assert stairs is not None
     assert stairs.places == tuple(range(30, 240, 30))
     assert abs(stairs.sizes.mean() - 20) < 1
-    assert stairs.note(DAY_S).startswith("it moves by steps: 7 of +")
-    assert "30 days apart" in stairs.note(DAY_S)
+    assert stairs.note(200.0, DAY_S).startswith("it moves by steps: 7 of +9.96 % of its usual level")
+    assert stairs.note(200.0, DAY_S).endswith("30 days apart, give or take 0")
 
 
 def test_the_next_steps_come_when_they_are_due() -> None:
@@ -41,6 +41,13 @@ def test_steps_that_vary_may_come_sooner_and_be_larger_or_the_opposite() -> None
     assert (late <= usual).all()
     assert (usual <= soon).all()
     assert soon[-1] - late[-1] > 20
+
+
+def test_of_a_long_history_the_newest_part_is_looked_at() -> None:
+    stairs = stairs_of(np.concatenate([np.full(5000, 100.0), np.repeat(100 + 20.0 * np.arange(8), 250)]))
+    assert stairs is not None
+    assert stairs.places == tuple(range(5250, 7000, 250))
+    assert stairs.ahead(251)[[0, 249, 250]].round(6).tolist() == [20.0, 20.0, 40.0]
 
 
 @pytest.mark.parametrize(

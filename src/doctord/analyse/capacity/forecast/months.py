@@ -48,12 +48,13 @@ class Month:
             added[those] = shape[of_day[those]]
         return added
 
-    @property
-    def note(self) -> str:
-        """What it is, for people."""
+    def note(self, level: float) -> str:
+        """What it is, for people, in parts of the usual level."""
         kind = "working day" if self.is_working else "day"
-        said = (f"{_named(place)} {kind} {shape.mean():+.3g}" for place, shape in sorted(self.shape.items()))
-        return f"at the turn of the month it departs: {', '.join(said)}"
+        said = (
+            f"{_named(place)} {kind} {100 * shape.mean() / level:+.0f} %" for place, shape in sorted(self.shape.items())
+        )
+        return f"at the turn of the month it departs from its usual level: {', '.join(said)}"
 
 
 def month_of(values: Numbers, measured: npt.NDArray[np.bool_], start: datetime, step_s: int) -> Month | None:

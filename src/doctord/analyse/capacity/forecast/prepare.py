@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doctord.analyse.capacity.forecast.months import Month, month_of
-from doctord.analyse.capacity.forecast.robust import NORMAL_MAD, noise_floor
+from doctord.analyse.capacity.forecast.robust import NORMAL_MAD, noise_floor, usual_level
 from doctord.analyse.capacity.forecast.shifts import level_shifts, one_way
 from doctord.analyse.capacity.forecast.stairs import Stairs, stairs_of
 from doctord.analyse.capacity.series import DAY_S, Numbers
@@ -92,7 +92,8 @@ def prepared(history: Numbers, step_s: int, start: datetime | None = None) -> Pr
         first=first,
         shifts=tuple(shift + first for shift in found.shifts),
         outliers=tuple(outlier + first for outlier in found.outliers),
-        notes=(*notes, *gap_notes, *([month.note] if month else []), *found.notes),
+        notes=(*notes, *gap_notes, *([month.note(usual_level(used))] if month else []), *found.notes),
+        stairs=replace(found.stairs, length=len(values) - first) if found.stairs else None,
         month=month,
     )
 
@@ -131,7 +132,7 @@ def _cleaned(used: Numbers, cycles: tuple[int, ...], step_s: int) -> Prepared:
     calm[outliers] = np.nan
     filled = gaps_filled(calm, cycles)
     if stairs := stairs_of(filled - profile):
-        notes.append(stairs.note(step_s))
+        notes.append(stairs.note(usual_level(filled), step_s))
         return Prepared(filled, 0, stairs.places, tuple(outliers.tolist()), tuple(notes), stairs=stairs)
     shifts = level_shifts(filled - profile, cycles[0] if len(cycles) > 1 else 1)
     even = filled.copy()

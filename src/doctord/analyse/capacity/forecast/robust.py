@@ -16,3 +16,8 @@ def deviation(values: Numbers) -> float:
 def noise_floor(values: Numbers) -> float:
     """As much as two values may differ by rounding alone: what noise is at least."""
     return 1e-6 * float(np.nanmedian(np.abs(values))) + 1e-12
+
+
+def usual_level(values: Numbers) -> float:
+    """How large values usually are; never nothing."""
+    return float(np.nanmedian(np.abs(values))) or float(np.nanmean(np.abs(values))) or 1.0

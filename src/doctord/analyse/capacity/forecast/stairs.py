@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from doctord.analyse.capacity.forecast.robust import deviation, noise_floor
 from doctord.analyse.capacity.forecast.shifts import change_points
-from doctord.analyse.capacity.series import Numbers
+from doctord.analyse.capacity.series import DAY_S, Numbers
 
 FEWEST = 3  # steps up, or down, that make stairs
 SHORTEST = 4  # values on one level
@@ -16,7 +16,7 @@ DEVIATIONS = 3.0  # of its error, by which a step is clear
 IRREGULAR = 0.6  # of their mean: sizes or times that vary by more are no stairs
 BETTER = 0.7  # of the squares that a curve leaves, stairs leave less
 LEVEL = 7  # values that tell the level on which it ends
-
+MOST_VALUES = 2000  # the newest ones, in which steps are looked for: that time grows with their square
 
 Places = npt.NDArray[np.int64]
 
@@ -62,11 +62,12 @@ class Stairs:
         climbed = np.searchsorted(np.sort(np.rint(moments)), values, side="right")
         return np.asarray(heights[climbed] + self.slope * (np.arange(horizon) + 1.0))
 
-    def note(self, step_s: int) -> str:
-        """What it is, for people."""
-        size, days = self.sizes.mean(), self.gaps * step_s / 86_400
-        sizes = f"{size:+.3g} (deviation {self.sizes.std(ddof=1):.2g})"
-        return f"it moves by steps: {len(self.sizes)} of {sizes}, {days.mean():.3g} days apart ({days.std(ddof=1):.2g})"
+    def note(self, level: float, step_s: int) -> str:
+        """What it is, for people, in parts of the usual level."""
+        pct, days = 100 * self.sizes / level, self.gaps * step_s / DAY_S
+        size = f"{pct.mean():+.3g} % of its usual level, give or take {pct.std(ddof=1):.2g}"
+        between = f"{days.mean():.3g} days apart, give or take {days.std(ddof=1):.2g}"
+        return f"it moves by steps: {len(pct)} of {size}, {between}"
 
 
 def stairs_of(values: Numbers) -> Stairs | None:
@@ -75,6 +76,8 @@ def stairs_of(values: Numbers) -> Stairs | None:
     Levels come from PELT (R. Killick, P. Fearnhead, I. A. Eckley, 2012), as `ruptures` does it. A line would be cut
     into levels too: growth within the levels is therefore taken off the steps, and those that are none are left out.
     """
+    before = max(0, len(values) - MOST_VALUES)
+    values = values[before:]
     noise = max(deviation(np.diff(values)) / np.sqrt(2), noise_floor(values))
     places = np.array(change_points(values / noise, SHORTEST, PENALTY), dtype=np.int64)
     while FEWEST <= len(places) <= len(values) / SHORTEST:
@@ -82,7 +85,8 @@ def stairs_of(values: Numbers) -> Stairs | None:
         clear = np.abs(sizes) > DEVIATIONS * noise * np.sqrt(1 / lengths[1:] + 1 / lengths[:-1])
         if clear.all():
             are_stairs = _alike(places, sizes) and left < BETTER * _left_by_curve(values)
-            return Stairs(tuple(places.tolist()), sizes, slope, len(values)) if are_stairs else None
+            found = Stairs(tuple((places + before).tolist()), sizes, slope, before + len(values))
+            return found if are_stairs else None
         places = places[clear]
     return None
 
