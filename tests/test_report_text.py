@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doctord._native import ReportTable, text_tables
+from doctord._native import LongNames, ReportTable, text_tables
 
 PAGES = """\
 Wait Events for DB: PROD  Instance: prod  Snaps: 1 -2
@@ -144,7 +144,7 @@ def test_no_text_is_too_odd(content: bytes) -> None:
 def test_a_name_that_its_column_cuts_off_is_made_whole() -> None:
     cut = PAGES.replace("log file sync               ", "log file switch (private str")
     known = ["log file switch (private strand flush incomplete)", "log file switch completion"]
-    (table,) = text_tables(cut.encode(), known)
+    (table,) = text_tables(cut.encode(), LongNames(known))
     assert table.texts(0) == [known[0], "log buffer space"]
 
 
@@ -152,7 +152,7 @@ def test_names_that_are_cut_off_alike_come_in_their_order() -> None:
     row = "log file switch (private str          1          0         600     50\n"
     known = ["log file switch (private strand flush incomplete)", "log file switch (private string)"]
     begin, _, _ = PAGES.partition("log file sync")
-    (table,) = text_tables((begin + 3 * row).encode(), known)
+    (table,) = text_tables((begin + 3 * row).encode(), LongNames(known))
     assert table.texts(0) == [*known, "log file switch (private str"]
 
 

@@ -41,6 +41,8 @@ mod _native {
     #[pymodule_export]
     use crate::report_html::html_tables;
     #[pymodule_export]
+    use crate::report_lines::Names;
+    #[pymodule_export]
     use crate::report_reading::ReportFigure;
     #[pymodule_export]
     use crate::report_tables::ReportTable;

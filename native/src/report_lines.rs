@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use memchr::memchr_iter;
+use pyo3::prelude::*;
 
 /// A ruler of one piece that begins further right than this is the line below a table.
 const END_INDENT: usize = 5;
@@ -49,14 +50,14 @@ pub fn ruler(line: &str) -> Option<Vec<(usize, usize)>> {
     (spans.len() > 1 || spans.first().is_some_and(|&(first, _)| first < END_INDENT)).then_some(spans)
 }
 
-/// A piece of a line by columns, without the blanks around it.
-fn cut(line: &str, is_ascii: bool, begin: usize, end: usize) -> &str {
+/// A piece of a line by columns.
+fn piece(line: &str, is_ascii: bool, begin: usize, end: usize) -> &str {
     let end = end.max(begin);
     if is_ascii {
-        return line[begin.min(line.len())..end.min(line.len())].trim_ascii();
+        return &line[begin.min(line.len())..end.min(line.len())];
     }
     let byte = |column: usize| line.char_indices().nth(column).map_or(line.len(), |(byte, _)| byte);
-    line[byte(begin)..byte(end)].trim()
+    &line[byte(begin)..byte(end)]
 }
 
 /// Whether a cell holds a figure, or says that there is none.
@@ -156,8 +157,9 @@ impl Level {
         let mut from = 0;
         let cells = self.spans.iter().zip(nexts.chain([usize::MAX]));
         cells.map(move |(&(first, last), next)| {
-            let cell = cut(line, is_ascii, if from == 0 { first } else { from }, next);
+            let cell = piece(line, is_ascii, if from == 0 { first } else { from }, next);
             from = next;
+            let cell = if is_ascii { cell.trim_ascii() } else { cell.trim() };
             (cell, last - first)
         })
     }
@@ -200,10 +202,10 @@ fn begin(line: &[u8], end_before: usize, begin: usize) -> usize {
 
 /// How cells are aligned, where a heading is so narrow that it shows.
 fn align(heading: &str, begin: usize, end: usize) -> Align {
-    let letters: Vec<char> = heading.chars().take(end).skip(begin).collect();
+    let letters = piece(heading, heading.is_ascii(), begin, end);
     let blanks = |count: usize| 3 * count >= end - begin;
-    let before = letters.iter().take_while(|letter| **letter == ' ').count();
-    let behind = end - begin - letters.len() + letters.iter().rev().take_while(|letter| **letter == ' ').count();
+    let before = letters.len() - letters.trim_start_matches(' ').len();
+    let behind = end - begin - letters.trim_end_matches(' ').chars().count();
     match (before, behind) {
         (0, behind) if blanks(behind) => Align::Left,
         (before, 0) if blanks(before) => Align::Right,
@@ -220,12 +222,10 @@ fn names(spans: &[(usize, usize)], headings: &[Cow<'_, str>]) -> Vec<String> {
             let overlap = |&(first, last): &(usize, usize)| last.min(end) as i64 - first.max(begin) as i64;
             let best = (0..spans.len()).rev().max_by_key(|&column| overlap(&spans[column]));
             let is_group = word.contains('-') && word.trim_matches('-').contains(char::is_whitespace);
+            let inner = word.trim_matches(|letter| is_group && (letter == '-' || letter == ' '));
             for (column, name) in names.iter_mut().enumerate() {
                 if Some(column) == best || (is_group && overlap(&spans[column]) > 0) {
-                    append(
-                        name,
-                        word.trim_matches(|letter| is_group && (letter == '-' || letter == ' ')),
-                    );
+                    append(name, inner);
                 }
             }
         }
@@ -291,15 +291,20 @@ pub fn pairs(line: &str) -> Vec<&str> {
 }
 
 /// Names that are longer than a column may be.
+#[pyclass(frozen, name = "LongNames", module = "doctord._native")]
 #[derive(Default)]
 pub struct Names(Vec<String>);
 
+#[pymethods]
 impl Names {
-    pub fn new(mut known: Vec<String>) -> Self {
+    #[new]
+    fn new(mut known: Vec<String>) -> Self {
         known.sort();
         Self(known)
     }
+}
 
+impl Names {
     /// The known name of which a cell as wide as its column is the beginning; else the cell. Of several such names rows
     /// in a row have the first, the second, and so on, for they are in that order.
     pub fn whole<'a>(&'a self, cell: &'a str, width: usize, last: &mut Cut) -> &'a str {

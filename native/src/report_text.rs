@@ -21,11 +21,13 @@ const MOST_HEADINGS: usize = 5;
 
 /// The tables of a report in plain text. Of a name that its column cuts off the whole is taken from `known`.
 #[pyfunction]
-#[pyo3(signature = (content, known=Vec::new()))]
-pub fn text_tables(py: Python<'_>, content: &[u8], known: Vec<String>) -> Vec<ReportTable> {
+#[pyo3(signature = (content, known=None))]
+pub fn text_tables(py: Python<'_>, content: &[u8], known: Option<&Names>) -> Vec<ReportTable> {
+    let none = Names::default();
+    let known = known.unwrap_or(&none);
     py.detach(|| {
         let text = std::str::from_utf8(content).map_or_else(|_| String::from_utf8_lossy(content), Cow::Borrowed);
-        finish(scan(&text, &Names::new(known)))
+        finish(scan(&text, known))
     })
 }
 

@@ -297,7 +297,12 @@ class ReportTable:
     def only(self, rows: Sequence[int]) -> ReportTable:
         """The same columns with these rows."""
 
-def text_tables(content: bytes, known: Sequence[str] = ()) -> list[ReportTable]:
+class LongNames:
+    """Names that are longer than columns of text reports may be."""
+
+    def __init__(self, known: Sequence[str]) -> None: ...
+
+def text_tables(content: bytes, known: LongNames | None = None) -> list[ReportTable]:
     """The tables of a report of Oracle's in plain text (AWR, Statspack, ASH), in the order of their ends.
 
     Columns are as the lines of dashes have them, rows of two lines are one row, and what stands below a statement's row

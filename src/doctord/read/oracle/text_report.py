@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from doctord._native import Batch, text_tables
+from doctord._native import Batch, LongNames, text_tables
 from doctord.read.oracle import long_names
 from doctord.read.oracle.sections import read_parts
 from doctord.read.oracle.wait_classes import CLASS_OF
@@ -17,14 +17,16 @@ BEGINS = (
 DATABASE = re.compile(
     rb"DB/Inst: *(?P<db>[\w$#]+)/(?P<instance>[\w$#]+)|for DB: *(?P<old>[\w$#]+) +Instance: *(?P<own>[\w$#]+)"
 )
-KNOWN = (
-    *CLASS_OF,
-    *long_names.EVENTS,
-    *long_names.LATCHES,
-    *long_names.STATISTICS,
-    *long_names.FUNCTIONS,
-    *long_names.COMPONENTS,
-    *long_names.WAIT_CLASSES,
+KNOWN = LongNames(
+    [
+        *CLASS_OF,
+        *long_names.EVENTS,
+        *long_names.LATCHES,
+        *long_names.STATISTICS,
+        *long_names.FUNCTIONS,
+        *long_names.COMPONENTS,
+        *long_names.WAIT_CLASSES,
+    ]
 )
 
 
