@@ -24,6 +24,7 @@ from doctord.lint.subject import Subject
 
 NEAR: Final = 0.9
 OLD_S: Final = 300.0
+LONG_PAUSE_S: Final = 5.0  # no program that is at work thinks for so long; a timeout below ends honest ones
 SENDERS_COUNTED_UNTIL: Final = (12,)
 # What Linux takes where the server leaves it alone: tcp(7).
 KEEPALIVE_S, PROBE_S, PROBES = 7200.0, 75.0, 9.0
@@ -147,7 +148,7 @@ def idle_in_transaction_unlimited(subject: Subject) -> Iterator[Remark]:
     if not isinstance(oldest, float | int) or subject.get("idle_in_transaction_session_timeout") is None:
         return
     spent = subject.case.database_time_s()
-    behind = sum(one.idle_blocked_s for one in subject.case.blockers)
+    behind = sum(one.idle_blocked_s for one in subject.case.blockers if one.longest_idle_s >= LONG_PAUSE_S)
     share = min(behind / spent, 1.0) if spent else None
     if oldest < OLD_S and not is_felt(subject, share):
         return

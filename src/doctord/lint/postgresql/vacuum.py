@@ -7,8 +7,8 @@ import polars as pl
 
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.words import in_bytes, in_share
-from doctord.lint.postgresql.figures import commits_per_s, counted, largest, total
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
+from doctord.lint.postgresql.figures import counted, largest, total
+from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 
@@ -121,7 +121,7 @@ def freeze_max_age_late(subject: Subject) -> Iterator[Remark]:
     age = subject.number("autovacuum_freeze_max_age")
     if age is None or age <= FAILSAFE:
         return
-    left, per_s = TRANSACTIONS - age, commits_per_s(subject)
+    left, per_s = TRANSACTIONS - age, _ids_per_s(subject)
     lasts = f", {left / per_s / 3600:,.0f} h at {per_s:,.0f} a second" if per_s else ""
     yield subject.remark(
         f"autovacuum_freeze_max_age = {age:,.0f} leaves {left:,.0f} transactions",
@@ -134,26 +134,26 @@ def freeze_max_age_late(subject: Subject) -> Iterator[Remark]:
 
 @rule("postgresql")
 def freeze_max_age_early(subject: Subject) -> Iterator[Remark]:
-    """Every table is read whole every few hours, against a wraparound that is years away.
+    """Tables are read every few hours, against a wraparound that is far away.
 
     Why: the vacuum against wraparound cannot be turned off or put off, and reads what others need memory for.
-    Evidence: autovacuum_freeze_max_age against the measured transactions a second; size of the databases.
+    Evidence: autovacuum_freeze_max_age against the transaction ids used a second; databases larger than memory.
     Fix: 200 million is the default; 500 million to 1 billion where transactions are many.
     Verify: Autovacuums "to prevent wraparound" in the log.
     Source: PostgreSQL documentation, Preventing Transaction ID Wraparound Failures.
     """
-    age, per_s = subject.number("autovacuum_freeze_max_age"), commits_per_s(subject)
-    if not age or not per_s or age / per_s >= A_DAY_S:
-        return
+    age, per_s = subject.number("autovacuum_freeze_max_age"), _ids_per_s(subject)
+    memory = subject.machine.memory_bytes
     space = subject.case.chart.frame("space").filter(pl.col("kind") == "database")
     size = float(space.group_by("name").agg(pl.col("used_bytes").last())["used_bytes"].sum() or 0.0)
+    if not age or not per_s or age / per_s >= A_DAY_S or memory is None or size <= memory:
+        return
     yield subject.remark(
         f"autovacuum_freeze_max_age = {age:,.0f} is used up in {age / per_s / 3600:.1f} h",
         "autovacuum_freeze_max_age",
-        cost=f"up to {in_bytes(size)} read whole every {age / per_s / 3600:.1f} h"
-        if size
-        else f"{CANNOT_JUDGE}: collect the sizes of the databases",
-        severity=Severity.WARNING if size else Severity.NOTE,
+        cost=f"what is not frozen of {in_bytes(size)} is read every {age / per_s / 3600:.1f} h, "
+        f"past {in_bytes(memory)} of memory",
+        severity=Severity.WARNING,
         changes=[subject.change("autovacuum_freeze_max_age", "1000000000", "restart")],
     )
 
@@ -184,6 +184,19 @@ def autovacuum_workers_unattainable(subject: Subject) -> Iterator[Remark]:
 def _dying_per_s(subject: Subject) -> float | None:
     updated, deleted = total(subject, "pg_stat_database.tup_updated"), total(subject, "pg_stat_database.tup_deleted")
     return None if updated is None else updated + (deleted or 0.0)
+
+
+def _ids_per_s(subject: Subject) -> float | None:
+    """Transaction ids used a second, by which the oldest database aged; null where it was not seen twice."""
+    ages = subject.case.chart.frame("statistic").filter(pl.col("name") == "pg_database.datfrozenxid_age")
+    grown = ages.group_by("entity").agg(
+        (pl.col("value").last() - pl.col("value").first()).alias("ids"),
+        (pl.col("ts").last() - pl.col("ts").first()).dt.total_microseconds().alias("us"),
+    )
+    rates = [
+        float(row["ids"]) / row["us"] * 1e6 for row in grown.iter_rows(named=True) if row["us"] and row["ids"] >= 0
+    ]
+    return max(rates, default=None)
 
 
 def _rows(subject: Subject) -> tuple[float, float]:

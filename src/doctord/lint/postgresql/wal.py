@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
+import polars as pl
+
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.words import in_bytes, in_share, in_time
 from doctord.lint.postgresql.figures import (
@@ -46,8 +48,9 @@ def max_wal_size_small(subject: Subject) -> Iterator[Remark]:
         return
     size, rate = subject.number("max_wal_size") or 0.0, total(subject, "pg_stat_wal.wal_bytes")
     requested = (total(subject, "pg_stat_checkpointer.num_requested") or 0.0) * subject.case.seconds
-    if rate and (requested >= 2 or trigger / rate < timeout):
-        yield _too_small(subject, rate, trigger / rate)
+    every_s = subject.case.seconds / requested if requested >= 2 else _lasts_s(subject, trigger)
+    if rate and every_s is not None and every_s < timeout:
+        yield _too_small(subject, rate, every_s)
     elif not rate and size < STOCK_BYTES and trigger < (subject.number("shared_buffers") or 0.0):
         yield subject.remark(
             f"max_wal_size = {in_bytes(size)}: a checkpoint for every {in_bytes(trigger)} of WAL",
@@ -58,13 +61,27 @@ def max_wal_size_small(subject: Subject) -> Iterator[Remark]:
         )
 
 
+def _lasts_s(subject: Subject, trigger: float) -> float | None:
+    """For how long so much WAL lasts at this load; null where it was not measured, or nothing is written.
+
+    Each page is written whole once between two checkpoints: full pages make up no more than the databases.
+    """
+    rate, full = total(subject, "pg_stat_wal.wal_bytes"), full_page_share(subject)
+    if not rate or full is None:
+        return None
+    space = subject.case.chart.frame("space").filter(pl.col("kind") == "database")
+    pages = float(space.group_by("name").agg(pl.col("used_bytes").last())["used_bytes"].sum() or 0.0)
+    if not pages or trigger * full <= pages:
+        return trigger / rate
+    return (trigger - pages) / (rate * (1 - full)) if full < 1 else None
+
+
 def _too_small(subject: Subject, rate: float, every_s: float) -> Remark:
     size, timeout = subject.number("max_wal_size") or 0.0, subject.number("checkpoint_timeout") or 0.0
     full, share = full_page_share(subject), waited_in(subject, *FOR_THE_LOG)
-    impact = share if is_felt(subject, share) else None
-    wanted = rate * timeout * _factor(subject)
+    impact = share * (1.0 if full is None else full) if share is not None and is_felt(subject, share) else None
     pages = f"; {in_share(full)} of it is full pages" if full is not None else ""
-    waits = f"; {in_share(share)} of database time waits for the log and for writes" if impact and share else ""
+    waits = f"; at most {in_share(impact)} of database time waits for these" if impact else ""
     return subject.remark(
         f"max_wal_size = {in_bytes(size)} lasts for {every_s:.0f} s of this load, not for checkpoint_timeout",
         "max_wal_size",
@@ -76,7 +93,7 @@ def _too_small(subject: Subject, rate: float, every_s: float) -> Remark:
             counted("pg_stat_wal.wal_bytes", f"{in_bytes(rate)}/s", f"{in_bytes(size)} in all"),
             *_requested(subject),
         ],
-        changes=[subject.change("max_wal_size", as_setting(wanted), "reload")],
+        changes=[subject.change("max_wal_size", as_setting(rate * timeout * _factor(subject)), "reload")],
     )
 
 
