@@ -21,7 +21,6 @@ from doctord.lint import engine
 from doctord.lint.remark import Remark, Severity
 from doctord.read.formats import read_file
 
-
 AT_WORK, PACED = Load(), Load(rate_per_s=100)
 
 
