@@ -56,7 +56,7 @@ def autovacuum_too_slow(subject: Subject) -> Iterator[Remark]:
 
     Why: all workers share one limit; when rows die faster than it lets them be removed, dead rows pile up.
     Evidence: cost of the pages that dying rows touch (a page each, at most) against cost limit / cost delay; workers
-        that are all at work; dead rows.
+        that are at work all the time; dead rows.
     Fix: Raise autovacuum_vacuum_cost_limit (more workers share the same limit and do not help).
     Verify: n_dead_tup falls under the same load, workers come to rest.
     Source: PostgreSQL documentation, Cost-based Vacuum Delay; Automatic Vacuuming.
@@ -68,9 +68,8 @@ def autovacuum_too_slow(subject: Subject) -> Iterator[Remark]:
         return
     needed = dying * (dirty + (miss or 0.0))
     workers, most = total(subject, "pg_stat_activity.autovacuum_workers"), subject.number("autovacuum_max_workers")
-    at_work = workers is not None and most is not None and workers >= BUSY * most
-    if needed <= able and not at_work:
-        return
+    if workers is None or most is None or workers < BUSY * (1 if needed > able else most):
+        return  # nobody is at work all the time: it was not the limit that kept dead rows
     pages = able / (dirty + (miss or 0.0))
     yield subject.remark(
         f"autovacuum may clean {pages:,.0f} pages a second, {dying:,.0f} rows die",
