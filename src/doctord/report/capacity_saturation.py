@@ -210,6 +210,11 @@ def _law(one: Mapping[str, Any], width: int) -> Iterator[Text]:
     else:
         what = "neither a peak nor a limit in sight: it grows in proportion, as far as can be told"
     yield from hanging("", f"{_about(one)}: {what}", width)
+    if one["users_at_peak"] and one["db"] and one["users"] > one["users_at_peak"]["value"]:
+        beyond = (
+            f"beyond it in one minute of twenty, with {_digits(one['users'])} and more: fewer sessions would do more"
+        )
+        yield from hanging("   ", beyond, width)
     costs = f"sigma {_range(one['sigma'])} (queueing), kappa {_range(one['kappa'])} (coherency)"
     yield from hanging("   ", f"{costs}; {_range(one['gamma'])} {unit}".rstrip() + " for one", width)
     guess = (

@@ -15,6 +15,7 @@ from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change
 from doctord.chart.chart import Chart
 from doctord.cli._rules import own_figures
+from doctord.report import capacity_saturation
 
 START = datetime(2026, 9, 1, tzinfo=UTC)
 FIGURES = {figure.name: figure for figure in own_figures()}
@@ -193,6 +194,9 @@ def test_a_database_s_throughput_peaks_where_the_law_says() -> None:
     assert (found.done, found.whose.db) == ("commits_per_s", "oracle:DW")
     assert at is not None
     assert at.low <= np.sqrt(0.97 / 0.0008) <= (at.high or 0)
+    text = capacity_saturation.render(capacity_saturation.document_of([], [found], 0.0, []), 80, colour=False)
+    assert text.startswith("alpha, oracle:DW, 1: throughput peaks at 34.2")
+    assert "beyond it in one minute of twenty, with 5" in text
 
 
 def test_active_sessions_of_postgresql_come_of_its_samples() -> None:

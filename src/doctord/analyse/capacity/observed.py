@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Final
+from typing import Final, Literal
 
 import polars as pl
 
@@ -132,8 +132,8 @@ def cpus_of(chart: Chart) -> dict[str | None, int]:
     return counts | dict(seen.iter_rows())
 
 
-def _beside(one: pl.DataFrame, other: pl.DataFrame, how: str = "inner") -> pl.DataFrame:
-    return one.join(other, on=KEYS, how="left" if how == "left" else "inner", nulls_equal=True).sort(KEYS)
+def _beside(one: pl.DataFrame, other: pl.DataFrame, how: Literal["inner", "left"] = "inner") -> pl.DataFrame:
+    return one.join(other, on=KEYS, how=how, nulls_equal=True).sort(KEYS)
 
 
 def _databases(chart: Chart, step_s: int, figures: Mapping[str, Figure]) -> pl.DataFrame:

@@ -25,12 +25,12 @@ BLOCKS: Final = 25
 RESAMPLES: Final = 200
 SPREAD: Final = 2.0  # the highest load is at least so many times the lowest
 RISES: Final = 1.15  # what the response rises by, at least, if it depends on the load
-SUPPORT: Final = 6.0  # of Akaike's criterion; less is little support: K. P. Burnham, D. R. Anderson (2002), 2.6
+SUPPORT: Final = 10.0  # of Akaike's criterion; more says that there is none: K. P. Burnham, D. R. Anderson (2002), 2.6
 FAR: Final = 2.0  # times the highest load: beyond that a curve is a guess
 NO_END: Final = 10.0  # likewise: no upper end is known
 OUTLIER: Final = 6.0  # median deviations of its bin
 SERVERS: Final = (*range(1, 33), 40, 48, 64, 96, 128)
-STEPS: Final = 30
+STEPS: Final = 15  # of the search: more change only what has no end anyway
 MOST_SUDDEN, LEAST_SUDDEN = 64.0, 0.5
 
 
@@ -113,7 +113,8 @@ def fitted(loads: Numbers, responses: Numbers, seed: int = 1917) -> Queue:
     seen = Queue(lowest=float(loads.min()), highest=float(loads.max()), points=count)
     if load[0, -1] < SPREAD * load[0, 0]:
         return replace(seen, why=f"the load was mostly {load[0, 0]:.3g} to {load[0, -1]:.3g}: it must double")
-    kinds: list[_Fit] = [_erlang(load, response), _power(load, response)]
+    erlang = _erlang(load, response)
+    kinds: list[_Fit] = [erlang, _power(load, response, erlang[0])]
     scores = [_score(error[0], freedom) for _, error, freedom in kinds]
     flat = _score(np.log(response[0]) - np.log(response[0]).mean(), 1)
     best = kinds[int(np.argmin(scores))][0]
@@ -184,9 +185,8 @@ def _erlang(load: Numbers, response: Numbers) -> tuple[Erlang, Numbers, int]:
     return Erlang(service, servers / service, servers, np.ones(len(load))), left, 2
 
 
-def _power(load: Numbers, response: Numbers) -> tuple[Power, Numbers, int]:
+def _power(load: Numbers, response: Numbers, start: Erlang) -> tuple[Power, Numbers, int]:
     """S / (1 - rho^k) of least squares in each row (Levenberg and Marquardt), from where M/M/m is."""
-    start, _, _ = _erlang(load, response)
     best = np.log(np.column_stack([start.service, start.saturation, np.minimum(start.servers, MOST_SUDDEN)]))
     error, slopes = _left_of(best, load, response)
     damping = np.full(len(load), 1e-2)

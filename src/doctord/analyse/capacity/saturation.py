@@ -14,7 +14,7 @@ from doctord.analyse.capacity.observed import Observed
 from doctord.analyse.capacity.queue_fit import BINS, Queue
 from doctord.analyse.capacity.responses import LOAD_OF, WAITS
 from doctord.analyse.capacity.scaling import Scaling
-from doctord.analyse.capacity.series import DAY_S, Series, Whose
+from doctord.analyse.capacity.series import DAY_S, Numbers, Series, Whose
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change, changed
 
@@ -99,7 +99,7 @@ class Database:
         whose: Whom it is about.
         done: Name of the figure that its throughput is.
         scaling: The law, fitted.
-        users: Active sessions of its busiest steps now.
+        users: Active sessions that are exceeded in one step of twenty.
     """
 
     whose: Whose
@@ -179,7 +179,7 @@ def databases(seen: Observed) -> Iterator[Database]:
         yield Database(whose, done, law, float(np.quantile(users, 0.95)))
 
 
-def averaged(users: np.ndarray, throughput: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def averaged(users: Numbers, throughput: Numbers) -> tuple[Numbers, Numbers]:
     """Means of many points in bins of equal number, so that the law is not drawn by the usual load alone."""
     known = np.isfinite(users) & np.isfinite(throughput) & (users > 0)
     users, throughput = users[known], throughput[known]
@@ -205,7 +205,7 @@ def _of_cpus(rows: pl.DataFrame, count: int | None) -> Queue:
     return cpu_queue.fitted(busy, pressure / np.maximum(1 - busy / count, 1e-3), count)
 
 
-def _with_cache(queue: Queue, response: np.ndarray) -> Queue:
+def _with_cache(queue: Queue, response: Numbers) -> Queue:
     usual = float(np.median(response[np.isfinite(response)])) if np.isfinite(response).any() else np.nan
     if not queue.why or not usual <= FAST_S:
         return queue
