@@ -6,6 +6,8 @@ from typer.testing import CliRunner, Result
 
 from doctord import cli
 from doctord.analyse.sizing.questions import QUESTIONS
+from doctord.chart.rows import now_us, rows
+from doctord.lake.writer import LakeWriter
 
 ANSWERED = {
     "huge-pages": "--shared 12GiB --total 64GiB --have 6144 --memlock 12GiB",
@@ -59,7 +61,7 @@ def test_what_is_missing_is_asked_for_by_name() -> None:
     assert outcome.exit_code == 2
     assert "size pool lacks: time held and CPU time and CPUs" in outcome.stderr
     assert "--held" in outcome.stderr
-    assert "Files or a lake may hold it" in outcome.stderr
+    assert "or files or a lake that hold it" in outcome.stderr
 
 
 @pytest.mark.parametrize(
@@ -121,3 +123,29 @@ def test_a_file_that_does_not_hold_it_is_said(init_ora: Path) -> None:
     outcome = run("work-memory", str(init_ora), "--total", "64GiB")
     assert outcome.exit_code == 2
     assert "size work-memory lacks: sessions at work" in outcome.stderr
+
+
+@pytest.mark.parametrize(("db", "size"), [("oracle:x", 6), ("oracle:y", 8)])
+def test_one_server_of_several(init_ora: Path, tmp_path: Path, db: str, size: int) -> None:
+    other = tmp_path / "inity.ora"
+    other.write_text("*.db_name='y'\n*.sga_target=8G\n", encoding="utf-8")
+    outcome = run("huge-pages", str(init_ora), str(other), "--db", db, "--json")
+    assert json.loads(outcome.stdout)["given"][0]["value"] == size * 2**30
+
+
+def test_a_server_that_is_not_there_is_refused(init_ora: Path) -> None:
+    outcome = run("huge-pages", str(init_ora), "--db", "oracle:nowhere")
+    assert outcome.exit_code == 2
+    assert "hint: there are: " in outcome.stderr
+
+
+def test_a_lake_tells_the_rate(tmp_path: Path) -> None:
+    wal = {"ts": now_us(), "interval_s": 5.0, "db": "postgresql:5432", "name": "pg_stat_wal.wal_bytes", "value": 3e6}
+    setting = {"ts": now_us(), "db": "postgresql:5432", "name": "max_wal_size", "value": "1024", "unit": "MB"}
+    with LakeWriter(tmp_path) as writer:
+        writer.append(rows("statistic", [wal]))
+        writer.append(rows("setting", [setting]))
+    outcome = run("wal", "--lake", str(tmp_path), "--json")
+    given = {one["name"]: one["value"] for one in json.loads(outcome.stdout)["given"]}
+    assert given == {"WAL rate": 3e6, "max_wal_size": 2**30}
+    assert outcome.exit_code == 1  # 1 GiB is less than 3 MB/s x 300 s x 1.9

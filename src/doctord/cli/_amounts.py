@@ -30,7 +30,7 @@ def parse_amount(text: str, asked: Input) -> Given | Curve:
     """
     if " " in asked.unit:
         return Curve(asked.name, _points(text, asked), f"--{asked.option}")
-    return Given(asked.name, _value(text, asked.unit, asked), asked.unit, f"--{asked.option}")
+    return Given(asked.name, _value(text, asked.unit, asked, zero=asked.zero), asked.unit, f"--{asked.option}")
 
 
 def _points(text: str, asked: Input) -> tuple[tuple[float, float], ...]:
@@ -38,20 +38,20 @@ def _points(text: str, asked: Input) -> tuple[tuple[float, float], ...]:
     points = [part.split(":") for part in text.split(",")]
     if any(len(point) != 2 for point in points):
         raise Refusal(f"--{asked.option} {text}: not a list of points", asked.help)
-    read = {_value(x, units[0], asked): _value(y, units[1], asked) for x, y in points}
+    read = {_value(x, units[0], asked, zero=False): _value(y, units[1], asked, zero=asked.zero) for x, y in points}
     if len(read) < len(points):
         raise Refusal(f"--{asked.option} {text}: two points stand at one place", asked.help)
     return tuple(sorted(read.items()))
 
 
-def _value(text: str, unit: str, asked: Input) -> float:
+def _value(text: str, unit: str, asked: Input, *, zero: bool) -> float:
     if len(text) > LONGEST:
         raise Refusal(f"--{asked.option}: {text[:LONGEST]}... is too long for an amount", asked.help)
     try:
         value = PARSERS[unit](text)
     except Refusal as refusal:
         raise Refusal(f"--{asked.option}: {refusal}", f"{refusal.hint} ({asked.help})") from refusal
-    if value < 0 or (value == 0 and not asked.zero):
+    if value < 0 or (value == 0 and not zero):
         raise Refusal(f"--{asked.option} {text}: it must be above zero", asked.help)
     if asked.below is not None and value >= asked.below:
         raise Refusal(f"--{asked.option} {text}: it must be below {asked.below:.0%}", asked.help)

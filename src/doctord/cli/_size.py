@@ -3,13 +3,16 @@
 import json as json_text
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
+import polars as pl
 import typer
 
 from doctord.analyse.sizing import found
 from doctord.analyse.sizing.found import Measured
 from doctord.analyse.sizing.question import Curve, Input, Question
 from doctord.analyse.sizing.working import Assumed, Quantity
+from doctord.chart.chart import Chart
 from doctord.cli import _lint, _verdict
 from doctord.cli._amounts import parse_amount
 from doctord.cli.arguments import Refusal, one_source
@@ -23,6 +26,7 @@ def answer(
     *,
     lake: Path | None,
     live: bool,
+    db: str | None,
     since: str | None,
     until: str | None,
     json: bool,
@@ -38,8 +42,12 @@ def answer(
         raise Refusal("either this host now, or files or a lake", "leave out --live")
     told = {one.option: parse_amount(text, one) for one in question.inputs if (text := given[_name(one)]) is not None}
     seen = _seen(paths, lake, since, until, live=live)
+    if seen and db:
+        seen = Measured(_of_server(seen.chart, db), seen.trace)
     figures = {one: told.get(one.option) or _found(one, seen) for one in question.inputs}
-    _ask_for_missing(question, [one for one, figure in figures.items() if figure is None and one.needed], seen)
+    missing = [one for one, figure in figures.items() if figure is None and one.needed]
+    if missing:
+        _ask_for(question, missing, seen, live=live)
     worked = question.work(**{_name(one): figure for one, figure in figures.items()})
     document = sizing.document(question, worked)
     typer.echo(json_text.dumps(document, indent=2, ensure_ascii=False) if json else sizing.render(question, worked))
@@ -66,14 +74,28 @@ def _found(asked: Input, seen: Measured | None) -> Quantity | Curve | None:
     return figure
 
 
-def _ask_for_missing(question: Question, missing: Sequence[Input], seen: Measured | None) -> None:
-    if not missing:
-        return
+def _of_server(chart: Chart, db: str) -> Chart:
+    """What a chart tells of one database server, and of its host."""
+    frames = {name: chart.frame(name) for name in chart.tables}
+    of_servers = {name: frame for name, frame in frames.items() if "db" in frame.columns}
+    servers = sorted({one for frame in of_servers.values() for one in frame["db"].drop_nulls().unique()})
+    if db not in servers:
+        held = f"there are: {', '.join(servers)}" if servers else "there is none in what was read"
+        raise Refusal(f"no database server {db!r}", held)
+    ours = {name: frame.filter(pl.col("db").is_null() | (pl.col("db") == db)) for name, frame in of_servers.items()}
+    return Chart({name: frame.to_arrow() for name, frame in (frames | ours).items()})
+
+
+def _ask_for(question: Question, missing: Sequence[Input], seen: Measured | None, *, live: bool) -> NoReturn:
+    """Refuse for want of figures: what they are, how to give them, and where they may be found."""
     names = " and ".join(one.name for one in missing)
-    wanted = "; ".join(f"--{one.option}: {one.help}" for one in missing)
-    where = [text for one in missing if (text := found.where(one))]
-    holds = f" Files or a lake may hold it: {'; '.join(where)}." if where and seen is None else ""
-    raise Refusal(f"size {question.name} lacks: {names}", wanted + holds)
+    hints = [f"--{one.option}: {one.help.rstrip('.')}" for one in missing]
+    where = dict.fromkeys(text for one in missing if (text := found.where(one)))
+    if where and seen is None:
+        hints.append(f"or files or a lake that hold it: {'; '.join(where)}")
+    if live:
+        hints.append("or a lake: rates need longer than --live looks (doctord record)")
+    raise Refusal(f"size {question.name} lacks: {names}", "; ".join(hints))
 
 
 def _name(asked: Input) -> str:

@@ -19,11 +19,12 @@ Files = Annotated[
     list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, archives that hold the figures.")
 ]
 Live = Annotated[bool, typer.Option("--live", help="Take figures of this host and its servers, now.")]
+Db = Annotated[str | None, typer.Option(metavar="NAME", help="Only this database server of several: postgresql:5432.")]
 Since = Annotated[str | None, typer.Option("--from", metavar="MOMENT", help="Start of the time that counts.")]
 Until = Annotated[str | None, typer.Option("--to", metavar="MOMENT", help="End of it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 METAVARS = {"bytes": "SIZE", "bytes_per_s": "SIZE/s", "s": "TIME", "per_s": "N/s", "share": "PERCENT", "count": "N"}
-SHARED = (("lake", LakeDir), ("live", Live), ("since", Since), ("until", Until), ("json", Json))
+SHARED = (("lake", LakeDir), ("live", Live), ("db", Db), ("since", Since), ("until", Until), ("json", Json))
 
 
 def _command(question: Question) -> Callable[..., None]:

@@ -14,7 +14,7 @@ def test_sessions_times_mapped_over_page_times_8() -> None:
     assert step(sizing, "of all sessions").value == 800 * MIB
     assert step(sizing, "with huge pages of 2 MiB").value == 100 * 2048 * 8
     assert step(sizing, "of the memory").value == 800 / (16 * 1024)
-    assert step(sizing, "measured of that").value == 0.5
+    assert step(sizing, "of all processes now, of that").value == 0.5
 
 
 def test_the_casebook_s_half_a_gigabyte_and_more() -> None:

@@ -1,12 +1,12 @@
 import pytest
 
-from doctord.analyse.sizing.question import Sizing
+from doctord.analyse.sizing.question import Curve, Sizing
 from doctord.analyse.sizing.work_memory import work_memory
 from doctord.analyse.sizing.working import Quantity
 from sizes import GIB, MIB, given, step
 
 
-def sized(shared: float = 16 * GIB, **more: Quantity) -> Sizing:
+def sized(shared: float = 16 * GIB, advice: Curve | None = None, **more: Quantity) -> Sizing:
     return work_memory(
         total=given(64 * GIB, "bytes"),
         shared=given(shared, "bytes"),
@@ -16,6 +16,7 @@ def sized(shared: float = 16 * GIB, **more: Quantity) -> Sizing:
         hash_multiplier=given(2),
         session=given(10 * MIB, "bytes"),
         system=given(0.25, "share"),
+        advice=advice,
         **more,
     )
 
@@ -37,3 +38,14 @@ def test_nothing_is_left() -> None:
     assert sizing.answer.startswith("Nothing is left")
     assert sizing.fits is False
     assert sizing.settings == ()
+
+
+@pytest.mark.parametrize(
+    ("spilled", "size", "share"), [((90, 21, 20), 16, 1.05), ((90, 0, 0), 16, None), ((90, 80, 20), 64, 1)]
+)
+def test_the_advice_of_oracle(spilled: tuple[float, ...], size: float, share: float | None) -> None:
+    points = tuple((at * GIB, 1e9 * bytes_) for at, bytes_ in zip((8, 16, 64), spilled, strict=True))
+    sizing = sized(advice=Curve("spilled by PGA", points, "--advice"))
+    assert f"from {size} GiB on" in sizing.cautions[0]
+    assert [one.value for one in sizing.steps if one.name == "spilled, of the least"] == ([share] if share else [])
+    assert sizing.fits is (size < 32)

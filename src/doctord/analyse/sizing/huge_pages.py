@@ -5,6 +5,7 @@ from typing import Final
 from doctord.analyse.sizing.amounts import amount
 from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, known, said, uneven
 from doctord.analyse.sizing.working import Number, Quantity, Step, round_up
+from doctord.errors import Refusal
 
 KERNEL: Final = "Linux kernel documentation, admin-guide/mm/hugetlbpage"
 D12: Final = 'J. Doelle and S. Langer, "Analyzing BI Oracle workloads", 2012'
@@ -13,7 +14,24 @@ POSTGRESQL: Final = 'PostgreSQL documentation, "Linux Huge Pages"'
 MUCH_OF_MEMORY: Final = 0.75
 
 INPUTS: Final = (
-    Input("shared", "shared memory", "bytes", "The SGA, or PostgreSQL's shared_memory_size: 12GiB."),
+    Input("shared", "shared memory", "bytes", "The SGA, or PostgreSQL's shared_memory_size: 12GiB.", needed=False),
+    Input("shared-buffers", "shared_buffers", "bytes", "Or PostgreSQL's shared_buffers alone: 8GiB.", needed=False),
+    Input(
+        "besides",
+        "besides, by buffers",
+        "share",
+        "Part of shared_buffers that PostgreSQL's other shared memory takes.",
+        assumed=0.03,
+        because="PostgreSQL 15 takes 2 to 3 %; postgres -C shared_memory_size tells",
+    ),
+    Input(
+        "besides-fixed",
+        "besides, fixed",
+        "bytes",
+        "What it takes besides, whatever shared_buffers is.",
+        assumed=64 * 2**20,
+        because="PostgreSQL 15 takes up to 55 MB with up to 1,000 connections",
+    ),
     Input(
         "segments",
         "shared segments",
@@ -44,14 +62,21 @@ INPUTS: Final = (
 
 def huge_pages(
     *,
-    shared: Quantity,
     segments: Quantity,
     page: Quantity,
+    besides: Quantity,
+    besides_fixed: Quantity,
+    shared: Quantity | None = None,
+    shared_buffers: Quantity | None = None,
     total: Quantity | None = None,
     have: Quantity | None = None,
     memlock: Quantity | None = None,
 ) -> Sizing:
     """Pages = shared memory / page size, rounded up, and one more for each further segment."""
+    whole = _whole(shared_buffers, besides, besides_fixed) if shared_buffers and not shared else None
+    shared = shared or whole
+    if shared is None:
+        raise Refusal("size huge-pages lacks: shared memory", "give --shared, or --shared-buffers; or files or a lake")
     pages = (round_up(shared / page) + (segments - 1)).step("pages", "count", KERNEL)
     pool = (pages * page).step("pool", "bytes")
     limit = (pool / Number(1024, "bytes")).step("memlock in KiB", "count", D12)
@@ -63,7 +88,7 @@ def huge_pages(
     held += [part.value <= MUCH_OF_MEMORY] if part else []
     return Sizing(
         f"{amount(pages.value, 'count')} huge pages, {amount(pool.value, 'bytes')} in all.",
-        known(pages, pool, limit, part, missing),
+        known(whole, pages, pool, limit, part, missing),
         (
             Setting("vm.nr_hugepages", f"{pages.value:.0f}", "for this server alone: add what others need"),
             Setting("memlock", f"{limit.value:.0f}", "KiB, soft and hard, in limits.conf (LimitMEMLOCK of a unit)"),
@@ -71,6 +96,11 @@ def huge_pages(
         (*_cautions(missing, part, locked=locked), *said(uneven(shared))),
         all(held) if held else None,
     )
+
+
+def _whole(shared_buffers: Quantity, besides: Quantity, besides_fixed: Quantity) -> Step:
+    """All shared memory of PostgreSQL: a pool for shared_buffers alone would be too small, and all of it unused."""
+    return (shared_buffers * (1 + besides) + besides_fixed).step("shared memory", "bytes", POSTGRESQL)
 
 
 def _cautions(missing: Step | None, part: Step | None, *, locked: bool) -> tuple[str, ...]:

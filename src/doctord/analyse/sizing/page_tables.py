@@ -13,7 +13,7 @@ HUGE: Final = Number(2 * 2**20, "bytes")
 
 INPUTS: Final = (
     Input("sessions", "sessions", "count", "Server processes that map it: sessions at the busiest."),
-    Input("shared", "shared memory", "bytes", "What each of them maps: the SGA or shared_buffers, 8GiB."),
+    Input("shared", "mapped memory", "bytes", "What each of them maps: the SGA or shared_buffers, 8GiB."),
     Input(
         "page",
         "page size",
@@ -41,7 +41,7 @@ def page_tables(
     huge = (sessions * round_up(shared / HUGE) * ENTRY).step("with huge pages of 2 MiB", "bytes", D12)
     saved = (small - huge).step("huge pages save", "bytes")
     part = (small / total).step("of the memory", "share") if total else None
-    reached = (measured / small).step("measured of that", "share") if measured else None
+    reached = (measured / small).step("of all processes now, of that", "share") if measured else None
     return Sizing(
         f"Up to {amount(small.value, 'bytes')} of page tables; {amount(huge.value, 'bytes')} with huge pages.",
         known(each, small, huge, saved, part, reached),

@@ -107,7 +107,7 @@ class Question:
 
 def uneven(size: Quantity) -> str | None:
     """What to say of memory that is no whole number of MiB: decimal units, most likely, where binary ones are meant."""
-    if size.value % 2**20 == 0:
+    if not isinstance(size, Given) or size.value % 2**20 == 0:
         return None
     return f"The {size.name} is no whole number of MiB: what Oracle and PostgreSQL call 12GB is 12GiB here."
 
@@ -117,6 +117,6 @@ def known(*steps: Step | None) -> tuple[Step, ...]:
     return tuple(step for step in steps if step is not None)
 
 
-def said(*lines: str | bool | None) -> tuple[str, ...]:
+def said(*lines: str | float | bool | None) -> tuple[str, ...]:
     """The lines that there are."""
     return tuple(line for line in lines if isinstance(line, str))

@@ -15,7 +15,13 @@ SWINGS: Final = 'Square-root rule: S. Halfin and W. Whitt, "Heavy-traffic limits
 
 INPUTS: Final = (
     Input("iops", "requests of a LUN", "per_s", "Requests to the busiest LUN: 1500/s.", needed=False),
-    Input("response", "response time", "s", "Time of a request at the device at that load: 8ms.", needed=False),
+    Input(
+        "response",
+        "response time",
+        "s",
+        "Time of a request at that load, in host and device together: 8ms.",
+        needed=False,
+    ),
     Input(
         "curve",
         "response by load",

@@ -6,6 +6,7 @@ import pytest
 from doctord.analyse.sizing.found import FINDERS, Measured, find, where
 from doctord.analyse.sizing.question import Curve, Input
 from doctord.analyse.sizing.questions import QUESTIONS
+from doctord.analyse.sizing.working import Given
 from doctord.chart.chart import Chart
 from sizes import GIB, MIB
 
@@ -57,7 +58,9 @@ def test_the_size_of_a_log_from_its_switches() -> None:
         (("wal", "timeout"), setting("checkpoint_timeout", "15min"), 900),
         (("wal", "max-wal-size"), setting("max_wal_size", "1024"), GIB),
         (("wal", "completion"), setting("checkpoint_completion_target", "0.7"), 0.7),
-        (("huge-pages", "shared"), setting("shared_buffers", "16384", "8kB"), 128 * MIB),
+        (("huge-pages", "shared-buffers"), setting("shared_buffers", "16384", "8kB"), 128 * MIB),
+        (("huge-pages", "shared"), setting("shared_buffers", "16384", "8kB"), None),
+        (("page-tables", "shared"), setting("shared_buffers", "16384", "8kB"), 128 * MIB),
         (("huge-pages", "shared"), setting("sga_target", "6G"), 6 * GIB),
         (("huge-pages", "shared"), setting("sga_target", "40802189312, 0"), 40_802_189_312),
         (("huge-pages", "shared"), setting("sga_target", "0"), None),
@@ -138,3 +141,19 @@ def test_sessions_of_all_databases_at_the_most() -> None:
 
 def test_a_figure_without_a_finder_is_not_found() -> None:
     assert find(Input("x", "nobody measures this", "count", ""), Measured(Chart())) is None
+
+
+def test_of_several_servers_the_largest_counts() -> None:
+    rows = [setting("sga_target", size) | {"db": db} for db, size in (("a", "4G"), ("b", "6G"), ("b", "5G"))]
+    figure = find(INPUTS["huge-pages", "shared"], Measured(Chart.from_rows(setting=rows)))
+    assert isinstance(figure, Given)
+    assert (figure.value, figure.origin) == (5 * GIB, "setting: sga_target, the largest of 2")
+
+
+def test_advice_on_the_pga_without_sizes_that_oracle_would_exceed() -> None:
+    rows = [
+        statistic(f"v$pga_target_advice.{column}", value, entity=size)
+        for column, values in (("estd_extra_bytes_rw", (9e9, 5e9, 4e9)), ("estd_overalloc_count", (3.0, 0.0, 0.0)))
+        for size, value in zip(("1024", "2048", "4096"), values, strict=True)
+    ]
+    assert found("work-memory", "advice", statistic=rows) == ((2048 * MIB, 5e9), (4096 * MIB, 4e9))

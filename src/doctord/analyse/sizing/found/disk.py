@@ -14,13 +14,13 @@ VARIED: Final = 2.0
 
 @finds("reads")
 def _reads(seen: Measured) -> Found:
-    """Reads of all devices together, in the busiest interval (sar, iostat, recorded)."""
+    """Reads of all devices added up, in the busiest interval; of volumes and their disks both count."""
     return _busiest(seen, "reads_per_s")
 
 
 @finds("writes")
 def _writes(seen: Measured) -> Found:
-    """Writes of all devices together, in the busiest interval."""
+    """Writes of all devices added up, likewise."""
     return _busiest(seen, "writes_per_s")
 
 
@@ -61,7 +61,7 @@ def _busiest(seen: Measured, column: str) -> Found:
         return None
     both = pl.sum_horizontal("reads_per_s", "writes_per_s")
     summed = rows.group_by("ts").agg(pl.col(column).sum(), both.sum().alias("both")).sort("both")
-    return float(summed[column][-1]), "measured: all devices, in the busiest interval"
+    return float(summed[column][-1]), "measured: all devices added up, in the busiest interval"
 
 
 def _fullest(seen: Measured) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 import polars as pl
 
@@ -27,14 +27,15 @@ Points: TypeAlias = tuple[tuple[float, float], ...]
 Finder: TypeAlias = Callable[[Measured], tuple[float | Points, str] | None]
 Found: TypeAlias = tuple[float, str] | None
 FoundCurve: TypeAlias = tuple[Points, str] | None
+AnyFinder = TypeVar("AnyFinder", bound=Finder)
 
 FINDERS: Final[dict[str, Finder]] = {}
 
 
-def finds(*names: str) -> Callable[[Finder], Finder]:
+def finds(*names: str) -> Callable[[AnyFinder], AnyFinder]:
     """Register what finds the inputs of these names; the first line of its docstring says where they may stand."""
 
-    def keep(finder: Finder) -> Finder:
+    def keep(finder: AnyFinder) -> AnyFinder:
         FINDERS.update(dict.fromkeys(names, finder))
         return finder
 
@@ -68,12 +69,16 @@ def highest(seen: Measured, name: str) -> Found:
 def setting(seen: Measured, **units: str) -> Found:
     """The first of these settings that has a value above zero; the unit counts where the source gives none.
 
-    Of the values that containers of a multitenant database have, the root's comes first.
+    Of several servers it is the largest. Of the values that containers of a multitenant database have, the root's
+    comes first.
     """
-    rows = seen.chart.frame("setting").filter(pl.col("value").is_not_null())
+    rows = seen.chart.frame("setting").filter(pl.col("value").is_not_null()).sort("ts", maintain_order=True)
     for name, unit in units.items():
-        for row in rows.filter(pl.col("name") == name).iter_rows(named=True):
-            value = number(str(row["value"]).partition(",")[0], row["unit"] or unit)
-            if value and value > 0:
-                return value, f"setting: {name}"
+        by_server = {
+            row["db"]: number(str(row["value"]).partition(",")[0], row["unit"] or unit)
+            for row in rows.filter(pl.col("name") == name).iter_rows(named=True)
+        }
+        known = [value for value in by_server.values() if value and value > 0]
+        if known:
+            return max(known), f"setting: {name}" + (f", the largest of {len(known)}" if len(known) > 1 else "")
     return None

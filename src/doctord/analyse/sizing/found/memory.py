@@ -36,10 +36,22 @@ def _page_tables(seen: Measured) -> Found:
     return _last(seen, "page_tables_bytes")
 
 
-@finds("shared memory", "memory")
+@finds("shared memory")
 def _shared(seen: Measured) -> Found:
-    """Settings: shared_memory_size or shared_buffers, sga_target, sga_max_size."""
-    return setting(seen, shared_memory_size="MB", shared_buffers="8kB", sga_target="bytes", sga_max_size="bytes")
+    """Settings: shared_memory_size of PostgreSQL, sga_max_size or sga_target of Oracle."""
+    return setting(seen, shared_memory_size="MB", sga_max_size="bytes", sga_target="bytes")
+
+
+@finds("shared_buffers")
+def _shared_buffers(seen: Measured) -> Found:
+    """The setting shared_buffers of PostgreSQL."""
+    return setting(seen, shared_buffers="8kB")
+
+
+@finds("mapped memory", "memory", "SGA or shared_buffers")
+def _mapped(seen: Measured) -> Found:
+    """Settings: those of all shared memory, or shared_buffers."""
+    return _shared(seen) or _shared_buffers(seen)
 
 
 @finds("work_mem")
@@ -67,6 +79,15 @@ def _advice(seen: Measured) -> FoundCurve:
     """V$DB_CACHE_ADVICE in Oracle's reports (AWR, Statspack)."""
     advised = _advised(seen, "estd_physical_reads") or _advised(seen, "estd_physical_read_factor")
     return (advised, "advised: v$db_cache_advice") if len(advised) > 1 else None
+
+
+@finds("spilled by PGA")
+def _spilled(seen: Measured) -> FoundCurve:
+    """V$PGA_TARGET_ADVICE in Oracle's reports; sizes that Oracle would exceed are left out."""
+    exceeded = dict(_by_size(seen, "v$pga_target_advice.estd_overalloc_count"))
+    spilled = _by_size(seen, "v$pga_target_advice.estd_extra_bytes_rw")
+    kept = tuple(point for point in spilled if not exceeded.get(point[0]))
+    return (kept, "advised: v$pga_target_advice") if kept else None
 
 
 @finds("time of a read")
@@ -99,14 +120,15 @@ def _major_faults(seen: Measured) -> Found:
 
 
 def _advised(seen: Measured, column: str) -> Points:
-    """A column of V$DB_CACHE_ADVICE by size, as the last report has it; of the default pool."""
-    rows = seen.chart.frame("statistic").filter(pl.col("name") == f"v$db_cache_advice.{column}").sort("ts")
-    latest = rows.group_by("entity", maintain_order=True).last()
-    return tuple(
-        sorted(
-            (size, value) for entity, value in latest.select("entity", "value").rows() if (size := _pool_bytes(entity))
-        )
-    )
+    """A column of V$DB_CACHE_ADVICE by size, of the default pool."""
+    return _by_size(seen, f"v$db_cache_advice.{column}")
+
+
+def _by_size(seen: Measured, name: str) -> Points:
+    """A statistic of advice by the size that it is for, in bytes, as the last report has it."""
+    rows = seen.chart.frame("statistic").filter(pl.col("name") == name).sort("ts")
+    latest = rows.group_by("entity", maintain_order=True).last().select("entity", "value").rows()
+    return tuple(sorted((size, value) for entity, value in latest if (size := _pool_bytes(entity)) is not None))
 
 
 def _pool_bytes(entity: str | None) -> float | None:
