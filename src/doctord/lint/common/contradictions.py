@@ -156,11 +156,11 @@ def not_in_force(subject: Subject) -> Iterator[Remark]:
         now = running.get(name)
         if now and not _same(setting, now):
             known = subject.known.get(name)
-            needs = known.needs if known and known.needs else "reload or restart"
+            until = "a restart" if known and known.needs == "restart" else "it is loaded, or set by hand"
             yield subject.remark(
-                f"{name}: {setting.value} is written, {_readable(now)} is in force",
+                f"{name}: {_readable(setting)} is written, {_readable(now)} is in force",
                 settings=[setting, now],
-                cost=f"what is written does not hold before a {needs}",
+                cost=f"what is written does not hold before {until}",
                 severity=Severity.WARNING,
             )
 
@@ -239,4 +239,8 @@ def _same(one: Setting, other: Setting) -> bool:
 
 
 def _readable(setting: Setting) -> str:
-    return f"{setting.value} {setting.unit}" if setting.unit and setting.value.isdigit() else setting.value
+    """A value in words: a bare number of bytes or pages as a size, any other with its unit."""
+    if not setting.unit or not setting.value.isdigit():
+        return setting.value
+    is_size = setting.unit.lower().endswith(("b", "bytes"))
+    return in_bytes(setting.number or 0.0) if is_size else f"{setting.value} {setting.unit}"
