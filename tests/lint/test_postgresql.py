@@ -349,6 +349,16 @@ def test_a_unit_that_postgresql_refuses(name: str, value: str, wanted: str) -> N
     assert [change.value for change in found.changes] == [wanted]
 
 
+@pytest.mark.parametrize(("more", "is_said"), [({}, True), ({"archive_command": "(set, not shown)"}, False)])
+def test_a_file_without_archive_command_has_none(more: dict[str, str], is_said: bool) -> None:  # noqa: FBT001 - a table
+    written = {"archive_mode": "on", **more}
+    about = {"host": HOST, "component": "postgresql", "db": DB, "source": "file"}
+    rows = [
+        about | {"name": name, "value": value, "line": line} for line, (name, value) in enumerate(written.items(), 1)
+    ]
+    assert ("postgresql/archive_command_missing" in remarks(chart("kernel", {}, setting=rows))) is is_said
+
+
 @pytest.mark.parametrize("value", ["8GB", "8 GB", "16384", "-1", "5min"])
 def test_a_unit_that_it_takes(value: str) -> None:
     name = "checkpoint_timeout" if "min" in value else "shared_buffers"

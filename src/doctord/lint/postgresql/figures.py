@@ -54,9 +54,11 @@ def last(subject: Subject, name: str) -> float | None:
 
 
 def is_empty(subject: Subject, name: str) -> bool:
-    """Whether a setting is known, and empty."""
+    """Whether a setting whose default is empty is known to be so: as a server says, or as no file sets it."""
     value = subject.text(name)
-    return value is not None and value != HIDDEN and not value.strip("'\" ")
+    if value is None:
+        return not subject.is_running
+    return value != HIDDEN and not value.strip("'\" ")
 
 
 def kernel_number(subject: Subject, name: str) -> float | None:

@@ -79,6 +79,8 @@ def huge_pages_unused(subject: Subject) -> Iterator[Remark]:
     memory, there = subject.machine.memory_bytes, subject.machine.memory("huge_pages_total")
     if not pool or not clients or not memory or there is None or there > 0 or pool > memory:
         return
+    if subject.flag("huge_pages"):
+        return  # without them this server does not even start
     measured = subject.machine.memory("page_tables_bytes")
     most = clients * ceil(pool / SMALL_PAGE_BYTES) * ENTRY_BYTES
     felt = measured is not None and measured > MUCH_OF_MEMORY * memory

@@ -63,8 +63,9 @@ def read(source: Source) -> Iterator[Batch]:
             continue  # whoever reads that file is told
         if source.path and source.path.resolve() in whole.files:
             source.note(f"it is read as a part of {main.name}")
-            source.skipped.extend(main.skipped)
-            source.skipped_lines += main.skipped_lines
+            own = [skipped for skipped in main.skipped if skipped.file == source.name]
+            source.skipped.extend(own)
+            source.skipped_lines += len(own)
             yield from _rows(source, whole)
             return
     yield from _rows(source, configuration(source))
