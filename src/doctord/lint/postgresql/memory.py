@@ -125,7 +125,7 @@ def work_mem_overcommitted(subject: Subject) -> Iterator[Remark]:
         "max_connections",
         "shared_buffers",
         cost=f"{clients:.0f} x {in_bytes(work_mem)} x {times:g} = {in_bytes(clients * each)}, of {in_bytes(limit)} - "
-        f"{in_bytes(pool)} = {in_bytes(left)}: {then} from the {ordinal(int(left / each) + 1)} query on that takes its part",
+        f"{in_bytes(pool)} = {in_bytes(left)}: {then} from the {ordinal(int(left / each) + 1)} query on that takes it",
         severity=Severity.ERROR if handful * each > left else Severity.NOTE if fits_seen else Severity.WARNING,
         evidence=[]
         if seen is None
