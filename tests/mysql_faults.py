@@ -1,6 +1,7 @@
 """Settings of MariaDB and MySQL that are wrong, and the same that are right, with what was measured beside them."""
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from doctord.chart.chart import Chart
@@ -55,6 +56,10 @@ def in_file(**settings: str) -> dict[str, Any]:
     common = {"host": HOST, "component": "mysql", "db": DB, "source": "file", "source_file": "/etc/my.cnf"}
     rows = enumerate(settings.items(), 1)
     return {"setting": [{**common, "name": name, "value": value, "line": line} for line, (name, value) in rows]}
+
+
+def seen_for(seconds: float) -> dict[str, Any]:
+    return {"cpu": [{"ts": datetime(2026, 1, 1, tzinfo=UTC), "host": HOST, "interval_s": seconds, "idle_pct": 50.0}]}
 
 
 BUSY = {"query_time": 4.0, "uptime": 1000.0}
@@ -248,8 +253,12 @@ FAULTS: dict[str, tuple[Server, Server]] = {
         Server(BINLOG | {"binlog_expire_logs_seconds": 86400}, WRITES),
     ),
     "binlogs_exceed_space": (
-        Server(KEPT | {"binlog_expire_logs_seconds": 864000}, WRITES, tables=SPACE),
+        Server(KEPT | {"binlog_expire_logs_seconds": 864000}, WRITES, tables=SPACE | seen_for(3600.0)),
         Server(KEPT | {"binlog_expire_logs_seconds": 3600}, WRITES, tables=SPACE),
+    ),
+    "transactions_outgrow_cache": (
+        Server({"binlog_cache_size": 32768}, {"binlog_cache_use": 20.0, "binlog_cache_disk_use": 19.0, **WRITES}),
+        Server({"binlog_cache_size": 32768}, {"binlog_cache_use": 20.0, "binlog_cache_disk_use": 0.0, **WRITES}),
     ),
     "statements_unseen": (
         Server({"performance_schema": "OFF", "slow_query_log": "OFF"}),

@@ -60,3 +60,23 @@ def written(name: str, value: str) -> dict[str, object]:
     """A row of a file that names no port."""
     row = {"component": "mysql", "db": "mysql", "name": name, "value": value}
     return {"host": "db1", "source": "file", "source_file": "/etc/my.cnf", "line": 1, **row}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "running"),
+    [
+        ("log_bin", "mysql-bin", "ON"),
+        ("datadir", "/var/lib/mysql", "/var/lib/mysql/"),
+        ("innodb_buffer_pool_size", "8G", "8589934592"),
+        ("sql_mode", "NO_ZERO_DATE,STRICT_ALL_TABLES", "STRICT_ALL_TABLES,NO_ZERO_DATE"),
+        ("slow_query_log", "1", "ON"),
+    ],
+)
+def test_what_is_written_in_other_words_is_in_force(name: str, value: str, running: str) -> None:
+    held = chart("mysql", {"version": "8.0.36", name: running}, db="mysql:3306", setting=[written(name, value)])
+    assert "mysql/not_in_force" not in remarks(held)
+
+
+def test_what_is_written_and_not_in_force_is_said() -> None:
+    held = chart("mysql", {"version": "8.0.36", "log_bin": "OFF"}, db="mysql:3306", setting=[written("log_bin", "bin")])
+    assert "mysql/not_in_force" in remarks(held)

@@ -9,7 +9,7 @@ from doctord.lint.patient import subjects
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import RULES
 from doctord.lint.setting import Setting
-from mysql_faults import BUSY, FAULTS, MARIADB, MIB, MYSQL, READS, SMALL, Server
+from mysql_faults import BUSY, FAULTS, MARIADB, MIB, MYSQL, READS, SMALL, SPACE, Server, host, seen_for
 from settings_charts import GIB, machine, remarks
 
 
@@ -86,6 +86,21 @@ def test_a_pool_is_not_judged_without_the_time_of_its_reads() -> None:
     assert found.severity is Severity.NOTE
     assert CANNOT_JUDGE in found.cost
     assert found.unseen[0].what == "the time of a read"
+
+
+def test_numa_nodes_as_the_running_kernel_lists_them() -> None:
+    settings = {"innodb_numa_interleave": "OFF", "innodb_buffer_pool_size": 12 * GIB}
+    two = Server(settings, tables=SMALL | host("kernel", cpu__numa_nodes="0-1"))
+    one = Server(settings, tables=SMALL | host("kernel", cpu__numa_nodes="0"))
+    assert of_rule(two, "buffer_pool_on_one_node") is not None
+    assert of_rule(one, "buffer_pool_on_one_node") is None
+
+
+def test_what_was_written_in_seconds_tells_nothing_of_days() -> None:
+    server = FAULTS["binlogs_exceed_space"][0]
+    found = of_rule(Server(server.settings, server.status, tables=SPACE | seen_for(2.0)), "binlogs_exceed_space")
+    assert found is not None
+    assert found.severity is Severity.NOTE
 
 
 def test_an_idle_server_waits_for_nothing() -> None:

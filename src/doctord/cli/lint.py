@@ -18,7 +18,10 @@ def lint(
     *,
     dsn: Annotated[
         list[str] | None,
-        typer.Option(metavar="DSN", help="Look at this server (libpq connection string) instead of those found here."),
+        typer.Option(
+            metavar="DSN",
+            help="Look at this server (libpq connection string, mysql://USER@HOST:PORT) instead of those found here.",
+        ),
     ] = None,
     measured: Annotated[
         Path | None, typer.Option("--with", metavar="DIR", help="Judge by what this lake holds of the workload.")

@@ -231,11 +231,18 @@ def _mistaken(subject: Subject, known: Known, setting: Setting) -> str | None:
 def _same(one: Setting, other: Setting) -> bool:
     """Whether two say the same, in whatever units."""
     words = [" ".join(setting.value.strip("'\" ").lower().split()) for setting in (one, other)]
-    if words[0] == words[1]:
+    if words[0] == words[1] or _parts(words[0]) == _parts(words[1]):
         return True
+    if other.flag is True and one.flag is None and one.number is None:
+        return True  # a file's name, of which the server only says that there is one: log_bin
     if one.number is not None and other.number is not None:
         return one.number == other.number
     return one.flag is not None and one.flag == other.flag
+
+
+def _parts(words: str) -> set[str]:
+    """The parts of a list, whose order says nothing; a folder with or without the slash at its end."""
+    return {part.strip().rstrip("/") for part in words.split(",")}
 
 
 def _readable(setting: Setting) -> str:

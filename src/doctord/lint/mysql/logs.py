@@ -12,6 +12,7 @@ from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 
 DAY_S: Final = 86400.0
+LONG_ENOUGH_S: Final = 600.0  # what was written in less is a burst, and tells nothing of days
 _ENTRY_BYTES: Final = 300.0  # the least that an entry of the slow log has: five lines of head
 _MUCH_BYTES: Final = float(1 << 20)
 
@@ -59,15 +60,46 @@ def binlogs_exceed_space(subject: Subject) -> Iterator[Remark]:
     kept_s, rate, left = _kept_s(subject), figure(subject, "binlog_bytes_written"), _space_left(subject)
     if not _writes_binlog(subject) or not kept_s or not rate or left is None or rate * kept_s <= left:
         return
+    seconds = subject.case.seconds
+    enough = Severity.ERROR if left / rate < DAY_S else Severity.WARNING
     yield subject.remark(
         f"binary logs are kept for {kept_s / DAY_S:g} days, and the disk is full sooner",
         "binlog_expire_logs_seconds",
         "expire_logs_days",
         cost=f"{in_bytes(rate)} a second x {kept_s / DAY_S:g} days = {in_bytes(rate * kept_s)}; "
-        f"{in_bytes(left)} are left: full in {left / rate / DAY_S:.1f} days",
-        severity=Severity.ERROR if left / rate < DAY_S else Severity.WARNING,
+        f"{in_bytes(left)} are left: full in {left / rate / DAY_S:.1f} days "
+        f"(measured for {seconds:,.0f} s)",
+        severity=enough if seconds >= LONG_ENOUGH_S else Severity.NOTE,
         evidence=[evidence("binlog_bytes_written", f"{in_bytes(rate)} a second", in_bytes(left), "it does not fit")],
     )
+
+
+@rule("mysql")
+def transactions_outgrow_cache(subject: Subject) -> Iterator[Remark]:
+    """Transactions go through a temporary file before they reach the binary log.
+
+    Why: a transaction gathers its changes in binlog_cache_size; a larger one writes them to a file, which is read again
+        at the commit.
+    Evidence: Binlog_cache_disk_use against Binlog_cache_use, and Binlog_bytes_written a second.
+    Fix: Raise binlog_cache_size above the usual transaction; every session that writes takes as much memory.
+    Verify: Binlog_cache_disk_use no longer grows.
+    Source: MySQL Reference Manual, 19.1.6.4, binlog_cache_size; MariaDB documentation, Replication and Binary Log
+        System Variables.
+    """
+    used, on_disk = figure(subject, "binlog_cache_use"), figure(subject, "binlog_cache_disk_use")
+    size, written = subject.number("binlog_cache_size"), figure(subject, "binlog_bytes_written")
+    if size is None or not used or not on_disk or not written:
+        return
+    twice = written * min(on_disk / used, 1.0)
+    if twice >= _MUCH_BYTES:
+        why = "these did not fit"
+        yield subject.remark(
+            f"binlog_cache_size = {in_bytes(size)}: {in_rate(on_disk, 'transactions')} go through a file",
+            "binlog_cache_size",
+            cost=f"up to {in_bytes(twice)} a second are written and read once more; how long that takes is not told",
+            severity=Severity.NOTE,
+            evidence=[evidence("binlog_cache_disk_use", in_rate(on_disk), f"{in_rate(used)} in all", why)],
+        )
 
 
 @rule("mysql")

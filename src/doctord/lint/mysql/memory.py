@@ -1,5 +1,6 @@
 """Settings of MariaDB and MySQL that share out the memory of the host."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -188,16 +189,21 @@ def buffer_pool_on_one_node(subject: Subject) -> Iterator[Remark]:
 
     Why: the thread that fills the buffer pool fills its own node first, and swaps there while other nodes have free
         memory; threads on the others reach all pages remotely.
-    Evidence: NUMA nodes as lscpu counts them, memory, innodb_numa_interleave.
+    Evidence: NUMA nodes as lscpu or the kernel counts them, memory, innodb_numa_interleave.
     Fix: Set innodb_numa_interleave = ON.
     Verify: numastat -p of the server shows about the same on each node.
     Source: MySQL Reference Manual, 17.14, innodb_numa_interleave; J. Cole: The MySQL "swap insanity" problem and the
         effects of the NUMA architecture, 2010.
     """
-    told = subject.case.setting("lscpu.NUMA node(s)")
-    nodes = int(told) if told and told.isdigit() else 1
+    nodes = _numa_nodes(subject)
     pool, memory = subject.number("innodb_buffer_pool_size"), subject.machine.memory_bytes
-    if nodes < 2 or subject.flag("innodb_numa_interleave") is not False or pool is None or memory is None:
+    if (
+        nodes is None
+        or nodes < 2
+        or subject.flag("innodb_numa_interleave") is not False
+        or pool is None
+        or memory is None
+    ):
         return
     if pool > memory / nodes:
         yield subject.remark(
@@ -208,6 +214,17 @@ def buffer_pool_on_one_node(subject: Subject) -> Iterator[Remark]:
             severity=Severity.WARNING,
             changes=[subject.change("innodb_numa_interleave", "ON", "restart")],
         )
+
+
+def _numa_nodes(subject: Subject) -> int | None:
+    """How many NUMA nodes there are: as lscpu counts them, or as the kernel lists them (`0-1,3`)."""
+    told, listed = (subject.case.setting(name) for name in ("lscpu.NUMA node(s)", "cpu.numa_nodes"))
+    if told and told.isdigit():
+        return int(told)
+    if not listed or not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", listed):
+        return None
+    ranges = [part.partition("-") for part in listed.split(",")]
+    return sum(int(last or first) - int(first) + 1 for first, _, last in ranges)
 
 
 def _reads_waited_for(subject: Subject) -> float | None:
