@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -149,3 +151,9 @@ def test_a_lake_tells_the_rate(tmp_path: Path) -> None:
     given = {one["name"]: one["value"] for one in json.loads(outcome.stdout)["given"]}
     assert given == {"WAL rate": 3e6, "max_wal_size": 2**30}
     assert outcome.exit_code == 1  # 1 GiB is less than 3 MB/s x 300 s x 1.9
+
+
+def test_the_questions_cost_the_command_line_no_heavy_import() -> None:
+    code = "import sys, doctord.cli as c; c.load(); print({'polars', 'pyarrow', 'numpy', 'duckdb'} & set(sys.modules))"
+    outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert outcome.stdout == "set()\n"

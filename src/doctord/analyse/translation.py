@@ -10,11 +10,11 @@ from math import ceil
 import polars as pl
 
 from doctord.analyse import figures
+from doctord.analyse.sizing.page_tables import PAGE_TABLE_ENTRY_BYTES
+from doctord.analyse.sizing.tlb import TSB_ENTRY_BYTES
 from doctord.chart.chart import Chart
 
 SHARES = ("itlb_pct", "itsb_pct", "dtlb_pct", "dtsb_pct")
-TSB_ENTRY_BYTES = 16
-PAGE_TABLE_ENTRY_BYTES = 8
 # Counters of faults since boot: those served from memory, and those that needed I/O.
 COUNTERS = (
     ("vmstat.minor (as) faults", "vmstat.major faults"),

@@ -5,9 +5,9 @@ from typing import Final
 from doctord.analyse.sizing.amounts import amount
 from doctord.analyse.sizing.question import Input, Question, Sizing, known, said, uneven
 from doctord.analyse.sizing.working import Number, Quantity, round_up
-from doctord.analyse.translation import PAGE_TABLE_ENTRY_BYTES
 
 D12: Final = 'J. Doelle and S. Langer, "Analyzing BI Oracle workloads", 2012'
+PAGE_TABLE_ENTRY_BYTES: Final = 8
 ENTRY: Final = Number(PAGE_TABLE_ENTRY_BYTES, "bytes")
 HUGE: Final = Number(2 * 2**20, "bytes")
 

@@ -5,10 +5,10 @@ from typing import Final
 from doctord.analyse.sizing.amounts import amount
 from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, known, said, uneven
 from doctord.analyse.sizing.working import Number, Quantity, Step, larger, log2, round_up
-from doctord.analyse.translation import TSB_ENTRY_BYTES
 
 M08: Final = "K. Manoharan's notes on address translation, 2008"
 SOLARIS: Final = "Oracle Solaris Tunable Parameters Reference Manual, default_tsb_size"
+TSB_ENTRY_BYTES: Final = 16
 DEFAULT_TSB: Final = Number(8192, "bytes")
 ENTRY: Final = Number(TSB_ENTRY_BYTES, "bytes")
 LARGEST_CODE: Final = 7

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from doctord.analyse import translation
+from doctord.analyse.sizing.tlb import TSB_ENTRY_BYTES
 from doctord.analyse.translation import Faults, Translation
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
@@ -107,7 +108,7 @@ def _sizes(case: Case) -> Iterator[Evidence]:
     memory = case.mean("memory", "total_bytes")
     if memory is None:
         return
-    held = DEFAULT_TSB_BYTES // translation.TSB_ENTRY_BYTES
+    held = DEFAULT_TSB_BYTES // TSB_ENTRY_BYTES
     for page in LARGER_PAGES:
         yield Evidence(
             "memory",
