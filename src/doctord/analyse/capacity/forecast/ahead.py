@@ -145,12 +145,17 @@ def _notes(seen: Prepared, model: str) -> tuple[str, ...]:
 
 
 def _wobble(values: Numbers, step_s: int, horizon: int) -> float:
-    """How much a series moves from step to step, or from day to day at shorter steps; never nothing.
+    """How much a series moves from day to day or from week to week, whichever is less; from step to step if longer."""
+    lags = [lag for lag in (DAY_S // step_s, 7 * DAY_S // step_s) if 1 <= lag <= len(values) // 4]
+    return min(_moves(values, lag, horizon) for lag in lags or [1])
+
+
+def _moves(values: Numbers, lag: int, horizon: int) -> float:
+    """How much values differ from those so many steps before; never nothing.
 
     The mean of the usual and the recent moves, for calm and restless times come and go; the geometric one, for a single
     great move must not say it all.
     """
-    lag = min(max(1, DAY_S // step_s), len(values) // 2)
     recent = values[-max(2 * horizon, 4 * lag) :]
     usual, now = (float(np.abs(some[lag:] - some[:-lag]).mean()) for some in (values, recent))
     least = 1e-6 * float(np.abs(values).mean()) + 1e-12
