@@ -55,7 +55,13 @@ def test_the_document_has_the_same_steps(question: str) -> None:
 def test_a_step_can_be_followed() -> None:
     outcome = run("redo", "--rate", "9.45MB/s", "--size", "500MB")
     assert "  switch interval = log size / redo rate = 500 MB / 9.45 MB/s = 52.91 s [1]\n" in outcome.stdout
+    assert "\nWhat is there now does not fit.\n" in outcome.stdout
     assert outcome.exit_code == 1
+
+
+def test_what_is_only_held_against_the_answer_is_shown_too() -> None:
+    outcome = run("redo", "--rate", "9.45MB/s", "--groups", "3")
+    assert "  log groups  3          --groups\n" in outcome.stdout
 
 
 def test_what_is_missing_is_asked_for_by_name() -> None:
@@ -76,6 +82,7 @@ def test_what_is_missing_is_asked_for_by_name() -> None:
         ("redo --rate=-5MB/s", "'-5MB' is no size"),
         ("redo --rate 9999999TB/s", "more than any machine has"),
         (f"redo --rate {'9' * 400}MB/s", "too long"),
+        ("redo --rate 1MB/s --archive-time 2min", "of a log of what size"),
         ("redo --rate 1MB/s --switch-every 20parsecs", "is no duration"),
         ("redo --rate 1MB/s --switch-every 99999d", "more than any machine has"),
         ("pool --cpus 2.5", "no whole number"),

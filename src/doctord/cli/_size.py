@@ -11,7 +11,7 @@ import typer
 from doctord.analyse.sizing import found
 from doctord.analyse.sizing.found import Measured
 from doctord.analyse.sizing.question import Curve, Input, Question
-from doctord.analyse.sizing.working import Assumed, Quantity
+from doctord.analyse.sizing.working import Assumed, Given, Quantity
 from doctord.chart.chart import Chart
 from doctord.cli import _lint, _verdict
 from doctord.cli._amounts import parse_amount
@@ -49,8 +49,11 @@ def answer(
     if missing:
         _ask_for(question, missing, seen, live=live)
     worked = question.work(**{_name(one): figure for one, figure in figures.items()})
-    document = sizing.document(question, worked)
-    typer.echo(json_text.dumps(document, indent=2, ensure_ascii=False) if json else sizing.render(question, worked))
+    known = [figure for figure in figures.values() if isinstance(figure, Given)]
+    if json:
+        typer.echo(json_text.dumps(sizing.document(question, worked, known), indent=2, ensure_ascii=False))
+    else:
+        typer.echo(sizing.render(question, worked, known))
     return 1 if worked.fits is False else 0
 
 

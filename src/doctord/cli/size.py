@@ -38,7 +38,7 @@ def _command(question: Question) -> Callable[..., None]:
 
     answer.__doc__ = (
         f"{question.asks}\n\nFigures come from options, or from files, a lake or this host where these hold them; "
-        "options go first.\n\nExit status: 0 answered, 1 what is there now is not enough, 2 a figure is missing or "
+        "options go first.\n\nExit status: 0 answered, 1 what is there now does not fit, 2 a figure is missing or "
         "wrong."
     )
     parameters = [Parameter("paths", Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=Files)]

@@ -6,21 +6,22 @@ from typing import Any
 
 from doctord.analyse.sizing.amounts import amount
 from doctord.analyse.sizing.question import Question, Sizing
-from doctord.analyse.sizing.working import Number, Quantity, Step
+from doctord.analyse.sizing.working import Given, Number, Quantity, Step
 from doctord.report.wording import JOINT, together
 
 WIDTH = 80
 SCHEMA_VERSION = 1
+VERDICTS = {True: ["What is there now fits."], False: ["What is there now does not fit."], None: []}
 
 
-def document(question: Question, sizing: Sizing) -> dict[str, Any]:
-    """The JSON document, as docs/reference/json.md explains it."""
+def document(question: Question, sizing: Sizing, given: Sequence[Given]) -> dict[str, Any]:
+    """The JSON document, as docs/reference/size.md explains it; `given` is all that the question was given."""
     return {
         "schema_version": SCHEMA_VERSION,
         "question": question.name,
         "answer": sizing.answer,
         "fits": sizing.fits,
-        "given": [{**_quantity(one), "origin": one.origin} for one in sizing.given],
+        "given": [{**_quantity(one), "origin": one.origin} for one in _all_given(sizing, given)],
         "assumed": [{**_quantity(one), "because": one.because} for one in sizing.assumed],
         "steps": [_step(one) for one in sizing.steps],
         "settings": [{"name": one.name, "value": one.value, "note": one.note} for one in sizing.settings],
@@ -28,16 +29,21 @@ def document(question: Question, sizing: Sizing) -> dict[str, Any]:
     }
 
 
-def render(question: Question, sizing: Sizing) -> str:
+def render(question: Question, sizing: Sizing, given: Sequence[Given]) -> str:
     """The answer, what it rests on, the arithmetic line by line, and what follows."""
-    lines = [*_wrapped(question.asks), "", *_wrapped(sizing.answer)]
-    lines += _table("Given", [(one.name, _amount(one), one.origin) for one in sizing.given])
+    lines = [*_wrapped(question.asks), "", *_wrapped(sizing.answer), *VERDICTS[sizing.fits]]
+    lines += _table("Given", [(one.name, _amount(one), one.origin) for one in _all_given(sizing, given)])
     lines += _table("Assumed", [(one.name, _amount(one), one.because) for one in sizing.assumed])
     lines += ["", "Arithmetic", *(line for step in sizing.steps for line in _line(step, sizing.sources))]
     lines += _table("Settings", [(one.name, one.value, one.note) for one in sizing.settings])
     lines += _listed("Before you believe it", [f"- {text}" for text in sizing.cautions])
     lines += _listed("Sources", [f"[{at}] {text}" for at, text in enumerate(sizing.sources, 1)])
     return "\n".join(lines)
+
+
+def _all_given(sizing: Sizing, given: Sequence[Given]) -> list[Given]:
+    """What was given, what is only held against the answer too, and the points of curves that the working uses."""
+    return list(dict.fromkeys([*given, *sizing.given]))
 
 
 def _quantity(quantity: Quantity) -> dict[str, Any]:

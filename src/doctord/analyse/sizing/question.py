@@ -60,7 +60,7 @@ class Sizing:
         steps: The arithmetic, in order.
         settings: What follows for settings.
         cautions: What to know before it is believed.
-        fits: Whether what is there now, or what is asked for, is enough; null where nothing was held against it.
+        fits: Whether what is there now, or what is asked for, fits the answer; null where nothing was held against it.
     """
 
     answer: str
