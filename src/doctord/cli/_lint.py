@@ -96,9 +96,12 @@ def printed(examined: Examined, form: Form) -> str:
             return lint_terminal.render(examined)
 
 
-def status(examined: Examined) -> int:
-    """The exit status: 1 when something is worse than a note."""
-    return 1 if examined.worst is not None and examined.worst > Severity.NOTE else 0
+def status(examined: Examined, servers: int) -> int:
+    """The exit status: 1 when something is worse than a note, 2 when fewer servers answered than the user named."""
+    if examined.worst is not None and examined.worst > Severity.NOTE:
+        return 1
+    answered = sum(name.startswith(("postgresql:", "mysql:")) for name in examined.checked)
+    return 0 if answered >= servers else 2
 
 
 def mend(examined: Examined, folder: Path, *, write: bool) -> None:

@@ -58,4 +58,4 @@ def lint(
         typer.echo(_lint.printed(examined, form))
         if fix:
             _lint.mend(examined, fix, write=write)
-        raise typer.Exit(_lint.status(examined))
+        raise typer.Exit(_lint.status(examined, len(dsn or ())))
