@@ -8,6 +8,9 @@ from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, kn
 from doctord.analyse.sizing.working import Number, Quantity, Step, ln, round_up
 
 L08: Final = 'R. Milkowski, "Oracle\'s listener performance", 2008'
+UTILISATION: Final = (
+    'Utilisation law: P. J. Denning and J. P. Buzen, "The operational analysis of queueing network models", 1978'
+)
 MD1: Final = 'M/D/1: F. Pollaczek, 1930, and A. Y. Khinchin, 1932; L. Kleinrock, "Queueing Systems", volume 1, 1975'
 MM1: Final = 'M/M/1: L. Kleinrock, "Queueing Systems", volume 1, 1975'
 LITTLE: Final = 'J. D. C. Little, "A proof for the queuing formula L = lambda W", 1961'
@@ -58,7 +61,7 @@ def listener(
     if rate is None:
         queue, busy, servers = [], None, None
     else:
-        busy = (rate * pass_time).step("how busy it is", "share", "Utilisation law")
+        busy = (rate * pass_time).step("how busy it is", "share", UTILISATION)
         servers = round_up(busy / limit).step("servers wanted", "count")
         queue = [busy, servers, *(_queue(rate, pass_time, busy) if busy.value < 1 else ())]
     waiting = max([one.value for one in queue if one.name == "backlog wanted"] + [burst.value if burst else 0])
