@@ -11,20 +11,24 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from doctord.analyse.capacity.figure import Figure
-from doctord.analyse.capacity.profile import NEEDS_DAYS, profile
-from doctord.cli._history import history
+from doctord.analyse.capacity.profile import DAYS_AGO, NEEDS_DAYS, Profile, days_to, profile
+from doctord.cli._history import doubts_in, series_in, spread_in
+from doctord.cli._profile import DOUBTED
 from doctord.lake import tier_files
-from doctord.lake.buckets import GROWTH, ZERO_AT
+from doctord.lake.buckets import bucket_of
+from doctord.lake.history import History
 from doctord.lake.query import Lake
-from doctord.lake.summaries import mark_of
+from doctord.lake.summaries import ending, mark_of
 
 END = datetime(2026, 1, 1, tzinfo=UTC)
 DAYS = 365
+HOUR = timedelta(hours=1)
 ROUNDS = 3
 
 
@@ -40,23 +44,38 @@ def main() -> None:
     ]
     for hosts in sorted({1, given.hosts}):
         with TemporaryDirectory() as folder:
-            lake = year(Path(folder), figures, hosts, buckets=hosts == 1)
+            lake = year(Path(folder), figures, hosts)
             measure(lake, figures, hosts)
 
 
 def measure(lake: Lake, figures: list[Figure], hosts: int) -> None:
     """Print what the profile, all hours of the year, and the bytes come to."""
-    size = sum(path.stat().st_size for tier in ("1h", "1d") for path in lake.path.glob(f"tiers/{tier}/*"))
     wanted = ["series", "ts", "value", "low", "high", "last"]
     since = END - timedelta(days=NEEDS_DAYS)
-    print(f"{hosts} hosts, {len(figures)} figures, {DAYS} days of hours: {size / hosts / 1e6:.1f} MB a host")
-    print(f"  profile        {seconds(lambda: profile(history(lake, figures, since, END), figures, END)):.2f} s")
+    hours = size_of(lake, "1h", "1d")
+    print(f"{hosts} hosts, {len(figures)} figures, {DAYS} days of hours: {hours / hosts / 1e6:.1f} MB a host")
     if hosts == 1:
-        whole = END - timedelta(days=DAYS)
-        print(f"  whole year     {seconds(lambda: profile(history(lake, figures, whole, END), figures, END)):.2f} s")
+        print(f"  a day of minutes and of buckets by hour: {size_of(lake, '1m') / 1e6:.2f} MB and ", end="")
+        print(f"{size_of(lake, '1h-buckets') / len(DAYS_AGO) / 1e6:.2f} MB")
+    print(f"  profile        {seconds(lambda: page(lake, figures, since)):.2f} s")
+    if hosts == 1:
+        print(f"  whole year     {seconds(lambda: page(lake, figures, END - timedelta(days=DAYS))):.2f} s")
     files = sorted(lake.path.glob("tiers/1h/*.parquet"))
     recent = [path for path in files if path.name >= f"{since:%Y-%m}"]
     print(f"  Polars alone   {seconds(lambda: [pl.read_parquet(path, columns=wanted) for path in recent]):.2f} s")
+
+
+def page(lake: Lake, figures: list[Figure], since: datetime) -> Profile:
+    """The profile, as `doctord profile` makes it."""
+    told = History(lake, figures)
+    series = series_in(told, figures, since, END)
+    doubts = list(doubts_in(lake, told, figures, END - DOUBTED, END))
+    return profile(series, figures, END, spread=spread_in(told, figures, days_to(END), whole_days=True), doubts=doubts)
+
+
+def size_of(lake: Lake, *names: str) -> int:
+    """Bytes of some tiers."""
+    return sum(path.stat().st_size for name in names for path in lake.path.glob(f"tiers/{name}/*"))
 
 
 def seconds(what: Callable[[], object]) -> float:
@@ -69,35 +88,41 @@ def seconds(what: Callable[[], object]) -> float:
     return median(times)
 
 
-def year(folder: Path, figures: list[Figure], hosts: int, *, buckets: bool) -> Lake:
-    """A lake with a year of sums and no rows."""
+def year(folder: Path, figures: list[Figure], hosts: int) -> Lake:
+    """A lake with a year of sums and no rows; of many hosts, with those buckets alone that a profile reads."""
     (folder / "sealed").mkdir()
     (folder / "tiers").mkdir()
     index = tier_files.Index(
         [(mark_of(figure), f"host{host}", None, "") for host in range(hosts) for figure in figures]
     )
-    random = np.random.default_rng(1)
+    random, series = np.random.default_rng(1), hosts * len(figures)
+
+    def write(tier: str, rows: pl.DataFrame) -> None:
+        for period, part in tier_files.by_period(tier, rows):
+            index.files[tier][period] = tier_files.write_period(folder, index, tier, period, part)
+
     day = END - timedelta(days=DAYS)
     while day < END:
         until = min((day.replace(day=1) + timedelta(days=32)).replace(day=1), END)
-        month = f"{day:%Y-%m}"
-        hours = np.arange(1, (until - day) // timedelta(hours=1))
-        index.files["1h"][month] = tier_files.write_period(
-            folder, index, "1h", month, sums(random, day, hours, len(index.series))
-        )
-        if buckets:
-            counts = counted(random, day, (until - day).days, len(index.series))
-            index.files["1d"][month] = tier_files.write_period(folder, index, "1d", month, counts)
+        write("1h", sums(random, day, np.arange(1, (until - day) // HOUR + 1), series))
+        if hosts == 1:
+            write("1d", counted(random, day, (until - day).days, series, "1d"))
         day = until
+    for days in DAYS_AGO:
+        write("1h-buckets", counted(random, END - timedelta(days=days + 1), 1, series, "1h"))
+    if hosts == 1:
+        write("1m", sums(random, END - timedelta(days=1), np.arange(1, 24 * 60 + 1), series, "m"))
     tier_files.write_index(folder, index)
     return Lake(folder)
 
 
-def sums(random: np.random.Generator, begin: datetime, hours: np.ndarray, series: int) -> pl.DataFrame:
-    """Hours of each series: a rhythm of days and weeks with noise."""
+def sums(
+    random: np.random.Generator, begin: datetime, hours: np.ndarray, series: int, unit: Literal["h", "m"] = "h"
+) -> pl.DataFrame:
+    """Hours, or minutes, of each series: a rhythm with noise."""
     rhythm = 100 + 40 * np.sin(hours * 2 * np.pi / 24) + 15 * np.sin(hours * 2 * np.pi / 168)
     values = (rhythm * random.lognormal(0, 0.1, (series, hours.size))).ravel()
-    moments = np.datetime64(begin.replace(tzinfo=None), "us") + hours.astype("timedelta64[h]")
+    moments = np.datetime64(begin.replace(tzinfo=None), "us") + hours.astype(f"timedelta64[{unit}]")
     return pl.DataFrame(
         {
             "series": np.repeat(np.arange(series, dtype=np.uint32), hours.size),
@@ -112,24 +137,22 @@ def sums(random: np.random.Generator, begin: datetime, hours: np.ndarray, series
     ).cast(tier_files.TIERS["1h"].columns)
 
 
-def counted(random: np.random.Generator, begin: datetime, days: int, series: int) -> pl.DataFrame:
-    """Buckets of each day of each series, of a value a minute."""
-    minutes = np.arange(1440)
-    values = (100 + 55 * np.sin(minutes * 2 * np.pi / 1440)) * random.lognormal(0, 0.2, (series, days, 1440))
-    found = (ZERO_AT + np.ceil(np.log(values) / np.log(GROWTH))).astype(np.int32)
+def counted(random: np.random.Generator, begin: datetime, days: int, series: int, step: str) -> pl.DataFrame:
+    """Buckets by hour or day of each series, of a value a minute."""
+    minutes = np.arange(days * 1440)
+    values = (100 + 55 * np.sin(minutes * 2 * np.pi / 1440)) * random.lognormal(0, 0.2, (series, minutes.size))
+    moments = np.datetime64(begin.replace(tzinfo=None), "us") + (minutes + 1).astype("timedelta64[m]")
     return (
         pl.DataFrame(
             {
-                "series": np.repeat(np.arange(series, dtype=np.uint32), days * 1440),
-                "day": np.tile(np.repeat(np.arange(days, dtype=np.int64), 1440), series),
-                "bucket": found.ravel(),
+                "series": np.repeat(np.arange(series, dtype=np.uint32), minutes.size),
+                "ts": np.tile(moments, series),
+                "value": values.ravel(),
             }
         )
-        .group_by("series", "day", "bucket")
+        .group_by("series", ending(step), bucket_of(pl.col("value")).alias("bucket"))
         .agg(pl.len().alias("count"))
-        .with_columns((pl.lit(begin.replace(tzinfo=None)) + pl.duration(days=pl.col("day"))).alias("ts"))
-        .select("series", "ts", "bucket", "count")
-        .cast(tier_files.TIERS["1d"].columns)
+        .cast(tier_files.TIERS["1h-buckets"].columns)
     )
 
 

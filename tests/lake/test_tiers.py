@@ -49,7 +49,7 @@ def told(lake: Lake, name: str = "value", days: int = 1) -> list[float]:
 def share(path: Path, tier: str, share: float) -> float:
     """A percentile of the one step of a tier."""
     ((_, part),) = read_periods(path, read_index(path), tier, MIDNIGHT, MIDNIGHT + timedelta(days=1))
-    (found,) = percentiles(part, ["series"], {"share": share})["share"]
+    (found,) = percentiles(part, "series", {"share": share})["share"]
     return float(found)
 
 

@@ -47,7 +47,8 @@ def series_in(
     Raises:
         LakeError: the tiers are damaged.
     """
-    steps = told.steps(since, until, ("value", "low", "high", "last"), step_s)
+    names = {"low", "high", *(VALUE_OF[figure.sum] for figure in figures)}
+    steps = told.steps(since, until, sorted(names), step_s)
     found = list[Series]()
     for row, (figure, whose) in enumerate(_keys(told, figures)):
         values = steps.sums[VALUE_OF[figure.sum]][row]
@@ -81,7 +82,7 @@ def spread_in(told: History, figures: Sequence[Figure], ends: Iterable[datetime]
                 ts=pl.lit(end.replace(tzinfo=None), pl.Datetime("us"))
             )
         parts.append(part)
-    return Spread(_keys(told, figures), pl.concat(parts))
+    return Spread(_keys(told, figures), parts)
 
 
 def spread_between(told: History, figures: Sequence[Figure], since: datetime, until: datetime) -> Spread:
@@ -90,7 +91,7 @@ def spread_between(told: History, figures: Sequence[Figure], since: datetime, un
     Raises:
         LakeError: the tiers are damaged.
     """
-    return Spread(_keys(told, figures), told.counted(since, until))
+    return Spread(_keys(told, figures), [told.counted(since, until)])
 
 
 def doubts_in(lake: Lake, told: History, figures: Sequence[Figure], since: datetime, until: datetime) -> Iterator[str]:

@@ -74,8 +74,9 @@ class History:
             row = self._row_of[part["series"].to_numpy()]
             step = part["ts"].dt.epoch("us").to_numpy() // (step_s * 1_000_000) - begin - 1
             inside = (row >= 0) & (step >= 0) & (step < end - begin)
+            place = (row * (end - begin) + step)[inside]
             for name, filled in sums.items():
-                filled[row[inside], step[inside]] = part[name].to_numpy()[inside]
+                np.put(filled, place, part[name].to_numpy()[inside])
         return Steps(self._whose, step_s, start + timedelta(seconds=step_s), sums)
 
     @property

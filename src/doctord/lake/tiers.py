@@ -104,10 +104,11 @@ def fresh(
     for (table, taken), group in alike.items():
         connection, names = lake.fresh(table, taken, sealed=sealed, between=between)
         with connection:
-            for figure in group:
+            is_any = connection.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone()  # noqa: S608 - a table's name
+            for figure in group if is_any else ():
                 for tier, rows in _summed(*minutes_and_buckets(connection, figure)).items():
                     parts[tier].append(rows)
-                files[mark_of(figure)] = names
+            files |= {mark_of(figure): names for figure in group}
         problems += [problem for problem in lake.problems if problem not in problems]
     lake.problems = problems
     return {tier: pl.concat(rows, how="diagonal_relaxed") for tier, rows in parts.items()}, files

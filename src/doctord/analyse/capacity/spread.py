@@ -18,6 +18,7 @@ from doctord.lake.buckets import bucket_of, percentiles
 
 SHOWN: Final = {"p1": 0.01, "p5": 0.05, "p50": 0.5, "p95": 0.95, "p99": 0.99}
 DECIDES: Final = {"high": "p95", "low": "p5"}
+_HOURS: Final = 1 << 20  # hours since 1970 are fewer
 
 Key = tuple[str, Whose]
 
@@ -25,10 +26,13 @@ Key = tuple[str, Whose]
 class Spread:
     """Counts in buckets by hour, of which any percentile of any hours follows."""
 
-    def __init__(self, keys: Sequence[tuple[Figure, Whose]], rows: pl.DataFrame) -> None:
-        """Take whom each series is about; and `series` (its place there), `ts` (end of the hour), `bucket`, `count`."""
+    def __init__(self, keys: Sequence[tuple[Figure, Whose]], parts: Iterable[pl.DataFrame]) -> None:
+        """Take whom each series is about, and counts in parts, best one for each day that will be asked for.
+
+        Counts: `series` (place of whom), `ts` (end of the hour, in UTC without saying so), `bucket`, `count`.
+        """
         self._keys = keys
-        self._rows = rows
+        self._parts = [part for part in parts if not part.is_empty()]
 
     def of_day(
         self, end: datetime, hours: Mapping[Key, int | None], shares: Mapping[str, float]
@@ -40,29 +44,51 @@ class Spread:
             hours: For each figure and whom it is about, the one hour of the day (its start, UTC) to look at; null: all.
             shares: Name of each percentile, and its share.
         """
-        last = end.astimezone(UTC).replace(tzinfo=None)
-        inside = pl.col("ts").is_between(last - timedelta(days=1), last, closed="right")
         wanted = [hours.get((figure.name, whose)) for figure, whose in self._keys]
-        rows = self._rows.filter(inside)
+        rows = self._day(end)
+        if rows.is_empty():
+            return {}
         if any(hour is not None for hour in wanted):
             hour = pl.Series("hour", wanted, pl.Int8).to_frame().with_row_index("series")
             own = pl.col("ts").dt.offset_by("-1h").dt.hour() == pl.col("hour")
             typed = hour.cast({"series": rows.schema["series"]})
             rows = rows.join(typed, on="series").filter(pl.col("hour").is_null() | own)
-        found = percentiles(rows, ["series"], shares)
+        found = percentiles(rows, "series", shares)
         names = ("rows", *shares)
         return {self._key(row["series"]): {name: row[name] for name in names} for row in found.iter_rows(named=True)}
 
+    def _day(self, end: datetime) -> pl.DataFrame:
+        last = end.astimezone(UTC).replace(tzinfo=None)
+        first = last - timedelta(days=1)
+        found = list[pl.DataFrame]()
+        for part in self._parts:
+            low, high = part["ts"].min(), part["ts"].max()
+            assert isinstance(low, datetime)  # noqa: S101 - no part is empty
+            assert isinstance(high, datetime)  # noqa: S101
+            if first < low and high <= last:
+                found.append(part)
+            elif low <= last and high > first:
+                found.append(part.filter(pl.col("ts").is_between(first, last, closed="right")))
+        return pl.concat(found) if found else pl.DataFrame()
+
     def series(self, wanted: Iterable[tuple[str, str]]) -> Iterator[Series]:
         """A series by hour for each figure (its name) and percentile (`p95`) that is wanted."""
+        if not self._parts:
+            return
+        rows_of_all = pl.concat(self._parts)
         for name, of in dict.fromkeys(wanted):
             own = [place for place, (figure, _) in enumerate(self._keys) if figure.name == name]
-            rows = self._rows.filter(pl.col("series").is_in(own))
-            for (place,), part in percentiles(rows, ["series", "ts"], {of: share_of(of)}).group_by("series"):
+            hour = pl.col("ts").dt.epoch("s") // HOUR_S
+            rows = rows_of_all.filter(pl.col("series").is_in(own)).select(
+                (pl.col("series") * _HOURS + hour).alias("step"), "bucket", "count"
+            )
+            found = percentiles(rows, "step", {of: share_of(of)})
+            placed = found.select((pl.col("step") // _HOURS).alias("series"), pl.col("step") % _HOURS, of)
+            for (place,), part in placed.group_by("series", maintain_order=True):
                 yield self._spaced(int(str(place)), of, part)
 
     def _spaced(self, place: int, of: str, part: pl.DataFrame) -> Series:
-        hours = part["ts"].dt.epoch("s").to_numpy() // HOUR_S
+        hours = part["step"].to_numpy()
         first = int(hours.min())
         values = np.full(int(hours.max()) - first + 1, np.nan)
         values[hours - first] = part[of].to_numpy()
@@ -102,5 +128,4 @@ def spread_of(chart: Chart, figures: Iterable[Figure]) -> Spread:
             place = pl.lit(len(keys), pl.Int64).alias("series")
             parts.append(part.select(place, pl.from_epoch("step_us", "us").alias("ts"), "bucket", "count"))
             keys.append((figure, Whose(text_of(host), text_of(db), text_of(entity))))
-    schema = pl.Schema({"series": pl.Int64(), "ts": pl.Datetime("us"), "bucket": pl.Int32(), "count": pl.UInt32()})
-    return Spread(keys, pl.concat(parts) if parts else pl.DataFrame(schema=schema))
+    return Spread(keys, [pl.concat(parts)] if parts else [])
