@@ -89,3 +89,11 @@ def test_what_ifs_have_a_form(tmp_path: Path, option: tuple[str, str], hint: str
     status, _, err = run(tmp_path / "any", *option)
     assert status == 2
     assert hint in err
+
+
+def test_a_threshold_on_a_percentile_is_left_out_and_that_is_said(tablespaces: list[str | Path]) -> None:
+    file = Path(tablespaces[2])
+    file.write_text(THRESHOLDS + THRESHOLDS.replace("runs out", "nearly out").replace("limit", 'of = "p5"\nlimit'))
+    _, out, err = run(*tablespaces, "--json")
+    assert {item["threshold"] for item in json.loads(out)["items"]} == {"tablespace runs out"}
+    assert "percentiles are not forecast, so these thresholds are left out: tablespace nearly out" in err

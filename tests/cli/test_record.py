@@ -2,10 +2,15 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from doctord.chart.chart import Chart
+from doctord.cli._history import history
+from doctord.cli._rules import own_figures
+from doctord.lake.imports import keep
 from doctord.lake.query import Lake
 
 DOCTORD = [Path(sys.executable).with_name("doctord"), "record"]
@@ -98,3 +103,26 @@ def test_a_connection_string_that_is_none_is_refused(tmp_path: Path) -> None:
     assert refused.returncode == 2
     assert "hint:" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_what_retention_takes_was_summed_up_and_the_recorder_stays_small(tmp_path: Path) -> None:
+    begin = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(days=40)
+    row = {"ts": begin, "interval_s": 3600.0, "host": "a", "usr_pct": 20.0, "sys_pct": 5.0}
+    keep(tmp_path, Chart.from_rows(cpu=[row]).tables)
+    with recording(tmp_path, "--keep", "7d") as recorder:
+        deadline = time.monotonic() + 60
+        while list(tmp_path.glob(f"sealed/cpu/{begin:%Y-%m-%d}/*")):
+            assert time.monotonic() < deadline, "old rows are still there after 60 s"
+            time.sleep(0.1)
+        status = Path(f"/proc/{recorder.pid}/status").read_text(encoding="ascii")
+        recorder.terminate()
+        recorder.communicate(timeout=30)
+    (series,) = history(Lake(tmp_path), own_figures(), begin - timedelta(hours=1), begin)
+    assert series.values.tolist() == [25.0]
+    high_water_kib = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+    assert high_water_kib < 40 * 1024
+
+
+def test_figures_that_cannot_be_read_are_refused_at_once(tmp_path: Path) -> None:
+    refused = run("--lake", tmp_path, "--figures", tmp_path / "none.toml")
+    assert (refused.returncode, "none.toml" in refused.stderr, "hint:" in refused.stderr) == (2, True, True)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
+import typer
+
 from doctord.analyse.capacity import alert
 from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.outlook import Item, outlook
@@ -79,6 +81,10 @@ def foreseen(measured: Sequence[Series], rules: Rules, horizon_s: float, changes
     Raises:
         Refusal: the libraries that forecast are not installed.
     """
+    if left := [one.name for one in rules.thresholds if one.of]:
+        typer.echo(
+            f"doctord: percentiles are not forecast, so these thresholds are left out: {', '.join(left)}", err=True
+        )
     try:
         return outlook(measured, rules.thresholds, horizon_s, changes)
     except ModuleNotFoundError as error:

@@ -81,16 +81,22 @@ def _measured(source: Source, rules: Rules) -> tuple[list[Series], Chart]:
         _tell(doubts_of(chart, figures))
         spread = spread_of(chart, [rules.figures[name] for name in dict(wanted)])
         return [*series_at_pace(chart, figures, CHECKED_STEP_S), *spread.series(wanted)], chart
+    return _kept(source, rules), _chart(source, set(tables)) if tables else Chart()
+
+
+def _kept(source: Source, rules: Rules) -> list[Series]:
+    """The histories of a lake, of its minutes or, where only hours are kept, of these."""
     lake, (since, until) = Lake(source.lake or default_lake()), _between(source)
+    figures, wanted = rules.figures_used(), rules.percentiles_used()
     told = History(lake, figures, (since, until))
     _tell(lake.problems)
     _tell(doubts_in(lake, told, figures, since, until))
     finest_s = told.finest_s(since, until)
     if finest_s > CHECKED_STEP_S:
-        typer.echo(f"doctord: hours are all that is kept since {since:%F %T} UTC: they are judged", err=True)
+        _tell([f"hours are all that is kept since {since:%F %T} UTC: they are judged"])
     series = series_in(told, figures, since, until, max(CHECKED_STEP_S, finest_s))
     percentiles = spread_between(told, figures, since, until).series(wanted) if wanted else ()
-    return [*map(at_its_pace, series), *percentiles], _chart(source, set(tables)) if tables else Chart()
+    return [*map(at_its_pace, series), *percentiles]
 
 
 def _tell_silence(source: Source, checked: Checked) -> None:
