@@ -10,12 +10,13 @@ import typer
 
 from doctord.chart.chart import Chart
 from doctord.cli import _read
+from doctord.cli._verdict import progress_of
 from doctord.collect import mysql
 from doctord.collect.patient import Patient
 from doctord.collect.schedule import collect_for
 from doctord.read.source import Told
 
-LOOK_S: Final = 2.0  # two samples: settings come with the first, rates with the second
+LOOK_S: Final = 6.0  # settings come with the first sample; what is counted needs two that lie 5 s apart
 ROOT: Final = Path("/")
 # Where distributions keep what the rules know, below the root.
 FILES: Final = (
@@ -42,7 +43,8 @@ def of_this_host(dsns: Sequence[str]) -> Chart:
     others = [dsn for dsn in dsns if dsn not in of_mysql]
     patient = Patient(databases=bool(others) or not dsns, dsns=others)
     collectors = [*patient.collectors(), *mysql.collectors(of_mysql if dsns else None)]
-    live = Chart.from_batches(collect_for(collectors, LOOK_S))
+    with progress_of(LOOK_S) as progress:
+        live = Chart.from_batches(collect_for(collectors, LOOK_S, progress))
     return Chart.joined([live, *_read_files(list(configured(ROOT)))])
 
 

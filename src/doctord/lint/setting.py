@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from doctord.chart.tables import FROM_FILE
+from doctord.diagnose.words import in_bytes
 from doctord.quantities import number
 
 NOT_SET: Final = f"{FROM_FILE}, not set"
@@ -65,6 +66,18 @@ class Setting:
         """Its value as yes or no; null where it is neither."""
         word = self.value.strip().strip("'\"").lower()
         return True if word in TRUE else False if word in FALSE else None
+
+    @property
+    def words(self) -> str:
+        """Its value in words: a bare number of bytes or pages as a size, any other with its unit.
+
+        >>> Setting("postgresql", None, None, "max_wal_size", "1024", "MB").words
+        '1.0 GiB'
+        """
+        if not self.unit or not self.value.isdigit():
+            return self.value
+        is_size = self.unit.lower().endswith(("b", "bytes"))
+        return in_bytes(self.number or 0.0) if is_size else f"{self.value} {self.unit}"
 
     @property
     def where(self) -> str:

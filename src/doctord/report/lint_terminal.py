@@ -57,7 +57,7 @@ def _remark(number: int, remark: Remark, width: int) -> Iterator[Text]:
             told = (
                 setting.name
                 if setting.name == setting.value
-                else f"{setting.name} = {shortened(setting.value, LONGEST)}"
+                else f"{setting.name} = {shortened(setting.words, LONGEST)}"
             )
             yield from hanging("   At      ", clean(f"{setting.where}: {told}"), width)
     for change in remark.changes:

@@ -158,7 +158,7 @@ def not_in_force(subject: Subject) -> Iterator[Remark]:
             known = subject.known.get(name)
             until = "a restart" if known and known.needs == "restart" else "it is loaded, or set by hand"
             yield subject.remark(
-                f"{name}: {_readable(setting)} is written, {_readable(now)} is in force",
+                f"{name}: {setting.words} is written, {now.words} is in force",
                 settings=[setting, now],
                 cost=f"what is written does not hold before {until}",
                 severity=Severity.WARNING,
@@ -243,11 +243,3 @@ def _same(one: Setting, other: Setting) -> bool:
 def _parts(words: str) -> set[str]:
     """The parts of a list, whose order says nothing; a folder with or without the slash at its end."""
     return {part.strip().rstrip("/") for part in words.split(",")}
-
-
-def _readable(setting: Setting) -> str:
-    """A value in words: a bare number of bytes or pages as a size, any other with its unit."""
-    if not setting.unit or not setting.value.isdigit():
-        return setting.value
-    is_size = setting.unit.lower().endswith(("b", "bytes"))
-    return in_bytes(setting.number or 0.0) if is_size else f"{setting.value} {setting.unit}"
