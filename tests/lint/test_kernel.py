@@ -88,6 +88,12 @@ def written(component: str, held: dict[str, object]) -> list[Any]:
     return settings(component, held, "file", f"{component}.conf")
 
 
+def group(**figures: float) -> list[Any]:
+    """Figures of the control group of PostgreSQL: `memory_limit_bytes` is `memory.limit_bytes`."""
+    common = {"host": HOST, "component": "cgroup", "entity": "/system.slice/postgresql@15-main.service"}
+    return [common | {"name": name.replace("_", ".", 1), "value": value} for name, value in figures.items()]
+
+
 SWAPPING = {"memory": {"swap_out_per_s": 50.0}}
 FAULTS: list[tuple[str, dict[str, Any]]] = [
     ("kernel/swappiness_high", {"kernel": {"vm.swappiness": 60}, **SWAPPING}),
@@ -119,6 +125,8 @@ FAULTS: list[tuple[str, dict[str, Any]]] = [
     ("kernel/read_ahead_off", {"kernel": {"block.sda.read_ahead_kb": 0}}),
     ("kernel/read_ahead_large", {"kernel": {"block.sda.read_ahead_kb": 16384}}),
     ("kernel/merging_off", {"kernel": {"block.sda.nomerges": 2, "block.sda.rotational": 1}}),
+    ("kernel/cgroup_memory_below_database", {"statistic": group(memory_limit_bytes=GIB)}),
+    ("kernel/cgroup_cpus_used_up", {"statistic": group(cpu_limit_cpus=2.0, cpu_throttled_s_per_s=0.4)}),
     ("kernel/not_in_force", {"more": written("kernel", {"vm.swappiness": 10})}),
     ("kernel/set_twice", {"more": [*written("kernel", {"vm.x": 1}), *written("kernel", {"vm.x": 2})]}),
     ("limits/memlock_small", {"more": written("limits", {"oracle.soft.memlock": 65536})}),
@@ -169,6 +177,7 @@ def test_every_rule_is_tried() -> None:
         {"more": written("udev", {"sd[a-z].scheduler": "none", "nvme*.scheduler": "mq-deadline"})},
         {"more": written("limits", {"oracle.soft.memlock": "unlimited", "oracle.hard.nofile": 65536})},
         {"disk": {"device_queue": 63.0, "host_queue": 0.2}},
+        {"statistic": group(memory_limit_bytes=8 * GIB, cpu_limit_cpus=2.0, cpu_throttled_s_per_s=0.0)},
     ],
 )
 def test_what_is_right_is_not(right: dict[str, Any]) -> None:

@@ -1,0 +1,71 @@
+"""Control groups of databases: what their limits leave them."""
+
+from collections.abc import Iterator
+
+from doctord.diagnose.finding import Evidence
+from doctord.diagnose.words import in_bytes, in_share
+from doctord.lint.kernel.databases import databases, memory_of
+from doctord.lint.kernel.units import UNITS
+from doctord.lint.remark import Remark, Severity
+from doctord.lint.rule import rule
+from doctord.lint.subject import Subject
+
+THROTTLED = 0.01  # of each second
+
+
+@rule("kernel")
+def cgroup_memory_below_database(subject: Subject) -> Iterator[Remark]:
+    """A control group may use less memory than the database in it takes.
+
+    Why: when the buffer cache has filled, the group's OOM killer ends a process of the database.
+    Evidence: the group's limit against shared_buffers, the SGA or the buffer pool.
+    Fix: A limit with room for sessions above that (memory.max; a container's or a unit's memory limit).
+    Verify: memory.events of the group: oom_kill stands still.
+    Source: Linux, Documentation/admin-guide/cgroup-v2.rst, Memory.
+    """
+    for group, limit in _limits(subject, "memory.limit_bytes"):
+        for server in databases(subject):
+            needed = memory_of(server)
+            if needed and _holds(group, server) and limit < needed:
+                yield subject.remark(
+                    f"{group} may use {in_bytes(limit)}, and {server.name} takes {in_bytes(needed)}",
+                    cost=f"{in_bytes(needed - limit)} too little before any session works: the OOM killer",
+                    severity=Severity.ERROR,
+                    evidence=[_evidence("memory.limit_bytes", in_bytes(limit), in_bytes(needed), "too little")],
+                )
+
+
+@rule("kernel")
+def cgroup_cpus_used_up(subject: Subject) -> Iterator[Remark]:
+    """A control group's share of the CPUs is used up, and its database is stopped for the rest of each period.
+
+    Why: every session of it stands still until the period ends, those that hold locks among them.
+    Evidence: the limit, and the time for which the group was throttled.
+    Fix: A larger limit (cpu.max), or a weight in place of it.
+    Verify: nr_throttled in cpu.stat of the group.
+    Source: Linux, Documentation/scheduler/sched-bwc.rst.
+    """
+    stopped = dict(_limits(subject, "cpu.throttled_s_per_s"))
+    for group, cpus in _limits(subject, "cpu.limit_cpus"):
+        lost = stopped.get(group)
+        if lost is not None and lost >= THROTTLED and any(_holds(group, server) for server in databases(subject)):
+            yield subject.remark(
+                f"{group} may use {cpus:g} CPUs, and uses them up",
+                cost=f"stopped for {lost:.2f} s of each second, all its processes together",
+                severity=Severity.WARNING,
+                evidence=[_evidence("cpu.throttled_s_per_s", f"{lost:.2f} s/s", in_share(THROTTLED), "throttled")],
+            )
+
+
+def _limits(subject: Subject, name: str) -> list[tuple[str, float]]:
+    """A figure of each control group, by the group's path."""
+    return [(figure.entity, figure.mean) for figure in subject.case.figures(name) if figure.entity]
+
+
+def _holds(group: str, server: Subject) -> bool:
+    """Whether a group is that of a server, by its name."""
+    return any(name in group for name in UNITS.get(server.component, ()))
+
+
+def _evidence(name: str, figure: str, limit: str, why: str) -> Evidence:
+    return Evidence("statistic", f"name = '{name}'", figure, limit, why)
