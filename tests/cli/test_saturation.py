@@ -112,3 +112,9 @@ def test_a_file_of_points_has_a_form(tmp_path: Path, text: str | None, message: 
     assert status == 2
     assert message in err
     assert "hint: " in err
+
+
+def test_a_mark_of_the_byte_order_takes_no_point(tmp_path: Path) -> None:
+    points = tmp_path / "points.csv"
+    points.write_text("1,90\n2,175\n4,330\n8,610\n12,800\n", encoding="utf-8-sig")
+    assert json.loads(run("--scaling", points, "--json")[1])["scaling"][0]["points"] == 5

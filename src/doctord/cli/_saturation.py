@@ -125,7 +125,7 @@ def _days(last: datetime) -> list[datetime]:
 
 def _points(path: Path) -> tuple[list[float], list[float]]:
     try:
-        lines = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+        lines = list(csv.reader(path.read_text(encoding="utf-8-sig").splitlines()))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise Refusal(f"{path}: {error}", "name a CSV file that you may read") from error
     users, throughput = list[float](), list[float]()
