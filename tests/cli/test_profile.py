@@ -180,3 +180,15 @@ def test_a_limit_of_a_percentile(tmp_path: Path) -> None:
     status, out, _ = run("--lake", lake, "--thresholds", file, "--busy-hour")
     assert status == 1
     assert "90 p95" in out
+
+
+def test_a_figure_made_of_the_same_rows_takes_nothing_from_another(lake: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(
+        '[[figure]]\nname = "most"\ntitle = "most"\ncomponent = "storage"\ntable = "disk"\neach = ["device"]\n'
+        'value = "coalesce(requests_per_s, reads_per_s + writes_per_s)"\nunit = "per_s"\nsum = "max"\n'
+    )
+    for _ in range(2):
+        figures = json.loads(run("--lake", lake, "--figures", own, "--json")[1])["servers"][0]["figures"]
+        told = {figure["figure"]: figure["percentiles"]["0"]["rows"] for figure in figures}
+        assert told == {"disk_requests_per_s": 1, "most": 1}

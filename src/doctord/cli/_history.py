@@ -50,7 +50,7 @@ def series_in(
     names = {"low", "high", *(VALUE_OF[figure.sum] for figure in figures)}
     steps = told.steps(since, until, sorted(names), step_s)
     found = list[Series]()
-    for row, (figure, whose) in enumerate(_keys(told, figures)):
+    for row, figure, whose in _keys(told, figures):
         values = steps.sums[VALUE_OF[figure.sum]][row]
         there = np.flatnonzero(np.isfinite(values))
         if there.size:
@@ -82,7 +82,7 @@ def spread_in(told: History, figures: Sequence[Figure], ends: Iterable[datetime]
                 ts=pl.lit(end.replace(tzinfo=None), pl.Datetime("us"))
             )
         parts.append(part)
-    return Spread(_keys(told, figures), parts)
+    return _spread(told, figures, parts)
 
 
 def spread_between(told: History, figures: Sequence[Figure], since: datetime, until: datetime) -> Spread:
@@ -91,7 +91,7 @@ def spread_between(told: History, figures: Sequence[Figure], since: datetime, un
     Raises:
         LakeError: the tiers are damaged.
     """
-    return Spread(_keys(told, figures), [told.counted(since, until)])
+    return _spread(told, figures, [told.counted(since, until)])
 
 
 def doubts_in(lake: Lake, told: History, figures: Sequence[Figure], since: datetime, until: datetime) -> Iterator[str]:
@@ -100,7 +100,7 @@ def doubts_in(lake: Lake, told: History, figures: Sequence[Figure], since: datet
     Raises:
         LakeError: the tiers, or statistics of the lake, cannot be read.
     """
-    keys = _keys(told, figures)
+    keys = {row: (figure, whose) for row, figure, whose in _keys(told, figures)}
     for (place,), part in told.hours_where(is_overfull(), since, until).group_by("series", maintain_order=True):
         figure, whose = keys[int(str(place))]
         if is_counted_once(figure):
@@ -117,6 +117,26 @@ def doubts_of(chart: Chart, figures: Sequence[Figure]) -> Iterator[str]:
     yield from changed_units(rows.filter(pl.any_horizontal(*wanted)) if wanted else rows.clear())
 
 
-def _keys(told: History, figures: Sequence[Figure]) -> list[tuple[Figure, Whose]]:
-    by_mark = {mark_of(figure): figure for figure in figures}
-    return [(by_mark[str(mark)], Whose(host, db, entity)) for mark, host, db, entity in told.whose]
+def _spread(told: History, figures: Sequence[Figure], parts: Sequence[pl.DataFrame]) -> Spread:
+    keys = _keys(told, figures)
+    if len(keys) > len(told.whose):  # some are made of the same counts
+        rows = pl.DataFrame({"series": [row for row, *_ in keys]}, {"series": pl.Int64}).with_row_index("key")
+        parts = [
+            part.join(rows.cast({"series": part.schema["series"]}), on="series")
+            .with_columns(pl.col("key").cast(part.schema["series"]).alias("series"))
+            .drop("key")
+            for part in parts
+        ]
+    return Spread([(figure, whose) for _, figure, whose in keys], parts)
+
+
+def _keys(told: History, figures: Sequence[Figure]) -> list[tuple[int, Figure, Whose]]:
+    """Place of a series in the history, the figure that it is, and whom it is about; more where two are made alike."""
+    by_mark = dict[str, list[Figure]]()
+    for figure in figures:
+        by_mark.setdefault(mark_of(figure), []).append(figure)
+    return [
+        (row, figure, Whose(host, db, entity))
+        for row, (mark, host, db, entity) in enumerate(told.whose)
+        for figure in by_mark[str(mark)]
+    ]

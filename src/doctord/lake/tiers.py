@@ -97,8 +97,8 @@ def fresh(
         LakeError: a figure cannot be reckoned.
     """
     alike = dict[tuple[str, frozenset[str]], list[Summed]]()
-    for figure in figures:
-        alike.setdefault((figure.table, frozenset(index.taken.get(mark_of(figure), ()))), []).append(figure)
+    for mark, figure in {mark_of(figure): figure for figure in figures}.items():  # two may be made of the same
+        alike.setdefault((figure.table, frozenset(index.taken.get(mark, ()))), []).append(figure)
     parts = {tier: [empty] for tier, empty in _EMPTY.items()}
     files, problems = dict[str, set[str]](), list[str]()
     for (table, taken), group in alike.items():
