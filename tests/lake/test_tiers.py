@@ -1,7 +1,9 @@
 """Sums kept for years."""
 
+import errno
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,7 +18,7 @@ from doctord.lake.history import History, until_of
 from doctord.lake.imports import keep
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
-from doctord.lake.tier_files import read_index, read_periods
+from doctord.lake.tier_files import read_index, read_periods, write_index
 from doctord.lake.tiers import let_go, renew
 from doctord.lake.writer import LakeWriter
 
@@ -219,3 +221,36 @@ def test_what_a_crash_left_behind_goes(path: Path) -> None:
     disk(path, (20, 4.0))
     renew(lake, FIGURES)
     assert len(list(path.glob("tiers/1h/*"))) == 1
+
+
+def test_many_files_are_summed_up_by_portions(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for minute in (10, 20, 70):
+        lake = disk(path, (float(minute), float(minute)))
+    monkeypatch.setattr(tiers, "PORTION_BYTES", 1)
+    assert renew(lake, FIGURES) == 3  # the first hour twice, for its rows came in two portions
+    assert renew(lake, FIGURES) == 0
+    without_rows(lake)
+    assert (told(lake), told(lake, "last")) == ([15.0, 70.0], [20.0, 70.0])
+    assert share(path, "1d", 0.99) == pytest.approx(70.0, 0.01)
+
+
+def test_portions_that_came_before_one_that_fails_are_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for minute in (10, 70):
+        lake = disk(path, (float(minute), float(minute)))
+    monkeypatch.setattr(tiers, "PORTION_BYTES", 1)
+    times = list[int]()
+
+    def failing(*arguments: Any) -> None:
+        times.append(1)
+        if len(times) > 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write_index(*arguments)
+
+    with monkeypatch.context() as full:
+        full.setattr(tiers, "write_index", failing)
+        with pytest.raises(LakeError, match="No space left"):
+            renew(lake, FIGURES)
+    assert [len(names) for names in read_index(path).taken.values()] == [1]
+    assert told(lake) == [10.0, 70.0]
+    assert renew(lake, FIGURES) == 1
+    assert told(lake) == [10.0, 70.0]

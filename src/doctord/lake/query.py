@@ -82,15 +82,18 @@ class Lake:
         *,
         sealed: bool,
         between: tuple[datetime, datetime] | None = None,
+        only: "Collection[str] | None" = None,
     ) -> tuple[duckdb.DuckDBPyConnection, set[str]]:
         """A connection with one table but for the sealed files of these names, and the names of its other files.
 
-        With `sealed`, nothing is in it that is still open; with `between`, no file of other days.
+        With `sealed`, nothing is in it that is still open; with `between`, no file of other days; with `only`, no
+        sealed file of another name.
         """
         days = _days(*between) if between else None
 
         def is_wanted(path: Path) -> bool:
-            return path.stem not in taken and (days is None or _is_of(path, days))
+            is_asked = only is None or path.stem in only
+            return is_asked and path.stem not in taken and (days is None or _is_of(path, days))
 
         parts = self._snapshot({table}, is_wanted, sealed=sealed)
         return self._viewed(parts), {path.stem for path in parts[table].files}

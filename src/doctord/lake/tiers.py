@@ -6,7 +6,7 @@ for last year joins last year's sums. Buckets of a day are a tenth of those of i
 
 import fcntl
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -38,6 +38,7 @@ from doctord.lake.tier_files import (
 )
 
 FOR_MONTHS: Final = ("1m", "1h-buckets")
+PORTION_BYTES: Final = 32 << 20  # of raw files that are summed up at once: weeks of them would not fit into memory
 _EMPTY: Final = {
     tier: pl.DataFrame(
         schema=dict.fromkeys(WHOSE, pl.String) | {key: kind for key, kind in of.columns.items() if key != "series"}
@@ -54,15 +55,40 @@ def renew(lake: Lake, figures: Sequence[Summed]) -> int:
     """
     with _alone(lake.path):
         index = read_index(lake.path)
-        sums, files = fresh(lake, figures, index, sealed=True)
-        if not any(files.values()):
-            return 0
-        for tier, rows in sums.items():
-            for period, part in by_period(tier, index.numbered(rows).cast(TIERS[tier].columns)):
-                index.files[tier][period] = write_period(lake.path, index, tier, period, part)
-        _take(lake.path, index, figures, files)
-        _hold(lake.path, index)
+        return sum(_added(lake, figures, index, names) for names in _portions(lake.path, figures, index))
+
+
+def _added(lake: Lake, figures: Sequence[Summed], index: Index, names: Collection[str]) -> int:
+    """Add the raw files of these names; how many hours of how many series were added or changed."""
+    sums, files = fresh(lake, figures, index, sealed=True, only=names)
+    if not any(files.values()):
+        return 0
+    for tier, rows in sums.items():
+        for period, part in by_period(tier, index.numbered(rows).cast(TIERS[tier].columns)):
+            index.files[tier][period] = write_period(lake.path, index, tier, period, part)
+    _take(lake.path, index, figures, files)
+    _hold(lake.path, index)
     return sums["1h"].height
+
+
+def _portions(lake: Path, figures: Iterable[Summed], index: Index) -> Iterator[set[str]]:
+    """Names of raw files that are to be summed up, oldest first, no more at once than memory is to hold."""
+    taken = dict[str, set[str]]()
+    for figure in figures:
+        own = index.taken.get(mark_of(figure), set())
+        taken[figure.table] = taken.get(figure.table, own) & own
+    portion, size = set[str](), 0
+    for path in Place(lake).parquet():
+        table = path.parts[-3]
+        if table not in taken or path.stem in taken[table] or not path.exists():
+            continue
+        if size >= PORTION_BYTES and path.stem not in portion:
+            yield portion
+            portion, size = set(), 0
+        portion.add(path.stem)
+        size += path.stat().st_size
+    if portion:
+        yield portion
 
 
 def let_go(lake: Path, keep: timedelta) -> None:
@@ -88,10 +114,12 @@ def fresh(
     *,
     sealed: bool,
     between: tuple[datetime, datetime] | None = None,
+    only: Collection[str] | None = None,
 ) -> tuple[dict[str, pl.DataFrame], dict[str, set[str]]]:
     """Sums, by tier, of what is not in the tiers yet, and the raw files that they come of, by the mark of a figure.
 
-    With `sealed` nothing that is still written to is in it; with `between`, files of other days are not looked at.
+    With `sealed` nothing that is still written to is in it; with `between`, files of other days are not looked at,
+    with `only`, those of other names.
 
     Raises:
         LakeError: a figure cannot be reckoned.
@@ -102,7 +130,7 @@ def fresh(
     parts = {tier: [empty] for tier, empty in _EMPTY.items()}
     files, problems = dict[str, set[str]](), list[str]()
     for (table, taken), group in alike.items():
-        connection, names = lake.fresh(table, taken, sealed=sealed, between=between)
+        connection, names = lake.fresh(table, taken, sealed=sealed, between=between, only=only)
         with connection:
             is_any = connection.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone()  # noqa: S608 - a table's name
             for figure in group if is_any else ():
