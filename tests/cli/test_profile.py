@@ -192,3 +192,10 @@ def test_a_figure_made_of_the_same_rows_takes_nothing_from_another(lake: Path, t
         figures = json.loads(run("--lake", lake, "--figures", own, "--json")[1])["servers"][0]["figures"]
         told = {figure["figure"]: figure["percentiles"]["0"]["rows"] for figure in figures}
         assert told == {"disk_requests_per_s": 1, "most": 1}
+
+
+def test_a_moment_in_another_zone_is_the_same_busy_hour(lake: Path) -> None:
+    _, in_utc, _ = run("--lake", lake, "--at", "2026-11-20T00:00Z", "--busy-hour")
+    _, in_kolkata, _ = run("--lake", lake, "--at", "2026-11-20T05:30+05:30", "--busy-hour")
+    assert "2026-11-20 00:00 UTC" in in_utc
+    assert in_kolkata == in_utc

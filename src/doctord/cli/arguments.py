@@ -91,7 +91,7 @@ def parse_size(text: str) -> int:
 
 
 def parse_moment(text: str, now: datetime | None = None) -> datetime:
-    """A point in time: ISO 8601 (UTC unless it names a zone), `now`, or a duration ago such as `-2h`.
+    """A point in time, in UTC: ISO 8601 (UTC unless it names a zone), `now`, or a duration ago such as `-2h`.
 
     >>> parse_moment("2026-11-20T10:00")
     datetime.datetime(2026, 11, 20, 10, 0, tzinfo=datetime.timezone.utc)
@@ -107,4 +107,4 @@ def parse_moment(text: str, now: datetime | None = None) -> datetime:
         raise Refusal(
             f"{text!r} is no point in time", "write 2026-11-20T10:00Z, -2h for two hours ago, or now"
         ) from error
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
