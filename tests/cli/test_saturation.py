@@ -100,6 +100,7 @@ def test_options_that_do_not_go_together_are_refused(option: tuple[str, ...]) ->
     [
         ("users,x\n1,10\nmany,20\n", "points.csv:3: 'many,20' is not two numbers"),
         ("users,x\n1\n", "points.csv:2: '1' is not two numbers"),
+        ("1,90\n1e300,5\n", "points.csv:2: '1e300,5': no system has or does so many"),
         ("users,x\n", "there are no points in it"),
         (None, "No such file"),
     ],

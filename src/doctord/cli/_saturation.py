@@ -30,6 +30,7 @@ from doctord.report import capacity_saturation
 OBSERVED = timedelta(days=14)  # minute by minute: load and response of the same time
 LOOKED_BACK = timedelta(days=2 * 365)  # hour by hour: where the load goes
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
+MOST = 1e15  # users, or throughput: far more would overflow in the fit
 HINT_EXTRA = "pip install 'doctord[forecast]' brings statsforecast and ruptures"
 HINT_POINTS = "one line each: users or CPUs, and the throughput with so many; a heading first if you like"
 
@@ -136,6 +137,8 @@ def _points(path: Path) -> tuple[list[float], list[float]]:
             if number == 1 or not any(cells):
                 continue
             raise Refusal(f"{path}:{number}: {','.join(cells)!r} is not two numbers", HINT_POINTS) from error
+        if max(map(abs, pair)) > MOST:
+            raise Refusal(f"{path}:{number}: {','.join(cells)!r}: no system has or does so many", HINT_POINTS)
         users.append(pair[0])
         throughput.append(pair[1])
     if not users:
