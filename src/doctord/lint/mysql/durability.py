@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.diagnose.words import in_rate
-from doctord.lint.mysql.measured import evidence, figure, is_mariadb
+from doctord.lint.mysql.measured import evidence, figure, is_mariadb, writes_binlog
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
@@ -61,7 +61,7 @@ def binlog_not_synced(subject: Subject) -> Iterator[Remark]:
         Variables.
     """
     every = subject.number("sync_binlog")
-    if every is None or every == 1 or not _writes_binlog(subject):
+    if every is None or every == 1 or not writes_binlog(subject):
         return
     how = "leaves to the kernel when" if every == 0 else f"waits for {every:.0f} groups of commits before"
     yield subject.remark(
@@ -163,9 +163,3 @@ def recovery_forced(subject: Subject) -> Iterator[Remark]:
             severity=Severity.ERROR,
             changes=[subject.change("innodb_force_recovery", "0")],
         )
-
-
-def _writes_binlog(subject: Subject) -> bool:
-    """Whether there is a binary log: a file gives its name, a server ON."""
-    value = subject.text("log_bin")
-    return value is not None and subject.flag("log_bin") is not False and value != ""

@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 
 from doctord.diagnose.words import in_bytes, in_rate
-from doctord.lint.mysql.measured import evidence, figure
+from doctord.lint.mysql.measured import evidence, figure, writes_binlog
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
@@ -31,7 +31,7 @@ def binlogs_never_expire(subject: Subject) -> Iterator[Remark]:
     """
     limits = [subject.number(name) for name in ("expire_logs_days", "binlog_expire_logs_seconds")]
     told = [limit for limit in limits if limit is not None]
-    if not _writes_binlog(subject) or not told or any(told) or subject.number("max_binlog_total_size"):
+    if not writes_binlog(subject) or not told or any(told) or subject.number("max_binlog_total_size"):
         return
     name = "expire_logs_days" if subject.get("binlog_expire_logs_seconds") is None else "binlog_expire_logs_seconds"
     yield subject.remark(
@@ -58,7 +58,7 @@ def binlogs_exceed_space(subject: Subject) -> Iterator[Remark]:
     Source: MySQL Reference Manual, 19.1.6.4, binlog_expire_logs_seconds.
     """
     kept_s, rate, left = _kept_s(subject), figure(subject, "binlog_bytes_written"), _space_left(subject)
-    if not _writes_binlog(subject) or not kept_s or not rate or left is None or rate * kept_s <= left:
+    if not writes_binlog(subject) or not kept_s or not rate or left is None or rate * kept_s <= left:
         return
     seconds = subject.case.seconds
     enough = Severity.ERROR if left / rate < DAY_S else Severity.WARNING
@@ -176,10 +176,6 @@ def _slow_log(subject: Subject) -> bool | None:
     told = [subject.flag(name) for name in ("slow_query_log", "log_slow_query")]
     known = [flag for flag in told if flag is not None]
     return any(known) if known else None
-
-
-def _writes_binlog(subject: Subject) -> bool:
-    return subject.text("log_bin") not in {None, ""} and subject.flag("log_bin") is not False
 
 
 def _kept_s(subject: Subject) -> float | None:

@@ -75,6 +75,11 @@ def write_s(subject: Subject) -> float | None:
     return _waited_s(subject, "innodb_log_file write") or _of_disks(subject, "write_ms", "writes_per_s")
 
 
+def writes_binlog(subject: Subject) -> bool:
+    """Whether there is a binary log: a file gives its name, a server ON."""
+    return subject.text("log_bin") not in {None, ""} and subject.flag("log_bin") is not False
+
+
 def evidence(name: str, figure_text: str, threshold: str, why: str) -> Evidence:
     """Evidence from the global status."""
     return Evidence("statistic", f"name = '{STATUS}{name}'", figure_text, threshold, why)
