@@ -48,6 +48,8 @@ def said(*lines: tuple[str, str], **running: object) -> dict[str, str]:
         (("shared_bufers", "1GB"), "setting_unknown", "shared_buffers is most like it"),
         (("wal_level", "archive"), "value_invalid", "not one of minimal, replica, logical"),
         (("checkpoint_timeout", "5"), "value_invalid", "below the least, 30 s"),
+        (("work_mem", "9999999TB"), "value_invalid", "above the most, 2147483647 kB"),
+        (("shared_buffers", "64kB"), "value_invalid", "below the least, 16 x 8kB"),
         (("checkpoint_timeout", "5 parsecs"), "value_invalid", "no number"),
         (("fsync", "perhaps"), "value_invalid", "neither on nor off"),
         (("shared_buffers", "8589934592"), "unit_mistaken", "8.0 GiB may be meant"),

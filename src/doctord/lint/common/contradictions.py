@@ -210,10 +210,15 @@ def _out_of_bounds(known: Known, number: float | None) -> str | None:
         return "no number with a unit that is known"
     factor = factor_of(known.unit)
     if known.least is not None and number < known.least * factor:
-        return f"below the least, {known.least:g} {known.unit or ''}".rstrip()
+        return f"below the least, {_bound(known.least, known.unit)}"
     if known.most is not None and number > known.most * factor:
-        return f"above the most, {known.most:g} {known.unit or ''}".rstrip()
+        return f"above the most, {_bound(known.most, known.unit)}"
     return None
+
+
+def _bound(limit: float, unit: str | None) -> str:
+    """A bound in full digits, with its unit: `2147483647 kB`, `16 x 8kB`."""
+    return f"{limit:.15g}{' x' if unit and unit[0].isdigit() else ''} {unit or ''}".rstrip()
 
 
 def _mistaken(subject: Subject, known: Known, setting: Setting) -> str | None:
