@@ -15,6 +15,7 @@ import pytest
 from doctord.chart.chart import Chart
 from doctord.cli._history import history
 from doctord.cli._rules import own_figures
+from doctord.lake import upkeep
 from doctord.lake.imports import keep
 from doctord.lake.place import Place
 from doctord.lake.query import Lake
@@ -55,17 +56,17 @@ def rows_of(path: Path) -> list[Path]:
 
 
 def test_what_goes_is_summed_up_before(path: Path) -> None:
-    upkeep = Upkeep(SHORT, sum_up(recorded(path)))
-    upkeep(Place(path))
+    keeper = Upkeep(SHORT, sum_up(recorded(path)))
+    keeper(Place(path))
     assert rows_of(path) == []
     assert hours(path) == [20.0]
 
 
 def test_an_import_of_old_rows_is_summed_up_before_it_goes(path: Path) -> None:
-    upkeep = Upkeep(SHORT, sum_up(recorded(path)))
-    upkeep(Place(path))
+    keeper = Upkeep(SHORT, sum_up(recorded(path)))
+    keeper(Place(path))
     recorded(path, OLD + timedelta(hours=1), 30.0)
-    upkeep(Place(path))
+    keeper(Place(path))
     assert rows_of(path) == []
     assert hours(path) == [20.0, 30.0]
 
@@ -79,16 +80,35 @@ def test_what_cannot_be_summed_up_stays(path: Path, caplog: pytest.LogCaptureFix
     assert "nothing is deleted" in caplog.text
 
 
+def test_the_size_of_a_lake_is_kept_even_so(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    recorded(path)
+    (path / "tiers").write_text("a file where the folder would be\n")
+    with caplog.at_level(logging.WARNING):
+        Upkeep(Retention(max_bytes=1), sum_up(path))(Place(path))
+    assert rows_of(path) == []
+    assert "1 files go that are in no sum" in caplog.text
+
+
+def test_what_never_ends_is_ended(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(upkeep, "LONGEST_S", 0.2)
+    with caplog.at_level(logging.WARNING):
+        Upkeep(SHORT, ["/bin/sleep", "60"])(Place(recorded(path)))
+    assert "not done after 0 s" in caplog.text
+    assert len(rows_of(path)) == 1
+
+
 def test_once_a_day_is_enough(path: Path, tmp_path: Path) -> None:
     recorded(path, datetime.now(UTC) - timedelta(hours=3))
     count = tmp_path / "count"
-    upkeep = Upkeep(SHORT, ["/bin/sh", "-c", f"echo once >> {count}"])
-    upkeep(Place(path))
+    keeper = Upkeep(SHORT, ["/bin/sh", "-c", f"echo once >> {count}"])
+    keeper(Place(path))
     recorded(path, datetime.now(UTC) - timedelta(hours=2))
-    upkeep(Place(path))
+    keeper(Place(path))
     assert count.read_text() == "once\n"
     recorded(path)
-    upkeep(Place(path))
+    keeper(Place(path))
     assert count.read_text() == "once\nonce\n"
 
 
@@ -107,11 +127,11 @@ def watchdog() -> Iterator[None]:
 
 @pytest.mark.usefixtures("watchdog")
 def test_the_end_of_a_recording_does_not_wait_for_it(path: Path) -> None:
-    upkeep = Upkeep(SHORT, ["/bin/sleep", "60"])
-    working = threading.Thread(target=upkeep, args=(Place(recorded(path)),))
+    keeper = Upkeep(SHORT, ["/bin/sleep", "60"])
+    working = threading.Thread(target=keeper, args=(Place(recorded(path)),))
     working.start()
     time.sleep(0.2)
-    upkeep.stop()
+    keeper.stop()
     working.join()
     assert len(rows_of(path)) == 1
 
@@ -119,10 +139,10 @@ def test_the_end_of_a_recording_does_not_wait_for_it(path: Path) -> None:
 def test_killed_at_any_moment_it_loses_and_doubles_nothing(path: Path) -> None:
     recorded(path)
     for delay_s in (0.5, 0.9):
-        upkeep = Upkeep(SHORT, sum_up(path))
-        timer = threading.Timer(delay_s, upkeep.stop)
+        keeper = Upkeep(SHORT, sum_up(path))
+        timer = threading.Timer(delay_s, keeper.stop)
         timer.start()
-        upkeep(Place(path))
+        keeper(Place(path))
         timer.cancel()
         assert hours(path) == [20.0]
     Upkeep(SHORT, sum_up(path))(Place(path))

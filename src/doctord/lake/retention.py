@@ -30,15 +30,18 @@ class Retention:
 
     def doomed(self, place: Place) -> list[Path]:
         """What is over the limits, oldest first."""
-        files = [path for path in place.parquet() if begun(path.stem) and path.parts[-3] not in LASTING]
         old = list[Path]()
         if self.keep is not None:
             oldest = datetime.now(UTC) - self.keep - _LONGEST_SEGMENT
-            old = [path for path in files if (start := begun(path.stem)) and start < oldest]
+            old = [path for path in _deletable(place) if (start := begun(path.stem)) and start < oldest]
+        return old + self.surplus(place, leaving_out=len(old))
+
+    def surplus(self, place: Place, leaving_out: int = 0) -> list[Path]:
+        """What must go for the rest to stay within the size, oldest first; the oldest so many are gone already."""
         if self.max_bytes is None:
-            return old
-        young = files[len(old) :]  # they are sorted by when they were begun
-        return old + _surplus(_sizes(young), _total(_sizes(place.segments())), self.max_bytes)
+            return []
+        young = _deletable(place)[leaving_out:]
+        return _surplus(_sizes(young), _total(_sizes(place.segments())), self.max_bytes)
 
 
 def delete(place: Place, files: Iterable[Path]) -> None:
@@ -49,6 +52,11 @@ def delete(place: Place, files: Iterable[Path]) -> None:
     for day in place.sealed.glob("*/*/"):
         if not any(day.iterdir()):
             day.rmdir()
+
+
+def _deletable(place: Place) -> list[Path]:
+    """The sealed files that may go, sorted by when they were begun."""
+    return [path for path in place.parquet() if begun(path.stem) and path.parts[-3] not in LASTING]
 
 
 def _surplus(sealed: list[tuple[Path, int]], open_bytes: int, limit: int) -> list[Path]:

@@ -1,7 +1,8 @@
 """Upkeep of a lake that is recorded into: rows are summed up for later before retention takes them.
 
 Summing up takes DuckDB and Polars, with more memory than a recorder may have. A short-lived process of its own does it:
-at the start, once a day, and before something goes that is in no sum yet. A file that could not be summed up stays.
+at the start, once a day, and before something goes that is in no sum yet. A file that could not be summed up stays, but
+for what the lake's largest size leaves no room for: a lake never fills a disk because something else is broken.
 """
 
 import logging
@@ -15,6 +16,8 @@ from doctord.lake.place import Place
 from doctord.lake.retention import Retention, delete
 
 log = logging.getLogger(__name__)
+
+LONGEST_S = 900.0  # a starved process must not keep the recorder from sealing; the next try goes on where it was
 
 
 class Upkeep:
@@ -37,6 +40,9 @@ class Upkeep:
         if is_due or any(_name(path) not in self._summed for path in doomed):
             self._sum_up(place)
         delete(place, [path for path in doomed if _name(path) in self._summed])
+        if lost := [path for path in self._retention.surplus(place) if _name(path) not in self._summed]:
+            log.warning("%s: %d files go that are in no sum: the lake is over its size", place.root, len(lost))
+            delete(place, lost)
 
     def stop(self) -> None:
         """Sum up no more, also not what is just being summed up: the next start does it again."""
@@ -54,16 +60,21 @@ class Upkeep:
                 return
             # A session of its own: a Ctrl-C on the terminal is for the recorder.
             self._child = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, start_new_session=True)
-        status = self._child.wait()
+        try:
+            status: int | None = self._child.wait(LONGEST_S)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+            status = None
         with self._guard:
             self._child = None
         if status == 0:
             self._summed, self._day = names, today
         elif not self._stopped:
             log.warning(
-                "%s: not summed up (exit status %s): nothing is deleted\nhint: run doctord profile to see why",
+                "%s: not summed up (%s): nothing is deleted\nhint: run doctord profile to see why",
                 place.root,
-                status,
+                f"not done after {LONGEST_S:.0f} s" if status is None else f"exit status {status}",
             )
 
 
