@@ -22,6 +22,7 @@ PLUGIN: Final = re.compile(
     r"|mysqlx_?|ndb_?|oqgraph_|pam_|password_reuse_|plugin_|query_response_time_|rocksdb_|rpl_semi_sync_|s3_|server_audit_"
     r"|sha256_|simple_password_check_|sphinx_|spider_|sql_error_log_|thread_pool_|tokudb_|validate_password|version_tokens_"
 )
+REFUSED: Final = "availability: the server does not start with this file, and on a reload leaves out all of it"
 NUMERIC: Final = ("int", "real", "size", "time")
 
 
@@ -41,8 +42,8 @@ def setting_unknown(subject: Subject) -> Iterator[Remark]:
             yield subject.remark(
                 f"{setting.name}: there is no such setting" + (f"; {meant} is most like it" if meant else ""),
                 settings=[setting],
-                cost="what was meant is not in force, and the server may not start",
-                severity=Severity.WARNING,
+                cost=REFUSED if refuses(subject) else "what was meant is not in force, and the server may not start",
+                severity=Severity.ERROR if refuses(subject) else Severity.WARNING,
             )
 
 
@@ -88,8 +89,10 @@ def value_invalid(subject: Subject) -> Iterator[Remark]:
             yield subject.remark(
                 f"{setting.name} = {setting.value}: {wrong}",
                 settings=[setting],
-                cost="the server refuses it, or runs with another value than is written",
-                severity=Severity.WARNING,
+                cost=REFUSED
+                if refuses(subject)
+                else "the server refuses it, or runs with another value than is written",
+                severity=Severity.ERROR if refuses(subject) else Severity.WARNING,
             )
 
 
@@ -163,6 +166,11 @@ def not_in_force(subject: Subject) -> Iterator[Remark]:
                 cost=f"what is written does not hold before {until}",
                 severity=Severity.WARNING,
             )
+
+
+def refuses(subject: Subject) -> bool:
+    """Whether one line that is wrong costs the whole file: PostgreSQL takes all of it or nothing."""
+    return subject.component == "postgresql"
 
 
 def known_as(subject: Subject, setting: Setting) -> Known | None:

@@ -103,14 +103,14 @@ def checksums_off(subject: Subject) -> Iterator[Remark]:
 
     Why: what disk, controller or memory corrupted is read as data, goes to clients, replicas and backups.
     Evidence: innodb_checksum_algorithm, innodb_checksums.
-    Fix: Set innodb_checksum_algorithm = crc32 (full_crc32 in MariaDB); a CPU does gigabytes of it a second.
+    Fix: Set innodb_checksum_algorithm = crc32 (full_crc32 in MariaDB since 10.4); a CPU does gigabytes of it a second.
     Verify: innochecksum on a copy of the files; errors stand in the server's log.
     Source: MySQL Reference Manual, 17.14, innodb_checksum_algorithm; MariaDB documentation, InnoDB System Variables.
     """
     algorithm = (subject.text("innodb_checksum_algorithm") or "").lower()
     if algorithm.removeprefix("strict_") != "none" and subject.flag("innodb_checksums") is not False:
         return
-    right = "full_crc32" if is_mariadb(subject) else "crc32"
+    right = "full_crc32" if is_mariadb(subject) and (subject.version or (0,)) >= (10, 4) else "crc32"
     yield subject.remark(
         "pages have no checksums: corruption goes unnoticed",
         "innodb_checksum_algorithm",

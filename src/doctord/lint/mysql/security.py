@@ -48,7 +48,11 @@ def passwords_of_old(subject: Subject) -> Iterator[Remark]:
             "secure_auth",
             cost="data: whoever sees such a hash has the password within minutes",
             severity=Severity.ERROR,
-            changes=[subject.change("old_passwords", "0"), subject.change("secure_auth", "ON")],
+            changes=[
+                subject.change(name, right)
+                for name, right in (("old_passwords", "0"), ("secure_auth", "ON"))
+                if subject.explicit(name)  # a version that has it no more would not start with it
+            ],
         )
 
 

@@ -22,7 +22,7 @@ def fsync_off(subject: Subject) -> Iterator[Remark]:
     Evidence: the setting alone.
     Fix: Set fsync = on. Where commits wait for the disk, synchronous_commit = off loses at most the last moments, and
         never the database.
-    Verify: SHOW fsync; then watch the wait events WALSync and WALWrite.
+    Verify: SHOW fsync; then watch the wait events WALSync and WALWrite (WalSync and WalWrite since 17).
     Source: PostgreSQL documentation, Write Ahead Log, fsync.
     """
     if subject.flag("fsync") is False:
