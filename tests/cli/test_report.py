@@ -102,7 +102,7 @@ class Tablespaces:
 
     def report(self, *options: str | Path) -> tuple[int, str, str]:
         given = ("--capacity", self.mapping, "--thresholds", self.thresholds, "--within", "30d")
-        output = () if "-o" in options else ("-o", self.mapping.with_name("report.html"))
+        output = () if "-o" in options else ("-o", self.thresholds.with_name("report.html"))
         return self.run("report", *given, *output, *options)
 
     def run(self, *arguments: str | Path) -> tuple[int, str, str]:
