@@ -220,7 +220,7 @@ def memlock_small(subject: Subject) -> Iterator[Remark]:
 def open_files_short(subject: Subject) -> Iterator[Remark]:
     """The user of a database may open fewer files than Oracle asks for.
 
-    Why: ORA-27123, or Too many open files, when tablespaces or connections grow.
+    Why: files cannot be opened (Too many open files) when tablespaces or connections grow.
     Evidence: nofile, soft and hard.
     Fix: nofile 1024 soft and 65536 hard for oracle, soft raised by the start script.
     Verify: ulimit -Hn of the user.

@@ -151,6 +151,6 @@ def recovery_area_without_size(subject: Subject) -> Iterator[Remark]:
         yield subject.remark(
             "db_recovery_file_dest has no db_recovery_file_dest_size",
             "db_recovery_file_dest",
-            cost="availability: ORA-19801 at the next change, or no start at all",
+            cost="availability: ORA-19802 at the next change, or no start at all",
             severity=Severity.WARNING,
         )
