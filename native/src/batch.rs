@@ -3,9 +3,12 @@
 //! It speaks the Arrow PyCapsule interface, so that pyarrow, Polars and DuckDB take it without copying, and the
 //! recorder, which imports none of them, can hand it on to the lake's writer.
 
+use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use arrow_array::types::TimestampMicrosecondType;
 use arrow_array::{
     Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, StructArray, TimestampMicrosecondArray,
     UInt64Array, new_null_array,
@@ -17,6 +20,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyString, PyTuple};
 
 use crate::table::{Layout, TableBuilder};
+
+const DAY_US: i64 = 86_400_000_000;
 
 pub fn value_error(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
@@ -102,6 +107,39 @@ impl Batch {
             table: self.table.clone(),
             rows: take_record_batch(&self.rows, &UInt64Array::from(rows)).map_err(value_error)?,
         })
+    }
+
+    /// Its rows by the day (UTC) of their `ts`: the earliest moment of each part, in microseconds, and the part. A row
+    /// without a time is of the day of the first that has one.
+    fn by_day(&self) -> PyResult<Vec<(i64, Self)>> {
+        let times = self
+            .rows
+            .column_by_name("ts")
+            .map(|ts| ts.as_primitive_opt::<TimestampMicrosecondType>());
+        let Some(Some(times)) = times else {
+            return Err(PyValueError::new_err(format!(
+                "table {} has no times in ts",
+                self.table
+            )));
+        };
+        let known = times.iter().flatten().next().unwrap_or_default();
+        let mut days: BTreeMap<i64, (i64, Vec<u64>)> = BTreeMap::new();
+        for (row, time) in times.iter().enumerate() {
+            let time = time.unwrap_or(known);
+            let (first, rows) = days.entry(time.div_euclid(DAY_US)).or_insert((time, Vec::new()));
+            *first = time.min(*first);
+            rows.push(row as u64);
+        }
+        if days.len() == 1 {
+            let whole = Self {
+                table: self.table.clone(),
+                rows: self.rows.clone(),
+            };
+            return Ok(days.into_values().map(|(first, _)| first).zip([whole]).collect());
+        }
+        days.into_values()
+            .map(|(first, rows)| Ok((first, self.only(rows)?)))
+            .collect()
     }
 
     #[getter]

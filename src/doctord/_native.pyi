@@ -22,6 +22,12 @@ class Batch:
     def only(self, rows: Sequence[int]) -> Batch:
         """These rows of it, by number, in this order; an IndexError where there is no such row."""
 
+    def by_day(self) -> list[tuple[int, Batch]]:
+        """Its rows by the day (UTC) of their `ts`, one part after another: its earliest moment (microseconds), and it.
+
+        A row without a time is of the day of the first row that has one. A ValueError when there is no column `ts`.
+        """
+
     @property
     def table(self) -> str: ...
     @property
@@ -86,15 +92,16 @@ class SegmentWriter:
     """Appends batches to a new segment of a lake. Rows wait in memory until `sync`."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        """Create the file; an OSError when it exists or cannot be written."""
+        """Name the file, which must not exist; the first sync of rows makes it."""
 
     def append(self, batch: Batch) -> int:
         """Keep rows for the next sync; returns how many wait by now."""
 
     def sync(self) -> int:
-        """Put the waiting rows on disk; returns the size of the file.
+        """Put the waiting rows on disk; returns the size of the file, 0 while there is none.
 
         Raises an OSError when they cannot be written: they are gone then, and the file ends with its last sound frame.
+        A FileNotFoundError: the file was removed or moved, and with it all that was ever synced.
         """
 
 def read_segment(
@@ -108,9 +115,30 @@ def read_segment(
 def seal_segment(
     segment: str | PathLike[str], sealed: str | PathLike[str], day: str, entities: Mapping[str, Sequence[str]]
 ) -> tuple[list[Path], list[tuple[int, str, int]]]:
-    """Turn a segment into `sealed/TABLE/DAY/NAME.parquet` and remove it; files written, and what could not be read.
+    """Turn a segment into `sealed/TABLE/DAY/NAME.parquet`; files written, and what could not be read. The segment stays.
 
-    `entities` names the columns by which a table is sorted before `ts`.
+    `entities` names the columns by which a table is sorted before `ts`. A ValueError when it is no segment.
+    """
+
+def add_checks(path: str | PathLike[str]) -> None:
+    """Put checksums, and the times of the first and the last row, into a whole Parquet file; it is not synced.
+
+    The footer must hold the key `doctord.checks`. Raises an OSError, or a ValueError when it is no Parquet.
+    """
+
+def read_checks(path: str | PathLike[str]) -> tuple[tuple[int, int] | None, list[int]] | None:
+    """What a file's checks tell, without reading its rows; None for a file that was written without.
+
+    Returns:
+        Times of the first and the last row (microseconds; None where unknown), and the rows of each row group.
+
+    Raises an OSError; a ValueError that says what is damaged, or that it is no Parquet file.
+    """
+
+def damaged_row_groups(path: str | PathLike[str]) -> list[int]:
+    """Numbers of the row groups whose bytes are not what was written; empty for a file without checks.
+
+    Raises as `read_checks` does.
     """
 
 def analyse_trace(

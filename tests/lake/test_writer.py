@@ -1,7 +1,9 @@
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -25,14 +27,127 @@ def test_rows_are_there_before_and_after_sealing(path: Path) -> None:
     assert segments(path) == []
 
 
-def test_tick_syncs_only_when_it_is_time(path: Path) -> None:
-    with LakeWriter(path, sync_s=0.2) as writer:
+def test_rows_are_on_disk_within_the_interval_that_was_asked_for(path: Path) -> None:
+    with LakeWriter(path, sync_s=0.5) as writer:
+        late = []
+        for value in range(6):
+            writer.append(statistic(value))
+            appended = time.monotonic()
+            while value not in values(path):
+                time.sleep(0.01)
+            late.append(time.monotonic() - appended)
+    assert min(late) < 0.5 + 0.2
+    assert max(late) < 2, "on a busy machine too"
+
+
+def test_an_hour_that_is_over_is_sealed_and_no_row_lost(path: Path) -> None:
+    with LakeWriter(path, sync_s=0.02, rotate_s=0.1) as writer:
+        threads = [threading.Thread(target=append_for_a_second, args=(writer, start)) for start in (0, 100_000)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    found = values(path)
+    assert len(found) == len(set(found)) > 100
+    for start in (0, 100_000):
+        own = [value for value in found if start <= value < start + 100_000]
+        assert own == list(range(start, start + len(own)))
+    assert len(list(path.glob("sealed/statistic/*/*.parquet"))) >= 3
+
+
+def append_for_a_second(writer: LakeWriter, start: int) -> None:
+    end = time.monotonic() + 1
+    while time.monotonic() < end:
+        writer.append(statistic(start))
+        start += 1
+        time.sleep(0.001)
+
+
+def gaps(path: Path) -> list[tuple[str, float]]:
+    with Lake(path).connect(["event"]) as connection:
+        return connection.execute("SELECT text, interval_s FROM event WHERE kind = 'gap'").fetchall()
+
+
+@pytest.mark.parametrize("gone", ["lake", "open", "segment"])
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_a_lake_that_is_removed_begins_anew_and_tells_the_gap(
+    path: Path, caplog: pytest.LogCaptureFixture, gone: str, *, is_moved: bool
+) -> None:
+    with LakeWriter(path) as writer:
         writer.append(statistic(1))
-        writer.tick()
-        assert values(path) == []
-        time.sleep(0.2)
-        writer.tick()
-        assert values(path) == [1]
+        writer.sync()
+        victim = {"lake": path, "open": path / "open", "segment": segments(path)[0]}[gone]
+        if is_moved:
+            victim.rename(path.parent / "elsewhere")
+        elif victim.is_dir():
+            shutil.rmtree(victim)
+        else:
+            victim.unlink()
+        writer.append(statistic(2))
+        writer.sync()
+        assert "removed or moved" in caplog.text
+        writer.append(statistic(3))
+        writer.sync()
+        assert values(path) == [3]
+        with pytest.raises(LakeError, match="another doctord"):
+            LakeWriter(path)
+    assert values(path) == [3]
+    [(text, seconds)] = gaps(path)
+    assert "nothing was recorded" in text
+    assert seconds > 0
+
+
+def test_a_segment_that_was_removed_before_it_was_sealed_is_told(path: Path) -> None:
+    LakeWriter(path).close()
+    segment = path / "open" / "20261120T100000Z-0000abcd.segment"
+    with LakeWriter(path) as writer:
+        writer._sealer.seal(segment)
+        deadline = time.monotonic() + 10
+        while not writer._segments and time.monotonic() < deadline:
+            time.sleep(0.01)
+    [(text, _)] = gaps(path)
+    assert "removed before it was sealed" in text
+
+
+def test_a_lake_that_others_took_over_is_left_to_them(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with LakeWriter(path) as writer:
+        path.rename(path.parent / "elsewhere")
+        with LakeWriter(path) as other:
+            writer.append(statistic(1))
+            writer.sync()
+            assert writer.is_failing
+            assert "another doctord" in caplog.text
+            other.append(statistic(2))
+        writer.append(statistic(3))
+        writer.sync()
+        assert not writer.is_failing
+    assert values(path) == [2, 3]
+    assert len(gaps(path)) == 1, "the first row is in it"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to anything")
+def test_a_folder_that_may_not_be_written_any_more_is_told_once(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    told_when_shut(path, caplog)
+
+
+def test_a_shut_folder_is_told_once(
+    path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # For root every folder is open; access(2) is asked here as a user would be answered.
+    monkeypatch.setattr(os, "access", lambda folder, _: Path(folder).stat().st_mode & 0o200 != 0)
+    told_when_shut(path, caplog)
+
+
+def told_when_shut(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with LakeWriter(path) as writer:
+        for value in range(3):
+            writer.append(statistic(value))
+            if value == 1:
+                (path / "open").chmod(0o550)
+            writer.sync()
+        assert values(path) == [0, 1, 2], "what is open goes on"
+        assert caplog.text.count("may not be written any more") == 1
+        (path / "open").chmod(0o750)
 
 
 def test_a_full_segment_is_sealed_and_the_next_begun(path: Path) -> None:

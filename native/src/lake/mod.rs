@@ -1,5 +1,6 @@
-//! The lake's native side: segments that survive a crash, and their sealing into Parquet.
+//! The lake's native side: segments that survive a crash, their sealing into Parquet, and the checksums of that.
 
+pub mod checks;
 pub mod precision;
 pub mod seal;
 pub mod segment;
@@ -50,8 +51,8 @@ pub struct SegmentWriter(segment::SegmentWriter);
 #[pymethods]
 impl SegmentWriter {
     #[new]
-    fn new(path: PathBuf) -> PyResult<Self> {
-        Ok(Self(segment::SegmentWriter::create(&path).map_err(python_error)?))
+    fn new(path: PathBuf) -> Self {
+        Self(segment::SegmentWriter::new(path))
     }
 
     fn append(&self, batch: &Batch) -> PyResult<usize> {
@@ -72,7 +73,7 @@ pub fn read_segment(
 ) -> PyResult<(Vec<Batch>, Vec<Trouble>)> {
     let wanted = |frame: &segment::Frame| tables.as_ref().is_none_or(|names| names.contains(&frame.table));
     py.detach(|| {
-        let file = File::open(path)?;
+        let file = segment::open_file(&path)?;
         let (frames, problems) = segment::scan(&file)?;
         let batches = frames
             .iter()
@@ -109,5 +110,29 @@ pub fn seal_segment(
     });
     outcome
         .map(|(files, problems)| (files, troubles(problems)))
+        .map_err(parquet_error)
+}
+
+/// Times of the first and the last row (microseconds), and the rows of each row group.
+type Checked = (Option<(i64, i64)>, Vec<u32>);
+
+#[pyfunction]
+pub fn read_checks(py: Python<'_>, path: PathBuf) -> PyResult<Option<Checked>> {
+    let checks = py.detach(|| checks::read(&segment::open_file(&path)?));
+    Ok(checks.map_err(python_error)?.map(|checks| (checks.span, checks.rows())))
+}
+
+#[pyfunction]
+pub fn damaged_row_groups(py: Python<'_>, path: PathBuf) -> PyResult<Vec<usize>> {
+    py.detach(|| {
+        let file = segment::open_file(&path)?;
+        checks::read(&file)?.map_or(Ok(Vec::new()), |checks| checks.damaged(&file))
+    })
+    .map_err(python_error)
+}
+
+#[pyfunction]
+pub fn add_checks(py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    py.detach(|| checks::add(&File::options().read(true).write(true).open(path)?))
         .map_err(parquet_error)
 }

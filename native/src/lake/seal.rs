@@ -5,12 +5,12 @@
 //! compressed meanwhile, so that a row group of 64 Ki process rows (20 MiB as Arrow) is written within a few MiB: the
 //! recorder, in whose background this runs, must stay small.
 //!
-//! A file is written under a name that readers ignore, synced, and renamed; the segment goes only when all files are in
-//! place. Whoever sees both, as after a crash in between, takes the Parquet file.
+//! A file is written under a name that readers ignore, synced, and renamed; the caller takes the segment away when all
+//! files are in place. Whoever sees both, as after a crash in between, takes the Parquet file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,29 +24,30 @@ use parquet::arrow::arrow_writer::{ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::arrow::{ArrowSchemaConverter, arrow_writer::ArrowColumnWriter};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::{ParquetError, Result};
-use parquet::file::metadata::SortingColumn;
-use parquet::file::properties::WriterProperties;
+use parquet::file::metadata::{KeyValue, SortingColumn};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 
-use super::segment::{Frame, Problem, decode, payload, scan};
+use super::checks;
+use super::segment::{Frame, Problem, decode, open_file, payload, scan, sync_folder_of};
 
 const ROW_GROUP: usize = 64 << 10;
 // Of an hour of host and 360 processes: level 3 gives 2 % more bytes, 15 gives 1 % fewer for a quarter more time.
 const ZSTD_LEVEL: i32 = 6;
 const DICTIONARY_BYTES: usize = 64 << 10;
 
-/// Seals a segment into `sealed/TABLE/DAY/STEM.parquet` and removes it.
+/// Seals a segment into `sealed/TABLE/DAY/STEM.parquet`; the segment stays.
 ///
 /// `entities` names the columns by which a table is sorted before time. Returns the files written and what of the segment
-/// could not be read; that part is lost with the segment.
+/// could not be read.
 pub fn seal(
     segment: &Path,
     sealed: &Path,
     day: &str,
     entities: &HashMap<String, Vec<String>>,
 ) -> Result<(Vec<PathBuf>, Vec<Problem>)> {
-    let file = File::open(segment)?;
+    let file = open_file(segment)?;
     let (frames, problems) = scan(&file)?;
     let mut tables: BTreeMap<&str, Vec<&Frame>> = BTreeMap::new();
     for frame in &frames {
@@ -55,7 +56,7 @@ pub fn seal(
     let mut files = Vec::new();
     for (table, frames) in tables {
         let folder = sealed.join(table).join(day);
-        DirBuilder::new().recursive(true).mode(0o750).create(&folder)?;
+        make_folders(&folder)?;
         let path = folder.join(segment.with_extension("parquet").file_name().unwrap_or_default());
         if !path.exists() {
             let keys = entities.get(table).map_or(&[][..], Vec::as_slice);
@@ -63,26 +64,42 @@ pub fn seal(
         }
         files.push(path);
     }
-    std::fs::remove_file(segment)?;
     Ok((files, problems))
+}
+
+/// Makes a folder and those that it lies in, each on disk before anything is put into it.
+fn make_folders(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = folder.parent() {
+        make_folders(parent)?;
+    }
+    match DirBuilder::new().mode(0o750).create(folder) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+        _ => sync_folder_of(folder),
+    }
 }
 
 fn seal_table(segment: &File, frames: &[&Frame], path: &Path, entity: &[String]) -> Result<()> {
     let unfinished = path.with_extension("unfinished");
     let schema = zoneless(&decode(&payload(segment, frames[0])?, None)?.schema());
     let file = OpenOptions::new()
+        .read(true)
         .write(true)
         .create(true)
         .truncate(true)
         .mode(0o640)
         .open(&unfinished)?;
-    let written = write_rows(segment, frames, &file, &schema, entity).and_then(|()| Ok(file.sync_all()?));
+    let written = write_rows(segment, frames, &file, &schema, entity)
+        .and_then(|()| checks::add(&file))
+        .and_then(|()| Ok(file.sync_all()?));
     if let Err(error) = written {
         std::fs::remove_file(&unfinished)?;
         return Err(error);
     }
     std::fs::rename(&unfinished, path)?;
-    sync_parent(path)?;
+    sync_folder_of(path)?;
     Ok(())
 }
 
@@ -105,11 +122,6 @@ fn zoneless_values(values: ArrayRef) -> ArrayRef {
         Some(times) => Arc::new(times.clone().with_timezone_opt::<&str>(None)),
         None => values,
     }
-}
-
-fn sync_parent(path: &Path) -> io::Result<()> {
-    path.parent()
-        .map_or(Ok(()), |folder| File::open(folder).and_then(|f| f.sync_all()))
 }
 
 fn write_rows(segment: &File, frames: &[&Frame], file: &File, schema: &SchemaRef, entity: &[String]) -> Result<()> {
@@ -218,6 +230,9 @@ fn properties(schema: &Schema, keys: &[usize]) -> Result<WriterProperties> {
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
         .set_dictionary_page_size_limit(DICTIONARY_BYTES)
         .set_max_row_group_row_count(None)
+        .set_statistics_enabled(EnabledStatistics::Chunk) // those of pages nobody reads
+        .set_offset_index_disabled(true)
+        .set_key_value_metadata(Some(vec![KeyValue::new(checks::KEY.to_string(), "1".to_string())]))
         .set_sorting_columns(Some(sorting));
     for field in schema.fields() {
         let encoding = match field.data_type() {

@@ -22,8 +22,8 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Cursor, ErrorKind, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use arrow_array::RecordBatch;
@@ -40,10 +40,11 @@ const MARK: &[u8; 4] = b"\xD0\xC7\x0DF";
 const HEADER: u64 = 17;
 const FILE_MODE: u32 = 0o640;
 
-/// Appends batches to one segment. Rows wait in memory until `sync` has put them on disk.
+/// Appends batches to one segment. Rows wait in memory until `sync` has put them on disk; the first sync makes the file.
 pub struct SegmentWriter {
+    path: PathBuf,
     waiting: Mutex<Waiting>,
-    output: Mutex<Output>,
+    output: Mutex<Option<Output>>,
 }
 
 #[derive(Default)]
@@ -57,23 +58,64 @@ struct Output {
     sound: u64, // bytes that are known to be on disk
 }
 
-impl SegmentWriter {
+impl Output {
     /// Creates the file, which must not exist, with mode 0640.
-    pub fn create(path: &Path) -> io::Result<Self> {
+    fn create(path: &Path) -> io::Result<Self> {
         let mut file = OpenOptions::new()
             .write(true)
             .create_new(true)
             .mode(FILE_MODE)
             .open(path)?;
-        if let Err(error) = file.write_all(MAGIC).and_then(|()| file.sync_all()) {
+        let made = file
+            .write_all(MAGIC)
+            .and_then(|()| file.sync_all())
+            .and_then(|()| sync_folder_of(path));
+        if let Err(error) = made {
             std::fs::remove_file(path)?;
             return Err(error);
         }
         let sound = MAGIC.len() as u64;
-        Ok(Self {
+        Ok(Self { file, sound })
+    }
+
+    fn write(&mut self, frames: &[u8]) -> io::Result<()> {
+        let written = self
+            .file
+            .write_all_at(frames, self.sound)
+            .and_then(|()| self.file.sync_data());
+        if let Err(error) = written {
+            self.file.set_len(self.sound)?;
+            return Err(error);
+        }
+        self.sound += frames.len() as u64;
+        Ok(())
+    }
+
+    /// Whether the file can still be found: its folder may have been removed, or moved, while it was written.
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        let own = self.file.metadata()?;
+        match std::fs::metadata(path) {
+            Ok(found) => Ok((found.dev(), found.ino()) == (own.dev(), own.ino())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Puts the entry of a new or renamed file on disk.
+pub fn sync_folder_of(path: &Path) -> io::Result<()> {
+    path.parent()
+        .map_or(Ok(()), |folder| File::open(folder).and_then(|f| f.sync_all()))
+}
+
+impl SegmentWriter {
+    /// A segment whose file, which must not exist, is made by the first sync of rows.
+    pub fn new(path: PathBuf) -> Self {
+        Self {
+            path,
             waiting: Mutex::default(),
-            output: Mutex::new(Output { file, sound }),
-        })
+            output: Mutex::default(),
+        }
     }
 
     /// Keeps rows for the next sync; returns how many wait by now. All batches of a table must agree in their schema.
@@ -90,25 +132,25 @@ impl SegmentWriter {
         Ok(waiting.rows)
     }
 
-    /// Puts the waiting rows on disk and returns the size of the file. Rows that could not be written are gone, and the
-    /// file ends with its last sound frame.
+    /// Puts the waiting rows on disk and returns the size of the file, 0 while there is none. Rows that could not be
+    /// written are gone, and the file ends with its last sound frame. A `NotFound` error: the file itself is gone, and all
+    /// that was ever written to it.
     pub fn sync(&self) -> io::Result<u64> {
         let waiting = std::mem::take(&mut *lock(&self.waiting));
         let frames = encode(waiting).map_err(io::Error::other)?;
         let output = &mut *lock(&self.output);
-        if frames.is_empty() {
-            return Ok(output.sound);
+        let output = match output {
+            Some(output) => output,
+            None if frames.is_empty() => return Ok(0),
+            None => output.insert(Output::create(&self.path)?),
+        };
+        if !frames.is_empty() {
+            output.write(&frames)?;
         }
-        if let Err(error) = output
-            .file
-            .write_all_at(&frames, output.sound)
-            .and_then(|()| output.file.sync_data())
-        {
-            output.file.set_len(output.sound)?;
-            return Err(error);
+        match output.is_at(&self.path)? {
+            true => Ok(output.sound),
+            false => Err(io::Error::from_raw_os_error(libc::ENOENT)),
         }
-        output.sound += frames.len() as u64;
-        Ok(output.sound)
     }
 }
 
@@ -166,12 +208,31 @@ pub struct Problem {
     pub bytes: u64,
 }
 
+/// Opens a file to be read. What is none, as a pipe, which could keep a reader waiting for ever, is an `InvalidData` error.
+pub fn open_file(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(ErrorKind::InvalidData, "not a regular file")),
+    }
+}
+
 /// Finds the sound frames of a segment, whatever lies between them. A file that is no segment is an `InvalidData` error.
 pub fn scan(file: &File) -> io::Result<(Vec<Frame>, Vec<Problem>)> {
     let size = file.metadata()?.len();
-    check_magic(file, size)?;
     let (mut frames, mut problems) = (Vec::new(), Vec::new());
     let mut offset = (MAGIC.len() as u64).min(size);
+    if let Err(error) = check_magic(file, size)? {
+        offset = next_frame(file, 0, size)?.ok_or(error)?;
+        problems.push(Problem {
+            offset: 0,
+            reason: "damaged",
+            bytes: offset,
+        });
+    }
     while offset < size {
         match frame_at(file, offset, size)? {
             Ok(frame) => {
@@ -192,18 +253,18 @@ pub fn scan(file: &File) -> io::Result<(Vec<Frame>, Vec<Problem>)> {
     Ok((frames, problems))
 }
 
-fn check_magic(file: &File, size: u64) -> io::Result<()> {
+fn check_magic(file: &File, size: u64) -> io::Result<Result<(), io::Error>> {
     let mut start = [0; MAGIC.len()];
     let start = &mut start[..MAGIC.len().min(size as usize)];
     file.read_exact_at(start, 0)?;
     if start == &MAGIC[..start.len()] {
-        return Ok(()); // shorter than the magic: torn at birth
+        return Ok(Ok(())); // shorter than the magic: torn at birth
     }
-    if start[..7] == MAGIC[..7] {
-        let message = format!("a segment of version {}, which this doctord does not read", start[7]);
-        return Err(io::Error::new(ErrorKind::InvalidData, message));
-    }
-    Err(io::Error::new(ErrorKind::InvalidData, "not a segment of doctord"))
+    let message = match start[..7] == MAGIC[..7] {
+        true => format!("a segment of version {}, which this doctord does not read", start[7]),
+        false => "not a segment of doctord".to_string(),
+    };
+    Ok(Err(io::Error::new(ErrorKind::InvalidData, message)))
 }
 
 fn frame_at(file: &File, offset: u64, size: u64) -> io::Result<Result<Frame, &'static str>> {
@@ -286,7 +347,7 @@ mod tests {
     }
 
     fn three_syncs(path: &Path) -> Vec<u64> {
-        let writer = SegmentWriter::create(path).unwrap();
+        let writer = SegmentWriter::new(path.to_path_buf());
         let mut ends = vec![MAGIC.len() as u64];
         for sync in 0..3 {
             writer.append("a", &rows("a", sync * 10..sync * 10 + 5)).unwrap();
@@ -355,9 +416,52 @@ mod tests {
     }
 
     #[test]
+    fn a_flipped_bit_in_the_magic_costs_no_frame() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        three_syncs(&path);
+        let whole = std::fs::read(&path).unwrap();
+        for at in 0..MAGIC.len() {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 1 << (at % 8);
+            std::fs::write(&path, &flipped).unwrap();
+            let (rows, problems) = read(&path);
+            assert_eq!((rows, problems.len()), (30, 1), "flipped at {at}");
+        }
+    }
+
+    #[test]
+    fn a_segment_that_was_removed_or_moved_is_noticed() {
+        for is_moved in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("s");
+            let writer = SegmentWriter::new(path.clone());
+            assert_eq!(writer.sync().unwrap(), 0);
+            assert!(!path.exists(), "no rows, no file");
+            writer.append("a", &rows("a", 0..1)).unwrap();
+            writer.sync().unwrap();
+            match is_moved {
+                true => std::fs::rename(&path, folder.path().join("elsewhere")).unwrap(),
+                false => std::fs::remove_file(&path).unwrap(),
+            }
+            assert_eq!(writer.sync().unwrap_err().kind(), ErrorKind::NotFound);
+        }
+    }
+
+    #[test]
+    fn a_pipe_is_no_segment_and_keeps_nobody_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let name = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+        // SAFETY: a name that ends with a zero byte, and lives longer than the call.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        assert_eq!(open_file(&path).unwrap_err().kind(), ErrorKind::InvalidData);
+    }
+
+    #[test]
     fn rows_with_other_columns_are_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let writer = SegmentWriter::create(&folder.path().join("s")).unwrap();
+        let writer = SegmentWriter::new(folder.path().join("s"));
         writer.append("a", &rows("a", 0..1)).unwrap();
         let layout = vec![("other".to_string(), "f64".to_string())];
         let mut builder = TableBuilder::new("a", &layout).unwrap();

@@ -92,7 +92,7 @@ def _collecting(
                 writer.append(batch)
 
         def run() -> None:
-            schedule.run(collectors, both, stop=stop, seconds=seconds, on_tick=writer.tick if writer else None)
+            schedule.run(collectors, both, stop=stop, seconds=seconds)
 
         thread = threading.Thread(target=run, name="doctord-map")
         thread.start()

@@ -4,9 +4,11 @@
 LAKE/lock                                    held by the one writer, with its process id
 LAKE/open/20261120T230000Z-1f2e3d4c.segment  being written, or waiting to be sealed
 LAKE/sealed/cpu/2026-11-20/20261120T230000Z-1f2e3d4c.parquet
+LAKE/set_aside/open/...                      damaged: kept for whoever wants to look, read by nobody
 ```
 
-The name tells when a segment was begun (UTC) and is the same for the segment and what became of it.
+The name tells the time of the first row (UTC) and is the same for the segment and what became of it. All rows of a file
+are of that day, whatever the clock said when they were written.
 """
 
 import os
@@ -18,8 +20,10 @@ from pathlib import Path
 
 from doctord.errors import Refusal
 
-_NAME = re.compile(r"(?P<begun>\d{8}T\d{6}Z)-[0-9a-f]{8}")
+_NAME = re.compile(r"(?P<begun>[0-9]{8}T[0-9]{6}Z)-[0-9a-f]{8}")
 _BEGUN = "%Y%m%dT%H%M%SZ"
+
+FOLDER_MODE = 0o750
 
 
 class LakeError(Refusal):
@@ -37,15 +41,27 @@ def default_lake() -> Path:
 
 
 def new_name(begun: datetime) -> str:
-    """A name for a segment begun at this moment; names sort by it, and a random end keeps any two apart."""
+    """A name for a segment whose rows begin at this moment; names sort by it, and a random end keeps any two apart."""
     moment = begun.astimezone(UTC)
     return f"{moment.strftime(_BEGUN)}-{moment.microsecond:05x}{secrets.randbelow(1 << 12):03x}"
 
 
 def begun(name: str) -> datetime | None:
-    """When the segment of this name was begun; null for a name that no doctord gave."""
+    """When the rows of the segment of this name begin; null for a name that no doctord gave."""
     match = _NAME.fullmatch(name)
-    return datetime.strptime(match["begun"], _BEGUN).replace(tzinfo=UTC) if match else None
+    try:
+        return datetime.strptime(match["begun"], _BEGUN).replace(tzinfo=UTC) if match else None
+    except ValueError:  # of a 30th of February, say
+        return None
+
+
+def sync_folder(folder: Path) -> None:
+    """Put on disk what was made, renamed or removed in a folder; an OSError when that fails."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +92,12 @@ class Place:
     def parquet(self, table: str = "*") -> list[Path]:
         """Files that are named like sealed ones, oldest first."""
         return sorted(self.sealed.glob(f"{table}/*/*.parquet"), key=lambda path: path.name)
+
+    def set_aside(self, path: Path) -> Path:
+        """Move something of the lake to where nobody reads it; returns where it is now. An OSError when that fails."""
+        target = self.root / "set_aside" / path.relative_to(self.root)
+        target.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        while target.exists():
+            target = target.with_name(f"{target.name}~")
+        path.rename(target)
+        return target

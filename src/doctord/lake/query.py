@@ -1,12 +1,15 @@
 """Reads a lake with DuckDB, also while it is being written: every row exactly once, whatever is being sealed.
 
 Open segments are listed and read first, sealed files after that. A segment that is sealed in between is then seen as
-both; its table is taken from Parquet, for both have the same name.
+both; its table is taken from Parquet, for both have the same name. What is damaged is left out, and named in
+`problems`: nothing comes out of a lake but what was put into it.
 """
 
-import struct
+import fcntl
+import os
+import time
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,13 +20,12 @@ from doctord._native import Batch, read_segment
 from doctord.chart.chart import Chart, arrow_schema
 from doctord.chart.tables import TABLES
 from doctord.lake.place import LakeError, Place, begun
+from doctord.lake.sealed import A_DAY, Interval, Sound, examined, readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-_PARQUET: Final = b"PAR1"
-_SMALLEST_PARQUET: Final = 12  # magic, length of the footer, magic
-_A_DAY: Final = timedelta(days=1)  # a file's name tells when it was begun by a clock that may have been set since
+_A_WRITE_S: Final = 0.05  # far more than it takes to put a frame into the page cache
 _INSIDE: Final = 'SELECT * FROM "{table}" WHERE ts > $1 AND ts <= $2 AND ({condition})'
 # A setting is recorded when a recorder starts and when it changes: the last word before an interval holds in it. What
 # could not be seen is told once by each recorder, and holds until the next one starts.
@@ -42,6 +44,7 @@ class _Parts:
     """What a table consists of at one moment."""
 
     files: list[Path] = field(default_factory=list)
+    sealed: set[str] = field(default_factory=set)  # names of the sealed files of which rows are in it
     batches: list[pa.RecordBatch] = field(default_factory=list)
 
 
@@ -73,7 +76,7 @@ class Lake:
         Tables other than `tables` (default: all) are there but empty. Times are plain timestamps in UTC, and `now()`
         gives one too: DuckDB knows time zones only with an extension that it would have to download.
         """
-        return self._connect(set(TABLES if tables is None else tables))
+        return self._connect(set(TABLES if tables is None else tables), Interval())
 
     def fresh(
         self,
@@ -86,20 +89,19 @@ class Lake:
     ) -> tuple[duckdb.DuckDBPyConnection, set[str]]:
         """A connection with one table but for the sealed files of these names, and the names of its other files.
 
-        With `sealed`, nothing is in it that is still open; with `between`, no file of other days; with `only`, no
+        With `sealed`, nothing is in it that is still open; with `between`, no file of another time; with `only`, no
         sealed file of another name.
         """
-        days = _days(*between) if between else None
 
         def is_wanted(path: Path) -> bool:
-            is_asked = only is None or path.stem in only
-            return is_asked and path.stem not in taken and (days is None or _is_of(path, days))
+            return (only is None or path.stem in only) and path.stem not in taken
 
-        parts = self._snapshot({table}, is_wanted, sealed=sealed)
-        return self._viewed(parts), {path.stem for path in parts[table].files}
+        interval = Interval(between[0] - A_DAY, between[1] + A_DAY) if between else Interval()
+        parts = self._snapshot({table}, interval, is_wanted, sealed=sealed)
+        return self._viewed(parts), parts[table].sealed
 
-    def _connect(self, tables: set[str], days: tuple[date, date] | None = None) -> duckdb.DuckDBPyConnection:
-        return self._viewed(self._snapshot(tables, lambda path: days is None or _is_of(path, days)))
+    def _connect(self, tables: set[str], interval: Interval, *, rows: bool = True) -> duckdb.DuckDBPyConnection:
+        return self._viewed(self._snapshot(tables, interval, rows=rows))
 
     def _viewed(self, tables: "Mapping[str, _Parts]") -> duckdb.DuckDBPyConnection:
         connection = duckdb.connect(config=self._config)
@@ -107,19 +109,18 @@ class Lake:
         for name, parts in tables.items():
             try:
                 _create_view(connection, name, parts)
-            except duckdb.Error:
-                parts.files = [path for path in parts.files if self._readable(connection, path)]
+            except duckdb.Error:  # retention took one since the listing, or DuckDB reads it not as Arrow does
+                self._leave_out_unreadable(parts)
                 _create_view(connection, name, parts)
         return connection
 
-    def _readable(self, connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
-        try:
-            connection.sql("SELECT * FROM read_parquet($1)", params=[str(path)])
-        except duckdb.Error as error:
-            if path.exists():  # else retention took it since the listing
-                self._problem(path, f"damaged; skipped ({str(error).splitlines()[0]})")
-            return False
-        return True
+    def _leave_out_unreadable(self, parts: _Parts) -> None:
+        for path in list(parts.files):
+            reason = readable(path)
+            if reason:
+                self._problem(path, f"damaged; skipped ({reason})")
+            if reason or not path.exists():
+                parts.files.remove(path)
 
     def chart(self, since: datetime, until: datetime, where: "Mapping[str, str] | None" = None) -> Chart:
         """The rows whose interval ended after `since` and no later than `until`, and the settings in force, as a chart.
@@ -128,43 +129,75 @@ class Lake:
         """
         names = dict.fromkeys(TABLES, "true") if where is None else where
         bounds = [moment.astimezone(UTC).replace(tzinfo=None) for moment in (since, until)]
-        try:
-            with self._connect(set(names), _days(since, until)) as connection:
-                rows = {
-                    name: connection.sql(
-                        _LASTING.get(name, _INSIDE).format(table=name, condition=condition), params=bounds
-                    ).to_arrow_table()
+
+        def rows_of(parts: "Mapping[str, _Parts]") -> dict[str, pa.Table]:
+            with self._viewed(parts) as connection:
+                queries = {
+                    name: _LASTING.get(name, _INSIDE).format(table=name, condition=condition)
                     for name, condition in names.items()
                 }
+                return {name: connection.sql(query, params=bounds).to_arrow_table() for name, query in queries.items()}
+
+        parts = self._snapshot(set(names), Interval(since, until))
+        try:
+            try:
+                rows = rows_of(parts)
+            except duckdb.Error:  # only a file without checksums, or one that was just deleted, can come to this
+                for part in parts.values():
+                    self._leave_out_unreadable(part)
+                rows = rows_of(parts)
         except duckdb.Error as error:
-            hint = "a file inside is damaged, or was deleted just now: try again, then move it out of the lake"
-            raise LakeError(f"{self.path}: {str(error).splitlines()[0]}", hint) from error
+            raise LakeError(f"{self.path}: {_first_line(error)}", "doctord verify finds what is damaged") from error
         return Chart({name: table.cast(arrow_schema(TABLES[name])) for name, table in rows.items() if table.num_rows})
 
     def span(self) -> tuple[datetime, datetime] | None:
         """Time of the first and the last row; null for an empty lake."""
-        with self.connect() as connection:
+        with self._connect(set(TABLES), Interval(), rows=False) as connection:
             ends = " UNION ALL ".join(f"SELECT min(ts) AS low, max(ts) AS high FROM {name}" for name in TABLES)  # noqa: S608
             row = connection.execute(f"SELECT min(low), max(high) FROM ({ends})").fetchone()  # noqa: S608
         return (row[0].replace(tzinfo=UTC), row[1].replace(tzinfo=UTC)) if row and row[0] else None
 
     def _snapshot(
-        self, wanted: set[str], chosen: "Callable[[Path], bool]", *, sealed: bool = False
+        self,
+        wanted: set[str],
+        interval: Interval,
+        chosen: "Callable[[Path], bool]" = lambda _: True,
+        *,
+        sealed: bool = False,
+        rows: bool = True,
     ) -> dict[str, _Parts]:
         self.problems = []
         parts = {name: _Parts() for name in TABLES}
-        unsealed = [] if sealed else self._place.segments()
-        segments = [(path.stem, self._read(path, wanted)) for path in unsealed]
-        files = [path for path in self._place.parquet() if path.parts[-3] in wanted and self._sound(path)]
-        for path in files:
-            if chosen(path):
-                parts[path.parts[-3]].files.append(path)
-        in_parquet = {(path.parts[-3], path.stem) for path in files}
-        for stem, batches in segments:
+        segments = {path.stem: self._read(path, wanted) for path in ([] if sealed else self._place.segments())}
+        in_parquet = set[tuple[str, str]]()
+        for path in self._place.parquet():
+            table, day = path.parts[-3:-1]
+            if table not in wanted:
+                continue
+            is_asked = chosen(path) and _of(interval, table).may_hold(day)
+            if is_asked or path.stem in segments:
+                sound = self._examined(path, table, _of(interval, table), rows=rows)
+                is_lost = sound is not None and not sound.is_whole and not sound.batches
+                if not is_lost:
+                    in_parquet.add((table, path.stem))
+                if sound and is_asked and not is_lost:
+                    parts[table].files += [path] if sound.is_whole else []
+                    parts[table].batches += sound.batches
+                    parts[table].sealed.add(path.stem)
+        for stem, batches in segments.items():
             for batch in batches:
                 if (batch.table, stem) not in in_parquet and batch.table in parts:
                     parts[batch.table].batches.append(pa.record_batch(batch))
         return parts
+
+    def _examined(self, path: Path, table: str, interval: Interval, *, rows: bool) -> Sound | None:
+        if begun(path.stem) is None:
+            self._problem(path, "not named like a file of the lake; skipped")
+            return Sound()
+        sound = examined(path, table, interval, rows=rows)
+        for problem in sound.problems if sound else ():
+            self._problem(path, problem)
+        return sound
 
     def _read(self, segment: Path, wanted: set[str]) -> list[Batch]:
         if begun(segment.stem) is None:
@@ -172,49 +205,42 @@ class Lake:
             return []
         try:
             batches, troubles = read_segment(segment, sorted(wanted))
+            if any(reason == "torn" for _, reason, _ in troubles) and self._is_recording():
+                time.sleep(_A_WRITE_S)  # a frame that is just being written looks torn
+                batches, troubles = read_segment(segment, sorted(wanted))
         except FileNotFoundError:
             return []  # sealed since the listing: it will be found there
         except (OSError, ValueError) as error:
             self._problem(segment, f"{error}; skipped")
             return []
         for offset, reason, length in troubles:
-            if reason != "torn":  # a writer in the middle of a sync looks like that, and a killed one has lost no more
-                self._problem(segment, f"{length} bytes at offset {offset} are {reason} and were skipped")
+            self._problem(segment, f"{length} bytes at offset {offset} are {reason} and were skipped")
         return batches
 
-    def _sound(self, path: Path) -> bool:
-        """Whether this is a whole Parquet file by its ends; anything else would fail the whole query."""
-        if begun(path.stem) is None:
-            self._problem(path, "not named like a file of the lake; skipped")
+    def _is_recording(self) -> bool:
+        try:
+            lock = os.open(self._place.lock, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
             return False
         try:
-            size = path.stat().st_size
-            with path.open("rb") as file:
-                start = file.read(4)
-                file.seek(max(0, size - 8))
-                end = file.read(8)
-        except OSError as error:
-            self._problem(path, f"{error.strerror}; skipped")
-            return False
-        whole = size >= _SMALLEST_PARQUET and start == end[4:] == _PARQUET
-        if whole and struct.unpack("<I", end[:4])[0] <= size - _SMALLEST_PARQUET:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
             return True
-        self._problem(path, "truncated or not Parquet; skipped")
+        finally:
+            os.close(lock)
         return False
 
     def _problem(self, path: Path, text: str) -> None:
-        self.problems.append(f"{path}: {text}\nhint: move it out of the lake to be rid of this message")
+        self.problems.append(f"{path}: {text}\nhint: doctord repair sets aside what is damaged")
 
 
-def _days(since: datetime, until: datetime) -> tuple[date, date]:
-    """Days whose files may hold rows between two moments."""
-    return since.astimezone(UTC).date() - _A_DAY, until.astimezone(UTC).date() + _A_DAY
+def _of(interval: Interval, table: str) -> Interval:
+    """The interval whose rows of a table matter: what lasts was told at any time before."""
+    return Interval(None, interval.until) if table in _LASTING else interval
 
 
-def _is_of(path: Path, days: tuple[date, date]) -> bool:
-    """Whether a sealed file may tell of these days."""
-    table, day = path.parts[-3:-1]
-    return day <= days[1].isoformat() and (table in _LASTING or day >= days[0].isoformat())
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]
 
 
 def _create_view(connection: duckdb.DuckDBPyConnection, name: str, parts: _Parts) -> None:

@@ -74,7 +74,6 @@ def record(recording: Recording, stop: threading.Event) -> None:
                 writer.append,
                 stop=stop,
                 seconds=recording.for_s,
-                on_tick=writer.tick,
                 newcomers=patient.newcomers,
             )
         finally:

@@ -9,7 +9,7 @@ from typing import Final
 
 from doctord._native import seal_segment
 from doctord.chart.tables import TABLES
-from doctord.lake.place import Place, begun
+from doctord.lake.place import Place, begun, sync_folder
 
 log = logging.getLogger(__name__)
 
@@ -22,10 +22,17 @@ class Sealer:
     A segment that cannot be sealed (a full disk, say) stays where it is, readable, and is tried again with the next.
     """
 
-    def __init__(self, place: Place, upkeep: Callable[[Place], None] | None = None) -> None:
-        """Start the thread; `upkeep` is called at once and after each segment."""
+    def __init__(
+        self,
+        place: Place,
+        upkeep: Callable[[Place], None] | None = None,
+        *,
+        lost: Callable[[Path], None] = lambda _: None,
+    ) -> None:
+        """Start the thread; `upkeep` is called at once and after each segment, `lost` with one that is gone."""
         self._place = place
         self._upkeep = upkeep
+        self._lost = lost
         self._queue: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
         self._failed: list[Path] = []
         self._thread = threading.Thread(target=self._work, name="sealer", daemon=True)
@@ -61,11 +68,26 @@ class Sealer:
             log.warning("%s: not a segment of doctord by its name; left alone\nhint: move it out of the lake", segment)
             return
         try:
-            _, problems = seal_segment(segment, self._place.sealed, began.strftime("%Y-%m-%d"), _ENTITIES)
+            _, problems = seal_segment(segment, self._place.sealed, began.date().isoformat(), _ENTITIES)
+            self._put_away(segment, is_damaged=any(reason == "damaged" for _, reason, _ in problems))
         except (OSError, ValueError) as error:
-            log.warning("%s: cannot be sealed, stays as it is: %s", segment, error)
-            if isinstance(error, OSError):
-                self._failed.append(segment)
+            self._complain(segment, error)
             return
         for offset, reason, length in problems:
             log.warning("%s: %s bytes at offset %s were %s and are lost", segment, length, offset, reason)
+
+    def _put_away(self, segment: Path, *, is_damaged: bool) -> None:
+        if is_damaged:
+            log.warning("%s: damaged; kept as %s", segment, self._place.set_aside(segment))
+        else:
+            segment.unlink(missing_ok=True)
+        sync_folder(self._place.open)
+
+    def _complain(self, segment: Path, error: OSError | ValueError) -> None:
+        if not segment.exists():
+            log.error("%s: removed before it was sealed; what it held is gone", segment)
+            self._lost(segment)
+            return
+        log.warning("%s: cannot be sealed, stays as it is: %s", segment, error)
+        if isinstance(error, OSError):
+            self._failed.append(segment)

@@ -1,31 +1,47 @@
 """The one writer of a lake: takes batches, syncs them every few seconds, and has full segments sealed behind its back.
 
+Taking rows never touches a disk: collectors go on while a sync waits for a slow one. Each segment keeps its path to
+itself, and whoever takes the segments out of the writer, to have them sealed, takes them all at once, under the guard:
+no row can come to a segment after that.
+
 The recorder imports this: no Arrow, Polars or DuckDB here.
 """
 
-import fcntl
 import logging
 import os
 import threading
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
+from typing import Final
 
 from doctord._native import Batch, SegmentWriter
 from doctord.chart.rows import now_us, rows
-from doctord.lake.place import LakeError, Place, new_name
+from doctord.lake.claim import Claim
+from doctord.lake.place import LakeError, Place, begun, new_name
 from doctord.lake.sealer import Sealer
 
 log = logging.getLogger(__name__)
 
 _WAITING_ROWS = 100_000  # beyond this a sync comes early, so that memory stays bounded
-_FOLDER_MODE = 0o750
+_OPEN_DAYS = 8  # segments of more days than this are sealed at once: rows of old times must not eat up descriptors
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_US: Final = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+
+
+@dataclass(eq=False)
+class _Segment:
+    path: Path
+    writer: SegmentWriter
+    begun_s: float = field(default_factory=time.monotonic)
+    size_bytes: int = 0
 
 
 class LakeWriter:
-    """Writes a lake. `append` is a sink for `doctord.collect.schedule.run`, and `tick` its `on_tick`."""
+    """Writes a lake. `append` is a sink for `doctord.collect.schedule.run`; syncing goes on in a thread of its own."""
 
     def __init__(
         self,
@@ -40,7 +56,7 @@ class LakeWriter:
 
         Args:
             path: The lake.
-            sync_s: Seconds between two syncs: what a crash may lose.
+            sync_s: Seconds between two syncs: what a crash may lose, with the sample that is being taken.
             rotate_s: A segment ends when the clock (UTC) crosses a multiple of this; at most an hour.
             rotate_bytes: A segment also ends at this size.
             upkeep: Called in the background at the start and after each sealing: retention, say.
@@ -50,51 +66,59 @@ class LakeWriter:
         """
         self._place = Place(path)
         self._sync_s, self._rotate_s, self._rotate_bytes = sync_s, rotate_s, rotate_bytes
-        self._flock = _take(self._place)
-        self._sealer = Sealer(self._place, upkeep)
-        self._guard = threading.Lock()  # of the three below: batches come from the collectors' threads
-        self._segment: SegmentWriter | None = None
-        self._path = self._place.open
-        self._period = 0.0
-        self._early = False
-        self._good = time.monotonic()
-        self._failed: float | None = None
+        self._claim = Claim(self._place)
+        self._sealer = Sealer(self._place, upkeep, lost=self._lost)
+        self._guard = threading.Lock()  # of the segments: batches come from the collectors' threads
+        self._segments: dict[date, _Segment] = {}  # by the day of their rows: of one, but for midnight and set clocks
+        self._turn = threading.Lock()  # one sync at a time; of all below
+        self._period = self._now_period()
+        self._good_s = time.monotonic()  # what was appended before is on disk
+        self._failed_s: float | None = None  # what was appended since the last good sync and before this is lost
+        self._stop = threading.Event()
+        self._wake = threading.Event()
         for orphan in self._place.segments():
             self._sealer.seal(orphan)
+        self._thread = threading.Thread(target=self._keep_syncing, name="lake", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether the last sync failed, so that nothing is recorded."""
+        return self._failed_s is not None
 
     def append(self, batch: Batch) -> None:
         """Take rows; they are safe after the next sync. Those that cannot be written are dropped, and the gap told."""
         with self._guard:
-            if self._segment is None and self._failed is None:
-                self._open()
-            if self._segment is not None:
-                self._early = self._segment.append(batch) > _WAITING_ROWS
-
-    def tick(self, _elapsed_s: float = 0.0) -> None:
-        """Sync and rotate when it is time to; to be called about every second."""
-        last = self._good if self._failed is None else self._failed
-        if self._early or time.monotonic() - last >= self._sync_s:
-            self.sync()
+            for first_us, part in batch.by_day():
+                if self._segment(first_us).writer.append(part) > _WAITING_ROWS:
+                    self._wake.set()
 
     def sync(self) -> None:
-        """Put the waiting rows on disk now."""
-        self._early = False
-        with self._guard:
-            if self._failed is not None:
-                self._resume(self._failed)
-            segment = self._segment
-        if segment is None:
-            return
-        size = self._write(segment)
-        if size >= self._rotate_bytes or time.time() // self._rotate_s != self._period:
-            self._rotate()
+        """Put the waiting rows on disk now, and begin new segments when it is time to."""
+        with self._turn:
+            started_s = time.monotonic()
+            if not self._is_ours() or not self._write(self._open_segments()):
+                return
+            self._good_s = started_s
+            if self._failed_s is not None:
+                log.warning("%s: recording again", self._place.root)
+                self._failed_s = None
+            if self._is_due():
+                self._rotate()
 
     def close(self) -> None:
         """Sync, seal what is open, and let the lake go."""
+        self._stop.set()
+        self._wake.set()
+        self._thread.join()
         self.sync()
-        self._rotate()
+        if self.is_failing:
+            self.sync()  # begins anew where the lake was removed, and tells of it
+        with self._turn:
+            self._rotate()
         self._sealer.close()
-        os.close(self._flock)
+        self.sync()  # what the sealer found to tell; it is sealed by the next writer
+        self._claim.close()
 
     def __enter__(self) -> "LakeWriter":
         """The writer itself."""
@@ -106,89 +130,110 @@ class LakeWriter:
         """Close, also after an error."""
         self.close()
 
-    def _open(self) -> None:
-        now = datetime.now(UTC)
-        path = self._place.open / f"{new_name(now)}.segment"
-        try:
-            self._segment = SegmentWriter(path)
-        except OSError as error:
-            self._fail(error)
-            return
-        self._path, self._period = path, now.timestamp() // self._rotate_s
+    def _keep_syncing(self) -> None:
+        due_s = time.monotonic() + self._sync_s
+        while not self._stop.is_set():
+            self._wake.wait(max(0.0, due_s - time.monotonic()))
+            self._wake.clear()
+            due_s = time.monotonic() + self._sync_s
+            if not self._stop.is_set():
+                self.sync()
 
-    def _write(self, segment: SegmentWriter) -> int:
+    def _segment(self, first_us: int) -> _Segment:
+        """The segment of the day of a moment; to be called under the guard."""
+        moment = _EPOCH + timedelta(microseconds=min(max(first_us, 0), _LAST_US))
+        segment = self._segments.get(moment.date())
+        if segment is None:
+            path = self._place.open / f"{new_name(moment)}.segment"
+            segment = self._segments[moment.date()] = _Segment(path, SegmentWriter(path))
+        return segment
+
+    def _open_segments(self) -> list[_Segment]:
+        with self._guard:
+            return list(self._segments.values())
+
+    def _is_ours(self) -> bool:
+        """Whether the lake can be recorded into; after a failure the gap is then the first thing to be told."""
         try:
-            size = segment.sync()
-        except OSError as error:
-            self._fail(error)
-            return 0
-        self._good = time.monotonic()
-        if self._failed is not None:
-            log.warning("%s: recording again", self._place.root)
-            self._failed = None
-        return size
+            if self._claim.renew():
+                log.error("%s: the lake was removed or moved away; it begins anew", self._place.root)
+        except LakeError as error:
+            self._fail(f"{error}\nhint: {error.hint}")
+            with self._guard:
+                self._segments.clear()  # nothing waits for ever
+            return False
+        self._claim.look()
+        if self._failed_s is not None:
+            self.append(
+                _gap(self._failed_s - self._good_s, time.monotonic() - self._failed_s, "the lake could not be written")
+            )
+        return True
+
+    def _write(self, segments: list[_Segment]) -> bool:
+        """Sync these segments; whether all could be."""
+        is_well = True
+        for segment in segments:
+            try:
+                segment.size_bytes = segment.writer.sync()
+            except FileNotFoundError:
+                self._forget(segment)
+                is_well = False
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or error
+                self._fail(
+                    f"{self._place.root}: {reason}. Recording stops; what is there is kept.\n"
+                    "hint: make room, or let old data go with --keep or --max-size; recording resumes by itself"
+                )
+                is_well = False
+        return is_well
+
+    def _forget(self, segment: _Segment) -> None:
+        """Begin anew: the file of a segment is gone, and with it all that was written to it."""
+        self._good_s = min(self._good_s, segment.begun_s)
+        gone_s = time.monotonic() - segment.begun_s
+        self._fail(f"{segment.path}: removed or moved while it was written; what the last {gone_s:.0f} s held is gone")
+        segment.size_bytes = 0
+        with self._guard:
+            self._segments = {day: kept for day, kept in self._segments.items() if kept is not segment}
+
+    def _is_due(self) -> bool:
+        segments = self._open_segments()
+        is_large = any(segment.size_bytes >= self._rotate_bytes for segment in segments)
+        return is_large or len(segments) > _OPEN_DAYS or self._now_period() != self._period
+
+    def _now_period(self) -> float:
+        return time.time() // self._rotate_s
 
     def _rotate(self) -> None:
+        self._period = self._now_period()
         with self._guard:
-            segment, self._segment = self._segment, None
-        if segment is not None:
-            self._write(segment)  # what came in since the last sync
-            self._sealer.seal(self._path)
+            segments, self._segments = list(self._segments.values()), {}
+        self._write(segments)  # what came in since the last sync
+        for segment in segments:
+            if segment.size_bytes:
+                self._sealer.seal(segment.path)
 
-    def _fail(self, error: OSError) -> None:
+    def _fail(self, text: str) -> None:
         # Full, read-only, over quota, broken: what is there stays readable, and the next sync tries again.
-        if self._failed is None:
-            log.error(
-                "%s: %s. Recording stops; what is there is kept.\n"
-                "hint: make room, or let old data go with --keep or --max-size; recording resumes by itself",
-                self._place.root,
-                error.strerror,
-            )
-        self._failed = time.monotonic()
+        if self._failed_s is None:
+            log.error("%s", text)
+        self._failed_s = time.monotonic()
 
-    def _resume(self, failed: float) -> None:
-        """Try a segment again, with the gap as the first thing that it tells."""
-        if self._segment is None:
-            self._open()
-        if self._segment is not None:
-            self._segment.append(_gap(failed - self._good, time.monotonic() - failed))
+    def _lost(self, segment: Path) -> None:
+        """Tell that a segment was gone before it could be sealed."""
+        began = begun(segment.stem)
+        if began is not None:
+            seconds = min(max(0.0, time.time() - began.timestamp()), self._rotate_s)
+            self.append(_gap(seconds, 0.0, f"{segment.name} was removed before it was sealed"))
 
 
-def _gap(seconds: float, ago_s: float) -> Batch:
+def _gap(seconds: float, ago_s: float, why: str) -> Batch:
     event = {
         "ts": now_us() - round(ago_s * 1_000_000),
         "interval_s": seconds,
         "host": os.uname().nodename,
         "kind": "gap",
         "subject": "lake",
-        "text": f"nothing was recorded for {seconds:.0f} s: the lake could not be written",
+        "text": f"nothing was recorded for {seconds:.0f} s: {why}",
     }
     return rows("event", [event])
-
-
-def _take(place: Place) -> int:
-    """Make the lake and lock it for this process; the lock goes with the process, however that ends."""
-    try:
-        for folder in (place.root, place.open, place.sealed):
-            folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-        lock = os.open(place.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
-    except OSError as error:
-        raise LakeError(
-            f"{place.root}: no lake to write to: {error.strerror}",
-            "name a folder that you may write to with --lake or DOCTORD_LAKE",
-        ) from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        holder = os.read(lock, 32).decode("ascii", "replace").strip() or "unknown"
-        os.close(lock)
-        raise LakeError(
-            f"{place.root}: another doctord (process {holder}) is recording into this lake",
-            "stop it, or record into another folder with --lake",
-        ) from error
-    try:
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-    except OSError as error:
-        log.debug("%s: %s; the lock holds all the same", place.lock, error.strerror)
-    return lock

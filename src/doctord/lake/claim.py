@@ -1,0 +1,100 @@
+"""A writer's claim to a lake: the folders are there, and nobody else records into them."""
+
+import fcntl
+import logging
+import os
+
+from doctord.lake.place import FOLDER_MODE, LakeError, Place
+
+log = logging.getLogger(__name__)
+
+
+class Claim:
+    """The lock of a lake. It goes with the process, however that ends."""
+
+    def __init__(self, place: Place) -> None:
+        """Make the lake if need be, and lock it.
+
+        Raises:
+            LakeError: The lake cannot be made, or another writer has it.
+        """
+        self._place = place
+        self._lock = _take(place)
+        self._told: str | None = None
+
+    def renew(self) -> bool:
+        """Take the lake anew where it was removed or moved since; whether it was.
+
+        Raises:
+            LakeError: As at first.
+        """
+        if _is_at(self._lock, self._place):
+            _make_folders(self._place)
+            return False
+        taken = _take(self._place)
+        os.close(self._lock)
+        self._lock = taken
+        return True
+
+    def look(self) -> None:
+        """Say once when the lake may not be written any more, though what is open still can be."""
+        shut = [folder for folder in (self._place.open, self._place.sealed) if not os.access(folder, os.W_OK | os.X_OK)]
+        told = ", ".join(map(str, shut)) or None
+        if told and told != self._told:
+            log.error(
+                "%s: may not be written any more; recording stops when the next segment is due\n"
+                "hint: give the folder back to the user who records, with mode 0750",
+                told,
+            )
+        self._told = told
+
+    def close(self) -> None:
+        """Let the lake go."""
+        os.close(self._lock)
+
+
+def _is_at(lock: int, place: Place) -> bool:
+    try:
+        found = place.lock.stat()
+    except PermissionError:
+        return True  # `look` says so
+    except OSError:
+        return False
+    own = os.fstat(lock)
+    return (found.st_dev, found.st_ino) == (own.st_dev, own.st_ino)
+
+
+def _make_folders(place: Place) -> None:
+    try:
+        for folder in (place.root, place.open, place.sealed):
+            folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    except OSError as error:
+        raise _no_lake(place, error) from error
+
+
+def _no_lake(place: Place, error: OSError) -> LakeError:
+    hint = "name a folder that you may write to with --lake or DOCTORD_LAKE"
+    return LakeError(f"{place.root}: no lake to write to: {error.strerror}", hint)
+
+
+def _take(place: Place) -> int:
+    _make_folders(place)
+    try:
+        lock = os.open(place.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
+    except OSError as error:
+        raise _no_lake(place, error) from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        holder = os.read(lock, 32).decode("ascii", "replace").strip() or "unknown"
+        os.close(lock)
+        raise LakeError(
+            f"{place.root}: another doctord (process {holder}) is recording into this lake",
+            "stop it, or record into another folder with --lake",
+        ) from error
+    try:
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+    except OSError as error:
+        log.debug("%s: %s; the lock holds all the same", place.lock, error.strerror)
+    return lock
