@@ -96,7 +96,8 @@ impl Output {
         let own = self.file.metadata()?;
         match std::fs::metadata(path) {
             Ok(found) => Ok((found.dev(), found.ino()) == (own.dev(), own.ino())),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(true), // what is open can be written all the same
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
             Err(error) => Err(error),
         }
     }

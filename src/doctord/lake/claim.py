@@ -29,7 +29,7 @@ class Claim:
             LakeError: As at first.
         """
         if _is_at(self._lock, self._place):
-            _make_folders(self._place)
+            _restore_folders(self._place)
             return False
         taken = _take(self._place)
         os.close(self._lock)
@@ -65,9 +65,15 @@ def _is_at(lock: int, place: Place) -> bool:
 
 
 def _make_folders(place: Place) -> None:
+    for folder in (place.root, place.open, place.sealed):
+        folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+
+
+def _restore_folders(place: Place) -> None:
     try:
-        for folder in (place.root, place.open, place.sealed):
-            folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        _make_folders(place)
+    except PermissionError as error:
+        log.debug("%s: %s; `look` says so", place.root, error)
     except OSError as error:
         raise _no_lake(place, error) from error
 
@@ -78,8 +84,8 @@ def _no_lake(place: Place, error: OSError) -> LakeError:
 
 
 def _take(place: Place) -> int:
-    _make_folders(place)
     try:
+        _make_folders(place)
         lock = os.open(place.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
     except OSError as error:
         raise _no_lake(place, error) from error
