@@ -115,9 +115,10 @@ def read_segment(
 def seal_segment(
     segment: str | PathLike[str], sealed: str | PathLike[str], day: str, entities: Mapping[str, Sequence[str]]
 ) -> tuple[list[Path], list[tuple[int, str, int]]]:
-    """Turn a segment into `sealed/TABLE/DAY/NAME.parquet`; files written, and what could not be read. The segment stays.
+    """Turn a segment into `sealed/TABLE/DAY/NAME.parquet`; files written, and what could not be read.
 
-    `entities` names the columns by which a table is sorted before `ts`. A ValueError when it is no segment.
+    The segment stays. `entities` names the columns by which a table is sorted before `ts`. Raises a ValueError when it
+    is no segment.
     """
 
 def add_checks(path: str | PathLike[str]) -> None:

@@ -356,6 +356,10 @@ TABLES: Final[dict[str, Table]] = {
     )
 }
 
+# By table the columns that say what a row is about: files are sorted by these, and then by time.
+ENTITIES: Final = {table.name: list(table.entity) for table in TABLES.values()}
+
+
 # What is told once and then holds: settings, and among the events what could not be seen.
 LASTING: Final = ("setting", "event")
 

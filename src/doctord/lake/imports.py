@@ -9,16 +9,13 @@ from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from doctord.chart.chart import arrow_schema
 from doctord.chart.repeats import without_repeats
 from doctord.chart.tables import TABLES
-from doctord.lake.place import LakeError, Place, new_name
+from doctord.lake.parquet_file import write_checked
+from doctord.lake.place import FOLDER_MODE, LakeError, Place, new_name
 from doctord.lake.query import Lake
-
-ZSTD_LEVEL = 6
-FOLDER_MODE = 0o750
 
 
 def keep(lake: Path, tables: Mapping[str, pa.Table]) -> dict[str, int]:
@@ -66,17 +63,10 @@ def _write(place: Place, table: str, day: date, rows: pl.DataFrame) -> None:
     begun = rows["ts"].min()
     assert isinstance(begun, datetime)  # noqa: S101 - every row has a ts
     folder = place.sealed / table / day.isoformat()
-    path = folder / f"{new_name(begun)}.parquet"
-    unfinished = path.with_suffix(".unfinished")
     try:
         folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-        with unfinished.open("wb") as file:
-            pq.write_table(ordered, file, compression="zstd", compression_level=ZSTD_LEVEL)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.rename(path)
+        write_checked(folder / f"{new_name(begun)}.parquet", ordered)
     except OSError as error:
-        unfinished.unlink(missing_ok=True)
         raise LakeError(
             f"{place.root}: {error.strerror}", "what was kept so far is whole; the same command again adds the rest"
         ) from error

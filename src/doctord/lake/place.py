@@ -93,11 +93,17 @@ class Place:
         """Files that are named like sealed ones, oldest first."""
         return sorted(self.sealed.glob(f"{table}/*/*.parquet"), key=lambda path: path.name)
 
-    def set_aside(self, path: Path) -> Path:
-        """Move something of the lake to where nobody reads it; returns where it is now. An OSError when that fails."""
+    def set_aside(self, path: Path, *, leave: bool = False) -> Path:
+        """Move something of the lake to where nobody reads it; returns where it is now. An OSError when that fails.
+
+        With `leave` a file stays where it was, too, until somebody puts another in its place.
+        """
         target = self.root / "set_aside" / path.relative_to(self.root)
         target.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         while target.exists():
             target = target.with_name(f"{target.name}~")
-        path.rename(target)
+        if leave:
+            target.hardlink_to(path)
+        else:
+            path.rename(target)
         return target

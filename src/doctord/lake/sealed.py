@@ -121,7 +121,7 @@ def _family(kind: pa.DataType) -> str:
 def _salvaged(path: Path, rows: list[int], damaged: list[int]) -> Sound:
     """The rows of the row groups that are as they were written."""
     lost = sum(rows[number] for number in damaged)
-    told = f"{lost} of {sum(rows)} rows are damaged and were skipped (row groups {', '.join(map(str, damaged))})"
+    told = f"{lost} of {sum(rows)} rows are damaged (row group {', '.join(map(str, damaged))}); skipped"
     sound = [number for number in range(len(rows)) if number not in damaged]
     with pq.ParquetFile(path) as file:
         batches = file.read_row_groups(sound).to_batches() if sound else []

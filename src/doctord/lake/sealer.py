@@ -5,15 +5,12 @@ import queue
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
 
 from doctord._native import seal_segment
-from doctord.chart.tables import TABLES
+from doctord.chart.tables import ENTITIES
 from doctord.lake.place import Place, begun, sync_folder
 
 log = logging.getLogger(__name__)
-
-_ENTITIES: Final = {table.name: list(table.entity) for table in TABLES.values()}
 
 
 class Sealer:
@@ -68,7 +65,7 @@ class Sealer:
             log.warning("%s: not a segment of doctord by its name; left alone\nhint: move it out of the lake", segment)
             return
         try:
-            _, problems = seal_segment(segment, self._place.sealed, began.date().isoformat(), _ENTITIES)
+            _, problems = seal_segment(segment, self._place.sealed, began.date().isoformat(), ENTITIES)
             self._put_away(segment, is_damaged=any(reason == "damaged" for _, reason, _ in problems))
         except (OSError, ValueError) as error:
             self._complain(segment, error)

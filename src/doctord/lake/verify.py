@@ -1,0 +1,158 @@
+"""Whether a lake is what was written to it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Final, Literal
+
+import polars as pl
+
+from doctord._native import damaged_row_groups, read_checks, read_segment
+from doctord.chart.tables import TABLES
+from doctord.lake.place import LakeError, Place, begun
+from doctord.lake.sealed import Interval, examined, readable
+from doctord.lake.tier_files import read_index
+
+Kind = Literal["damaged", "foreign", "misplaced", "left_over", "unchecked"]
+
+_HARMLESS: Final = ("unchecked", "left_over")
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """What is wrong with a file.
+
+    Attributes:
+        path: The file.
+        kind: `damaged`: not what was written; `foreign`: nothing of this lake; `misplaced`: its rows are of other days
+            than its folder, and not found there; `left_over`: of a write that a crash ended; `unchecked`: written
+            without checksums by an older doctord, and readable.
+        text: What was seen.
+    """
+
+    path: Path
+    kind: Kind
+    text: str
+
+    @property
+    def is_harmless(self) -> bool:
+        """Whether nothing is lost by it."""
+        return self.kind in _HARMLESS
+
+
+@dataclass
+class Verified:
+    """What was looked at, and what was wrong with it."""
+
+    files: int = 0
+    size_bytes: int = 0
+    flaws: list[Flaw] = field(default_factory=list)
+
+
+def verify(place: Place, progress: Callable[[int], None] = lambda _: None) -> Verified:
+    """Read every file of a lake to its end. Nothing is changed.
+
+    Args:
+        place: The lake; a recorder may be writing to it.
+        progress: Called with the number of files done.
+
+    Raises:
+        LakeError: There is no lake.
+    """
+    if not (place.open.is_dir() or place.sealed.is_dir()):
+        raise LakeError(f"{place.root}: no lake here", "name the folder of a lake, or record one with `doctord record`")
+    verified = Verified()
+    for path, flaws in _looked_at(place):
+        verified.files += 1
+        verified.size_bytes += path.stat().st_size if path.is_file() else 0
+        verified.flaws += flaws
+        progress(verified.files)
+    return verified
+
+
+def _looked_at(place: Place) -> Iterator[tuple[Path, list[Flaw]]]:
+    for path in sorted(place.open.iterdir() if place.open.is_dir() else ()):
+        yield path, list(_of_segment(path))
+    for path in sorted(place.sealed.glob("*/*/*")):
+        yield path, list(_of_sealed(path))
+    tiers = place.root / "tiers"
+    for path in sorted(tiers.glob("*/*.parquet")):
+        yield path, list(_of_sums(path))
+    if (tiers / "tiers.json").exists():
+        yield tiers / "tiers.json", list(_of_index(tiers / "tiers.json"))
+
+
+def _of_segment(path: Path) -> Iterator[Flaw]:
+    if path.suffix != ".segment" or begun(path.stem) is None:
+        yield Flaw(path, "foreign", "not named like a segment")
+        return
+    try:
+        troubles = read_segment(path)[1]
+    except FileNotFoundError:
+        return  # sealed meanwhile
+    except (OSError, ValueError) as error:
+        yield Flaw(path, "damaged", str(error))
+        return
+    for offset, reason, length in troubles:
+        kind: Kind = "damaged" if reason == "damaged" else "left_over"
+        yield Flaw(path, kind, f"{length} bytes at offset {offset} are {reason}")
+
+
+def _of_sealed(path: Path) -> Iterator[Flaw]:
+    table, day = path.parts[-3:-1]
+    if path.suffix == ".unfinished" and begun(path.stem):
+        yield Flaw(path, "left_over", "not finished when it was being written")
+        return
+    if table not in TABLES or path.suffix != ".parquet" or begun(path.stem) is None or not _is_day(day):
+        yield Flaw(path, "foreign", "not named like a file of the lake")
+        return
+    sound = examined(path, table, Interval())
+    if sound is None:
+        return  # retention took it
+    for problem in sound.problems:
+        yield Flaw(path, "damaged", problem.removesuffix("; skipped"))
+    if sound.is_whole and not sound.is_checked:
+        reason = readable(path)
+        yield Flaw(path, "damaged", reason) if reason else Flaw(path, "unchecked", "written without checksums")
+    if sound.is_whole and (days := _days_of(path)) - {day}:
+        yield Flaw(path, "misplaced", f"its rows are of {', '.join(sorted(days))}")
+
+
+def _of_sums(path: Path) -> Iterator[Flaw]:
+    try:
+        if read_checks(path) is None and (reason := readable(path)):
+            yield Flaw(path, "damaged", reason)
+        elif damaged_row_groups(path):
+            yield Flaw(path, "damaged", "its sums are damaged")
+    except FileNotFoundError:
+        return  # renewed meanwhile
+    except (OSError, ValueError) as error:
+        yield Flaw(path, "damaged", str(error))
+
+
+def _of_index(path: Path) -> Iterator[Flaw]:
+    try:
+        read_index(path.parent.parent)
+    except LakeError as error:
+        yield Flaw(path, "damaged", str(error))
+
+
+def _is_day(name: str) -> bool:
+    try:
+        return date.fromisoformat(name).isoformat() == name
+    except ValueError:
+        return False
+
+
+def _days_of(path: Path) -> set[str]:
+    """Days of the first and the last row; none where they are not known."""
+    checks = read_checks(path)
+    span = checks[0] if checks else _span_by_parquet(path)
+    return {datetime.fromtimestamp(moment // 1_000_000, UTC).date().isoformat() for moment in span or ()}
+
+
+def _span_by_parquet(path: Path) -> tuple[int, int] | None:
+    times = pl.scan_parquet(path).select(pl.col("ts").min().alias("first"), pl.col("ts").max().alias("last")).collect()
+    first, last = (times[name].cast(pl.Datetime("us")).to_physical()[0] for name in ("first", "last"))
+    return None if first is None else (first, last)

@@ -1,0 +1,25 @@
+"""Random damage, some of it in each run; `benchmarks/lake_damage.py` does thousands."""
+
+from pathlib import Path
+
+from damages import Outcome, damaged, make
+from doctord.lake.place import Place
+from doctord.lake.verify import verify
+
+DAMAGES = 60
+
+
+def test_no_damage_gives_other_rows_or_an_error(path: Path) -> None:
+    written, outcome = make(path), Outcome()
+    for seed in range(DAMAGES):
+        damaged(path, written, seed, outcome)
+    assert (outcome.silent, outcome.raised) == ([], [])
+    assert outcome.damages > DAMAGES / 2
+    assert outcome.named > DAMAGES / 2
+
+
+def test_a_lake_as_it_was_written_is_sound(path: Path) -> None:
+    make(path)
+    verified = verify(Place(path))
+    assert verified.flaws == []
+    assert verified.files == 13
