@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import select
-import shutil
 import signal
 import struct
 import subprocess
@@ -17,6 +16,8 @@ from fcntl import ioctl
 from pathlib import Path
 
 import pytest
+
+from needs import needs_bpftrace
 
 DOCTORD = Path(sys.executable).with_name("doctord")
 RECORD = """<begin record>
@@ -226,7 +227,7 @@ def test_what_differs_after_a_moment_is_said_and_counted(tmp_path: Path) -> None
 
 
 @pytest.mark.root
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("bpftrace"), reason="bpftrace and root are needed")
+@needs_bpftrace
 def test_ctrl_c_ends_a_live_map_and_prints_what_was_seen(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     command = [DOCTORD, "map", "--event", "pread64", "--interval", "1s", "--for", "1h", "--record", lake, "--json"]

@@ -17,6 +17,7 @@ import pytest
 from doctord.collect.tracing import bpf, strace
 from doctord.collect.tracing.tracee import Meter, command_of, family
 from doctord.errors import Refusal
+from needs import needs_bpftrace
 
 # Accepts a connection from its own thread every 20 ms, and asks for the same file 40 times in each pass.
 SERVER = """
@@ -75,7 +76,7 @@ def test_strace_shows_the_loop_and_lets_the_process_go(server: subprocess.Popen[
 
 
 @pytest.mark.root
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("bpftrace"), reason="needs root and bpftrace")
+@needs_bpftrace
 def test_bpftrace_sums_calls_and_times_the_passes(server: subprocess.Popen[str]) -> None:
     document = traced(server, "--how", "bpf")
     loop = document["loop"]
