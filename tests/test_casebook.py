@@ -1,7 +1,6 @@
 """The casebook's traces, end to end: what its investigators concluded, `doctord trace` must find by itself."""
 
 import json
-import os
 import subprocess
 import sys
 from functools import cache
@@ -10,9 +9,9 @@ from typing import Any
 
 import pytest
 
-CASEBOOK = Path(os.environ.get("DOCTORD_CASEBOOK") or Path(__file__).parents[2] / "shared" / "casebook")
+from shared import CASEBOOK, needs_casebook
 
-pytestmark = pytest.mark.skipif(not CASEBOOK.is_dir(), reason=f"no casebook in {CASEBOOK} ($DOCTORD_CASEBOOK)")
+pytestmark = needs_casebook
 
 
 @cache

@@ -14,9 +14,9 @@ from cli.test_forecast import MAPPING, THRESHOLDS
 from doctord.chart.rows import micros, rows
 from doctord.cli import app, load
 from doctord.lake.writer import LakeWriter
-from latency_files import CASEBOOK, CORPUS, sample
 from report import charts
 from report.examples import SINCE, UNTIL
+from shared import CASEBOOK, CORPUS, sample
 
 load()
 

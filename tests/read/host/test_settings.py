@@ -8,8 +8,9 @@ import pytest
 
 from doctord.errors import Refusal
 from doctord.read.formats import Reading, read_file
-from latency_files import CASEBOOK, CORPUS, read_text, sample
+from latency_files import read_text
 from reading import SAMPLES, frame, picked, read_sample
+from shared import CASEBOOK, CORPUS, sample
 
 
 def settings(reading: Reading) -> dict[str, str]:
