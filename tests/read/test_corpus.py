@@ -11,8 +11,8 @@ from doctord.read.gather import read_piece
 from doctord.read.source import Told
 from shared import CORPUS, needs_corpus
 
-# A letter to whoever reads the corpus, not a measurement.
-NO_MEASUREMENTS = {"MANIFEST.md"}
+# A letter to whoever reads the corpus, and what a study's runs were made with.
+NO_MEASUREMENTS = {"MANIFEST.md", "parameters.csv"}
 # Cut in the middle of a line, or of a call, when they were copied: the lines that this costs.
 CUT = {"blk_tracer_vda.txt": 1, "pg_f_ttt_T_4MB.txt": 1, "pg_log_3MB.txt": 1}
 
