@@ -20,7 +20,7 @@ from shared import CASEBOOK, CORPUS, needs_casebook, needs_corpus
 
 CAPACITY = CASEBOOK / "capacity"
 
-pytestmark = [needs_casebook, needs_corpus]
+pytestmark = [needs_casebook, needs_corpus, pytest.mark.slow]
 
 ROW = """
 [[row]]

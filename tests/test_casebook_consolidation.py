@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
 from typer.testing import CliRunner
 
 from doctord.cli import app, load
@@ -12,7 +13,7 @@ from shared import CASEBOOK, needs_casebook
 
 CONSOLIDATION = CASEBOOK / "consolidation"
 
-pytestmark = needs_casebook
+pytestmark = [needs_casebook, pytest.mark.slow]
 
 TIMEOUTS = """
 [csv]

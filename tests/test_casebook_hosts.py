@@ -11,14 +11,14 @@ import pytest
 
 from shared import CASEBOOK, needs_casebook
 
-pytestmark = needs_casebook
+pytestmark = [needs_casebook, pytest.mark.slow]
 
 
 @cache
 def diagnosed(*paths: str) -> tuple[int, dict[str, Any]]:
     """Exit status and document of `doctord diagnose PATHS --json`."""
     command = [Path(sys.executable).with_name("doctord"), "diagnose", *(CASEBOOK / path for path in paths), "--json"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
     return result.returncode, json.loads(result.stdout)
 
 

@@ -18,6 +18,8 @@ from report import charts
 from report.examples import SINCE, UNTIL
 from shared import CASEBOOK, CORPUS, sample
 
+pytestmark = pytest.mark.slow
+
 load()
 
 SESSIONS = """[[threshold]]
@@ -47,7 +49,7 @@ def _in_micros(table: pa.Table) -> list[dict[str, object]]:
 
 def report(lake: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [Path(sys.executable).with_name("doctord"), "report", "--lake", lake, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
 
 
 def test_a_recorded_interval_becomes_a_file(lake: Path, tmp_path: Path) -> None:

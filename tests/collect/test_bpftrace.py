@@ -41,7 +41,7 @@ def busy() -> Iterator[int]:
 
 
 def run(place: list[str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*place, DOCTORD, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([*place, DOCTORD, *arguments], capture_output=True, text=True, timeout=180, check=False)
 
 
 def test_bpftrace_mounts_tracefs_for_itself_and_the_host_sees_nothing(busy: int) -> None:

@@ -11,6 +11,8 @@ from doctord.read.gather import read_piece
 from doctord.read.source import Told
 from shared import CORPUS, needs_corpus
 
+pytestmark = pytest.mark.slow
+
 # A letter to whoever reads the corpus, and what a study's runs were made with.
 NO_MEASUREMENTS = {"MANIFEST.md", "parameters.csv"}
 # Cut in the middle of a line, or of a call, when they were copied: the lines that this costs.

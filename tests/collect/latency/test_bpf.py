@@ -102,7 +102,7 @@ def test_bpftrace_that_ends_is_a_gap_and_is_started_again() -> None:
 
 def until(collector: BpfLatency, table: str) -> pl.DataFrame:
     """The first rows of a table that come."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if not (found := Chart.from_batches(collector.sample()).frame(table)).is_empty():
             return found

@@ -52,7 +52,7 @@ def server() -> Iterator[subprocess.Popen[str]]:
 def traced(server: subprocess.Popen[str], *options: str) -> dict[str, Any]:
     doctord = Path(sys.executable).with_name("doctord")
     command = [doctord, "trace", "--pid", str(server.pid), "--for", "1.5s", "--json", *options]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
     if result.returncode == 2 and "cannot trace" in result.stderr:
         pytest.skip(result.stderr.strip())
     assert result.returncode in {0, 1}, result.stderr
@@ -113,7 +113,7 @@ def test_the_end_of_the_process_ends_the_trace(server: subprocess.Popen[str], tm
     except Refusal as refusal:
         pytest.skip(str(refusal))
     assert why == "ended"
-    assert time.monotonic() - began_s < 10
+    assert time.monotonic() - began_s < 19  # asked for 20
 
 
 def test_what_cannot_be_traced_is_refused_in_words() -> None:

@@ -16,6 +16,8 @@ from doctord.read.moments import ZONE_ASSUMED
 from oracle_files import frame
 from shared import CORPUS, sample
 
+pytestmark = pytest.mark.slow
+
 START = datetime(2024, 5, 30, 10, tzinfo=UTC)
 METRICS = {
     "time": [START, START + timedelta(seconds=5), START + timedelta(seconds=10)],

@@ -10,6 +10,8 @@ from doctord.read.formats import read_file
 from plain_html import milliseconds, number, section, tables
 from shared import CORPUS, sample
 
+pytestmark = pytest.mark.slow
+
 REPORTS = ("DBS", "DBU", "DBY")
 CLUSTERS = ("DBU", "DBY")
 
