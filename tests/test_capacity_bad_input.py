@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 
 from doctord.cli import app, load
 
+pytestmark = pytest.mark.slow
+
 BEGIN = datetime(2026, 9, 1, tzinfo=UTC)
 MAPPING = """
 [csv]

@@ -1,7 +1,6 @@
 """The casebook's and the corpus' histories: the profile says what their keepers concluded."""
 
 import json
-import os
 import shutil
 from functools import cache
 from pathlib import Path
@@ -17,12 +16,11 @@ from doctord.cli import app, load
 from doctord.cli._read import chart_of
 from doctord.cli._rules import own_figures
 from doctord.read.source import Told
+from shared import CASEBOOK, CORPUS, needs_casebook, needs_corpus
 
-SHARED = Path(__file__).parents[2] / "shared"
-CASEBOOK = Path(os.environ.get("DOCTORD_CASEBOOK") or SHARED / "casebook") / "capacity"
-CORPUS = Path(os.environ.get("DOCTORD_CORPUS") or SHARED / "corpus")
+CAPACITY = CASEBOOK / "capacity"
 
-pytestmark = pytest.mark.skipif(not (CASEBOOK.is_dir() and CORPUS.is_dir()), reason=f"no {CASEBOOK} or {CORPUS}")
+pytestmark = [needs_casebook, needs_corpus, pytest.mark.slow]
 
 ROW = """
 [[row]]
@@ -54,7 +52,7 @@ load()
 
 
 def mapped(folder: Path, name: str, mapping: str) -> Path:
-    shutil.copy(CASEBOOK / name, folder / name)
+    shutil.copy(CAPACITY / name, folder / name)
     (folder / "mapping.toml").write_text(mapping)
     return folder / "mapping.toml"
 
@@ -63,7 +61,7 @@ def warehouse(folder: Path) -> Profile:
     """The profile of waits of the data warehouse, held against its thresholds."""
     rows = "".join(ROW.format(ago_s=days * 86400, column=column) for column, days in DAYS_AGO.items())
     chart = chart_of([mapped(folder, "dw_profile.csv", f'[csv]\nfile = "dw_profile.csv"\n{rows}')], Told())
-    lines = [line.split(",") for line in (CASEBOOK / "dw_profile.csv").read_text().splitlines()[1:]]
+    lines = [line.split(",") for line in (CAPACITY / "dw_profile.csv").read_text().splitlines()[1:]]
     thresholds = [Threshold(line[0], "wait_ms", 10 * float(line[-1].strip("<")), entity=line[0]) for line in lines]
     assert chart.until is not None
     return profile(series_of(chart, own_figures()), own_figures(), chart.until, thresholds=thresholds)

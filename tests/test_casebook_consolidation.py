@@ -1,7 +1,6 @@
 """The casebook's consolidation: read by mappings, and held against service levels, on the command line."""
 
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from doctord.cli import app, load
+from shared import CASEBOOK, needs_casebook
 
-SHARED = Path(__file__).parents[2] / "shared"
-CASEBOOK = Path(os.environ.get("DOCTORD_CASEBOOK") or SHARED / "casebook") / "consolidation"
+CONSOLIDATION = CASEBOOK / "consolidation"
 
-pytestmark = pytest.mark.skipif(not CASEBOOK.is_dir(), reason=f"no {CASEBOOK} ($DOCTORD_CASEBOOK)")
+pytestmark = [needs_casebook, pytest.mark.slow]
 
 TIMEOUTS = """
 [csv]
@@ -74,7 +73,7 @@ def run(*arguments: str | Path) -> tuple[int, str]:
 
 def held(folder: Path, name: str, mapping: str, thresholds: str) -> tuple[int, dict[str, Any]]:
     """What `doctord thresholds check` says of a file of the casebook, also after it went into a lake."""
-    shutil.copy(CASEBOOK / name, folder / name)
+    shutil.copy(CONSOLIDATION / name, folder / name)
     (folder / "mapping.toml").write_text(mapping)
     (folder / "own.toml").write_text(thresholds)
     check = ("thresholds", "check", "--file", folder / "own.toml", "--json")

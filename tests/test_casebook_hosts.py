@@ -1,7 +1,6 @@
 """The casebook's folders of host tools: `doctord diagnose FOLDER` reaches what its investigators concluded."""
 
 import json
-import os
 import subprocess
 import sys
 from functools import cache
@@ -10,16 +9,16 @@ from typing import Any
 
 import pytest
 
-CASEBOOK = Path(os.environ.get("DOCTORD_CASEBOOK") or Path(__file__).parents[2] / "shared" / "casebook")
+from shared import CASEBOOK, needs_casebook
 
-pytestmark = pytest.mark.skipif(not CASEBOOK.is_dir(), reason=f"no casebook in {CASEBOOK} ($DOCTORD_CASEBOOK)")
+pytestmark = [needs_casebook, pytest.mark.slow]
 
 
 @cache
 def diagnosed(*paths: str) -> tuple[int, dict[str, Any]]:
     """Exit status and document of `doctord diagnose PATHS --json`."""
     command = [Path(sys.executable).with_name("doctord"), "diagnose", *(CASEBOOK / path for path in paths), "--json"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
     return result.returncode, json.loads(result.stdout)
 
 

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from doctord import cli
+from shared import CASEBOOK, needs_casebook
 
-CASEBOOK = Path(os.environ.get("DOCTORD_CASEBOOK") or Path(__file__).parents[2] / "shared" / "casebook")
-
-pytestmark = pytest.mark.skipif(not CASEBOOK.is_dir(), reason=f"no casebook in {CASEBOOK} ($DOCTORD_CASEBOOK)")
+pytestmark = needs_casebook
 
 
 def size(*arguments: str | Path) -> dict[str, Any]:

@@ -5,8 +5,8 @@ import pytest
 from doctord.analyse.call_sums import class_sums
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
-from latency_files import CASEBOOK, sample
 from read.unix.texts import chart_of
+from shared import CASEBOOK, sample
 
 
 def test_the_casebooks_reads_and_seeks() -> None:

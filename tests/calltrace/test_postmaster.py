@@ -131,17 +131,18 @@ class Log:
     def __init__(self, file: Path, pid: int) -> None:
         self.pid = pid
         self.calls: list[Call] = []
-        begun = 0.0
+        begun = ("", 0.0)
         for line in file.read_text(errors="replace").splitlines():
             match = self.LINE.match(line)
             if not match or int(match[1]) != pid:
                 continue
-            start = begun if match[3] else float(match[2])
+            name, start = begun if match[3] else (match[4], float(match[2]))
+            begun = (name, start)
             if outcome := self.OUTCOME.search(line):
-                self.calls.append(Call(match[3] or match[4], start, float(outcome[2]), bool(outcome[1])))
-            elif line.endswith("<detached ...>"):  # the wait in which the trace ends
-                self.calls.append(Call(match[4], start, 0.0, failed=True))
-            begun = start
+                self.calls.append(Call(name, start, float(outcome[2]), bool(outcome[1])))
+                begun = ("", 0.0)
+        if begun[0]:  # the wait in which the trace ends
+            self.calls.append(Call(*begun, 0.0, failed=True))
 
     def passes(self) -> list[tuple[float, float]]:
         """Start and end of each stretch between two idle waits in which a connection was accepted."""

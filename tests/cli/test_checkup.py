@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("command", ["checkup", "record"])
 def test_a_bad_dsn_is_refused_with_a_hint(command: str, tmp_path: Path) -> None:
     arguments = ["--for", "1s", "--lake", str(tmp_path / "lake"), "--dsn", "host=a passwordhunter2"]
     run = [Path(sys.executable).with_name("doctord"), command, *arguments]
-    result = subprocess.run(run, capture_output=True, text=True, timeout=60, check=False)
+    result = subprocess.run(run, capture_output=True, text=True, timeout=180, check=False)
     assert result.returncode == 2
     assert "a --dsn is no connection string\nhint: write it as" in result.stderr
     assert "hunter2" not in result.stdout + result.stderr
@@ -19,7 +21,7 @@ def test_a_bad_dsn_is_refused_with_a_hint(command: str, tmp_path: Path) -> None:
 
 def checkup(*arguments: str) -> subprocess.CompletedProcess[str]:
     run = [Path(sys.executable).with_name("doctord"), "checkup", "--for", "2s", *arguments]
-    return subprocess.run(run, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(run, capture_output=True, text=True, timeout=180, check=False)
 
 
 def test_a_named_server_that_does_not_answer_is_no_health(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from doctord.cli import app, load
-from latency_files import CASEBOOK, sample
+from shared import CASEBOOK, sample
 
 MAPPING = """[csv]
 file = "tablespace_daily.csv"

@@ -12,6 +12,8 @@ from doctord.cli import app, load
 from doctord.lake.imports import keep
 from doctord.lake.tiers import let_go
 
+pytestmark = pytest.mark.slow
+
 AT = datetime(2026, 11, 20, tzinfo=UTC)
 
 load()

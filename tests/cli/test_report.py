@@ -14,9 +14,11 @@ from cli.test_forecast import MAPPING, THRESHOLDS
 from doctord.chart.rows import micros, rows
 from doctord.cli import app, load
 from doctord.lake.writer import LakeWriter
-from latency_files import CASEBOOK, CORPUS, sample
 from report import charts
 from report.examples import SINCE, UNTIL
+from shared import CASEBOOK, CORPUS, sample
+
+pytestmark = pytest.mark.slow
 
 load()
 
@@ -47,7 +49,7 @@ def _in_micros(table: pa.Table) -> list[dict[str, object]]:
 
 def report(lake: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [Path(sys.executable).with_name("doctord"), "report", "--lake", lake, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
 
 
 def test_a_recorded_interval_becomes_a_file(lake: Path, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ import pytest
 from doctord.chart.rows import rows
 from doctord.lake.writer import LakeWriter
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Path:
@@ -22,7 +24,7 @@ def lake(tmp_path: Path) -> Path:
 
 def sql(lake: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [Path(sys.executable).with_name("doctord"), "sql", "--lake", lake, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
 
 
 def test_json_is_one_document_with_times_in_utc(lake: Path) -> None:

@@ -17,6 +17,8 @@ from doctord.lake.query import Lake
 from doctord.lake.tiers import let_go, renew
 from doctord.lake.writer import LakeWriter
 
+pytestmark = pytest.mark.slow
+
 load()
 HOURS = 24 * 10
 NOW = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 LINE = "{pid} {at:.6f} {call} = {result} <{seconds:.6f}>\n"
 
 
@@ -22,7 +24,7 @@ def log(pid: int, calls: int, seconds: float, name: str = 'stat("/etc/motd", 0x7
 
 def trace(*arguments: str | Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
     command = [Path(sys.executable).with_name("doctord"), "trace", *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=180, check=False)
 
 
 @pytest.fixture

@@ -265,7 +265,7 @@ def throttled_group() -> Iterator[Path]:
     group.mkdir()
     (group / "cpu.cfs_quota_us").write_text("10000")
     yield group
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while (group / "cgroup.procs").read_text() and time.monotonic() < deadline:
         time.sleep(0.05)
     group.rmdir()

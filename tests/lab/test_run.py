@@ -139,7 +139,7 @@ def _processes_of(folder: Path) -> list[str]:
 
 def _wait_until_gone(pids: list[int]) -> None:
     assert pids
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while living := [pid for pid in pids if _is_running(pid)]:
         assert time.monotonic() < deadline, f"still running: {living}"
         time.sleep(0.05)

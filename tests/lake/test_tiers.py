@@ -22,6 +22,8 @@ from doctord.lake.tier_files import read_index, read_periods, write_index
 from doctord.lake.tiers import let_go, renew
 from doctord.lake.writer import LakeWriter
 
+pytestmark = pytest.mark.slow
+
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 READS = Figure("reads", "reads", "storage", "disk", "reads_per_s", "per_s", each=("device",))
 FIGURES = [READS]

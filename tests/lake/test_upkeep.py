@@ -22,6 +22,8 @@ from doctord.lake.query import Lake
 from doctord.lake.retention import Retention
 from doctord.lake.upkeep import Upkeep
 
+pytestmark = pytest.mark.slow
+
 OLD = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(days=40)
 SHORT = Retention(keep=timedelta(days=7))
 

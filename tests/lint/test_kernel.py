@@ -1,4 +1,3 @@
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import RULES
 from doctord.read.source import Told
 from settings_charts import GIB, HOST
+from shared import CASEBOOK, CORPUS, sample
 
 # A host that is well, with a PostgreSQL server and an Oracle instance on it.
 KERNEL: dict[str, object] = {
@@ -216,10 +216,7 @@ MULTIPATH: list[tuple[str, str, str]] = [
 
 @pytest.fixture
 def multipath_conf() -> str:
-    casebook = os.environ.get("DOCTORD_CASEBOOK")
-    if not casebook:
-        pytest.skip("DOCTORD_CASEBOOK names no casebook")
-    return Path(casebook, "consolidation", "multipath.conf").read_text(encoding="utf-8")
+    return sample(CASEBOOK / "consolidation" / "multipath.conf").read_text(encoding="utf-8")
 
 
 def linted(folder: Path, text: str) -> list[str]:
@@ -255,8 +252,5 @@ def test_every_rule_of_multipath_is_tried() -> None:
 
 @pytest.mark.parametrize("name", ["jfbaeta_template_multipath_ibm_2145.txt", "megacoder_multipath.conf"])
 def test_files_of_others_have_no_unknown_keyword(tmp_path: Path, name: str) -> None:
-    corpus = os.environ.get("DOCTORD_CORPUS")
-    if not corpus:
-        pytest.skip("DOCTORD_CORPUS names no corpus")
-    rules = linted(tmp_path, Path(corpus, "config", name).read_text(encoding="utf-8"))
+    rules = linted(tmp_path, sample(CORPUS / "config" / name).read_text(encoding="utf-8"))
     assert "multipath/setting_unknown" not in rules

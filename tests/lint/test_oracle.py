@@ -1,4 +1,3 @@
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import RULES
 from doctord.read.source import Told
 from settings_charts import GIB, HOST, chart, machine
+from shared import CASEBOOK, CORPUS, sample
 
 GOOD: dict[str, object] = {
     "filesystemio_options": "setall",
@@ -158,10 +158,7 @@ MEMINFO += "HugePages_Free: {pages}\nHugePages_Rsvd: 0\nHugepagesize: 2048 kB\n"
 
 @pytest.fixture
 def init_ora() -> str:
-    casebook = os.environ.get("DOCTORD_CASEBOOK")
-    if not casebook:
-        pytest.skip("DOCTORD_CASEBOOK names no casebook")
-    return Path(casebook, "consolidation", "initaqrevp.ora").read_text(encoding="utf-8")
+    return sample(CASEBOOK / "consolidation" / "initaqrevp.ora").read_text(encoding="utf-8")
 
 
 def linted(folder: Path, init_ora: str, **meminfo: int) -> dict[str, list[Remark]]:
@@ -202,8 +199,5 @@ def test_every_fault_of_the_list_is_named_and_nothing_else(tmp_path: Path, init_
 
 
 def test_the_reports_of_the_corpus_are_linted_without_a_false_alarm() -> None:
-    corpus = os.environ.get("DOCTORD_CORPUS")
-    if not corpus:
-        pytest.skip("DOCTORD_CORPUS names no corpus")
-    examined = engine.examine(chart_of(sorted(Path(corpus, "awr").glob("*.html")), Told()))
+    examined = engine.examine(chart_of(sorted(sample(CORPUS / "awr").glob("*.html")), Told()))
     assert [remark.title for remark in examined.remarks if remark.severity is Severity.ERROR] == []

@@ -17,6 +17,8 @@ from doctord.read.formats import FORMATS, Reading, read_file
 from doctord.read.gather import read_piece
 from doctord.read.source import Told, opened
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = sorted((Path(__file__).parent / "samples").glob("*"))
 WRITTEN = 1_700_000_000
 IN_ANY_CASE = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -1,6 +1,5 @@
 """Every file of the corpus is recognised, and read to its last line."""
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +9,12 @@ import pytest
 from doctord.read.archive import Piece
 from doctord.read.gather import read_piece
 from doctord.read.source import Told
+from shared import CORPUS, needs_corpus
 
-CORPUS = Path(os.environ.get("DOCTORD_CORPUS", "../shared/corpus"))
-# A letter to whoever reads the corpus, not a measurement.
-NO_MEASUREMENTS = {"MANIFEST.md"}
+pytestmark = pytest.mark.slow
+
+# A letter to whoever reads the corpus, and what a study's runs were made with.
+NO_MEASUREMENTS = {"MANIFEST.md", "parameters.csv"}
 # Cut in the middle of a line, or of a call, when they were copied: the lines that this costs.
 CUT = {"blk_tracer_vda.txt": 1, "pg_f_ttt_T_4MB.txt": 1, "pg_log_3MB.txt": 1}
 
@@ -34,7 +35,6 @@ def test_it_is_read(path: Path) -> None:
     assert read.skipped_lines <= CUT.get(path.name, 0), read.skipped[:3]
 
 
+@needs_corpus
 def test_the_corpus_is_here() -> None:
-    if not CORPUS.is_dir():
-        pytest.skip(f"{CORPUS} is not here")
     assert sum(1 for _ in files()) > 90

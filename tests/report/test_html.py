@@ -9,6 +9,8 @@ from doctord.chart.chart import Chart
 from doctord.report.html import render
 from report import charts, examples
 
+pytestmark = pytest.mark.slow
+
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 
 

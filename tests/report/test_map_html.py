@@ -19,6 +19,8 @@ from doctord.report.map_difference import sentences
 from doctord.report.map_html import data, page
 from maps import T0, bimodal_with_bursts, map_of, of_means, powers
 
+pytestmark = pytest.mark.slow
+
 RESTART = Marker(T0 + timedelta(seconds=60), "restart", "</script><b>started again</b>")
 DRAWN = map_of(180, bimodal_with_bursts, RESTART)
 # Places in a window 1200 wide: the cells of the first map lie between these, 180 columns.

@@ -1,23 +1,15 @@
 //! Reads the traces of the casebook, which is kept apart from this repository: skipped when it is not there.
 
-use std::path::PathBuf;
-
 use calltrace::detect::{Detected, detect};
 use calltrace::event::{Event, Kind, Line};
 use calltrace::layout::{Clock, Layout, Tool};
 use calltrace::{quantize, totals, truss};
 
+mod shared;
+
 /// Bytes of a file of the casebook; null, with a message, when there is no casebook.
 fn casebook(name: &str) -> Option<Vec<u8>> {
-    let folder = std::env::var_os("DOCTORD_CASEBOOK").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/casebook"),
-        PathBuf::from,
-    );
-    if !folder.is_dir() {
-        eprintln!("skipped: no casebook in {} (set DOCTORD_CASEBOOK)", folder.display());
-        return None;
-    }
-    Some(std::fs::read(folder.join(name)).expect("a file of the casebook"))
+    shared::casebook(name).map(|file| std::fs::read(file).expect("a file of the casebook"))
 }
 
 fn lines(text: &[u8]) -> Vec<&[u8]> {

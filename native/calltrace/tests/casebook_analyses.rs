@@ -1,22 +1,14 @@
 //! Analyses the casebook's traces, which are kept apart from this repository: skipped when they are not there.
 
-use std::path::PathBuf;
-
 use calltrace::analyse::{Request, analyse};
 use calltrace::document::Document;
 
+mod shared;
+
 /// The document of a file of the casebook; null, with a message, when there is no casebook.
 fn analysed(name: &str) -> Option<Document> {
-    let folder = std::env::var_os("DOCTORD_CASEBOOK").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/casebook"),
-        PathBuf::from,
-    );
-    if !folder.is_dir() {
-        eprintln!("skipped: no casebook in {} (set DOCTORD_CASEBOOK)", folder.display());
-        return None;
-    }
     let request = Request {
-        paths: vec![folder.join(name)],
+        paths: vec![shared::casebook(name)?],
         threads: 1,
         ..Request::default()
     };

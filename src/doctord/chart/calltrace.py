@@ -327,7 +327,7 @@ class Live(TypedDict):
     """How a running process was traced, and what that cost it.
 
     `how` is strace or bpftrace; `ended` is time, limit (of the log), ended (the process did) or interrupted (by the
-    user).
+    user); `note` says what is special about `how`: why it was not bpftrace, or that tracefs was mounted for it alone.
     """
 
     how: str
@@ -337,6 +337,7 @@ class Live(TypedDict):
     ended: str
     before: Used
     during: Used
+    note: str | None
 
 
 class Trace(TypedDict):

@@ -9,6 +9,7 @@ from pathlib import Path
 from doctord.chart.calltrace import Live, Trace, Used
 from doctord.cli._verdict import progress_of
 from doctord.cli.arguments import Refusal
+from doctord.collect import bpftrace
 from doctord.collect.tracing import bpf, strace, sums
 from doctord.collect.tracing.tracee import Meter, command_of, family
 from doctord.read.calltrace import read
@@ -23,20 +24,23 @@ def trace(pid: int, seconds: float, *, how: str, tree: bool, keep: Path | None, 
     Args:
         pid: The process.
         seconds: How long.
-        how: `strace`, `bpf`, or `auto`: what costs the process least of what works here.
+        how: `strace`, `bpf`, or `auto`: bpftrace, which costs the process least, or strace where it cannot be used.
         tree: Whether to trace the processes that descend from it by now, too.
         keep: Where to keep strace's log.
         limit_bytes: Size of that log at which to stop.
     """
     command = command_of(pid)
     pids = family(pid) if tree else [pid]
-    if how == "auto":
-        how = "strace" if keep or bpf.hindrance() else "bpf"
-    before = _before(pids)
+    before, note = _before(pids), None
     with progress_of(seconds) as progress:
         if how == "bpf":
             return _by_bpf(pid, pids, command, seconds, before, progress)
-        return _by_strace(pid, pids, seconds, before, progress, keep, limit_bytes)
+        if how == "auto" and not keep:
+            try:
+                return _by_bpf(pid, pids, command, seconds, before, progress)
+            except Refusal as refusal:
+                note = f"{refusal}: strace was taken instead"
+        return _by_strace(pid, pids, seconds, before, progress, keep, limit_bytes, note)
 
 
 def _by_bpf(
@@ -44,7 +48,8 @@ def _by_bpf(
 ) -> Trace:
     meter = Meter(pids)
     seen, observed_s, ended = bpf.observe(pids, seconds, progress=progress)
-    return sums.document(seen, _live("bpftrace", pid, pids, observed_s, ended, before, meter.used()), command)
+    live = _live("bpftrace", pid, pids, observed_s, ended, before, meter.used(), bpftrace.note())
+    return sums.document(seen, live, command)
 
 
 def _by_strace(
@@ -55,12 +60,13 @@ def _by_strace(
     progress: Callable[[float], None],
     keep: Path | None,
     limit_bytes: int,
+    note: str | None,
 ) -> Trace:
     with tempfile.TemporaryDirectory(prefix="doctord-trace-") as folder:  # only its owner may look into it
         log = Path(folder) / f"{pid}.strace"
         meter, began_s = Meter(pids), time.monotonic()
         ended = strace.record(pids, seconds, log, limit_bytes=limit_bytes, progress=progress)
-        live = _live("strace", pid, pids, time.monotonic() - began_s, ended, before, meter.used())
+        live = _live("strace", pid, pids, time.monotonic() - began_s, ended, before, meter.used(), note)
         if keep:
             _keep(log, keep)
         if not log.stat().st_size:
@@ -84,7 +90,9 @@ def _before(pids: list[int]) -> Used:
     return meter.used()
 
 
-def _live(how: str, pid: int, pids: list[int], seconds: float, ended: str, before: Used, during: Used) -> Live:
+def _live(
+    how: str, pid: int, pids: list[int], seconds: float, ended: str, before: Used, during: Used, note: str | None
+) -> Live:
     return {
         "how": how,
         "pid": pid,
@@ -93,4 +101,5 @@ def _live(how: str, pid: int, pids: list[int], seconds: float, ended: str, befor
         "ended": ended,
         "before": before,
         "during": during,
+        "note": note,
     }

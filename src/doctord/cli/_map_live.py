@@ -63,8 +63,8 @@ def live(wanted: Wanted, view: View, seconds: float | None, lake: Path | None) -
     if seconds is None and not watched:
         raise Refusal("without a terminal nobody can end it", "say how long: --for 1m")
     choice = choose(wanted)
-    if choice.lost:
-        typer.echo(f"doctord: {choice.lost}", err=True)
+    for word in filter(None, (choice.note, choice.lost)):
+        typer.echo(f"doctord: {word}", err=True)
     feed = Feed(wanted.subject)
     with _collecting(choice.collectors, feed.append, seconds, lake) as thread:
         if watched:

@@ -163,6 +163,8 @@ def taken(live: Live) -> Iterator[str]:
     """How a running process was traced, and what that cost it."""
     count = _count(live["processes"], "process", "processes")
     yield f"{live['how']} traced {count} for {in_time(live['seconds'])}{ENDED[live['ended']]}"
+    if live["note"]:
+        yield f"{live['note'][0].upper()}{live['note'][1:]}"
     for key, unit in (("cpu_ms_per_s", "ms of CPU"), ("switches_per_s", "context switches")):
         before, during = live["before"][key], live["during"][key]  # type: ignore[literal-required]
         if before is not None and during is not None:

@@ -23,6 +23,11 @@ def test_growth_is_the_slope_of_the_forecast_per_day() -> None:
     assert growth_per_day(days) == pytest.approx(0.5)
 
 
+def test_what_rounding_makes_of_a_level_figure_is_no_growth() -> None:
+    """Else it differs from one processor to the next."""
+    assert growth_per_day(line(history(30e9 + 1e-5 * np.arange(30), step_s=DAY_S))) == 0.0
+
+
 def test_the_error_beside_seasonal_naive_s() -> None:
     series = history(np.arange(30) % 2, step_s=DAY_S)
     basis = basis_of(series, line(series))

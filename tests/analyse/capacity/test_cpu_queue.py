@@ -7,6 +7,8 @@ from doctord.analyse.capacity.cpu_queue import fitted
 from doctord.analyse.capacity.queueing import Erlang
 from simulated_queues import mmm
 
+pytestmark = pytest.mark.slow
+
 
 def knee(cpus: int, variability: float) -> float:
     one = np.ones(1)

@@ -1,9 +1,7 @@
 """Service levels, scaled from what was measured."""
 
 import csv
-import os
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +9,8 @@ import pytest
 from doctord.analyse.capacity.level import Judged, Level, judged, level_of, poisson_limits
 from doctord.chart.chart import Chart
 from doctord.errors import Refusal
+from shared import CASEBOOK, needs_casebook
 
-CASEBOOK = Path(os.environ.get("DOCTORD_CASEBOOK") or Path(__file__).parents[4] / "shared" / "casebook")
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 THIRTY = Level("slow", most_per_24h=30)
 
@@ -27,7 +25,7 @@ def judge(level: Level, *rows: dict[str, Any]) -> list[Judged]:
     return list(judged([level], Chart.from_rows(timing=list(rows))))
 
 
-@pytest.mark.skipif(not CASEBOOK.is_dir(), reason=f"no casebook in {CASEBOOK} ($DOCTORD_CASEBOOK)")
+@needs_casebook
 def test_the_casebook_consolidation() -> None:
     with (CASEBOOK / "consolidation" / "timeouts.csv").open(encoding="utf-8") as file:
         cases = list(csv.DictReader(file))
@@ -39,7 +37,7 @@ def test_the_casebook_consolidation() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.skipif(not CASEBOOK.is_dir(), reason=f"no casebook in {CASEBOOK} ($DOCTORD_CASEBOOK)")
+@needs_casebook
 def test_the_casebook_response_classes() -> None:
     with (CASEBOOK / "consolidation" / "response_classes.csv").open(encoding="utf-8") as file:
         classes = list(csv.DictReader(file))

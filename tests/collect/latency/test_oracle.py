@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +15,9 @@ from doctord.collect.latency.oracle import OracleLatency
 from doctord.errors import Refusal
 from oracle_server import OracleServer, driver, error
 from postgres_samples import rows_of
+from shared import CORPUS, needs_corpus
 
 READ, SYNC = "db file sequential read", "log file sync"
-CORPUS = Path(os.environ.get("DOCTORD_CORPUS", "../shared/corpus")) / "latencymap"
 
 
 @pytest.fixture
@@ -123,9 +122,9 @@ def test_version_11_has_milliseconds() -> None:
     }
 
 
-@pytest.mark.skipif(not CORPUS.is_dir(), reason=f"{CORPUS} is not here: set DOCTORD_CORPUS")
+@needs_corpus
 def test_rows_recorded_from_a_cluster_give_the_increases_worked_out_from_their_text() -> None:
-    readings = list(recorded((CORPUS / "LucaCanali_example_latency_data.txt").read_text()))
+    readings = list(recorded((CORPUS / "latencymap" / "LucaCanali_example_latency_data.txt").read_text()))
     assert len(readings) == 72
     old = OracleServer(version="11.2.0.3.0")
     with closing(OracleLatency(driver(old), events=[READ])) as collector:

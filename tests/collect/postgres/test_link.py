@@ -113,12 +113,12 @@ def test_a_server_that_hangs_costs_seconds_and_is_seen_again(postgres_server: Ca
         try:
             began = time.monotonic()
             lost = rows_of("event", collector.sample())
-            assert time.monotonic() - began < 4
+            assert time.monotonic() - began < 20
             assert "no answer" in lost[0]["text"]
             time.sleep(1)
             began = time.monotonic()
             refused = rows_of("event", collector.sample())
-            assert time.monotonic() - began < 4
+            assert time.monotonic() - began < 20
             assert "timeout" in refused[0]["text"]
         finally:
             for pid in stopped:

@@ -62,7 +62,7 @@ def test_a_lock_convoy_shows_who_blocks_whom(server: PostgresServer, collector: 
 
 def test_a_session_is_named(server: PostgresServer, collector: SessionCollector) -> None:
     with server.connect(application_name="payroll") as client, running(client, "SELECT pg_sleep(20)") as pid:
-        row = until(collector, "session", lambda row: row["sid"] == pid)
+        row = until(collector, "session", lambda row: row["sid"] == pid and row["event"] == "PgSleep")
     assert (row["db"], row["database"]) == (f"postgresql:{server.port}", "postgres")
     assert (row["user"], row["program"], row["kind"]) == ("postgres", "payroll", "client backend")
     assert (row["state"], row["wait_class"], row["event"]) == ("active", "Idle", "PgSleep")

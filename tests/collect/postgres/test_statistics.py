@@ -180,7 +180,7 @@ def test_a_table_that_somebody_locked_does_not_stop_the_reading(server: Postgres
         owner.execute("LOCK TABLE account")
         began = time.monotonic()
         batches = relations.read(link)
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 20
     space = next(row for row in rows_of("space", batches) if row["name"] == "public.account")
     assert space["used_bytes"] is None
 
@@ -251,7 +251,7 @@ def test_no_constant_of_a_statement_gets_out(server: PostgresServer) -> None:
             client.execute(f"SELECT '{SECRET}' /* {SECRET} */")
             client.execute(f"SELECT count(*) FROM account WHERE balance::text = '{SECRET}'")
             client.execute("DROP ROLE leaky")
-        deadline = time.monotonic() + 12
+        deadline = time.monotonic() + 60
         found: list[dict[str, Any]] = []
         while not found and time.monotonic() < deadline:
             time.sleep(0.5)

@@ -9,6 +9,7 @@ from doctord.collect.tracing.sums import document, quantile_s
 LIVE: Live = {
     "how": "bpftrace", "pid": 100, "processes": 1, "seconds": 10.0, "ended": "time",
     "before": {"cpu_ms_per_s": 1.0, "switches_per_s": 2.0}, "during": {"cpu_ms_per_s": 1.0, "switches_per_s": 2.0},
+    "note": None,
 }  # fmt: skip
 
 

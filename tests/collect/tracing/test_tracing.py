@@ -17,6 +17,7 @@ import pytest
 from doctord.collect.tracing import bpf, strace
 from doctord.collect.tracing.tracee import Meter, command_of, family
 from doctord.errors import Refusal
+from needs import needs_bpftrace
 
 # Accepts a connection from its own thread every 20 ms, and asks for the same file 40 times in each pass.
 SERVER = """
@@ -51,7 +52,7 @@ def server() -> Iterator[subprocess.Popen[str]]:
 def traced(server: subprocess.Popen[str], *options: str) -> dict[str, Any]:
     doctord = Path(sys.executable).with_name("doctord")
     command = [doctord, "trace", "--pid", str(server.pid), "--for", "1.5s", "--json", *options]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
     if result.returncode == 2 and "cannot trace" in result.stderr:
         pytest.skip(result.stderr.strip())
     assert result.returncode in {0, 1}, result.stderr
@@ -75,7 +76,7 @@ def test_strace_shows_the_loop_and_lets_the_process_go(server: subprocess.Popen[
 
 
 @pytest.mark.root
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("bpftrace"), reason="needs root and bpftrace")
+@needs_bpftrace
 def test_bpftrace_sums_calls_and_times_the_passes(server: subprocess.Popen[str]) -> None:
     document = traced(server, "--how", "bpf")
     loop = document["loop"]
@@ -112,7 +113,7 @@ def test_the_end_of_the_process_ends_the_trace(server: subprocess.Popen[str], tm
     except Refusal as refusal:
         pytest.skip(str(refusal))
     assert why == "ended"
-    assert time.monotonic() - began_s < 10
+    assert time.monotonic() - began_s < 19  # asked for 20
 
 
 def test_what_cannot_be_traced_is_refused_in_words() -> None:

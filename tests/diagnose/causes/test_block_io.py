@@ -5,8 +5,8 @@ import pytest
 from doctord.analyse.block_sizes import block_sizes
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
-from latency_files import CASEBOOK, CORPUS, sample
 from read.unix.texts import chart_of
+from shared import CASEBOOK, CORPUS, sample
 
 
 def requests(size: int, count: int, *, apart: int = 0, run: int = 8) -> Chart:

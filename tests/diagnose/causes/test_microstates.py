@@ -8,8 +8,8 @@ from diagnose.patients import patient
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
-from latency_files import CASEBOOK, sample
 from read.unix.texts import chart_of, chart_of_sample
+from shared import CASEBOOK, sample
 
 
 def found(chart: Chart) -> dict[str, Finding]:

@@ -1,16 +1,14 @@
 """Redo logs of Oracle: their buffer, their sizes, their switches. And the casebook's redo case as a whole."""
 
 import csv
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from diagnose.oracle_patients import DB, found
 from doctord.diagnose.finding import Finding
+from shared import CASEBOOK, sample
 
-CASEBOOK = Path(os.environ.get("DOCTORD_CASEBOOK", "../shared/casebook")) / "redo"
 SWITCHES = "thread_activity.log switches (derived)"
 
 
@@ -84,9 +82,7 @@ def test_a_little_waiting_for_the_archiver_is_nothing() -> None:
 
 
 def _rows(name: str) -> Iterator[dict[str, str]]:
-    if not CASEBOOK.is_dir():
-        pytest.skip(f"no casebook at {CASEBOOK}: set DOCTORD_CASEBOOK")
-    with (CASEBOOK / name).open() as file:
+    with sample(CASEBOOK / "redo" / name).open() as file:
         yield from csv.DictReader(file)
 
 

@@ -1,8 +1,6 @@
 """Reads of Oracle: too many, too slow, for whom. And the casebook's caching case."""
 
-import os
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +10,8 @@ from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.read.formats import read_file
+from shared import CASEBOOK, sample
 
-CASEBOOK = Path(os.environ.get("DOCTORD_CASEBOOK", "../shared/casebook")) / "caching"
 MANY = {"db file sequential read": (2000.0, 1.0)}
 
 
@@ -75,9 +73,7 @@ def test_the_same_blocks_by_several() -> None:
 
 
 def _casebook() -> dict[str, Finding]:
-    if not CASEBOOK.is_dir():
-        pytest.skip(f"no casebook at {CASEBOOK}: set DOCTORD_CASEBOOK")
-    lines = (CASEBOOK / "statspack_top_events.txt").read_text().splitlines()
+    lines = sample(CASEBOOK / "caching" / "statspack_top_events.txt").read_text().splitlines()
     timed = {}
     for line in lines:
         if match := re.fullmatch(r"(\S.*?)\s+([\d,]+)\s+([\d,]+)\s+([\d.]+)", line.rstrip()):
@@ -95,9 +91,7 @@ def _casebook() -> dict[str, Finding]:
 
 
 def test_the_casebooks_list_of_top_events_as_it_stands() -> None:
-    if not CASEBOOK.is_dir():
-        pytest.skip(f"no casebook at {CASEBOOK}: set DOCTORD_CASEBOOK")
-    chart = Chart.from_batches(read_file(CASEBOOK / "statspack_top_events.txt").batches)
+    chart = Chart.from_batches(read_file(sample(CASEBOOK / "caching" / "statspack_top_events.txt")).batches)
     (finding,) = diagnose(chart).findings
     assert finding.cause == "too_many_single_block_reads"
     assert finding.title == "43 % of database time goes into single-block reads: 11 ms each"

@@ -8,8 +8,8 @@ from diagnose.patients import patient
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
-from latency_files import CASEBOOK, sample
 from read.unix.texts import chart_of, chart_of_sample
+from shared import CASEBOOK, sample
 
 CAPPED = {
     "device": "c1t0d0", "reads_per_s": 310.0, "writes_per_s": 90.0, "host_queue": 12.0, "device_queue": 8.0,

@@ -83,8 +83,8 @@ def test_lines_that_are_none_are_skipped(tmp_path: Path, bad: str) -> None:
 @needs_atop
 def test_a_recording_of_this_machine(tmp_path: Path) -> None:
     raw = tmp_path / "raw"
-    subprocess.run(["atop", "-w", raw, "1", "2"], check=True, capture_output=True, timeout=30)
-    printed = subprocess.run(["atop", "-P", "ALL", "-r", raw], check=True, capture_output=True, timeout=30).stdout
+    subprocess.run(["atop", "-w", raw, "1", "2"], check=True, capture_output=True, timeout=180)
+    printed = subprocess.run(["atop", "-P", "ALL", "-r", raw], check=True, capture_output=True, timeout=180).stdout
     from_raw, from_text = read_file(raw), read_text(tmp_path, printed)
     assert (from_raw.format, from_raw.skipped_lines) == ("atop", 0)
     for table in ("cpu", "memory", "disk", "network", "process"):

@@ -76,7 +76,7 @@ def test_lines_that_are_none_are_skipped(tmp_path: Path, line: str) -> None:
 def test_a_recording_of_this_machine(tmp_path: Path) -> None:
     command = ["collectl", "-scdnmCDN", "-P", "-i1", "-c2"]
     file = tmp_path / "file"
-    file.write_bytes(subprocess.run(command, check=True, capture_output=True, timeout=30).stdout)
+    file.write_bytes(subprocess.run(command, check=True, capture_output=True, timeout=180).stdout)
     reading = read_file(file, zone="UTC")
     assert reading.skipped_lines == 0
     shares = frame(reading, "cpu").select("usr_pct", "sys_pct", "wait_io_pct", "irq_pct", "steal_pct", "idle_pct")

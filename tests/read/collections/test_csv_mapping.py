@@ -9,8 +9,9 @@ import pytest
 
 from doctord.errors import Refusal
 from doctord.read.formats import Reading, read_file
-from latency_files import CASEBOOK, reasons, sample
+from latency_files import reasons
 from oracle_files import frame
+from shared import CASEBOOK, sample
 
 WAITS = """[csv]
 file = "waits.csv"

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from doctord.read.collections.dated_figures import LINE, NO_DATE, NO_FIGURE, ORDER_ASSUMED, YEAR_ASSUMED, sniff
 from doctord.read.formats import read_file
-from latency_files import CORPUS, reasons, sample
+from latency_files import reasons
 from oracle_files import frame, read_lines
+from shared import CORPUS, sample
 
 
 def dates(tmp_path: Path, *lines: str) -> list[str]:

@@ -95,7 +95,7 @@ def test_dates(moment: datetime) -> None:
 @pytest.mark.skipif(shutil.which("nmon") is None, reason="nmon is not installed")
 def test_a_recording_of_this_machine(tmp_path: Path) -> None:
     file = tmp_path / "now.nmon"
-    subprocess.run(["nmon", "-F", file, "-s", "1", "-c", "2", "-t"], check=True, capture_output=True, timeout=20)
+    subprocess.run(["nmon", "-F", file, "-s", "1", "-c", "2", "-t"], check=True, capture_output=True, timeout=180)
     for _ in range(60):
         if file.exists() and "ZZZZ,T0002" in file.read_text() and "DISKXFER,T0002" in file.read_text():
             break

@@ -56,7 +56,7 @@ def archive(tmp_path: Path) -> Path:
         pytest.skip("pcp is not installed")
     if subprocess.run([PYTHON, "-c", "from pcp import pmi"], check=False, capture_output=True).returncode:
         pytest.skip("python3-pcp is not installed")
-    subprocess.run([PYTHON, "-c", WRITE, tmp_path / "day", str(BEGIN)], check=True, capture_output=True, timeout=30)
+    subprocess.run([PYTHON, "-c", WRITE, tmp_path / "day", str(BEGIN)], check=True, capture_output=True, timeout=180)
     return tmp_path / "day.0"
 
 

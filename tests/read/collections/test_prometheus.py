@@ -15,8 +15,9 @@ from doctord.read.collections.prometheus_chart import ONE_SCRAPE, is_counter
 from doctord.read.collections.prometheus_names import CPU_TIME, NODE
 from doctord.read.collections.prometheus_text import NO_RATES, _sample
 from doctord.read.formats import read_file
-from latency_files import CORPUS, read_text, sample
+from latency_files import read_text
 from reading import SAMPLES, figure, frame, picked, read_sample
+from shared import CORPUS, sample
 
 TWO = "prometheus_text.two_scrapes.txt"
 DATABASES = "prometheus_text.databases.txt"

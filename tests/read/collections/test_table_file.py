@@ -13,8 +13,10 @@ import pytest
 from doctord.errors import Refusal
 from doctord.read.formats import Reading, read_file
 from doctord.read.moments import ZONE_ASSUMED
-from latency_files import CORPUS, sample
 from oracle_files import frame
+from shared import CORPUS, sample
+
+pytestmark = pytest.mark.slow
 
 START = datetime(2024, 5, 30, 10, tzinfo=UTC)
 METRICS = {

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from doctord.read.formats import read_file
 from doctord.read.host.labels import read
-from latency_files import CORPUS, read_text, sample
+from latency_files import read_text
 from reading import picked, read_sample
+from shared import CORPUS, sample
 from sources import text_source
 
 

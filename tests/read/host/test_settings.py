@@ -8,8 +8,9 @@ import pytest
 
 from doctord.errors import Refusal
 from doctord.read.formats import Reading, read_file
-from latency_files import CASEBOOK, CORPUS, read_text, sample
+from latency_files import read_text
 from reading import SAMPLES, frame, picked, read_sample
+from shared import CASEBOOK, CORPUS, sample
 
 
 def settings(reading: Reading) -> dict[str, str]:
@@ -137,7 +138,7 @@ def test_lscpu_as_text_and_json() -> None:
 
 def test_this_machine(tmp_path: Path) -> None:
     for options in ((), ("-J",)):
-        printed = subprocess.run(["lscpu", *options], check=True, capture_output=True, timeout=10).stdout
+        printed = subprocess.run(["lscpu", *options], check=True, capture_output=True, timeout=180).stdout
         reading = read_text(tmp_path, printed)
         assert reading.skipped_lines == 0
         assert int(settings(reading)["lscpu.CPU(s)"]) > 0

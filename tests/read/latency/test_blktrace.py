@@ -7,7 +7,8 @@ import pytest
 
 from doctord.chart.chart import Chart
 from doctord.read.formats import Reading, read_file
-from latency_files import CORPUS, latencies, read_text, reasons, sample
+from latency_files import latencies, read_text, reasons
+from shared import CORPUS, sample
 
 FTRACE = """# tracer: blk
 #

@@ -7,7 +7,8 @@ import pytest
 
 from doctord.errors import Refusal
 from doctord.read.formats import read_file
-from latency_files import CORPUS, buckets, latencies, read_text, reasons, sample
+from latency_files import buckets, latencies, read_text, reasons
+from shared import CORPUS, sample
 
 BEGIN = '{"type": "attached_probes", "data": {"probes": 5}}\n'
 HIST = (

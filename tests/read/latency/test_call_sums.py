@@ -8,7 +8,8 @@ import pytest
 from doctord.analyse.latency.map import subjects
 from doctord.chart.chart import Chart
 from doctord.read.formats import Reading, read_file
-from latency_files import CORPUS, read_text, reasons, sample
+from latency_files import read_text, reasons
+from shared import CORPUS, sample
 
 TABLE = """Tracing syscalls, printing top 10... Ctrl+C to quit.
 [23:03:02]

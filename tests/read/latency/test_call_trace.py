@@ -6,7 +6,8 @@ import pytest
 
 from doctord.chart.chart import Chart
 from doctord.read.formats import read_file
-from latency_files import CASEBOOK, CORPUS, read_text, reasons, sample
+from latency_files import read_text, reasons
+from shared import CASEBOOK, CORPUS, sample
 
 TIMED = """1700000000.000000 read(3, "a", 8) = 1 <0.250000>
 1700000001.000000 read(3, 0x1, 8) = -1 EAGAIN (Resource temporarily unavailable) <0.000100>

@@ -8,7 +8,8 @@ import pytest
 from doctord.errors import Refusal
 from doctord.read.formats import read_file
 from doctord.read.latency.fio_json import PERCENTILES_ONLY
-from latency_files import CORPUS, buckets, latencies, read_text, reasons, sample
+from latency_files import buckets, latencies, read_text, reasons
+from shared import CORPUS, sample
 
 
 def document(**clat: object) -> str:

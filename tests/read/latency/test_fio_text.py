@@ -7,8 +7,8 @@ import pytest
 
 from doctord.read.formats import read_file
 from doctord.read.latency.fio_json import PERCENTILES_ONLY
-from latency_files import CORPUS, sample
 from reading import figure, frame, picked, read_sample
+from shared import CORPUS, sample
 
 
 def test_text() -> None:

@@ -9,7 +9,8 @@ from doctord.errors import Refusal
 from doctord.read.formats import read_file
 from doctord.read.latency.histogram_text import ASSUMED_UNIT
 from doctord.read.moments import ZONE_ASSUMED
-from latency_files import CASEBOOK, CORPUS, buckets, latencies, read_text, reasons, sample
+from latency_files import buckets, latencies, read_text, reasons
+from shared import CASEBOOK, CORPUS, sample
 
 BCC = """Tracing block device I/O... Hit Ctrl-C to end.
 

@@ -2,7 +2,6 @@
 
 import gzip
 import itertools
-import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -13,8 +12,7 @@ import pytest
 from doctord.chart.chart import Chart
 from doctord.errors import Refusal
 from doctord.read.formats import Reading, read_file
-
-CORPUS = Path(os.environ.get("DOCTORD_CORPUS", "../shared/corpus")) / "latencymap"
+from shared import CORPUS, sample
 
 RECORD = """<begin record>
 timestamp, microsec, {clock}, 26-AUG-13 04.26.{second:02d}.000000 PM +02:00
@@ -40,11 +38,8 @@ def latencies(reading: Reading) -> pl.DataFrame:
     return Chart.from_batches(reading.batches).frame("latency")
 
 
-def sample(name: str) -> Path:
-    file = CORPUS / f"LucaCanali_{name}"
-    if not file.exists():
-        pytest.skip("the corpus is not here")
-    return file
+def recorded(name: str) -> Path:
+    return sample(CORPUS / "latencymap" / f"LucaCanali_{name}")
 
 
 def test_counts_are_what_came_between_two_records(tmp_path: Path) -> None:
@@ -107,7 +102,7 @@ def test_truncated_anywhere_it_is_read_up_to_there(tmp_path: Path) -> None:
 
 def test_the_sample_of_an_oracle_cluster_sums_as_its_text_does() -> None:
     """Sums per interval against those worked out from the raw text by other means."""
-    file = sample("example_latency_data.txt")
+    file = recorded("example_latency_data.txt")
     records = re.findall(r"<begin record>(.*?)<end record>", file.read_text(), re.DOTALL)
     expected = []
     for text in records:
@@ -129,6 +124,6 @@ def test_the_sample_of_an_oracle_cluster_sums_as_its_text_does() -> None:
     [("calibration_data.txt", 2, 0), ("calibration_data_oracle.txt", 2, 0), ("test_DTrace_data.txt", 30, 0)],
 )
 def test_the_other_samples_are_read_whole(name: str, intervals: int, skipped: int) -> None:
-    reading = read_file(sample(name), zone="UTC")
+    reading = read_file(recorded(name), zone="UTC")
     assert latencies(reading)["ts"].n_unique() == intervals
     assert len(reading.skipped) == skipped

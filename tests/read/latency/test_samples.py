@@ -9,7 +9,7 @@ from doctord.chart.chart import Chart
 from doctord.read.formats import read_file
 from doctord.report.map_terminal import frame
 from doctord.report.map_view import View
-from latency_files import CASEBOOK, CORPUS, sample
+from shared import CASEBOOK, CORPUS, sample
 
 SAMPLES = (
     *(CORPUS / "latencymap" / f"LucaCanali_{name}" for name in (

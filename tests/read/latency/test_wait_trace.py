@@ -5,7 +5,8 @@ from pathlib import Path
 import polars as pl
 
 from doctord.read.formats import read_file
-from latency_files import CORPUS, latencies, read_text, reasons, sample
+from latency_files import latencies, read_text, reasons
+from shared import CORPUS, sample
 
 LINES = """Start tracing oracle wait events... Hit Ctrl-C to end.
 23:59:59  pid=10456 event=db file sequential read wait_time=434

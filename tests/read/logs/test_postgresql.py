@@ -10,7 +10,8 @@ import pytest
 
 from doctord.chart.chart import Chart
 from doctord.read.formats import Reading, read_file
-from latency_files import CORPUS, read_text, sample
+from latency_files import read_text
+from shared import CORPUS, sample
 
 
 def total(reading: Reading, name: str) -> float:

@@ -13,7 +13,8 @@ from doctord.errors import Refusal
 from doctord.read.formats import Reading, read_file
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.oracle.histograms import ROUNDED
-from latency_files import CORPUS, buckets, latencies, read_text, reasons, sample
+from latency_files import buckets, latencies, read_text, reasons
+from shared import CORPUS, sample
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 END = datetime(2024, 3, 2, 10, 0, 10, tzinfo=UTC)

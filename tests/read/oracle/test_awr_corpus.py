@@ -7,8 +7,10 @@ import pytest
 
 from doctord.chart.chart import Chart
 from doctord.read.formats import read_file
-from latency_files import CORPUS, sample
 from plain_html import milliseconds, number, section, tables
+from shared import CORPUS, sample
+
+pytestmark = pytest.mark.slow
 
 REPORTS = ("DBS", "DBU", "DBY")
 CLUSTERS = ("DBU", "DBY")

@@ -14,8 +14,9 @@ from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.oracle.awr_miner import CUT_OFF, NO_MOMENT, NO_SNAPSHOT
 from doctord.read.oracle.awr_miner_about import NO_PATCH_TIME
 from doctord.read.oracle.awr_miner_sections import NO_POWER_OF_TWO
-from latency_files import CORPUS, buckets, latencies, read_text, reasons, sample
+from latency_files import buckets, latencies, read_text, reasons
 from oracle_files import SAMPLES, figures, frame, read_sample
+from shared import CORPUS, sample
 
 GIB = 1 << 30
 FILES = ("1592044769-BIPRD-23613-23822", "1836093013-FLAVIA-799-804")

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from doctord.errors import Refusal
 from doctord.read.formats import read_file
 from doctord.read.oracle.parameter_file import NO_END, NOT_A_PARAMETER, plain_value, sniff
-from latency_files import CASEBOOK, CORPUS, read_text, reasons, sample
+from latency_files import read_text, reasons
 from oracle_files import frame, read_lines, read_sample
+from shared import CASEBOOK, CORPUS, sample
 
 PLAIN = ("*.db_name='shop'", "*.sga_target=6G")
 

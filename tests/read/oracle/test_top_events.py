@@ -9,7 +9,8 @@ from doctord.chart.chart import Chart
 from doctord.errors import Refusal
 from doctord.read.formats import read_file
 from doctord.read.oracle.top_events import NO_INTERVAL, NOT_LISTED
-from latency_files import CASEBOOK, read_text, sample
+from latency_files import read_text
+from shared import CASEBOOK, sample
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "top_events.txt"
 

@@ -12,8 +12,9 @@ from doctord.read.formats import Reading, read_file
 from doctord.read.latency.waits import CLOCK_FROM_1970
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.oracle.trace_10046 import NO_TIME
-from latency_files import CORPUS, latencies, read_text, reasons, sample
+from latency_files import latencies, read_text, reasons
 from oracle_files import SAMPLES, frame, read_sample
+from shared import CORPUS, sample
 
 HEAD = "Oracle Database 19c\nNode name:\tdb7\nInstance name: orcl1\n\n"
 FETCH = "FETCH #140:c=0,e=42,p=0,cr=0,cu=0,mis=0,r=0,dep=1,og=1,plh=14,tim={tim}\n"

@@ -3,8 +3,8 @@
 import pytest
 
 from doctord.read.oracle.wait_classes import CLASS_OF, class_of
-from latency_files import CORPUS, sample
 from plain_html import section
+from shared import CORPUS, sample
 
 # Where versions differ, or Oracle changed its mind.
 OTHERWISE = {"KSV master wait", "cell ram cache population", "lock escalate retry", "PX Deq: Join ACK"}

@@ -10,9 +10,9 @@ import pytest
 from doctord.errors import Refusal
 from doctord.read.formats import Reading, read_file, read_source
 from doctord.read.sysstat import sa_binary
-from latency_files import CORPUS, sample
 from reading import frame
 from same_rows import differences
+from shared import CORPUS, sample
 from sources import text_source
 
 SADC = Path("/usr/lib/sysstat/sadc")

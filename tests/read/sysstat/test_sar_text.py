@@ -13,9 +13,9 @@ from doctord.errors import Refusal
 from doctord.read.formats import Reading, read_source
 from doctord.read.source import Told
 from doctord.read.sysstat import sar_text
-from latency_files import CASEBOOK, CORPUS, sample
 from reading import figure, frame, picked, read_sample
 from sar_averages import averages, compared
+from shared import CASEBOOK, CORPUS, sample
 from sources import text_source
 
 LINUX = "Linux 5.14.0 (db1) \t{date} \t_x86_64_\t(2 CPU)\n\n"

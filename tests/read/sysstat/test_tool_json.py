@@ -8,8 +8,8 @@ import pytest
 from doctord.errors import Refusal
 from doctord.read.formats import Reading, read_file, read_source
 from doctord.read.sysstat import sadf_json, tool_json
-from latency_files import CORPUS, sample
 from reading import SAMPLES, figure, frame, picked, read_sample
+from shared import CORPUS, sample
 from sources import text_source
 
 

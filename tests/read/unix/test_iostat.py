@@ -8,7 +8,8 @@ import pytest
 
 from doctord.chart.chart import Chart
 from doctord.read.formats import read_file
-from latency_files import CORPUS, read_text, sample
+from latency_files import read_text
+from shared import CORPUS, sample
 
 OLD = """Linux 2.6.32 (db1) \t11/30/2021 \t_x86_64_\t(4 CPU)
 

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from latency_files import CASEBOOK, sample
 from read.unix.texts import chart_of, chart_of_sample, values
+from shared import CASEBOOK, sample
 
 
 def test_megabytes_and_the_devices_time() -> None:

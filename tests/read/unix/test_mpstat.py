@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from latency_files import CASEBOOK, CORPUS, sample
 from read.unix.texts import chart_of, chart_of_sample, table_under, values
+from shared import CASEBOOK, CORPUS, sample
 
 SHARES = ("%usr", "%nice", "%guest", "%gnice")
 

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from doctord.chart.chart import Chart
-from latency_files import CASEBOOK, read_text, sample
+from latency_files import read_text
 from read.unix.texts import SAMPLES, chart_of, chart_of_sample, values
+from shared import CASEBOOK, sample
 
 
 def test_microstates() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from latency_files import CASEBOOK, CORPUS, sample
 from read.unix.texts import SAMPLES, chart_of, chart_of_sample, values
+from shared import CASEBOOK, CORPUS, sample
 
 
 def test_trapstat_by_page_size() -> None:

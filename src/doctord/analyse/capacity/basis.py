@@ -7,6 +7,7 @@ import numpy as np
 
 from doctord.analyse.capacity.forecast import Forecast
 from doctord.analyse.capacity.forecast.models import SEASONAL_NAIVE
+from doctord.analyse.capacity.forecast.robust import noise_floor
 from doctord.analyse.capacity.series import DAY_S, Series
 
 
@@ -48,9 +49,15 @@ def basis_of(series: Series, forecast: Forecast) -> Basis:
 
 
 def growth_per_day(forecast: Forecast) -> float | None:
-    """The slope of the least-squares line through a forecast, per day; null where that has fewer than two steps."""
+    """The slope of the least-squares line through a forecast, per day; null where that has fewer than two steps.
+
+    What rounding alone could make of a level forecast is no growth.
+    """
     steps = np.flatnonzero(np.isfinite(forecast.mean))
     if len(steps) < 2:
         return None
     away = steps - steps.mean()
-    return float(away @ forecast.mean[steps] / (away @ away)) * DAY_S / forecast.step_s
+    per_step = float(away @ forecast.mean[steps] / (away @ away))
+    if abs(per_step) * (steps[-1] - steps[0]) < noise_floor(forecast.mean):
+        return 0.0
+    return per_step * DAY_S / forecast.step_s

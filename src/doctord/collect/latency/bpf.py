@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from doctord._native import Batch
 from doctord.chart.rows import now_us, rows
+from doctord.collect import bpftrace
 from doctord.collect.latency.bpf_program import COUNTS, TIMES, edges_us
 from doctord.collect.latency.increase import Buckets, Growing, Total, latency_rows
 from doctord.collect.postgres.cost import Cost
@@ -165,15 +166,7 @@ class _Running:
         Raises:
             Refusal: it does not start.
         """
-        environment = {**os.environ, "BPFTRACE_MAP_KEYS_MAX": "65536", "BPFTRACE_STRLEN": "32"}
-        self._process = subprocess.Popen(
-            ["bpftrace", "-q", "-f", "json", "-e", program],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is for us
-            env=environment,
-            text=True,
-        )
+        self._process = bpftrace.start(program)
         self._printed: queue.SimpleQueue[Printed] = queue.SimpleQueue()
         self._said: list[str] = []
         self._decided, self._begun = threading.Event(), False
@@ -253,5 +246,5 @@ def _refusal(said: list[str]) -> Refusal:
     why = next((line for line in said if "ERROR" in line), said[0] if said else "it wrote nothing")
     return Refusal(
         f"bpftrace cannot time it here: {why.removeprefix('stdin:')}",
-        "mount -t tracefs nodev /sys/kernel/tracing where it is not mounted; see docs/reference/latency-live.md",
+        "the kernel may be locked down, or lack what is probed; see docs/reference/latency-live.md",
     )

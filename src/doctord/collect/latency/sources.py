@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from doctord._native import syscall_number
+from doctord.collect import bpftrace
 from doctord.collect.collector import Collector
 from doctord.collect.latency import bpf_host, bpf_postgres
 from doctord.collect.latency.bpf import BpfLatency
 from doctord.collect.postgres.discover import servers
-from doctord.collect.tracing import bpf as bpftrace
 from doctord.errors import Refusal
 
 if TYPE_CHECKING:
@@ -47,10 +47,11 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The collectors to ask, and in words what they cannot show; null when nothing is lost."""
+    """The collectors to ask, in words what they cannot show, and how they work where that is special; else null."""
 
     collectors: Sequence[Collector]
     lost: str | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def choose(wanted: Wanted) -> Choice:
     if hindrance:
         return _without_bpftrace(wanted, subject, hindrance)
     if wanted.pid is not None:
-        return Choice([_of_process(wanted, subject, wanted.pid)])
+        return Choice([_of_process(wanted, subject, wanted.pid)], note=bpftrace.note())
     port = _port(wanted.db)
     timed = bpf_postgres.of_postgres(subject, port, wanted.period_s) or bpf_host.of_host(subject, wanted.period_s)
     if timed is None:
@@ -83,8 +84,13 @@ def choose(wanted: Wanted) -> Choice:
             return _means_of_postgres(wanted, subject, f"no probe times {subject}")
         raise _unknown(subject)
     collector = BpfLatency(timed, wanted.period_s)
-    collector.check()
-    return Choice([collector])
+    try:
+        collector.check()
+    except Refusal as refusal:
+        if not _has_means(subject):
+            raise
+        return _without_bpftrace(wanted, subject, (str(refusal), refusal.hint))
+    return Choice([collector], note=bpftrace.note())
 
 
 def live_subjects() -> Iterator[LiveSubject]:
@@ -125,7 +131,7 @@ def _without_bpftrace(wanted: Wanted, subject: str, hindrance: tuple[str, str]) 
     why, hint = hindrance
     if subject in _means():
         return _means_of_postgres(wanted, subject, f"{why} ({hint})")
-    if subject.removesuffix(" read").removesuffix(" write") in bpf_host.devices():
+    if _of_device(subject):
         from doctord.collect.linux import LinuxCollector  # noqa: PLC0415 - one of several ways
 
         lost = f"{why}: the mean of diskstats is shown, the distribution is lost ({hint})"
@@ -134,6 +140,14 @@ def _without_bpftrace(wanted: Wanted, subject: str, hindrance: tuple[str, str]) 
     if known or subject.startswith(bpf_postgres.LWLOCK):
         raise Refusal(f"{subject} cannot be timed here: {why}", hint)
     raise _unknown(subject)
+
+
+def _has_means(subject: str) -> bool:
+    return subject in _means() or _of_device(subject)
+
+
+def _of_device(subject: str) -> bool:
+    return subject.removesuffix(" read").removesuffix(" write") in bpf_host.devices()
 
 
 def _means_of_postgres(wanted: Wanted, subject: str, why: str) -> Choice:

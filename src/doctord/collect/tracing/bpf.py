@@ -5,8 +5,6 @@ process far less than strace does.
 """
 
 import json
-import os
-import shutil
 import signal
 import subprocess
 import time
@@ -14,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from doctord._native import syscall_number
+from doctord.collect import bpftrace
 from doctord.errors import Refusal
 
 # Calls in which a server waits for work, and those that accept a connection.
@@ -52,15 +51,6 @@ END {{ clear(@start); clear(@call); clear(@back); clear(@taken); clear(@tree); }
 """
 
 
-def hindrance() -> tuple[str, str] | None:
-    """Why bpftrace cannot be used here, and what to do; null when it can be tried."""
-    if not shutil.which("bpftrace"):
-        return "bpftrace is not installed", "apt install bpftrace (dnf install bpftrace), or --how strace"
-    if os.geteuid() != 0:
-        return "bpftrace needs root", "run doctord trace as root, or --how strace as the process's user"
-    return None
-
-
 def observe(
     pids: Sequence[int], seconds: float, *, progress: Callable[[float], None] | None = None
 ) -> tuple[Sums, float, str]:
@@ -78,26 +68,26 @@ def observe(
     Raises:
         Refusal: bpftrace is absent, or the kernel does not grant it.
     """
-    if found := hindrance():
+    if found := bpftrace.hindrance():
         raise Refusal(*found)
-    command = ["bpftrace", "-q", "-f", "json", "-e", script(pids)]
-    environment = {**os.environ, "BPFTRACE_MAP_KEYS_MAX": "65536"}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, env=environment
-    ) as tracer:
+    with bpftrace.start(script(pids)) as tracer:
         try:
-            first = tracer.stdout.readline() if tracer.stdout else b""
-            began_s = time.monotonic()
-            why = _wait(tracer, began_s, seconds if first else 0.0, progress)
+            begun = bool(tracer.stdout and tracer.stdout.readline())
+        except KeyboardInterrupt:
+            tracer.kill()
+            raise
+        began_s = time.monotonic()
+        try:
+            why = _wait(tracer, began_s, seconds if begun else 0.0, progress)
         except KeyboardInterrupt:
             why = "interrupted"
-        observed_s = time.monotonic() - began_s if first else 0.0
+        observed_s = time.monotonic() - began_s
         if tracer.poll() is None:
             tracer.send_signal(signal.SIGINT)
         out, said = tracer.communicate(timeout=START_S)
-    if not first:
-        raise _refusal(said.decode(errors="replace"))
-    return dict(_maps(out.decode().splitlines())), observed_s, why
+    if not begun:
+        raise _refusal(said)
+    return dict(_maps(out.splitlines())), observed_s, why
 
 
 def script(pids: Sequence[int]) -> str:
@@ -116,7 +106,7 @@ def _any_of(value: str, names: Sequence[str]) -> str:
 
 
 def _wait(
-    tracer: subprocess.Popen[bytes], began_s: float, seconds: float, progress: Callable[[float], None] | None
+    tracer: subprocess.Popen[str], began_s: float, seconds: float, progress: Callable[[float], None] | None
 ) -> str:
     while (gone_s := time.monotonic() - began_s) < seconds:
         if tracer.poll() is not None:
@@ -141,5 +131,5 @@ def _refusal(said: str) -> Refusal:
     why = lines[0] if lines else "it wrote nothing"
     return Refusal(
         f"bpftrace cannot trace system calls here: {why}",
-        "mount -t tracefs nodev /sys/kernel/tracing where it is not mounted, or --how strace",
+        "the kernel may be locked down, or lack these tracepoints; trace with --how strace",
     )

@@ -9,6 +9,8 @@ from doctord.analyse.capacity.figure import Figure, Sum
 from doctord.analyse.capacity.forecast import forecast
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Numbers, Series, Whose
 
+pytestmark = pytest.mark.slow
+
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 

@@ -10,6 +10,8 @@ from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.forecast import When, forecast, when
 from doctord.analyse.capacity.series import DAY_S, Numbers, Series, Whose
 
+pytestmark = pytest.mark.slow
+
 START = datetime(2026, 1, 1, tzinfo=UTC)
 FIGURE = Figure("used_bytes", "used", "space", "disk", "reads_per_s", "bytes")
 NOISE = np.random.default_rng(7).standard_normal(200)

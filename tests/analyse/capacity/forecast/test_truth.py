@@ -14,6 +14,8 @@ from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.forecast import Forecast, When, forecast, when
 from doctord.analyse.capacity.series import DAY_S, Numbers, Series, Whose
 
+pytestmark = pytest.mark.slow
+
 SIMULATED = runpy.run_path(str(Path(__file__).parents[4] / "benchmarks" / "simulated.py"))
 START: datetime = SIMULATED["START"]
 GROWING, STILL = (tuple(SIMULATED[name]) for name in ("GROWING", "STILL"))

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# The tests where they were not written: under other clocks, on a busy machine, without tracefs and bpftrace.
+#
+#   tests/anywhere.sh CASE... [-- WHAT PYTEST IS TOLD]
+#   tests/anywhere.sh plus-40-days busy -- tests/lake
+#
+# All that is named is so at once. The cases:
+#   plus-1-day, plus-40-days   the clock, of everything that the tests start too (libfaketime)
+#   summer-time                a zone in which the clocks go forward two minutes after the start
+#   new-year                   the year ends two minutes after the start
+#   busy                       a loop on each CPU
+#   no-bpftrace                neither bpftrace nor tracefs, for these tests alone; needs root
+# What is downloaded and built is so at true time, before: `make test-anywhere` sees to it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+seconds_until() { echo $(($(date --utc --date="$1" +%s) - $(date +%s) - 120)); }
+
+# The clocks of Europe/Berlin go forward on the last Sunday of March, at 01:00 UTC.
+next_summer_time() {
+    local year
+    for year in "$(date +%Y)" "$(($(date +%Y) + 1))"; do
+        local day=31
+        while [ "$(date --date="$year-03-$day" +%u)" != 7 ]; do day=$((day - 1)); done
+        if [ "$(date --utc --date="$year-03-$day 01:00" +%s)" -gt "$(($(date +%s) + 120))" ]; then
+            echo "$year-03-$day 01:00"
+            return
+        fi
+    done
+}
+
+shift_clock() {
+    local library
+    library=$(find /usr/lib /usr/local/lib -name libfaketimeMT.so.1 2>/dev/null | head -1)
+    if [ -z "$library" ]; then
+        echo "libfaketime is not installed: apt-get install faketime" >&2
+        exit 2
+    fi
+    clock=(env LD_PRELOAD="$library" FAKETIME="+$1s" FAKETIME_DONT_FAKE_MONOTONIC=1)
+}
+
+keep_busy() {
+    local loops=()
+    for _ in $(seq "$(nproc)"); do
+        while :; do :; done &
+        loops+=($!)
+    done
+    trap "kill ${loops[*]}" EXIT
+}
+
+without_bpftrace=(unshare --mount sh -c '
+    umount --lazy /sys/kernel/debug/tracing /sys/kernel/debug /sys/kernel/tracing 2>/dev/null
+    found=$(command -v bpftrace) && mount --bind /dev/null "$(readlink -f "$found")"
+    exec "$@"' sh)
+
+clock=() place=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    case $1 in
+    plus-1-day) shift_clock 86400 ;;
+    plus-40-days) shift_clock $((40 * 86400)) ;;
+    summer-time) export TZ=Europe/Berlin && shift_clock "$(seconds_until "$(next_summer_time)")" ;;
+    new-year) shift_clock "$(seconds_until "$(($(date +%Y) + 1))-01-01 00:00")" ;;
+    busy) keep_busy ;;
+    no-bpftrace) place=("${without_bpftrace[@]}") ;;
+    *) echo "no such case: $1" >&2 && exit 2 ;;
+    esac
+    shift
+done
+[ $# -eq 0 ] || shift
+"${place[@]}" "${clock[@]}" .venv/bin/pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal "$@"
