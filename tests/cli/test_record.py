@@ -46,6 +46,20 @@ def test_the_unit_is_one_that_systemd_accepts(tmp_path: Path) -> None:
     assert "Unknown" not in verified.stderr
 
 
+def test_the_unit_is_no_more_exposed_than_it_was(tmp_path: Path) -> None:
+    unit = tmp_path / "doctord.service"
+    unit.write_text(run("--print-unit").stdout)
+    analyse = ["systemd-analyze", "security", "--no-pager", "--offline=true", "--threshold=24", unit]
+    try:
+        judged = subprocess.run(analyse, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("systemd-analyze is not installed")
+    if "unrecognized option" in judged.stderr:
+        pytest.skip("this systemd-analyze is older than 250: it judges no file")
+    assert "Overall exposure level" in judged.stdout, judged.stderr
+    assert judged.returncode == 0, judged.stdout.splitlines()[-1]
+
+
 def recording(lake: Path, *arguments: str) -> subprocess.Popen[str]:
     """A recorder that has begun: its first sync is on disk."""
     command = [*DOCTORD, "--lake", lake, "--no-databases", "--sync", "0.5s", *arguments]

@@ -8,6 +8,7 @@
 //! A file is written under a name that readers ignore, synced, and renamed; the caller takes the segment away when all
 //! files are in place. Whoever sees both, as after a crash in between, takes the Parquet file.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -16,8 +17,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, TimestampMicrosecondArray, UInt32Array};
-use arrow_ord::sort::{SortColumn, lexsort_to_indices};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_cmp::make_comparator;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, SortOptions};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
 use parquet::arrow::arrow_writer::{ArrowRowGroupWriterFactory, compute_leaves};
@@ -199,19 +200,26 @@ fn column_of(payloads: &[Vec<u8>], position: usize) -> Result<ArrayRef> {
 }
 
 fn order(payloads: &[Vec<u8>], keys: &[usize]) -> Result<UInt32Array> {
-    if keys.is_empty() {
-        return Err(ParquetError::General("a table without the column ts".to_string()));
-    }
     let columns = keys
         .iter()
-        .map(|key| {
-            Ok(SortColumn {
-                values: column_of(payloads, *key)?,
-                options: None,
-            })
-        })
+        .map(|key| column_of(payloads, *key))
         .collect::<Result<Vec<_>>>()?;
-    Ok(lexsort_to_indices(&columns, None)?)
+    let Some(first) = columns.first() else {
+        return Err(ParquetError::General("a table without the column ts".to_string()));
+    };
+    let comparisons = columns
+        .iter()
+        .map(|values| make_comparator(values, values, SortOptions::default()))
+        .collect::<std::result::Result<Vec<_>, ArrowError>>()?;
+    let mut rows: Vec<u32> = (0..first.len() as u32).collect();
+    rows.sort_unstable_by(|a, b| {
+        comparisons
+            .iter()
+            .map(|compare| compare(*a as usize, *b as usize))
+            .find(|ordering| ordering.is_ne())
+            .unwrap_or(Ordering::Equal)
+    });
+    Ok(rows.into())
 }
 
 /// Dictionaries serve nearly every column: sorted by entity, even `ts` is one short sequence again and again. Columns
