@@ -15,7 +15,9 @@ pub mod report_tables;
 pub mod report_text;
 pub mod rows;
 pub mod sar;
+pub mod scrub;
 pub mod server_log;
+pub mod sql_tokens;
 pub mod sql_trace;
 pub mod syscalls;
 pub mod table;
@@ -53,7 +55,9 @@ mod _native {
     #[pymodule_export]
     use crate::sar::SarScanner;
     #[pymodule_export]
-    use crate::server_log::{ServerLog, scrubbed};
+    use crate::scrub::scrubbed;
+    #[pymodule_export]
+    use crate::server_log::ServerLog;
     #[pymodule_export]
     use crate::sql_trace::SqlTrace;
     #[pymodule_export]

@@ -384,8 +384,8 @@ class ServerLog:
     def is_cut(self) -> bool:
         """Whether the log ends within a line, which is left out."""
 
-def scrubbed(text: str, *, mysql: bool = False) -> str:
-    """A statement without its constants and comments, as logs of PostgreSQL or MySQL are read."""
+def scrubbed(text: str, dialect: str) -> str:
+    """A statement without its constants, its comments and its values: see `doctord.chart.scrub`."""
 
 class SqlTrace:
     """An extended SQL trace of Oracle, summed up as it is read: see `doctord.read.oracle.trace_10046`.

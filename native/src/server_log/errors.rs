@@ -5,7 +5,7 @@ use super::figures as f;
 use super::life;
 use super::lines::Part;
 use super::locks;
-use super::scrub::{Dialect, scrub};
+use crate::scrub::{Dialect, scrub};
 
 /// What is named in quotes after these words is an object's name; elsewhere it may be a value.
 const OBJECTS: [&[u8]; 14] = [

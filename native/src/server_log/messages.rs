@@ -4,10 +4,10 @@ use super::entry::{Entry, Severity};
 use super::figures as f;
 use super::lines::Part;
 use super::moment::Moment;
-use super::scrub::{Dialect, scrub};
 use super::tally::Use;
 use super::text::{after, digits, millionths, thousandths, until};
 use super::{checkpoints, errors, life, locks, vacuum};
+use crate::scrub::{Dialect, scrub};
 
 /// Counts one message.
 pub fn take(entry: &Entry, part: &mut Part) {

@@ -20,7 +20,6 @@ mod mysql_error;
 mod mysql_slow;
 mod prefix;
 mod report;
-mod scrub;
 mod sheet;
 mod stderr;
 mod syslog;
@@ -253,18 +252,4 @@ impl ServerLog {
         let starts = lines::of(&bytes[line..]).find(|(_, text)| self.form.is_start(text));
         starts.map_or(bytes.len(), |(begin, _)| line + begin)
     }
-}
-
-/// A statement without its constants, as logs of PostgreSQL (`mysql`: of MySQL) are read.
-#[pyfunction]
-#[pyo3(signature = (text, *, mysql=false))]
-pub fn scrubbed(text: &str, mysql: bool) -> String {
-    let dialect = if mysql {
-        scrub::Dialect::MySql
-    } else {
-        scrub::Dialect::Postgres
-    };
-    let mut into = Vec::new();
-    scrub::scrub(text.as_bytes(), dialect, &mut into);
-    String::from_utf8_lossy(&into).into_owned()
 }

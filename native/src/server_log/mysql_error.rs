@@ -5,9 +5,9 @@ use super::errors::without_constants;
 use super::figures as f;
 use super::lines::{self, Part};
 use super::moment::{self, Moment, Zones};
-use super::scrub::{Dialect, scrub};
 use super::tally::MINUTE_US;
 use super::text::{after, between, digits, until};
+use crate::scrub::{Dialect, scrub};
 
 const RESTART: [&[u8]; 14] = [
     b"Starting MariaDB",

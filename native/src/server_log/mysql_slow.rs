@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::figures::{self as f, Figure};
 use super::lines::{self, Part};
 use super::moment::Moment;
-use super::scrub::{Dialect, fingerprint, scrub};
 use super::tally::Use;
-use super::text::{digits, millionths};
+use super::text::{digits, millionths, until};
+use crate::scrub::{Dialect, fingerprint, scrub};
 
 /// What is added up by statement. A yes counts one; times are in seconds.
 const FIGURES: [(&[u8], Figure); 19] = [
@@ -154,7 +154,7 @@ fn close(query: Option<Query>, bytes: &[u8], part: &mut Part) {
     let text = &bytes[query.text.clone()];
     let mut scratch = std::mem::take(&mut part.scratch);
     match text.strip_prefix(b"# administrator command") {
-        Some(command) => scratch = [b"administrator command", command.trim_ascii()].concat(),
+        Some(command) => scratch = [b"administrator command", until(command, b';'), b";"].concat(),
         None => scrub(text, Dialect::MySql, &mut scratch),
     }
     let used = Use {

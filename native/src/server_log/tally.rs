@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 use super::entry::Severity;
 use super::figures::Figure;
 use super::moment::{Moment, Zones};
-use super::scrub::fingerprint;
 use crate::latency::bucket;
+use crate::scrub::fingerprint;
 
 pub const MINUTE_US: i64 = 60_000_000;
 /// Longest text of a statement that is kept, as with those of pg_stat_statements.

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import duckdb
 import pyarrow as pa
@@ -247,13 +247,13 @@ def _create_view(connection: duckdb.DuckDBPyConnection, name: str, parts: _Parts
     # The registered rows give the columns and their types, also to files of an older vocabulary.
     schema = pa.schema([(column.name, _PLAIN.get(column.type, column.type)) for column in arrow_schema(TABLES[name])])
     rows = pa.Table.from_batches([_fit(batch, schema) for batch in parts.batches], schema)
-    connection.register(f"open_{name}", rows)
     columns = ", ".join(f'"{column}"' for column in schema.names)
-    source = f"SELECT * FROM open_{name}"  # noqa: S608 - a name of the vocabulary
+    source = "SELECT * FROM unsealed"
     if parts.files:
         files = ", ".join("'" + str(path).replace("'", "''") + "'" for path in parts.files)
         source += f" UNION ALL BY NAME SELECT * FROM read_parquet([{files}], union_by_name = true)"  # noqa: S608
-    connection.execute(f'CREATE VIEW "{name}" AS SELECT {columns} FROM ({source})')  # noqa: S608
+    relation = connection.from_arrow(rows).query("unsealed", f"SELECT {columns} FROM ({source})")  # noqa: S608
+    cast("duckdb.DuckDBPyRelation", relation).create_view(name)  # it is one: a SELECT's; and it keeps the rows alive
 
 
 def _fit(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -131,7 +131,7 @@ class Statements:
             for row in where.query(_sql(_TEXTS, schema), (unknown,)):
                 if row["query"].startswith(_OURS):
                     self._ours.add(row["queryid"])
-                self._texts[row["queryid"]] = scrub(row["query"])[:_TEXT_LENGTH]
+                self._texts[row["queryid"]] = scrub(row["query"], "postgresql")[:_TEXT_LENGTH]
 
 
 def _reading(entries: Iterable[dict[str, Any]]) -> dict[Key, float]:

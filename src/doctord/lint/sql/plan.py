@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Final
 
 from doctord.analyse.statements import Statement as Measured
-from doctord.chart.scrub import scrub
+from doctord.chart.scrub import Dialect, scrub
 from doctord.diagnose.finding import Evidence, Unseen
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
@@ -17,6 +17,7 @@ from doctord.lint.subject import Subject
 DEGREE_PER_CPU: Final = 2
 MANY_BLOCKS: Final = 10_000  # what a scan of some 80 MB reads
 WASTED: Final = 100  # blocks for each row from which most are read for nothing
+_LANGUAGES: Final[dict[str, Dialect]] = {"oracle": "oracle", "pg_hint_plan": "postgresql", "mysql": "mysql"}
 PARAMETER: Final = re.compile(r"\$\d+|:\w+")
 
 
@@ -83,7 +84,7 @@ def access_path_unlike_rows(subject: Subject) -> Iterator[Remark]:
     """
     dialect = dialect_of(subject.statements)
     for statement in subject.statements:
-        measured = _measured(subject, statement)
+        measured = _measured(subject, statement, dialect)
         for hint in statement.hints if measured else ():
             found = known(dialect, hint)
             if measured and found and found.group == "access":
@@ -120,14 +121,15 @@ def _degree(dialect: str, hint: Hint) -> int | None:
     return numbers[0] if numbers else None
 
 
-def _measured(subject: Subject, statement: Statement) -> Measured | None:
+def _measured(subject: Subject, statement: Statement, dialect: str) -> Measured | None:
     """The measured statement of the same text, whatever its constants and capitals; null where none was."""
-    text = _plain(statement.text)
-    return next((one for one in subject.case.statements if one.text and _plain(one.text) == text), None)
+    language = _LANGUAGES[dialect]
+    text = _plain(statement.text, language)
+    return next((one for one in subject.case.statements if one.text and _plain(one.text, language) == text), None)
 
 
-def _plain(text: str) -> str:
-    return PARAMETER.sub("?", scrub(text)).lower()
+def _plain(text: str, language: Dialect) -> str:
+    return PARAMETER.sub("?", scrub(text, language)).lower()
 
 
 def _unlike(

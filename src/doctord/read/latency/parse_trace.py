@@ -36,5 +36,8 @@ def read(source: Source) -> Iterator[Batch]:
     common = {"host": source.host, "db": "oracle", "kind": "hard parse"}
     yield rows(
         "event",
-        (common | {"ts": moment, "subject": f"pid {pid}", "text": scrub(text)} for moment, pid, text in parses),
+        (
+            common | {"ts": moment, "subject": f"pid {pid}", "text": scrub(text, "oracle")}
+            for moment, pid, text in parses
+        ),
     )

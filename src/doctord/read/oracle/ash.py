@@ -230,7 +230,7 @@ def _statements(tables: Sequence[ReportTable], about: About) -> Iterator[Batch]:
                 found[name] = about.row() | {
                     "instance": about.instance,
                     "statement_id": name,
-                    "text": scrub(whole) if whole else None,
+                    "text": scrub(whole, "oracle") if whole else None,
                     "elapsed_s_per_s": active[at],
                     "plan_id": plans[at] if (plans[at] or "").isdigit() else None,
                 }

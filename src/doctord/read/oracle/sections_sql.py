@@ -188,7 +188,7 @@ def _add_statements(report: Report, span: Span, statements: dict[str, dict[str, 
     texts = (known.get("text") or known.get("short") for known in statements.values())
     row: dict[str, Values] = span.row() | {
         "statement_id": list(statements),
-        "text": [scrub(str(text)) if text else None for text in texts],
+        "text": [scrub(str(text), "oracle") if text else None for text in texts],
         "database": [known.get("database") for known in statements.values()],
     }
     row |= {column: _figures(statements, key, span.seconds) for key, column in COLUMNS.items()}

@@ -132,7 +132,7 @@ class Trace:
             yield self._of_instance(end_us) | named | {"waited_s_per_s": cpu_us / INTERVAL_US}
 
     def _statements(self) -> Iterator[dict[str, Any]]:
-        texts = {statement: scrub(text) if text else None for statement, text in self._trace.texts()}
+        texts = {statement: scrub(text, "oracle") if text else None for statement, text in self._trace.texts()}
         for end_us, statement, figures in sorted(self._trace.executed(), key=lambda row: row[:2]):
             yield self._of_instance(end_us) | {
                 "statement_id": statement,
