@@ -288,8 +288,8 @@ fn frame_at(file: &File, offset: u64, size: u64) -> io::Result<Result<Frame, &'s
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&header[8..]);
     hasher.update(&body);
-    body.truncate(name_length);
-    Ok(match String::from_utf8(body) {
+    // A copy: the name cut out of the body would hold on to the room of the whole frame as long as it is known.
+    Ok(match String::from_utf8(body[..name_length].to_vec()) {
         Ok(table) if hasher.finalize() == crc => Ok(Frame {
             table,
             rows,

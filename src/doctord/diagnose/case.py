@@ -163,6 +163,13 @@ class Case:
         columns = events.select("subject", "text", "hint").unique(maintain_order=True)
         return tuple(Unseen(row[0] or "", row[1] or "", row[2] or "") for row in columns.iter_rows())
 
+    def gaps(self) -> tuple[Unseen, ...]:
+        """Times of which nothing, or not all, was recorded: of each subject the last, and how often there were such."""
+        gaps = self.chart.frame("event").filter(pl.col("kind") == "gap").sort("ts")
+        found = gaps.group_by("subject", maintain_order=True).agg(pl.len(), pl.col("text", "hint").last())
+        often = ((row, f"{row['len']} times, the last: " if row["len"] > 1 else "") for row in found.iter_rows(named=True))
+        return tuple(Unseen(row["subject"] or "", f"{times}{row['text']}", row["hint"] or "") for row, times in often)
+
     def against_past(self, vital: str) -> tuple[Evidence, ...]:
         """How a vital sign compares with the earlier chart, as evidence; empty when there is no past to compare."""
         now, past = self.vitals.get(vital), self.usual.get(vital)

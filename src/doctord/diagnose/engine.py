@@ -45,7 +45,7 @@ def diagnose(chart: Chart, earlier: Chart | None = None, trace: Trace | None = N
         time=case.time.shares,
         findings=findings,
         looked_at=_looked_at(case),
-        unseen=case.unseen(),
+        unseen=case.unseen() + case.gaps(),
         figures=tuple((vital.name, vital.text) for vital in case.vitals.values()),
     )
 

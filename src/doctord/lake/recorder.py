@@ -35,7 +35,10 @@ _SMALL: Final = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "65536", "MA
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What to record, where to, and how; `sum_up`: the command that sums up what was sealed."""
+    """What to record, where to, and how.
+
+    `sum_up`: the command that sums up what was sealed; `rotate_s`: how often that happens.
+    """
 
     lake: str
     every_s: float
@@ -47,6 +50,7 @@ class Recording:
     databases: bool
     quiet: bool
     sum_up: list[str]
+    rotate_s: float = 3600.0
 
 
 def become(recording: Recording) -> NoReturn:
@@ -64,16 +68,23 @@ def record(recording: Recording, stop: threading.Event) -> None:
     patient = Patient(databases=recording.databases, dsns=recording.dsns, period_s=recording.every_s)
     collectors = patient.collectors()
     upkeep = Upkeep(Retention(timedelta(seconds=recording.keep_s), recording.max_bytes), recording.sum_up)
-    with LakeWriter(Path(recording.lake), sync_s=recording.sync_s, upkeep=upkeep) as writer:
+    lake = Path(recording.lake)
+    with LakeWriter(lake, sync_s=recording.sync_s, rotate_s=recording.rotate_s, upkeep=upkeep) as writer:
         names = ", ".join(collector.name for collector in collectors)
         log.info("recording %s into %s; Ctrl-C stops", names, recording.lake)
         writer.append(_beginning(names))
+
+        def tell(_elapsed_s: float) -> None:
+            for batch in upkeep.told():
+                writer.append(batch)
+
         try:
             schedule.run(
                 collectors,
                 writer.append,
                 stop=stop,
                 seconds=recording.for_s,
+                on_tick=tell,
                 newcomers=patient.newcomers,
             )
         finally:
