@@ -174,3 +174,9 @@ def test_damage_is_named_beside_the_result(lake: Path) -> None:
     [problem] = json.loads(result.stdout)["problems"]
     assert "0000abcd" in problem
     assert "0000abcd" in result.stderr
+
+
+def test_a_table_whose_name_is_put_together_is_read(lake: Path) -> None:
+    plain = sql(lake, "--csv", "SELECT count(*) FROM cpu").stdout
+    assert plain.endswith("3\n")
+    assert sql(lake, "--csv", "SELECT count(*) FROM query_table('c' || 'pu')").stdout == plain

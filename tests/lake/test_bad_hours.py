@@ -9,6 +9,8 @@ import pytest
 
 from bad_hours import Hours
 
+pytestmark = pytest.mark.slow
+
 SEEDS = (int(os.environ.get("DOCTORD_SEED", "1")), 2, 3)
 
 

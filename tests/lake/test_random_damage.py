@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from damages import Outcome, damaged, make
 from doctord.lake.place import Place
 from doctord.lake.verify import verify
+
+pytestmark = pytest.mark.slow
 
 DAMAGES = 60
 

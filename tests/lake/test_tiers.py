@@ -157,20 +157,54 @@ def test_old_files_go(path: Path) -> None:
     assert len(list(path.glob("tiers/1h/*"))) == len(list(path.glob("tiers/1d/*"))) == 1
 
 
-def test_a_damaged_index_is_said(path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        '{"series": 7, "files": {}, "taken": {}, "names": {}}',
+        '{"series": [], "files": {"1m": [], "1h": 1, "1h-buckets": {}, "1d": {}}, "taken": {}, "names": {}}',
+        '{"series": [[1, 2]], "files": {"1m": {}, "1h": {}, "1h-buckets": {}, "1d": {}}, "taken": {}, "names": {}}',
+        '{"series": [], "files": {"1m": {}, "1h": {"2026-11": "../../cpu"}, "1h-buckets": {}, "1d": {}},'
+        ' "taken": {}, "names": {}}',
+    ],
+)
+def test_a_damaged_index_is_said_and_costs_no_sums(path: Path, caplog: pytest.LogCaptureFixture, text: str) -> None:
     lake = disk(path, (10, 1.0))
     renew(lake, FIGURES)
-    (path / "tiers" / "tiers.json").write_text("{", encoding="utf-8")
-    with pytest.raises(LakeError, match=r"tiers\.json"):
-        told(lake)
+    before = told(lake)
+    sums = sorted(file.relative_to(path) for file in path.glob("tiers/*/*"))
+    (path / "tiers" / "tiers.json").write_text(text, encoding="utf-8")
+    assert told(lake) == before, "of the rows that there are"
+    assert "tiers.json: damaged" in caplog.text
+    renew(lake, FIGURES)
+    assert told(lake) == before
+    assert sorted(file.relative_to(path / "set_aside") for file in path.glob("set_aside/tiers/*/*")) == sums
 
 
-def test_a_damaged_month_is_said(path: Path) -> None:
+def test_an_index_that_is_gone_costs_no_sums(path: Path) -> None:
     lake = disk(path, (10, 1.0))
     renew(lake, FIGURES)
-    next(path.glob("tiers/1h/*")).write_bytes(b"PAR1")
-    with pytest.raises(LakeError, match="1h"):
-        told(lake)
+    (path / "tiers" / "tiers.json").unlink()
+    renew(lake, FIGURES)
+    assert len(list(path.glob("set_aside/tiers/1h/*"))) == 1
+
+
+@pytest.mark.parametrize("damaged", [b"PAR1", None])
+def test_a_damaged_month_is_said_and_summing_up_goes_on(
+    path: Path, caplog: pytest.LogCaptureFixture, damaged: bytes | None
+) -> None:
+    lake = disk(path, (10, 1.0))
+    renew(lake, FIGURES)
+    file = next(path.glob("tiers/1h/*"))
+    content = bytearray(file.read_bytes())
+    content[40] ^= 1
+    file.write_bytes(content if damaged is None else damaged)
+    assert told(lake) == []
+    assert f"{file}: damaged" in caplog.text
+    renew(disk(path, (20, 4.0)), FIGURES)
+    assert told(lake) != [], "what came since"
+    assert (path / "set_aside" / file.relative_to(path)).exists()
 
 
 def test_sums_can_be_read_by_anything_that_reads_parquet(path: Path) -> None:

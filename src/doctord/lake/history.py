@@ -1,18 +1,23 @@
 """Figures of a lake over time: from its tiers, and from the rows that are not in them yet."""
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
 from doctord.lake.summaries import Summed, added_sums, ending, mark_of
-from doctord.lake.tier_files import INSTANT, TIERS, by_period, read_index, read_periods
+from doctord.lake.tier_files import INSTANT, TIERS, Index, by_period, read_index, read_periods
 from doctord.lake.tiers import fresh
+
+log = logging.getLogger(__name__)
 
 MINUTE_S: Final = 60
 HOUR_S: Final = 3600
@@ -42,11 +47,13 @@ class History:
     def __init__(self, lake: Lake, figures: Sequence[Summed], between: tuple[datetime, datetime] | None = None) -> None:
         """Look into the tiers, and sum up the rest; with `between` only rows of these days.
 
+        What of the tiers is damaged is left out, and that is said.
+
         Raises:
-            LakeError: a figure cannot be reckoned, or the tiers are damaged.
+            LakeError: a figure cannot be reckoned.
         """
         self._lake = lake.path
-        self._index = read_index(lake.path)
+        self._index = _index_of(lake.path)
         new = fresh(lake, figures, self._index, sealed=False, between=between)[0]
         self._new = {tier: self._index.numbered(rows).cast(TIERS[tier].columns) for tier, rows in new.items()}
         marks = {mark_of(figure) for figure in figures}
@@ -65,7 +72,7 @@ class History:
             step_s: Seconds of a step: a minute or an hour, or a divisor of an hour in whole minutes.
 
         Raises:
-            LakeError: the tiers are damaged.
+            LakeError: a file of the tiers is gone.
         """
         begin, end = int(since.timestamp() // step_s), int(-(-until.timestamp() // step_s))
         sums = {name: np.full((len(self._whose), end - begin), np.nan) for name in names}
@@ -96,7 +103,7 @@ class History:
             `series` (place in `whose`), `ts` (end of the step, in UTC without saying so), `bucket`, `count`.
 
         Raises:
-            LakeError: the tiers are damaged.
+            LakeError: a file of the tiers is gone.
         """
         return self._between(tier, since, until, pl.lit(value=True)).select("series", "ts", "bucket", "count")
 
@@ -107,7 +114,7 @@ class History:
             `series` (place in `whose`), `ts` (end of the hour, in UTC without saying so), `count`, `weight`.
 
         Raises:
-            LakeError: the tiers are damaged.
+            LakeError: a file of the tiers is gone.
         """
         return self._between("1h", since, until, condition).select("series", "ts", "count", "weight")
 
@@ -124,7 +131,7 @@ class History:
         """Seconds of the shortest step in which all that is known of a time is kept: of a minute, or of an hour.
 
         Raises:
-            LakeError: the tiers are damaged.
+            LakeError: a file of the tiers is gone.
         """
         first = min(self._index.files["1m"], default=None)
         begun = min(until, datetime.fromisoformat(first).replace(tzinfo=UTC)) if first else until
@@ -161,6 +168,14 @@ class History:
             new = rest.pop(period, None)
             yield kept if new is None else TIERS[tier].added(pl.concat([kept, new]))
         yield from (TIERS[tier].added(part) for part in rest.values())
+
+
+def _index_of(lake: Path) -> Index:
+    try:
+        return read_index(lake)
+    except LakeError as error:
+        log.warning("%s\nhint: %s", error, error.hint)
+        return Index()
 
 
 def until_of(lake: Lake, figures: Sequence[Summed]) -> datetime | None:

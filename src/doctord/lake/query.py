@@ -166,7 +166,6 @@ class Lake:
         sealed: bool = False,
         rows: bool = True,
     ) -> dict[str, _Parts]:
-        self.problems = []
         parts = {name: _Parts() for name in TABLES}
         segments = {path.stem: self._read(path, wanted) for path in ([] if sealed else self._place.segments())}
         in_parquet = set[tuple[str, str]]()
@@ -231,7 +230,9 @@ class Lake:
         return False
 
     def _problem(self, path: Path, text: str) -> None:
-        self.problems.append(f"{path}: {text}\nhint: doctord repair sets aside what is damaged")
+        problem = f"{path}: {text}\nhint: doctord repair sets aside what is damaged"
+        if problem not in self.problems:
+            self.problems.append(problem)
 
 
 def _of(interval: Interval, table: str) -> Interval:

@@ -20,6 +20,7 @@ from doctord.chart.rows import now_us, rows
 from doctord.collect import schedule
 from doctord.collect.patient import Patient
 from doctord.errors import Refusal
+from doctord.lake.place import LakeError
 from doctord.lake.retention import Retention
 from doctord.lake.upkeep import Upkeep
 from doctord.lake.writer import LakeWriter
@@ -63,7 +64,7 @@ def record(recording: Recording, stop: threading.Event) -> None:
     """Record until told to stop, or until the time is up.
 
     Raises:
-        Refusal: The lake cannot be written, or a connection string is none.
+        Refusal: The lake cannot be written, also at the end, or a connection string is none.
     """
     patient = Patient(databases=recording.databases, dsns=recording.dsns, period_s=recording.every_s)
     collectors = patient.collectors()
@@ -89,6 +90,11 @@ def record(recording: Recording, stop: threading.Event) -> None:
             )
         finally:
             upkeep.stop()
+    if writer.is_failing:
+        raise LakeError(
+            f"{lake}: what was recorded last could not be written",
+            "make room, or run this as a user who may write there; what was recorded before is kept",
+        )
     log.info("recorded; look at it with: doctord sql --lake %s 'show tables'", recording.lake)
 
 

@@ -13,23 +13,29 @@ was there before. A series is a number, its place in the list of them: millions 
 """
 
 import json
+import logging
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from secrets import token_hex
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
-import pyarrow.parquet as pq
 
-from doctord.lake.place import LakeError
+from doctord._native import damaged_row_groups, read_checks
+from doctord.lake.parquet_file import write_checked
+from doctord.lake.place import FOLDER_MODE, LakeError, Place, sync_folder
+from doctord.lake.sealed import readable
 from doctord.lake.summaries import WHOSE, added_buckets, added_sums
 
+log = logging.getLogger(__name__)
+
 INDEX: Final = "tiers.json"
-FOLDER_MODE: Final = 0o750
-ZSTD_LEVEL: Final = 6
+_NAME: Final = re.compile(r"[0-9]{4}-[0-9]{2}(-[0-9]{2})?-[0-9a-f]{8}\.parquet")
+_REPAIR: Final = "doctord repair sets it aside; its sums are then missing for good"
 INSTANT: Final = timedelta(microseconds=1)
 # Seven digits are enough, and half as long; means of hours, which late rows may join for years, keep all of theirs.
 _SUMS: Final = {
@@ -81,12 +87,14 @@ class Index:
         files: Names of files by tier and period (`2026-11`, `2026-11-20`).
         taken: Names of the raw files that are in them, by the mark of a figure.
         names: Names of the figures by their marks, for people.
+        sound: Whether a file is as it was written, by its name, as far as that was looked at.
     """
 
     series: list[tuple[str | None, ...]] = field(default_factory=list)
     files: dict[str, dict[str, str]] = field(default_factory=lambda: {tier: {} for tier in TIERS})
     taken: dict[str, set[str]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
+    sound: dict[str, bool] = field(default_factory=dict)
 
     def numbered(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows with `series` in place of the columns of `WHOSE`; those not seen before are added to the list."""
@@ -105,19 +113,30 @@ def read_index(lake: Path) -> Index:
     """What there is; nothing where none was made yet.
 
     Raises:
-        LakeError: the index cannot be read.
+        LakeError: the index cannot be read, or is none.
     """
     path = folder(lake) / INDEX
     try:
-        told = json.loads(path.read_bytes())
-        taken = {mark: set(files) for mark, files in told["taken"].items()}
-        return Index([tuple(whose) for whose in told["series"]], told["files"], taken, told["names"])
+        return _index(json.loads(path.read_bytes()))
     except FileNotFoundError:
         return Index()
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise LakeError(
-            f"{path}: {error!r}", "move it away, and what the lake still holds is summed up again"
-        ) from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        hint = "doctord repair sets the sums aside; what rows the lake still holds are then summed up again"
+        raise LakeError(f"{path}: damaged, the sums by minute and hour cannot be used ({error!r})", hint) from error
+
+
+def _index(told: dict[str, Any]) -> Index:
+    """The index of a JSON document; a ValueError, KeyError or TypeError when it is none."""
+    series = [tuple(each) for each in told["series"]]
+    files = {tier: dict(told["files"][tier]) for tier in TIERS}
+    taken = {mark: set(names) for mark, names in told["taken"].items()}
+    names = [name for part in files.values() for name in part.values()]
+    texts = [*names, *told["names"].values(), *(name for part in taken.values() for name in part)]
+    if not all(isinstance(text, str) for text in texts) or not all(map(_NAME.fullmatch, names)):
+        raise ValueError("a name is none")
+    if not all(len(whose) == len(WHOSE) and all(isinstance(text, str | None) for text in whose) for whose in series):
+        raise ValueError("a series is none")
+    return Index(series, files, taken, dict(told["names"]))
 
 
 def write_index(lake: Path, index: Index) -> None:
@@ -134,6 +153,7 @@ def write_index(lake: Path, index: Index) -> None:
         file.flush()
         os.fsync(file.fileno())
     unfinished.rename(folder(lake) / INDEX)
+    sync_folder(folder(lake))
 
 
 def read_periods(
@@ -141,25 +161,43 @@ def read_periods(
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     """The rows of a tier, period by period, of which some end after one moment and no later than another.
 
+    What is damaged is left out, and that is said once.
+
     Raises:
-        LakeError: a file is damaged, or gone.
+        LakeError: a file is gone.
     """
     first, last = (moment.strftime(TIERS[tier].period) for moment in (since, until - INSTANT))
     for period, name in sorted(index.files[tier].items()):
-        if first <= period <= last:
-            yield period, read_file(folder(lake) / tier / name)
+        if first <= period <= last and _is_sound(folder(lake) / tier / name, index):
+            yield period, _read_file(folder(lake) / tier / name)
 
 
-def read_file(path: Path) -> pl.DataFrame:
-    """The rows of one file.
+def _is_sound(path: Path, index: Index) -> bool:
+    if path.name not in index.sound:
+        damage = damage_of(path)
+        index.sound[path.name] = damage is None
+        if damage:
+            log.warning("%s: damaged (%s); skipped\nhint: %s", path, damage, _REPAIR)
+    return index.sound[path.name]
 
-    Raises:
-        LakeError: it is damaged, or gone.
-    """
+
+def damage_of(path: Path) -> str | None:
+    """What is damaged in a file of sums; null when nothing is, or when it is gone."""
+    try:
+        if read_checks(path) is None:
+            return readable(path)
+        return "its sums are not what was written" if damaged_row_groups(path) else None
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        return str(error)
+
+
+def _read_file(path: Path) -> pl.DataFrame:
     try:
         return pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as error:
-        hint = "another doctord may just have renewed it: try again; else move LAKE/tiers away, to sum up again"
+        hint = "another doctord may just have renewed it: try again"
         raise LakeError(f"{path}: {str(error).splitlines()[0]}", hint) from error
 
 
@@ -171,21 +209,22 @@ def by_period(tier: str, rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame
 
 
 def write_period(lake: Path, index: Index, tier: str, period: str, rows: pl.DataFrame) -> str:
-    """Write the file of a period, these rows added to what it had; its name."""
+    """Write the file of a period, these rows added to what it had; its name. A damaged one is set aside."""
     of, had = TIERS[tier], index.files[tier].get(period)
-    parts = [read_file(folder(lake) / tier / had)] if had else []
-    whole = of.added(pl.concat([*parts, rows])).cast(of.columns).select(*of.columns).sort(of.order)
+    parts = [rows]
+    if had and (damage := damage_of(folder(lake) / tier / had)):
+        kept = Place(lake).set_aside(folder(lake) / tier / had)
+        log.warning("%s: damaged (%s): the sums of %s before now are missing; kept as %s", had, damage, period, kept)
+    elif had:
+        parts.insert(0, _read_file(folder(lake) / tier / had))
+    whole = of.added(pl.concat(parts)).cast(of.columns).select(*of.columns).sort(of.order)
     path = folder(lake) / tier / f"{period}-{token_hex(4)}.parquet"
     path.parent.mkdir(mode=FOLDER_MODE, exist_ok=True)
     floats = [name for name, kind in of.columns.items() if kind.is_float()]
-    with path.open("wb") as file:
-        pq.write_table(
-            whole.to_arrow(),
-            file,
-            compression="zstd",
-            compression_level=ZSTD_LEVEL,
-            use_dictionary=[name for name in of.columns if name not in {*floats, "ts"}],
-            use_byte_stream_split=floats,
-        )
-        os.fsync(file.fileno())
+    write_checked(
+        path,
+        whole.to_arrow(),
+        use_dictionary=[name for name in of.columns if name not in {*floats, "ts"}],
+        use_byte_stream_split=floats,
+    )
     return path.name

@@ -5,6 +5,7 @@ for last year joins last year's sums. Buckets of a day are a tenth of those of i
 """
 
 import fcntl
+import logging
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from typing import Final
 import polars as pl
 
 from doctord.chart.tables import LASTING
-from doctord.lake.place import LakeError, Place
+from doctord.lake.place import FOLDER_MODE, LakeError, Place
 from doctord.lake.query import Lake
 from doctord.lake.summaries import (
     WHOSE,
@@ -27,7 +28,7 @@ from doctord.lake.summaries import (
     minutes_and_buckets,
 )
 from doctord.lake.tier_files import (
-    FOLDER_MODE,
+    INDEX,
     TIERS,
     Index,
     by_period,
@@ -36,6 +37,8 @@ from doctord.lake.tier_files import (
     write_index,
     write_period,
 )
+
+log = logging.getLogger(__name__)
 
 FOR_MONTHS: Final = ("1m", "1h-buckets")
 PORTION_BYTES: Final = 32 << 20  # of raw files that are summed up at once: weeks of them would not fit into memory
@@ -54,8 +57,23 @@ def renew(lake: Lake, figures: Sequence[Summed]) -> int:
         LakeError: they cannot be written, or a figure cannot be reckoned.
     """
     with _alone(lake.path):
-        index = read_index(lake.path)
+        index = _sound_index(lake.path)
         return sum(_added(lake, figures, index, names) for names in _portions(lake.path, figures, index))
+
+
+def _sound_index(lake: Path) -> Index:
+    """The index; where it is damaged or gone an empty one, and the sums are set aside: none is deleted for that."""
+    try:
+        index, reason = read_index(lake), "its index is gone"
+    except LakeError as error:
+        index, reason = Index(), str(error)
+    kept = [path for tier in TIERS for path in (folder(lake) / tier).glob("*.parquet")]
+    if kept and not any(index.files.values()):
+        for path in (*kept, folder(lake) / INDEX):
+            if path.exists():
+                Place(lake).set_aside(path)
+        log.warning("%s: %d files of sums set aside: %s", folder(lake), len(kept), reason)
+    return index
 
 
 def _added(lake: Lake, figures: Sequence[Summed], index: Index, names: Collection[str]) -> int:
@@ -128,7 +146,7 @@ def fresh(
     for mark, figure in {mark_of(figure): figure for figure in figures}.items():  # two may be made of the same
         alike.setdefault((figure.table, frozenset(index.taken.get(mark, ()))), []).append(figure)
     parts = {tier: [empty] for tier, empty in _EMPTY.items()}
-    files, problems = dict[str, set[str]](), list[str]()
+    files = dict[str, set[str]]()
     for (table, taken), group in alike.items():
         connection, names = lake.fresh(table, taken, sealed=sealed, between=between, only=only)
         with connection:
@@ -137,8 +155,6 @@ def fresh(
                 for tier, rows in _summed(*minutes_and_buckets(connection, figure)).items():
                     parts[tier].append(rows)
             files |= {mark_of(figure): names for figure in group}
-        problems += [problem for problem in lake.problems if problem not in problems]
-    lake.problems = problems
     return {tier: pl.concat(rows, how="diagonal_relaxed") for tier, rows in parts.items()}, files
 
 

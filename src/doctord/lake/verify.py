@@ -8,11 +8,11 @@ from typing import Final, Literal
 
 import polars as pl
 
-from doctord._native import damaged_row_groups, read_checks, read_segment
+from doctord._native import read_checks, read_segment
 from doctord.chart.tables import TABLES
 from doctord.lake.place import LakeError, Place, begun
 from doctord.lake.sealed import Interval, examined, readable
-from doctord.lake.tier_files import read_index
+from doctord.lake.tier_files import damage_of, read_index
 
 Kind = Literal["damaged", "foreign", "misplaced", "left_over", "unchecked"]
 
@@ -120,15 +120,8 @@ def _of_sealed(path: Path) -> Iterator[Flaw]:
 
 
 def _of_sums(path: Path) -> Iterator[Flaw]:
-    try:
-        if read_checks(path) is None and (reason := readable(path)):
-            yield Flaw(path, "damaged", reason)
-        elif damaged_row_groups(path):
-            yield Flaw(path, "damaged", "its sums are damaged")
-    except FileNotFoundError:
-        return  # renewed meanwhile
-    except (OSError, ValueError) as error:
-        yield Flaw(path, "damaged", str(error))
+    if damage := damage_of(path):
+        yield Flaw(path, "damaged", damage)
 
 
 def _of_index(path: Path) -> Iterator[Flaw]:
