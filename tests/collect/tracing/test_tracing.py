@@ -121,6 +121,10 @@ def test_what_cannot_be_traced_is_refused_in_words() -> None:
         command_of(4194303)
     with pytest.raises(Refusal, match="kernel"):
         command_of(2)
+    with subprocess.Popen(["true"]) as ended:
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)  # a zombie
+        with pytest.raises(Refusal, match=r"\(true\) has ended"):
+            command_of(ended.pid)
 
 
 def test_the_family_of_a_process_holds_its_children(server: subprocess.Popen[str]) -> None:

@@ -23,6 +23,8 @@ def command_of(pid: int) -> str:
         raise Refusal(
             f"there is no process {pid}", "ps -ef lists them; a postmaster's pid stands in postmaster.pid"
         ) from error
+    if status["State"].startswith("Z"):
+        raise Refusal(f"process {pid} ({status['Name']}) has ended", "its parent has not asked for its status yet")
     if not Path(f"/proc/{pid}/cmdline").read_bytes():
         raise Refusal(f"process {pid} ({status['Name']}) belongs to the kernel", "it makes no system calls")
     if (tracer := status["TracerPid"]) != "0":
