@@ -346,7 +346,11 @@ TABLES: Final[dict[str, Table]] = {
         _table(
             "event",
             "something that happened, or something that could not be seen (kind `unseen`)",
-            ("kind", "str", "restart, checkpoint, settings change, gap, unseen, ..."),
+            (
+                "kind",
+                "str",
+                "restart, checkpoint, settings change, gap, no answer (`interval_s`: for how long), unseen, ...",
+            ),
             ("db", "str", "Database server; null for the host."),
             ("subject", "str", "What it happened to; for `unseen`, what could not be read."),
             ("text", "str", "What happened, or why it could not be read."),

@@ -18,6 +18,7 @@ TIME_OF = {
     "processes": "process time",
     "pass": "each pass",
     "busy": "busy time",
+    "interval": "the time looked at",
 }
 
 

@@ -260,11 +260,12 @@ def test_a_server_that_hangs_is_a_gap_and_waited_for_in_seconds(
             began = time.monotonic()
             batches = collector.sample()
             assert time.monotonic() - began < 20
-            assert kinds(collector) == ["unseen"], "nor does it let in"
+            assert kinds(collector) == ["no answer", "unseen"], "nor does it let in"
         finally:
             server.process.send_signal(signal.SIGCONT)
         assert rows_of("latency", batches) == []
-        [event] = rows_of("event", batches)
+        [silence, event] = rows_of("event", batches)
+        assert (silence["kind"], silence["interval_s"]) == ("no answer", pytest.approx(0.2, abs=0.2))
         assert (event["kind"], "no answer" in event["text"]) == ("gap", True)
         assert "answers again" in back(collector)[0]["text"]
 
@@ -274,7 +275,7 @@ def test_a_login_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None
     with socket.create_server(("127.0.0.1", 0)) as silent:
         collector = MySQLLatency(MySQLDriver(f"127.0.0.1:{silent.getsockname()[1]}", "doctord", "x"))
         began = time.monotonic()
-        assert kinds(collector) == ["unseen"]
+        assert kinds(collector) == ["no answer", "unseen"]
         assert time.monotonic() - began < 20
 
 

@@ -2,13 +2,13 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import Any
 
 import pytest
 
 from doctord.collect.postgres.connect import Target
-from doctord.collect.postgres.link import Away
+from doctord.collect.postgres.link import Away, hint_for
 from doctord.collect.postgres.sessions import SessionCollector
 from doctord.collect.postgres.statistics import StatisticsCollector
 from doctord.errors import Refusal
@@ -69,6 +69,49 @@ def test_what_cannot_be_reached_is_said_with_a_hint(
 
 
 @pytest.mark.server
+def test_why_a_login_is_refused_is_told_apart(postgres_server: Callable[..., PostgresServer]) -> None:
+    hba = "local all rejected reject\nlocal all postgres,sealed,late trust\n"
+    server = postgres_server(settings={"max_connections": 4, "superuser_reserved_connections": 1}, hba=hba)
+    server.execute(
+        *("CREATE ROLE rejected LOGIN", "CREATE ROLE sealed NOLOGIN", "CREATE ROLE late LOGIN"),
+        *("CREATE DATABASE closed ALLOW_CONNECTIONS false", "CREATE DATABASE shut"),
+        "REVOKE CONNECT ON DATABASE shut FROM public",
+    )
+    for options, words in (
+        ({"user": "rejected"}, ["pg_hba.conf"]),
+        ({"user": "sealed"}, ["LOGIN"]),
+        ({"user": "nobody_here"}, ["pg_hba.conf"]),
+        ({"user": "postgres", "dbname": "closed"}, ["ALLOW_CONNECTIONS"]),
+        ({"user": "late", "dbname": "shut"}, ["GRANT CONNECT"]),
+        ({"user": "postgres", "sslmode": "hunter2"}, []),
+    ):
+        event = unseen(server.dsn(**options))
+        assert all(word in (event["hint"] or "") for word in words), event
+        assert "PGDATABASE" not in (event["hint"] or "") or options.get("dbname") == "closed"
+        assert "hunter2" not in str(event)
+    with ExitStack() as taken:
+        for _ in range(3):
+            taken.enter_context(server.connect())
+        assert "connections are taken" in unseen(server.dsn("late"))["hint"]
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("FATAL: the database system is starting up", "starting"),
+        ("FATAL: the database system is in recovery mode", "recovers"),
+        ("FATAL: the database system is shutting down", "stopping"),
+        ("FATAL: the database system is not accepting connections DETAIL: Hot standby mode is disabled.", "standby"),
+        ("FATAL: the database system is not yet accepting connections", "starting"),
+        ('FATAL: database "shop" does not exist', "PGDATABASE"),
+        ('FATAL: database "password" does not exist', "PGDATABASE"),
+    ],
+)
+def test_a_state_of_the_server_is_no_missing_database(text: str, word: str) -> None:
+    assert word in str(hint_for(text))
+
+
+@pytest.mark.server
 def test_the_limits_of_a_connection(server: PostgresServer) -> None:
     with closing(link_to(server.dsn("doctord"))) as link:
         link.open()
@@ -114,12 +157,15 @@ def test_a_server_that_hangs_costs_seconds_and_is_seen_again(postgres_server: Ca
             began = time.monotonic()
             lost = rows_of("event", collector.sample())
             assert time.monotonic() - began < 20
-            assert "no answer" in lost[0]["text"]
+            assert all("no answer" in row["text"] for row in lost)
             time.sleep(1)
             began = time.monotonic()
             refused = rows_of("event", collector.sample())
             assert time.monotonic() - began < 20
-            assert "timeout" in refused[0]["text"]
+            assert {row["kind"] for row in refused} == {"no answer", "unseen"}
+            assert all("no answer to a login" in row["text"] for row in refused)
+            silent = [row for row in lost + refused if row["kind"] == "no answer"]
+            assert 6 < sum(row["interval_s"] for row in silent) < 30, "the pause between counts too"
         finally:
             for pid in stopped:
                 os.kill(pid, signal.SIGCONT)
@@ -133,6 +179,8 @@ def test_without_pg_monitor_it_says_so_and_goes_on(server: PostgresServer) -> No
         batches = collector.sample()
     said = {event["subject"]: event for event in rows_of("event", batches)}
     assert said["sessions of others"]["hint"] == 'GRANT pg_monitor TO "stranger"'
+    if server.version >= 14:
+        assert "not granted" in said["statements of sessions"]["text"], "nobody knows whether query ids are computed"
     assert rows_of("setting", batches)
     assert rows_of("statistic", batches)
 
@@ -165,6 +213,33 @@ def test_a_bad_dsn_is_refused_without_repeating_it() -> None:
     with pytest.raises(Refusal, match="no connection string") as refused:
         Target.from_dsn("host=a passwordhunter2")
     assert "hunter2" not in f"{refused.value} {refused.value.hint}"
+
+
+@pytest.mark.parametrize(
+    "dsn",
+    [
+        "postgres://ann:hunt@er2@db1/shop",
+        "postgres://ann:hunt/er2@db1/shop",
+        "postgres://ann:h@hunt/er2@db1",
+        "postgres://ann:hunter2/shop",
+        "postgresql://ann:hunter2",
+        "postgres://ann:hunter%zz@db1",
+        "postgres:/ann:hunter2@db1",
+        "host=db1 port=hunter2",
+        "host=db1 password=x hunter2",
+    ],
+)
+def test_no_piece_of_a_password_is_taken_for_something_else(dsn: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        Target.from_dsn(dsn)
+    assert "hunt" not in f"{refused.value} {refused.value.hint}"
+
+
+@pytest.mark.parametrize(
+    "dsn", ["postgres://h/db?application_name=a@b", "postgres://a:b%40c@h/db?application_name=a@b"]
+)
+def test_an_at_elsewhere_is_allowed(dsn: str) -> None:
+    assert Target.from_dsn(dsn).db == "postgresql:h:5432"
 
 
 def test_a_target_does_not_show_its_password() -> None:

@@ -23,11 +23,15 @@ class Away(Exception):  # noqa: N818 - a state, not a fault: the server is not t
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """An error in words that hold no secret, what to do about it, and whether the connection is lost by it."""
+    """An error in words that hold no secret, what to do about it, and whether the connection is lost by it.
+
+    `silent`: the server was asked, and did not answer in time.
+    """
 
     text: str
     hint: str | None = None
     lost: bool = True
+    silent: bool = False
 
 
 class Driver(Protocol):
@@ -56,6 +60,8 @@ class Link:
         self._failures = 0
         self._retry_at = 0.0
         self._lost_at: float | None = None
+        self._asked_at = 0.0
+        self._silent_at: float | None = None
 
     @property
     def db(self) -> str:
@@ -70,10 +76,12 @@ class Link:
         """
         if self.connection is not None:
             return
+        self._asked_at = time.monotonic()
         try:
             self.connection = self.driver.connect()
         except self.driver.errors as error:
             trouble = self.driver.trouble(error)
+            self._note_silence(trouble)
             raise Refusal(trouble.text, trouble.hint or "") from None
 
     @contextlib.contextmanager
@@ -120,6 +128,7 @@ class Link:
         """
         if self.connection is None:
             raise Away
+        self._asked_at = time.monotonic()
         try:
             with contextlib.closing(self.connection.cursor()) as cursor:
                 cursor.arraysize = _ROWS_AT_ONCE
@@ -140,14 +149,24 @@ class Link:
                 connection.close()
 
     def _came(self) -> None:
-        self._failures = 0
+        self._failures, self._silent_at = 0, None
         if self._lost_at is not None:
             away_s = time.monotonic() - self._lost_at
             self.notices.happened("gap", self.db, self.db, f"the server answers again after {away_s:.0f} s")
         self._lost_at = None
 
     def _broke(self, trouble: Trouble) -> None:
+        self._note_silence(trouble)
         self.close()
         self._lost_at = time.monotonic()
         self._retry_at = time.monotonic() + _RETRY_S[0]
         self.notices.happened("gap", self.db, self.db, f"the connection broke: {trouble.text}")
+
+    def _note_silence(self, trouble: Trouble) -> None:
+        """Tell the time without an answer since the request, or since it was last told: retries make one silence."""
+        if not trouble.silent:
+            self._silent_at = None
+            return
+        now = time.monotonic()
+        self.notices.silent(self.db, now - (self._silent_at or self._asked_at), trouble.text)
+        self._silent_at = now

@@ -118,6 +118,8 @@ class MySQLDriver:
         if isinstance(error, configparser.Error):
             return Trouble("~/.my.cnf cannot be understood", "it is to be of the form [client] user=... password=...")
         code = error.args[0] if error.args and isinstance(error.args[0], int) else 0
+        if code in {2003, 2013} and "timed out" in str(error.args[-1]):
+            return Trouble(f"no answer in time ({code})", "is the server stopped, or its host overloaded?", silent=True)
         text, hint = _MEANINGS.get(code, (f"the server or driver reports error {code}", None))
         return Trouble(text, hint, lost=code in _ENDED or 2000 <= code < 3000)
 

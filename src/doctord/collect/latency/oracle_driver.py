@@ -132,12 +132,12 @@ class OracleDriver:
         The driver gives errors that end a session a code of its own (DPY-4011), whatever ORA- number they had.
         """
         if isinstance(error, TimeoutError):
-            return Trouble(f"no answer for {_CONNECT_S:g} s", "is the host reachable, the listener alive?")
+            return Trouble(f"no answer for {_CONNECT_S:g} s", "is the host reachable, the listener alive?", silent=True)
         code = getattr(error.args[0], "full_code", "") if error.args else ""
         if not code:
             return Trouble(f"it cannot be reached ({type(error).__name__})", _WHERE)
         text, hint = _MEANINGS.get(code, (f"the driver reports {code}", "Oracle's Database Error Messages tell more"))
-        return Trouble(text, hint, lost=not code.startswith("ORA-"))
+        return Trouble(text, hint, lost=not code.startswith("ORA-"), silent=code == "DPY-4024")
 
     def _log_in(self) -> "oracledb.Connection":
         driver = _driver()

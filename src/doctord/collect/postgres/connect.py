@@ -7,6 +7,7 @@ up. Every connection is read-only, in autocommit, and shows itself as `doctord` 
 
 import os
 import pwd
+import re
 import select
 import time
 from collections.abc import Mapping
@@ -23,6 +24,9 @@ from doctord.collect.postgres.identity import acting_as, can_act_as
 from doctord.errors import Refusal
 
 _ANSWER_S: Final = 3.0  # longer than the statement's own limit, so that the server ends it in its own way first
+
+_FORM: Final = "write it as 'host=... port=... user=... dbname=...' or 'postgresql://user@host:port/dbname'"
+_PORTS: Final = re.compile(r"[0-9,]*")
 
 _CLIENT: Final = {
     "application_name": "doctord",
@@ -44,6 +48,10 @@ _SESSION_SETTINGS: Final = {
 }
 
 
+class Silent(psycopg.OperationalError):
+    """The server took a request and did not answer in time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """A server to watch. `parameters` are libpq's, kept out of every text; `owner` is the user id it runs under."""
@@ -59,13 +67,13 @@ class Target:
         Raises:
             Refusal: It is no connection string. The text of it is not repeated: it may hold a password.
         """
+        _check_uri(dsn)
         try:
             given = conninfo_to_dict(dsn)
         except psycopg.ProgrammingError:
-            raise Refusal(
-                "a --dsn is no connection string",
-                "write it as 'host=... port=... user=... dbname=...' or 'postgresql://user@host:port/dbname'",
-            ) from None
+            raise Refusal("a --dsn is no connection string", _FORM) from None
+        if not _PORTS.fullmatch(str(given.get("port", ""))):
+            raise Refusal("the port of a --dsn is no number", _FORM)
         defaults = {
             option.keyword.decode(): option.val.decode()
             for option in psycopg.pq.Conninfo.get_defaults()
@@ -77,6 +85,20 @@ class Target:
     def with_database(self, name: str) -> "Target":
         """The same server, another database."""
         return Target(self.db, {**self.parameters, "dbname": name}, self.owner)
+
+
+def _check_uri(dsn: str) -> None:
+    """Refuse an address of which a piece of the password would be taken for the host, the port or the database.
+
+    libpq takes the first @ or / for the end of user and password. Whatever is wrong there, it would say with the piece.
+    """
+    if dsn.startswith(("postgres://", "postgresql://")):
+        login, is_login, place = dsn.partition("://")[2].partition("@")
+        if is_login and ("@" in place.partition("?")[0] or ("/" in login and "?" not in login)):
+            raise Refusal(
+                "an address holds an @ or / that must be written as %40 or %2F",
+                "write so in user and password, or put the password into ~/.pgpass or PGPASSWORD",
+            )
 
 
 def _db(host: str, port: str) -> str:
@@ -91,7 +113,7 @@ class _Impatient(psycopg.Connection[DictRow]):
         """Run one exchange with the server.
 
         Raises:
-            OperationalError: No answer in time; the connection is then closed.
+            Silent: No answer in time; the connection is then closed.
         """
         deadline = time.monotonic() + _ANSWER_S
         try:
@@ -99,7 +121,7 @@ class _Impatient(psycopg.Connection[DictRow]):
             while True:
                 if not (ready := _ready(self.pgconn.socket, wanted, deadline - time.monotonic())):
                     self.pgconn.finish()
-                    raise psycopg.OperationalError(f"no answer for {_ANSWER_S:g} s")
+                    raise Silent(f"no answer for {_ANSWER_S:g} s")
                 wanted = gen.send(ready)
         except StopIteration as end:
             return end.value
@@ -124,6 +146,7 @@ def connect(target: Target, *, limits: bool = True) -> psycopg.Connection[DictRo
     Without `limits` the session has the server's own settings: only for reading those.
 
     Raises:
+        Silent: The server does not answer, or its host does not.
         psycopg.OperationalError: The server refuses or cannot be reached.
     """
     parameters = {**_CLIENT, **target.parameters}
@@ -136,4 +159,7 @@ def connect(target: Target, *, limits: bool = True) -> psycopg.Connection[DictRo
             parameters["user"] = pwd.getpwuid(target.owner).pw_name
             identity = acting_as(target.owner)
     with identity:
-        return _Impatient.connect(make_conninfo("", **parameters), autocommit=True, row_factory=dict_row)
+        try:
+            return _Impatient.connect(make_conninfo("", **parameters), autocommit=True, row_factory=dict_row)
+        except psycopg.errors.ConnectionTimeout as error:
+            raise Silent(f"no answer to a login for {parameters['connect_timeout']} s") from error

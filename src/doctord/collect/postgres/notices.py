@@ -28,13 +28,18 @@ class Notices:
         """Something could not be read; once for each subject and reason."""
         if self._new("unseen", db, subject, why, within_s=math.inf):
             log.warning("%s is not seen: %s%s", _about(db, subject), why, f"\nhint: {hint}" if hint else "")
-            self._add("unseen", db, subject, why, hint)
+            self._add("unseen", db, subject, why, hint=hint)
 
     def happened(self, kind: str, db: str, subject: str, text: str) -> None:
         """Something happened; what another collector says of the same moment is left out."""
         if self._new(kind, db, subject, text, within_s=_SAME_MOMENT_S):
             log.info("%s: %s", _about(db, subject), text)
-            self._add(kind, db, subject, text, None)
+            self._add(kind, db, subject, text)
+
+    def silent(self, db: str, seconds: float, text: str) -> None:
+        """A server was asked and gave no answer for so long; every time, for the times are added up."""
+        log.info("%s: %s", db, text)
+        self._add("no answer", db, db, text, interval_s=seconds)
 
     def batches(self) -> list[Batch]:
         """What was said since the last call: one batch, or none."""
@@ -49,8 +54,8 @@ class Notices:
             self._said[what] = now
         return last is None or now - last > within_s
 
-    def _add(self, kind: str, db: str | None, subject: str, text: str, hint: str | None) -> None:
-        row = {"kind": kind, "db": db, "subject": subject, "text": text, "hint": hint}
+    def _add(self, kind: str, db: str | None, subject: str, text: str, **more: object) -> None:
+        row = {"kind": kind, "db": db, "subject": subject, "text": text, **more}
         with self._lock:
             self._pending.append({"ts": now_us(), "host": os.uname().nodename, **row})
 

@@ -37,6 +37,9 @@ def _switched_off(rights: dict[str, Any], version: int) -> Iterator[tuple[str, s
         yield "duration of WAL writes and syncs", "track_wal_io_timing is off", _set("track_wal_io_timing")
     if version < 140000:
         yield "statements of sessions", "sessions show them from version 14 on", "upgrade the server"
+    elif rights["query_id"] == "auto" and rights["libraries"] is None:
+        why = "whether query ids are computed is not granted to see"
+        yield "statements of sessions", why, f'GRANT pg_read_all_settings TO "{rights["me"]}"'
     elif rights["query_id"] != "on" and "pg_stat_statements" not in (rights["libraries"] or ""):
         # With `auto`, the default, a library such as pg_stat_statements asks for the ids.
         yield "statements of sessions", "no query id is computed", _set("compute_query_id")

@@ -1,0 +1,99 @@
+"""A server that takes connections and does not answer."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.diagnose.patients import DB, START, patient
+
+from doctord.diagnose.engine import diagnose
+from servers import PostgresServer
+
+SILENT = {"kind": "no answer", "db": DB, "subject": DB, "text": "no answer for 3 s"}
+
+
+def silent(second: int, seconds: float | None) -> dict[str, Any]:
+    return SILENT | {"ts": START + timedelta(seconds=second), "interval_s": seconds}
+
+
+def test_silence_comes_first_and_counts_once() -> None:
+    """Two collectors tell of the same seconds."""
+    events = [silent(3, 3.0), silent(4, 4.0), silent(20, 16.0), silent(18, 14.0)]
+    finding = diagnose(patient(events=events, time={}, without=("session", "statistic"))).findings[0]
+    assert finding.cause == "server_does_not_answer"
+    assert finding.impact == pytest.approx(1.0)
+    assert finding.against == ()
+
+
+def test_what_speaks_against_it_is_that_it_answered_at_other_times() -> None:
+    postgres = {(None, "pg_stat_activity.connections"): 5.0}
+    [finding] = diagnose(patient(events=[silent(6, 3.0)], postgres=postgres)).findings
+    assert finding.impact == pytest.approx(3 / 20)
+    assert [item.table for item in finding.against] == ["statistic"]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [silent(5, None), silent(5, 3.0) | {"kind": "gap"}, {"kind": "unseen", "db": DB, "subject": DB, "text": "no"}],
+)
+def test_a_refusal_is_an_answer(event: dict[str, Any]) -> None:
+    assert diagnose(patient(events=[event])).healthy
+
+
+def checkup(dsn: str, seconds: int = 6) -> tuple[int, dict[str, Any]]:
+    command = [Path(sys.executable).with_name("doctord"), "checkup", "--for", f"{seconds}s", "--json", "--dsn", dsn]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return done.returncode, json.loads(done.stdout)
+
+
+def causes(verdict: dict[str, Any]) -> list[str]:
+    return [finding["cause"] for finding in verdict["findings"]]
+
+
+@pytest.mark.server
+def test_a_stopped_server_is_no_healthy_one(postgres_server: Callable[..., PostgresServer]) -> None:
+    server = postgres_server()
+    assert server.process is not None
+    server.process.send_signal(signal.SIGSTOP)  # what is stopped, goes on at the end of the test
+    status, verdict = checkup(server.dsn())
+    assert status == 1
+    assert "server_does_not_answer" in causes(verdict)
+
+
+@pytest.mark.server
+def test_a_server_that_stops_in_the_middle_is_found_out(postgres_server: Callable[..., PostgresServer]) -> None:
+    server = postgres_server()
+    assert server.process is not None
+    command = [Path(sys.executable).with_name("doctord"), "checkup", "--for", "10s", "--json", "--dsn", server.dsn()]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        until = time.monotonic() + 30
+        while not server.execute("SELECT 1 FROM pg_stat_activity WHERE application_name = 'doctord'"):
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        time.sleep(2)
+        stopped = [*server.backends(), server.process.pid]
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            verdict = json.loads(process.communicate(timeout=60)[0])
+        finally:
+            for pid in stopped:
+                os.kill(pid, signal.SIGCONT)
+    [finding] = [one for one in verdict["findings"] if one["cause"] == "server_does_not_answer"]
+    assert finding["against"], "it answered before"
+
+
+def test_a_socket_that_never_answers_is_a_hung_server() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        status, verdict = checkup(f"host=127.0.0.1 port={mute.getsockname()[1]} user=postgres dbname=postgres", 5)
+    assert status == 1
+    assert "server_does_not_answer" in causes(verdict)

@@ -1,0 +1,60 @@
+"""Every page that is written fetches, sends and runs nothing but what stands in it, and shows all the same."""
+
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from browser import CHROMIUM, Page, browser
+from doctord.chart.chart import Chart
+from doctord.diagnose.engine import diagnose
+from doctord.report import html, trace_html
+from doctord.report.map_html import page as map_page
+from report import examples
+from report.capacity_examples import agenda_of, healthy
+from report.test_capacity_html import page_of
+from report.test_map_html import DRAWN
+from report.test_trace_terminal import EXAMPLES
+
+PAGES: dict[str, Callable[[], str]] = {
+    "template": lambda: html.render(examples.EXAMPLES["three"], Chart()),
+    "trace": lambda: trace_html.render(EXAMPLES["listener"], diagnose(Chart(), trace=EXAMPLES["listener"])),
+    "capacity_report": lambda: page_of(agenda_of(healthy())),
+    "map": lambda: map_page([DRAWN]),
+}
+
+
+def test_all_pages_are_tried() -> None:
+    templates = [path for path in files("doctord.report").iterdir() if path.name.endswith(".html.j2")]
+    assert {path.name.removesuffix(".html.j2") for path in templates if "<!DOCTYPE" in path.read_text()} == {*PAGES}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_says_its_policy_before_anything_else(name: str) -> None:
+    before, _, _ = PAGES[name]().partition("<title>")
+    assert "default-src 'none'; base-uri 'none'; form-action 'none'" in before
+    assert "<style" not in before
+    assert ("script-src" in before) is (name == "map")
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with browser(tmp_path_factory.mktemp("profile")) as page:
+        yield page
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium to open the page in")
+@pytest.mark.parametrize("name", PAGES)
+def test_a_browser_shows_it_and_runs_nothing_else(name: str, window: Page, tmp_path: Path) -> None:
+    file, image = tmp_path / "page.html", tmp_path / "image.svg"
+    image.write_text('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
+    foreign = f'<img src="{image.as_uri()}" onload="window.ran = 1" onerror="window.ran = 1"></body>'
+    file.write_text(PAGES[name]().replace("</body>", f"<script>window.ran = 1</script>{foreign}"))
+    window.open(file)
+    assert window.errors == []
+    assert window.value("getComputedStyle(document.documentElement).getPropertyValue('--paper')"), "its style is there"
+    assert window.value("document.querySelectorAll('svg, canvas, table, p').length") > 0
+    assert window.value("document.images[0].naturalWidth") == 0, "nothing is fetched"
+    if name != "map":  # whose own scripts run, and so would another
+        assert window.value("window.ran") is None
