@@ -68,4 +68,4 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
     shift
 done
 [ $# -eq 0 ] || shift
-"${place[@]}" "${clock[@]}" .venv/bin/pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal "$@"
+OPENBLAS_NUM_THREADS=1 "${place[@]}" "${clock[@]}" .venv/bin/pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal "$@"

@@ -234,11 +234,14 @@ def test_ctrl_c_ends_a_live_map_and_prints_what_was_seen(tmp_path: Path) -> None
     lake = tmp_path / "lake"
     command = [DOCTORD, "map", "--event", "pread64", "--interval", "1s", "--for", "1h", "--record", lake, "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
-        while not any(segment.stat().st_size > 100 for segment in lake.glob("open/*")):
-            assert child.poll() is None, child.communicate()
-            time.sleep(0.1)
-        child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=180)
+        try:
+            while not any(segment.stat().st_size > 100 for segment in lake.glob("open/*")):
+                assert child.poll() is None, child.communicate()
+                time.sleep(0.1)
+            child.send_signal(signal.SIGINT)
+            out, err = child.communicate(timeout=180)
+        finally:
+            child.kill()
     assert child.returncode == 0, err
     kept = json.loads(run(lake, "--event", "pread64", "--json").stdout)
     assert [column["count"] for column in kept["columns"]] == [column["count"] for column in json.loads(out)["columns"]]

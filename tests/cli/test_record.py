@@ -2,6 +2,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -60,16 +62,20 @@ def test_the_unit_is_no_more_exposed_than_it_was(tmp_path: Path) -> None:
     assert judged.returncode == 0, judged.stdout.splitlines()[-1]
 
 
-def recording(lake: Path, *arguments: str) -> subprocess.Popen[str]:
-    """A recorder that has begun: its first sync is on disk."""
+@contextmanager
+def recording(lake: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A recorder that has begun: its first sync is on disk. It ends with the block, whatever happens in it."""
     command = [*DOCTORD, "--lake", lake, "--no-databases", "--sync", "0.5s", *arguments]
-    recorder = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
-    while not any(segment.stat().st_size > 10_000 for segment in lake.glob("open/*")):
-        assert recorder.poll() is None, recorder.communicate()
-        assert time.monotonic() < deadline, "nothing was recorded within 120 s"
-        time.sleep(0.05)
-    return recorder
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as recorder:
+        try:
+            deadline = time.monotonic() + 120
+            while not any(segment.stat().st_size > 10_000 for segment in lake.glob("open/*")):
+                assert recorder.poll() is None, recorder.communicate()
+                assert time.monotonic() < deadline, "nothing was recorded within 120 s"
+                time.sleep(0.05)
+            yield recorder
+        finally:
+            recorder.kill()
 
 
 def samples(lake: Path) -> int:

@@ -4,7 +4,7 @@ import fcntl
 import logging
 import os
 
-from doctord.lake.place import FOLDER_MODE, LakeError, Place
+from doctord.lake.place import FOLDER_MODE, LakeError, Place, sync_folder
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +66,9 @@ def _is_at(lock: int, place: Place) -> bool:
 
 def _make_folders(place: Place) -> None:
     for folder in (place.root, place.open, place.sealed):
-        folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        if not folder.is_dir():
+            folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+            sync_folder(folder.parent)
 
 
 def _restore_folders(place: Place) -> None:

@@ -80,6 +80,14 @@ def test_lines_that_are_none_are_skipped(tmp_path: Path, bad: str) -> None:
     assert reading.skipped_lines == 1
 
 
+def test_a_process_that_a_tracer_stopped_is_a_process(tmp_path: Path) -> None:
+    """The kernel's letter for it is the only small one that lasts."""
+    text = (SAMPLES / "atop.text.txt").read_text()
+    stopped = read_text(tmp_path, text.replace("(ora dbw0 (x)) S", "(ora dbw0 (x)) t"))
+    assert stopped.skipped_lines == 0
+    assert frame(stopped, "process").height == frame(read_text(tmp_path, text), "process").height > 0
+
+
 @needs_atop
 def test_a_recording_of_this_machine(tmp_path: Path) -> None:
     raw = tmp_path / "raw"

@@ -12,7 +12,7 @@ from doctord.read.source import Source
 from doctord.read.unix.report import SINCE_BOOT_ALONE, SINCE_BOOT_LEFT_OUT, Line
 
 LINE: Final = re.compile(r"([A-Za-z]{3}) (\S+) (\d{9,11}) \d{4}/\d\d/\d\d \d\d:\d\d:\d\d (\d+) (.*)$")
-PROCESS: Final = re.compile(r"(\d+) \((.*?)\) [A-Z<>] (.*)$")
+PROCESS: Final = re.compile(r"(\d+) \((.*?)\) [A-Za-z<>] (.*)$")
 AFTER_COMMAND_LINE: Final = re.compile(r".*\) (\d+) \d+ \d+ \d+ (?:-?\d+ ){6}-?\d+ ([yn])\b")
 SECTOR_BYTES: Final = 512.0
 KIB: Final = 1024.0
