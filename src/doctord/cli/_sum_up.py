@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from doctord.cli.arguments import Refusal
+from doctord.printable import log_to_standard_error
 
 log = logging.getLogger(__name__)
 
@@ -39,5 +40,5 @@ def main(place: str, keep_s: str, figures: str = "") -> int:
 
 
 if __name__ == "__main__":
-    logging.basicConfig(format="%(asctime)s doctord: %(message)s")
+    log_to_standard_error("%(asctime)s doctord: %(message)s")
     sys.exit(main(*sys.argv[1:]))
