@@ -1,10 +1,11 @@
-"""Values of settings that may hold a secret, and are not kept: the rule of all that read PostgreSQL's settings."""
+"""What a server lets a user write and that may hold a secret: settings of PostgreSQL, and the names of programs."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 HIDDEN: Final = "(set, not shown)"
-_NAMES: Final = ("conninfo", "_command", "passphrase", "secret", "token")
+_NAMES: Final = ("conninfo", "_command", "passphrase", "passw", "secret", "token", "credential", "apikey", "api_key")
 _NO_TEXT: Final = re.compile(r"[-+]?[\d.]+\s*[A-Za-z]{0,3}|on|off|true|false|yes|no", re.IGNORECASE)
 
 
@@ -24,3 +25,24 @@ def shown(name: str, value: str) -> str:
     """
     is_text = _NO_TEXT.fullmatch(value) is None
     return HIDDEN if value and may_be_secret(name, is_text=is_text) else value
+
+
+# Where a program's name ends: a sign before a value, an address or an argument; a run of letters and digits as keys have.
+_END: Final = re.compile(
+    r"""[=:@?&'"`(\[{<,;|\\$%#] | \s-\w | \s--\w | ^-
+    | (?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{16,}""",
+    re.VERBOSE,
+)
+
+
+@lru_cache(maxsize=4096)
+def program_name(text: str) -> str | None:
+    """What a client calls itself, as far as that is a name: application_name may hold anything, a whole address too.
+
+    >>> program_name("psql"), program_name("pgAdmin 4 - DB:shop"), program_name("sidekiq 7.1 [3 of 10 busy]")
+    ('psql', 'pgAdmin 4 - DB', 'sidekiq 7.1')
+    >>> program_name("app password=hunter2"), program_name("postgres://ann:hunter2@db/shop"), program_name("=x")
+    ('app password', 'postgres', None)
+    """
+    end = _END.search(text)
+    return text[: end.start() if end else None].strip(" -") or None

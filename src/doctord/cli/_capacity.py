@@ -1,6 +1,5 @@
 """What `doctord report --capacity` does: histories, forecasts, their order, and the three forms of the report."""
 
-import json as json_text
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from doctord.cli import _forecast
 from doctord.cli._rules import rules_of
 from doctord.cli._verdict import check_writable
 from doctord.cli.arguments import Refusal
+from doctord.printable import for_output, json_text
 from doctord.read.source import Told
 from doctord.report import capacity_html, capacity_report
 
@@ -40,9 +40,9 @@ def report(asked: Asked, file: Path, *, json: bool, csv: bool) -> int:
     document = capacity_report.document_of(found, asked.within_s, changes, [level.name for level in rules.levels])
     _write(file, capacity_html.render(found, document, datetime.now(UTC)))
     if json:
-        typer.echo(json_text.dumps(document, indent=2, ensure_ascii=False))
+        typer.echo(json_text(document))
     elif csv:
-        typer.echo(capacity_report.csv_of(document), nl=False)
+        typer.echo(for_output(capacity_report.csv_of(document)), nl=False)
     else:
         typer.echo(f"{capacity_report.verdict(document)}\n{file}")
     return status(document)

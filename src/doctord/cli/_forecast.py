@@ -1,12 +1,9 @@
 """What `doctord forecast` does: history, forecasts, dates, what-ifs."""
 
-import json as json_text
 import re
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-
-import typer
 
 from doctord.analyse.capacity import alert
 from doctord.analyse.capacity.figure import Figure
@@ -19,10 +16,11 @@ from doctord.analyse.capacity.whatif import Change
 from doctord.cli._history import history, renewed
 from doctord.cli._read import chart_of
 from doctord.cli._rules import own_figures, rules_of
-from doctord.cli.arguments import Refusal, parse_moment, parse_size
+from doctord.cli.arguments import Refusal, note, parse_moment, parse_size
 from doctord.lake.history import until_of
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
+from doctord.printable import json_text
 from doctord.read.source import Told
 from doctord.report import capacity_forecast
 
@@ -82,9 +80,7 @@ def foreseen(measured: Sequence[Series], rules: Rules, horizon_s: float, changes
         Refusal: the libraries that forecast are not installed.
     """
     if left := [one.name for one in rules.thresholds if one.of]:
-        typer.echo(
-            f"doctord: percentiles are not forecast, so these thresholds are left out: {', '.join(left)}", err=True
-        )
+        note(f"percentiles are not forecast, so these thresholds are left out: {', '.join(left)}")
     try:
         return outlook(measured, rules.thresholds, horizon_s, changes)
     except ModuleNotFoundError as error:
@@ -94,7 +90,7 @@ def foreseen(measured: Sequence[Series], rules: Rules, horizon_s: float, changes
 def page(found: Sequence[Item], horizon_s: float, changes: Sequence[Change], *, json: bool) -> str:
     """The document of a forecast, as JSON or to be read."""
     document = capacity_forecast.document_of(found, horizon_s, [change.text for change in changes])
-    return json_text.dumps(document, indent=2, ensure_ascii=False) if json else capacity_forecast.render(document)
+    return json_text(document) if json else capacity_forecast.render(document)
 
 
 def alerts(found: Sequence[Item], form: str) -> str:

@@ -5,13 +5,13 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import polars as pl
-import typer
 
 from doctord.analyse.capacity.doubts import changed_units, is_counted_once, is_overfull, overfull, said
 from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose
 from doctord.analyse.capacity.spread import Spread
 from doctord.chart.chart import Chart
+from doctord.cli.arguments import note
 from doctord.lake.history import History
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
@@ -27,7 +27,7 @@ def renewed(lake: Lake, figures: Sequence[Figure]) -> None:
     try:
         renew(lake, figures)
     except LakeError as error:
-        typer.echo(f"doctord: not summed up for later: {error}\nhint: {error.hint}", err=True)
+        note(f"not summed up for later: {error}\nhint: {error.hint}")
 
 
 def history(lake: Lake, figures: Sequence[Figure], since: datetime, until: datetime) -> list[Series]:

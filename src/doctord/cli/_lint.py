@@ -1,6 +1,6 @@
 """What `doctord lint` does: the settings as a chart, their examination, how it is printed, and what mends it."""
 
-import json as json_text
+import json
 import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -8,17 +8,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
-import typer
-
 from doctord.chart.chart import Chart
 from doctord.cli import _read
 from doctord.cli._lint_live import of_this_host
 from doctord.cli._verdict import recorded
-from doctord.cli.arguments import Refusal
+from doctord.cli.arguments import Refusal, note
 from doctord.lint import baseline, engine, fix
 from doctord.lint.engine import Examined
 from doctord.lint.remark import Severity
 from doctord.lint.statement import Statement, statements
+from doctord.printable import json_text
 from doctord.read.source import Told, opened
 from doctord.report import lint_document, lint_junit, lint_sarif, lint_terminal
 
@@ -79,7 +78,7 @@ def examined_of(chart: Chart, hinted: Sequence[Statement], cpus: int | None, acc
         raise Refusal(f"{accepting}: {error}", baseline.FORM) from error
     examined, idle = baseline.accepted(examined, baseline.parsed(text, str(accepting)), datetime.now(UTC).date())
     for line in idle:
-        typer.echo(f"doctord: {line}", err=True)
+        note(line)
     return examined
 
 
@@ -87,9 +86,9 @@ def printed(examined: Examined, form: Form) -> str:
     """The examination in one of the forms."""
     match form:
         case "json":
-            return json_text.dumps(lint_document.document(examined), indent=2, ensure_ascii=False)
+            return json_text(lint_document.document(examined))
         case "sarif":
-            return json_text.dumps(lint_sarif.document(examined, version("doctord")), indent=2)
+            return json.dumps(lint_sarif.document(examined, version("doctord")), indent=2)
         case "junit":
             return lint_junit.render(examined)
         case _:
@@ -129,12 +128,12 @@ def mend(examined: Examined, folder: Path, *, write: bool) -> None:
     for _, change in fix.wanted(examined.remarks).values():
         needs.setdefault(change.needs, []).append(change.name)
     for need, names in needs.items():
-        typer.echo(f"doctord: needs {need}: {', '.join(sorted(set(names)))}", err=True)
+        note(f"needs {need}: {', '.join(sorted(set(names)))}")
 
 
 def _put(file: Path, text: str) -> None:
     file.write_text(text, encoding="utf-8")
-    typer.echo(f"doctord: {file} is written", err=True)
+    note(f"{file} is written")
 
 
 def _change(file: Path, text: str) -> None:
@@ -146,7 +145,7 @@ def _change(file: Path, text: str) -> None:
     new.write_text(text, encoding="utf-8")
     shutil.chown(new, owner.st_uid, owner.st_gid)
     new.replace(file)
-    typer.echo(f"doctord: {file} is changed; what it was is in {old}", err=True)
+    note(f"{file} is changed; what it was is in {old}")
 
 
 def _text(file: Path) -> str | None:

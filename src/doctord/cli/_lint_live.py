@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Final
 
 import polars as pl
-import typer
 
 from doctord.chart.chart import Chart
 from doctord.cli import _read
 from doctord.cli._verdict import progress_of
+from doctord.cli.arguments import note
 from doctord.collect import mysql
 from doctord.collect.patient import Patient
 from doctord.collect.schedule import collect_for
@@ -60,7 +60,7 @@ def _says_something(path: Path) -> bool:
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:
-        typer.echo(f"doctord: {path} is not read: {error.strerror}", err=True)
+        note(f"{path} is not read: {error.strerror}")
         return False
     return any(line.strip() and not line.lstrip().startswith(("#", ";")) for line in lines)
 

@@ -14,7 +14,7 @@ import typer
 from doctord.analyse.latency.map import LatencyMap, Subject, latency_map, subjects
 from doctord.analyse.latency.modes import reading
 from doctord.chart.chart import Chart
-from doctord.cli.arguments import Refusal
+from doctord.cli.arguments import Refusal, note
 from doctord.collect.latency.sources import live_subjects
 from doctord.lake.query import Lake
 from doctord.read.formats import read_source
@@ -126,15 +126,15 @@ def _of_lake(place: Path, since: datetime | None, until: datetime | None) -> Cha
         raise Refusal(f"{place} holds nothing", "record first: doctord map --record LAKE, or doctord record")
     chart = lake.chart(since or span[0] - timedelta(seconds=1), until or span[1], dict.fromkeys(TABLES, "true"))
     for problem in lake.problems:
-        typer.echo(f"doctord: {problem}", err=True)
+        note(problem)
     return chart
 
 
 def _of_file(place: Path, told: Told) -> Chart:
     with opened(place, told) as source:
         found = read_source(source)
-    for remark in [*found.skipped, *(f"{place}: {note}" for note in found.notes)]:
-        typer.echo(f"doctord: {remark}", err=True)
+    for remark in [*found.skipped, *(f"{place}: {told}" for told in found.notes)]:
+        note(str(remark))
     return Chart.from_batches(found.batches)
 
 

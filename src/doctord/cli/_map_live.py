@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import typer
-
 from doctord._native import Batch
 from doctord.analyse.latency.map import LatencyMap
 from doctord.cli._map_feed import Feed
 from doctord.cli._map_screen import watch
-from doctord.cli.arguments import Refusal
+from doctord.cli.arguments import Refusal, note
 from doctord.collect import schedule
 from doctord.collect.collector import Collector
 from doctord.collect.latency.sources import Wanted, choose
@@ -64,7 +62,7 @@ def live(wanted: Wanted, view: View, seconds: float | None, lake: Path | None) -
         raise Refusal("without a terminal nobody can end it", "say how long: --for 1m")
     choice = choose(wanted)
     for word in filter(None, (choice.note, choice.lost)):
-        typer.echo(f"doctord: {word}", err=True)
+        note(f"{word}")
     feed = Feed(wanted.subject)
     with _collecting(choice.collectors, feed.append, seconds, lake) as thread:
         if watched:

@@ -1,6 +1,5 @@
 """What `doctord profile` does: history, profile, page."""
 
-import json as json_text
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,10 +17,11 @@ from doctord.analyse.capacity.threshold import Rules, Threshold
 from doctord.cli._history import doubts_in, doubts_of, renewed, series_in, spread_in
 from doctord.cli._read import chart_of
 from doctord.cli._rules import figures_of, rules_of
-from doctord.cli.arguments import Refusal, parse_moment
+from doctord.cli.arguments import Refusal, note, parse_moment
 from doctord.lake.history import History
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
+from doctord.printable import json_text
 from doctord.read.source import Told
 from doctord.report import capacity_profile
 
@@ -93,7 +93,7 @@ def of_lake(place: Path | None, asked: Asked) -> Profile:
     series = series_in(told, figures, end - timedelta(days=NEEDS_DAYS), end)
     rows = lake.chart(end - timedelta(days=NEEDS_DAYS), end, {"wait": CONTRADICTS}).frame("wait")
     for problem in lake.problems:
-        typer.echo(f"doctord: {problem}", err=True)
+        note(problem)
     if not series:
         raise Refusal(
             f"nothing was recorded in the {NEEDS_DAYS} days to {end:%F %T} UTC", f"the last is of {last:%F %T}"
@@ -114,7 +114,7 @@ def of_lake(place: Path | None, asked: Asked) -> Profile:
 def say(found: Profile, *, json: bool) -> int:
     """Print a profile; the exit status."""
     document = capacity_profile.document_of(found)
-    typer.echo(json_text.dumps(document, indent=2, ensure_ascii=False) if json else capacity_profile.render(found))
+    typer.echo(json_text(document) if json else capacity_profile.render(found))
     return 1 if found.violations or found.contradictions else 0
 
 

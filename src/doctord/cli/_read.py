@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
 from doctord.chart.repeats import without_repeats
-from doctord.cli.arguments import Refusal, parse_duration, parse_moment
+from doctord.cli.arguments import Refusal, note, parse_duration, parse_moment
 from doctord.lake.imports import keep
 from doctord.read import calltrace
 from doctord.read.archive import found
@@ -74,7 +74,7 @@ def chart_of(paths: Sequence[Path], told: Told) -> Chart:
     files = list(each_read(paths, told))
     for file in files:
         for line in files_read.remarks(file):
-            typer.echo(f"doctord: {line}", err=True)
+            note(line)
     if not any(file.tables for file in files):
         raise Refusal("nothing in these files can be used", "doctord read says what each of them is")
     return Chart(_tables_of(files))

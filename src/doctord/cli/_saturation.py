@@ -1,7 +1,6 @@
 """What `doctord forecast --saturation` and `--scaling` do: queues, and the Universal Scalability Law."""
 
 import csv
-import json as json_text
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,6 +23,7 @@ from doctord.cli.arguments import Refusal
 from doctord.lake.history import until_of
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
+from doctord.printable import json_text
 from doctord.read.source import Told
 from doctord.report import capacity_saturation
 
@@ -70,7 +70,7 @@ def page(
 ) -> str:
     """The document, as JSON or to be read."""
     document = capacity_saturation.document_of(held, scaled, horizon_s, [change.text for change in changes])
-    return json_text.dumps(document, indent=2, ensure_ascii=False) if json else capacity_saturation.render(document)
+    return json_text(document) if json else capacity_saturation.render(document)
 
 
 def points_scaled(path: Path) -> Database:

@@ -1,6 +1,5 @@
 """What `doctord size` does: the figures of a question, from options or from what was measured, and its answer."""
 
-import json as json_text
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -16,6 +15,7 @@ from doctord.chart.chart import Chart
 from doctord.cli import _lint, _verdict
 from doctord.cli._amounts import parse_amount
 from doctord.cli.arguments import Refusal, one_source
+from doctord.printable import json_text
 from doctord.read.source import Told
 from doctord.report import sizing
 
@@ -51,7 +51,7 @@ def answer(
     worked = question.work(**{_name(one): figure for one, figure in figures.items()})
     known = [figure for figure in figures.values() if isinstance(figure, Given)]
     if json:
-        typer.echo(json_text.dumps(sizing.document(question, worked, known), indent=2, ensure_ascii=False))
+        typer.echo(json_text(sizing.document(question, worked, known)))
     else:
         typer.echo(sizing.render(question, worked, known))
     return 1 if worked.fits is False else 0

@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from doctord.cli.arguments import Refusal
+from doctord.printable import log_to_standard_error
 
 log = logging.getLogger(__name__)
 
@@ -41,5 +42,5 @@ def main(place: str, keep_s: str, figures: str = "") -> int:
 
 
 if __name__ == "__main__":
-    logging.basicConfig(format="%(message)s")  # the recorder adds the rest
+    log_to_standard_error("%(message)s")  # the recorder adds the rest
     sys.exit(main(*sys.argv[1:]))

@@ -1,6 +1,5 @@
 """What the commands on thresholds do: histories of a lake or of files, held against a file of thresholds."""
 
-import json as json_text
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,10 +20,11 @@ from doctord.chart.chart import Chart
 from doctord.cli import _read
 from doctord.cli._history import doubts_in, doubts_of, history, series_in, spread_between
 from doctord.cli._rules import own_figures, rules_of
-from doctord.cli.arguments import Refusal, one_source, parse_moment
+from doctord.cli.arguments import Refusal, note, one_source, parse_moment
 from doctord.lake.history import History
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
+from doctord.printable import json_text
 from doctord.read.source import Told
 from doctord.report import thresholds as report
 from doctord.report import thresholds_toml
@@ -103,7 +103,7 @@ def _tell_silence(source: Source, checked: Checked) -> None:
     """Say so where "now" is long ago, as of a lake that nobody fills any more."""
     until = parse_moment(source.until or "now")
     if not source.paths and checked.now and (until - checked.now).total_seconds() > SILENT_S:
-        typer.echo(f"doctord: nothing was measured after {checked.now:%F %T} UTC; that is taken for now", err=True)
+        note(f"nothing was measured after {checked.now:%F %T} UTC; that is taken for now")
 
 
 def status(found: Found) -> int:
@@ -116,7 +116,7 @@ def status(found: Found) -> int:
 def page(found: Found, *, json: bool) -> str:
     """The document of a check, as JSON or to be read."""
     document = report.document_of(found.checked, found.judged, found.unjudged, found.file)
-    return json_text.dumps(document, indent=2, ensure_ascii=False) if json else report.render(document)
+    return json_text(document) if json else report.render(document)
 
 
 def alerts(found: Found, form: str) -> str:
@@ -147,7 +147,7 @@ def init(source: Source, hold_s: float, output: Path | None) -> None:
     except OSError as error:
         raise Refusal(f"{output}: {error.strerror}", "name a file that you may write") from error
     made = sum(one.threshold is not None for one in proposals)
-    typer.echo(f"doctord: {made} thresholds of {len(proposals)} series in {output}", err=True)
+    note(f"{made} thresholds of {len(proposals)} series in {output}")
 
 
 def _good_time(source: Source) -> list[Series]:
@@ -178,7 +178,7 @@ def _chart(source: Source, tables: set[str]) -> Chart:
 
 def _tell(remarks: Iterable[str]) -> None:
     for remark in remarks:
-        typer.echo(f"doctord: {remark}", err=True)
+        note(remark)
 
 
 def _between(source: Source) -> tuple[datetime, datetime]:

@@ -1,6 +1,5 @@
 """What `doctord trace` does once it knows its files: read, diagnose, compare, write, print."""
 
-import json as json_text
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from doctord.chart.chart import Chart
 from doctord.cli.arguments import Refusal
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Diagnosis
+from doctord.printable import json_text
 from doctord.read.calltrace import read
 from doctord.report import document, timeline, trace_html, trace_terminal
 
@@ -76,7 +76,7 @@ def write(examined: Examined, *, html: Path | None, svg: Path | None, folded: Pa
 def conclude(examined: Examined, *, json: bool) -> None:
     """Print, and end with 0 when there is no finding, 1 when there is one, and 2 when the trace holds no call."""
     if json:
-        typer.echo(json_text.dumps(examined.document(), indent=2, ensure_ascii=False))
+        typer.echo(json_text(examined.document()))
     else:
         typer.echo(trace_terminal.render(examined.trace, examined.diagnosis, examined.comparison))
     if examined.diagnosis.healthy and not examined.trace["trace"]["calls"]:

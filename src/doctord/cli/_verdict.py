@@ -1,6 +1,5 @@
 """What the commands that end in a verdict share: progress, the past, printing, and the exit status."""
 
-import json as json_text
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,10 +13,11 @@ from rich.progress import BarColumn, Progress, TextColumn
 from doctord.analyse.vitals import NEEDS
 from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
-from doctord.cli.arguments import Refusal, parse_duration, parse_moment
+from doctord.cli.arguments import Refusal, note, parse_duration, parse_moment
 from doctord.diagnose.finding import Diagnosis
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
+from doctord.printable import json_text
 from doctord.read.source import Told
 from doctord.report import document, terminal
 
@@ -35,7 +35,7 @@ def recorded(place: Path | None, since: str, until: str, past_length: str) -> tu
     lake = Lake(place or default_lake())
     chart = lake.chart(start, end)
     for problem in lake.problems:
-        typer.echo(f"doctord: {problem}", err=True)
+        note(problem)
     if chart.until is None:
         span = lake.span()
         held = f"the lake holds {span[0]:%F %T} to {span[1]:%F %T} UTC" if span else "record first: doctord record"
@@ -59,7 +59,7 @@ def progress_of(seconds: float) -> Iterator[Callable[[float], None]]:
     """A progress bar on standard error while sampling; silent where that is no terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        typer.echo(f"doctord: looking for {seconds:.0f} s", err=True)
+        note(f"looking for {seconds:.0f} s")
         yield lambda _elapsed: None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f} of {task.total:.0f} s"))
@@ -102,4 +102,4 @@ def write_report(file: Path, diagnosis: Diagnosis, chart: Chart) -> None:
 
 def json_of(diagnosis: Diagnosis) -> str:
     """The JSON document of a diagnosis, as docs/reference/json.md explains it."""
-    return json_text.dumps(document.document(diagnosis), indent=2, ensure_ascii=False)
+    return json_text(document.document(diagnosis))

@@ -11,6 +11,7 @@ import typer
 
 from doctord.durations import parse_duration
 from doctord.errors import Refusal
+from doctord.printable import printable
 
 __all__ = [
     "Addition",
@@ -24,6 +25,7 @@ __all__ = [
     "Unit",
     "Zone",
     "fail",
+    "note",
     "one_source",
     "parse_duration",
     "parse_moment",
@@ -67,8 +69,16 @@ def said() -> Iterator[None]:
 
 def fail(message: str, hint: str) -> NoReturn:
     """Say what went wrong and what to do, and end with status 2."""
-    typer.echo(f"doctord: {message}\nhint: {hint}", err=True)
+    note(f"{message}\nhint: {hint}")
     raise typer.Exit(2)
+
+
+def note(text: str) -> None:
+    """Say something beside the result, on standard error, a hint on a line of its own.
+
+    Strangers' words in it, names of files say, are harmless: no line of theirs looks like one of ours.
+    """
+    typer.echo(re.sub(r"\n(?!hint: )", "\n  ", f"doctord: {printable(text)}"), err=True)
 
 
 def one_source(paths: Sequence[Path] | None, lake: Path | None) -> None:

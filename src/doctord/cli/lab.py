@@ -13,6 +13,7 @@ import typer
 
 from doctord.cli import app
 from doctord.cli.arguments import Refusal, parse_duration, said
+from doctord.printable import log_to_standard_error
 
 if TYPE_CHECKING:
     from doctord.diagnose.finding import Diagnosis
@@ -59,7 +60,7 @@ def run_fault(
     """
     from doctord.lab.run import run
 
-    logging.basicConfig(format="doctord: %(message)s", level=logging.INFO)
+    log_to_standard_error("doctord: %(message)s", logging.INFO)
     with said():
         fault = _named(name)
         seconds = parse_duration(duration)

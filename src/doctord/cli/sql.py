@@ -7,6 +7,7 @@ import json
 import math
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from datetime import date, datetime
 from pathlib import Path
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import Refusal, said
+from doctord.cli.arguments import Refusal, note, said
+from doctord.printable import for_output, printable
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -54,12 +56,12 @@ def sql(
             if as_json:
                 text = json.dumps({"rows": _records(result), "problems": problems}, default=str, allow_nan=False)
             elif as_csv:
-                text = _csv(result)
+                text = for_output(_csv(result))
             else:
-                text = _table(result)
-        typer.echo(text, nl=as_json)
+                text = printable(_table(result))
+        sys.stdout.write(text + "\n" * as_json)  # typer would take escape sequences out of a file's CSV
         for problem in problems:
-            typer.echo(f"doctord: {problem}", err=True)
+            note(problem)
 
 
 @contextlib.contextmanager

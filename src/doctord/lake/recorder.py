@@ -24,6 +24,7 @@ from doctord.lake.place import LakeError
 from doctord.lake.retention import Retention
 from doctord.lake.upkeep import Upkeep
 from doctord.lake.writer import LakeWriter
+from doctord.printable import log_to_standard_error, printable
 
 log = logging.getLogger("doctord.record")
 
@@ -107,7 +108,7 @@ def main() -> None:
     """Read the options that `become` left, and record. Exit status 2 when that is refused."""
     recording = Recording(**json.loads(os.environ.pop(_OPTIONS)))
     level = logging.WARNING if recording.quiet else logging.INFO
-    logging.basicConfig(format="%(asctime)s doctord: %(message)s", level=level)
+    log_to_standard_error("%(asctime)s doctord: %(message)s", level)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -118,7 +119,7 @@ def main() -> None:
 
 
 def _said(refusal: Refusal) -> int:
-    sys.stderr.write(f"doctord: {refusal}\nhint: {refusal.hint}\n")
+    sys.stderr.write(printable(f"doctord: {refusal}\nhint: {refusal.hint}\n"))
     return 2
 
 

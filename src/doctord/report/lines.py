@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from doctord.printable import printable
 from doctord.report.wording import JOINT, clean, together
 
 NARROWEST, WIDEST = 40, 120
@@ -39,6 +40,7 @@ def printed(page: Callable[[int], Iterable[Text]], width: int | None, *, colour:
     )
     with console.capture() as capture:
         for line in page(columns):
+            line.plain = printable(line.plain)
             console.print(line, soft_wrap=True)
     return capture.get().rstrip("\n")
 

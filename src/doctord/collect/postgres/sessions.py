@@ -14,6 +14,7 @@ import psycopg
 
 from doctord._native import Batch
 from doctord.chart.rows import now_us, rows
+from doctord.chart.secrets import program_name
 from doctord.collect.postgres.cost import Cost
 from doctord.collect.postgres.link import Away, Link
 from doctord.collect.postgres.waits import CPU, FOREGROUND, classify
@@ -116,7 +117,7 @@ class SessionCollector:
             "serial": session["serial"],
             "kind": kind,
             "user": self._roles.get(session["usesysid"]),
-            "program": session["application_name"] or None,
+            "program": program_name(session["application_name"] or ""),
             "client": session["client"],
             "state": "active" if state == "fastpath function call" else state,
             "wait_class": wait_class,
