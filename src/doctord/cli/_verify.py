@@ -9,6 +9,7 @@ from rich.console import Console
 from doctord.lake import repair as repairs
 from doctord.lake import verify as lakes
 from doctord.lake.place import Place, default_lake
+from doctord.printable import printable
 
 
 def verify(lake: Path | None, *, json: bool) -> int:
@@ -22,7 +23,7 @@ def verify(lake: Path | None, *, json: bool) -> int:
     else:
         typer.echo(_summary(place, verified))
         for flaw in verified.flaws:
-            typer.echo(_line(place, flaw))
+            typer.echo(printable(_line(place, flaw)))
         if verified.flaws:
             typer.echo("hint: doctord repair sets these right; it deletes nothing", err=True)
     return int(any(not flaw.is_harmless for flaw in verified.flaws))
@@ -39,7 +40,7 @@ def repair(lake: Path | None, *, json: bool) -> int:
     else:
         typer.echo(_summary(place, verified))
         for flaw, deed in done:
-            typer.echo(f"{_line(place, flaw)}\n  {deed}")
+            typer.echo(printable(f"{_line(place, flaw)}\n  {deed}"))
     return 0
 
 
@@ -56,7 +57,8 @@ def _summary(place: Place, verified: lakes.Verified) -> str:
 
 
 def _line(place: Place, flaw: lakes.Flaw) -> str:
-    return f"{flaw.path.relative_to(place.root)}\n  {flaw.kind.replace('_', ' ')}: {flaw.text}"
+    name = str(flaw.path.relative_to(place.root)).replace("\n", "?")
+    return f"{name}\n  {flaw.kind.replace('_', ' ')}: {flaw.text}"
 
 
 def _record(place: Place, flaw: lakes.Flaw) -> dict[str, str]:

@@ -1,0 +1,59 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from damages import make
+
+pytestmark = pytest.mark.slow
+
+
+def doctord(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [Path(sys.executable).with_name("doctord"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Path:
+    """A lake with a flipped bit."""
+    path = tmp_path / "lake"
+    make(path)
+    file = min(path.glob("sealed/statistic/*/*.parquet"))
+    content = bytearray(file.read_bytes())
+    content[50] ^= 4
+    file.write_bytes(content)
+    return path
+
+
+def test_damage_is_named_and_repaired(damaged: Path) -> None:
+    verified = doctord("verify", damaged)
+    assert verified.returncode == 1
+    assert "13 files, 0.1 MiB: 1 of them damaged" in verified.stdout
+    assert "400 of 400 rows are damaged" in verified.stdout
+    assert "hint: doctord repair" in verified.stderr
+    repaired = doctord("repair", damaged)
+    assert repaired.returncode == 0
+    assert "set aside as set_aside/sealed/statistic" in repaired.stdout
+    again = doctord("verify", damaged)
+    assert (again.returncode, again.stderr) == (0, "")
+    assert again.stdout.endswith(": sound\n")
+
+
+def test_json_is_one_document(damaged: Path) -> None:
+    document = json.loads(doctord("verify", damaged, "--json").stdout)
+    assert {"files", "size_bytes", "lake"} < set(document)
+    assert [flaw["kind"] for flaw in document["flaws"]] == ["damaged"]
+    document = json.loads(doctord("repair", damaged, "--json").stdout)
+    assert [set(flaw) for flaw in document["repaired"]] == [{"file", "kind", "text", "done"}]
+
+
+def test_what_is_no_lake_is_a_refusal(tmp_path: Path) -> None:
+    refused = doctord("verify", tmp_path / "nothing")
+    assert refused.returncode == 2
+    assert "no lake here" in refused.stderr
+    assert not (tmp_path / "nothing").exists()
+    refused = doctord("repair", tmp_path / "nothing")
+    assert refused.returncode == 2
+    assert not (tmp_path / "nothing").exists()
