@@ -176,10 +176,15 @@ fn write_masked(hasher: &mut FxHasher, arguments: &[u8]) {
     hasher.write(rest);
 }
 
-/// Arguments as they may be shown: contents of buffers left out, since they hold data and passwords; paths kept.
+/// Arguments as they may be shown: contents of buffers, and what a program is started with, are left out, since they hold
+/// data and passwords; paths are kept, of a program that is started its own.
 pub fn shown(call: u16, arguments: &[u8]) -> String {
     const LONGEST: usize = 120;
-    let keeps_texts = matches!(names::class(call), Class::Open | Class::Path | Class::Exec);
+    let mut texts_kept = match names::class(call) {
+        Class::Open | Class::Path => usize::MAX,
+        Class::Exec => 1,
+        _ => 0,
+    };
     let mut text = Vec::with_capacity(arguments.len().min(LONGEST));
     let mut rest = arguments;
     while let Some((&byte, tail)) = rest.split_first() {
@@ -188,11 +193,18 @@ pub fn shown(call: u16, arguments: &[u8]) -> String {
             text.extend_from_slice(b"...");
             break;
         }
-        if byte == b'"' && !keeps_texts {
-            rest = &tail[text_end(tail)..];
-            text.extend_from_slice(b"\"...\"");
-        } else {
+        if byte != b'"' {
             text.push(byte);
+            continue;
+        }
+        let end = text_end(tail);
+        rest = &tail[end..];
+        if texts_kept > 0 {
+            texts_kept -= 1;
+            text.push(b'"');
+            text.extend_from_slice(&tail[..end.min(LONGEST)]);
+        } else {
+            text.extend_from_slice(b"\"...\"");
         }
     }
     String::from_utf8_lossy(&text).into_owned()
@@ -285,6 +297,11 @@ mod tests {
         assert_eq!(
             shown(open, br#"AT_FDCWD, "/etc/hosts", O_RDONLY"#),
             r#"AT_FDCWD, "/etc/hosts", O_RDONLY"#
+        );
+        let exec = names::index(b"execve");
+        assert_eq!(
+            shown(exec, br#""/bin/psql", ["psql", "--password=x"], ["PGPASSWORD=x"]"#),
+            r#""/bin/psql", ["...", "..."], ["..."]"#
         );
     }
 

@@ -180,9 +180,11 @@ fn error(entry: &Entry, first: &[u8], part: &mut Part) {
     part.tally.add(entry.moment, f::ERRORS, name.as_bytes(), 1);
 }
 
-/// A message without its numbers and what stands in quotes.
+/// A message without its numbers, what stands in quotes, and the statement that some quote whole, quotes and all.
 fn plain(message: &[u8]) -> String {
     let mut scrubbed = Vec::new();
+    let statement = after(message, b"tatement: ").or(after(message, b"tatement '"));
+    let message = &message[..message.len() - statement.map_or(0, <[u8]>::len)];
     scrub(message, Dialect::MySql, &mut scrubbed);
     without_constants(&scrubbed)
 }

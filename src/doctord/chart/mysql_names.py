@@ -32,6 +32,7 @@ _BYTES: Final = re.compile(
 # Values that may hold a password, a key, or SQL with literals.
 SECRET: Final = re.compile(
     r"(\w*_)?(password|passwd|pwd|auth|secret|token|secret_id|authentication_string)|init_(connect|slave|replica|file)"
+    r"|(\w*_)?(secret|access|private|api)_key"
     r"|wsrep_provider_options|\w*(proxy|vault_url|connection_string)"
 )
 

@@ -27,7 +27,7 @@ def shown(name: str, value: str) -> str:
     return HIDDEN if value and may_be_secret(name, is_text=is_text) else value
 
 
-# Where a program's name ends: a sign before a value, an address or an argument; a run of letters and digits as keys have.
+# Where a program's name ends: a sign before a value, an address or an argument; a run of letters and digits like a key.
 _END: Final = re.compile(
     r"""[=:@?&'"`(\[{<,;|\\$%#] | \s-\w | \s--\w | ^-
     | (?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{16,}""",
