@@ -159,7 +159,8 @@ def on_terminal(
 
 
 def test_a_replay_follows_the_keys(file: Path) -> None:
-    with on_terminal(file, "--replay", "1000", NO_COLOR="") as (terminal, child):
+    # Some shells export the size that the terminal had once.
+    with on_terminal(file, "--replay", "1000", NO_COLOR="", COLUMNS="80", LINES="24") as (terminal, child):
         terminal.until("\x1b[?1049h")
         terminal.until("REPLAY x1000")
         terminal.until("\x1b[48;5;")

@@ -1,7 +1,6 @@
 """What `doctord map` draws from what was recorded, and what becomes of it."""
 
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -141,7 +140,8 @@ def _of_file(place: Path, told: Told) -> Chart:
 def size(view: View) -> tuple[int, int]:
     """Columns and lines of the terminal, or of a page that holds what was asked for."""
     if sys.stdout.isatty():
-        return shutil.get_terminal_size()
+        columns, lines = os.get_terminal_size(sys.stdout.fileno())  # $COLUMNS stays when a window changes its size
+        return columns or 80, lines or 24
     width = 80 if view.columns is None else view.columns + BESIDE_COLUMNS
     return width, 2 * (view.rows or DEFAULT_ROWS) + BESIDE_ROWS
 
