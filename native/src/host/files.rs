@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// Left for whoever else lives in this process: databases, the lake, Python.
 const FILES_FOR_OTHERS: usize = 512;
-/// The kernel keeps a page of text with every open file of /proc, so more would cost it more than 32 MiB.
-const FILES_AT_MOST: usize = 8192;
+/// The kernel keeps a page of text with every open file of /proc. A process beyond these costs 4 us more a sample.
+const FILES_AT_MOST: usize = 512;
 
 /// A file read whole, again and again, into its own buffer.
 pub struct Kept {

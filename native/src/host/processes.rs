@@ -214,12 +214,18 @@ impl Processes {
             return Ok(());
         };
         let now = match (seen.look, process.usage) {
-            (Look::Idle, Some(usage)) => usage,
+            (Look::Idle, Some(usage)) => {
+                process.rest(&mut self.reader.budget);
+                usage
+            }
             (Look::IdleRefreshed, Some(usage)) => {
                 process.refresh(&mut self.reader)?;
                 usage
             }
-            (_, Some(usage)) if process.is_idle_group(seen.stats) => usage,
+            (_, Some(usage)) if process.is_idle_group(seen.stats) => {
+                process.rest(&mut self.reader.budget);
+                usage
+            }
             _ => process.read(&mut self.reader, seen.stats)?,
         };
         let started_ns = process.identity.started_ticks * self.reader.tick_ns;

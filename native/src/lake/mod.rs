@@ -45,6 +45,15 @@ fn parquet_error(error: ParquetError) -> PyErr {
     }
 }
 
+/// What was freed goes back to the system: rows live for seconds, and the C library would keep their room for more.
+fn give_back() {
+    // SAFETY: malloc_trim has no preconditions.
+    #[cfg(target_env = "gnu")]
+    unsafe {
+        libc::malloc_trim(0)
+    };
+}
+
 #[pyclass(frozen, module = "doctord._native")]
 pub struct SegmentWriter(segment::SegmentWriter);
 
@@ -60,7 +69,12 @@ impl SegmentWriter {
     }
 
     fn sync(&self, py: Python<'_>) -> PyResult<u64> {
-        py.detach(|| self.0.sync()).map_err(python_error)
+        py.detach(|| {
+            let size = self.0.sync();
+            give_back();
+            size
+        })
+        .map_err(python_error)
     }
 }
 
@@ -101,11 +115,7 @@ pub fn seal_segment(
 ) -> PyResult<(Vec<PathBuf>, Vec<Trouble>)> {
     let outcome = py.detach(|| {
         let outcome = seal::seal(&segment, &sealed, day, &entities);
-        // SAFETY: malloc_trim has no preconditions. What sealing freed goes back to the system.
-        #[cfg(target_env = "gnu")]
-        unsafe {
-            libc::malloc_trim(0)
-        };
+        give_back();
         outcome
     });
     outcome

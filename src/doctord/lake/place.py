@@ -13,7 +13,6 @@ are of that day, whatever the clock said when they were written.
 
 import os
 import re
-import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,7 +42,7 @@ def default_lake() -> Path:
 def new_name(begun: datetime) -> str:
     """A name for a segment whose rows begin at this moment; names sort by it, and a random end keeps any two apart."""
     moment = begun.astimezone(UTC)
-    return f"{moment.strftime(_BEGUN)}-{moment.microsecond:05x}{secrets.randbelow(1 << 12):03x}"
+    return f"{moment.strftime(_BEGUN)}-{moment.microsecond:05x}{int.from_bytes(os.urandom(2)) % (1 << 12):03x}"
 
 
 def begun(name: str) -> datetime | None:
