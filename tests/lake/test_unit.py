@@ -132,7 +132,6 @@ def test_it_records_sums_up_and_lets_go(path: Path) -> None:
         Lake(path), [one for one in own_figures() if one.table == "cpu"][:1], OLD, OLD + timedelta(hours=2)
     )
     assert series.values.tolist() == [20.0]
-    print(seen.mib, seen.threads)
     assert seen.mib["sums"] < CHILD_AT_MOST_MIB
     assert sum(seen.mib.values()) < parse_size(TOLD["MemoryMax"] + "iB") / (1 << 20) / 2
     assert seen.threads < int(TOLD["TasksMax"]) / 2
