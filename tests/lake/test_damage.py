@@ -139,3 +139,17 @@ def test_a_damaged_segment_is_kept_aside_when_its_rest_is_sealed(path: Path) -> 
     LakeWriter(path).close()
     assert values(path) == [2]
     assert (path / "set_aside" / "open" / segment.name).read_bytes() == content
+
+
+def test_of_a_damaged_file_whose_segment_is_still_there_the_segment_counts(path: Path) -> None:
+    writer = LakeWriter(path)
+    writer.append(statistic(1, 2))
+    writer.sync()
+    [segment] = segments(path)
+    kept = segment.read_bytes()
+    writer.close()
+    segment.write_bytes(kept)
+    content = bytearray(sealed(path).read_bytes())
+    content[20] ^= 1
+    sealed(path).write_bytes(content)
+    assert values(path) == [1, 2]

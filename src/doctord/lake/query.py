@@ -5,8 +5,6 @@ both; its table is taken from Parquet, for both have the same name. What is dama
 `problems`: nothing comes out of a lake but what was put into it.
 """
 
-import fcntl
-import os
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -176,10 +174,11 @@ class Lake:
             is_asked = chosen(path) and _of(interval, table).may_hold(day)
             if is_asked or path.stem in segments:
                 sound = self._examined(path, table, _of(interval, table), rows=rows)
-                is_lost = sound is not None and not sound.is_whole and not sound.batches
-                if not is_lost:
+                # Of a damaged file whose segment is still there, the segment has more.
+                is_taken = sound is None or sound.is_whole or bool(sound.batches and path.stem not in segments)
+                if is_taken:
                     in_parquet.add((table, path.stem))
-                if sound and is_asked and not is_lost:
+                if sound and is_asked and is_taken:
                     parts[table].files += [path] if sound.is_whole else []
                     parts[table].batches += sound.batches
                     parts[table].sealed.add(path.stem)
@@ -204,7 +203,7 @@ class Lake:
             return []
         try:
             batches, troubles = read_segment(segment, sorted(wanted))
-            if any(reason == "torn" for _, reason, _ in troubles) and self._is_recording():
+            if any(reason == "torn" for _, reason, _ in troubles):
                 time.sleep(_A_WRITE_S)  # a frame that is just being written looks torn
                 batches, troubles = read_segment(segment, sorted(wanted))
         except FileNotFoundError:
@@ -215,19 +214,6 @@ class Lake:
         for offset, reason, length in troubles:
             self._problem(segment, f"{length} bytes at offset {offset} are {reason} and were skipped")
         return batches
-
-    def _is_recording(self) -> bool:
-        try:
-            lock = os.open(self._place.lock, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(lock)
-        return False
 
     def _problem(self, path: Path, text: str) -> None:
         problem = f"{path}: {text}\nhint: doctord repair sets aside what is damaged"
