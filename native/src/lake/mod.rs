@@ -59,8 +59,10 @@ pub struct SegmentWriter(segment::SegmentWriter);
 #[pymethods]
 impl SegmentWriter {
     #[new]
-    fn new(path: PathBuf) -> PyResult<Self> {
-        Ok(Self(segment::SegmentWriter::create(&path).map_err(python_error)?))
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        // It syncs the new file: on a busy disk that takes seconds, in which every other thread must go on.
+        let made = py.detach(|| segment::SegmentWriter::create(&path));
+        Ok(Self(made.map_err(python_error)?))
     }
 
     fn append(&self, batch: &Batch) -> PyResult<usize> {

@@ -1,12 +1,14 @@
 """Drives collectors: each in its own thread, at its own period, so that a database that hangs delays nobody else.
 
 Ticks lie on a grid from the common start, without drift. Ticks that were missed are skipped, never caught up: a
-burst of late samples would measure the recorder. A long silence is recorded as an `event` of kind `gap`.
+burst of late samples would measure the recorder. A long silence is recorded as an `event` of kind `gap`. What is
+sampled is handed on by a thread of its own: a disk that takes seconds to begin a file makes no hole in what is sampled.
 """
 
 import logging
 import math
 import os
+import queue
 import threading
 import time
 import traceback
@@ -27,6 +29,7 @@ _CLOCK_STEP_S = 1.0  # NTP slews below half a second and steps above; a step mak
 _LOOK_AROUND_S = 10.0
 # What a source can do to its reader; anything else is a fault of ours, which ends that collector and no other.
 _OUTLIVED = (OSError, ValueError, RuntimeError)
+_WAITING_ROWS = 50_000  # some 8 MiB, of a minute or two: a sink that takes none for longer costs what comes then
 _PATIENCE_S = 2.0  # how long the end waits for a collector that is in the middle of a sample
 
 
@@ -117,22 +120,46 @@ def _finish(threads: "list[_Asker]", delivery: "_Delivery", stop: threading.Even
 
 
 class _Delivery:
-    """The sink behind a lock, with a gate: a collector that was left behind must not write after the end."""
+    """The sink behind a queue that a thread of its own works off, so that no collector waits for it.
+
+    It has a gate: a collector that was left behind must not write after the end.
+    """
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self._lock = threading.Lock()
+        self._queue = queue.SimpleQueue[Batch | None]()
+        self._lock = threading.Lock()  # of the three below
         self._open = True
+        self._waiting = 0
+        self._dropped = 0
+        self._thread = threading.Thread(target=self._work, name="delivery", daemon=True)
+        self._thread.start()
 
     def __call__(self, batches: Sequence[Batch]) -> None:
         with self._lock:
-            if self._open:
-                for batch in batches:
-                    self._sink(batch)
+            for batch in batches if self._open else ():
+                if self._waiting > _WAITING_ROWS:
+                    self._dropped += len(batch)
+                    continue
+                self._waiting += len(batch)
+                self._queue.put(batch)
 
     def close(self) -> None:
+        """Hand on what waits, and take no more."""
         with self._lock:
             self._open = False
+        self._queue.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (batch := self._queue.get()) is not None:
+            self._sink(batch)
+            with self._lock:
+                self._waiting -= len(batch)
+                dropped, self._dropped = (0, self._dropped) if self._waiting else (self._dropped, 0)
+            if dropped:
+                log.warning("%d rows were lost: the lake took none for too long", dropped)
+                self._sink(_event("gap", "lake", None, f"{dropped} rows were lost: the lake took none for too long"))
 
 
 class _Asker(threading.Thread):
