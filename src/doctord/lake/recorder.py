@@ -29,10 +29,10 @@ from doctord.printable import log_to_standard_error, printable
 log = logging.getLogger("doctord.record")
 
 # The environment, unlike the arguments of a process, is read by its owner alone: connection strings may hold passwords.
-_OPTIONS: Final = "DOCTORD_RECORDER"
+OPTIONS: Final = "DOCTORD_RECORDER"
 
 # glibc keeps what is freed, in an arena per thread. Few arenas, and large blocks mapped by themselves, give it back.
-_SMALL: Final = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "131072"}
+SMALL: Final = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "131072"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Recording:
 
 def become(recording: Recording) -> NoReturn:
     """Turn this process into the recorder."""
-    environment = os.environ | _SMALL | {_OPTIONS: json.dumps(asdict(recording))}
+    environment = os.environ | SMALL | {OPTIONS: json.dumps(asdict(recording))}
     os.execve(sys.executable, [sys.executable, "-m", __name__, recording.lake], environment)  # noqa: S606 - none needed
 
 
@@ -106,7 +106,7 @@ def _beginning(names: str) -> Batch:
 
 def main() -> None:
     """Read the options that `become` left, and record. Exit status 2 when that is refused."""
-    recording = Recording(**json.loads(os.environ.pop(_OPTIONS)))
+    recording = Recording(**json.loads(os.environ.pop(OPTIONS)))
     # The driver imports asyncio, which we never use, and that would load a second OpenSSL: 4 MiB. libpq has its own.
     sys.modules["ssl"] = None  # type: ignore[assignment]
     level = logging.WARNING if recording.quiet else logging.INFO

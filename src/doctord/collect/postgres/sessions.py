@@ -16,10 +16,11 @@ from doctord._native import Batch
 from doctord.chart.rows import now_us, rows
 from doctord.chart.secrets import program_name
 from doctord.collect.postgres.cost import Cost
-from doctord.collect.postgres.link import Away, Link
+from doctord.collect.postgres.link import Away, Link, brief
 from doctord.collect.postgres.waits import CPU, FOREGROUND, classify
 
 _BLOCKERS_EVERY_S: Final = 0.5
+_BLOCKERS_SHARE: Final = 0.05  # of the time: a server that answers slowly is asked the more seldom
 _WAITERS_AT_ONCE: Final = 32
 _NEVER: Final = (-math.inf, None)
 _NAMES_EVERY_S: Final = 5.0
@@ -61,6 +62,7 @@ class SessionCollector:
         self._roles: dict[int, str] = {}
         self._names_at = -math.inf
         self._blockers: dict[int, tuple[float, int | None]] = {}
+        self._blockers_from = -math.inf
         self._sampled_at: float | None = None
         self._waits = _Waits()
         self._cost = Cost(self.name)
@@ -147,9 +149,15 @@ class SessionCollector:
         """Refresh who blocks the waiters that were not asked about lately; forget those that no longer wait."""
         self._blockers = {pid: self._blockers[pid] for pid in waiters if pid in self._blockers}
         due = [pid for pid in waiters if now - self._blockers.get(pid, _NEVER)[0] >= _BLOCKERS_EVERY_S]
-        if due:
+        if not due or now < self._blockers_from:
+            return
+        try:
             for row in self._link.query(_BLOCKERS, (due[:_WAITERS_AT_ONCE],), prepare=True):
                 self._blockers[row["pid"]] = (now, row["blockers"][0] if row["blockers"] else None)
+        except psycopg.Error as error:  # the sessions themselves are known: this sample must not go with the answer
+            self._link.notices.unseen(self._link.db, "who blocks whom", brief(error))
+        ended = time.monotonic()
+        self._blockers_from = ended + (ended - now) / _BLOCKERS_SHARE - _BLOCKERS_EVERY_S
 
 
 class _Waits:
