@@ -1,6 +1,7 @@
 import threading
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -157,3 +158,35 @@ def test_a_fault_of_ours_ends_one_collector_and_is_told() -> None:
     batches = schedule.collect_for([Metronome("faulty", 0.1, fault), other], 0.4)
     assert [event["text"] for event in events(batches)] == ["ended by a fault of its own; the others go on"]
     assert len(other.times) >= 4
+
+
+def test_a_sink_that_takes_its_time_makes_no_hole_and_loses_nothing() -> None:
+    """As a disk does that is busy: what makes the file of the next hour then takes seconds."""
+    taken: list[Batch] = []
+
+    def slow(batch: Batch) -> None:
+        if not taken:
+            time.sleep(0.5)
+        taken.append(batch)
+
+    metronome = Metronome("steady", 0.05)
+    schedule.run([metronome], slow, stop=threading.Event(), seconds=0.8)
+    assert len(taken) == len(metronome.times)
+    assert max(after - before for before, after in pairwise(metronome.times)) < 0.4
+
+
+def test_what_waits_for_a_sink_is_bounded_and_what_is_lost_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "_WAITING_ROWS", 3)
+    taken: list[Batch] = []
+
+    def stuck(batch: Batch) -> None:
+        if not taken:
+            time.sleep(0.5)
+        taken.append(batch)
+
+    metronome = Metronome("steady", 0.05)
+    schedule.run([metronome], stuck, stop=threading.Event(), seconds=0.8)
+    (event,) = events([batch for batch in taken if batch.table == "event"])
+    lost = len(metronome.times) - sum(batch.table == "statistic" for batch in taken)
+    assert lost > 0
+    assert (event["kind"], event["text"].split(" rows")[0]) == ("gap", str(lost))
