@@ -155,7 +155,9 @@ impl Process {
 
     /// Reads what may change while a process does nothing; its sums stay what they were.
     pub fn refresh(&mut self, reader: &mut Reader) -> io::Result<()> {
-        self.read_stat(reader).map(|_| ())
+        self.read_stat(reader)?;
+        self.rest(&mut reader.budget);
+        Ok(())
     }
 
     fn read_stat(&mut self, reader: &mut Reader) -> io::Result<Usage> {
