@@ -5,9 +5,8 @@ BIN := $(VENV)/bin
 LOCKED := $(BIN)/python -m pip install --quiet --require-hashes
 RESOLVE := $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --custom-compile-command 'make lock'
 SECONDS ?= 20
-# One process of tests for each CPU; the tests wait for servers too, but more processes than four would wait for the disk.
-# Beside each other they need no threads for linear algebra, which wait by spinning.
-PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal
+# A process of tests more than there are CPUs, for they wait for servers too.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(shell expr $$(nproc) + 1) --dist=worksteal
 
 .PHONY: checkup test quick test-anywhere check advisories format docs lock wheel release clean
 

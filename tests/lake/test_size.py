@@ -21,7 +21,8 @@ def mib(name="VmRSS"):
 
 def some(count, at):
     row = {"host": "h", "component": "c", "name": "n", "unit": "count", "kind": "gauge", "interval_s": 1.0}
-    return rows("statistic", [row | {"ts": at * 10**6 + n, "entity": f"e{n % 97}", "value": n * 1.7} for n in range(count)])
+    moments = (at * 10**6 + n for n in range(count))
+    return rows("statistic", [row | {"ts": ts, "entity": f"e{ts % 97}", "value": ts * 1.7} for ts in moments])
 """
 
 SEALING = """
@@ -71,16 +72,19 @@ print(json.dumps([sum(link.startswith(f"/proc/{one.pid}/") for link in links) fo
 
 MAKING = """
 beats = []
-def beat():
-    while not beats or beats[-1] is not None:
-        beats.append(time.monotonic())
-        time.sleep(0.01)
-threading.Thread(target=beat, daemon=True).start()
-time.sleep(0.1)
-began = time.monotonic()
-SegmentWriter(Path(sys.argv[1]) / "a.segment")
-took = time.monotonic() - began
-print(json.dumps({"took": took, "hole": max(b - a for a, b in zip(beats, beats[1:]))}))
+with LakeWriter(Path(sys.argv[1]) / "lake") as writer:
+    def beat():
+        while True:
+            beats.append(time.monotonic())
+            writer.append(some(1, 0))
+            time.sleep(0.01)
+    threading.Thread(target=beat, daemon=True).start()
+    time.sleep(0.1)
+    began = time.monotonic()
+    writer.sync()  # makes the file
+    took = time.monotonic() - began
+    hole = max(b - a for a, b in zip(beats, beats[1:]))
+    print(json.dumps({"took": took, "hole": hole}))
 """
 
 
