@@ -130,7 +130,7 @@ def test_it_records_sums_up_and_lets_go(path: Path) -> None:
         assert connection.sql("SELECT DISTINCT host FROM cpu WHERE host = 'a'").fetchall() == [], "--keep 30d"
     (series,) = history(Lake(path), [one for one in own_figures() if one.table == "cpu"][:1], OLD, OLD + timedelta(hours=2))
     assert series.values.tolist() == [20.0]
-    print(seen.mib, seen.threads)
+    print(seen)
     assert seen.mib["sums"] < CHILD_AT_MOST_MIB
     assert sum(seen.mib.values()) < parse_size(TOLD["MemoryMax"] + "iB") / (1 << 20) / 2
     assert seen.threads < int(TOLD["TasksMax"]) / 2
