@@ -2,6 +2,7 @@ import logging
 import os
 import resource
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,6 +58,9 @@ def test_a_full_disk_stops_recording_and_room_resumes_it(small_disk: Path, caplo
         assert values(path) == [*kept, written]
         assert [subject for subject, _ in gaps(path)] == ["lake"]
     assert values(path) == [*kept, written]
+    doctord = Path(sys.executable).with_name("doctord")
+    told = subprocess.run([doctord, "diagnose", "--lake", path], capture_output=True, text=True, check=False)
+    assert "lake: nothing was recorded for" in " ".join(told.stdout.split()), told
 
 
 @pytest.mark.root

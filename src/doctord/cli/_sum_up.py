@@ -14,6 +14,16 @@ from doctord.printable import log_to_standard_error
 
 log = logging.getLogger(__name__)
 
+_ENVIRONMENT = {
+    # Else each of them begins a thread, or memory for one, for every CPU of the host.
+    **dict.fromkeys(("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_IO_THREADS"), "1"),
+    # Memory goes back at once: three libraries that each keep some for later would keep 8 MiB.
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "_RJEM_MALLOC_CONF": "background_thread:false,dirty_decay_ms:0,muzzy_decay_ms:0",
+    # Polars asks the CPU by code that it writes into memory, which the unit's MemoryDenyWriteExecute forbids.
+    "POLARS_SKIP_CPU_CHECK": "1",
+}
+
 
 def main(place: str, keep_s: str, figures: str = "") -> int:
     """Sum up, and let go what was kept for months only; the exit status.
@@ -24,9 +34,7 @@ def main(place: str, keep_s: str, figures: str = "") -> int:
         figures: File of figures of the user's own.
     """
     os.nice(19)
-    os.environ["POLARS_MAX_THREADS"] = "1"
-    # Polars asks the CPU by code that it writes into memory, which the unit's MemoryDenyWriteExecute forbids.
-    os.environ["POLARS_SKIP_CPU_CHECK"] = "1"
+    os.environ |= _ENVIRONMENT
     from doctord.cli._rules import figures_of
     from doctord.lake.query import Lake
     from doctord.lake.tiers import let_go, renew
