@@ -35,7 +35,7 @@ mod _native {
     #[pymodule_export]
     use crate::host::command::command_name;
     #[pymodule_export]
-    use crate::lake::{SegmentWriter, read_segment, seal_segment};
+    use crate::lake::{SegmentWriter, give_back_memory, read_segment, seal_segment};
     #[pymodule_export]
     use crate::latency::LatencyGrid;
     #[pymodule_export]

@@ -15,7 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final, NoReturn
 
-from doctord._native import Batch
+from doctord._native import Batch, give_back_memory
 from doctord.chart.rows import now_us, rows
 from doctord.collect import schedule
 from doctord.collect.patient import Patient
@@ -78,6 +78,7 @@ def record(recording: Recording, stop: threading.Event) -> None:
             for batch in upkeep.told():
                 writer.append(batch)
             writer.tick(elapsed_s)
+            give_back_memory()
 
         try:
             schedule.run(
