@@ -37,7 +37,9 @@ mod _native {
     #[pymodule_export]
     use crate::host::command::command_name;
     #[pymodule_export]
-    use crate::lake::{SegmentWriter, add_checks, damaged_row_groups, read_checks, read_segment, seal_segment};
+    use crate::lake::{
+        SegmentWriter, add_checks, damaged_row_groups, give_back_memory, read_checks, read_segment, seal_segment,
+    };
     #[pymodule_export]
     use crate::latency::LatencyGrid;
     #[pymodule_export]

@@ -112,6 +112,9 @@ def read_segment(
     Raises a ValueError when the file is no segment.
     """
 
+def give_back_memory() -> None:
+    """Give memory that was freed back to the system, from every thread's share of it."""
+
 def seal_segment(
     segment: str | PathLike[str], sealed: str | PathLike[str], day: str, entities: Mapping[str, Sequence[str]]
 ) -> tuple[list[Path], list[tuple[int, str, int]]]:

@@ -45,8 +45,13 @@ fn parquet_error(error: ParquetError) -> PyErr {
     }
 }
 
-/// What was freed goes back to the system: rows live for seconds, and the C library would keep their room for more.
-fn give_back() {
+/// Gives memory that was freed back to the system: rows live for seconds, and the C library would keep their room.
+#[pyfunction]
+pub fn give_back_memory(py: Python<'_>) {
+    py.detach(trim);
+}
+
+fn trim() {
     // SAFETY: malloc_trim has no preconditions.
     #[cfg(target_env = "gnu")]
     unsafe {
@@ -69,12 +74,7 @@ impl SegmentWriter {
     }
 
     fn sync(&self, py: Python<'_>) -> PyResult<u64> {
-        py.detach(|| {
-            let size = self.0.sync();
-            give_back();
-            size
-        })
-        .map_err(python_error)
+        py.detach(|| self.0.sync()).map_err(python_error)
     }
 }
 
@@ -115,7 +115,7 @@ pub fn seal_segment(
 ) -> PyResult<(Vec<PathBuf>, Vec<Trouble>)> {
     let outcome = py.detach(|| {
         let outcome = seal::seal(&segment, &sealed, day, &entities);
-        give_back();
+        trim();
         outcome
     });
     outcome

@@ -15,7 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final, NoReturn
 
-from doctord._native import Batch
+from doctord._native import Batch, give_back_memory
 from doctord.chart.rows import now_us, rows
 from doctord.collect import schedule
 from doctord.collect.patient import Patient
@@ -76,9 +76,10 @@ def record(recording: Recording, stop: threading.Event) -> None:
         log.info("recording %s into %s; Ctrl-C stops", names, recording.lake)
         writer.append(_beginning(names))
 
-        def tell(_elapsed_s: float) -> None:
+        def tick(_elapsed_s: float) -> None:
             for batch in upkeep.told():
                 writer.append(batch)
+            give_back_memory()
 
         try:
             schedule.run(
@@ -86,7 +87,7 @@ def record(recording: Recording, stop: threading.Event) -> None:
                 writer.append,
                 stop=stop,
                 seconds=recording.for_s,
-                on_tick=tell,
+                on_tick=tick,
                 newcomers=patient.newcomers,
             )
         finally:
