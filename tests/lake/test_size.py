@@ -21,7 +21,8 @@ def mib(name="VmRSS"):
 
 def some(count, at):
     row = {"host": "h", "component": "c", "name": "n", "unit": "count", "kind": "gauge", "interval_s": 1.0}
-    return rows("statistic", [row | {"ts": at * 10**6 + n, "entity": f"e{n % 97}", "value": n * 1.7} for n in range(count)])
+    own = ({"ts": at * 10**6 + n, "entity": f"e{n % 97}", "value": n * 1.7} for n in range(count))
+    return rows("statistic", [row | one for one in own])
 """
 
 SEALING = """

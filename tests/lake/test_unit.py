@@ -95,7 +95,7 @@ def an_hour(lake: Path, begin: datetime) -> None:
 
 def rows_of(lake: Path, table: str) -> int:
     with Lake(lake).connect([table]) as connection:
-        return len(connection.sql(f"SELECT 1 FROM {table}"))  # noqa: S608 - a name of this file
+        return len(connection.sql(f"SELECT 1 FROM {table}"))
 
 
 def test_every_restriction_of_the_unit_is_known_here() -> None:
@@ -128,9 +128,10 @@ def test_it_records_sums_up_and_lets_go(path: Path) -> None:
     assert rows_of(path, "wait") > 0, "of the server"
     with Lake(path).connect(["cpu"]) as connection:
         assert connection.sql("SELECT DISTINCT host FROM cpu WHERE host = 'a'").fetchall() == [], "--keep 30d"
-    (series,) = history(Lake(path), [one for one in own_figures() if one.table == "cpu"][:1], OLD, OLD + timedelta(hours=2))
+    (series,) = history(
+        Lake(path), [one for one in own_figures() if one.table == "cpu"][:1], OLD, OLD + timedelta(hours=2)
+    )
     assert series.values.tolist() == [20.0]
-    print(seen)
     assert seen.mib["sums"] < CHILD_AT_MOST_MIB
     assert sum(seen.mib.values()) < parse_size(TOLD["MemoryMax"] + "iB") / (1 << 20) / 2
     assert seen.threads < int(TOLD["TasksMax"]) / 2

@@ -167,7 +167,9 @@ class Case:
         """Times of which nothing, or not all, was recorded: of each subject the last, and how often there were such."""
         gaps = self.chart.frame("event").filter(pl.col("kind") == "gap").sort("ts")
         found = gaps.group_by("subject", maintain_order=True).agg(pl.len(), pl.col("text", "hint").last())
-        often = ((row, f"{row['len']} times, the last: " if row["len"] > 1 else "") for row in found.iter_rows(named=True))
+        often = (
+            (row, f"{row['len']} times, the last: " if row["len"] > 1 else "") for row in found.iter_rows(named=True)
+        )
         return tuple(Unseen(row["subject"] or "", f"{times}{row['text']}", row["hint"] or "") for row, times in often)
 
     def against_past(self, vital: str) -> tuple[Evidence, ...]:
