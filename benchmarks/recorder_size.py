@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--speed", type=float, default=40.0)
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--idle", type=int, default=0, help="idle connections beside them")
-    parser.add_argument("--out", type=Path, default=Path("/var/tmp/recorder-size"))  # noqa: S108 - a place to look at afterwards
+    parser.add_argument("--out", type=Path, default=Path("recorder-size"))
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     with paired.private_server() as server, load(server, arguments.clients, arguments.idle):
@@ -59,7 +59,7 @@ def main() -> None:
 
 @contextmanager
 def load(server: Server, clients: int, idle: int) -> Iterator[None]:
-    """Run pgbench at 200 transactions a second, and connections that do nothing."""
+    """Pgbench at 200 transactions a second, and connections that do nothing."""
     command = [server.binaries / "pgbench", "--builtin=tpcb-like", "--no-vacuum", "--rate=200", "--time=86400"]
     with contextlib.ExitStack() as held:
         for _ in range(idle):
@@ -110,8 +110,7 @@ def children(pid: int) -> list[int]:
 
 def show(looks: list[Look], peak: float, hours: float) -> None:
     """Print the table."""
-    print("| hour | resident MiB, median | most | files open, most | of the sums' process, most MiB |")
-    print("|---|---|---|---|---|")
+    print("| hour | resident MiB, median | most | files open, most | sums, most MiB |\n|---|---|---|---|---|")
     for hour in range(int(-(-hours // 1))):
         part = [look for look in looks if hour <= look.hours < hour + 1]
         if not part:

@@ -39,11 +39,10 @@ IN_THE_SYSTEM_CALLS: Final = {
     "ProtectClock", "ProtectHostname", "ProtectKernelLogs", "ProtectKernelModules",
 }  # fmt: skip
 BY_THE_TEST: Final = {"MemoryMax", "TasksMax"}  # it measures what the processes take: no group need be made
-NOT_HERE: Final = {
+NOT_HERE: Final = {  # they forbid nothing, but for:
     "ExecStart", "User", "Group", "StateDirectoryMode", "UMask", "Restart", "RestartSec", "TimeoutStopSec",
-    "PrivateTmp", "RemoveIPC", "Nice",
-    "IOSchedulingClass", "IOSchedulingPriority", "OOMScoreAdjust", "OOMPolicy",  # forbid nothing
-    "PrivateDevices",  # nothing that is started opens a device
+    "PrivateTmp", "RemoveIPC", "Nice", "IOSchedulingClass", "IOSchedulingPriority", "OOMScoreAdjust", "OOMPolicy",
+    "PrivateDevices",  # and nothing that is started opens a device
 }  # fmt: skip
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -92,7 +91,7 @@ def mount_read_only(folder: Path | None) -> None:
 
 
 def without_privilege(unit: dict[str, str]) -> list[str]:
-    """`setpriv` with what a unit says of capabilities. The user stays: root without them may do no more."""
+    """`setpriv` with what a unit says of capabilities. The user stays: root without them may no more."""
     names = unit["CapabilityBoundingSet"].split()
     kept = ",".join(["-all", *(f"+{name.removeprefix('CAP_').lower()}" for name in names)])
     sets = [f"--{which}={kept}" for which in ("bounding-set", "inh-caps", "ambient-caps")]
@@ -203,7 +202,7 @@ def main(unit: str, folder: str, *words: str) -> None:
     if words[0] != "--confined":
         mount_read_only(Path(folder))
         again = [sys.executable, __file__, unit, folder, "--confined", *words]
-        os.execvp("setpriv", [*without_privilege(told), *again])  # noqa: S606 - this process becomes the command
+        os.execvp("setpriv", [*without_privilege(told), *again])  # noqa: S606 - none needed
     made = [make(told[name]) for name, make in SYSTEM_CALLS.items() if told.get(name, "no") != "no"]
     for one in made:
         one.load()

@@ -88,7 +88,6 @@ def test_the_size_of_a_lake_is_kept_even_so(path: Path, caplog: pytest.LogCaptur
     with caplog.at_level(logging.WARNING):
         Upkeep(Retention(max_bytes=1), sum_up(path))(Place(path))
     assert rows_of(path) == []
-    assert "1 files of rows begun from" in caplog.text
     assert "that are in no sum: the lake is over its size" in caplog.text
 
 

@@ -94,9 +94,8 @@ class Upkeep:
     def _tell_lost(self, place: Place, lost: Sequence[Path]) -> None:
         moments = [moment for path in lost if (moment := begun(path.stem))]
         first, last = (f"{moment:%Y-%m-%dT%H:%MZ}" for moment in (min(moments), max(moments)))
-        text = (
-            f"{len(lost)} files of rows begun from {first} to {last} went that are in no sum: the lake is over its size"
-        )
+        what = f"{len(lost)} files of rows, begun from {first} to {last}"
+        text = f"{what}, went that are in no sum: the lake is over its size"
         hint = "give the lake more room with --max-size; doctord profile says why rows are not summed up"
         log.warning("%s: %s\nhint: %s", place.root, text, hint)
         self._tell("gap", "sums of rows", text, hint)
