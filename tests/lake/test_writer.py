@@ -97,6 +97,18 @@ def test_a_lake_that_is_removed_begins_anew_and_tells_the_gap(
     assert seconds > 0
 
 
+def test_more_rows_than_memory_is_to_hold_are_dropped_and_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("doctord.lake.writer._MOST_WAITING_ROWS", 10)
+    with LakeWriter(path, sync_s=60) as writer:
+        for value in range(20):
+            writer.append(statistic(value))
+        writer.sync()
+        writer.append(statistic(20))
+    assert values(path) == [*range(11), 20]
+    [(text, _)] = gaps(path)
+    assert "too slow" in text
+
+
 def test_a_segment_that_was_removed_before_it_was_sealed_is_told(path: Path) -> None:
     LakeWriter(path).close()
     segment = path / "open" / "20261120T100000Z-0000abcd.segment"

@@ -27,6 +27,7 @@ from doctord.lake.sealer import Sealer
 log = logging.getLogger(__name__)
 
 _WAITING_ROWS = 100_000  # beyond this a sync comes early, so that memory stays bounded
+_MOST_WAITING_ROWS = 200_000  # beyond this the disk takes nothing any more, and what comes is dropped
 _OPEN_DAYS = 8  # segments of more days than this are sealed at once: rows of old times must not eat up descriptors
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_US: Final = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
@@ -38,6 +39,7 @@ class _Segment:
     writer: SegmentWriter
     begun_s: float = field(default_factory=time.monotonic)
     size_bytes: int = 0
+    waiting_rows: int = 0
 
 
 class LakeWriter:
@@ -68,8 +70,9 @@ class LakeWriter:
         self._sync_s, self._rotate_s, self._rotate_bytes = sync_s, rotate_s, rotate_bytes
         self._claim = Claim(self._place)
         self._sealer = Sealer(self._place, upkeep, lost=self._lost)
-        self._guard = threading.Lock()  # of the segments: batches come from the collectors' threads
+        self._guard = threading.Lock()  # of the two below: batches come from the collectors' threads
         self._segments: dict[date, _Segment] = {}  # by the day of their rows: of one, but for midnight and set clocks
+        self._dropping_s: float | None = None  # since when more rows wait than memory is to hold
         self._turn = threading.Lock()  # one sync at a time; of all below
         self._period = self._now_period()
         self._good_s = time.monotonic()  # what was appended before is on disk
@@ -90,7 +93,12 @@ class LakeWriter:
         """Take rows; they are safe after the next sync. Those that cannot be written are dropped, and the gap told."""
         with self._guard:
             for first_us, part in batch.by_day():
-                if self._segment(first_us).writer.append(part) > _WAITING_ROWS:
+                segment = self._segment(first_us)
+                if segment.waiting_rows > _MOST_WAITING_ROWS:
+                    self._dropping_s = self._dropping_s or time.monotonic()
+                    continue
+                segment.waiting_rows = segment.writer.append(part)
+                if segment.waiting_rows > _WAITING_ROWS:
                     self._wake.set()
 
     def sync(self) -> None:
@@ -100,6 +108,7 @@ class LakeWriter:
             if not self._is_ours() or not self._write(self._open_segments()):
                 return
             self._good_s = started_s
+            self._tell_dropped()
             if self._failed_s is not None:
                 log.warning("%s: recording again", self._place.root)
                 self._failed_s = None
@@ -173,6 +182,7 @@ class LakeWriter:
         """Sync these segments; whether all could be."""
         is_well = True
         for segment in segments:
+            segment.waiting_rows = 0  # what comes from now on waits for the next sync
             try:
                 segment.size_bytes = segment.writer.sync()
             except FileNotFoundError:
@@ -186,6 +196,13 @@ class LakeWriter:
                 )
                 is_well = False
         return is_well
+
+    def _tell_dropped(self) -> None:
+        with self._guard:
+            since_s, self._dropping_s = self._dropping_s, None
+        if since_s is not None:
+            log.error("%s: the disk was too slow; rows were dropped", self._place.root)
+            self.append(_gap(time.monotonic() - since_s, 0.0, "the disk was too slow"))
 
     def _forget(self, segment: _Segment) -> None:
         """Begin anew: the file of a segment is gone, and with it all that was written to it."""
