@@ -127,3 +127,15 @@ def test_a_torn_end_is_named_where_nobody_writes(path: Path) -> None:
     assert len(problems) == 1
     assert "torn" in problems[0]
     assert [flaw.kind for flaw in verify(Place(path)).flaws] == ["left_over"]
+
+
+def test_a_damaged_file_of_before_is_named_and_set_aside(path: Path) -> None:
+    with LakeWriter(path) as writer:
+        writer.append(statistic(*(value / 7 for value in range(5000))))
+    file = a_sealed_file(path)
+    pq.write_table(pq.read_table(file).replace_schema_metadata(None), file)
+    content = bytearray(file.read_bytes())
+    content[100 : len(content) // 2] = bytes(len(content) // 2 - 100)
+    file.write_bytes(content)
+    assert [kind for kind, _ in mended(path)] == ["damaged"]
+    assert not file.exists()

@@ -109,6 +109,17 @@ def test_more_rows_than_memory_is_to_hold_are_dropped_and_told(path: Path, monke
     assert "too slow" in text
 
 
+def test_who_has_all_rows_in_hand_drowns_nobody(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("doctord.lake.writer._WAITING_ROWS", 5)
+    monkeypatch.setattr("doctord.lake.writer._MOST_WAITING_ROWS", 10)
+    with LakeWriter(path, sync_s=60) as writer:
+        for value in range(100):
+            writer.append(statistic(value))
+            writer.sync_if_many()
+    assert values(path) == list(range(100))
+    assert gaps(path) == []
+
+
 def test_a_segment_that_was_removed_before_it_was_sealed_is_told(path: Path) -> None:
     LakeWriter(path).close()
     segment = path / "open" / "20261120T100000Z-0000abcd.segment"

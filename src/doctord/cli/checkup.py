@@ -46,4 +46,5 @@ def checkup(
             with LakeWriter(lake) as writer:
                 for batch in examination.batches:
                     writer.append(batch)
+                    writer.sync_if_many()
         conclude(examination.diagnosis, examination.chart, report=report, json=json, servers=len(dsn or ()))

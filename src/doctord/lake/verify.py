@@ -112,10 +112,14 @@ def _of_sealed(path: Path) -> Iterator[Flaw]:
         return  # retention took it
     for problem in sound.problems:
         yield Flaw(path, "damaged", problem.removesuffix("; skipped"))
-    if sound.is_whole and not sound.is_checked:
-        reason = readable(path)
-        yield Flaw(path, "damaged", reason) if reason else Flaw(path, "unchecked", "written without checksums")
-    if sound.is_whole and (days := _days_of(path)) - {day}:
+    if not sound.is_whole:
+        return
+    if not sound.is_checked:
+        if reason := readable(path):
+            yield Flaw(path, "damaged", reason)
+            return
+        yield Flaw(path, "unchecked", "written without checksums")
+    if (days := _days_of(path)) - {day}:
         yield Flaw(path, "misplaced", f"its rows are of {', '.join(sorted(days))}")
 
 

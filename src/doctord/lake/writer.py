@@ -115,6 +115,11 @@ class LakeWriter:
             if self._is_due():
                 self._rotate()
 
+    def sync_if_many(self) -> None:
+        """Sync at once where many rows wait: for who has them all in hand, and could drown the writer in them."""
+        if any(segment.waiting_rows > _WAITING_ROWS for segment in self._open_segments()):
+            self.sync()
+
     def close(self) -> None:
         """Sync, seal what is open, and let the lake go."""
         self._stop.set()
@@ -182,9 +187,10 @@ class LakeWriter:
         """Sync these segments; whether all could be."""
         is_well = True
         for segment in segments:
-            segment.waiting_rows = 0  # what comes from now on waits for the next sync
+            segment.waiting_rows = 0  # those are about to be taken; what comes from now on waits for the next sync
             try:
                 segment.size_bytes = segment.writer.sync()
+                segment.waiting_rows = 0  # the next row tells how many came meanwhile
             except FileNotFoundError:
                 self._forget(segment)
                 is_well = False
