@@ -16,10 +16,12 @@ from doctord.lake import tiers
 from doctord.lake.buckets import percentiles
 from doctord.lake.history import History, until_of
 from doctord.lake.imports import keep
-from doctord.lake.place import LakeError
+from doctord.lake.place import LakeError, Place
 from doctord.lake.query import Lake
+from doctord.lake.repair import repair
 from doctord.lake.tier_files import read_index, read_periods, write_index
 from doctord.lake.tiers import let_go, renew
+from doctord.lake.verify import verify
 from doctord.lake.writer import LakeWriter
 
 pytestmark = pytest.mark.slow
@@ -205,6 +207,26 @@ def test_a_damaged_month_is_said_and_summing_up_goes_on(
     renew(disk(path, (20, 4.0)), FIGURES)
     assert told(lake) != [], "what came since"
     assert (path / "set_aside" / file.relative_to(path)).exists()
+
+
+def test_after_a_damaged_month_was_repaired_all_goes_on(path: Path) -> None:
+    lake = disk(path, (10, 1.0))
+    renew(lake, FIGURES)
+    file = next(path.glob("tiers/1h/*"))
+    file.write_bytes(b"PAR1")
+    assert [deed for _, deed in repair(Place(path), verify(Place(path)).flaws) if "sums are missing" in deed]
+    assert verify(Place(path)).flaws == []
+    assert told(lake) == []
+    renew(disk(path, (20, 4.0)), FIGURES)
+    assert told(lake) != []
+
+
+def test_a_month_that_is_gone_stops_no_summing_up(path: Path) -> None:
+    renew(disk(path, (10, 1.0)), FIGURES)
+    next(path.glob("tiers/1h/*")).unlink()
+    lake = disk(path, (20, 4.0))
+    renew(lake, FIGURES)
+    assert told(lake) != []
 
 
 def test_sums_can_be_read_by_anything_that_reads_parquet(path: Path) -> None:

@@ -1,5 +1,6 @@
 """Sets a lake right: damage is cut out of its files and kept aside, never deleted."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -14,8 +15,10 @@ from doctord.lake.claim import Claim
 from doctord.lake.parquet_file import write_checked
 from doctord.lake.place import FOLDER_MODE, LakeError, Place, begun
 from doctord.lake.sealed import Interval, examined
-from doctord.lake.tier_files import INDEX
+from doctord.lake.tier_files import INDEX, read_index, write_index
 from doctord.lake.verify import Flaw
+
+log = logging.getLogger(__name__)
 
 _LEAVE: Final = "nothing to do: what a crash cut off was never said to be safe"
 
@@ -45,8 +48,8 @@ def _repaired(place: Place, flaw: Flaw) -> str:
     path = flaw.path
     if path.parent == place.open:
         return _LEAVE if flaw.kind == "left_over" else _segment(place, flaw)
-    if path.name == INDEX:
-        return f"all sums set aside as {_aside(place, path.parent)}; what rows there are is summed up again"
+    if path.is_relative_to(place.root / "tiers"):
+        return _sums(place, flaw)
     if flaw.kind == "misplaced":
         return _misplaced(place, flaw)
     if flaw.kind == "unchecked":
@@ -77,6 +80,19 @@ def _damaged(place: Place, flaw: Flaw) -> str:
     rows = pa.Table.from_batches(sound.batches)
     write_checked(flaw.path, rows)
     return f"{rows.num_rows} sound rows kept, the damaged file set aside as {kept}"
+
+
+def _sums(place: Place, flaw: Flaw) -> str:
+    if flaw.path.name == INDEX:
+        return f"all sums set aside as {_aside(place, flaw.path.parent)}; what rows there are is summed up again"
+    try:
+        index = read_index(place.root)
+        for tier, files in index.files.items():
+            index.files[tier] = {period: name for period, name in files.items() if name != flaw.path.name}
+        write_index(place.root, index)
+    except LakeError:
+        log.debug("%s: the index is damaged too, and set aside after this", flaw.path)
+    return f"set aside as {_aside(place, flaw.path)}; its sums are missing from now on"
 
 
 def _misplaced(place: Place, flaw: Flaw) -> str:

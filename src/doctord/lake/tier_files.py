@@ -212,7 +212,9 @@ def write_period(lake: Path, index: Index, tier: str, period: str, rows: pl.Data
     """Write the file of a period, these rows added to what it had; its name. A damaged one is set aside."""
     of, had = TIERS[tier], index.files[tier].get(period)
     parts = [rows]
-    if had and (damage := damage_of(folder(lake) / tier / had)):
+    if had and not (folder(lake) / tier / had).exists():  # set aside before a crash: nobody else writes here now
+        log.warning("%s: gone: the sums of %s before now are missing", had, period)
+    elif had and (damage := damage_of(folder(lake) / tier / had)):
         kept = Place(lake).set_aside(folder(lake) / tier / had)
         log.warning("%s: damaged (%s): the sums of %s before now are missing; kept as %s", had, damage, period, kept)
     elif had:
