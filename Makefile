@@ -14,9 +14,10 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(shell expr $$(np
 # Editable install: Python is read where it stands, so only a change to the native crate or to the metadata builds again.
 $(VENV)/installed: pyproject.toml requirements/build.txt requirements/run.txt native/Cargo.toml native/Cargo.lock $(shell find native/src native/calltrace -name '*.rs' -o -name Cargo.toml)
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
-	@echo "Installing into $(VENV): the first time builds the native crate, two to three minutes"
-	@$(LOCKED) -r requirements/build.txt -r requirements/run.txt
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@echo "Installing into $(VENV): the first time builds the native crate, a minute or two"
+	@$(LOCKED) -r requirements/build.txt
+	@$(LOCKED) -r requirements/run.txt & packages=$$!; \
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . && wait $$packages
 	@touch $@
 
 $(VENV)/tested: $(VENV)/installed requirements/dev.txt

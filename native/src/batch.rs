@@ -11,14 +11,14 @@ use std::sync::Arc;
 use arrow_array::types::TimestampMicrosecondType;
 use arrow_array::{
     Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, StructArray, TimestampMicrosecondArray,
-    UInt64Array, new_null_array,
+    new_null_array,
 };
-use arrow_select::take::take_record_batch;
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyString, PyTuple};
 
+use crate::arrays::take;
 use crate::table::{Layout, TableBuilder};
 
 const DAY_US: i64 = 86_400_000_000;
@@ -105,7 +105,7 @@ impl Batch {
         }
         Ok(Self {
             table: self.table.clone(),
-            rows: take_record_batch(&self.rows, &UInt64Array::from(rows)).map_err(value_error)?,
+            rows: take(&self.rows, &rows).map_err(value_error)?,
         })
     }
 

@@ -1,5 +1,6 @@
 //! `doctord._native`: what must be fast or small. Python decides, Rust moves the bytes.
 
+pub mod arrays;
 pub mod batch;
 pub mod calltrace;
 pub mod column;

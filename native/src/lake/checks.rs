@@ -241,22 +241,27 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    use arrow_array::{Int64Array, RecordBatch};
-    use parquet::arrow::ArrowWriter;
+    use parquet::data_type::Int64Type;
     use parquet::file::metadata::KeyValue;
     use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
 
     fn checked(key: &str) -> (tempfile::TempDir, Vec<u8>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
-        let times: Int64Array = (0..100).collect();
-        let rows = RecordBatch::try_from_iter([("ts", Arc::new(times) as _)]).unwrap();
+        let schema = Arc::new(parse_message_type("message table { required int64 ts; }").unwrap());
         let properties = WriterProperties::builder()
-            .set_max_row_group_row_count(Some(40))
             .set_key_value_metadata(Some(vec![KeyValue::new(key.to_string(), "1".to_string())]))
             .build();
-        let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), rows.schema(), Some(properties)).unwrap();
-        writer.write(&rows).unwrap();
+        let mut writer = SerializedFileWriter::new(File::create(&path).unwrap(), schema, Arc::new(properties)).unwrap();
+        for times in (0..100).collect::<Vec<_>>().chunks(40) {
+            let mut row_group = writer.next_row_group().unwrap();
+            let mut column = row_group.next_column().unwrap().unwrap();
+            column.typed::<Int64Type>().write_batch(times, None, None).unwrap();
+            column.close().unwrap();
+            row_group.close().unwrap();
+        }
         writer.close().unwrap();
         let file = File::options().read(true).write(true).open(&path).unwrap();
         assert_eq!(read(&file).is_ok(), key != KEY, "without checks so far");

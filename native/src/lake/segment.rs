@@ -31,9 +31,9 @@ use arrow_ipc::CompressionType;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_schema::ArrowError;
-use arrow_select::concat::concat_batches;
 
 use super::precision::rounded;
+use crate::arrays::concat_batches;
 
 const MAGIC: &[u8; 8] = b"DOCTORD\x01"; // the last byte is the version of the format
 const MARK: &[u8; 4] = b"\xD0\xC7\x0DF";
@@ -163,7 +163,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn encode(waiting: Waiting) -> Result<Vec<u8>, ArrowError> {
     let mut frames = Vec::new();
     for (table, batches) in waiting.tables {
-        let rows = rounded(&concat_batches(&batches[0].schema(), &batches)?)?;
+        let rows = rounded(&concat_batches(&batches)?)?;
         if rows.num_rows() > 0 {
             encode_frame(&table, &rows, &mut frames)?;
         }
