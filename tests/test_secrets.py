@@ -21,6 +21,8 @@ from mariadb_server import running_mariadb
 from secret_corpus import MYSQL, POSTGRES, PROGRAMS, SECRET, Corpus
 from servers import PostgresServer
 
+pytestmark = pytest.mark.slow
+
 DOCTORD = Path(sys.executable).with_name("doctord")
 
 

@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 
 from doctord.cli import app, load
 
+pytestmark = pytest.mark.slow
+
 load()
 START = datetime(2026, 9, 1, tzinfo=UTC)
 HEAD = "ts,interval_s,host,device,reads_per_s,writes_per_s,read_ms\n"

@@ -12,6 +12,8 @@ import pytest
 from doctord.chart.rows import rows
 from doctord.lake.writer import LakeWriter
 
+pytestmark = pytest.mark.slow
+
 NAME = "disk\x1b[2J\x9b31m\N{RIGHT-TO-LEFT OVERRIDE}gpj"
 HARMFUL = ("\x1b", "\x9b", "\N{RIGHT-TO-LEFT OVERRIDE}")
 DOCTORD = Path(sys.executable).with_name("doctord")

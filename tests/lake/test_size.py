@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 HEAD = """
 import json, sys, threading, time
 from pathlib import Path

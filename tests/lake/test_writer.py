@@ -27,6 +27,7 @@ def test_rows_are_there_before_and_after_sealing(path: Path) -> None:
     assert segments(path) == []
 
 
+@pytest.mark.slow
 def test_rows_are_on_disk_within_the_interval_that_was_asked_for(path: Path) -> None:
     with LakeWriter(path, sync_s=0.5) as writer:
         late = []

@@ -85,6 +85,7 @@ def test_an_unknown_subject_is_refused_with_near_ones() -> None:
     assert "run queue" in refused.value.hint
 
 
+@pytest.mark.slow
 @needs_bpftrace
 def test_bpftrace_that_ends_is_a_gap_and_is_started_again() -> None:
     collector = BpfLatency(bpf_host.system_call("pread64", 0.5), 0.5)

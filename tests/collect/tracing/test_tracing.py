@@ -60,6 +60,7 @@ def traced(server: subprocess.Popen[str], *options: str) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.slow
 @needs_strace
 def test_strace_shows_the_loop_and_lets_the_process_go(server: subprocess.Popen[str], tmp_path: Path) -> None:
     kept = tmp_path / "kept.strace"

@@ -92,6 +92,7 @@ def test_a_server_that_stops_in_the_middle_is_found_out(postgres_server: Callabl
     assert finding["against"], "it answered before"
 
 
+@pytest.mark.slow
 def test_a_socket_that_never_answers_is_a_hung_server() -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute:
         status, verdict = checkup(f"host=127.0.0.1 port={mute.getsockname()[1]} user=postgres dbname=postgres", 5)

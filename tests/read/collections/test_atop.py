@@ -88,6 +88,7 @@ def test_a_process_that_a_tracer_stopped_is_a_process(tmp_path: Path) -> None:
     assert frame(stopped, "process").height == frame(read_text(tmp_path, text), "process").height > 0
 
 
+@pytest.mark.slow
 @needs_atop
 def test_a_recording_of_this_machine(tmp_path: Path) -> None:
     raw = tmp_path / "raw"

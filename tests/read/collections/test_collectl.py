@@ -72,6 +72,7 @@ def test_lines_that_are_none_are_skipped(tmp_path: Path, line: str) -> None:
     assert reading.skipped_lines == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("collectl") is None, reason="collectl is not installed")
 def test_a_recording_of_this_machine(tmp_path: Path) -> None:
     command = ["collectl", "-scdnmCDN", "-P", "-i1", "-c2"]

@@ -92,6 +92,7 @@ def test_dates(moment: datetime) -> None:
     assert _date(moment.strftime("%d-%b-%Y").upper()) == f"{moment:%Y-%m-%d}"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nmon") is None, reason="nmon is not installed")
 def test_a_recording_of_this_machine(tmp_path: Path) -> None:
     file = tmp_path / "now.nmon"

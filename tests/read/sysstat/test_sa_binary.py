@@ -33,6 +33,7 @@ def text_of(file: Path) -> Reading:
     return read_source(text_source(printed.stdout))
 
 
+@pytest.mark.slow
 @needs_sysstat
 def test_sar_says_the_same_of_it(recorded: Path) -> None:
     reading = read_file(recorded)
