@@ -52,11 +52,11 @@ test: $(VENV)/tested
 quick: $(VENV)/tested
 	$(PYTEST) -m 'not slow and not server and not root'
 
-# The tests under other clocks, on a busy machine, without bpftrace: first of what deals with time, then all at once.
+# Under other clocks the tests of what deals with time, then all tests and checks 40 days on, on a busy machine, without bpftrace.
 TIMELY := tests/cli tests/lake tests/collect tests/diagnose tests/lab tests/analyse/capacity
 test-anywhere: $(VENV)/tested
 	$(BIN)/pytest tests/test_servers.py  # what is fetched and built, is so at true time
-	for clock in plus-1-day summer-time new-year; do tests/anywhere.sh $$clock -- $(TIMELY) || exit 1; done
+	for clock in plus-1-day summer-time new-year; do tests/anywhere.sh $$clock -- env $(PYTEST) $(TIMELY) || exit 1; done
 	tests/anywhere.sh plus-40-days busy no-bpftrace
 
 format: $(VENV)/tested

@@ -1,6 +1,7 @@
 """Whether a recorder keeps every row: thousands of hours in shortened time on a bad disk.
 
-Each row is in the lake once, or told as a gap; a kill costs what was appended after the last good sync began.
+Each row is in the lake once, or told as a gap; a kill costs what was appended after the last good sync began. With
+--days rows are summed up and deleted as well, and the sums must know each once.
 """
 
 import argparse
@@ -11,11 +12,14 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
+from typing import TypeVar
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+from bad_days import Days, Sums
 from bad_hours import Hours, Outcome
 
+Result = TypeVar("Result", Outcome, Sums)
 LAKES = 8  # side by side: they wait for their disks nearly all the time
 
 
@@ -23,37 +27,38 @@ def main() -> None:
     """Run until so many hours were crossed, and print what became of the rows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--crossings", type=int, default=1000)
+    parser.add_argument("--days", action="store_true", help="sums and retention; the crossings are of simulated hours")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    total, seed = Outcome(), options.seed
+    total, seed = Sums() if options.days else Outcome(), options.seed
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder, ThreadPoolExecutor(LAKES) as threads:
         while total.crossings < options.crossings:
             seeds = range(seed, seed + LAKES)
-            for outcome in threads.map(lambda seed: one(Path(folder), seed), seeds):
+            for outcome in threads.map(lambda seed: one(Path(folder), seed, days=options.days), seeds):
                 total = added(total, outcome)
             seed += LAKES
             print(f"{total.crossings} crossings", file=sys.stderr)
     print(f"| what | seeds {options.seed} to {seed - 1} |\n|---|---:|")
-    for field in fields(Outcome):
+    for field in fields(total):
         value = getattr(total, field.name)
         print(f"| {field.name.replace('_', ' ')} | {len(value) if isinstance(value, list) else value} |")
     print(f"Load at the end: {os.getloadavg()[0]:.1f}", file=sys.stderr)
-    sys.exit(bool(total.lost or total.doubled))
+    sys.exit(total.is_bad)
 
 
-def one(folder: Path, seed: int) -> Outcome:
+def one(folder: Path, seed: int, *, days: bool) -> Outcome | Sums:
     """One lake, for half a minute."""
     place = folder / str(seed)
     place.mkdir()
-    outcome = Hours(place, seed).run(30)
-    if not outcome.lost and not outcome.doubled:
+    outcome = Days(place, seed).sums(30) if days else Hours(place, seed).run(30)
+    if not outcome.is_bad:
         shutil.rmtree(place)
     return outcome
 
 
-def added(one: Outcome, other: Outcome) -> Outcome:
+def added(one: Result, other: Result) -> Result:
     """Two outcomes as one."""
-    return Outcome(**{field.name: getattr(one, field.name) + getattr(other, field.name) for field in fields(Outcome)})
+    return type(one)(**{field.name: getattr(one, field.name) + getattr(other, field.name) for field in fields(one)})
 
 
 if __name__ == "__main__":

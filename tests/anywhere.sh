@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # The tests where they were not written: under other clocks, on a busy machine, without tracefs and bpftrace.
 #
-#   tests/anywhere.sh CASE... [-- WHAT PYTEST IS TOLD]
-#   tests/anywhere.sh plus-40-days busy -- tests/lake
+#   tests/anywhere.sh CASE... [-- COMMAND...]
+#   tests/anywhere.sh plus-40-days busy -- .venv/bin/pytest tests/lake
 #
-# All that is named is so at once. The cases:
+# All that is named is so at once; without a command it is `make check test`. The cases:
 #   plus-1-day, plus-40-days   the clock, of everything that the tests start too (libfaketime)
 #   summer-time                a zone in which the clocks go forward two minutes after the start
 #   new-year                   the year ends two minutes after the start
@@ -37,6 +37,11 @@ shift_clock() {
         exit 2
     fi
     cc -shared -fPIC -O1 -o "$temporary/monotonic_sleep.so" tests/monotonic_sleep.c -ldl
+    # Rust's compiler waits for ever under libfaketime: its allocator wants the time before libfaketime is there.
+    printf '#!/bin/sh\nunset LD_PRELOAD\nexec "$@"\n' >"$temporary/rustc"
+    printf '#!/bin/sh\nunset LD_PRELOAD\nexec rustdoc "$@"\n' >"$temporary/rustdoc"
+    chmod 755 "$temporary/rustc" "$temporary/rustdoc"
+    export RUSTC_WRAPPER="$temporary/rustc" RUSTDOC="$temporary/rustdoc"
     # The statistics collector of PostgreSQL 13 does not answer under libfaketime; later versions have none.
     export DOCTORD_POSTGRESQL="${DOCTORD_POSTGRESQL:-15 18}"
     clock=(env LD_PRELOAD="$temporary/monotonic_sleep.so:$library" FAKETIME="+$1s" FAKETIME_DONT_FAKE_MONOTONIC=1)
@@ -70,4 +75,5 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
     shift
 done
 [ $# -eq 0 ] || shift
-OPENBLAS_NUM_THREADS=1 "${place[@]}" "${clock[@]}" .venv/bin/pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal "$@"
+[ $# -gt 0 ] || set -- make check test
+"${place[@]}" "${clock[@]}" "$@"

@@ -47,9 +47,16 @@ class Outcome:
     doubled: list[int] = field(default_factory=list)
     lost: list[int] = field(default_factory=list)
 
+    @property
+    def is_bad(self) -> bool:
+        """Whether a row is gone without a word, or there twice."""
+        return bool(self.lost or self.doubled)
+
 
 class Hours:
     """One run: a recorder that is started again after each kill, and what befalls it."""
+
+    recorder = "hurried_recorder.py"
 
     def __init__(
         self, folder: Path, seed: int, *, slowest_ms: int = 1000, sync_s: float = 0.05, rotate_s: float = 0.25
@@ -82,7 +89,7 @@ class Hours:
         """One life of the recorder."""
         self._full.unlink(missing_ok=True)
         first = max(self._appended, default=-1) + 1000
-        script = [sys.executable, _HERE / "hurried_recorder.py", self._lake, str(first), *self._arguments]
+        script = [sys.executable, _HERE / self.recorder, self._lake, str(first), *self._arguments]
         with subprocess.Popen(
             script, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self._environment
         ) as child:
@@ -121,6 +128,11 @@ class Hours:
                 self.outcome.full_disks += 1
             elif deed < 0.35:
                 self._move_away(self._chance.choice([self._lake, self._lake / "open", self._lake / "sealed"]))
+            else:
+                self._befall_more()
+
+    def _befall_more(self) -> None:
+        """What else happens now and then."""
 
     def _move_away(self, victim: Path) -> None:
         target = self._folder / f"moved_{len(self._moved)}" / victim.relative_to(self._folder)
@@ -139,7 +151,7 @@ class Hours:
         moved = Counter[int]()
         for lake in self._moved:
             moved += _numbers(lake)
-        gaps = [*_gaps(self._lake), *(gap for lake in self._moved for gap in _gaps(lake))]
+        gaps = self._gaps()
         outcome.crossings = sum(len(_stems(lake)) for lake in (self._lake, *self._moved))
         outcome.doubled = [number for number, count in found.items() if count > 1]
         for number, ts in self._appended.items():
@@ -147,13 +159,25 @@ class Hours:
                 outcome.in_lake += 1
             elif number in moved:
                 outcome.in_moved += 1
-            elif any(begin - _SLACK_US <= ts <= end + _SLACK_US for begin, end in gaps):
+            elif is_told(ts, gaps):
                 outcome.in_gaps += 1
-            elif any(begin - _SLACK_US <= ts <= end for begin, end in self._excused):
+            elif self._is_excused(ts):
                 outcome.after_last_sync += 1
             else:
                 outcome.lost.append(number)
         return outcome
+
+    def _gaps(self) -> list[tuple[int, int]]:
+        """Begin and end, in microseconds, of what was told as a gap."""
+        return [gap for lake in (self._lake, *self._moved) for gap in _gaps(lake)]
+
+    def _is_excused(self, ts: int) -> bool:
+        return any(begin - _SLACK_US <= ts <= end for begin, end in self._excused)
+
+
+def is_told(ts: int, gaps: list[tuple[int, int]]) -> bool:
+    """Whether a moment lies in a gap."""
+    return any(begin - _SLACK_US <= ts <= end + _SLACK_US for begin, end in gaps)
 
 
 def _stems(lake: Path) -> set[str]:

@@ -10,8 +10,10 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
+from doctord._native import Batch
 from doctord.chart.rows import now_us, rows
 from doctord.lake.retention import Retention
 from doctord.lake.writer import LakeWriter
@@ -31,25 +33,37 @@ def tell(line: str) -> None:
     os.write(1, line.encode())  # one write, so that lines of threads do not mix, nor get lost in a buffer
 
 
-def append(writer: LakeWriter, numbers: "itertools.count[int]", stop: threading.Event) -> None:
+def numbered(number: int, ts: int) -> Batch:
+    return rows("statistic", [{"ts": ts, "host": "h", "name": "n", "value": float(number)}])
+
+
+def append(
+    writer: LakeWriter, row: Callable[[int, int], Batch], numbers: "itertools.count[int]", stop: threading.Event
+) -> None:
     while not stop.wait(PACE_S):
         number, ts = next(numbers), now_us()
-        writer.append(rows("statistic", [{"ts": ts, "host": "h", "name": "n", "value": float(number)}]))
+        writer.append(row(number, ts))
         tell(f"a {number} {ts}\n")
 
 
-def main(lake: str, first: str, sync_s: str, rotate_s: str) -> None:
-    logging.basicConfig(level=logging.ERROR)
+def record(writer: LakeWriter, row: Callable[[int, int], Batch], first: int) -> None:
+    """Append rows until told to stop."""
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    numbers = itertools.count(int(first))
-    with ToldWriter(Path(lake), sync_s=float(sync_s), rotate_s=float(rotate_s), upkeep=Retention()) as writer:
-        threads = [threading.Thread(target=append, args=(writer, numbers, stop)) for _ in range(2)]
+    numbers = itertools.count(first)
+    with writer:
+        threads = [threading.Thread(target=append, args=(writer, row, numbers, stop)) for _ in range(2)]
         for thread in threads:
             thread.start()
         stop.wait()
         for thread in threads:
             thread.join()
+
+
+def main(lake: str, first: str, sync_s: str, rotate_s: str) -> None:
+    logging.basicConfig(level=logging.ERROR)
+    writer = ToldWriter(Path(lake), sync_s=float(sync_s), rotate_s=float(rotate_s), upkeep=Retention())
+    record(writer, numbered, int(first))
 
 
 if __name__ == "__main__":

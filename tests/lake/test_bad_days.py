@@ -1,0 +1,27 @@
+"""Some days in shortened time on a bad disk; `benchmarks/lake_bad_hours.py --days` goes on for longer."""
+
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from bad_days import Days
+
+pytestmark = pytest.mark.slow
+
+SEEDS = (int(os.environ.get("DOCTORD_SEED", "1")), 2)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler, to make a disk slow and full")
+def test_sums_know_every_row_once_when_the_rows_are_gone(tmp_path: Path) -> None:
+    folders = [tmp_path / str(seed) for seed in SEEDS]
+    for folder in folders:
+        folder.mkdir()
+    with ThreadPoolExecutor() as threads:
+        runs = [threads.submit(Days(folder, seed).sums, 20) for folder, seed in zip(folders, SEEDS, strict=True)]
+    outcomes = [run.result() for run in runs]
+    assert [outcome.wrong for outcome in outcomes] == [[]] * len(SEEDS)
+    assert sum(outcome.rows_deleted for outcome in outcomes) > 1000
+    assert all(outcome.hours > outcome.hours_with_a_kill_or_gap for outcome in outcomes)
