@@ -36,15 +36,13 @@ shift_clock() {
         echo "libfaketime is not installed: apt-get install faketime" >&2
         exit 2
     fi
-    cc -shared -fPIC -O1 -o "$temporary/monotonic_sleep.so" tests/monotonic_sleep.c -ldl
+    cc -shared -fPIC -O1 -o "$temporary/true_waits.so" tests/true_waits.c -ldl
     # Rust's compiler waits for ever under libfaketime: its allocator wants the time before libfaketime is there.
     printf '#!/bin/sh\nunset LD_PRELOAD\nexec "$@"\n' >"$temporary/rustc"
     printf '#!/bin/sh\nunset LD_PRELOAD\nexec rustdoc "$@"\n' >"$temporary/rustdoc"
     chmod 755 "$temporary/rustc" "$temporary/rustdoc"
     export RUSTC_WRAPPER="$temporary/rustc" RUSTDOC="$temporary/rustdoc"
-    # The statistics collector of PostgreSQL 13 does not answer under libfaketime; later versions have none.
-    export DOCTORD_POSTGRESQL="${DOCTORD_POSTGRESQL:-15 18}"
-    clock=(env LD_PRELOAD="$temporary/monotonic_sleep.so:$library" FAKETIME="+$1s" FAKETIME_DONT_FAKE_MONOTONIC=1)
+    clock=(env LD_PRELOAD="$temporary/true_waits.so:$library" FAKETIME="+$1s" FAKETIME_DONT_FAKE_MONOTONIC=1)
 }
 
 keep_busy() {
