@@ -1,6 +1,6 @@
 """Who is examined: the subjects whose settings a chart holds, each with what was measured of it and of its host."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import polars as pl
 
@@ -25,8 +25,9 @@ def subjects(chart: Chart, statements: Sequence[Statement] = (), cpus: int | Non
     merged: dict[Key, list[Setting]] = {}
     for key, held in by_key.items():
         merged.setdefault(_same_as(key, by_key), []).extend(held)
+    by_host = _by_host(chart)
     found = [
-        Subject(component, db, host, tuple(held), Machine(_of(chart, db, host), cpus))
+        Subject(component, db, host, tuple(held), Machine(_of(chart if host is None else by_host(host), db), cpus))
         for (component, db, host), held in merged.items()
     ]
     found += [_of_file(file, statements, Machine(chart, cpus)) for file in {one.file: None for one in statements}]
@@ -54,17 +55,31 @@ def _name(db: str | None) -> str | None:
     return db.lower() if db else None
 
 
-def _of(chart: Chart, db: str | None, host: str | None) -> Chart:
-    """What a chart tells of one server and its host; what does not say whose it is counts for everybody."""
-    tables = {}
-    for name in chart.tables:
-        frame = chart.frame(name)
-        is_its = pl.lit(value=True) if host is None else pl.col("host").is_null() | (pl.col("host") == host)
-        if db is not None and "db" in frame.columns:
-            names = [db.lower(), db.partition(":")[0].lower()]  # a file of figures may not say of which port it is
-            is_its &= pl.col("db").is_null() | pl.col("db").str.to_lowercase().is_in(names)
-        tables[name] = frame.filter(is_its).to_arrow()
-    return Chart(tables)
+def _by_host(chart: Chart) -> Callable[[str], Chart]:
+    """What a chart tells of a host; rows that do not say whose they are count for all. Each table is parted once."""
+    parts = {name: chart.frame(name).partition_by("host", as_dict=True, maintain_order=True) for name in chart.tables}
+
+    def of(host: str) -> Chart:
+        tables = {}
+        for name, by_host in parts.items():
+            rows = [by_host[key] for key in ((None,), (host,)) if key in by_host]
+            frame = pl.concat(rows) if rows else chart.frame(name).clear()
+            tables[name] = (frame.sort("ts", maintain_order=True) if len(rows) > 1 else frame).to_arrow()
+        return Chart(tables)
+
+    return of
+
+
+def _of(chart: Chart, db: str | None) -> Chart:
+    """What a chart tells of one server; what does not say whose it is counts for everybody."""
+    if db is None:
+        return chart
+    names = [db.lower(), db.partition(":")[0].lower()]  # a file of figures may not say of which port it is
+    is_its = pl.col("db").is_null() | pl.col("db").str.to_lowercase().is_in(names)
+    frames = {name: chart.frame(name) for name in chart.tables}
+    return Chart(
+        {name: (frame.filter(is_its) if "db" in frame.columns else frame).to_arrow() for name, frame in frames.items()}
+    )
 
 
 def _of_file(file: str, statements: Sequence[Statement], machine: Machine) -> Subject:
