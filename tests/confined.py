@@ -21,6 +21,7 @@ KEPT: Final = Path(__file__).with_name("system_service_calls.txt")
 PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN = 65, 1  # since Linux 6.3
 CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE, MOUNT_SETATTR = 0x20000, 0x1000, 0x4000, 0x40000, 442
 AT_FDCWD, AT_RECURSIVE, MOUNT_ATTR_RDONLY = -100, 0x8000, 1
+SHARED_MEMORY: Final = b"/dev/shm"  # as all of /dev, which ProtectSystem leaves to PrivateDevices
 PROT_WRITE, PROT_EXEC, SHM_EXEC, O_CREAT, SET_ID_BITS = 2, 4, 0o100000, 0o100, (0o4000, 0o2000)
 NAMESPACES = (0x80, 0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000)
 REALTIME = (1, 2, 6)  # FIFO, round robin, deadline
@@ -85,7 +86,11 @@ def mount_read_only(folder: Path | None) -> None:
     if folder is None:
         return
     _done(libc.mount(bytes(folder), bytes(folder), None, MS_BIND, None))
-    for path, flags, (given, taken) in ((b"/", AT_RECURSIVE, (MOUNT_ATTR_RDONLY, 0)), (bytes(folder), 0, (0, 1))):
+    writable = [bytes(folder), *([SHARED_MEMORY] if os.path.ismount(SHARED_MEMORY) else [])]
+    for path, flags, (given, taken) in (
+        (b"/", AT_RECURSIVE, (MOUNT_ATTR_RDONLY, 0)),
+        *((path, 0, (0, MOUNT_ATTR_RDONLY)) for path in writable),
+    ):
         attributes = (ctypes.c_uint64 * 4)(given, taken, 0, 0)
         _done(libc.syscall(MOUNT_SETATTR, AT_FDCWD, path, flags, ctypes.byref(attributes), ctypes.sizeof(attributes)))
 

@@ -110,9 +110,13 @@ def _started(fault: str) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
-        said = next(line for line in process.stderr if "psql" in line)
-        folder = re.search(r"host=(\S+)", said)
-        assert folder is not None
+        said = []
+        for line in process.stderr:
+            said.append(line)
+            if "psql" in line:
+                break
+        folder = re.search(r"host=(\S+)", said[-1] if said else "")
+        assert folder is not None, said
         yield process, Path(folder[1])
     finally:
         process.kill()
