@@ -141,8 +141,10 @@ class Hours:
             victim.rename(target)
         except FileNotFoundError:
             return
-        self._moved.append(target.parent if victim != self._lake else target)
         self.outcome.vanished += 1
+        lake = target.parent if victim != self._lake else target
+        if (lake / "open").is_dir() or (lake / "sealed").is_dir():  # else it was just being made
+            self._moved.append(lake)
 
     def _judged(self) -> Outcome:
         outcome = self.outcome
