@@ -135,11 +135,12 @@ class Hours:
         """What else happens now and then."""
 
     def _move_away(self, victim: Path) -> None:
-        target = self._folder / f"moved_{len(self._moved)}" / victim.relative_to(self._folder)
-        target.parent.mkdir(parents=True)
+        target = self._folder / f"moved_{self.outcome.vanished}" / victim.relative_to(self._folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
         try:
             victim.rename(target)
         except FileNotFoundError:
+            target.parent.rmdir()
             return
         self.outcome.vanished += 1
         lake = target.parent if victim != self._lake else target

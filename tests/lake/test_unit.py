@@ -70,11 +70,12 @@ def family(pid: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def recorded(lake: Path, *more: str) -> Seen:
-    """What the unit starts, ended after some seconds, under the unit's restrictions."""
+    """What the unit starts, under its restrictions, ended some seconds after what was there before is gone."""
+    old = list(lake.glob("sealed/*/*/*.parquet"))
     words = [word.replace("/var/lib/doctord", str(lake)) for word in shlex.split(TOLD["ExecStart"])[1:]]
     doctord = Path(sys.executable).with_name("doctord")
-    command = confined.command(UNIT, lake, doctord, *words, "--for", "6s", *more)
-    seen = Seen()
+    command = confined.command(UNIT, lake, doctord, *words, "--for", "180s", *more)
+    seen, end = Seen(), None
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as recorder:
         while recorder.poll() is None:
             alive = [(what, told) for what, told in family(str(recorder.pid)) if "VmHWM" in told]
@@ -82,6 +83,11 @@ def recorded(lake: Path, *more: str) -> Seen:
             for what, told in alive:
                 seen.mib[what] = max(seen.mib.get(what, 0.0), int(told["VmHWM"].split()[0]) / 1024)
             time.sleep(0.02)
+            if end is None and not any(path.exists() for path in old):
+                end = time.monotonic() + 5
+            if end is not None and time.monotonic() > end:
+                recorder.terminate()
+                break
         seen.said = recorder.communicate()[1]
     assert recorder.returncode == 0, seen.said
     return seen
