@@ -9,11 +9,12 @@ from doctord.chart.chart import Chart
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES, HEADINGS, cause
 from doctord.diagnose.engine import diagnose, explained, ranked
-from doctord.diagnose.finding import Finding
+from doctord.diagnose.finding import NONE_YET, Finding, measured
 
 
 def finding(name: str, impact: float | None, confidence: float = 0.9) -> Finding:
-    return Finding(name, name, impact, confidence, (), (), (), (), (), ())
+    known = NONE_YET if impact is None else measured(impact)
+    return Finding(name, name, known, confidence, (), (), (), (), (), ())
 
 
 def order(*findings: Finding) -> list[str]:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from doctord.diagnose.finding import Diagnosis, Evidence, Finding, TimeShare, Unseen
+from doctord.diagnose.finding import NONE_YET, Diagnosis, Evidence, Finding, TimeShare, Unseen, measured
 
 SINCE = datetime(2026, 11, 20, 22, 0, tzinfo=UTC)
 UNTIL = SINCE + timedelta(seconds=20)
@@ -22,7 +22,7 @@ NO_DELAY_ACCOUNTING = Unseen(
 LOCKS = Finding(
     cause="blocker_idle_in_transaction",
     title="Sessions wait for row locks behind session 4711 (app, psql), idle in transaction",
-    impact=0.864,
+    impact=measured(0.864),
     confidence=0.95,
     for_=(
         Evidence(
@@ -57,7 +57,7 @@ LOCKS = Finding(
 COMMITS = Finding(
     cause="commits_slow",
     title="Commits are slow: the device takes long over each sync",
-    impact=0.07,
+    impact=measured(0.07),
     confidence=0.7,
     for_=(Evidence("wait", "event = 'WALSync'", "12.4 ms per WAL sync", "5 ms", "each commit waits for one"),),
     against=(Evidence("disk", "device = 'vda'", "device queue 0.3", "1", "the device is not busy"),),
@@ -70,7 +70,7 @@ COMMITS = Finding(
 CONVOY = Finding(
     cause="row_lock_convoy",
     title="Row locks are waited for",
-    impact=0.81,
+    impact=measured(0.81),
     confidence=0.8,
     for_=(Evidence("session", "event = 'tuple'", "3.1 sessions on Lock:tuple", "1", "several want the same row"),),
     against=(),
@@ -84,7 +84,7 @@ CONVOY = Finding(
 CONNECTIONS = Finding(
     cause="connections_near_limit",
     title="Connections are near the limit: 96 of 100",
-    impact=None,
+    impact=NONE_YET,
     confidence=0.9,
     for_=(Evidence("statistic", "name = 'connections'", "96 connections", "90 % of 100", "4 more and clients fail"),),
     against=(),
@@ -153,7 +153,7 @@ TWELVE = replace(
     findings=(
         *(LOCKS, CONVOY, COMMITS),
         *(
-            replace(COMMITS, cause=cause, title=title, impact=0.15 / i**2)
+            replace(COMMITS, cause=cause, title=title, impact=measured(0.15 / i**2))
             for i, (cause, title) in enumerate(_LESSER, 2)
         ),
         CONNECTIONS,

@@ -17,7 +17,7 @@ from doctord.analyse.time import (
 from doctord.analyse.waits import Wait, background, foreground
 from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
-from doctord.diagnose.finding import Evidence, Finding, Unseen
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Evidence, Finding, Impact, Unseen, measured
 
 # A twentieth of the time is the least that a user could feel the removal of; a tenth of one session the least that
 # is not the resting state of a quiet server.
@@ -148,6 +148,15 @@ class Case:
         """
         return share >= WORTH_SAYING_SHARE and share * self.time.seconds_per_second >= WORTH_SAYING_SESSIONS
 
+    def felt(self, share: float) -> Impact:
+        """A share of the time as an impact, where it is worth saying; else none yet, or none that was measured."""
+        return measured(share) if self.worth_saying(share) else self.unfelt
+
+    @property
+    def unfelt(self) -> Impact:
+        """The impact of what no time of sessions is seen in: none yet where that time was measured."""
+        return NONE_YET if self.time.of == "database" and self.time.shares else NOT_MEASURED
+
     def statement_text(self, statement_id: str | None) -> str | None:
         """Normalised text of a statement; null when the server did not give it."""
         if statement_id is None:
@@ -192,7 +201,7 @@ class Case:
         self,
         title: str,
         *,
-        impact: float | None,
+        impact: float | Impact,
         confidence: float,
         for_: Sequence[Evidence],
         against: Sequence[Evidence] = (),
@@ -201,11 +210,14 @@ class Case:
         verify: Sequence[str] = (),
         time_of: str | None = None,
     ) -> Finding:
-        """A finding; the engine adds the cause's name, and from its documentation what is not given here."""
+        """A finding; the engine adds the cause's name, and from its documentation what is not given here.
+
+        `impact` as a mere number is a measured share.
+        """
         return Finding(
             cause="",
             title=title,
-            impact=None if impact is None else min(max(impact, 0.0), 1.0),
+            impact=impact if isinstance(impact, Impact) else measured(impact),
             confidence=confidence,
             for_=tuple(for_),
             against=tuple(against),

@@ -79,7 +79,7 @@ def ranked(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _damage(finding: Finding) -> tuple[float, float, str]:
-    return (-(finding.impact or 0.0) * finding.confidence, -finding.confidence, finding.cause)
+    return (-(finding.impact.share or 0.0) * finding.confidence, -finding.confidence, finding.cause)
 
 
 def _host(chart: Chart) -> str:

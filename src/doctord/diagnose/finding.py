@@ -2,10 +2,22 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final, Literal
 
 from doctord.analyse.time import TimeShare
 
-__all__ = ["Diagnosis", "Evidence", "Finding", "TimeShare", "Unseen"]
+__all__ = [
+    "NONE_YET",
+    "NOT_MEASURED",
+    "Diagnosis",
+    "Evidence",
+    "Finding",
+    "Impact",
+    "TimeShare",
+    "Unseen",
+    "at_most",
+    "measured",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +45,43 @@ class Unseen:
 
 
 @dataclass(frozen=True, slots=True)
+class Impact:
+    """What a cause costs, as a share (0 to 1) of the time, and how that is known.
+
+    `measured`: the time that it takes was measured; `at_most`: measured together with what else may take it;
+    `not_measured`: unknown, the share is null; `none_yet`: it costs no time that is felt so far, as a limit that is
+    near, and the share is null too.
+    """
+
+    share: float | None
+    known: Literal["measured", "at_most", "not_measured", "none_yet"]
+
+
+NOT_MEASURED: Final = Impact(None, "not_measured")
+NONE_YET: Final = Impact(None, "none_yet")
+
+
+def at_most(share: float) -> Impact:
+    """A share (0 to 1) of the time that holds what other causes take, too."""
+    return Impact(min(max(share, 0.0), 1.0), "at_most")
+
+
+def measured(share: float) -> Impact:
+    """A share (0 to 1) of the time."""
+    return Impact(min(max(share, 0.0), 1.0), "measured")
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """A cause that the evidence supports.
 
-    `impact` is the share (0 to 1) of database time that the cause explains, null when it costs no time yet (a limit
-    that is near, say); `confidence` (0 to 1) is calibrated on the lab. `explained_by` names the finding of which this
+    `confidence` (0 to 1) is calibrated on the lab. `explained_by` names the finding of which this
     one is only a symptom. `time_of` says whose time the impact is a share of, where not that of the diagnosis.
     """
 
     cause: str
     title: str
-    impact: float | None
+    impact: Impact
     confidence: float
     for_: tuple[Evidence, ...]
     against: tuple[Evidence, ...]

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from doctord.diagnose.finding import Diagnosis, Evidence, Finding, TimeShare, Unseen
+from doctord.diagnose.finding import Diagnosis, Evidence, Finding, Impact, TimeShare, Unseen
 from doctord.report.wording import iso
 
 SCHEMA_VERSION = 1
@@ -59,7 +59,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
     return {
         "cause": finding.cause,
         "title": finding.title,
-        "impact": finding.impact,
+        "impact": finding.impact.share,
+        "impact_known": finding.impact.known,
         "confidence": finding.confidence,
         "explained_by": finding.explained_by,
         "time_of": finding.time_of,
@@ -109,7 +110,7 @@ def _from_finding(doc: dict[str, Any]) -> Finding:
     return Finding(
         cause=doc["cause"],
         title=doc["title"],
-        impact=doc["impact"],
+        impact=Impact(doc["impact"], doc["impact_known"]),
         confidence=doc["confidence"],
         for_=_from_evidence(doc["for"]),
         against=_from_evidence(doc["against"]),

@@ -60,8 +60,8 @@ def findings(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     if len(groups) >= wording.OVERVIEW_FROM:
         yield from heading(f"{len(groups)} findings, most important first", width)
         for number, (finding, _) in enumerate(groups, 1):
-            share = "" if finding.impact is None else wording.percent(finding.impact)
-            yield from hanging(f"{number:3}  {share:>6}  {hashes(finding.impact, 8)}  ", finding.title, width)
+            share = "" if finding.impact.share is None else wording.percent(finding.impact.share)
+            yield from hanging(f"{number:3}  {share:>6}  {hashes(finding.impact.share, 8)}  ", finding.title, width)
     for number, (finding, explained) in enumerate(groups, 1):
         if number == 1:
             yield from heading("Findings", width, KEY)
@@ -75,7 +75,7 @@ def findings(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
 def _finding(number: int, finding: Finding, diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     label = f"{number:<3}"
     yield from hanging(label, Text(clean(finding.title), style="bold"), width)
-    bar = "" if finding.impact is None else f"[{hashes(finding.impact, 20, '.')}] "
+    bar = "" if finding.impact.share is None else f"[{hashes(finding.impact.share, 20, '.')}] "
     yield from hanging("   ", f"{bar}{wording.impact(finding, diagnosis)}; {wording.confidence(finding)}", width)
     for sign, items in (("+", finding.for_), ("-", finding.against)):
         for item in items:

@@ -28,8 +28,10 @@ def verdict(diagnosis: Diagnosis) -> str:
         worst = diagnosis.findings[0]
         if says_its_share(worst, diagnosis):
             return worst.title
-        cost = "No time lost yet" if worst.impact is None else impact(worst, diagnosis)
-        return f"{cost}: {worst.title}"
+        if worst.impact.known == "not_measured":
+            return worst.title
+        cost = impact(worst, diagnosis)
+        return f"{cost[0].upper()}{cost[1:]}: {worst.title}"
     if diagnosis.since is None:
         return "No verdict: nothing was measured"
     if not diagnosis.is_judged:
@@ -50,9 +52,10 @@ def in_short(finding: Finding, diagnosis: Diagnosis) -> str:
 
 def impact(finding: Finding, diagnosis: Diagnosis) -> str:
     """What a finding costs, as a share of the time that the diagnosis is about."""
-    if finding.impact is None:
-        return "no time lost yet"
-    return f"{percent(finding.impact)} of {_time(finding.time_of or diagnosis.time_of)}"
+    if finding.impact.share is None:
+        return "no time lost yet" if finding.impact.known == "none_yet" else "time lost: not measured"
+    most = "at most " if finding.impact.known == "at_most" else ""
+    return f"{most}{percent(finding.impact.share)} of {_time(finding.time_of or diagnosis.time_of)}"
 
 
 def time_of(diagnosis: Diagnosis) -> str:

@@ -30,14 +30,14 @@ def test_silence_comes_first_and_counts_once() -> None:
     events = [silent(3, 3.0), silent(4, 4.0), silent(20, 16.0), silent(18, 14.0)]
     finding = diagnose(patient(events=events, time={}, without=("session", "statistic"))).findings[0]
     assert finding.cause == "server_does_not_answer"
-    assert finding.impact == pytest.approx(1.0)
+    assert finding.impact.share == pytest.approx(1.0)
     assert finding.against == ()
 
 
 def test_what_speaks_against_it_is_that_it_answered_at_other_times() -> None:
     postgres = {(None, "pg_stat_activity.connections"): 5.0}
     [finding] = diagnose(patient(events=[silent(6, 3.0)], postgres=postgres)).findings
-    assert finding.impact == pytest.approx(3 / 20)
+    assert finding.impact.share == pytest.approx(3 / 20)
     assert [item.table for item in finding.against] == ["statistic"]
 
 

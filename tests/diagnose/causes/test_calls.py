@@ -40,7 +40,7 @@ def test_the_listener_of_the_casebook() -> None:
     assert found["single_threaded_limit"].title == "process 15697 serves one at a time, at most 3.33 a second"
     assert found["repeated_call"].title == "cladm(CL_CONFIG, 17) is called 75 times over, 39 % of each pass"
     assert found["slow_fork"].title == "A fork of process 15697 takes 30.0 ms; forks are 18 % of each pass"
-    assert found["single_threaded_limit"].impact == pytest.approx(0.2806 / 0.2999)
+    assert found["single_threaded_limit"].impact.share == pytest.approx(0.2806 / 0.2999)
 
 
 def test_without_the_repeated_call_the_fork_is_left() -> None:

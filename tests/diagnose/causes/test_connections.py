@@ -12,7 +12,7 @@ def test_a_connection_for_each_transaction() -> None:
     rates = {(None, "pg_stat_database.sessions"): 115.0, (None, "pg_stat_database.xact_commit"): 118.0}
     finding = diagnose(patient(cpu=BUSY, postgres=rates)).findings[0]
     assert finding.cause == "connection_churn"
-    assert finding.impact == pytest.approx(1.39 / (1.39 + 0.3), abs=0.05)
+    assert finding.impact.share == pytest.approx(1.39 / (1.39 + 0.3), abs=0.05)
 
 
 def test_a_pool_that_opens_one_now_and_then_is_healthy() -> None:

@@ -37,7 +37,7 @@ def test_cpu_saturated_by_the_database_itself() -> None:
     finding = found(patient(cpu=FULL, time={("CPU", "CPU"): 6.0}, backend={"usr_pct": 48.0, "run_wait_pct": 50.0}))[
         "cpu_saturated"
     ]
-    assert finding.impact == pytest.approx(50 / 99.5, abs=0.02)
+    assert finding.impact.share == pytest.approx(50 / 99.5, abs=0.02)
     assert finding.explained_by is None
     assert "0.4 % of the CPU time idle" in figures(finding.for_)
     assert "4.5 tasks running or ready per CPU" in figures(finding.for_)
@@ -51,8 +51,8 @@ def test_outsider_explains_the_saturated_cpu() -> None:
     assert findings["cpu_saturated"].explained_by == "cpu_outsider"
     assert "sha256sum (pid 5000 and 6 more, user root)" in outsider.title
     assert "84 % of the CPUs" in outsider.title
-    assert outsider.impact is not None
-    assert 0.4 < outsider.impact < 0.75
+    assert outsider.impact.share is not None
+    assert 0.4 < outsider.impact.share < 0.75
 
 
 def test_a_local_client_is_no_outsider() -> None:
@@ -82,7 +82,7 @@ def test_idle_time_with_io_outstanding_is_idle_time() -> None:
 def test_host_figures_alone_give_a_one_sided_finding() -> None:
     chart = patient(cpu=FULL, without=("session", "process"))
     finding = found(chart)["cpu_saturated"]
-    assert finding.impact is None
+    assert finding.impact.share is None
     assert finding.confidence == 0.6
     assert "cpu_saturated" not in found(patient(cpu=FULL | {"run_queue": 2.0}, without=("session", "process")))
 
@@ -98,8 +98,8 @@ def test_throttled_group_is_seen_with_the_limit() -> None:
     assert "90 % of the periods were cut short" in figures(finding.for_)
     assert "79 % of the host's CPU time is idle" in figures(finding.for_)
     assert finding.confidence == 0.95
-    assert finding.impact is not None
-    assert 0.5 < finding.impact <= 0.75
+    assert finding.impact.share is not None
+    assert 0.5 < finding.impact.share <= 0.75
 
 
 def test_throttling_explains_a_saturated_cpu() -> None:
@@ -125,7 +125,7 @@ def test_log_writer_that_loses_the_cpu() -> None:
     writer = {"icsw_per_s": 40.0, "vcsw_per_s": 60.0, "run_wait_pct": 20.0}
     finding = found(patient(time={("Commit", "WALSync"): 3.0}, log_writer=writer))["log_writer_preempted"]
     assert "postgres: walwriter: 40% of its switches involuntary, 200 ms of every second" in figures(finding.for_)
-    assert finding.impact == pytest.approx(0.2)
+    assert finding.impact.share == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_outsider_explains_the_log_writer() -> None:
 def test_stolen_time() -> None:
     stolen = {"usr_pct": 40.0, "sys_pct": 9.0, "irq_pct": 1.0, "steal_pct": 30.0, "idle_pct": 20.0, "wait_io_pct": 0.0}
     finding = found(patient(cpu=stolen, time={("CPU", "CPU"): 2.0}))["cpu_stolen"]
-    assert finding.impact == pytest.approx(30 / 80, abs=0.01)
+    assert finding.impact.share == pytest.approx(30 / 80, abs=0.01)
     assert "30.0 % of all CPU time stolen" in figures(finding.for_)
 
 

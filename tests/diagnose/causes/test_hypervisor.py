@@ -26,7 +26,7 @@ def found(changes: Mapping[str, Any], x_to_ds: float | None = None) -> list[Find
 def test_a_guest_that_waits_for_pages() -> None:
     (finding,) = found({}, x_to_ds=6.5)
     assert finding.title == "Guest ORA01 waits for pages of the hypervisor in 31 % of its active time"
-    assert (finding.impact, finding.confidence, finding.against) == (None, 0.85, ())
+    assert (finding.impact.share, finding.confidence, finding.against) == (None, 0.85, ())
     assert [evidence.figure for evidence in finding.for_] == [
         "31 % of samples waiting for a page",
         "25 pages/s read back",

@@ -42,7 +42,7 @@ def test_a_slow_minority_that_takes_the_time() -> None:
     finding = found(latencies(lambda _: {128.0: 800, 256.0: 400, 8192.0: 150, 16384.0: 60}))["slow_mode"]
     assert finding.title == "15 % of smgr read take 92 % of its time: 7.0 ms against 112.0 us"
     waited_s = (150 * 6144 + 60 * 12288) / 1e6
-    assert finding.impact == pytest.approx(waited_s / 4, rel=0.02)
+    assert finding.impact.share == pytest.approx(waited_s / 4, rel=0.02)
     assert "as disks answer at low load" in finding.for_[0].why
 
 

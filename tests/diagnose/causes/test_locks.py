@@ -14,8 +14,8 @@ def test_a_convoy_at_a_hot_row() -> None:
     diagnosis = diagnose(patient(time=CONVOY, sessions=[ROOT, WAITER, WAITER], statements=[STATEMENT]))
     finding = diagnosis.findings[0]
     assert finding.cause == "row_locks"
-    assert finding.impact is not None
-    assert finding.impact > 0.85
+    assert finding.impact.share is not None
+    assert finding.impact.share > 0.85
     assert any("UPDATE counter" in item.why for item in finding.for_)
     assert any("moves on" in item.why for item in finding.against)
 

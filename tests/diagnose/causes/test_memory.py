@@ -30,14 +30,14 @@ def figures(side: tuple[Any, ...]) -> str:
 def test_memory_short() -> None:
     finding = found(patient(memory=SHORT))["memory_short"]
     assert finding.title == "Memory is short: 1.0 GiB available, 3000 pages swapped in per s"
-    assert finding.impact == pytest.approx(0.35)
+    assert finding.impact.share == pytest.approx(0.35)
     assert "pressure: some task waited for memory 60.0 % of the time" in figures(finding.for_)
     assert not finding.against
 
 
 def test_what_sessions_waited_for_memory_is_the_impact() -> None:
     chart = patient(memory=SHORT, time={("CPU", "CPU"): 4.0}, backend={"memory_wait_pct": 60.0})
-    assert found(chart)["memory_short"].impact == pytest.approx(0.6)
+    assert found(chart)["memory_short"].impact.share == pytest.approx(0.6)
 
 
 def test_available_memory_speaks_against_shortage() -> None:
@@ -63,7 +63,7 @@ def test_memory_that_is_no_cause(memory: dict[str, Any]) -> None:
 def test_cgroup_memory_limit_squeezes() -> None:
     finding = found(patient(time=READING, memory={"pressure_some_pct": 4.8}, cgroup=SQUEEZED))["cgroup_memory_limit"]
     assert finding.title == "Control group /postgres squeezes the database into 122 MiB of memory"
-    assert finding.impact == pytest.approx(0.75)
+    assert finding.impact.share == pytest.approx(0.75)
     assert "9000 failures to get memory per s" in figures(finding.for_)
     assert "83 % of the host's memory available" in figures(finding.for_)
 
@@ -107,7 +107,7 @@ def test_only_what_is_read_again_is_the_limits_fault() -> None:
     chart = patient(
         time=READING, cgroup=group, backend={"read_bytes_per_s": 2.048e6}, log_writer={"read_bytes_per_s": 0}
     )
-    assert found(chart)["cgroup_memory_limit"].impact == pytest.approx(0.75 / 2)
+    assert found(chart)["cgroup_memory_limit"].impact.share == pytest.approx(0.75 / 2)
 
 
 def test_a_group_that_reads_large_tables_once_is_well() -> None:
@@ -136,7 +136,7 @@ def test_the_limit_explains_a_saturated_device_and_short_memory() -> None:
 def test_huge_pages_unused() -> None:
     finding = found(patient(memory=SMALL_PAGES))["huge_pages_unused"]
     assert finding.title == "Page tables take 3.0 GiB because no huge pages are used"
-    assert finding.impact is None
+    assert finding.impact.share is None
     assert "24.0 MiB of page tables for each session" in finding.for_[1].threshold
     assert "6144 of 2 MiB would hold the shared memory" in finding.for_[2].threshold
 
@@ -148,7 +148,7 @@ def test_measured_translation_is_the_impact(pct: float, side: str) -> None:
         "huge_pages_unused"
     ]
     assert f"{2 * pct:.0f} % of CPU time in address translation" in figures(getattr(finding, side))
-    assert finding.impact == (None if side == "against" else pytest.approx(0.3, abs=0.03))
+    assert finding.impact.share == (None if side == "against" else pytest.approx(0.3, abs=0.03))
 
 
 @pytest.mark.parametrize(

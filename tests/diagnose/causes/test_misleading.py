@@ -38,7 +38,7 @@ def test_each_is_named_and_what_to_collect(tables: dict[str, list[dict[str, Any]
     assert words in finding.title
     assert finding.for_[0].why
     assert "AWR" in finding.unseen[0].grant
-    assert finding.impact is None
+    assert finding.impact.share is None
 
 
 @pytest.mark.parametrize(

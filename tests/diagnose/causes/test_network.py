@@ -27,7 +27,7 @@ def figures(side: tuple[Any, ...]) -> str:
 )
 def test_retransmits(time: dict[tuple[str, str], float]) -> None:
     finding = found(patient(tcp=LOSSY, time=time))["network_retransmits"]
-    assert finding.impact == pytest.approx(0.75)
+    assert finding.impact.share == pytest.approx(0.75)
     assert "3.0 % of segments again" in figures(finding.for_)
 
 
@@ -40,7 +40,7 @@ def test_interfaces_without_errors_speak_against_this_host() -> None:
 
 def test_a_host_alone_gets_no_impact() -> None:
     finding = found(patient(tcp=LOSSY, without=("session",)))["network_retransmits"]
-    assert finding.impact is None
+    assert finding.impact.share is None
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_accept_queue_overflow_names_the_socket() -> None:
     finding = found(patient(tcp=tcp, kernel=QUEUE))["accept_queue_overflow"]
     assert finding.title == "10 connection requests dropped: an accept queue is full"
     assert "up to 129 connections waiting on 0.0.0.0:5432" in figures(finding.for_)
-    assert finding.impact is None
+    assert finding.impact.share is None
     assert finding.confidence == 0.95
 
 

@@ -20,9 +20,9 @@ def test_a_slow_log_device(write_ms: float, *, slow: bool) -> None:
 def test_the_device_is_blamed_for_its_part_alone() -> None:
     findings = found(waits=SLOW_SYNC, background={"log file parallel write": (74.0, 11.8)})
     device, starved = findings["log_device_slow"], findings["log_writer_starved"]
-    assert device.impact is not None
-    assert starved.impact is not None
-    assert device.impact / (device.impact + starved.impact) == pytest.approx(11.8 / 26.45)
+    assert device.impact.share is not None
+    assert starved.impact.share is not None
+    assert device.impact.share / (device.impact.share + starved.impact.share) == pytest.approx(11.8 / 26.45)
     assert any("not the device" in item.why for item in device.against)
 
 

@@ -25,7 +25,7 @@ def test_unaccounted_time_is_the_run_queue_only_on_a_full_host(
 
 def test_a_full_host_with_a_long_run_queue_is_said_without_a_share() -> None:
     findings = found(host=FULL, cpu_s_per_s=7.0, figures=OURS)
-    assert findings["host_cpu_short"].impact is None
+    assert findings["host_cpu_short"].impact.share is None
 
 
 @pytest.mark.parametrize(("cpu", "others"), [(7.0, False), (1.0, True)])

@@ -23,7 +23,7 @@ KINDS = {
 def test_each_kind_has_one_cause_when_it_is_felt(event: str, cause: str) -> None:
     findings = found(waits={event: (1.0, 200.0)})
     assert set(findings) == {cause}
-    assert findings[cause].impact == pytest.approx(0.2 / (1.2 + 0.2 + 0.2), abs=0.03)
+    assert findings[cause].impact.share == pytest.approx(0.2 / (1.2 + 0.2 + 0.2), abs=0.03)
     assert found(waits={event: (1.0, 50.0)}) == {}
 
 

@@ -40,7 +40,7 @@ def test_switches_by_their_interval(every_s: float | None, *, often: bool) -> No
 
 def test_switches_that_nobody_feels_cost_no_time_yet() -> None:
     finding = found(figures={SWITCHES: 1 / 60})["log_switches_frequent"]
-    assert finding.impact is None
+    assert finding.impact.share is None
     assert any("hardly felt" in item.why for item in finding.against)
 
 
@@ -61,7 +61,7 @@ def test_an_incomplete_checkpoint_with_large_logs_is_the_database_writer(every_s
 def test_an_incomplete_checkpoint_in_the_alert_log_alone_costs_no_known_time() -> None:
     event = {"kind": "checkpoint not complete", "db": DB, "subject": "thread 1", "text": "Checkpoint not complete"}
     findings = found(extra={"event": [event]}, figures={SWITCHES: 1 / 60})
-    assert findings["checkpoint_incomplete"].impact is None
+    assert findings["checkpoint_incomplete"].impact.share is None
     assert findings["checkpoint_incomplete"].explained_by == "log_switches_frequent"
 
 

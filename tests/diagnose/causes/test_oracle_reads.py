@@ -99,7 +99,7 @@ def test_the_casebooks_list_of_top_events_as_it_stands() -> None:
 
 def test_the_casebooks_caching_case() -> None:
     finding = _casebook()["too_many_single_block_reads"]
-    assert finding.impact == pytest.approx(0.45, abs=0.03)
+    assert finding.impact.share == pytest.approx(0.45, abs=0.03)
     assert any("700 a second" in item.figure for item in finding.for_)
     assert any("50.0 GiB of memory free" in item.figure for item in finding.for_)
     (ratio,) = [item for item in finding.against if "hit ratio" in item.figure]

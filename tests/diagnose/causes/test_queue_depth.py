@@ -29,7 +29,7 @@ def alone(**changes: Any) -> Chart:
 def test_eight_at_a_time_are_too_few() -> None:
     finding = found(alone())["queue_depth_low"]
     assert finding.title == "12 requests to c1t0d0 wait in the host, which gives it 8 at a time"
-    assert (finding.impact, finding.confidence) == (None, 0.85)
+    assert (finding.impact.share, finding.confidence) == (None, 0.85)
     assert finding.for_[0].figure == "12.0 requests waiting in the host"
 
 
@@ -57,7 +57,7 @@ def test_a_queue_that_was_longer_before_is_not_capped() -> None:
 def test_with_sessions_it_must_be_felt() -> None:
     waiting = {("User I/O", "DataFileRead"): 2.0}
     finding = found(patient(extra={"disk": [CAPPED]}, time=waiting))["queue_depth_low"]
-    assert finding.impact == pytest.approx(1.0)
+    assert finding.impact.share == pytest.approx(1.0)
     assert "queue_depth_low" not in found(patient(extra={"disk": [CAPPED]}, time={("CPU", "CPU"): 0.5}))
 
 

@@ -29,7 +29,7 @@ def test_the_class_its_event_and_the_statement_since_when() -> None:
     told = " ".join(item.figure for item in finding.for_)
     assert "db file sequential read" in told
     assert "7ws837zynp1zv" in told
-    assert finding.impact == pytest.approx(1.05 * 2 / 6 / 1.75, abs=0.05)
+    assert finding.impact.share == pytest.approx(1.05 * 2 / 6 / 1.75, abs=0.05)
     assert not finding.against
 
 

@@ -57,8 +57,8 @@ def test_sorts_that_spill_to_disk() -> None:
     spilled = {(None, "pg_stat_database.temp_bytes"): 80e6}
     finding = diagnose(patient(time=time, statements=[sort], postgres=spilled, settings={"work_mem": "64"})).findings[0]
     assert finding.cause == "sort_spill"
-    assert finding.impact is not None
-    assert finding.impact > 0.8
+    assert finding.impact.share is not None
+    assert finding.impact.share > 0.8
 
 
 def test_a_little_spilling_is_no_finding() -> None:

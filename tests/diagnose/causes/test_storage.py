@@ -37,7 +37,7 @@ def figures(side: tuple[Any, ...]) -> str:
 def test_device_saturated() -> None:
     finding = found(patient(disk=SATURATED, time=WAITING))["device_saturated"]
     assert finding.title == "vda is saturated: 16 requests outstanding, 16 ms each"
-    assert finding.impact == pytest.approx(3.5 / 4)
+    assert finding.impact.share == pytest.approx(3.5 / 4)
     assert "4.0 requests waiting in the host" in figures(finding.for_)
     assert not finding.against
 
@@ -125,7 +125,7 @@ def test_cgroup_io_limit_with_a_healthy_device_below() -> None:
     findings = found(patient(time=WAITING, cgroup_io=LIMITED))
     finding = findings["cgroup_io_limit"]
     assert finding.title == "Control group /postgres is at its write limit on vda"
-    assert finding.impact == pytest.approx(3.5 / 4)
+    assert finding.impact.share == pytest.approx(3.5 / 4)
     assert finding.confidence == 0.95
     assert "59 requests/s on average, at the limit 100% of the time" in figures(finding.for_)
     assert "the device takes 0.9 ms per request" in figures(finding.for_)
@@ -139,7 +139,7 @@ def test_cgroup_io_limit_explains_a_slow_device() -> None:
 
 def test_a_read_limit_takes_no_blame_for_commits() -> None:
     limited = {"io.read_limit_bytes_per_s": 1e6, "io.read_bytes_per_s": 0.99e6}
-    assert found(patient(time=WAITING, cgroup_io=limited))["cgroup_io_limit"].impact == pytest.approx(0.5)
+    assert found(patient(time=WAITING, cgroup_io=limited))["cgroup_io_limit"].impact.share == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_filesystem_full() -> None:
     nearly = {"mount": "/var/lib/postgresql", "device": "/dev/vdb", "size_bytes": 100 * GIB, "used_bytes": 97 * GIB}
     finding = found(patient(filesystems=[{}, nearly]))["filesystem_full"]
     assert finding.title == "/var/lib/postgresql is nearly full: 3.0 GiB left"
-    assert finding.impact is None
+    assert finding.impact.share is None
     assert finding.confidence == 0.95
     assert not finding.against
 

@@ -25,7 +25,7 @@ def test_a_forgotten_slot() -> None:
 
 def test_bloat_alone() -> None:
     finding = diagnose(patient(extra={"space": [BLOATED]})).findings[0]
-    assert (finding.cause, finding.impact) == ("bloat", None)
+    assert (finding.cause, finding.impact.share) == ("bloat", None)
     assert "41 %" in finding.title
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from doctord.analyse.block_sizes import block_sizes
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding
 from doctord.diagnose.words import in_bytes, in_share
 
 # Runs of four and more, of one size: that is no chance.
@@ -43,7 +43,7 @@ def requests_in_pieces(case: Case) -> Iterator[Finding]:
         where = f"device = '{sizes.device}' and operation = '{sizes.operation}'"
         yield case.finding(
             f"{sizes.operation}s of {sizes.device} arrive in pieces of {in_bytes(piece)}",
-            impact=None,
+            impact=NOT_MEASURED,
             confidence=0.6,
             for_=[
                 Evidence("block_io", where, f"{in_share(sizes.continued)} begin where the one before ended",

@@ -9,7 +9,7 @@ from doctord.chart.calltrace import Call, Growth, Target, Trace
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.cost import Cost, of_busy, of_pass
-from doctord.diagnose.finding import Evidence, Finding, Unseen
+from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding, Unseen
 from doctord.diagnose.words import in_bytes, in_share, in_time, shortened, who
 
 # The page of memory and the block of most file systems: whoever reads less asks again for what the kernel holds ready.
@@ -74,7 +74,7 @@ def _reads_in_sums(case: Case) -> Iterator[Finding]:
         return
     yield case.finding(
         f"Files are read in {reads.count:.0f} small pieces, {in_share(spent.share)} of the time that was traced",
-        impact=None,
+        impact=NOT_MEASURED,
         confidence=0.6,
         for_=[
             Evidence(
@@ -172,7 +172,7 @@ def page_size_not_requested(case: Case) -> Iterator[Finding]:
         if filled or (growth["mapped_bytes"] >= GROWTH_BYTES and growth["calls"] >= OFTEN):
             yield case.finding(
                 f"{who(growth['role'])} maps {in_bytes(piece['bytes'])} at a time and asks for no page size",
-                impact=None,
+                impact=NOT_MEASURED,
                 confidence=0.6,
                 for_=[_growth(growth, piece["bytes"], piece["count"])],
                 unseen=[

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Evidence, Finding
 from doctord.diagnose.words import in_share
 
 # A pool opens a connection now and then; ten a second is a client that opens one for each piece of work.
@@ -33,7 +33,7 @@ def connection_churn(case: Case) -> Iterator[Finding]:
         return
     short_lived_cpu = _cpu_of_short_lived(case)
     work = case.time.seconds_per_second
-    impact = None if short_lived_cpu is None else short_lived_cpu / (short_lived_cpu + work)
+    impact = NOT_MEASURED if short_lived_cpu is None else short_lived_cpu / (short_lived_cpu + work)
     yield case.finding(
         f"Clients open {connects:.0f} connections a second",
         impact=impact,
@@ -87,7 +87,7 @@ def connections_near_limit(case: Case) -> Iterator[Finding]:
         mostly_idle = idle > used.largest / 2
         yield case.finding(
             f"{used.largest:.0f} of {limit} connections to {used.db} are taken",
-            impact=None,
+            impact=NONE_YET,
             confidence=0.95,
             for_=[
                 Evidence(

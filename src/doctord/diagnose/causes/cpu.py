@@ -11,7 +11,7 @@ from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding
 from doctord.diagnose.words import in_share
 
 # A tenth left is what bursts within a second use up: with less, somebody waits at most moments.
@@ -66,7 +66,7 @@ def cpu_saturated(case: Case) -> Iterator[Finding]:
     waiting = "" if alone else f": {in_share(share)} of the time is spent waiting for one"
     yield case.finding(
         f"The CPUs are saturated{waiting}",
-        impact=None if alone else share,
+        impact=NOT_MEASURED if alone else share,
         confidence=0.6 if alone or against else 0.85,
         for_=[*for_, *_largest(case)],
         against=(*against, *as_before),
@@ -155,7 +155,7 @@ def log_writer_preempted(case: Case) -> Iterator[Finding]:
     worst = victims.row(0, named=True)
     yield case.finding(
         f"{worst['command']} (pid {worst['pid']}) is switched out and waits for a CPU",
-        impact=impact if case.worth_saying(impact) else None,
+        impact=case.felt(impact),
         confidence=0.8,
         for_=[_victim(row) for row in victims.head(3).iter_rows(named=True)],
         against=weigh(_signs(case))[1],

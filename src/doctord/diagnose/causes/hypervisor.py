@@ -9,7 +9,7 @@ from doctord.chart.chart import Chart
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding
 from doctord.diagnose.words import in_bytes
 
 # A guest that waits for a page runs nothing at all: one in twenty of its active samples is already felt.
@@ -59,7 +59,7 @@ def hypervisor_paging(case: Case) -> Iterator[Finding]:
         for_, against = weigh(_signs(case, guest, where))
         yield case.finding(
             f"Guest {guest.name} waits for pages of the hypervisor in {guest.page_wait_pct:.0f} % of its active time",
-            impact=None,
+            impact=NOT_MEASURED,
             confidence=0.6 if against or not for_ else 0.85,
             for_=[
                 Evidence("guest", where, f"{guest.page_wait_pct:.0f} % of samples waiting for a page",

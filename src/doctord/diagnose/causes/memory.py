@@ -9,7 +9,7 @@ from doctord.analyse.cgroups import MemoryGroup, memory_groups
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Evidence, Finding
 from doctord.diagnose.words import in_bytes, in_share
 
 # The kernel's background reclaim starts well above this; what is left cannot absorb one more large sort.
@@ -55,12 +55,11 @@ def memory_short(case: Case) -> Iterator[Finding]:
     if not any(sign.speaks_for for sign in signs) or not any(sign.speaks_for for sign in pains):
         return
     lost = _time_lost(case)
-    if lost is not None and case.time.of == "database" and not case.worth_saying(lost):
-        lost = None
+    is_felt = lost is not None and (case.time.of != "database" or case.worth_saying(lost))
     for_, against = weigh([*signs, *pains, *past(case, "memory pressure")])
     yield case.finding(
         f"Memory is short: {_available(case)}",
-        impact=lost,
+        impact=NOT_MEASURED if lost is None else lost if is_felt else NONE_YET,
         confidence=0.6 if against else 0.85,
         for_=[*for_, *_largest(case)],
         against=against,
@@ -130,7 +129,7 @@ def huge_pages_unused(case: Case) -> Iterator[Finding]:
     )  # fmt: skip
     yield case.finding(
         f"Page tables take {in_bytes(tables)} because no huge pages are used",
-        impact=lost if lost is not None and case.worth_saying(lost) else None,
+        impact=NOT_MEASURED if lost is None else case.felt(lost),
         confidence=0.9,
         for_=[
             Evidence("memory", "page_tables_bytes is not null", f"{in_share(tables / total)} of memory",
@@ -219,7 +218,7 @@ def _killed(case: Case, group: MemoryGroup) -> Finding:
     limit = "unknown" if group.limit_bytes is None else in_bytes(group.limit_bytes)
     return case.finding(
         f"Out of memory in control group {group.path}: {kills:.0f} processes killed",
-        impact=None,
+        impact=NOT_MEASURED,
         confidence=0.95,
         for_=[
             Evidence("statistic", "name = 'memory.oom_kills_per_s'", f"{kills:.0f} in {case.seconds:.0f} s", "none",

@@ -8,7 +8,7 @@ import polars as pl
 from doctord.analyse.processes import DATABASE_COMMAND
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Evidence, Finding, Unseen
+from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding, Unseen
 from doctord.diagnose.words import in_share
 
 # Next to nothing of the interval is left for waiting.
@@ -58,7 +58,7 @@ def process_on_one_cpu(case: Case) -> Iterator[Finding]:
     together = f"{_name(first)} and {bound.height - 1} more use the whole of a CPU each"
     yield case.finding(
         alone if bound.height == 1 else together,
-        impact=None,
+        impact=NOT_MEASURED,
         confidence=0.85,
         for_=[_state(case, row, "it waits for nothing: it is bound by its CPU") for row in _told(bound)],
         against=[_state(case, row, "this one waits, and not for a CPU") for row in _told(waiting)],
@@ -86,7 +86,7 @@ def process_waits_for_cpu(case: Case) -> Iterator[Finding]:
     first = waiting.row(0, named=True)
     yield case.finding(
         f"{_name(first)} waits for a CPU {in_share(first['run_wait_pct'] / 100)} of the time",
-        impact=None,
+        impact=NOT_MEASURED,
         confidence=0.85,
         for_=[_state(case, row, "it is ready, and does not run") for row in _told(waiting)],
         unseen=[WHOSE],
@@ -112,7 +112,7 @@ def process_waits_for_locks(case: Case) -> Iterator[Finding]:
     first = waiting.row(0, named=True)
     yield case.finding(
         f"{_name(first)} waits for locks {in_share(first['lock_pct'] / 100)} of the time",
-        impact=None,
+        impact=NOT_MEASURED,
         confidence=0.85,
         for_=[_state(case, row, "its threads wait for each other") for row in _told(waiting)],
         unseen=[WHOSE],

@@ -6,7 +6,7 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Evidence, Finding, Unseen
+from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding, Unseen
 from doctord.diagnose.words import in_rate
 
 # From here on such figures get people up at night.
@@ -42,7 +42,7 @@ def time_not_measured(case: Case) -> Iterator[Finding]:
     if told:
         yield case.finding(
             f"Cannot tell where time goes: {' and '.join(item.figure for item in told[:2])} is no evidence of anything",
-            impact=None,
+            impact=NOT_MEASURED,
             confidence=0.9,
             for_=told,
             unseen=(TIMES,),

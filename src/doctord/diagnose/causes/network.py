@@ -6,7 +6,7 @@ from doctord.analyse.figures import Figure, mean
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding, at_most
 from doctord.diagnose.words import in_share
 
 # A path that loses one segment in a hundred halves what one TCP connection can carry over it (Mathis, 1997).
@@ -53,7 +53,7 @@ def network_retransmits(case: Case) -> Iterator[Finding]:
     )  # fmt: skip
     yield case.finding(
         f"{in_share(again / sent)} of TCP segments are sent again",
-        impact=share if case.dbs else None,
+        impact=at_most(share) if case.dbs else NOT_MEASURED,
         confidence=0.6 if against or not case.dbs else 0.75,
         for_=for_,
         against=against,
@@ -81,7 +81,7 @@ def accept_queue_overflow(case: Case) -> Iterator[Finding]:
     full = _full_queues(case)
     yield case.finding(
         f"{overflows * case.seconds:.0f} connection requests dropped: an accept queue is full",
-        impact=None,
+        impact=NOT_MEASURED,
         confidence=0.95 if full else 0.85,
         for_=[
             Evidence("network", "interface is null", f"{overflows:.2f} listen overflows per s", "none at all",

@@ -6,7 +6,7 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding
 from doctord.diagnose.words import in_rate, in_share, shortened
 
 # Errors that say something of the server as a whole, and what to do. Oracle Database Error Messages 19c.
@@ -74,7 +74,7 @@ def alert_log_errors(case: Case) -> Iterator[Finding]:
     remedies = [f"{row['subject']}: {MEANING[row['subject']][1]}" for row in told if row["subject"] in MEANING]
     yield case.finding(
         "The alert log reports " + ", ".join(_named(row["subject"], row["count"]) for row in told[:3]),
-        impact=None,
+        impact=NOT_MEASURED,
         confidence=0.95,
         for_=[
             Evidence("event", f"kind = 'error' and subject = '{row['subject']}'",
@@ -102,7 +102,7 @@ def instance_ended(case: Case) -> Iterator[Finding]:
     if ended.height:
         yield case.finding(
             f"The instance was terminated {ended.height} times" if ended.height > 1 else "The instance was terminated",
-            impact=None,
+            impact=NOT_MEASURED,
             confidence=0.95,
             for_=_last(ended),
         )
@@ -125,7 +125,7 @@ def archiver_stuck(case: Case) -> Iterator[Finding]:
     if stuck.height:
         yield case.finding(
             f"The archiver could not write: {stuck.height} messages",
-            impact=None,
+            impact=NOT_MEASURED,
             confidence=0.95,
             for_=_last(stuck),
         )
@@ -150,7 +150,7 @@ def deadlocks_reported(case: Case) -> Iterator[Finding]:
     if deadlocks.height > 1:
         yield case.finding(
             f"{deadlocks.height} deadlocks in the alert log",
-            impact=None,
+            impact=NOT_MEASURED,
             confidence=0.9,
             for_=[Evidence("event", "kind = 'deadlock'", f"{deadlocks.height} deadlocks", "one", "statements failed")],
         )
@@ -177,7 +177,7 @@ def listener_refuses(case: Case) -> Iterator[Finding]:
         return
     yield case.finding(
         f"The listener refuses {in_share(often / (made + often))} of the connections",
-        impact=None,
+        impact=NOT_MEASURED,
         confidence=0.9,
         for_=[
             Evidence("statistic", f"name = 'listener.refused' and entity = '{figure.entity}'",

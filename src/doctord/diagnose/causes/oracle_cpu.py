@@ -8,7 +8,7 @@ from doctord.analyse.time import UNACCOUNTED
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import NONE_YET, Evidence, Finding
 from doctord.diagnose.oracle import idle_pct, per, share, waited
 from doctord.diagnose.words import in_share
 
@@ -67,7 +67,7 @@ def host_cpu_short(case: Case) -> Iterator[Finding]:
     )  # fmt: skip
     yield case.finding(
         f"The host has no CPU left: {in_share(rest)} of database time is spent ready and not running",
-        impact=rest if case.worth_saying(rest) else None,
+        impact=case.felt(rest),
         confidence=0.7 if against else 0.85,
         for_=[*for_, *_cpu_statements(case)],
         against=against,
@@ -160,7 +160,7 @@ def partition_above_entitlement(case: Case) -> Iterator[Finding]:
     if used is not None and used > 100.0:
         yield case.finding(
             f"The partition uses {used:.0f} % of the CPU that it is entitled to",
-            impact=None,
+            impact=NONE_YET,
             confidence=0.7,
             for_=[
                 Evidence("statistic", f"name in {(*ENTITLED, *PHYSICAL)}", f"{used:.0f} % of its entitlement", "100 %",

@@ -98,7 +98,7 @@ def log_switches_frequent(case: Case) -> Iterator[Finding]:
     told = "are slow" if every_s is None else f"come every {in_time(every_s)}"
     yield case.finding(
         f"Switches of the redo log {told}",
-        impact=part if part >= 0.01 else None,
+        impact=part if part >= 0.01 else case.unfelt,
         confidence=0.6 if against or every_s is None else 0.9,
         for_=[*_interval(every_s), *waited(case, *events), *_sizes(redo, every_s), *for_],
         against=against,
@@ -133,7 +133,7 @@ def checkpoint_incomplete(case: Case) -> Iterator[Finding]:
         f"Log switches wait for checkpoints: {in_share(part)} of database time"
         if part
         else f"{messages} times a log switch waited for a checkpoint",
-        impact=part or None,
+        impact=part or case.unfelt,
         confidence=0.9,
         for_=[
             *waited(case, INCOMPLETE),
@@ -169,7 +169,7 @@ def archiver_behind(case: Case) -> Iterator[Finding]:
         f"Log switches wait for the archiver: {in_share(part)} of database time"
         if part
         else f"{messages} times a log switch waited for the archiver",
-        impact=part or None,
+        impact=part or case.unfelt,
         confidence=0.7 if stuck else 0.9,
         for_=[
             *waited(case, ARCHIVING),

@@ -135,7 +135,7 @@ def pga_over_allocated(case: Case) -> Iterator[Finding]:
     part = share(case, *TEMP)
     yield case.finding(
         "The PGA's target is too small: memory is allocated beyond it",
-        impact=part if case.worth_saying(part) else None,
+        impact=case.felt(part),
         confidence=0.85,
         for_=[
             *([Evidence("statistic", f"name = '{OVER}' and entity = '{now.entity}'",

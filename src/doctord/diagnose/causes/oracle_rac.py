@@ -153,7 +153,7 @@ def cluster_blocks_lost(case: Case) -> Iterator[Finding]:
         return
     yield case.finding(
         f"{in_rate(often, 'blocks')} are lost between the instances",
-        impact=part if case.worth_saying(part) else None,
+        impact=case.felt(part),
         confidence=0.9,
         for_=[
             *waited(case, *LOST),

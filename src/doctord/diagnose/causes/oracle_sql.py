@@ -200,7 +200,7 @@ def parallel_servers_short(case: Case) -> Iterator[Finding]:
         f"{in_share(rate)} of the parallel operations got fewer servers than they asked for"
         if often
         else f"Parallel servers wait for one another: {in_share(part)} of database time",
-        impact=part if case.worth_saying(part) else None,
+        impact=case.felt(part),
         confidence=0.85 if often else 0.6,
         for_=[
             *([Evidence("statistic", "name like 'v$sysstat.Parallel operations downgraded%'",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding
 from doctord.diagnose.oracle import counted, leaders, share, waited
 from doctord.diagnose.words import in_rate, in_share, in_time
 
@@ -40,7 +40,7 @@ def snapshot_too_old(case: Case) -> Iterator[Finding]:
     ]  # fmt: skip
     yield case.finding(
         "Queries fail because their undo is gone (ORA-01555)",
-        impact=None,
+        impact=NOT_MEASURED,
         confidence=0.95,
         for_=[
             Evidence("statistic", f"name = '{TOO_OLD}'", f"{failures:,.0f} failures", "none", "ORA-01555"),
@@ -67,7 +67,7 @@ def undo_out_of_space(case: Case) -> Iterator[Finding]:
     if failures > 0:
         yield case.finding(
             "The undo tablespace has no room",
-            impact=None,
+            impact=NOT_MEASURED,
             confidence=0.95,
             for_=[
                 Evidence("statistic", f"name = '{NO_SPACE}'", f"{failures:,.0f} failures", "none", ""),

@@ -49,7 +49,7 @@ def queue_depth_low(case: Case) -> Iterator[Finding]:
         yield case.finding(
             f"{waiting.host_queue:.0f} requests to {waiting.device} wait in the host, which gives it "
             f"{waiting.held:.0f} at a time",
-            impact=impact if case.worth_saying(impact) else None,
+            impact=case.felt(impact),
             confidence=0.6 if against or waiting.reports < 2 else 0.85,
             for_=[
                 Evidence("disk", where, f"{waiting.host_queue:.1f} requests waiting in the host", "1",

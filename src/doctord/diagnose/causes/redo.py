@@ -141,7 +141,7 @@ def _storm(case: Case, db: str, requested: float) -> Finding:
     )  # fmt: skip
     return case.finding(
         f"A checkpoint every {1 / requested:.2g} s because the log of {db} reaches its size limit",
-        impact=share if case.worth_saying(share) else None,
+        impact=case.felt(share),
         confidence=0.6 if against else 0.9,
         for_=[
             Evidence(

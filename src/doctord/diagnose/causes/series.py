@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from doctord.analyse.report_series import Rise, mean_of, rises
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding, Impact, measured
 from doctord.diagnose.words import in_share, shortened
 
 MOST_TOLD = 3
@@ -57,10 +57,10 @@ def _felt(case: Case, rise: Rise) -> bool:
     return at_work and rise.added >= max(WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE * case.time.seconds_per_second)
 
 
-def _part(case: Case, rise: Rise) -> float | None:
-    """Share of all database time that the rise added; null where the whole is not known."""
+def _part(case: Case, rise: Rise) -> Impact:
+    """Share of all database time that the rise added; not measured where the whole is not known."""
     whole = case.time.seconds_per_second * (rise.within + rise.others)
-    return rise.added * rise.within / whole if whole else None
+    return measured(rise.added * rise.within / whole) if whole else NOT_MEASURED
 
 
 def _level(rise: Rise) -> Evidence:

@@ -9,7 +9,7 @@ from doctord.analyse.outsiders import Consumer, consumers
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import NONE_YET, Evidence, Finding, at_most
 from doctord.diagnose.words import in_bytes, in_share
 
 # What a disk drive takes for a random request at low load; flash and cached devices stay below a millisecond.
@@ -60,7 +60,7 @@ def device_saturated(case: Case) -> Iterator[Finding]:
         for_, against = weigh(signs)
         yield case.finding(
             f"{spell.device} is saturated: {spell.queue:.0f} requests outstanding, {spell.ms:.0f} ms each",
-            impact=impact,
+            impact=at_most(impact),
             confidence=0.85,
             for_=for_,
             against=against,
@@ -96,7 +96,7 @@ def device_slow(case: Case) -> Iterator[Finding]:
         for_, against = weigh(signs)
         yield case.finding(
             f"{spell.device} is slow: {spell.ms:.0f} ms per request at {spell.requests_per_s:.0f} requests/s",
-            impact=impact,
+            impact=at_most(impact),
             confidence=0.85,
             for_=for_,
             against=against,
@@ -131,7 +131,7 @@ def io_by_others(case: Case) -> Iterator[Finding]:
     for_, against = weigh([*_waits(case), *_load(spell), *past(case, f"{spell.device} latency")])
     yield case.finding(
         f"{others[0].name} and all else outside the database issue {in_share(theirs / (theirs + ours))} of the I/O",
-        impact=impact,
+        impact=at_most(impact),
         confidence=0.8,
         for_=[
             Evidence("process", "not starts_with(command, 'postgres')", f"{in_bytes(theirs / case.seconds)}/s",
@@ -178,7 +178,7 @@ def cgroup_io_limit(case: Case) -> Iterator[Finding]:
     quick = next((spell for spell in disks.spells(disks.intervals(case.chart), healthy)), None)
     yield case.finding(
         f"Control group {group} is at its {reached[0].direction} limit on {device}",
-        impact=impact,
+        impact=at_most(impact),
         confidence=0.95,
         for_=[
             *(_at_limit(limit) for limit in reached),
@@ -228,7 +228,7 @@ def filesystem_full(case: Case) -> Iterator[Finding]:
         )  # fmt: skip
         yield case.finding(
             f"{row['mount']} is nearly full: {in_bytes(row['room'])} left",
-            impact=None,
+            impact=NONE_YET,
             confidence=0.95 if not against else 0.8,
             for_=for_,
             against=against,

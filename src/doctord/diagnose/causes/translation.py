@@ -8,7 +8,7 @@ from doctord.analyse.translation import Faults, Translation
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding
 from doctord.diagnose.words import in_bytes, in_share
 
 # From here on the investigator of 2008 revisited page sizes; below it other costs are larger.
@@ -43,7 +43,7 @@ def translation_misses(case: Case) -> Iterator[Finding]:
     impact = lost * case.time.share("CPU")
     yield case.finding(
         f"{in_share(lost)} of the CPUs' time goes into translating addresses",
-        impact=impact if case.worth_saying(impact) else None,
+        impact=case.felt(impact),
         confidence=0.9,
         for_=[
             Evidence("translation", "true", f"{in_share(lost)} of the time in TLB and TSB misses",
@@ -84,7 +84,7 @@ def major_faults_many(case: Case) -> Iterator[Finding]:
     worst = max(faults.major_share for faults in counted)
     yield case.finding(
         f"{worst * 100:.2f} % of page faults needed I/O since the host was started",
-        impact=None,
+        impact=NOT_MEASURED,
         confidence=0.4 if against else 0.6,
         for_=[*(_counted(faults) for faults in counted), *for_],
         against=against,

@@ -6,7 +6,7 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Evidence, Finding
 from doctord.diagnose.words import in_bytes, in_share
 
 OLD_TRANSACTION_S = 300.0
@@ -40,7 +40,7 @@ def vacuum_held_back(case: Case) -> Iterator[Finding]:
     rows = int(dead["dead_rows"].sum() or 0)
     yield case.finding(
         f"Vacuum is held back by {holders[0].why}",
-        impact=None,
+        impact=NOT_MEASURED if rows >= DEAD_ROWS else NONE_YET,
         confidence=0.9 if rows >= DEAD_ROWS else 0.6,
         for_=holders,
         against=[]
@@ -80,7 +80,7 @@ def bloat(case: Case) -> Iterator[Finding]:
     first = tables.row(0, named=True)
     yield case.finding(
         f"{in_share(first['dead'])} of table {first['name']} is dead rows",
-        impact=None,
+        impact=NOT_MEASURED,
         confidence=0.8,
         for_=[
             Evidence(
@@ -115,7 +115,7 @@ def transaction_id_age(case: Case) -> Iterator[Finding]:
     days = (XID_LIMIT - oldest.last) / per_s / 86400
     yield case.finding(
         f"Database {oldest.entity} has used {in_share(oldest.last / XID_LIMIT)} of the transaction ids that it may",
-        impact=None,
+        impact=NONE_YET,
         confidence=0.95,
         for_=[
             Evidence(
