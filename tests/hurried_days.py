@@ -34,7 +34,7 @@ def main() -> None:
     sums = [sys.executable, "-m", "doctord.cli._sum_up", lake, "7948800"]
     upkeep = Upkeep(Retention(keep=timedelta(days=int(keep_days))), sums)
     writer = ToldWriter(Path(lake), sync_s=float(sync_s), rotate_s=float(rotate_s), upkeep=upkeep)
-    record(writer, minute, int(first))
+    record(writer, minute, int(first), upkeep.stop)
 
 
 if __name__ == "__main__":

@@ -46,8 +46,10 @@ def append(
         tell(f"a {number} {ts}\n")
 
 
-def record(writer: LakeWriter, row: Callable[[int, int], Batch], first: int) -> None:
-    """Append rows until told to stop."""
+def record(
+    writer: LakeWriter, row: Callable[[int, int], Batch], first: int, at_end: Callable[[], None] = lambda: None
+) -> None:
+    """Append rows until told to stop; then do what is to be done before the writer is closed."""
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     numbers = itertools.count(first)
@@ -58,6 +60,7 @@ def record(writer: LakeWriter, row: Callable[[int, int], Batch], first: int) -> 
         stop.wait()
         for thread in threads:
             thread.join()
+        at_end()
 
 
 def main(lake: str, first: str, sync_s: str, rotate_s: str) -> None:
