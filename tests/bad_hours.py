@@ -57,6 +57,7 @@ class Hours:
     """One run: a recorder that is started again after each kill, and what befalls it."""
 
     recorder = "hurried_recorder.py"
+    moved_away = (".", "open", "sealed")
 
     def __init__(
         self, folder: Path, seed: int, *, slowest_ms: int = 1000, sync_s: float = 0.05, rotate_s: float = 0.25
@@ -127,7 +128,7 @@ class Hours:
                 self._full.touch()
                 self.outcome.full_disks += 1
             elif deed < 0.35:
-                self._move_away(self._chance.choice([self._lake, self._lake / "open", self._lake / "sealed"]))
+                self._move_away(self._lake / self._chance.choice(self.moved_away))
             else:
                 self._befall_more()
 
