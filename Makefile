@@ -20,7 +20,8 @@ $(VENV)/installed: pyproject.toml requirements/build.txt requirements/run.txt na
 	@echo "Installing into $(VENV): the first time builds the native crate, a minute or two"
 	@$(LOCKED) -r requirements/build.txt
 	@$(LOCKED) -r requirements/run.txt & packages=$$!; \
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . && wait $$packages
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .; built=$$?; \
+	wait $$packages && exit $$built
 	@touch $@
 
 $(VENV)/tested: $(VENV)/installed requirements/dev.txt

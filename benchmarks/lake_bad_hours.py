@@ -9,15 +9,15 @@ import os
 import shutil
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from bad_days import Days, Sums
-from bad_hours import Hours, Outcome
+from bad_hours import Hours, Outcome, side_by_side
 
 Result = TypeVar("Result", Outcome, Sums)
 LAKES = 8  # side by side: they wait for their disks nearly all the time
@@ -31,10 +31,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     total, seed = Sums() if options.days else Outcome(), options.seed
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder, ThreadPoolExecutor(LAKES) as threads:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         while total.crossings < options.crossings:
             seeds = range(seed, seed + LAKES)
-            for outcome in threads.map(lambda seed: one(Path(folder), seed, days=options.days), seeds):
+            for outcome in side_by_side(Path(folder), seeds, partial(one, days=options.days)):
                 total = added(total, outcome)
             seed += LAKES
             print(f"{total.crossings} crossings", file=sys.stderr)
@@ -46,10 +46,8 @@ def main() -> None:
     sys.exit(total.is_bad)
 
 
-def one(folder: Path, seed: int, *, days: bool) -> Outcome | Sums:
+def one(place: Path, seed: int, *, days: bool) -> Outcome | Sums:
     """One lake, for half a minute."""
-    place = folder / str(seed)
-    place.mkdir()
     outcome = Days(place, seed).sums(30) if days else Hours(place, seed).run(30)
     if not outcome.is_bad:
         shutil.rmtree(place)

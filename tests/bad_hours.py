@@ -12,11 +12,16 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from doctord.lake.place import Place
 from doctord.lake.query import Lake
+
+Result = TypeVar("Result")
 
 _HERE = Path(__file__).parent
 _SLACK_US = 20_000  # between a row's own time and its being appended
@@ -82,24 +87,29 @@ class Hours:
         """Record for so long, and look for every row."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            self._record(min(self._chance.uniform(1, 8), max(0.5, end - time.monotonic())), is_last=False)
+            self._record(min(self._chance.uniform(0.2, 8), max(0.5, end - time.monotonic())), is_last=False)
         self._record(1.0, is_last=True)
         return self._judged()
 
     def _record(self, seconds: float, *, is_last: bool) -> None:
-        """One life of the recorder."""
+        """One life of the recorder: so many seconds from its first row on."""
         self._full.unlink(missing_ok=True)
         first = max(self._appended, default=-1) + 1000
         script = [sys.executable, _HERE / self.recorder, self._lake, str(first), *self._arguments]
         with subprocess.Popen(
             script, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self._environment
         ) as child:
-            listener = threading.Thread(target=self._listen, args=(child,))
+            is_recording = threading.Event()
+            listener = threading.Thread(target=self._listen, args=(child, is_recording))
             listener.start()
-            self._befall(time.monotonic() + seconds, is_last=is_last)
-            self._full.unlink(missing_ok=True) if is_last else None
-            is_killed = not is_last and self._chance.random() < 0.7
-            child.send_signal(signal.SIGKILL if is_killed else signal.SIGTERM)
+            is_killed = True  # where something fails here
+            try:
+                is_recording.wait(120)
+                self._befall(time.monotonic() + seconds, is_last=is_last)
+                self._full.unlink(missing_ok=True) if is_last else None
+                is_killed = not is_last and self._chance.random() < 0.7
+            finally:
+                child.send_signal(signal.SIGKILL if is_killed else signal.SIGTERM)
             child.wait(120)
             listener.join()
         is_dirty = is_killed or self._full.exists()  # a disk that is full at the end leaves nobody to tell the gap
@@ -107,14 +117,16 @@ class Hours:
             self.outcome.kills += is_killed
             self._excused.append((self._synced, time.time_ns() // 1000))
 
-    def _listen(self, child: "subprocess.Popen[bytes]") -> None:
+    def _listen(self, child: "subprocess.Popen[bytes]", is_recording: threading.Event) -> None:
         assert child.stdout
         for line in child.stdout:
             match line.split():
                 case [b"a", number, ts]:
                     self._appended[int(number)] = int(ts)
+                    is_recording.set()
                 case [b"s", ts]:
                     self._synced = int(ts)
+        is_recording.set()  # nothing more will come
 
     def _befall(self, end: float, *, is_last: bool) -> None:
         while (left := end - time.monotonic()) > 0:
@@ -177,6 +189,15 @@ class Hours:
 
     def _is_excused(self, ts: int) -> bool:
         return any(begin - _SLACK_US <= ts <= end for begin, end in self._excused)
+
+
+def side_by_side(folder: Path, seeds: Iterable[int], run: Callable[[Path, int], Result]) -> list[Result]:
+    """What came of a run for each seed, in a folder each, at the same time: they mostly wait for their disks."""
+    folders = {seed: folder / str(seed) for seed in seeds}
+    for place in folders.values():
+        place.mkdir()
+    with ThreadPoolExecutor(len(folders)) as threads:
+        return list(threads.map(run, folders.values(), folders))
 
 
 def is_told(ts: int, gaps: list[tuple[int, int]]) -> bool:

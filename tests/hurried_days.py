@@ -19,7 +19,7 @@ MINUTE_US = 60_000_000
 
 
 def value_of(number: int) -> float:
-    """A percentage; no two hours that lost or doubled a row have the same mean and number."""
+    """A percentage that differs from row to row: an hour with another row in place of one has another sum."""
     return float(number * 7919 % 101)
 
 

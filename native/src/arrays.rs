@@ -25,7 +25,8 @@ macro_rules! by_type {
     };
 }
 
-fn unknown_type(data_type: &DataType) -> ArrowError {
+/// The error for what no table has.
+pub fn unknown_type(data_type: &DataType) -> ArrowError {
     ArrowError::SchemaError(format!("no table has a column of type {data_type}"))
 }
 

@@ -2,12 +2,12 @@
 
 import os
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from bad_days import Days
+from bad_hours import side_by_side
 
 pytestmark = pytest.mark.slow
 
@@ -16,12 +16,7 @@ SEEDS = (int(os.environ.get("DOCTORD_SEED", "1")), 2)
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler, to make a disk slow and full")
 def test_sums_know_every_row_once_when_the_rows_are_gone(tmp_path: Path) -> None:
-    folders = [tmp_path / str(seed) for seed in SEEDS]
-    for folder in folders:
-        folder.mkdir()
-    with ThreadPoolExecutor() as threads:
-        runs = [threads.submit(Days(folder, seed).sums, 20) for folder, seed in zip(folders, SEEDS, strict=True)]
-    outcomes = [run.result() for run in runs]
+    outcomes = side_by_side(tmp_path, SEEDS, lambda folder, seed: Days(folder, seed).sums(20))
     assert [outcome.wrong for outcome in outcomes] == [[]] * len(SEEDS)
     assert sum(outcome.rows_deleted for outcome in outcomes) > 0
     assert sum(outcome.hours - outcome.hours_with_a_kill_or_gap for outcome in outcomes) > 0

@@ -3,6 +3,7 @@ from datetime import timedelta
 
 import pytest
 
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Impact, at_most, measured
 from doctord.report import wording
 from report import examples
 
@@ -41,6 +42,19 @@ def test_the_verdict_does_not_say_the_share_twice() -> None:
     assert wording.verdict(replace(examples.ONE, findings=(said,))) == said.title
     assert wording.in_short(said, examples.ONE) == f"{said.title}: almost certain (95 %)"
     assert wording.in_short(examples.CONVOY, examples.ONE).endswith(": 81 % of database time, very likely (80 %)")
+
+
+@pytest.mark.parametrize(
+    ("impact", "words"),
+    [
+        (measured(0.86), "86 % of database time"),
+        (at_most(0.34), "at most 34 % of database time"),
+        (NOT_MEASURED, "share of database time: not measured"),
+        (NONE_YET, "no time lost yet"),
+    ],
+)
+def test_what_a_cause_costs_is_said_as_far_as_it_is_known(impact: Impact, words: str) -> None:
+    assert wording.impact(replace(examples.LOCKS, impact=impact), examples.ONE) == words
 
 
 def test_no_finding_claims_no_more_than_was_seen() -> None:

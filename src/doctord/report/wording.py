@@ -52,10 +52,11 @@ def in_short(finding: Finding, diagnosis: Diagnosis) -> str:
 
 def impact(finding: Finding, diagnosis: Diagnosis) -> str:
     """What a finding costs, as a share of the time that the diagnosis is about."""
+    whose = _time(finding.time_of or diagnosis.time_of)
     if finding.impact.share is None:
-        return "no time lost yet" if finding.impact.known == "none_yet" else "time lost: not measured"
+        return "no time lost yet" if finding.impact.known == "none_yet" else f"share of {whose}: not measured"
     most = "at most " if finding.impact.known == "at_most" else ""
-    return f"{most}{percent(finding.impact.share)} of {_time(finding.time_of or diagnosis.time_of)}"
+    return f"{most}{percent(finding.impact.share)} of {whose}"
 
 
 def time_of(diagnosis: Diagnosis) -> str:

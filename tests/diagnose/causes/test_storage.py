@@ -163,9 +163,11 @@ def test_filesystem_full() -> None:
     nearly = {"mount": "/var/lib/postgresql", "device": "/dev/vdb", "size_bytes": 100 * GIB, "used_bytes": 97 * GIB}
     finding = found(patient(filesystems=[{}, nearly]))["filesystem_full"]
     assert finding.title == "/var/lib/postgresql is nearly full: 3.0 GiB left"
-    assert finding.impact.share is None
+    assert finding.impact.known == "none_yet"
     assert finding.confidence == 0.95
     assert not finding.against
+    full = nearly | {"used_bytes": 100 * GIB}
+    assert found(patient(filesystems=[{}, full]))["filesystem_full"].impact.known == "not_measured"
 
 
 def test_much_room_left_speaks_against_a_full_filesystem() -> None:

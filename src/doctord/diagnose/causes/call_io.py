@@ -74,7 +74,8 @@ def _reads_in_sums(case: Case) -> Iterator[Finding]:
         return
     yield case.finding(
         f"Files are read in {reads.count:.0f} small pieces, {in_share(spent.share)} of the time that was traced",
-        impact=NOT_MEASURED,
+        impact=spent.share,
+        time_of=spent.of,
         confidence=0.6,
         for_=[
             Evidence(

@@ -87,7 +87,7 @@ def connections_near_limit(case: Case) -> Iterator[Finding]:
         mostly_idle = idle > used.largest / 2
         yield case.finding(
             f"{used.largest:.0f} of {limit} connections to {used.db} are taken",
-            impact=NONE_YET,
+            impact=NONE_YET if used.largest < limit else NOT_MEASURED,
             confidence=0.95,
             for_=[
                 Evidence(

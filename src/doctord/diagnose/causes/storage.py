@@ -9,7 +9,7 @@ from doctord.analyse.outsiders import Consumer, consumers
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import NONE_YET, Evidence, Finding, at_most
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Evidence, Finding, at_most
 from doctord.diagnose.words import in_bytes, in_share
 
 # What a disk drive takes for a random request at low load; flash and cached devices stay below a millisecond.
@@ -228,7 +228,7 @@ def filesystem_full(case: Case) -> Iterator[Finding]:
         )  # fmt: skip
         yield case.finding(
             f"{row['mount']} is nearly full: {in_bytes(row['room'])} left",
-            impact=NONE_YET,
+            impact=NONE_YET if row["room"] > 0 else NOT_MEASURED,
             confidence=0.95 if not against else 0.8,
             for_=for_,
             against=against,
