@@ -84,7 +84,8 @@ def test_no_value_leaves_the_log(logs: dict[str, Path]) -> None:
         ("log.checkpoints_complete", r"checkpoint complete"),
         ("pg_stat_checkpointer.num_requested", r"checkpoint starting: immediate"),
         ("log.checkpoints_at_start_or_stop", r"checkpoint starting: shutdown"),
-        ("pg_stat_user_tables.autovacuum_count", r"automatic vacuum of"),
+        # Templates are vacuumed with freeze ages of 0, where the launcher comes to them in time: aggressive.
+        ("pg_stat_user_tables.autovacuum_count", r"automatic (?:aggressive )?vacuum of"),
         ("pg_stat_user_tables.autoanalyze_count", r"automatic analyze of"),
     ],
 )
