@@ -140,7 +140,9 @@ fn stored_schema(schema: &Schema) -> Result<TypePtr> {
             let (physical, logical) = match field.data_type() {
                 DataType::Float64 => (Physical::DOUBLE, None),
                 DataType::Int64 => (Physical::INT64, None),
-                DataType::Timestamp(Microsecond, _) => (Physical::INT64, Some(LogicalType::timestamp(false, TimeUnit::MICROS))),
+                DataType::Timestamp(Microsecond, _) => {
+                    (Physical::INT64, Some(LogicalType::timestamp(false, TimeUnit::MICROS)))
+                }
                 DataType::Utf8 => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
                 other => return Err(arrow_error(unknown_type(other))),
             };
