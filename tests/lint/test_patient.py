@@ -33,3 +33,16 @@ def test_each_has_the_memory_of_its_own_host() -> None:
     assert found["oracle:Y"].machine.memory_bytes == 2
     assert {name for name, one in found.items() if one.component == "kernel"} == {"a", "b"}
     assert [one.component for one in found["oracle:X"].others] == ["oracle", "kernel"]
+
+
+def test_rows_of_no_host_count_for_each_and_are_kept_once() -> None:
+    held = rows({"db": "oracle:X", "host": "a"}, {"db": "oracle:Y", "host": "b"})
+    memory = [{"host": "a", "total_bytes": 1}, {"host": "b", "total_bytes": 2}, {"total_bytes": 3}]
+    statistic = [{"db": "oracle:X", "name": "n", "value": 1.0}]
+    one, other, *_ = subjects(Chart.from_rows(setting=held, memory=memory, statistic=statistic))
+    charts = [subject.machine.case.chart for subject in (one, other) if subject.host]
+    assert [chart.frame("memory")["total_bytes"].to_list() for chart in charts] == [[3, 1], [3, 2]]
+    kernel = [
+        one.machine.case.chart for one in subjects(Chart.from_rows(memory=memory, statistic=statistic)) if one.host
+    ]
+    assert len({id(chart.frame("statistic")) for chart in kernel}) == 1

@@ -56,16 +56,18 @@ def _name(db: str | None) -> str | None:
 
 
 def _by_host(chart: Chart) -> Callable[[str], Chart]:
-    """What a chart tells of a host; rows that do not say whose they are count for all. Each table is parted once."""
+    """What a chart tells of a host; rows that do not say whose they are count for all, and are kept once."""
     parts = {name: chart.frame(name).partition_by("host", as_dict=True, maintain_order=True) for name in chart.tables}
+    nobodys = Chart(
+        {name: by_host.get((None,), chart.frame(name).clear()).to_arrow() for name, by_host in parts.items()}
+    )
 
     def of(host: str) -> Chart:
-        tables = {}
-        for name, by_host in parts.items():
-            rows = [by_host[key] for key in ((None,), (host,)) if key in by_host]
-            frame = pl.concat(rows) if rows else chart.frame(name).clear()
-            tables[name] = (frame.sort("ts", maintain_order=True) if len(rows) > 1 else frame).to_arrow()
-        return Chart(tables)
+        own = {name: by_host[host,] for name, by_host in parts.items() if (host,) in by_host}
+        frames = ((name, pl.concat([nobodys.frame(name), rows]), (None,) in parts[name]) for name, rows in own.items())
+        return nobodys.replaced(
+            {name: (rows.sort("ts", maintain_order=True) if both else rows).to_arrow() for name, rows, both in frames}
+        )
 
     return of
 
