@@ -53,7 +53,7 @@ def test_cpu_one_process_is_bound_by_it_and_another_reads_in_small_pieces() -> N
     found = findings("cpu")
     assert "oracle (pid 5221)" in found["process_on_one_cpu"]["title"]
     assert "asleep 69 %" in figures(found["process_on_one_cpu"], "against")[0]
-    assert "took 50.55 s" in figures(found["tiny_reads"], "for")[0]
+    assert "50.55 s: 639326 reads" in figures(found["tiny_reads"], "for")[0]
     assert "cpu_saturated" not in found, "nobody was in the run queue"
 
 

@@ -5,6 +5,7 @@ import pytest
 from doctord.analyse.call_sums import class_sums
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
+from doctord.report.phrases import said
 from read.unix.texts import chart_of
 from shared import CASEBOOK, sample
 
@@ -20,8 +21,8 @@ def test_among_other_files_small_reads_are_found_too() -> None:
     files = [sample(CASEBOOK / "cpu" / name) for name in ("truss-c.txt", "vmstat.txt", "prstat-a.txt")]
     findings = diagnose(Chart.joined(map(chart_of, files))).findings
     assert [finding.cause for finding in findings] == ["tiny_reads"]
-    assert findings[0].for_[0].figure == "639326 reads and 608657 seeks took 50.55 s"
-    assert findings[0].for_[0].why == "0.95 seeks for each read"
+    assert said(findings[0].for_[0].figure) == "40 % of busy time, 50.55 s: 639326 reads and 608657 seeks"
+    assert said(findings[0].for_[0].why) == "0.95 seeks for each read"
 
 
 def test_without_a_trace_there_are_none() -> None:

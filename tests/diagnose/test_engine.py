@@ -8,21 +8,21 @@ import pytest
 from doctord.chart.chart import Chart
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES, HEADINGS, cause
-from doctord.diagnose.engine import diagnose, explained, ranked
-from doctord.diagnose.finding import NONE_YET, Finding, measured
+from doctord.diagnose.engine import diagnose, findings
+from doctord.diagnose.finding import NONE_YET, Claim
+from doctord.report.phrases import said
 
 
-def finding(name: str, impact: float | None, confidence: float = 0.9) -> Finding:
-    known = NONE_YET if impact is None else measured(impact)
-    return Finding(name, name, known, confidence, (), (), (), (), (), ())
+def claimed(name: str, impact: float | None, confidence: float = 0.9) -> tuple[str, Claim]:
+    return name, Claim(name, impact=NONE_YET if impact is None else impact, confidence=confidence, for_=())
 
 
-def order(*findings: Finding) -> list[str]:
-    return [found.cause for found in ranked(explained(findings))]
+def order(*claims: tuple[str, Claim]) -> list[str]:
+    return [found.cause for found in findings(claims)]
 
 
 def test_most_damage_first_and_what_costs_no_time_last() -> None:
-    assert order(finding("bloat", None), finding("row_locks", 0.2), finding("sort_spill", 0.6)) == [
+    assert order(claimed("bloat", None), claimed("row_locks", 0.2), claimed("sort_spill", 0.6)) == [
         "sort_spill",
         "row_locks",
         "bloat",
@@ -30,12 +30,12 @@ def test_most_damage_first_and_what_costs_no_time_last() -> None:
 
 
 def test_a_symptom_stands_below_its_cause_however_large_it_is() -> None:
-    found = order(finding("row_locks", 0.9), finding("sort_spill", 0.6), finding("idle_in_transaction_blocker", 0.7))
+    found = order(claimed("row_locks", 0.9), claimed("sort_spill", 0.6), claimed("idle_in_transaction_blocker", 0.7))
     assert found == ["idle_in_transaction_blocker", "row_locks", "sort_spill"]
 
 
 def test_a_symptom_alone_is_a_finding_of_its_own() -> None:
-    assert explained([finding("row_locks", 0.9)])[0].explained_by is None
+    assert findings([claimed("row_locks", 0.9)])[0].explained_by is None
 
 
 def test_no_two_causes_explain_each_other_in_a_circle() -> None:
@@ -57,7 +57,7 @@ def test_every_cause_is_documented_under_every_heading() -> None:
 
 
 def test_a_cause_without_its_headings_is_refused() -> None:
-    def undocumented(_case: Case) -> Iterator[Finding]:
+    def undocumented(_case: Case) -> Iterator[Claim]:
         """Only a summary."""
         yield from ()
 
@@ -82,5 +82,5 @@ def test_what_could_not_be_seen_is_said_once() -> None:
         "hint": "grant CAP_NET_ADMIN",
     }
     diagnosis = diagnose(Chart.from_rows(event=[unseen, unseen]))
-    assert [(item.what, item.grant) for item in diagnosis.unseen] == [("taskstats", "grant CAP_NET_ADMIN")]
+    assert [(said(item.what), said(item.grant)) for item in diagnosis.unseen] == [("taskstats", "grant CAP_NET_ADMIN")]
     assert diagnosis.host == "a"

@@ -10,10 +10,11 @@ from doctord.chart.chart import Chart
 from doctord.diagnose.case import Case
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.evidence import Sign, past, weigh
+from doctord.report.phrases import said, threshold
 
 
 def sign(value: float | None, *, below: bool = False, why_not: str = "no") -> Sign:
-    return Sign("cpu", "cpu is null", value, 20.0, "busy {:.1f} % of the time", "yes", why_not, below=below)
+    return Sign("cpu", "cpu is null", value, 20.0, "busy {:.1f %} of the time", "yes", why_not, below=below)
 
 
 @pytest.mark.parametrize(
@@ -29,13 +30,13 @@ def sign(value: float | None, *, below: bool = False, why_not: str = "no") -> Si
 def test_a_figure_is_on_one_side_of_its_threshold(value: float, sides: str, *, below: bool) -> None:
     for_, against = weigh([sign(value, below=below)])
     told = {"for": for_, "against": against}
-    assert [evidence.figure for evidence in told.pop(sides)] == [f"busy {value:.1f} % of the time"]
+    assert [said(evidence.figure) for evidence in told.pop(sides)] == [f"busy {value:.1f} % of the time"]
     assert list(told.values()) == [[]]
 
 
 def test_the_threshold_is_written_with_its_unit() -> None:
-    assert sign(30.0).evidence().threshold == "at least 20.0 %"
-    assert sign(30.0, below=True).evidence().threshold == "at most 20.0 %"
+    assert threshold(sign(30.0).evidence()) == "at least 20.0 %"
+    assert threshold(sign(30.0, below=True).evidence()) == "at most 20.0 %"
 
 
 def test_what_was_not_measured_says_nothing() -> None:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from doctord.analyse.vitals import Vital
 from doctord.diagnose.finding import NONE_YET, Diagnosis, Evidence, Finding, TimeShare, Unseen, measured
 
 SINCE = datetime(2026, 11, 20, 22, 0, tzinfo=UTC)
@@ -115,12 +116,12 @@ HEALTHY = Diagnosis(
     ),
     unseen=(),
     figures=(
-        ("active sessions", "0.4 on average"),
-        ("transactions", "251 per s"),
-        ("CPU used", "23 %"),
-        ("CPU pressure", "0.8 % of the time"),
-        ("memory available", "71.3 %"),
-        ("vda latency", "0.42 ms"),
+        Vital("active sessions", 0.4, "on average"),
+        Vital("transactions", 251, "per s"),
+        Vital("CPU used", 23, "%"),
+        Vital("CPU pressure", 0.8, "% of the time"),
+        Vital("memory available", 71.3, "%"),
+        Vital("vda latency", 0.42, "ms"),
     ),
 )
 LOCKED_TIME = (
@@ -131,7 +132,11 @@ LOCKED_TIME = (
     TimeShare("Scheduler", "run queue", 0.213, 0.012),
     TimeShare("User I/O", "DataFileRead", 0.07, 0.004),
 )
-LOCKED_FIGURES = (("active sessions", "17.8 on average"), ("transactions", "31 per s"), *HEALTHY.figures[2:])
+LOCKED_FIGURES = (
+    Vital("active sessions", 17.8, "on average"),
+    Vital("transactions", 31, "per s"),
+    *HEALTHY.figures[2:],
+)
 
 ONE = replace(
     HEALTHY, time=LOCKED_TIME, figures=LOCKED_FIGURES, findings=(LOCKS,), unseen=(NO_WAIT_SAMPLING, NO_DELAY_ACCOUNTING)

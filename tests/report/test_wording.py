@@ -4,7 +4,9 @@ from datetime import timedelta
 import pytest
 
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Impact, at_most, measured
+from doctord.diagnose.phrase import phrase
 from doctord.report import wording
+from doctord.report.phrases import said
 from report import examples
 
 
@@ -38,9 +40,9 @@ def test_the_second_date_stands_where_it_differs() -> None:
 
 
 def test_the_verdict_does_not_say_the_share_twice() -> None:
-    said = replace(examples.LOCKS, title="86 % of database time is spent waiting for row locks")
-    assert wording.verdict(replace(examples.ONE, findings=(said,))) == said.title
-    assert wording.in_short(said, examples.ONE) == f"{said.title}: almost certain (95 %)"
+    locks = replace(examples.LOCKS, title=phrase("{:share of database} is spent waiting for row locks", 0.86))
+    assert wording.verdict(replace(examples.ONE, findings=(locks,))) == said(locks.title)
+    assert wording.in_short(locks, examples.ONE) == f"{said(locks.title)}: almost certain (95 %)"
     assert wording.in_short(examples.CONVOY, examples.ONE).endswith(": 81 % of database time, very likely (80 %)")
 
 

@@ -33,12 +33,6 @@ class Vital:
     value: float
     unit: str
 
-    @property
-    def text(self) -> str:
-        """Value with its unit, three digits."""
-        number = f"{self.value:,.0f}" if abs(self.value) >= 100 else f"{self.value:.3g}"
-        return f"{number} {self.unit}".strip()
-
 
 @dataclass(frozen=True, slots=True)
 class Usual:

@@ -19,7 +19,7 @@ from doctord.printable import json_text
 from doctord.read.calltrace import read
 from doctord.report import document, timeline, trace_html, trace_terminal
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True)

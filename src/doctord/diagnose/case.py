@@ -1,6 +1,5 @@
 """A case: one chart under examination, with the analyses that causes share, each done once."""
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import polars as pl
@@ -17,7 +16,8 @@ from doctord.analyse.time import (
 from doctord.analyse.waits import Wait, background, foreground
 from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Evidence, Finding, Impact, Unseen, measured
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Evidence, Impact, Unseen, measured
+from doctord.diagnose.phrase import phrase
 
 # A twentieth of the time is the least that a user could feel the removal of; a tenth of one session the least that
 # is not the resting state of a quiet server.
@@ -179,7 +179,9 @@ class Case:
         often = (
             (row, f"{row['len']} times, the last: " if row["len"] > 1 else "") for row in found.iter_rows(named=True)
         )
-        return tuple(Unseen(row["subject"] or "", f"{times}{row['text']}", row["hint"] or "") for row, times in often)
+        return tuple(
+            Unseen(row["subject"] or "", phrase("{}{}", times, row["text"]), row["hint"] or "") for row, times in often
+        )
 
     def against_past(self, vital: str) -> tuple[Evidence, ...]:
         """How a vital sign compares with the earlier chart, as evidence; empty when there is no past to compare."""
@@ -191,39 +193,10 @@ class Case:
             Evidence(
                 table="earlier",
                 filter=vital,
-                figure=f"{now.value:.3g} {now.unit} now",
-                threshold=f"usually {past.median:.3g}, seldom over {past.high:.3g} {now.unit} ({past.windows} windows)",
+                figure=phrase("{:.3g} {} now", now.value, now.unit),
+                threshold=phrase(
+                    "usually {:.3g}, seldom over {:.3g} {} ({} windows)", past.median, past.high, now.unit, past.windows
+                ),
                 why="out of its own range" if unlike else "as it was before",
             ),
-        )
-
-    def finding(
-        self,
-        title: str,
-        *,
-        impact: float | Impact,
-        confidence: float,
-        for_: Sequence[Evidence],
-        against: Sequence[Evidence] = (),
-        unseen: Sequence[Unseen] = (),
-        remedy: Sequence[str] = (),
-        verify: Sequence[str] = (),
-        time_of: str | None = None,
-    ) -> Finding:
-        """A finding; the engine adds the cause's name, and from its documentation what is not given here.
-
-        `impact` as a mere number is a measured share.
-        """
-        return Finding(
-            cause="",
-            title=title,
-            impact=impact if isinstance(impact, Impact) else measured(impact),
-            confidence=confidence,
-            for_=tuple(for_),
-            against=tuple(against),
-            unseen=tuple(unseen),
-            remedy=tuple(remedy),
-            verify=tuple(verify),
-            sources=(),
-            time_of=time_of,
         )

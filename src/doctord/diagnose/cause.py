@@ -1,20 +1,21 @@
-"""What a cause is: one function, documented under fixed headings, that looks at a case and yields findings.
+"""What a cause is: one function, documented under fixed headings, that looks at a case and yields claims.
 
-A finding's confidence says how sure its figures make it: 0.95 when the limit or the blocker itself was seen, 0.85 when
+Confidence says how sure its figures make it: 0.95 when the limit or the blocker itself was seen, 0.85 when
 strong figures from two sides agree (who waits, and what it waits for), 0.6 when only one side was measured.
 """
 
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from datetime import datetime
 
 from doctord.diagnose.case import Case
-from doctord.diagnose.finding import Finding
+from doctord.diagnose.finding import Claim, Finding
 
 HEADINGS = ("Looks like", "Hurts because", "Speaks for it", "Speaks against it", "Remedy", "Verify", "Source")
 
-Examiner = Callable[[Case], Iterator[Finding]]
+Examiner = Callable[[Case], Iterator[Claim]]
 
 
 @dataclass(frozen=True)
@@ -31,16 +32,23 @@ class Cause:
     explains: tuple[str, ...]
     examine: Examiner
 
-    def findings(self, case: Case) -> Iterator[Finding]:
-        """Findings of this cause in a case, completed from its documentation."""
-        for finding in self.examine(case):
-            yield replace(
-                finding,
-                cause=self.name,
-                remedy=finding.remedy or (self.sections["Remedy"],),
-                verify=finding.verify or (self.sections["Verify"],),
-                sources=(self.sections["Source"],),
-            )
+    def finding(self, claim: Claim, interval: tuple[datetime, datetime] | None, explained_by: str | None) -> Finding:
+        """What this cause claims, with what its documentation says."""
+        return Finding(
+            cause=self.name,
+            title=claim.title,
+            impact=claim.cost,
+            confidence=claim.confidence,
+            for_=tuple(claim.for_),
+            against=tuple(claim.against),
+            unseen=tuple(claim.unseen),
+            remedy=tuple(claim.remedy) or (self.sections["Remedy"],),
+            verify=tuple(claim.verify) or (self.sections["Verify"],),
+            sources=(self.sections["Source"],),
+            interval=interval,
+            explained_by=explained_by,
+            time_of=claim.time_of,
+        )
 
 
 CAUSES: dict[str, Cause] = {}

@@ -6,7 +6,7 @@ from typing import Literal
 from doctord.analyse.calls import busy_s, pass_s
 from doctord.chart.calltrace import Trace
 from doctord.diagnose.case import WORTH_SAYING_SHARE
-from doctord.diagnose.words import in_share
+from doctord.diagnose.phrase import Phrase, phrase
 
 # Busy time holds work of every process, each at its own pace: a part that is to be felt must be larger there.
 WORTH_SAYING_OF_BUSY = 0.1
@@ -22,16 +22,17 @@ class Cost:
     @property
     def worth_saying(self) -> bool:
         """Whether its removal could be felt."""
-        return self.share >= (WORTH_SAYING_SHARE if self.of == "pass" else WORTH_SAYING_OF_BUSY)
+        return self.share >= self.threshold
 
     @property
-    def threshold(self) -> str:
-        """The share from which on it is worth saying."""
-        return in_share(WORTH_SAYING_SHARE if self.of == "pass" else WORTH_SAYING_OF_BUSY)
+    def threshold(self) -> float:
+        """The share (0 to 1) from which on it is worth saying."""
+        return WORTH_SAYING_SHARE if self.of == "pass" else WORTH_SAYING_OF_BUSY
 
-    def __str__(self) -> str:
-        """The share in words."""
-        return f"{in_share(self.share)} of {'each pass' if self.of == 'pass' else 'busy time'}"
+    @property
+    def told(self) -> Phrase:
+        """The share, and whose time it is of."""
+        return phrase(f"{{:share of {self.of}}}", self.share)
 
 
 def of_pass(trace: Trace, seconds: float | None) -> Cost | None:

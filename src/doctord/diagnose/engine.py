@@ -3,7 +3,7 @@
 import importlib
 import pkgutil
 from collections.abc import Iterable
-from dataclasses import replace
+from datetime import datetime
 
 import polars as pl
 
@@ -13,8 +13,8 @@ from doctord.chart.chart import Chart
 from doctord.diagnose import causes
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES
-from doctord.diagnose.finding import Diagnosis, Finding
-from doctord.diagnose.words import in_bytes, in_share
+from doctord.diagnose.finding import Claim, Diagnosis, Finding
+from doctord.diagnose.phrase import Phrase, listed, phrase
 
 MOST_TRACED = 6  # devices and operations of an I/O trace that are told of
 MOST_SIZES = 4
@@ -34,52 +34,51 @@ def diagnose(chart: Chart, earlier: Chart | None = None, trace: Trace | None = N
         The verdict, with findings in order of damage.
     """
     case = Case(chart, earlier, trace)
-    found = [finding for cause in CAUSES.values() for finding in cause.findings(case)]
+    claims = [(cause.name, claim) for cause in CAUSES.values() for claim in cause.examine(case)]
     interval = (chart.since, chart.until) if chart.since and chart.until else None
-    findings = tuple(replace(finding, interval=interval) for finding in ranked(explained(found)))
     return Diagnosis(
         host=_host(chart),
         since=chart.since,
         until=chart.until,
         time_of=case.time.of,
         time=case.time.shares,
-        findings=findings,
+        findings=findings(claims, interval),
         looked_at=_looked_at(case),
         unseen=case.unseen() + case.gaps(),
-        figures=tuple((vital.name, vital.text) for vital in case.vitals.values()),
+        figures=tuple(case.vitals.values()),
     )
 
 
-def explained(findings: Iterable[Finding]) -> list[Finding]:
-    """Mark findings that another finding explains; of several that do, the one with the largest impact counts."""
-    found = sorted(findings, key=_damage)
-    result = []
-    for finding in found:
-        by = next((other.cause for other in found if finding.cause in CAUSES[other.cause].explains), None)
-        result.append(replace(finding, explained_by=by))
-    return result
+def findings(
+    claims: Iterable[tuple[str, Claim]], interval: tuple[datetime, datetime] | None = None
+) -> tuple[Finding, ...]:
+    """What causes claim, each with its name, as findings: most damage first, each followed by what it explains.
 
-
-def ranked(findings: Iterable[Finding]) -> list[Finding]:
-    """Most damage first, each followed by what it explains."""
-    ordered = sorted(findings, key=_damage)
-    names = {finding.cause for finding in ordered}
+    Of several that explain a finding the one with the largest impact counts.
+    """
+    ordered = sorted(claims, key=_damage)
+    whole = [CAUSES[name].finding(claim, interval, _explaining(name, ordered)) for name, claim in ordered]
+    names = {finding.cause for finding in whole}
 
     def below(cause: str) -> Iterable[Finding]:
-        for finding in ordered:
+        for finding in whole:
             if finding.explained_by == cause:
                 yield finding
                 yield from below(finding.cause)
 
-    roots = [finding for finding in ordered if finding.explained_by not in names]
-    result: list[Finding] = []
-    for root in roots:
+    result = list[Finding]()
+    for root in (finding for finding in whole if finding.explained_by not in names):
         result += [finding for finding in (root, *below(root.cause)) if finding not in result]
-    return result
+    return tuple(result)
 
 
-def _damage(finding: Finding) -> tuple[float, float, str]:
-    return (-(finding.impact.share or 0.0) * finding.confidence, -finding.confidence, finding.cause)
+def _explaining(name: str, claims: Iterable[tuple[str, Claim]]) -> str | None:
+    return next((other for other, _ in claims if name in CAUSES[other].explains), None)
+
+
+def _damage(claimed: tuple[str, Claim]) -> tuple[float, float, str]:
+    name, claim = claimed
+    return (-(claim.cost.share or 0.0) * claim.confidence, -claim.confidence, name)
 
 
 def _host(chart: Chart) -> str:
@@ -87,29 +86,31 @@ def _host(chart: Chart) -> str:
     return ", ".join(sorted(names)) or "unknown host"
 
 
-def _sums_of_waits(case: Case, sampled: pl.Series) -> list[str]:
+def _sums_of_waits(case: Case, sampled: pl.Series) -> list[Phrase]:
     """A line for each database that told its waits in sum alone: how many reports, of how many events."""
     waits = case.chart.frame("wait").filter(pl.col("db").is_not_null() & ~pl.col("db").is_in(sampled.implode()))
     by_db = waits.group_by("db").agg(pl.col("ts").n_unique(), pl.col("event").n_unique()).sort("db")
-    return [f"{db}: waits in sum, {events} events, {times} intervals" for db, times, events in by_db.rows()]
+    return [
+        phrase("{}: waits in sum, {} events, {} intervals", db, events, times) for db, times, events in by_db.rows()
+    ]
 
 
-def _traced(sizes: Sizes) -> str:
+def _traced(sizes: Sizes) -> Phrase:
     """What an I/O trace tells of one device: the sizes that arrive, and whether they are pieces of larger ones."""
-    most = ", ".join(f"{in_bytes(size)} ({count})" for size, count in sizes.sizes[:MOST_SIZES])
-    parts = [f"{sizes.requests} {sizes.operation}s of {sizes.device} traced: {most}"]
+    most = listed(*(phrase("{:bytes} ({})", size, count) for size, count in sizes.sizes[:MOST_SIZES]))
+    parts = [phrase("{} {}s of {} traced: {}", sizes.requests, sizes.operation, sizes.device, most)]
     if sizes.continued:
-        parts.append(f"{in_share(sizes.continued)} begin where the one before ended")
+        parts.append(phrase("{:share} begin where the one before ended", sizes.continued))
     if sizes.whole_block:
-        parts.append(f"all are multiples of {in_bytes(sizes.whole_block)}: blocks of that size arrive whole")
-    return "; ".join(parts)
+        parts.append(phrase("all are multiples of {:bytes}: blocks of that size arrive whole", sizes.whole_block))
+    return listed(*parts, by="; ")
 
 
-def _looked_at(case: Case) -> tuple[str, ...]:
+def _looked_at(case: Case) -> tuple[Phrase, ...]:
     """One line per table that held something: how much, over how long."""
-    lines = [f"{case.cpus} CPUs over {case.seconds:.0f} s"] if case.cpus else []
+    lines = [phrase("{} CPUs over {:.0f s}", case.cpus, case.seconds)] if case.cpus else []
     if case.processes.height:
-        lines.append(f"{case.processes.height} processes")
+        lines.append(phrase("{} processes", case.processes.height))
     for table, column, words in (
         ("disk", "device", "disks"),
         ("filesystem", "mount", "file systems"),
@@ -117,13 +118,16 @@ def _looked_at(case: Case) -> tuple[str, ...]:
     ):
         count = case.chart.frame(table)[column].drop_nulls().n_unique()
         if count:
-            lines.append(f"{count} {words if count > 1 else words[:-1]}")
+            lines.append(phrase("{} {}", count, words if count > 1 else words[:-1]))
     lines += [_traced(sizes) for sizes in block_sizes(case.chart)[:MOST_TRACED]]
     sampled = case.chart.frame("session").filter(pl.col("db").is_not_null())
     by_db = sampled.group_by("db").agg(pl.len(), pl.col("sid").n_unique()).sort("db")
-    lines += [f"{db}: {samples} samples of sessions, {sids} sessions at work" for db, samples, sids in by_db.rows()]
+    lines += [
+        phrase("{}: {} samples of sessions, {} sessions at work", db, samples, sids)
+        for db, samples, sids in by_db.rows()
+    ]
     lines += _sums_of_waits(case, by_db["db"])
     told = {*by_db["db"], *case.chart.frame("wait")["db"]}
-    lines += [f"{db}: no session at work" for db in case.dbs if db not in told]
+    lines += [phrase("{}: no session at work", db) for db in case.dbs if db not in told]
     statistics = case.chart.frame("statistic").height
-    return (*lines, f"{statistics} other figures, {case.chart.frame('setting').height} settings")
+    return (*lines, phrase("{} other figures, {} settings", statistics, case.chart.frame("setting").height))

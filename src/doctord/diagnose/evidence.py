@@ -1,23 +1,21 @@
 """Weighing: a figure held against its threshold speaks for a cause or against it, and says nothing when unmeasured."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf, nextafter
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence
-
-NUMBER = re.compile(r"\{[^}]*\}( (%|ms|s|GiB)(?![a-zA-Z]))?")
+from doctord.diagnose.phrase import Words, format_of, phrase
 
 
 @dataclass(frozen=True, slots=True)
 class Sign:
     """A figure that speaks for a cause from its threshold on, and against it below.
 
-    `words` is a format for the figure, with its unit after the number (`"{:.0f} % idle"`); the threshold is written
-    alike. With `below`, a figure speaks for the cause up to its threshold and against it above. Where one of the two
-    whys is empty, that side is not told.
+    `words` has a place for the figure (see `phrase`), whose format is that of the threshold too: `"{:.0f %} idle"`.
+    With `below`, a figure speaks for the cause up to its threshold and against it above. Where one of the two whys is
+    empty, that side is not told. `subject` is what the figure is of, where that is not said by the words.
     """
 
     table: str
@@ -25,9 +23,10 @@ class Sign:
     value: float | None
     threshold: float
     words: str
-    why: str
-    why_not: str = ""
+    why: Words
+    why_not: Words = ""
     below: bool = False
+    subject: str = ""
 
     @property
     def speaks_for(self) -> bool | None:
@@ -38,11 +37,12 @@ class Sign:
 
     def evidence(self) -> Evidence:
         """The figure as evidence, for whichever side it is on."""
-        number = NUMBER.search(self.words)
-        threshold = (number.group() if number else self.words).format(self.threshold)
-        limit = f"at {'most' if self.below else 'least'} {threshold}"
+        told = phrase(self.words, self.value)
+        figure = phrase("{} {}", self.subject, told) if self.subject else told
+        number, _, unit = format_of(self.words).partition(" ")
+        limit = phrase(f"{{:{number}}}" if " " in unit else f"{{:{number} {unit}}}", self.threshold)
         why = self.why if self.speaks_for else self.why_not
-        return Evidence(self.table, self.filter, self.words.format(self.value), limit, why)
+        return Evidence(self.table, self.filter, figure, limit, why, "at_most" if self.below else "at_least")
 
 
 def weigh(signs: Iterable[Sign]) -> tuple[list[Evidence], list[Evidence]]:
@@ -58,6 +58,6 @@ def past(case: Case, vital: str) -> list[Sign]:
     if now is None or usual is None:
         return []
     beyond = nextafter(usual.high, inf)  # at the edge of the range is still within it
-    before = f"usually {usual.median:.3g} over {usual.windows} windows"
-    words = f"{vital} {{:.3g}} {now.unit}"
-    return [Sign("earlier", vital, now.value, beyond, words, f"{before}: out of its range", f"{before}: as it was")]
+    before = phrase("usually {:.3g} over {} windows", usual.median, usual.windows)
+    out, within = phrase("{}: out of its range", before), phrase("{}: as it was", before)
+    return [Sign("earlier", vital, now.value, beyond, f"{{:.3g {now.unit}}}", out, within, subject=vital)]

@@ -1,14 +1,18 @@
 """What a diagnosis consists of: findings, each with the evidence that speaks for and against it."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from doctord.analyse.time import TimeShare
+from doctord.analyse.vitals import Vital
+from doctord.diagnose.phrase import Words, figures, unit_of
 
 __all__ = [
     "NONE_YET",
     "NOT_MEASURED",
+    "Claim",
     "Diagnosis",
     "Evidence",
     "Finding",
@@ -20,28 +24,48 @@ __all__ = [
 ]
 
 
+Direction: TypeAlias = Literal["at_least", "at_most"]
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """One figure and what it means.
 
-    `table` and `filter` (a condition in the words of `doctord sql`) lead back to the rows; `figure` is the measured
-    value with its unit, `threshold` what it was held against, `why` what follows from it.
+    `table` and `filter` (a condition in the words of `doctord sql`) lead back to the rows; `figure` holds the measured
+    value first, `threshold` what it was held against, `why` what follows from it. `direction` says on which side of the
+    threshold a value speaks for the cause; null where the threshold is there only to compare, or is no number.
     """
 
     table: str
     filter: str
-    figure: str
-    threshold: str
-    why: str
+    figure: Words
+    threshold: Words
+    why: Words
+    direction: Direction | None = None
+
+    @property
+    def value(self) -> float | None:
+        """The measured value; null where it is a text."""
+        return next((value for value, _ in figures(self.figure)), None)
+
+    @property
+    def unit(self) -> str:
+        """Unit of the value (see `phrase.unit_of`); empty for a count, and for a text."""
+        return next((unit_of(spec) for _, spec in figures(self.figure)), "")
+
+    @property
+    def limit(self) -> float | None:
+        """The threshold in the unit of the value; null where `direction` is."""
+        return next((value for value, _ in figures(self.threshold)), None) if self.direction else None
 
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
     """Something that could not be read: what, why, and how to grant it."""
 
-    what: str
-    why: str
-    grant: str
+    what: Words
+    why: Words
+    grant: Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,26 +96,54 @@ def measured(share: float) -> Impact:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """What a cause says of a case; the engine makes a finding of it.
+
+    `impact` as a mere number is a measured share; `remedy` and `verify` are those of the cause's documentation where
+    they are not given. All else is as in `Finding`.
+    """
+
+    title: Words
+    _: KW_ONLY
+    impact: float | Impact
+    confidence: float
+    for_: Sequence[Evidence]
+    against: Sequence[Evidence] = ()
+    unseen: Sequence[Unseen] = ()
+    remedy: Sequence[Words] = ()
+    verify: Sequence[Words] = ()
+    time_of: str | None = None
+
+    @property
+    def cost(self) -> Impact:
+        """The impact, and how it is known."""
+        return self.impact if isinstance(self.impact, Impact) else measured(self.impact)
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """A cause that the evidence supports.
 
-    `confidence` (0 to 1) is calibrated on the lab. `explained_by` names the finding of which this
-    one is only a symptom. `time_of` says whose time the impact is a share of, where not that of the diagnosis.
+    `confidence` (0 to 1) is calibrated on the lab. `explained_by` names the finding of which this one is only a
+    symptom. `time_of` says whose time the impact is a share of, where not that of the diagnosis. `severity` and
+    `database` are not told yet.
     """
 
     cause: str
-    title: str
+    title: Words
     impact: Impact
     confidence: float
     for_: tuple[Evidence, ...]
     against: tuple[Evidence, ...]
     unseen: tuple[Unseen, ...]
-    remedy: tuple[str, ...]
-    verify: tuple[str, ...]
+    remedy: tuple[Words, ...]
+    verify: tuple[Words, ...]
     sources: tuple[str, ...]
     interval: tuple[datetime, datetime] | None = None
     explained_by: str | None = None
     time_of: str | None = None
+    severity: str | None = None
+    database: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +152,7 @@ class Diagnosis:
 
     `time_of` says whose time it is: `database` (sessions were sampled), `processes` (the host alone), `pass` (of the
     loop in a call trace) or `busy` (all traced processes, idle waits of loops left out). `looked_at` is one line per
-    source with what it gave. `figures` is a handful of vital signs, name and value with unit.
+    source with what it gave. `figures` is a handful of vital signs.
     """
 
     host: str
@@ -109,9 +161,10 @@ class Diagnosis:
     time_of: str
     time: tuple[TimeShare, ...]
     findings: tuple[Finding, ...]
-    looked_at: tuple[str, ...]
+    looked_at: tuple[Words, ...]
     unseen: tuple[Unseen, ...]
-    figures: tuple[tuple[str, str], ...] = field(default=())
+    figures: tuple[Vital, ...] = ()
+    health: str | None = None
 
     @property
     def healthy(self) -> bool:

@@ -1,6 +1,6 @@
 """Evidence from what Oracle counts of itself: waits, statistics, segments, statements."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from doctord.analyse.figures import Figure
 from doctord.analyse.latency.map import LatencyMap
@@ -8,7 +8,8 @@ from doctord.analyse.waits import Wait
 from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.evidence import Sign
 from doctord.diagnose.finding import Evidence
-from doctord.diagnose.words import in_rate, in_share, in_time, shortened
+from doctord.diagnose.phrase import Words, listed, phrase
+from doctord.diagnose.words import shortened
 
 # An event that takes less than a hundredth of the time adds nothing to the evidence of its neighbours.
 WORTH_NAMING_SHARE = 0.01
@@ -38,7 +39,7 @@ def idle_pct(case: Case) -> float | None:
 
 def holders_ran(case: Case) -> Sign:
     """Whether those who held latches and mutexes had a CPU to run on; else waits for them are waits for a CPU."""
-    return Sign("cpu", "cpu is null", idle_pct(case), 10.0, "{:.0f} % of the CPU time idle",
+    return Sign("cpu", "cpu is null", idle_pct(case), 10.0, '{:.0f %} of the CPU time idle',
                 "the holders were running", "holders that wait for a CPU may be all there is to it")  # fmt: skip
 
 
@@ -61,23 +62,36 @@ def waited(case: Case, *events: str, why: str = "") -> list[Evidence]:
     for event in sorted(events, key=lambda event: -share(case, event)):
         part, wait = share(case, event), case.waits.get(event)
         if wait is not None and part >= WORTH_NAMING_SHARE:
-            limit = f"{in_share(WORTH_SAYING_SHARE)} of database time"
-            told.append(Evidence("wait", _rows(event), _told(wait), limit, _of_time(part, why)))
+            figure, limit = phrase("{}: {:share of database}", event, part), phrase("{:share}", WORTH_SAYING_SHARE)
+            told.append(
+                Evidence(
+                    "wait",
+                    _rows(event),
+                    figure,
+                    limit,
+                    phrase("{}{}", phrase("{}: ", why) if why else "", _told(wait)),
+                    "at_least",
+                )
+            )
     return told
 
 
-def behind(case: Case, event: str, threshold: str, why: str) -> list[Evidence]:
+def behind(case: Case, event: str, threshold: Words, why: Words) -> list[Evidence]:
     """How long background processes wait for an event; nothing when that is not known."""
     wait = case.background.get(event)
     if wait is None:
         return []
-    return [Evidence("wait", f"{_rows(event)} and kind = 'background'", _told(wait), threshold, why)]
+    return [
+        Evidence(
+            "wait", f"{_rows(event)} and kind = 'background'", phrase("{}: {}", event, _told(wait)), threshold, why
+        )
+    ]
 
 
-def counted(case: Case, name: str, told: Callable[[float], str], threshold: str = "", why: str = "") -> list[Evidence]:
+def counted(case: Case, name: str, words: str, threshold: Words = "", why: Words = "") -> list[Evidence]:
     """A statistic in the caller's words, all instances together; nothing when it was not measured."""
     value = case.total(name)
-    return [] if value is None else [Evidence("statistic", f"name = '{name}'", told(value), threshold, why)]
+    return [] if value is None else [Evidence("statistic", f"name = '{name}'", phrase(words, value), threshold, why)]
 
 
 def per(case: Case, name: str, other: str) -> float | None:
@@ -101,10 +115,13 @@ def readers(case: Case, most: int = MOST_NAMED) -> list[Evidence]:
         Evidence(
             "statement",
             f"statement_id = '{one.statement_id}'",
-            f"{one.statement_id}: {in_rate(blocks, 'blocks')}"
-            + (f", {in_share(blocks / total)} of all" if total else ""),
+            phrase(
+                "{}: {}",
+                one.statement_id or "",
+                listed(phrase("{:rate blocks}", blocks), phrase("{:share} of all", blocks / total) if total else ""),
+            ),
             "",
-            f"a statement that reads: {shortened(one.text or '')}",
+            phrase("a statement that reads: {}", shortened(one.text or "")),
         )
         for blocks, one in sorted(reading, key=lambda pair: -pair[0])[:most]
     ]
@@ -125,26 +142,25 @@ def agrees(case: Case, drawn: LatencyMap) -> bool:
 def _leader(case: Case, figure: Figure, total: float, why: str) -> Evidence:
     view, _, what = figure.name.partition(".")
     text = case.statement_text(figure.entity) if view == "v$sqlstats" else None
-    amount = in_rate(figure.mean) if figure.unit == "per_s" else f"{figure.mean:.3g} {figure.unit}"
+    amount = phrase("{:rate}", figure.mean) if figure.unit == "per_s" else phrase("{:.3g} {}", figure.mean, figure.unit)
     return Evidence(
         "statistic",
         f"name = '{figure.name}' and entity = '{figure.entity}'",
-        f"{figure.entity}: {amount}, {in_share(figure.mean / total)} of the {what} listed",
+        phrase("{}: {}, {:share} of the {} listed", figure.entity, amount, figure.mean / total, what),
         "",
-        f"{why}: {shortened(text)}" if text else why,
+        phrase("{}: {}", why, shortened(text)) if text else why,
     )
 
 
-def _told(wait: Wait) -> str:
-    long = "" if wait.ms is None else in_time(wait.ms / 1000)
-    if wait.per_second is None:
-        return f"{wait.event}: {long} each" if long else f"{wait.event}: {wait.seconds_per_second:.3g} s per s"
-    return f"{wait.event}: {in_rate(wait.per_second)}" + (f" at {long}" if long else "")
+def _told(wait: Wait) -> Words:
+    """How long one wait takes, or all of them, and how often there is one."""
+    if wait.ms is None:
+        return _often(wait) or phrase("{:.3g s} per s", wait.seconds_per_second)
+    return listed(phrase("{:time} each", wait.ms / 1000), _often(wait))
 
 
-def _of_time(part: float, why: str) -> str:
-    told = f"{in_share(part)} of database time"
-    return f"{told}: {why}" if why else told
+def _often(wait: Wait) -> Words:
+    return "" if wait.per_second is None else phrase("{:rate}", wait.per_second)
 
 
 def _rows(event: str) -> str:

@@ -5,8 +5,10 @@ from markupsafe import Markup
 
 from doctord.chart.chart import Chart
 from doctord.diagnose.finding import Diagnosis
+from doctord.diagnose.phrase import Phrase, Words
 from doctord.report import tops, wording
 from doctord.report.panels import panels
+from doctord.report.phrases import said, threshold
 from doctord.report.plot import number, svg
 
 NOT_MEASURED = "\u2013"
@@ -45,19 +47,23 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters.update(figure=_figure, bytes=_bytes, together=_together, number=number)
+    templates.filters.update(
+        figure=_figure, bytes=_bytes, together=_together, number=number, text=said, threshold=threshold
+    )
     return templates
 
 
 def _harmless(value: object) -> object:
     """Text from data without control and formatting characters; escaping comes after."""
+    if isinstance(value, Phrase):
+        return wording.clean(said(value))
     return wording.clean(value) if type(value) is str else value
 
 
-def _together(text: str) -> Markup:
+def _together(text: Words) -> Markup:
     """Text in which no line breaks between a figure and its unit; it can be copied as it was."""
     unbroken = Markup('<span class="unbroken">{}</span>')
-    words = wording.together(wording.clean(text)).split(" ")
+    words = wording.together(wording.clean(said(text))).split(" ")
     return Markup(" ").join(
         unbroken.format(word.replace(wording.JOINT, " ")) if wording.JOINT in word else word for word in words
     )

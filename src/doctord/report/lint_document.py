@@ -6,6 +6,7 @@ from typing import Any
 from doctord.lint.engine import Examined
 from doctord.lint.remark import Remark
 from doctord.lint.setting import Setting
+from doctord.report.document import evidence, unseen
 
 
 def document(examined: Examined) -> dict[str, Any]:
@@ -19,6 +20,8 @@ def document(examined: Examined) -> dict[str, Any]:
 
 def _remark(remark: Remark) -> dict[str, Any]:
     told = asdict(remark)
+    told["evidence"] = [evidence(item) for item in remark.evidence]
+    told["unseen"] = [unseen(item) for item in remark.unseen]
     told["severity"] = remark.severity.word
     told["settings"] = [_setting(one) for one in remark.settings]
     return told

@@ -10,6 +10,7 @@ from doctord.lint.engine import Examined
 from doctord.lint.remark import Change, Remark, Severity
 from doctord.report import wording
 from doctord.report.lines import hanging, heading, one_line, printed
+from doctord.report.phrases import said, threshold
 from doctord.report.wording import clean
 
 LONGEST = 300  # characters of a title, a cost, a value: a file may hold a megabyte
@@ -49,9 +50,11 @@ def _remark(number: int, remark: Remark, width: int) -> Iterator[Text]:
     share = "" if remark.impact is None else f"{wording.percent(remark.impact)} of the time: "
     yield from hanging("   Cost    ", shortened(clean(f"{share}{remark.cost}"), LONGEST), width)
     for item in remark.evidence:
-        yield from hanging("   +       ", clean(f"{item.figure} ({item.threshold}): {item.why}"), width)
+        yield from hanging("   +       ", clean(f"{said(item.figure)} ({threshold(item)}): {said(item.why)}"), width)
     for unseen in remark.unseen:
-        yield from hanging("   ?       ", clean(f"{unseen.what}: {unseen.why}. {unseen.grant}"), width)
+        yield from hanging(
+            "   ?       ", clean(f"{said(unseen.what)}: {said(unseen.why)}. {said(unseen.grant)}"), width
+        )
     for setting in remark.settings:
         if setting.where:
             told = (

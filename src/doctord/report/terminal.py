@@ -12,6 +12,7 @@ from rich.text import Text
 from doctord.diagnose.finding import Diagnosis, Evidence, Finding, TimeShare, Unseen
 from doctord.report import wording
 from doctord.report.lines import hanging, hashes, heading, one_line, printed
+from doctord.report.phrases import said, threshold
 from doctord.report.wording import JOINT, clean
 
 SHARES_SHOWN = 10
@@ -34,7 +35,7 @@ def render(diagnosis: Diagnosis, width: int | None = None, *, colour: bool | Non
 
 
 def _page(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
-    figures = [clean(f"{name} {value}") for name, value in diagnosis.figures]
+    figures = [clean(f"{vital.name} {wording.vital(vital)}") for vital in diagnosis.figures]
     verdict = clean(wording.verdict(diagnosis))
     while diagnosis.healthy and figures and cell_len(f"{verdict}, {figures[0]}") <= width:
         verdict += f"{', ' if ': ' in verdict else ': '}{figures.pop(0)}"
@@ -47,7 +48,7 @@ def _page(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     if diagnosis.looked_at:
         yield from heading("Looked at", width)
         for line in diagnosis.looked_at:
-            yield from hanging("  ", line, width)
+            yield from hanging("  ", said(line), width)
     if diagnosis.unseen:
         yield from heading("Could not be seen", width)
         for unseen in diagnosis.unseen:
@@ -61,7 +62,9 @@ def findings(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
         yield from heading(f"{len(groups)} findings, most important first", width)
         for number, (finding, _) in enumerate(groups, 1):
             share = "" if finding.impact.share is None else wording.percent(finding.impact.share)
-            yield from hanging(f"{number:3}  {share:>6}  {hashes(finding.impact.share, 8)}  ", finding.title, width)
+            yield from hanging(
+                f"{number:3}  {share:>6}  {hashes(finding.impact.share, 8)}  ", said(finding.title), width
+            )
     for number, (finding, explained) in enumerate(groups, 1):
         if number == 1:
             yield from heading("Findings", width, KEY)
@@ -74,7 +77,7 @@ def findings(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
 
 def _finding(number: int, finding: Finding, diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     label = f"{number:<3}"
-    yield from hanging(label, Text(clean(finding.title), style="bold"), width)
+    yield from hanging(label, Text(clean(said(finding.title)), style="bold"), width)
     bar = "" if finding.impact.share is None else f"[{hashes(finding.impact.share, 20, '.')}] "
     yield from hanging("   ", f"{bar}{wording.impact(finding, diagnosis)}; {wording.confidence(finding)}", width)
     for sign, items in (("+", finding.for_), ("-", finding.against)):
@@ -84,7 +87,7 @@ def _finding(number: int, finding: Finding, diagnosis: Diagnosis, width: int) ->
         yield from hanging("   ? ", _unseen(unseen), width)
     for word, steps in (("Remedy", finding.remedy), ("Verify", finding.verify)):
         for i, step in enumerate(steps):
-            yield from hanging(f"   {'' if i else word:<8}", step, width)
+            yield from hanging(f"   {'' if i else word:<8}", said(step), width)
 
 
 def _symptom(number: int, part: int, finding: Finding, diagnosis: Diagnosis, width: int) -> Iterator[Text]:
@@ -96,15 +99,15 @@ def _symptom(number: int, part: int, finding: Finding, diagnosis: Diagnosis, wid
 
 
 def _evidence(item: Evidence) -> Text:
-    text = Text(clean(item.figure), style="bold")
+    text = Text(clean(said(item.figure)), style="bold")
     if item.threshold:
-        text = Text.assemble(text, f" (threshold{JOINT}{clean(item.threshold)})")
-    return Text.assemble(text, f": {clean(item.why)}") if item.why else text
+        text = Text.assemble(text, f" (threshold{JOINT}{clean(threshold(item))})")
+    return Text.assemble(text, f": {clean(said(item.why))}") if item.why else text
 
 
 def _unseen(item: Unseen) -> str:
-    grant = f" To see it: {item.grant}" if item.grant else ""
-    return f"{item.what}: {item.why.rstrip('.?')}.{grant}"
+    grant = f" To see it: {said(item.grant)}" if item.grant else ""
+    return f"{said(item.what)}: {said(item.why).rstrip('.?')}.{grant}"
 
 
 def _time(diagnosis: Diagnosis, width: int) -> Iterator[Text]:

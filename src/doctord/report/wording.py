@@ -4,8 +4,10 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from doctord.analyse.vitals import Vital
 from doctord.diagnose.finding import Diagnosis, Finding
 from doctord.diagnose.words import in_share
+from doctord.report.phrases import said, says_share, time
 
 CONFIDENCE = ((0.9, "almost certain"), (0.75, "very likely"), (0.6, "likely"), (0.4, "possible"), (0.0, "a guess"))
 OVERVIEW_FROM = 4  # findings; fewer are seen at a glance
@@ -13,13 +15,6 @@ OVERVIEW_FROM = 4  # findings; fewer are seen at a glance
 JOINT = "\ue000"
 # A figure and its unit, a comparison and its figure.
 TOGETHER = re.compile(r"(?<=\d) (?=\S)|(?<=[<>=~+±≤≥]) (?=\d)")
-TIME_OF = {
-    "database": "database time",
-    "processes": "process time",
-    "pass": "each pass",
-    "busy": "busy time",
-    "interval": "the time looked at",
-}
 
 
 def verdict(diagnosis: Diagnosis) -> str:
@@ -27,11 +22,11 @@ def verdict(diagnosis: Diagnosis) -> str:
     if diagnosis.findings:
         worst = diagnosis.findings[0]
         if says_its_share(worst, diagnosis):
-            return worst.title
+            return said(worst.title)
         if worst.impact.known == "not_measured":
-            return worst.title
+            return said(worst.title)
         cost = impact(worst, diagnosis)
-        return f"{cost[0].upper()}{cost[1:]}: {worst.title}"
+        return f"{cost[0].upper()}{cost[1:]}: {said(worst.title)}"
     if diagnosis.since is None:
         return "No verdict: nothing was measured"
     if not diagnosis.is_judged:
@@ -41,31 +36,33 @@ def verdict(diagnosis: Diagnosis) -> str:
 
 def says_its_share(finding: Finding, diagnosis: Diagnosis) -> bool:
     """Whether the title gives the share of time itself."""
-    return f"% of {_time(finding.time_of or diagnosis.time_of)}" in finding.title
+    return says_share(finding.title, finding.time_of or diagnosis.time_of)
 
 
 def in_short(finding: Finding, diagnosis: Diagnosis) -> str:
     """Title, cost and confidence in one sentence, the share once."""
     cost = "" if says_its_share(finding, diagnosis) else f"{impact(finding, diagnosis)}, "
-    return f"{finding.title}: {cost}{confidence(finding)}"
+    return f"{said(finding.title)}: {cost}{confidence(finding)}"
 
 
 def impact(finding: Finding, diagnosis: Diagnosis) -> str:
     """What a finding costs, as a share of the time that the diagnosis is about."""
-    whose = _time(finding.time_of or diagnosis.time_of)
+    whose = time(finding.time_of or diagnosis.time_of)
     if finding.impact.share is None:
         return "no time lost yet" if finding.impact.known == "none_yet" else f"share of {whose}: not measured"
     most = "at most " if finding.impact.known == "at_most" else ""
     return f"{most}{percent(finding.impact.share)} of {whose}"
 
 
+def vital(sign: Vital) -> str:
+    """The value of a vital sign with its unit, in three digits."""
+    number = f"{sign.value:,.0f}" if abs(sign.value) >= 100 else f"{sign.value:.3g}"
+    return f"{number} {sign.unit}".strip()
+
+
 def time_of(diagnosis: Diagnosis) -> str:
     """Whose time the shares are of, after `where`."""
-    return _time(diagnosis.time_of) if diagnosis.time_of == "pass" else f"the {_time(diagnosis.time_of)}"
-
-
-def _time(of: str) -> str:
-    return TIME_OF.get(of, f"{of} time")
+    return time(diagnosis.time_of) if diagnosis.time_of == "pass" else f"the {time(diagnosis.time_of)}"
 
 
 def confidence(finding: Finding) -> str:

@@ -5,6 +5,7 @@ import pytest
 from doctord.analyse.block_sizes import block_sizes
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
+from doctord.report.phrases import said
 from read.unix.texts import chart_of
 from shared import CASEBOOK, CORPUS, sample
 
@@ -28,13 +29,13 @@ def test_the_casebooks_blocks_arrive_whole_on_both_file_systems(name: str) -> No
     diagnosis = diagnose(chart)
     assert diagnosis.healthy
     assert diagnosis.is_judged
-    assert "all are multiples of 16.0 KiB: blocks of that size arrive whole" in diagnosis.looked_at[0]
+    assert "all are multiples of 16.0 KiB: blocks of that size arrive whole" in said(diagnosis.looked_at[0])
 
 
 def test_pieces_that_follow_one_another() -> None:
     (finding,) = diagnose(requests(8192, 64)).findings
-    assert finding.title == "reads of sda arrive in pieces of 8.0 KiB"
-    assert finding.for_[0].why == "8 in a row on average"
+    assert said(finding.title) == "reads of sda arrive in pieces of 8.0 KiB"
+    assert said(finding.for_[0].why) == "8 in a row on average"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from tests.diagnose.patients import GIB, patient
 
 from doctord.diagnose.engine import diagnose
+from doctord.report.phrases import said
 
 READING = {("User I/O", "DataFileRead"): 1.2, ("CPU", "CPU"): 0.8}
 READS = {(None, "pg_stat_database.blks_read"): 50_000.0}
@@ -12,8 +13,8 @@ POOL = {"shared_buffers": "16384"}
 def test_a_small_pool_beside_free_memory() -> None:
     finding = diagnose(patient(time=READING, postgres=READS, settings=POOL)).findings[0]
     assert finding.cause == "buffer_pool_small"
-    assert any("128 MiB" in item.why for item in finding.for_)
-    assert any("page cache serves the rest" in item.why for item in finding.for_)
+    assert any("128 MiB" in said(item.why) for item in finding.for_)
+    assert any("page cache serves the rest" in said(item.why) for item in finding.for_)
 
 
 def test_without_free_memory_a_larger_pool_is_no_advice() -> None:

@@ -8,6 +8,7 @@ from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
 from traces import call, growth, healthy, loop, path_part, target, wait, without_loop
 
 ORACLE = [call("read", "read", count=639326, seconds=40.74), call("lseek", "seek", count=608657, seconds=9.807)]
@@ -28,9 +29,9 @@ def summary(*calls: dict[str, Any]) -> Trace:
 def test_a_seek_for_each_read_of_a_summary() -> None:
     (finding,) = findings(summary(*ORACLE)).values()
     assert finding.cause == "tiny_reads"
-    assert finding.title == "Files are read in 639326 small pieces, 40 % of busy time"
-    assert finding.for_[0].figure == "639326 reads and 608657 seeks took 50.55 s"
-    assert finding.unseen[0].what == "Size of the reads"
+    assert said(finding.title) == "Files are read in 639326 small pieces, 40 % of busy time"
+    assert said(finding.for_[0].figure) == "40 % of busy time, 50.55 s: 639326 reads and 608657 seeks"
+    assert said(finding.unseen[0].what) == "Size of the reads"
 
 
 def test_reads_of_a_summary_without_seeks_may_be_large() -> None:
@@ -56,7 +57,7 @@ def test_a_lookup_in_the_pass() -> None:
     waits = [wait("poll", "[{fd=9}]", seconds=0.0005, on="name service")]
     (finding,) = findings(healthy(loop=loop(waits=waits))).values()
     assert finding.cause == "name_service_on_request_path"
-    assert finding.title == "A request waits for the name service, 50 % of each pass"
+    assert said(finding.title) == "A request waits for the name service, 50 % of each pass"
     path = [path_part(0, "server", "openat", 0.0001, 0.1, arguments='AT_FDCWD, "/etc/resolv.conf"')]
     assert list(findings(healthy(loop=loop(path=path)))) == ["name_service_on_request_path"]
 

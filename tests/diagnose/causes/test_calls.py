@@ -8,6 +8,7 @@ from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
 from traces import (
     births,
     call,
@@ -37,9 +38,9 @@ def test_a_healthy_server_is_not_blamed() -> None:
 def test_the_listener_of_the_casebook() -> None:
     found = findings(listener_before())
     assert list(found) == ["single_threaded_limit", "repeated_call", "slow_fork"]
-    assert found["single_threaded_limit"].title == "process 15697 serves one at a time, at most 3.33 a second"
-    assert found["repeated_call"].title == "cladm(CL_CONFIG, 17) is called 75 times over, 39 % of each pass"
-    assert found["slow_fork"].title == "A fork of process 15697 takes 30.0 ms; forks are 18 % of each pass"
+    assert said(found["single_threaded_limit"].title) == "process 15697 serves one at a time, at most 3.33 a second"
+    assert said(found["repeated_call"].title) == "cladm(CL_CONFIG, 17) is called 75 times over, 39 % of each pass"
+    assert said(found["slow_fork"].title) == "A fork of process 15697 takes 30.0 ms; forks are 18 % of each pass"
     assert found["single_threaded_limit"].impact.share == pytest.approx(0.2806 / 0.2999)
 
 
@@ -61,7 +62,7 @@ def test_a_busy_loop_is_at_its_limit(idle: float, passes: int, *, limited: bool)
 
 def test_idle_time_between_long_passes_speaks_against_it() -> None:
     (finding,) = findings(healthy(loop=loop(seconds_per_pass=0.2, idle_share=0.9))).values()
-    assert [item.figure for item in finding.against] == ["busy 10 % of the time"]
+    assert [said(item.figure) for item in finding.against] == ["busy 10 % of the time"]
 
 
 def test_who_accepts_nobody_is_no_server() -> None:
@@ -106,7 +107,7 @@ def test_calls_that_move_data_or_wait_have_a_point(kind: str) -> None:
 def test_differing_arguments_speak_against_a_repetition() -> None:
     repeated = repetition("stat", seconds=0.5, same_arguments=10)
     (finding,) = findings(without_loop(calls=[call("stat", "path")], repetitions=[repeated])).values()
-    assert finding.against[0].figure == "10 of 100 with the same arguments"
+    assert said(finding.against[0].figure) == "10 of 100 with the same arguments"
 
 
 @pytest.mark.parametrize(("errors", "cause"), [(89, "repeated_call"), (90, "failed_calls_loop")])
@@ -116,4 +117,4 @@ def test_a_call_that_fails_over_and_over_is_a_cause_of_its_own(errors: int, caus
         without_loop(calls=[call("stat", "path")], repetitions=[repetition("stat", **figures)])
     ).values()
     assert finding.cause == cause
-    assert "stat(" in finding.title
+    assert "stat(" in said(finding.title)

@@ -8,6 +8,7 @@ from diagnose.patients import patient
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
 
 FULL = {
     "idle_pct": 0.4,
@@ -30,7 +31,7 @@ def found(chart: Chart) -> dict[str, Finding]:
 
 
 def figures(side: tuple[Any, ...]) -> str:
-    return " | ".join(evidence.figure for evidence in side)
+    return " | ".join(said(evidence.figure) for evidence in side)
 
 
 def test_cpu_saturated_by_the_database_itself() -> None:
@@ -49,8 +50,8 @@ def test_outsider_explains_the_saturated_cpu() -> None:
     outsider = findings["cpu_outsider"]
     assert next(iter(findings)) == "cpu_outsider"
     assert findings["cpu_saturated"].explained_by == "cpu_outsider"
-    assert "sha256sum (pid 5000 and 6 more, user root)" in outsider.title
-    assert "84 % of the CPUs" in outsider.title
+    assert "sha256sum (pid 5000 and 6 more, user root)" in said(outsider.title)
+    assert "84 % of the CPUs" in said(outsider.title)
     assert outsider.impact.share is not None
     assert 0.4 < outsider.impact.share < 0.75
 
@@ -94,7 +95,7 @@ def test_a_busy_host_that_makes_no_session_wait_is_no_finding() -> None:
 def test_throttled_group_is_seen_with_the_limit() -> None:
     chart = patient(time=BUSY_TIME, backend={"usr_pct": 10.0, "run_wait_pct": 5.0}, cgroup=THROTTLED)
     finding = found(chart)["cpu_throttled"]
-    assert "/postgres is limited to 0.5 CPUs" in finding.title
+    assert "/postgres is limited to 0.5 CPUs" in said(finding.title)
     assert "90 % of the periods were cut short" in figures(finding.for_)
     assert "79 % of the host's CPU time is idle" in figures(finding.for_)
     assert finding.confidence == 0.95
@@ -187,5 +188,5 @@ def test_a_host_of_which_the_number_of_cpus_is_not_told(host: dict[str, float], 
     found = {finding.cause: finding for finding in diagnose(chart).findings}
     assert ("cpu_saturated" in found) is is_full
     for finding in found.values():
-        assert "30 % of the time in the kernel" in [evidence.figure for evidence in finding.for_]
+        assert "30 % of the time in the kernel" in [said(evidence.figure) for evidence in finding.for_]
         assert finding.confidence == 0.6

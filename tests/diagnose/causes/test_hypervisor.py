@@ -8,6 +8,7 @@ import pytest
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
 from reading import read_sample
 
 WAITING = {
@@ -25,9 +26,9 @@ def found(changes: Mapping[str, Any], x_to_ds: float | None = None) -> list[Find
 
 def test_a_guest_that_waits_for_pages() -> None:
     (finding,) = found({}, x_to_ds=6.5)
-    assert finding.title == "Guest ORA01 waits for pages of the hypervisor in 31 % of its active time"
+    assert said(finding.title) == "Guest ORA01 waits for pages of the hypervisor in 31 % of its active time"
     assert (finding.impact.share, finding.confidence, finding.against) == (None, 0.85, ())
-    assert [evidence.figure for evidence in finding.for_] == [
+    assert [said(evidence.figure) for evidence in finding.for_] == [
         "31 % of samples waiting for a page",
         "25 pages/s read back",
         "6.5 pages/s from expanded storage to disk",
@@ -43,11 +44,11 @@ def test_below_the_threshold_or_not_measured_nothing_is_said(changes: dict[str, 
 def test_pages_that_do_not_come_back_speak_against_it() -> None:
     (finding,) = found({"page_reads_per_s": 0.5})
     assert finding.confidence == 0.6
-    assert [evidence.why for evidence in finding.against] == ["what lies out is hardly needed"]
+    assert [said(evidence.why) for evidence in finding.against] == ["what lies out is hardly needed"]
 
 
 def test_screens_of_the_hypervisor() -> None:
     batches = [*read_sample("zvm.ustat.txt", zone="UTC").batches, *read_sample("zvm.upage.txt", zone="UTC").batches]
     (finding,) = [one for one in diagnose(Chart.from_batches(batches)).findings if one.cause == "hypervisor_paging"]
-    assert "ORA01" in finding.title
-    assert "25 pages/s read back" in {evidence.figure for evidence in finding.for_}
+    assert "ORA01" in said(finding.title)
+    assert "25 pages/s read back" in {said(evidence.figure) for evidence in finding.for_}

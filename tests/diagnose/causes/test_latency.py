@@ -10,6 +10,7 @@ from diagnose.patients import START, patient
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
 
 READING = {("User I/O", "DataFileRead"): 2.0, ("CPU", "CPU"): 2.0}
 SECONDS = 60
@@ -40,16 +41,16 @@ def found(chart: Chart) -> dict[str, Finding]:
 
 def test_a_slow_minority_that_takes_the_time() -> None:
     finding = found(latencies(lambda _: {128.0: 800, 256.0: 400, 8192.0: 150, 16384.0: 60}))["slow_mode"]
-    assert finding.title == "15 % of smgr read take 92 % of its time: 7.0 ms against 112.0 us"
+    assert said(finding.title) == "15 % of smgr read take 92 % of its time: 7.0 ms against 112.0 us"
     waited_s = (150 * 6144 + 60 * 12288) / 1e6
     assert finding.impact.share == pytest.approx(waited_s / 4, rel=0.02)
-    assert "as disks answer at low load" in finding.for_[0].why
+    assert "as disks answer at low load" in said(finding.for_[0].why)
 
 
 def test_bursts_every_ten_seconds() -> None:
     chart = latencies(lambda second: {256.0: 1000} | ({262144.0: 20} if second % 10 == 0 else {}))
     finding = found(chart)["slow_bursts"]
-    assert finding.title == "smgr read over 131.1 ms comes in bursts every 10 s"
+    assert said(finding.title) == "smgr read over 131.1 ms comes in bursts every 10 s"
 
 
 @pytest.mark.parametrize(

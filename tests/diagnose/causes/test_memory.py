@@ -8,6 +8,7 @@ from diagnose.patients import GIB, patient
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
 
 READING = {("User I/O", "DataFileRead"): 1.5, ("CPU", "CPU"): 0.5}
 SHORT = {
@@ -24,12 +25,12 @@ def found(chart: Chart) -> dict[str, Finding]:
 
 
 def figures(side: tuple[Any, ...]) -> str:
-    return " | ".join(evidence.figure for evidence in side)
+    return " | ".join(said(evidence.figure) for evidence in side)
 
 
 def test_memory_short() -> None:
     finding = found(patient(memory=SHORT))["memory_short"]
-    assert finding.title == "Memory is short: 1.0 GiB available, 3000 pages swapped in per s"
+    assert said(finding.title) == "Memory is short: 1.0 GiB available, 3000 pages swapped in per s"
     assert finding.impact.share == pytest.approx(0.35)
     assert "pressure: some task waited for memory 60.0 % of the time" in figures(finding.for_)
     assert not finding.against
@@ -62,7 +63,7 @@ def test_memory_that_is_no_cause(memory: dict[str, Any]) -> None:
 
 def test_cgroup_memory_limit_squeezes() -> None:
     finding = found(patient(time=READING, memory={"pressure_some_pct": 4.8}, cgroup=SQUEEZED))["cgroup_memory_limit"]
-    assert finding.title == "Control group /postgres squeezes the database into 122 MiB of memory"
+    assert said(finding.title) == "Control group /postgres squeezes the database into 122 MiB of memory"
     assert finding.impact.share == pytest.approx(0.75)
     assert "9000 failures to get memory per s" in figures(finding.for_)
     assert "83 % of the host's memory available" in figures(finding.for_)
@@ -118,7 +119,7 @@ def test_a_group_that_reads_large_tables_once_is_well() -> None:
 
 def test_a_killed_process_is_a_finding_of_its_own() -> None:
     finding = found(patient(cgroup=SQUEEZED | {"memory.oom_kills_per_s": 0.05}))["cgroup_memory_limit"]
-    assert finding.title == "Out of memory in control group /postgres: 1 processes killed"
+    assert said(finding.title) == "Out of memory in control group /postgres: 1 processes killed"
     assert finding.confidence == 0.95
 
 
@@ -135,10 +136,10 @@ def test_the_limit_explains_a_saturated_device_and_short_memory() -> None:
 
 def test_huge_pages_unused() -> None:
     finding = found(patient(memory=SMALL_PAGES))["huge_pages_unused"]
-    assert finding.title == "Page tables take 3.0 GiB because no huge pages are used"
+    assert said(finding.title) == "Page tables take 3.0 GiB because no huge pages are used"
     assert finding.impact.share is None
-    assert "24.0 MiB of page tables for each session" in finding.for_[1].threshold
-    assert "6144 of 2 MiB would hold the shared memory" in finding.for_[2].threshold
+    assert "24.0 MiB of page tables for each session" in said(finding.for_[1].threshold)
+    assert "6144 of 2 MiB would hold the shared memory" in said(finding.for_[2].threshold)
 
 
 @pytest.mark.parametrize(("pct", "side"), [(15.0, "for_"), (2.0, "against")])

@@ -8,6 +8,7 @@ from diagnose.patients import patient
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
 from read.unix.texts import chart_of, chart_of_sample
 from shared import CASEBOOK, sample
 
@@ -33,10 +34,10 @@ def test_the_casebooks_process_is_bound_by_its_cpu_and_the_other_waits() -> None
     findings = found(chart_of(sample(CASEBOOK / "cpu/prstat-m.txt")))
     assert list(findings) == ["process_on_one_cpu"]
     finding = findings["process_on_one_cpu"]
-    assert finding.title == "oracle (pid 5221) uses the whole of one CPU"
-    assert finding.for_[0].figure == "oracle (pid 5221): user 100 %, 11 involuntary switches in an interval"
-    assert "asleep 69 %" in finding.against[0].figure
-    assert "waits" in finding.against[0].why
+    assert said(finding.title) == "oracle (pid 5221) uses the whole of one CPU"
+    assert said(finding.for_[0].figure) == "oracle (pid 5221): user 100 %, 11 involuntary switches in an interval"
+    assert "asleep 69 %" in said(finding.against[0].figure)
+    assert "waits" in said(finding.against[0].why)
 
 
 @pytest.mark.parametrize(("usr_pct", "is_bound"), [(93.0, False), (94.0, True), (None, False)])

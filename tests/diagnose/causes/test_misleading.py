@@ -9,6 +9,7 @@ from diagnose.oracle_patients import oracle_patient
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
 
 AT = {"ts": datetime(2026, 11, 20, 12, 0, tzinfo=UTC), "interval_s": 600.0, "host": "h"}
 CPU = AT | {"usr_pct": 20.0, "sys_pct": 5.0, "idle_pct": 75.0, "wait_io_pct": 0.0}
@@ -35,9 +36,9 @@ def _told(**tables: list[dict[str, Any]]) -> Finding | None:
 def test_each_is_named_and_what_to_collect(tables: dict[str, list[dict[str, Any]]], words: str) -> None:
     finding = _told(**tables)
     assert finding is not None
-    assert words in finding.title
-    assert finding.for_[0].why
-    assert "AWR" in finding.unseen[0].grant
+    assert words in said(finding.title)
+    assert said(finding.for_[0].why)
+    assert "AWR" in said(finding.unseen[0].grant)
     assert finding.impact.share is None
 
 

@@ -8,6 +8,7 @@ from diagnose.patients import patient
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
 
 SENDING = {("Network", "ClientWrite"): 1.5, ("CPU", "CPU"): 0.5}
 LOSSY = {"segments_out_per_s": 2000.0, "retransmits_per_s": 60.0}
@@ -19,7 +20,7 @@ def found(chart: Chart) -> dict[str, Finding]:
 
 
 def figures(side: tuple[Any, ...]) -> str:
-    return " | ".join(evidence.figure for evidence in side)
+    return " | ".join(said(evidence.figure) for evidence in side)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_networks_that_are_no_cause(changes: dict[str, Any]) -> None:
 def test_accept_queue_overflow_names_the_socket() -> None:
     tcp = {"listen_overflows_per_s": 0.5, "listen_drops_per_s": 0.6}
     finding = found(patient(tcp=tcp, kernel=QUEUE))["accept_queue_overflow"]
-    assert finding.title == "10 connection requests dropped: an accept queue is full"
+    assert said(finding.title) == "10 connection requests dropped: an accept queue is full"
     assert "up to 129 connections waiting on 0.0.0.0:5432" in figures(finding.for_)
     assert finding.impact.share is None
     assert finding.confidence == 0.95

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from diagnose.oracle_patients import DB, START, found
+from doctord.report.phrases import said
 
 
 def _events(kind: str, subject: str, count: int, text: str = "") -> dict[str, Any]:
@@ -23,8 +24,8 @@ def test_errors_by_what_they_say_of_the_server(code: str, count: int, *, told: b
 
 def test_an_error_says_what_to_do() -> None:
     finding = found(extra=_events("error", "ORA-04031", 3, "unable to allocate ? bytes"))["alert_log_errors"]
-    assert "3 times" in finding.title
-    assert "hard_parsing" in finding.remedy[0]
+    assert "3 times" in said(finding.title)
+    assert "hard_parsing" in said(finding.remedy[0])
 
 
 @pytest.mark.parametrize(("count", "told"), [(0, False), (1, True), (2, True)])
@@ -49,4 +50,4 @@ def test_refused_connections_against_those_made(refused: float, *, told: bool) -
     findings = found(figures=figures)
     assert ("listener_refuses" in findings) is told
     if told:
-        assert "used up" in findings["listener_refuses"].for_[0].why
+        assert "used up" in said(findings["listener_refuses"].for_[0].why)

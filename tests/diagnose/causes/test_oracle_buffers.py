@@ -3,6 +3,7 @@
 import pytest
 
 from diagnose.oracle_patients import found
+from doctord.report.phrases import said
 
 FULL = {"idle_pct": 2.0, "wait_io_pct": 0.0}
 
@@ -10,7 +11,7 @@ FULL = {"idle_pct": 2.0, "wait_io_pct": 0.0}
 def test_hot_blocks_by_class_and_segment() -> None:
     figures = {("v$waitstat.time", "data block"): 0.2, ("v$segment_statistics.buffer busy waits", "APP.I_LAST"): 90.0}
     finding = found(waits={"buffer busy waits": (100.0, 3.0)}, figures=figures)["hot_blocks"]
-    told = " ".join(item.figure for item in finding.for_)
+    told = " ".join(said(item.figure) for item in finding.for_)
     assert "data block" in told
     assert "APP.I_LAST" in told
     assert "hot_blocks" not in found(waits={"buffer busy waits": (10.0, 3.0)})
@@ -21,7 +22,7 @@ def test_hot_buffers_are_less_sure_without_a_free_cpu(*, full: bool) -> None:
     waits = {"latch: cache buffers chains": (500.0, 0.5)}
     finding = found(waits=waits, host=FULL if full else {}, figures={("v$sqlstats.gets", "abc"): 1e6})["hot_buffers"]
     assert bool(finding.against) is full
-    assert any("abc" in item.figure for item in finding.for_)
+    assert any("abc" in said(item.figure) for item in finding.for_)
 
 
 @pytest.mark.parametrize(("write_ms", "against"), [(45.0, False), (1.0, True)])

@@ -3,6 +3,7 @@
 import pytest
 
 from diagnose.oracle_patients import found
+from doctord.report.phrases import said
 
 FULL = {"idle_pct": 3.0, "wait_io_pct": 2.0}
 OURS = {"v$osstat.BUSY_TIME": 7.6, "v$osstat.LOAD": 30.0}
@@ -31,13 +32,13 @@ def test_a_full_host_with_a_long_run_queue_is_said_without_a_share() -> None:
 @pytest.mark.parametrize(("cpu", "others"), [(7.0, False), (1.0, True)])
 def test_who_used_the_cpus(cpu: float, *, others: bool) -> None:
     finding = found(host=FULL, unaccounted_s_per_s=3.0, cpu_s_per_s=cpu, figures=OURS)["host_cpu_short"]
-    assert any("others" in item.why for item in finding.against) is others
+    assert any("others" in said(item.why) for item in finding.against) is others
 
 
 def test_the_statement_with_most_cpu_is_named() -> None:
     statement = {"statement_id": "abc", "elapsed_s_per_s": 3.0, "cpu_s_per_s": 2.9, "text": "select 1 from dual"}
     finding = found(host=FULL, unaccounted_s_per_s=3.0, cpu_s_per_s=4.0, statements=[statement])["host_cpu_short"]
-    assert any("abc" in item.figure for item in finding.for_)
+    assert any("abc" in said(item.figure) for item in finding.for_)
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -48,7 +49,7 @@ def test_the_resource_manager_is_the_cause_where_cpus_are_idle(*, full: bool) ->
         settings={"cpu_count": "4", "resource_manager_plan": "DEFAULT_PLAN"},
     )["resource_manager_limits"]
     assert bool(finding.against) is full
-    assert any("caging" in item.why for item in finding.for_)
+    assert any("caging" in said(item.why) for item in finding.for_)
 
 
 def test_a_fault_of_other_things_shows_as_contention_on_a_full_host() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from diagnose.oracle_patients import DB, found
 from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
 from shared import CASEBOOK, sample
 
 SWITCHES = "thread_activity.log switches (derived)"
@@ -24,13 +25,13 @@ def test_the_log_buffer_by_its_waits_and_what_would_hold_five_seconds() -> None:
         figures={"v$sysstat.redo size": 14e6, "v$sysstat.redo buffer allocation retries": None},
         settings={"log_buffer": "4194304"},
     )["log_buffer_small"]
-    assert any("log_buffer is 4.0 MiB; 66.8 MiB would hold 5 s" in item.why for item in finding.for_)
+    assert any("log_buffer is 4.0 MiB; 66.8 MiB would hold 5 s" in said(item.why) for item in finding.for_)
     assert not finding.against
 
 
 def test_a_slow_log_writer_speaks_against_a_small_buffer() -> None:
     finding = found(waits={"log buffer space": (20.0, 20.0)}, background={"log file parallel write": (40.0, 15.0)})
-    assert any("slowly" in item.why for item in finding["log_buffer_small"].against)
+    assert any("slowly" in said(item.why) for item in finding["log_buffer_small"].against)
 
 
 @pytest.mark.parametrize(("every_s", "often"), [(301.0, False), (300.0, True), (53.0, True), (None, False)])
@@ -41,13 +42,13 @@ def test_switches_by_their_interval(every_s: float | None, *, often: bool) -> No
 def test_switches_that_nobody_feels_cost_no_time_yet() -> None:
     finding = found(figures={SWITCHES: 1 / 60})["log_switches_frequent"]
     assert finding.impact.share is None
-    assert any("hardly felt" in item.why for item in finding.against)
+    assert any("hardly felt" in said(item.why) for item in finding.against)
 
 
 def test_logs_are_sized_from_the_redo_rate() -> None:
     waits = {"log file switch completion": (0.5, 500.0)}
     finding = found(waits=waits, figures={SWITCHES: 1 / 53, "v$sysstat.redo size": 9.45e6})["log_switches_frequent"]
-    assert any("10.6 GiB would switch every 20 minutes; what is switched now is about 478 MiB" in e.why
+    assert any("10.6 GiB would switch every 20 minutes; what is switched now is about 478 MiB" in said(e.why)
                for e in finding.for_)  # fmt: skip
 
 
@@ -55,7 +56,7 @@ def test_logs_are_sized_from_the_redo_rate() -> None:
 def test_an_incomplete_checkpoint_with_large_logs_is_the_database_writer(every_s: float, *, large: bool) -> None:
     waits = {"log file switch (checkpoint incomplete)": (0.5, 800.0)}
     finding = found(waits=waits, figures={SWITCHES: 1 / every_s})["checkpoint_incomplete"]
-    assert any("database writer is slow" in item.why for item in finding.against) is large
+    assert any("database writer is slow" in said(item.why) for item in finding.against) is large
 
 
 def test_an_incomplete_checkpoint_in_the_alert_log_alone_costs_no_known_time() -> None:
@@ -122,13 +123,13 @@ def _casebook(side: str) -> dict[str, Finding]:
 
 def test_the_casebooks_redo_case_before() -> None:
     findings = _casebook("before")
-    assert "11.8 ms" in findings["log_device_slow"].title
+    assert "11.8 ms" in said(findings["log_device_slow"].title)
     assert any("log file sequential read" in item.filter for item in findings["log_device_slow"].for_)
-    assert "CPU scheduling" in findings["log_writer_starved"].title
-    assert any("30 % of its context switches" in item.figure for item in findings["log_writer_starved"].for_)
-    assert "every 60.00 s" in findings["log_switches_frequent"].title
-    assert any("would switch every 20 minutes" in item.why for item in findings["log_switches_frequent"].for_)
-    assert any("log_buffer is 4.0 MiB" in item.why for item in findings["log_buffer_small"].for_)
+    assert "CPU scheduling" in said(findings["log_writer_starved"].title)
+    assert any("30 % of its context switches" in said(item.figure) for item in findings["log_writer_starved"].for_)
+    assert "every 60.00 s" in said(findings["log_switches_frequent"].title)
+    assert any("would switch every 20 minutes" in said(item.why) for item in findings["log_switches_frequent"].for_)
+    assert any("log_buffer is 4.0 MiB" in said(item.why) for item in findings["log_buffer_small"].for_)
 
 
 def test_the_casebooks_redo_case_after() -> None:

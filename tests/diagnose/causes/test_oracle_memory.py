@@ -3,6 +3,7 @@
 import pytest
 
 from diagnose.oracle_patients import found
+from doctord.report.phrases import said
 
 MANY_READS = {"db file sequential read": (2000.0, 1.0)}
 TEMPORARY = {"direct path read temp": (100.0, 5.0)}
@@ -52,7 +53,7 @@ def test_a_pga_target_that_is_exceeded(count: float, *, over: bool) -> None:
     findings = found(figures=advice | sizes)
     assert ("pga_over_allocated" in findings) is over
     if over:
-        assert any("none with 1,024 MB" in item.why for item in findings["pga_over_allocated"].for_)
+        assert any("none with 1,024 MB" in said(item.why) for item in findings["pga_over_allocated"].for_)
 
 
 def test_the_advice_without_the_present_size_says_nothing() -> None:

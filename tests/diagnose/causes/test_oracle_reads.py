@@ -10,6 +10,7 @@ from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.read.formats import read_file
+from doctord.report.phrases import said
 from shared import CASEBOOK, sample
 
 MANY = {"db file sequential read": (2000.0, 1.0)}
@@ -51,7 +52,7 @@ def test_who_reads_is_named() -> None:
         figures={("v$segment_statistics.physical reads", "APP.T"): 900.0, "v$sysstat.physical reads": 2000.0},
         statements=[{"statement_id": "7ws837zynp1zv", "text": "select * from t", "read_blocks_per_s": 1500.0}],
     )["too_many_single_block_reads"]
-    told = " ".join(item.figure + item.why for item in finding.for_)
+    told = " ".join(said(item.figure) + said(item.why) for item in finding.for_)
     assert "75 % of all" in told
     assert "select * from t" in told
     assert "APP.T" in told
@@ -60,7 +61,7 @@ def test_who_reads_is_named() -> None:
 @pytest.mark.parametrize(("event", "often"), [("db file scattered read", 400.0), ("direct path read", 500.0)])
 def test_full_scans(event: str, often: float) -> None:
     finding = found(waits={event: (often, 3.0)}, figures={("v$segment_statistics.table scans", "APP.BIG"): 1.0})
-    assert any("APP.BIG" in item.figure for item in finding["full_scans"].for_)
+    assert any("APP.BIG" in said(item.figure) for item in finding["full_scans"].for_)
     assert "full_scans" not in found(waits={event: (40.0, 3.0)})
 
 
@@ -94,14 +95,14 @@ def test_the_casebooks_list_of_top_events_as_it_stands() -> None:
     chart = Chart.from_batches(read_file(sample(CASEBOOK / "caching" / "statspack_top_events.txt")).batches)
     (finding,) = diagnose(chart).findings
     assert finding.cause == "too_many_single_block_reads"
-    assert finding.title == "43 % of database time goes into single-block reads: 11 ms each"
+    assert said(finding.title) == "43 % of database time goes into single-block reads: 11 ms each"
 
 
 def test_the_casebooks_caching_case() -> None:
     finding = _casebook()["too_many_single_block_reads"]
     assert finding.impact.share == pytest.approx(0.45, abs=0.03)
-    assert any("700 a second" in item.figure for item in finding.for_)
-    assert any("50.0 GiB of memory free" in item.figure for item in finding.for_)
-    (ratio,) = [item for item in finding.against if "hit ratio" in item.figure]
-    assert "99.88 %" in ratio.figure
-    assert "no evidence" in ratio.why
+    assert any("700 a second" in said(item.why) for item in finding.for_)
+    assert any("of memory free, 50.0 GiB" in said(item.figure) for item in finding.for_)
+    (ratio,) = [item for item in finding.against if "hit ratio" in said(item.figure)]
+    assert "99.88 %" in said(ratio.figure)
+    assert "no evidence" in said(ratio.why)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from diagnose.oracle_patients import HEALTHY_CPU_S_PER_S, found
+from doctord.report.phrases import said
 
 SQL: dict[str, Any] = {
     "statement_id": "7ws837zynp1zv", "text": "select * from t where a = :1", "calls_per_s": 10.0,
@@ -23,7 +24,7 @@ def test_what_a_statement_does_is_told_for_each_execution() -> None:
         ("v$sqlstats.user_io_wait_time", "7ws837zynp1zv"): 0.3,
     }
     finding = found(statements=[SQL | {"read_blocks_per_s": 200.0}], figures=figures)["statement_dominates"]
-    told = finding.for_[0].figure
+    told = said(finding.for_[0].why)
     for part in ("10 a second", "60.0 ms each", "25 % of it on a CPU", "50 % in reads", "500 buffer gets", "20 blocks"):
         assert part in told
     assert not finding.against
@@ -31,7 +32,7 @@ def test_what_a_statement_does_is_told_for_each_execution() -> None:
 
 def test_a_block_counts_its_statements_again() -> None:
     finding = found(statements=[SQL | {"text": "BEGIN p.run(:1); END;"}])["statement_dominates"]
-    assert any("named on its own" in item.why for item in finding.against)
+    assert any("named on its own" in said(item.why) for item in finding.against)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 from diagnose.oracle_patients import START, found
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
+from doctord.report.phrases import said
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_the_latches_waited_for_are_named() -> None:
     (finding,) = found(
         waits={"latch: redo copy": (10.0, 30.0)}, figures={("v$latch.wait_time", "redo copy"): 0.2}
     ).values()
-    assert any("redo copy" in item.figure for item in finding.for_)
+    assert any("redo copy" in said(item.figure) for item in finding.for_)
 
 
 def test_other_servers_have_other_causes() -> None:

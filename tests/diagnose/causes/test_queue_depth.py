@@ -8,6 +8,8 @@ from diagnose.patients import patient
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
+from doctord.report import wording
+from doctord.report.phrases import said
 from read.unix.texts import chart_of, chart_of_sample
 from shared import CASEBOOK, sample
 
@@ -28,9 +30,9 @@ def alone(**changes: Any) -> Chart:
 
 def test_eight_at_a_time_are_too_few() -> None:
     finding = found(alone())["queue_depth_low"]
-    assert finding.title == "12 requests to c1t0d0 wait in the host, which gives it 8 at a time"
+    assert said(finding.title) == "12 requests to c1t0d0 wait in the host, which gives it 8 at a time"
     assert (finding.impact.share, finding.confidence) == (None, 0.85)
-    assert finding.for_[0].figure == "12.0 requests waiting in the host"
+    assert said(finding.for_[0].figure) == "12.0 requests waiting in the host"
 
 
 @pytest.mark.parametrize(
@@ -63,11 +65,11 @@ def test_with_sessions_it_must_be_felt() -> None:
 
 def test_what_the_system_counts_itself_is_said() -> None:
     finding = found(chart_of_sample("iostat_aix.D.txt"))["queue_depth_low"]
-    assert "its queue was found full 480 times per s" in [evidence.figure for evidence in finding.for_]
+    assert "its queue was found full 480 times per s" in [said(evidence.figure) for evidence in finding.for_]
     assert finding.confidence == 0.6, "one report says little"
 
 
 def test_the_casebooks_idle_disk_is_healthy() -> None:
     diagnosis = diagnose(chart_of(sample(CASEBOOK / "queue_depth/iostat-xnM.txt")))
     assert diagnosis.healthy
-    assert diagnosis.figures == (("c1t10d0 latency", "22.4 ms"),)
+    assert [f"{vital.name} {wording.vital(vital)}" for vital in diagnosis.figures] == ["c1t10d0 latency 22.4 ms"]

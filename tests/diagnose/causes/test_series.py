@@ -9,6 +9,7 @@ from diagnose.oracle_patients import START, oracle_patient
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
 
 SLOWER = {"db file sequential read": (300.0, 4.0)}
 BUSY_SQL = {"statement_id": "7ws837zynp1zv", "text": "select * from t", "elapsed_s_per_s": 0.9, "cpu_s_per_s": 0.1}
@@ -24,9 +25,9 @@ def _grown(before: int = 4, now: int = 2, **changes: Any) -> list[Finding]:
 
 def test_the_class_its_event_and_the_statement_since_when() -> None:
     (finding,) = _grown(waits=SLOWER)
-    assert "User I/O takes" in finding.title
-    assert "since the interval ending 2026-11-20 15:00" in finding.title
-    told = " ".join(item.figure for item in finding.for_)
+    assert "User I/O takes" in said(finding.title)
+    assert "since the interval ending 2026-11-20 15:00" in said(finding.title)
+    told = " ".join(said(item.figure) for item in finding.for_)
     assert "db file sequential read" in told
     assert "7ws837zynp1zv" in told
     assert finding.impact.share == pytest.approx(1.05 * 2 / 6 / 1.75, abs=0.05)
@@ -36,7 +37,7 @@ def test_the_class_its_event_and_the_statement_since_when() -> None:
 def test_as_much_more_work_speaks_against_it() -> None:
     (plain,) = _grown(4, 3, waits=SLOWER)
     (finding,) = _grown(4, 3, waits=SLOWER, figures={"v$sysstat.user calls": 12_000.0})
-    assert "more work" in finding.against[0].why
+    assert "more work" in said(finding.against[0].why)
     assert finding.confidence < plain.confidence
 
 

@@ -3,6 +3,7 @@
 from tests.diagnose.patients import patient
 
 from doctord.diagnose.engine import diagnose
+from doctord.report.phrases import said
 
 BUSY = {("CPU", "CPU"): 1.6, ("User I/O", "DataFileRead"): 0.4}
 LOOKUP = {
@@ -21,9 +22,9 @@ SCANS = {
 def test_a_statement_that_scans_a_large_table_for_a_few_rows() -> None:
     finding = diagnose(patient(time=BUSY, statements=[LOOKUP], postgres=SCANS)).findings[0]
     assert finding.cause == "missing_index"
-    assert "public.orders" in finding.title
+    assert "public.orders" in said(finding.title)
     assert finding.confidence >= 0.9
-    assert any("1,000,000 rows a scan" in item.figure for item in finding.for_)
+    assert any("1,000,000 rows a scan" in said(item.figure) for item in finding.for_)
 
 
 def test_a_report_that_wants_much_of_the_table_lowers_the_confidence() -> None:

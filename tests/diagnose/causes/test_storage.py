@@ -9,6 +9,7 @@ from diagnose.patients import GIB, START, patient
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
 
 WAITING = {("User I/O", "DataFileRead"): 2.0, ("Commit", "WALSync"): 1.5, ("CPU", "CPU"): 0.5}
 SATURATED = {
@@ -31,12 +32,12 @@ def found(chart: Chart, earlier: Chart | None = None) -> dict[str, Finding]:
 
 
 def figures(side: tuple[Any, ...]) -> str:
-    return " | ".join(evidence.figure for evidence in side)
+    return " | ".join(said(evidence.figure) for evidence in side)
 
 
 def test_device_saturated() -> None:
     finding = found(patient(disk=SATURATED, time=WAITING))["device_saturated"]
-    assert finding.title == "vda is saturated: 16 requests outstanding, 16 ms each"
+    assert said(finding.title) == "vda is saturated: 16 requests outstanding, 16 ms each"
     assert finding.impact.share == pytest.approx(3.5 / 4)
     assert "4.0 requests waiting in the host" in figures(finding.for_)
     assert not finding.against
@@ -57,13 +58,13 @@ def test_latency_that_does_not_rise_with_the_queue_speaks_against_saturation() -
 def test_own_past_speaks_against_saturation() -> None:
     earlier = patient(disk=SATURATED, time=WAITING, seconds=240, start=START - timedelta(hours=1))
     finding = found(patient(disk=SATURATED, time=WAITING), earlier)["device_saturated"]
-    assert "as it was" in finding.against[-1].why
+    assert "as it was" in said(finding.against[-1].why)
 
 
 def test_device_slow() -> None:
     findings = found(patient(disk=SLOW, time=WAITING))
     assert "device_saturated" not in findings
-    assert findings["device_slow"].title == "vda is slow: 24 ms per request at 40 requests/s"
+    assert said(findings["device_slow"].title) == "vda is slow: 24 ms per request at 40 requests/s"
     assert "1.0 requests outstanding" in figures(findings["device_slow"].for_)
 
 
@@ -101,8 +102,8 @@ def test_io_by_others_explains_the_device() -> None:
     assert findings["device_saturated"].explained_by == "io_by_others"
     others = findings["io_by_others"]
     assert next(iter(findings)) == "io_by_others"
-    assert others.title.startswith("rsync (pid 5000, user backup)")
-    assert "97 % of the I/O" in others.title
+    assert said(others.title).startswith("rsync (pid 5000, user backup)")
+    assert "97 % of the I/O" in said(others.title)
     assert "76.3 MiB/s" in figures(others.for_)
 
 
@@ -124,7 +125,7 @@ def test_others_that_are_no_cause(changes: dict[str, Any]) -> None:
 def test_cgroup_io_limit_with_a_healthy_device_below() -> None:
     findings = found(patient(time=WAITING, cgroup_io=LIMITED))
     finding = findings["cgroup_io_limit"]
-    assert finding.title == "Control group /postgres is at its write limit on vda"
+    assert said(finding.title) == "Control group /postgres is at its write limit on vda"
     assert finding.impact.share == pytest.approx(3.5 / 4)
     assert finding.confidence == 0.95
     assert "59 requests/s on average, at the limit 100% of the time" in figures(finding.for_)
@@ -162,7 +163,7 @@ def test_an_io_limit_that_nobody_waits_for_is_no_finding() -> None:
 def test_filesystem_full() -> None:
     nearly = {"mount": "/var/lib/postgresql", "device": "/dev/vdb", "size_bytes": 100 * GIB, "used_bytes": 97 * GIB}
     finding = found(patient(filesystems=[{}, nearly]))["filesystem_full"]
-    assert finding.title == "/var/lib/postgresql is nearly full: 3.0 GiB left"
+    assert said(finding.title) == "/var/lib/postgresql is nearly full: 3.0 GiB left"
     assert finding.impact.known == "none_yet"
     assert finding.confidence == 0.95
     assert not finding.against
@@ -182,7 +183,7 @@ def test_a_filesystem_mounted_twice_is_told_once() -> None:
         full | {"mount": "/srv/run"},
         full | {"mount": "/scratch", "size_bytes": 4 * GIB + 1},
     ]
-    titles = [finding.title for finding in diagnose(patient(filesystems=mounts)).findings]
+    titles = [said(finding.title) for finding in diagnose(patient(filesystems=mounts)).findings]
     assert sorted(title.split()[0] for title in titles) == ["/run", "/scratch"]
 
 

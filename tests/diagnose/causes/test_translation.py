@@ -9,6 +9,7 @@ from doctord.analyse import translation
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
 from read.unix.texts import chart_of, chart_of_sample
 from shared import CASEBOOK, sample
 
@@ -33,7 +34,7 @@ def test_a_fifth_of_the_time_in_misses(pct: float | None, *, is_much: bool) -> N
 
 def test_the_pages_in_which_it_is_spent_and_those_that_would_do() -> None:
     finding = found(missing(30.0))["translation_misses"]
-    figures = [evidence.figure for evidence in finding.for_]
+    figures = [said(evidence.figure) for evidence in finding.for_]
     assert figures[0] == "30 % of the time in TLB and TSB misses"
     assert figures[1] == "user mode, pages of 8.0 KiB: 30.0 % of the time for data, 0.0 % for code"
     assert "24.0 GiB in pages of 4.0 MiB: 6,144 translations" in figures
@@ -49,11 +50,11 @@ def test_the_casebook_translates_quickly_and_has_some_more_major_faults() -> Non
     findings = found(Chart.joined(map(chart_of, files)))
     assert list(findings) == ["major_faults_many"]
     finding = findings["major_faults_many"]
-    assert [evidence.figure for evidence in finding.for_] == [
-        "16,504,390 major of 2,377,024,933 minor faults: 0.69 %",
-        "984,358 major of 142,199,182 minor faults: 0.69 %",
+    assert [said(evidence.figure) for evidence in finding.for_] == [
+        "0.69 %, 16,504,390 major of 2,377,024,933 minor faults",
+        "0.69 %, 984,358 major of 142,199,182 minor faults",
     ]
-    assert [evidence.figure for evidence in finding.against] == [
+    assert [said(evidence.figure) for evidence in finding.against] == [
         "0 pages scanned per s",
         "0.0 % of the time in TLB and TSB misses",
     ]

@@ -6,11 +6,12 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.phrase import phrase
 
 
 @cause()
-def server_does_not_answer(case: Case) -> Iterator[Finding]:
+def server_does_not_answer(case: Case) -> Iterator[Claim]:
     """A database server takes connections or requests, and does not answer them.
 
     Looks like: a login or a statement that needs no lock and no disk is given up after seconds without a word.
@@ -27,15 +28,15 @@ def server_does_not_answer(case: Case) -> Iterator[Finding]:
     for (db,), told in sorted(events.partition_by("db", as_dict=True).items(), key=lambda item: str(item[0])):
         silent_s = _covered_s(told)
         seconds = max(case.seconds, silent_s)
-        yield case.finding(
-            f"{db} did not answer for {silent_s:.0f} of {seconds:.0f} s",
+        yield Claim(
+            phrase("{} did not answer for {:.0f} of {:.0f s}", db, silent_s, seconds),
             impact=silent_s / seconds,
             confidence=0.95,
             for_=[
                 Evidence(
                     "event",
                     f"kind = 'no answer' and db = '{db}'",
-                    f"{silent_s:.1f} s without an answer",
+                    phrase("{:.1f s} without an answer", silent_s),
                     "an answer within 3 s",
                     str(told["text"].drop_nulls().last() or "it was asked, and waited for"),
                 )
@@ -59,4 +60,8 @@ def _answers(case: Case, db: str) -> list[Evidence]:
     answers = case.chart.frame("statistic").filter(pl.col("db") == db)["ts"].n_unique()
     if not answers:
         return []
-    return [Evidence("statistic", f"db = '{db}'", f"it answered {answers} times", "", "it hangs at times, not always")]
+    return [
+        Evidence(
+            "statistic", f"db = '{db}'", phrase("it answered {} times", answers), "", "it hangs at times, not always"
+        )
+    ]

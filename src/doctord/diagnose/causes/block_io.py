@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from doctord.analyse.block_sizes import block_sizes
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding
-from doctord.diagnose.words import in_bytes, in_share
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.phrase import phrase
 
 # Runs of four and more, of one size: that is no chance.
 CONTINUED = 0.75
@@ -17,7 +17,7 @@ LEAST_REQUESTS = 16
 
 
 @cause()
-def requests_in_pieces(case: Case) -> Iterator[Finding]:
+def requests_in_pieces(case: Case) -> Iterator[Claim]:
     """Large requests reach the device in small pieces.
 
     Looks like: runs of requests of one small size, each beginning where the one before ended.
@@ -41,14 +41,16 @@ def requests_in_pieces(case: Case) -> Iterator[Finding]:
         ):
             continue
         where = f"device = '{sizes.device}' and operation = '{sizes.operation}'"
-        yield case.finding(
-            f"{sizes.operation}s of {sizes.device} arrive in pieces of {in_bytes(piece)}",
+        yield Claim(
+            phrase("{}s of {} arrive in pieces of {:bytes}", sizes.operation, sizes.device, piece),
             impact=NOT_MEASURED,
             confidence=0.6,
             for_=[
-                Evidence("block_io", where, f"{in_share(sizes.continued)} begin where the one before ended",
-                         in_share(CONTINUED), f"{sizes.mean_run:.0f} in a row on average"),
-                Evidence("block_io", where, f"{in_share(count / sizes.requests)} are of {in_bytes(piece)}",
-                         in_share(ONE_SIZE), "something cuts them to that size, or asks for no more at a time"),
+                Evidence("block_io", where, phrase("{:share} begin where the one before ended", sizes.continued),
+                         phrase("{:share}", CONTINUED), phrase("{:.0f} in a row on average", sizes.mean_run),
+                         "at_least"),
+                Evidence("block_io", where, phrase("{:share} are of {:bytes}", count / sizes.requests, piece),
+                         phrase("{:share}", ONE_SIZE),
+                         "something cuts them to that size, or asks for no more at a time", "at_least"),
             ],
         )  # fmt: skip

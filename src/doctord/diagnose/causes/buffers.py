@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from doctord.diagnose.case import Case
+from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Evidence, Finding
-from doctord.diagnose.words import in_bytes, in_share
+from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.phrase import phrase
 
 READS = ("DataFileRead", "DataFilePrefetch", "DataFileExtend")
 BLOCK_BYTES = 8192
@@ -16,7 +16,7 @@ FROM_DEVICE = 0.5
 
 
 @cause(explains=("device_saturated",))
-def buffer_pool_small(case: Case) -> Iterator[Finding]:
+def buffer_pool_small(case: Case) -> Iterator[Claim]:
     """The buffer pool is too small for what is read, while memory is free.
 
     Looks like: sessions wait on `DataFileRead`; blocks read per second stay high; much memory is free or page cache.
@@ -36,20 +36,36 @@ def buffer_pool_small(case: Case) -> Iterator[Finding]:
     if not case.worth_saying(share) or blocks is None or free is None or free < FREE_MEMORY:
         return
     pool = case.setting_of_any("shared_buffers")
-    yield case.finding(
-        f"{in_share(share)} of database time reads blocks, with {in_share(free)} of memory available",
+    yield Claim(
+        phrase("{:share of database} reads blocks, with {:share} of memory available", share, free),
         impact=share,
         confidence=0.75,
         for_=[
-            Evidence("session", f"event in {READS}", in_share(share), "5 % of database time", "waited for reads"),
+            Evidence(
+                "session",
+                f"event in {READS}",
+                phrase("{:share}", share),
+                phrase("{:share}", WORTH_SAYING_SHARE),
+                "waited for reads",
+                "at_least",
+            ),
             Evidence(
                 "statistic",
                 "name = 'pg_stat_database.blks_read'",
-                f"{blocks:,.0f} blocks/s, {in_bytes(blocks * BLOCK_BYTES)}/s",
+                phrase("{:,.0f blocks/s}, {:bytes/s}", blocks, blocks * BLOCK_BYTES),
                 "",
-                f"shared_buffers holds {in_bytes(int(pool) * BLOCK_BYTES)}" if pool else "shared_buffers is unknown",
+                phrase("shared_buffers holds {:bytes}", int(pool) * BLOCK_BYTES)
+                if pool
+                else "shared_buffers is unknown",
             ),
-            Evidence("memory", "available_bytes", in_share(free), in_share(FREE_MEMORY), "memory to give"),
+            Evidence(
+                "memory",
+                "available_bytes",
+                phrase("{:share}", free),
+                phrase("{:share}", FREE_MEMORY),
+                "memory to give",
+                "at_least",
+            ),
             *_double_buffering(case, blocks),
         ],
     )
@@ -75,8 +91,8 @@ def _double_buffering(case: Case, blocks: float) -> list[Evidence]:
         Evidence(
             "disk",
             "read_bytes_per_s",
-            f"the devices deliver {in_bytes(per_s)}/s",
-            f"the server reads {in_bytes(blocks * BLOCK_BYTES)}/s",
+            phrase("the devices deliver {:bytes/s}", per_s),
+            phrase("the server reads {:bytes/s}", blocks * BLOCK_BYTES),
             "the page cache serves the rest: the same pages are held twice and copied each time",
         )
     ]

@@ -9,8 +9,9 @@ from doctord.chart.calltrace import Call, Growth, Target, Trace
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.cost import Cost, of_busy, of_pass
-from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding, Unseen
-from doctord.diagnose.words import in_bytes, in_share, in_time, shortened, who
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, Unseen
+from doctord.diagnose.phrase import Phrase, listed, phrase
+from doctord.diagnose.words import shortened, who
 
 # The page of memory and the block of most file systems: whoever reads less asks again for what the kernel holds ready.
 SMALL_READ_BYTES = 4096
@@ -31,7 +32,7 @@ NAME_SERVICE = re.compile(
 
 
 @cause()
-def tiny_reads(case: Case) -> Iterator[Finding]:
+def tiny_reads(case: Case) -> Iterator[Claim]:
     """A file is read in small pieces, with a call for each.
 
     Looks like: hundreds of thousands of read() calls, each of a few bytes, often with an lseek() before it.
@@ -53,8 +54,8 @@ def tiny_reads(case: Case) -> Iterator[Finding]:
     by_seeks = case.trace["trace"]["kind"] == "summary" and seek_count >= read_count / 2 and read_count >= OFTEN
     if spent is None or not spent.worth_saying or not (small or by_seeks):
         return
-    yield case.finding(
-        f"Files are read in {read_count} small pieces, {spent}",
+    yield Claim(
+        phrase("Files are read in {} small pieces, {}", read_count, spent.told),
         impact=spent.share,
         time_of=spent.of,
         confidence=0.85 if small else 0.6,
@@ -63,7 +64,7 @@ def tiny_reads(case: Case) -> Iterator[Finding]:
     )
 
 
-def _reads_in_sums(case: Case) -> Iterator[Finding]:
+def _reads_in_sums(case: Case) -> Iterator[Claim]:
     """The same of sums of calls that stand among other files: they tell no sizes, but a seek before each read."""
     sums = class_sums(case.chart)
     reads, seeks = sums.get("read"), sums.get("seek")
@@ -72,8 +73,8 @@ def _reads_in_sums(case: Case) -> Iterator[Finding]:
     spent = Cost(reads.share + seeks.share, "busy")
     if not spent.worth_saying:
         return
-    yield case.finding(
-        f"Files are read in {reads.count:.0f} small pieces, {in_share(spent.share)} of the time that was traced",
+    yield Claim(
+        phrase("Files are read in {:.0f} small pieces, {:share} of the time that was traced", reads.count, spent.share),
         impact=spent.share,
         time_of=spent.of,
         confidence=0.6,
@@ -81,9 +82,16 @@ def _reads_in_sums(case: Case) -> Iterator[Finding]:
             Evidence(
                 "wait",
                 "db is null",
-                f"{reads.count:.0f} reads and {seeks.count:.0f} seeks took {in_time(reads.seconds + seeks.seconds)}",
-                spent.threshold,
-                f"{seeks.count / reads.count:.2f} seeks for each read",
+                phrase(
+                    "{}, {:time}: {:.0f} reads and {:.0f} seeks",
+                    spent.told,
+                    reads.seconds + seeks.seconds,
+                    reads.count,
+                    seeks.count,
+                ),
+                phrase("{:share}", spent.threshold),
+                phrase("{:.2f} seeks for each read", seeks.count / reads.count),
+                "at_least",
             )
         ],
         unseen=[SIZES_UNSEEN],
@@ -91,7 +99,7 @@ def _reads_in_sums(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def name_service_on_request_path(case: Case) -> Iterator[Finding]:
+def name_service_on_request_path(case: Case) -> Iterator[Claim]:
     """A request waits for the name service: DNS, NIS, LDAP, or the files in their place.
 
     Looks like: connections or reads to port 53, nscd, sssd or LDAP, /etc/hosts and /etc/resolv.conf opened anew, in
@@ -110,17 +118,17 @@ def name_service_on_request_path(case: Case) -> Iterator[Finding]:
     spent, seen = _name_service(case.trace)
     if spent is None or not spent.worth_saying:
         return
-    yield case.finding(
-        f"A request waits for the name service, {spent}",
+    yield Claim(
+        phrase("A request waits for the name service, {}", spent.told),
         impact=spent.share,
         time_of=spent.of,
         confidence=0.85 if spent.of == "pass" else 0.6,
-        for_=[Evidence("trace", where, what, spent.threshold, "") for where, what in seen[:4]],
+        for_=[Evidence("trace", where, what, phrase("{:share}", spent.threshold), "") for where, what in seen[:4]],
     )
 
 
 @cause()
-def sync_per_write(case: Case) -> Iterator[Finding]:
+def sync_per_write(case: Case) -> Iterator[Claim]:
     """Each small write is forced to disk before the next one is made.
 
     Looks like: fsync() or fdatasync() about as often as write(), each write of a few kilobytes, and much time in them.
@@ -140,8 +148,8 @@ def sync_per_write(case: Case) -> Iterator[Finding]:
     spent = spent or of_busy(case.trace, seconds_of(of_class(case.trace, "sync")))
     if not each or spent is None or not spent.worth_saying:
         return
-    yield case.finding(
-        f"{shortened(each[0]['target'], 50)} is synced at each small write, {spent}",
+    yield Claim(
+        phrase("{} is synced at each small write, {}", shortened(each[0]["target"], 50), spent.told),
         impact=spent.share,
         time_of=spent.of,
         confidence=0.85,
@@ -150,7 +158,7 @@ def sync_per_write(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def page_size_not_requested(case: Case) -> Iterator[Finding]:
+def page_size_not_requested(case: Case) -> Iterator[Claim]:
     """Memory is taken in small pieces, with many calls, and no larger pages are asked for.
 
     Looks like: an extent is reserved and then mapped 64 KiB at a time, with neither memcntl(MC_HAT_ADVISE) nor
@@ -171,8 +179,8 @@ def page_size_not_requested(case: Case) -> Iterator[Finding]:
             continue
         filled = bool(growth["extents"]) and piece["count"] >= PIECES
         if filled or (growth["mapped_bytes"] >= GROWTH_BYTES and growth["calls"] >= OFTEN):
-            yield case.finding(
-                f"{who(growth['role'])} maps {in_bytes(piece['bytes'])} at a time and asks for no page size",
+            yield Claim(
+                phrase("{} maps {:bytes} at a time and asks for no page size", who(growth["role"]), piece["bytes"]),
                 impact=NOT_MEASURED,
                 confidence=0.6,
                 for_=[_growth(growth, piece["bytes"], piece["count"])],
@@ -191,11 +199,11 @@ def _count(calls: list[Call]) -> int:
 
 
 def _reads_and_seeks(reads: list[Call], seeks: list[Call], spent: Cost) -> Evidence:
-    seconds = in_time(seconds_of([*reads, *seeks]) or 0.0)
+    seconds = seconds_of([*reads, *seeks]) or 0.0
     sought = _count(seeks) / _count(reads)
-    why = f"{sought:.2f} seeks for each read" if sought >= 0.01 else "hardly a seek among them"
-    what = f"{_count(reads)} reads and {_count(seeks)} seeks took {seconds}"
-    return Evidence("trace", "calls", what, f"{spent.threshold} of busy time", why)
+    why = phrase("{:.2f} seeks for each read", sought) if sought >= 0.01 else "hardly a seek among them"
+    what = phrase("{}, {:time}: {} reads and {} seeks", spent.told, seconds, _count(reads), _count(seeks))
+    return Evidence("trace", "calls", what, phrase("{:share}", spent.threshold), why, "at_least")
 
 
 def _is_read_in_pieces(target: Target) -> bool:
@@ -205,12 +213,17 @@ def _is_read_in_pieces(target: Target) -> bool:
 
 
 def _read_in_pieces(target: Target) -> Evidence:
-    mean = in_bytes(target["read_bytes"] / target["reads"])
+    mean = phrase("{:bytes} on average", target["read_bytes"] / target["reads"])
     per_mb = target["calls"] / (target["read_bytes"] / 2**20) if target["read_bytes"] else None
-    calls = f", {per_mb:.0f} calls per MiB" if per_mb else ""
-    what = f"{target['reads']} reads of {mean} on average from {shortened(target['target'], 50)}{calls}"
+    calls = phrase(", {:.0f} calls per MiB", per_mb) if per_mb else ""
+    what = phrase("{} in {} reads from {}{}", mean, target["reads"], shortened(target["target"], 50), calls)
     return Evidence(
-        "trace", "targets", what, f"reads under {in_bytes(SMALL_READ_BYTES)}", "the kernel reads whole pages"
+        "trace",
+        "targets",
+        what,
+        phrase("{:bytes}", SMALL_READ_BYTES),
+        "the kernel reads whole pages",
+        "at_most",
     )
 
 
@@ -220,13 +233,20 @@ def _is_synced_at_each_write(target: Target) -> bool:
 
 
 def _synced(target: Target) -> Evidence:
-    mean = in_bytes(target["written_bytes"] / target["writes"])
+    mean = phrase("{:bytes} on average", target["written_bytes"] / target["writes"])
     name = shortened(target["target"], 50)
-    what = f"{target['syncs']} syncs for {target['writes']} writes of {mean} on average to {name}"
-    return Evidence("trace", "targets", what, f"writes under {in_bytes(SMALL_WRITE_BYTES)}", "each waits for the disk")
+    what = phrase("{} in {} writes to {}, with {} syncs", mean, target["writes"], name, target["syncs"])
+    return Evidence(
+        "trace",
+        "targets",
+        what,
+        phrase("{:bytes}", SMALL_WRITE_BYTES),
+        "each waits for the disk",
+        "at_most",
+    )
 
 
-def _name_service(trace: Trace) -> tuple[Cost | None, list[tuple[str, str]]]:
+def _name_service(trace: Trace) -> tuple[Cost | None, list[tuple[str, Phrase]]]:
     """What the name service costs, in the pass where it is on the path, and where it was seen."""
     waits = [wait for wait in trace["loop"]["waits"] if wait["on"] == "name service"] if trace["loop"] else []
     parts = [part for part in trace["loop"]["path"] if NAME_SERVICE.search(part["arguments"])] if trace["loop"] else []
@@ -234,13 +254,15 @@ def _name_service(trace: Trace) -> tuple[Cost | None, list[tuple[str, str]]]:
     targets = [target for target in trace["targets"] if NAME_SERVICE.search(target["target"])]
     steps = [*waits, *parts] if a_pass else []
     seen = [
-        ("loop", f"{step['call']}({shortened(step['arguments'], 60)}), {in_time(step['seconds'])} a pass")
+        ("loop", phrase("{}({}), {:time} a pass", step["call"], shortened(step["arguments"], 60), step["seconds"]))
         for step in steps
     ]
     seen += [
         (
             "targets",
-            f"{target['calls']} calls to {shortened(target['target'], 60)}, {in_time(target['seconds'] or 0.0)}",
+            phrase(
+                "{} calls to {}, {:time}", target["calls"], shortened(target["target"], 60), target["seconds"] or 0.0
+            ),
         )
         for target in targets
     ]
@@ -251,8 +273,15 @@ def _name_service(trace: Trace) -> tuple[Cost | None, list[tuple[str, str]]]:
 
 
 def _growth(growth: Growth, piece_bytes: int, pieces: int) -> Evidence:
-    extents = ", ".join(in_bytes(extent["bytes"]) for extent in growth["extents"][:3])
-    reserved = f" in extents of {extents}" if extents else ""
-    per_mb = "" if growth["calls_per_mb"] is None else f", {growth['calls_per_mb']:.1f} calls per MiB"
-    what = f"{pieces} pieces of {in_bytes(piece_bytes)}{reserved}{per_mb}"
-    return Evidence("trace", "memory", what, f"pieces under {in_bytes(HUGE_PAGE_BYTES)}", "no page size was asked for")
+    extents = listed(*(phrase("{:bytes}", extent["bytes"]) for extent in growth["extents"][:3]))
+    reserved = phrase(" in extents of {}", extents) if extents.values else ""
+    per_mb = "" if growth["calls_per_mb"] is None else phrase(", {:.1f} calls per MiB", growth["calls_per_mb"])
+    what = phrase("pieces of {:bytes}, {} of them{}{}", piece_bytes, pieces, reserved, per_mb)
+    return Evidence(
+        "trace",
+        "memory",
+        what,
+        phrase("{:bytes}", HUGE_PAGE_BYTES),
+        "no page size was asked for",
+        "at_most",
+    )

@@ -8,8 +8,9 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.cost import Cost, of_busy, of_pass
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Evidence, Finding, Unseen
-from doctord.diagnose.words import arguments, in_rate, in_share, in_time, shortened, who
+from doctord.diagnose.finding import Claim, Evidence, Unseen
+from doctord.diagnose.phrase import Phrase, listed, phrase
+from doctord.diagnose.words import arguments, shortened, who
 
 # From a tenth of a second on a person feels a delay (R. B. Miller, "Response time in man-computer conversational
 # transactions", 1968), and a client that comes during a pass waits for its end.
@@ -29,7 +30,7 @@ HAS_A_POINT = MOVES_DATA | WAITS | {"seek", "sync", "fork", "exec", "exit", "mem
 
 
 @cause()
-def single_threaded_limit(case: Case) -> Iterator[Finding]:
+def single_threaded_limit(case: Case) -> Iterator[Claim]:
     """One process serves one client after the other, and its pass takes so long that others queue.
 
     Looks like: clients wait seconds to connect while the host looks idle; accept() returns long after the client
@@ -50,8 +51,8 @@ def single_threaded_limit(case: Case) -> Iterator[Finding]:
     if not a_pass or rate is None or (a_pass < LONG_PASS_S and (busy or 0.0) < BUSY):
         return
     for_, against = weigh(_signs_of_limit(loop, a_pass, busy))
-    yield case.finding(
-        f"{who(loop['role'])} serves one at a time, at most {in_rate(rate)}",
+    yield Claim(
+        phrase("{} serves one at a time, at most {:rate}", who(loop["role"]), rate),
         impact=_waited_s(loop) / a_pass,
         confidence=0.95 if busy is not None and busy >= BUSY else 0.85,
         for_=for_,
@@ -67,7 +68,7 @@ def single_threaded_limit(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def slow_fork(case: Case) -> Iterator[Finding]:
+def slow_fork(case: Case) -> Iterator[Claim]:
     """Making a process takes long, because the process that is copied is large.
 
     Looks like: fork(), clone() or fork1() take milliseconds, and most of it is CPU time.
@@ -90,8 +91,8 @@ def slow_fork(case: Case) -> Iterator[Finding]:
     if not slow or spent is None or not spent.worth_saying:
         return
     longest = max(slow, key=lambda birth: birth["mean_s"] or 0.0)
-    yield case.finding(
-        f"A fork of {who(longest['role'])} takes {in_time(longest['mean_s'] or 0.0)}; forks are {spent}",
+    yield Claim(
+        phrase("A fork of {} takes {:time}; forks are {}", who(longest["role"]), longest["mean_s"] or 0.0, spent.told),
         impact=spent.share,
         time_of=spent.of,
         confidence=0.85 if longest["cpu_s"] is not None else 0.6,
@@ -107,7 +108,7 @@ def slow_fork(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def repeated_call(case: Case) -> Iterator[Finding]:
+def repeated_call(case: Case) -> Iterator[Claim]:
     """The same call with the same arguments, over and over, where its answer is known by then.
 
     Looks like: tens or hundreds of one call in each pass, each of them short, together a part of the pass.
@@ -124,8 +125,8 @@ def repeated_call(case: Case) -> Iterator[Finding]:
     for repeated in case.trace["repetitions"]:
         spent = _cost_of(case.trace, repeated)
         if _pointless(case.trace, repeated) and not _fails(repeated) and spent and spent.worth_saying:
-            yield case.finding(
-                f"{_shown(repeated)} is called {_times(repeated, spent):.0f} times over, {spent}",
+            yield Claim(
+                phrase("{} is called {:.0f} times over, {}", _shown(repeated), _times(repeated, spent), spent.told),
                 impact=spent.share,
                 time_of=spent.of,
                 confidence=0.85 if repeated["on_critical_path"] else 0.6,
@@ -135,7 +136,7 @@ def repeated_call(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def failed_calls_loop(case: Case) -> Iterator[Finding]:
+def failed_calls_loop(case: Case) -> Iterator[Claim]:
     """The same call fails over and over with the same error.
 
     Looks like: hundreds of calls with one error and hardly a success among them.
@@ -152,14 +153,24 @@ def failed_calls_loop(case: Case) -> Iterator[Finding]:
     for repeated in case.trace["repetitions"]:
         spent = _cost_of(case.trace, repeated)
         if _fails(repeated) and repeated["calls"] >= REPEATED and spent and spent.worth_saying:
-            failed = f"{repeated['errors']} of {repeated['calls']} calls failed"
-            yield case.finding(
-                f"{_shown(repeated)} fails with {repeated['error'] or 'an error'} over and over, {spent}",
+            share = repeated["errors"] / repeated["calls"]
+            failed = phrase("{:share} of the calls failed, {} of {}", share, repeated["errors"], repeated["calls"])
+            yield Claim(
+                phrase(
+                    "{} fails with {} over and over, {}", _shown(repeated), repeated["error"] or "an error", spent.told
+                ),
                 impact=spent.share,
                 time_of=spent.of,
                 confidence=0.85,
                 for_=[
-                    Evidence("trace", "repetitions", failed, in_share(FAILING), f"by {who(repeated['role'])}"),
+                    Evidence(
+                        "trace",
+                        "repetitions",
+                        failed,
+                        phrase("{:share}", FAILING),
+                        phrase("by {}", who(repeated["role"])),
+                        "at_least",
+                    ),
                     *_for_repetition(repeated, spent),
                 ],
             )
@@ -172,16 +183,16 @@ def _accepts(trace: Trace, loop: MainLoop) -> bool:
 
 
 def _signs_of_limit(loop: MainLoop, a_pass: float, busy: float | None) -> Iterator[Sign]:
-    own = "" if loop["own_cpu_s"] is None else f"; {in_time(loop['own_cpu_s'])} of it is its own CPU"
-    waits = f"{_largest_waits(loop)}: meanwhile it serves nobody"
-    comes = f"a client that comes meanwhile waits for its end{own}"
+    own = "" if loop["own_cpu_s"] is None else phrase("; {:time} of it is its own CPU", loop["own_cpu_s"])
+    waits = phrase("{}: meanwhile it serves nobody", _largest_waits(loop))
+    comes = phrase("a client that comes meanwhile waits for its end{}", own)
     full = "from here on clients queue more often than not"
     waited = 100 * _waited_s(loop) / a_pass
-    yield Sign("trace", "loop.mean_s", a_pass * 1e3, LONG_PASS_S * 1e3, "{:.1f} ms a pass", comes, "short")
-    yield Sign("trace", "loop.waits", waited, 50, "{:.0f} % of the pass is waiting", waits)
+    yield Sign("trace", "loop.mean_s", a_pass * 1e3, LONG_PASS_S * 1e3, "{:.1f ms} a pass", comes, "short")
+    yield Sign("trace", "loop.waits", waited, 50, "{:.0f %} of the pass is waiting", waits)
     if busy is not None:
         reached = "the limit was not reached while this was traced"
-        yield Sign("trace", "loop.idle_share", 100 * busy, 100 * BUSY, "busy {:.0f} % of the time", full, reached)
+        yield Sign("trace", "loop.idle_share", 100 * busy, 100 * BUSY, "busy {:.0f %} of the time", full, reached)
 
 
 def _waited_s(loop: MainLoop) -> float:
@@ -193,18 +204,28 @@ def _busy_share(loop: MainLoop) -> float | None:
     return 1 - loop["idle_share"] if known and loop["idle_share"] is not None else None
 
 
-def _largest_waits(loop: MainLoop) -> str:
+def _largest_waits(loop: MainLoop) -> Phrase:
     waits = [wait for wait in loop["waits"] if wait["seconds"]][:4]
-    return ", ".join(f"{wait['call']} {in_time(wait['seconds'])}" for wait in waits)
+    return listed(*(phrase("{} {:time}", wait["call"], wait["seconds"]) for wait in waits))
 
 
 def _birth(birth: Births) -> Evidence:
-    each = (
-        f"{in_time(birth['mean_s'] or 0.0)} for a {birth['call']}() by {who(birth['role'])}, {birth['count']} of them"
+    each = phrase(
+        "{:time} for a {}() by {}, {} of them",
+        birth["mean_s"] or 0.0,
+        birth["call"],
+        who(birth["role"]),
+        birth["count"],
     )
     cpu = birth["cpu_s"]
-    why = "" if cpu is None else f"{in_time(cpu)} of CPU time: it copies page tables" if cpu else "hardly any CPU time"
-    return Evidence("trace", "births", each, in_time(SLOW_FORK_S), why)
+    why = (
+        ""
+        if cpu is None
+        else phrase("{:time} of CPU time: it copies page tables", cpu)
+        if cpu
+        else "hardly any CPU time"
+    )
+    return Evidence("trace", "births", each, phrase("{:time}", SLOW_FORK_S), why, "at_least")
 
 
 def _pointless(trace: Trace, repeated: Repetition) -> bool:
@@ -236,16 +257,27 @@ def _times(repeated: Repetition, spent: Cost) -> float:
 
 def _for_repetition(repeated: Repetition, spent: Cost) -> list[Evidence]:
     seconds, cpu = repeated["seconds"], repeated["cpu_s"]
-    length = "of unknown length" if seconds is None else f"{in_time(seconds)} in sum"
-    of_cpu = "" if cpu is None else f", {in_time(cpu)} of it CPU"
+    length = "of unknown length" if seconds is None else phrase("{:time} in sum", seconds)
+    of_cpu = "" if cpu is None else phrase(", {:time} of it CPU", cpu)
     saved = repeated["seconds_per_pass"]
     why = "they are on the critical path" if repeated["on_critical_path"] else "no loop waits for them"
-    gain = f"; without them a pass is {in_time(saved)} shorter" if saved and spent.of == "pass" else ""
+    gain = phrase("; without them a pass is {:time} shorter", saved) if saved and spent.of == "pass" else ""
     return [
         Evidence(
-            "trace", "repetitions", f"{repeated['calls']} calls by {who(repeated['role'])}, {length}{of_cpu}", "", ""
+            "trace",
+            "repetitions",
+            phrase("{} calls by {}, {}{}", repeated["calls"], who(repeated["role"]), length, of_cpu),
+            "",
+            "",
         ),
-        Evidence("trace", "repetitions", str(spent), spent.threshold, f"{why}{gain}"),
+        Evidence(
+            "trace",
+            "repetitions",
+            spent.told,
+            phrase("{:share}", spent.threshold),
+            phrase("{}{}", why, gain),
+            "at_least",
+        ),
     ]
 
 
@@ -254,5 +286,11 @@ def _against_repetition(repeated: Repetition) -> list[Evidence]:
     if same > all_calls / 2:
         return []
     return [
-        Evidence("trace", "repetitions", f"{same} of {all_calls} with the same arguments", "half", "they may differ")
+        Evidence(
+            "trace",
+            "repetitions",
+            phrase("{} of {} with the same arguments", same, all_calls),
+            "half",
+            "they may differ",
+        )
     ]

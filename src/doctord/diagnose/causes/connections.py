@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Evidence, Finding
-from doctord.diagnose.words import in_share
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.phrase import phrase
 
 # A pool opens a connection now and then; ten a second is a client that opens one for each piece of work.
 CONNECTS_PER_S = 10.0
@@ -13,7 +13,7 @@ NEAR_LIMIT = 0.9
 
 
 @cause(explains=("cpu_saturated", "cpu_outsider", "accept_queue_overflow", "log_writer_preempted"))
-def connection_churn(case: Case) -> Iterator[Finding]:
+def connection_churn(case: Case) -> Iterator[Claim]:
     """Clients open a new connection for almost every transaction.
 
     Looks like: sessions established per second near the commits per second; the host forks all the time; CPU goes to
@@ -34,17 +34,20 @@ def connection_churn(case: Case) -> Iterator[Finding]:
     short_lived_cpu = _cpu_of_short_lived(case)
     work = case.time.seconds_per_second
     impact = NOT_MEASURED if short_lived_cpu is None else short_lived_cpu / (short_lived_cpu + work)
-    yield case.finding(
-        f"Clients open {connects:.0f} connections a second",
+    yield Claim(
+        phrase("Clients open {:.0f} connections a second", connects),
         impact=impact,
         confidence=0.9 if commits and connects / commits > 0.2 else 0.6,
         for_=[
             Evidence(
                 "statistic",
                 "name = 'pg_stat_database.sessions'",
-                f"{connects:.0f} new sessions/s",
-                f"{CONNECTS_PER_S:.0f} per s",
-                f"{connects / commits:.2f} for each transaction" if commits else "no transactions were counted",
+                phrase("{:.0f new sessions/s}", connects),
+                phrase("{:.0f new sessions/s}", CONNECTS_PER_S),
+                phrase("{:.2f} for each transaction", connects / commits)
+                if commits
+                else "no transactions were counted",
+                "at_least",
             ),
             *_forks(case),
             *(
@@ -52,8 +55,8 @@ def connection_churn(case: Case) -> Iterator[Finding]:
                     Evidence(
                         "process",
                         "whole-host CPU less every sampled process",
-                        f"{short_lived_cpu:.2f} CPUs",
-                        f"{work:.2f} average active sessions",
+                        phrase("{:.2f CPUs}", short_lived_cpu),
+                        phrase("{:.2f} average active sessions", work),
                         "spent by processes too short-lived to be sampled, opening connections among it",
                     )
                 ]
@@ -61,14 +64,18 @@ def connection_churn(case: Case) -> Iterator[Finding]:
                 else []
             ),
         ],
-        against=[Evidence("statistic", "", f"{connects / commits:.2f} per transaction", "0.2", "each does much work")]
+        against=[
+            Evidence(
+                "statistic", "", phrase("{:.2f} per transaction", connects / commits), "0.2", "each does much work"
+            )
+        ]
         if commits and connects / commits <= 0.2
         else [],
     )
 
 
 @cause()
-def connections_near_limit(case: Case) -> Iterator[Finding]:
+def connections_near_limit(case: Case) -> Iterator[Claim]:
     """Almost all connections that the server allows are in use.
 
     Looks like: client connections close to max_connections less the reserved ones.
@@ -85,20 +92,21 @@ def connections_near_limit(case: Case) -> Iterator[Finding]:
             continue
         idle = sum(f.last for f in case.figures("pg_stat_activity.connections_idle") if f.db == used.db)
         mostly_idle = idle > used.largest / 2
-        yield case.finding(
-            f"{used.largest:.0f} of {limit} connections to {used.db} are taken",
+        yield Claim(
+            phrase("{:.0f} of {} connections to {} are taken", used.largest, limit, used.db),
             impact=NONE_YET if used.largest < limit else NOT_MEASURED,
             confidence=0.95,
             for_=[
                 Evidence(
                     "statistic",
                     "name = 'pg_stat_activity.connections'",
-                    f"{used.largest:.0f} connections",
-                    f"{in_share(NEAR_LIMIT)} of {limit}",
+                    phrase("{:.0f} connections of {}", used.largest, limit),
+                    phrase("{:.0f}", NEAR_LIMIT * limit),
                     "the next clients are refused",
+                    "at_least",
                 )
             ],
-            against=[Evidence("statistic", "", f"{idle:.0f} of them idle", "half", "the work needs fewer")]
+            against=[Evidence("statistic", "", phrase("{:.0f} of them idle", idle), "half", "the work needs fewer")]
             if mostly_idle
             else [],
         )
@@ -116,7 +124,9 @@ def _forks(case: Case) -> list[Evidence]:
     forks = case.mean("cpu", "forks_per_s")
     if forks is None:
         return []
-    return [Evidence("cpu", "cpu is null", f"{forks:.0f} forks/s on the host", "", "a backend process for each")]
+    return [
+        Evidence("cpu", "cpu is null", phrase("{:.0f forks/s} on the host", forks), "", "a backend process for each")
+    ]
 
 
 def _cpu_of_short_lived(case: Case) -> float | None:

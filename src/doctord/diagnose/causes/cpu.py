@@ -11,8 +11,8 @@ from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding
-from doctord.diagnose.words import in_share
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.phrase import phrase
 
 # A tenth left is what bursts within a second use up: with less, somebody waits at most moments.
 LEAST_IDLE_PCT = 10.0
@@ -43,7 +43,7 @@ LATENCY_CRITICAL = rf"{LOG_WRITER}|^postgres: (\S+: )?(checkpointer|postmaster)"
 
 
 @cause(explains=("log_writer_preempted", "process_waits_for_cpu"))
-def cpu_saturated(case: Case) -> Iterator[Finding]:
+def cpu_saturated(case: Case) -> Iterator[Claim]:
     """Sessions queue for a CPU.
 
     Looks like: no CPU is idle, and processes that are ready to run wait for their turn.
@@ -63,9 +63,9 @@ def cpu_saturated(case: Case) -> Iterator[Finding]:
         return
     for_, against = weigh([*_signs(case), *(_host_signs(case) if alone else ())])
     _, as_before = weigh(past(case, "CPU used"))
-    waiting = "" if alone else f": {in_share(share)} of the time is spent waiting for one"
-    yield case.finding(
-        f"The CPUs are saturated{waiting}",
+    waiting = "" if alone else phrase(": {:share} of the time is spent waiting for one", share)
+    yield Claim(
+        phrase("The CPUs are saturated{}", waiting),
         impact=NOT_MEASURED if alone else share,
         confidence=0.6 if alone or against else 0.85,
         for_=[*for_, *_largest(case)],
@@ -74,7 +74,7 @@ def cpu_saturated(case: Case) -> Iterator[Finding]:
 
 
 @cause(explains=("cpu_saturated", "log_writer_preempted", "commits_slow"))
-def cpu_outsider(case: Case) -> Iterator[Finding]:
+def cpu_outsider(case: Case) -> Iterator[Claim]:
     """Processes outside the database take the CPUs that it waits for.
 
     Looks like: no CPU is idle, the database's processes queue, and much of the CPU time went to others.
@@ -93,17 +93,17 @@ def cpu_outsider(case: Case) -> Iterator[Finding]:
         return
     ours_s = float(case.processes.filter("database")["cpu_s"].sum() or 0.0)
     for_, against = weigh(_signs(case))
-    yield case.finding(
-        f"{others[0].name} and all else outside the database take {in_share(used_s / capacity_s)} of the CPUs",
+    yield Claim(
+        phrase("{} and all else outside the database take {:share} of the CPUs", others[0].name, used_s / capacity_s),
         impact=case.time.share(*RUN_QUEUE) * used_s / (used_s + ours_s),
         confidence=0.9,
         for_=[
             Evidence(
                 "process",
                 "not starts_with(command, 'postgres')",
-                f"processes outside the database used {used_s / case.seconds:.2f} of {case.cpus} CPUs",
-                in_share(OUTSIDE_SHARE),
-                f"the database's own got {ours_s / case.seconds:.2f}",
+                phrase("processes outside the database used {:.2f} of {} CPUs", used_s / case.seconds, case.cpus),
+                phrase("{:share}", OUTSIDE_SHARE),
+                phrase("the database's own got {:.2f}", ours_s / case.seconds),
             ),
             *(_consumer(other, capacity_s) for other in others[:3]),
             *for_,
@@ -113,7 +113,7 @@ def cpu_outsider(case: Case) -> Iterator[Finding]:
 
 
 @cause(explains=("cpu_saturated", "log_writer_preempted", "commits_slow"))
-def cpu_throttled(case: Case) -> Iterator[Finding]:
+def cpu_throttled(case: Case) -> Iterator[Claim]:
     """The control group's CPU limit stops the database.
 
     Looks like: sessions wait for a CPU although the host has idle ones; the group's throttled time grows.
@@ -133,7 +133,7 @@ def cpu_throttled(case: Case) -> Iterator[Finding]:
 
 
 @cause(explains=("commits_slow",))
-def log_writer_preempted(case: Case) -> Iterator[Finding]:
+def log_writer_preempted(case: Case) -> Iterator[Claim]:
     """A process that everybody waits for loses the CPU.
 
     Looks like: log writer, checkpointer, WAL sender or postmaster are switched out before they are done, and wait.
@@ -153,8 +153,8 @@ def log_writer_preempted(case: Case) -> Iterator[Finding]:
     if not case.worth_saying(impact) and long.is_empty():
         return
     worst = victims.row(0, named=True)
-    yield case.finding(
-        f"{worst['command']} (pid {worst['pid']}) is switched out and waits for a CPU",
+    yield Claim(
+        phrase("{} (pid {}) is switched out and waits for a CPU", worst["command"], worst["pid"]),
         impact=case.felt(impact),
         confidence=0.8,
         for_=[_victim(row) for row in victims.head(3).iter_rows(named=True)],
@@ -163,7 +163,7 @@ def log_writer_preempted(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def cpu_stolen(case: Case) -> Iterator[Finding]:
+def cpu_stolen(case: Case) -> Iterator[Claim]:
     """The hypervisor gives the host's CPU time to others.
 
     Looks like: steal time; the same statements take more time with the same CPU time counted by the host.
@@ -182,23 +182,24 @@ def cpu_stolen(case: Case) -> Iterator[Finding]:
     impact = (case.time.share("CPU") + case.time.share(*RUN_QUEUE)) * stolen
     if stolen < STOLEN_SHARE or not case.worth_saying(impact):
         return
-    yield case.finding(
-        f"The hypervisor withholds {in_share(stolen)} of the CPU time that this machine asks for",
+    yield Claim(
+        phrase("The hypervisor withholds {:share} of the CPU time that this machine asks for", stolen),
         impact=impact,
         confidence=0.9,
         for_=[
             Evidence(
                 "cpu",
                 "cpu is null",
-                f"{steal:.1f} % of all CPU time stolen",
-                f"{in_share(STOLEN_SHARE)} of the {100 - idle:.0f} % asked for",
+                phrase("{:.1f %} of all CPU time stolen", steal),
+                phrase("{:.1f %}", STOLEN_SHARE * (100 - idle)),
                 "the machine was ready to run and did not get a CPU",
+                "at_least",
             )
         ],
     )
 
 
-def _throttled(case: Case, group: cgroups.CpuGroup) -> Finding | None:
+def _throttled(case: Case, group: cgroups.CpuGroup) -> Claim | None:
     throttled, part, limit = group.throttled_s_per_s, group.cut_short, group.limit_cpus
     if not throttled or not case.seconds:
         return None
@@ -208,27 +209,27 @@ def _throttled(case: Case, group: cgroups.CpuGroup) -> Finding | None:
     felt = case.worth_saying(impact) or (impact >= WORTH_SAYING_SHARE and throttled >= STANDING_STILL_S_PER_S)
     if not felt or (part is not None and part < THROTTLED_PERIODS):
         return None
-    allowed = "limited" if limit is None else f"limited to {limit:g} CPUs"
+    allowed = "limited" if limit is None else phrase("limited to {:g CPUs}", limit)
     for_, against = weigh(
         [
             Sign("statistic", f"name = 'cpu.nr_throttled_per_s' and entity = '{group.path}'",
                  None if part is None else part * 100, THROTTLED_PERIODS * 100,
-                 "{:.0f} % of the periods were cut short", f"the group is {allowed}"),
-            Sign("cpu", "cpu is null", _idle_pct(case), LEAST_IDLE_PCT, "{:.0f} % of the host's CPU time is idle",
+                 '{:.0f %} of the periods were cut short', phrase("the group is {}", allowed)),
+            Sign("cpu", "cpu is null", _idle_pct(case), LEAST_IDLE_PCT, "{:.0f %} of the host's CPU time is idle",
                  "the host has room that the limit denies", "the host itself has little left"),
         ]
     )  # fmt: skip
-    return case.finding(
-        f"Control group {group.path} is {allowed} and kept from the CPUs for {in_share(impact)} of the time",
+    return Claim(
+        phrase("Control group {} is {} and kept from the CPUs for {:share} of the time", group.path, allowed, impact),
         impact=impact,
         confidence=0.85 if part is None else 0.95,
         for_=[
             Evidence(
                 "statistic",
                 f"name = 'cpu.throttled_s_per_s' and entity = '{group.path}'",
-                f"throttled {throttled:.2f} s per s",
+                phrase("throttled {:.2f s} per s", throttled),
                 "none",
-                f"the database used {used:.2f} CPUs meanwhile",
+                phrase("the database used {:.2f CPUs} meanwhile", used),
             ),
             *for_,
         ],
@@ -242,7 +243,7 @@ def _largest(case: Case) -> list[Evidence]:
         Evidence(
             "process",
             f"command = '{user.command}'",
-            f"{user.name}: {in_share(user.amount / capacity_s)} of the host's CPU time",
+            phrase("{}: {:share} of the host's CPU time", user.name, user.amount / capacity_s),
             "",
             "who uses the CPUs",
         )
@@ -286,9 +287,9 @@ def _host_signs(case: Case) -> list[Sign]:
         Sign("cpu", "cpu is null", queue, LONG_QUEUE, "{:.0f} tasks running or ready",
              "how many CPUs share them is not told"),
         Sign("cpu", "cpu is null", None if lost is None else lost * 100, INVOLUNTARY_SHARE * 100,
-             "{:.0f} % of the context switches involuntary",
+             '{:.0f %} of the context switches involuntary',
              "who runs is pushed off the CPU", "who leaves a CPU mostly has nothing to do"),
-        Sign("cpu", "cpu is null", case.mean("cpu", "sys_pct"), SYSTEM_PCT, "{:.0f} % of the time in the kernel",
+        Sign("cpu", "cpu is null", case.mean("cpu", "sys_pct"), SYSTEM_PCT, '{:.0f %} of the time in the kernel',
              "look at the system calls: truss -c, strace -c, dtrace"),
     ]  # fmt: skip
 
@@ -327,14 +328,14 @@ def _signs(case: Case) -> list[Sign]:
     pressure = case.mean("cpu", "pressure_some_pct")
     return [
         Sign("session", "wait_class = 'CPU'", case.time.share(*RUN_QUEUE) * 100 or None, WORTH_SAYING_SHARE * 100,
-             "{:.0f} % of the time in the run queue", "ready to run, and waiting for a CPU"),
+             '{:.0f %} of the time in the run queue', "ready to run, and waiting for a CPU"),
         Sign("process", "run_wait_pct is not null", _waiting(case), WORTH_SAYING_SESSIONS,
              "{:.2f} processes waiting for a CPU on average", "as the kernel's scheduler accounts for it"),
-        Sign("cpu", "cpu is null", _idle_pct(case), LEAST_IDLE_PCT, "{:.1f} % of the CPU time idle",
+        Sign("cpu", "cpu is null", _idle_pct(case), LEAST_IDLE_PCT, '{:.1f %} of the CPU time idle',
              "nothing is left", "there is CPU left", below=True),
         Sign("cpu", "cpu is null", _queue_per_cpu(case), QUEUE_PER_CPU, "{:.1f} tasks running or ready per CPU",
              "for each task on a CPU another one waits", "the run queue is short when looked at"),
-        Sign("cpu", "cpu is null", pressure, PRESSURE_PCT, "pressure: some task waited for a CPU {:.0f} % of the time",
+        Sign("cpu", "cpu is null", pressure, PRESSURE_PCT, 'pressure: some task waited for a CPU {:.0f %} of the time',
              "the kernel sees the queue too", "hardly anybody waited"),
     ]  # fmt: skip
 
@@ -343,7 +344,7 @@ def _consumer(other: Consumer, capacity_s: float) -> Evidence:
     return Evidence(
         "process",
         f"command = '{other.command}'",
-        f"{other.name}: {in_share(other.amount / capacity_s)} of the host's CPU time",
+        phrase("{}: {:share} of the host's CPU time", other.name, other.amount / capacity_s),
         "",
         "not a process of the database",
     )
@@ -367,8 +368,13 @@ def _victim(row: dict[str, Any]) -> Evidence:
     return Evidence(
         "process",
         f"pid = {row['pid']}",
-        f"{row['command']}: {row['icsw'] / (row['icsw'] + row['vcsw']):.0%} of its switches involuntary, "
-        f"{row['run_wait_s'] / row['seconds'] * 1000:.0f} ms of every second in the run queue",
-        f"{INVOLUNTARY_SHARE:.0%} and {PREEMPTED_S_PER_S * 1000:.0f} ms",
+        phrase(
+            "{}: {:.0%} of its switches involuntary, {:.0f ms} of every second in the run queue",
+            row["command"],
+            row["icsw"] / (row["icsw"] + row["vcsw"]),
+            row["run_wait_s"] / row["seconds"] * 1000,
+        ),
+        phrase("{:.0%} and {:.0f ms}", INVOLUNTARY_SHARE, PREEMPTED_S_PER_S * 1000),
         "it had more to do and lost the CPU",
+        "at_least",
     )

@@ -9,8 +9,8 @@ from doctord.chart.chart import Chart
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding
-from doctord.diagnose.words import in_bytes
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.phrase import phrase
 
 # A guest that waits for a page runs nothing at all: one in twenty of its active samples is already felt.
 PAGE_WAIT_PCT = 5.0
@@ -37,7 +37,7 @@ class Guest:
 
 
 @cause(explains=("memory_short",))
-def hypervisor_paging(case: Case) -> Iterator[Finding]:
+def hypervisor_paging(case: Case) -> Iterator[Claim]:
     """The hypervisor pages out memory that a guest needs.
 
     Looks like: a guest waits for pages in the hypervisor's samples, and its own tools see nothing but slowness.
@@ -57,13 +57,14 @@ def hypervisor_paging(case: Case) -> Iterator[Finding]:
             continue
         where = f"guest = '{guest.name}'"
         for_, against = weigh(_signs(case, guest, where))
-        yield case.finding(
-            f"Guest {guest.name} waits for pages of the hypervisor in {guest.page_wait_pct:.0f} % of its active time",
+        yield Claim(
+            phrase("Guest {} waits for pages of the hypervisor in {:.0f %} of its active time",
+                   guest.name, guest.page_wait_pct),
             impact=NOT_MEASURED,
             confidence=0.6 if against or not for_ else 0.85,
             for_=[
-                Evidence("guest", where, f"{guest.page_wait_pct:.0f} % of samples waiting for a page",
-                         f"{PAGE_WAIT_PCT:.0f} %", "its virtual CPU stood still"),
+                Evidence("guest", where, phrase("{:.0f %} of samples waiting for a page", guest.page_wait_pct),
+                         phrase("{:.0f %}", PAGE_WAIT_PCT), "its virtual CPU stood still", "at_least"),
                 *for_,
                 *_lying_out(guest, where),
             ],
@@ -82,11 +83,11 @@ def guests(chart: Chart) -> list[Guest]:
 
 
 def _signs(case: Case, guest: Guest, where: str) -> Iterator[Sign]:
-    yield Sign("guest", where, guest.page_reads_per_s, PAGE_READS_PER_S, "{:.0f} pages/s read back",
+    yield Sign("guest", where, guest.page_reads_per_s, PAGE_READS_PER_S, '{:.0f pages/s} read back',
                "what lies out is needed", "what lies out is hardly needed")  # fmt: skip
     named = f"component = 'zvm' and entity = '{guest.name}' and name = "
     yield Sign("statistic", f"{named}'UPAGE.X>DS'", _of(case, "UPAGE.X>DS", guest), TO_DISK_PER_S,
-               "{:.1f} pages/s from expanded storage to disk", "expanded storage does not hold them")  # fmt: skip
+               '{:.1f pages/s} from expanded storage to disk', "expanded storage does not hold them")  # fmt: skip
     for name, words, why in WAITS:
         yield Sign("statistic", f"{named}'{name}'", _of(case, name, guest), PAGE_WAIT_PCT, words, why)
 
@@ -97,5 +98,5 @@ def _of(case: Case, name: str, guest: Guest) -> float | None:
 
 def _lying_out(guest: Guest, where: str) -> Iterator[Evidence]:
     if guest.paged_out_bytes and guest.resident_bytes is not None:
-        figure = f"{in_bytes(guest.paged_out_bytes)} paged out beside {in_bytes(guest.resident_bytes)} resident"
+        figure = phrase("{:bytes} paged out beside {:bytes} resident", guest.paged_out_bytes, guest.resident_bytes)
         yield Evidence("guest", where, figure, "", "memory is overcommitted")

@@ -6,9 +6,9 @@ from doctord.analyse.latency.map import LatencyMap, latency_map, subjects
 from doctord.analyse.latency.modes import Mode, Reading, reading
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.oracle import agrees
-from doctord.diagnose.words import in_share, in_time
+from doctord.diagnose.phrase import phrase
 
 # Two modes are of different things, not of one that varies, when the one takes so many times as long.
 APART = 5.0
@@ -18,7 +18,7 @@ MOST_OF_TIME = 0.5
 
 
 @cause()
-def slow_mode(case: Case) -> Iterator[Finding]:
+def slow_mode(case: Case) -> Iterator[Claim]:
     """A minority of the waits takes most of their time: an average hides them.
 
     Looks like: two bands in the latency map of one wait, the upper with fewer waits and most of the time.
@@ -38,9 +38,15 @@ def slow_mode(case: Case) -> Iterator[Finding]:
         impact = _impact(case, drawn, slow.time_share)
         if slow.typical_us < APART * fast.typical_us or not case.worth_saying(impact):
             continue
-        yield case.finding(
-            f"{in_share(slow.share)} of {drawn.subject} take {in_share(slow.time_share)} of its time:"
-            f" {in_time(slow.typical_us / 1e6)} against {in_time(fast.typical_us / 1e6)}",
+        yield Claim(
+            phrase(
+                "{:share} of {} take {:share} of its time: {:time} against {:time}",
+                slow.share,
+                drawn.subject,
+                slow.time_share,
+                slow.typical_us / 1000000.0,
+                fast.typical_us / 1000000.0,
+            ),
             impact=impact,
             confidence=0.75,
             for_=[_band(drawn, mode) for mode in reversed(found.modes)],
@@ -48,7 +54,7 @@ def slow_mode(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def slow_bursts(case: Case) -> Iterator[Finding]:
+def slow_bursts(case: Case) -> Iterator[Claim]:
     """Slow waits come in bursts, again and again at equal distances.
 
     Looks like: a stripe of long waits in the latency map that repeats.
@@ -67,18 +73,20 @@ def slow_bursts(case: Case) -> Iterator[Finding]:
         impact = _impact(case, drawn, waited / drawn.whole.time.us)
         if not case.worth_saying(impact):
             continue
-        over = in_time(found.bursts.over_us / 1e6)
-        yield case.finding(
-            f"{drawn.subject} over {over} comes in bursts every {found.bursts.every_s:.3g} s",
+        over = phrase("{:time}", found.bursts.over_us / 1e6)
+        yield Claim(
+            phrase("{} over {} comes in bursts every {:.3g s}", drawn.subject, over, found.bursts.every_s),
             impact=impact,
             confidence=0.8,
             for_=[
                 Evidence(
                     "latency",
                     _rows(drawn),
-                    f"every {found.bursts.every_s:.3g} s",
+                    phrase("every {:.3g s}", found.bursts.every_s),
                     "at least 3 times",
-                    f"the number of waits over {over} repeats itself: correlation {found.bursts.correlation:.2f}",
+                    phrase(
+                        "the number of waits over {} repeats itself: correlation {:.2f}", over, found.bursts.correlation
+                    ),
                 )
             ],
         )
@@ -109,13 +117,15 @@ def _impact(case: Case, drawn: LatencyMap, share: float) -> float:
 
 
 def _band(drawn: LatencyMap, mode: Mode) -> Evidence:
-    low, high = (in_time(us / 1e6) for us in (mode.low_us, mode.high_us))
+    low, high = (phrase("{:time}", us / 1e6) for us in (mode.low_us, mode.high_us))
     return Evidence(
         "latency",
         f"{_rows(drawn)} and le_us > {mode.low_us:.0f} and gt_us < {mode.high_us:.0f}",
-        f"{in_share(mode.share)} of the waits around {in_time(mode.typical_us / 1e6)} ({low} to {high})",
-        f"a mode of its own, {APART:.0f} times as long" if mode.time_share >= MOST_OF_TIME else "the other mode",
-        f"{in_share(mode.time_share)} of the time waited{f': {mode.meaning}' if mode.meaning else ''}",
+        phrase("{:share} of the waits around {:time} ({} to {})", mode.share, mode.typical_us / 1000000.0, low, high),
+        phrase("a mode of its own, {:.0f} times as long", APART)
+        if mode.time_share >= MOST_OF_TIME
+        else "the other mode",
+        phrase("{:share} of the time waited{}", mode.time_share, f": {mode.meaning}" if mode.meaning else ""),
     )
 
 

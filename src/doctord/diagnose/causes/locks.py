@@ -7,8 +7,9 @@ import polars as pl
 from doctord.analyse.locks import Blocker
 from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Evidence, Finding
-from doctord.diagnose.words import in_share, shortened
+from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.phrase import phrase
+from doctord.diagnose.words import shortened
 
 ROW_LOCKS = ("transactionid", "tuple")
 IDLE_PART = 0.5
@@ -18,7 +19,7 @@ SHORT_WAIT_S = 1.0
 
 
 @cause()
-def row_locks(case: Case) -> Iterator[Finding]:
+def row_locks(case: Case) -> Iterator[Claim]:
     """Sessions queue behind row locks.
 
     Looks like: client sessions wait on `transactionid` or `tuple` while CPUs and disks have room.
@@ -39,17 +40,18 @@ def row_locks(case: Case) -> Iterator[Finding]:
         return
     waiters = case.active.filter(pl.col("event").is_in(ROW_LOCKS))
     roots = case.blockers
-    yield case.finding(
-        f"{in_share(share)} of database time is spent waiting for row locks",
+    yield Claim(
+        phrase("{:share of database} is spent waiting for row locks", share),
         impact=share,
         confidence=0.9,
         for_=[
             Evidence(
                 "session",
                 "event in ('transactionid', 'tuple')",
-                f"{case.time.seconds_per_second * share:.1f} sessions waiting on average",
-                f"{in_share(WORTH_SAYING_SHARE)} of database time",
-                f"{waiters['sid'].n_unique()} sessions took part",
+                phrase("{:share of database}, {:.1f} sessions on average", share, case.time.seconds_per_second * share),
+                phrase("{:share}", WORTH_SAYING_SHARE),
+                phrase("{} sessions took part", waiters["sid"].n_unique()),
+                "at_least",
             ),
             *(_tree(case, root) for root in roots[:3]),
             *_round_trips(roots),
@@ -60,7 +62,7 @@ def row_locks(case: Case) -> Iterator[Finding]:
 
 
 @cause(explains=("row_locks", "relation_locks", "vacuum_held_back"))
-def idle_in_transaction_blocker(case: Case) -> Iterator[Finding]:
+def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
     """A session that does nothing keeps locks that others need.
 
     Looks like: a blocking tree whose root is `idle in transaction`: the application opened a transaction and went away.
@@ -82,21 +84,24 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Finding]:
     if not total or not case.worth_saying(blocked_s / total):
         return
     root = idle[0]
-    yield case.finding(
-        f"An idle transaction, session {root.sid}, blocks {root.waiters} others",
+    yield Claim(
+        phrase("An idle transaction, session {}, blocks {} others", root.sid, root.waiters),
         impact=blocked_s / total,
         confidence=0.95,
         for_=[_tree(case, root) for root in idle[:3]],
         remedy=(
-            f"Now: select pg_terminate_backend({root.sid}) ends it, once you know that its work may be lost.",
-            "Then: end the transaction in the application before it does anything else, and set "
-            f"idle_in_transaction_session_timeout for {root.user or 'that role'} as a safety net.",
+            phrase("Now: select pg_terminate_backend({}) ends it, once you know that its work may be lost.", root.sid),
+            phrase(
+                "Then: end the transaction in the application before it does anything else, and set "
+                "idle_in_transaction_session_timeout for {} as a safety net.",
+                root.user or "that role",
+            ),
         ),
     )
 
 
 @cause()
-def relation_locks(case: Case) -> Iterator[Finding]:
+def relation_locks(case: Case) -> Iterator[Claim]:
     """Sessions queue behind a lock on a whole table, or an advisory lock.
 
     Looks like: client sessions wait on `relation`, `advisory`, `virtualxid` or `object`.
@@ -113,17 +118,18 @@ def relation_locks(case: Case) -> Iterator[Finding]:
     share = case.time.share("Application", *events)
     if not case.worth_saying(share):
         return
-    yield case.finding(
-        f"{in_share(share)} of database time is spent waiting for locks on tables or other objects",
+    yield Claim(
+        phrase("{:share of database} is spent waiting for locks on tables or other objects", share),
         impact=share,
         confidence=0.85,
         for_=[
             Evidence(
                 "session",
                 f"event in {events}",
-                f"{case.time.seconds_per_second * share:.1f} sessions waiting on average",
-                f"{in_share(WORTH_SAYING_SHARE)} of database time",
+                phrase("{:share of database}, {:.1f} sessions on average", share, case.time.seconds_per_second * share),
+                phrase("{:share}", WORTH_SAYING_SHARE),
                 "time that no row lock explains",
+                "at_least",
             ),
             *(_tree(case, root) for root in case.blockers[:3]),
         ],
@@ -139,9 +145,10 @@ def _round_trips(roots: list[Blocker]) -> list[Evidence]:
         Evidence(
             "session",
             "state like 'idle in transaction%'",
-            f"{in_share(idle_s / blocked_s)} of the waiting is behind sessions that wait for their own clients",
-            in_share(IDLE_PART),
+            phrase("{:share} of the waiting is behind sessions that wait for their own clients", idle_s / blocked_s),
+            phrase("{:share}", IDLE_PART),
             "round trips inside the transaction hold the rows longest",
+            "at_least",
         )
     ]
 
@@ -153,15 +160,25 @@ def _who(root: Blocker) -> str:
 def _tree(case: Case, root: Blocker) -> Evidence:
     statement = case.statement_text(root.statement_id)
     idle = root.idle_blocked_s / root.blocked_s if root.blocked_s else 0.0
-    age = "" if root.transaction_s is None else f", its transaction {root.transaction_s:.1f} s old"
+    age = "" if root.transaction_s is None else phrase(", its transaction {:.1f s} old", root.transaction_s)
     return Evidence(
         "session",
         f"blocker_sid = {root.sid}",
-        f"{root.blocked_s:.0f} s waited behind session {root.sid} ({_who(root)}), up to {root.waiters} sessions",
+        phrase(
+            "{:.0f s} waited behind session {} ({}), up to {} sessions",
+            root.blocked_s,
+            root.sid,
+            _who(root),
+            root.waiters,
+        ),
         "",
-        f"it was idle in its transaction {in_share(idle)} of that time{age}"
-        + (f", else mostly in {root.event}" if root.event else "")
-        + (f"; last statement: {shortened(statement)}" if statement else ""),
+        phrase(
+            "it was idle in its transaction {:share} of that time{}{}{}",
+            idle,
+            age,
+            phrase(", else mostly in {}", root.event) if root.event else "",
+            phrase("; last statement: {}", shortened(statement)) if statement else "",
+        ),
     )
 
 
@@ -173,8 +190,9 @@ def _short_waits(case: Case, waiters: pl.DataFrame) -> list[Evidence]:
         Evidence(
             "session",
             "event in ('transactionid', 'tuple')",
-            f"no wait was longer than {longest * 1000:.0f} ms, behind {len(case.blockers)} sessions in turn",
-            f"{SHORT_WAIT_S:.0f} s",
+            phrase("no wait was longer than {:.0f ms}, behind {} sessions in turn", longest * 1000, len(case.blockers)),
+            phrase("{:.0f ms}", SHORT_WAIT_S * 1000),
             "the row moves on: a queue at a hot row rather than one blocker",
+            "at_least",
         )
     ]

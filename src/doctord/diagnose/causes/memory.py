@@ -9,8 +9,8 @@ from doctord.analyse.cgroups import MemoryGroup, memory_groups
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Evidence, Finding
-from doctord.diagnose.words import in_bytes, in_share
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.phrase import Phrase, listed, phrase
 
 # The kernel's background reclaim starts well above this; what is left cannot absorb one more large sort.
 LOW_AVAILABLE_PCT = 10.0
@@ -35,7 +35,7 @@ READS = ("DataFileRead", "DataFilePrefetch", "BufFileRead", "BuffileRead")
 
 
 @cause(explains=("device_saturated", "queue_depth_low", "io_by_others"))
-def memory_short(case: Case) -> Iterator[Finding]:
+def memory_short(case: Case) -> Iterator[Claim]:
     """The host has too little memory for what runs on it.
 
     Looks like: little memory is available or pages come back from swap, and tasks wait for memory.
@@ -57,8 +57,8 @@ def memory_short(case: Case) -> Iterator[Finding]:
     lost = _time_lost(case)
     is_felt = lost is not None and (case.time.of != "database" or case.worth_saying(lost))
     for_, against = weigh([*signs, *pains, *past(case, "memory pressure")])
-    yield case.finding(
-        f"Memory is short: {_available(case)}",
+    yield Claim(
+        phrase("Memory is short: {}", _available(case)),
         impact=NOT_MEASURED if lost is None else lost if is_felt else NONE_YET,
         confidence=0.6 if against else 0.85,
         for_=[*for_, *_largest(case)],
@@ -67,7 +67,7 @@ def memory_short(case: Case) -> Iterator[Finding]:
 
 
 @cause(explains=("memory_short", "device_saturated", "device_slow", "buffer_pool_small", "commits_slow"))
-def cgroup_memory_limit(case: Case) -> Iterator[Finding]:
+def cgroup_memory_limit(case: Case) -> Iterator[Claim]:
     """The control group's memory limit squeezes the database.
 
     Looks like: the group is at its limit and keeps failing to get memory, the host has plenty, and sessions wait for
@@ -91,7 +91,7 @@ def cgroup_memory_limit(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def huge_pages_unused(case: Case) -> Iterator[Finding]:
+def huge_pages_unused(case: Case) -> Iterator[Claim]:
     """Shared memory is mapped in small pages, and describing them takes much memory.
 
     Looks like: PageTables in /proc/meminfo is large, shared memory is large, no huge pages are reserved or used.
@@ -123,22 +123,23 @@ def huge_pages_unused(case: Case) -> Iterator[Finding]:
     for_, against = weigh(
         [
             Sign("translation", "page_bytes is not null", None if translating is None else translating * 100,
-                 TRANSLATION_SHARE * 100, "{:.0f} % of CPU time in address translation", "larger pages pay",
+                 TRANSLATION_SHARE * 100, '{:.0f %} of CPU time in address translation', "larger pages pay",
                  "the processor copes"),
         ]
     )  # fmt: skip
-    yield case.finding(
-        f"Page tables take {in_bytes(tables)} because no huge pages are used",
+    yield Claim(
+        phrase("Page tables take {:bytes} because no huge pages are used", tables),
         impact=NOT_MEASURED if lost is None else case.felt(lost),
         confidence=0.9,
         for_=[
-            Evidence("memory", "page_tables_bytes is not null", f"{in_share(tables / total)} of memory",
-                     f"{in_share(PAGE_TABLES_SHARE)} of memory or {in_bytes(PAGE_TABLES_BYTES)}", "memory lost"),
-            Evidence("memory", "shmem_bytes is not null", f"{in_bytes(shared)} of shared memory in pages of 4 KiB",
-                     f"{in_bytes(full)} of page tables for each session that touches all of it",
-                     f"enough for {tables / full:.0f} such sessions; 2 MiB pages need {in_bytes(full / 512)}"),
-            Evidence("memory", "huge_pages_total is not null", f"{pool:.0f} huge pages, {used:.0f} in use",
-                     f"{shared / 2**21:.0f} of 2 MiB would hold the shared memory", "the pool is not used"),
+            Evidence("memory", "page_tables_bytes is not null", phrase("{:share} of memory", tables / total),
+                     phrase("{:share} of memory or {:bytes}", PAGE_TABLES_SHARE, PAGE_TABLES_BYTES),
+                     "memory lost", "at_least"),
+            Evidence("memory", "shmem_bytes is not null", phrase("{:bytes} of shared memory in pages of 4 KiB", shared),
+                     phrase("{:bytes} of page tables for each session that touches all of it", full),
+                     phrase("enough for {:.0f} such sessions; 2 MiB pages need {:bytes}", tables / full, full / 512)),
+            Evidence("memory", "huge_pages_total is not null", phrase("{:.0f} huge pages, {:.0f} in use", pool, used),
+                     phrase("{:.0f} of 2 MiB would hold the shared memory", shared / 2 ** 21), "the pool is not used"),
             *for_,
         ],
         against=against,
@@ -153,7 +154,7 @@ def _shortage(case: Case) -> list[Sign]:
     """Whether memory is short at all: pressure alone may be one group's own limit."""
     return [
         Sign("memory", "available_bytes is not null", _available_pct(case), LOW_AVAILABLE_PCT,
-             "{:.1f} % of memory available", "nothing is left to give", "there is memory to give", below=True),
+             '{:.1f %} of memory available', "nothing is left to give", "there is memory to give", below=True),
         _host(case, "swap_in_per_s", SWAP_IN_PER_S, "{:.0f} pages swapped in per s", "what was swapped out is needed"),
     ]  # fmt: skip
 
@@ -166,7 +167,7 @@ def _pains(case: Case) -> list[Sign]:
               "pressure: some task waited for memory {:.1f} % of the time", "time lost",
               why_not="nobody waits for memory"),
         Sign("process", "memory_wait_pct > 0", None if waited is None else waited * 100, PRESSURE_PCT,
-             "{:.1f} % of the sessions' time waiting for memory", "the database itself waits"),
+             "{:.1f %} of the sessions' time waiting for memory", "the database itself waits"),
         _host(case, "swap_in_per_s", SWAP_IN_PER_S, "{:.0f} pages swapped in per s", ""),
         _host(case, "major_faults_per_s", MAJOR_FAULTS_PER_S, "{:.0f} major faults per s", "each waits for a read"),
     ]  # fmt: skip
@@ -197,37 +198,39 @@ def _available_pct(case: Case) -> float | None:
     return None if available is None or not total else 100 * available / total
 
 
-def _available(case: Case) -> str:
+def _available(case: Case) -> Phrase:
     available = case.mean("memory", "available_bytes")
     swapped = case.mean("memory", "swap_in_per_s") or 0.0
-    known = "" if available is None else f"{in_bytes(available)} available"
-    return ", ".join(part for part in (known, f"{swapped:.0f} pages swapped in per s" if swapped else "") if part)
+    known = "" if available is None else phrase("{:bytes} available", available)
+    return listed(known, phrase("{:.0f pages swapped in per s}", swapped) if swapped else "")
 
 
 def _largest(case: Case) -> list[Evidence]:
     top = case.processes.filter(pl.col("rss_bytes") > 0).sort("rss_bytes", descending=True).head(1)
     return [
-        Evidence("process", f"pid = {row['pid']}", f"{row['command']} (pid {row['pid']}): {in_bytes(row['rss_bytes'])}",
+        Evidence("process", f"pid = {row['pid']}",
+                 phrase("{} (pid {}): {:bytes}", row["command"], row["pid"], row["rss_bytes"]),
                  "resident, shared pages included", "the largest process")
         for row in top.iter_rows(named=True)
     ]  # fmt: skip
 
 
-def _killed(case: Case, group: MemoryGroup) -> Finding:
+def _killed(case: Case, group: MemoryGroup) -> Claim:
     kills = (group.oom_kills_per_s or 0.0) * case.seconds
-    limit = "unknown" if group.limit_bytes is None else in_bytes(group.limit_bytes)
-    return case.finding(
-        f"Out of memory in control group {group.path}: {kills:.0f} processes killed",
+    limit = "unknown" if group.limit_bytes is None else phrase("{:bytes}", group.limit_bytes)
+    return Claim(
+        phrase("Out of memory in control group {}: {:.0f} processes killed", group.path, kills),
         impact=NOT_MEASURED,
         confidence=0.95,
         for_=[
-            Evidence("statistic", "name = 'memory.oom_kills_per_s'", f"{kills:.0f} in {case.seconds:.0f} s", "none",
-                     f"the limit is {limit}; a killed backend makes all sessions restart"),
+            Evidence("statistic", "name = 'memory.oom_kills_per_s'", phrase("{:.0f} in {:.0f s}", kills, case.seconds),
+                     "none",
+                     phrase("the limit is {}; a killed backend makes all sessions restart", limit)),
         ],
     )  # fmt: skip
 
 
-def _squeezed(case: Case, group: MemoryGroup) -> Finding | None:
+def _squeezed(case: Case, group: MemoryGroup) -> Claim | None:
     limit, usage, failures = group.limit_bytes, group.usage_bytes, group.failures_per_s
     if not limit or usage is None or failures is None or usage < AT_LIMIT * limit or failures < FAILURES_PER_S:
         return None
@@ -239,17 +242,17 @@ def _squeezed(case: Case, group: MemoryGroup) -> Finding | None:
     for_, against = weigh(
         [
             Sign("statistic", f"name = 'memory.failures_per_s' and entity = '{group.path}'", failures, FAILURES_PER_S,
-                 "{:.0f} failures to get memory per s", f"{in_bytes(usage)} used of a limit of {in_bytes(limit)}"),
-            Sign("session", f"event in {READS}", reads * 100, 5.0, "{:.0f} % of the time in reads",
+                 '{:.0f failures to get memory per s}', phrase("{:bytes} used of a limit of {:bytes}", usage, limit)),
+            Sign("session", f"event in {READS}", reads * 100, 5.0, '{:.0f %} of the time in reads',
                  "reads that memory would have saved"),
             *signs,
             Sign("memory", "available_bytes is not null", _available_pct(case), LOW_AVAILABLE_PCT,
-                 "{:.0f} % of the host's memory available", "the host has what the limit denies",
+                 "{:.0f %} of the host's memory available", "the host has what the limit denies",
                  "the host is short as well"),
         ]
     )  # fmt: skip
-    return case.finding(
-        f"Control group {group.path} squeezes the database into {in_bytes(limit)} of memory",
+    return Claim(
+        phrase("Control group {} squeezes the database into {:bytes} of memory", group.path, limit),
         impact=share,
         confidence=0.8 if group.refaults_per_s is None else 0.95,
         for_=for_,
@@ -277,13 +280,13 @@ def _group_pains(case: Case, group: MemoryGroup) -> list[Sign]:
     pressure = case.mean("memory", "pressure_some_pct") if group.pressure_some_pct is None else group.pressure_some_pct
     return [
         Sign("statistic", "name = 'memory.refaults_per_s'", group.refaults_per_s, REFAULTS_PER_S,
-             "{:.0f} pages read again per s soon after they were dropped", "the limit drops what is in use",
+             '{:.0f pages read again per s} soon after they were dropped', "the limit drops what is in use",
              "what is dropped is not needed again"),
         Sign("memory", "pressure_some_pct is not null", pressure, GROUP_PRESSURE_PCT,
-             "pressure: some task waited for memory {:.1f} % of the time", "time lost in reclaim",
+             'pressure: some task waited for memory {:.1f %} of the time', "time lost in reclaim",
              "nobody waits for memory"),
         Sign("process", "major_faults_per_s > 0", per_s, MAJOR_FAULTS_PER_S,
-             "{:.0f} major faults of the database per s", "even programs are read again"),
+             '{:.0f major faults of the database per s}', "even programs are read again"),
         Sign("process", "memory_wait_pct > 0", None if waited is None else waited * 100, PRESSURE_PCT,
-             "{:.1f} % of the sessions' time waiting for memory", "the database itself waits"),
+             "{:.1f %} of the sessions' time waiting for memory", "the database itself waits"),
     ]  # fmt: skip

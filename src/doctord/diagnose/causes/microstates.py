@@ -8,8 +8,8 @@ import polars as pl
 from doctord.analyse.processes import DATABASE_COMMAND
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding, Unseen
-from doctord.diagnose.words import in_share
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, Unseen
+from doctord.diagnose.phrase import listed, phrase
 
 # Next to nothing of the interval is left for waiting.
 WHOLE_CPU_PCT = 95.0
@@ -35,7 +35,7 @@ WHOSE = Unseen(
 
 
 @cause()
-def process_on_one_cpu(case: Case) -> Iterator[Finding]:
+def process_on_one_cpu(case: Case) -> Iterator[Claim]:
     """A process of the database has a whole CPU and would need more.
 
     Looks like: user and kernel time together near 100 % of one CPU, no time asleep, hardly an involuntary switch.
@@ -56,7 +56,7 @@ def process_on_one_cpu(case: Case) -> Iterator[Finding]:
     waiting = rows.filter(pl.col("sleep_pct") >= WAITING_PCT).head(MOST_TOLD)
     alone = f"{_name(first)} uses the whole of one CPU"
     together = f"{_name(first)} and {bound.height - 1} more use the whole of a CPU each"
-    yield case.finding(
+    yield Claim(
         alone if bound.height == 1 else together,
         impact=NOT_MEASURED,
         confidence=0.85,
@@ -67,7 +67,7 @@ def process_on_one_cpu(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def process_waits_for_cpu(case: Case) -> Iterator[Finding]:
+def process_waits_for_cpu(case: Case) -> Iterator[Claim]:
     """A process of the database is ready to run and waits for a CPU.
 
     Looks like: a tenth of the time and more in LAT of prstat -m, or %wait of pidstat; many involuntary switches.
@@ -84,8 +84,8 @@ def process_waits_for_cpu(case: Case) -> Iterator[Finding]:
     if waiting.is_empty():
         return
     first = waiting.row(0, named=True)
-    yield case.finding(
-        f"{_name(first)} waits for a CPU {in_share(first['run_wait_pct'] / 100)} of the time",
+    yield Claim(
+        phrase("{} waits for a CPU {:share} of the time", _name(first), first["run_wait_pct"] / 100),
         impact=NOT_MEASURED,
         confidence=0.85,
         for_=[_state(case, row, "it is ready, and does not run") for row in _told(waiting)],
@@ -94,7 +94,7 @@ def process_waits_for_cpu(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def process_waits_for_locks(case: Case) -> Iterator[Finding]:
+def process_waits_for_locks(case: Case) -> Iterator[Claim]:
     """A process of the database waits for locks between its threads.
 
     Looks like: a fifth of the time and more in LCK of prstat -mL.
@@ -110,8 +110,8 @@ def process_waits_for_locks(case: Case) -> Iterator[Finding]:
     if waiting.is_empty():
         return
     first = waiting.row(0, named=True)
-    yield case.finding(
-        f"{_name(first)} waits for locks {in_share(first['lock_pct'] / 100)} of the time",
+    yield Claim(
+        phrase("{} waits for locks {:share} of the time", _name(first), first["lock_pct"] / 100),
         impact=NOT_MEASURED,
         confidence=0.85,
         for_=[_state(case, row, "its threads wait for each other") for row in _told(waiting)],
@@ -136,8 +136,10 @@ def _name(row: dict[str, Any]) -> str:
 
 
 def _state(case: Case, row: dict[str, Any], why: str) -> Evidence:
-    states = [f"{words} {row[column]:.0f} %" for column, words in STATES.items() if row[column]]
+    states = [phrase("{} {:.0f %}", words, row[column]) for column, words in STATES.items() if row[column]]
     entity = f"{row['pid']} {row['command']}"
     switches = [figure.mean for figure in case.figures("prstat.ICX") if figure.entity == entity]
-    involuntary = f", {switches[0]:.0f} involuntary switches in an interval" if switches else ""
-    return Evidence("process", f"pid = {row['pid']}", f"{_name(row)}: {', '.join(states)}{involuntary}", "", why)
+    involuntary = phrase(", {:.0f} involuntary switches in an interval", switches[0]) if switches else ""
+    return Evidence(
+        "process", f"pid = {row['pid']}", phrase("{}: {}{}", _name(row), listed(*states), involuntary), "", why
+    )

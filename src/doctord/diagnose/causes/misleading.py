@@ -6,8 +6,8 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding, Unseen
-from doctord.diagnose.words import in_rate
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, Unseen
+from doctord.diagnose.phrase import listed, phrase
 
 # From here on such figures get people up at night.
 WAIT_IO_PCT = 10.0
@@ -23,7 +23,7 @@ TIMES = Unseen(
 
 
 @cause()
-def time_not_measured(case: Case) -> Iterator[Finding]:
+def time_not_measured(case: Case) -> Iterator[Claim]:
     """Only figures that look alarming or fine, and say nothing of time.
 
     Looks like: wait I/O, a load average, cross calls, a hit ratio, without waits, sessions or microstates beside them.
@@ -40,8 +40,11 @@ def time_not_measured(case: Case) -> Iterator[Finding]:
         return
     told = [*_wait_io(case), *_load(case), *_cross_calls(case), *_ratio(case)]
     if told:
-        yield case.finding(
-            f"Cannot tell where time goes: {' and '.join(item.figure for item in told[:2])} is no evidence of anything",
+        yield Claim(
+            phrase(
+                "Cannot tell where time goes: {} is no evidence of anything",
+                listed(*(item.figure for item in told[:2]), by=" and "),
+            ),
             impact=NOT_MEASURED,
             confidence=0.9,
             for_=told,
@@ -59,7 +62,7 @@ def _wait_io(case: Case) -> list[Evidence]:
     why = (
         "idle time while some I/O is outstanding: it grows when a machine can do more I/O, and falls when CPUs are busy"
     )
-    return [Evidence("cpu", "wait_io_pct", f"{waiting:.0f} % wait I/O", "", why)]
+    return [Evidence("cpu", "wait_io_pct", phrase("{:.0f %} wait I/O", waiting), "", why)]
 
 
 def _load(case: Case) -> list[Evidence]:
@@ -73,7 +76,7 @@ def _load(case: Case) -> list[Evidence]:
     ):
         return []
     why = "it counts tasks that run, that wait for a CPU and, on Linux, for a disk: it is no utilisation"
-    return [Evidence("statistic", f"name = '{figures['name'][0]}'", f"a load average of {load:.1f}", "", why)]
+    return [Evidence("statistic", f"name = '{figures['name'][0]}'", phrase("a load average of {:.1f}", load), "", why)]
 
 
 def _cross_calls(case: Case) -> list[Evidence]:
@@ -81,7 +84,7 @@ def _cross_calls(case: Case) -> list[Evidence]:
     if calls is None or calls < CROSS_CALLS_PER_S:
         return []
     why = "they grow with throughput, and with what the system does on the side: no time is in them"
-    return [Evidence("cpu", "xcalls_per_s", in_rate(calls, "cross calls"), "", why)]
+    return [Evidence("cpu", "xcalls_per_s", phrase("{:rate cross calls}", calls), "", why)]
 
 
 def _ratio(case: Case) -> list[Evidence]:
@@ -93,4 +96,4 @@ def _ratio(case: Case) -> list[Evidence]:
         return []
     name, value = ratios.row(0, named=True)["name"], ratios.row(0, named=True)["value"]
     why = "a ratio of counts: 99.88 % stood beside 43 % of the time in reads"
-    return [Evidence("statistic", f"name = '{name}'", f"{name.removeprefix(RATIOS)} {value:.2f}", "", why)]
+    return [Evidence("statistic", f"name = '{name}'", phrase("{} {:.2f}", name.removeprefix(RATIOS), value), "", why)]

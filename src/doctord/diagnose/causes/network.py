@@ -6,8 +6,8 @@ from doctord.analyse.figures import Figure, mean
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding, at_most
-from doctord.diagnose.words import in_share
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, at_most
+from doctord.diagnose.phrase import phrase
 
 # A path that loses one segment in a hundred halves what one TCP connection can carry over it (Mathis, 1997).
 LOST_SHARE = 0.01
@@ -18,7 +18,7 @@ REPLICA_EVENTS = ("SyncRep", "WalSenderWaitForWAL", "WalSenderWriteData")
 
 
 @cause()
-def network_retransmits(case: Case) -> Iterator[Finding]:
+def network_retransmits(case: Case) -> Iterator[Claim]:
     """The network loses segments, and sessions wait for it.
 
     Looks like: TCP sends segments again; sessions wait to send results, or for a replica's confirmation.
@@ -43,16 +43,16 @@ def network_retransmits(case: Case) -> Iterator[Finding]:
         return
     for_, against = weigh(
         [
-            Sign("network", "interface is null", again / sent * 100, LOST_SHARE * 100, "{:.1f} % of segments again",
-                 f"{again:.0f} of {sent:.0f} per s"),
+            Sign("network", "interface is null", again / sent * 100, LOST_SHARE * 100, '{:.1f %} of segments again',
+                 phrase("{:.0f} of {:.0f per s}", again, sent)),
             Sign("session", "wait_class = 'Network'", share * 100 if case.dbs else None, 5.0,
-                 "{:.0f} % of database time waiting for the network or a replica", "sessions wait"),
+                 '{:.0f %} of database time waiting for the network or a replica', "sessions wait"),
             *_errors(case),
             *past(case, "retransmits"),
         ]
     )  # fmt: skip
-    yield case.finding(
-        f"{in_share(again / sent)} of TCP segments are sent again",
+    yield Claim(
+        phrase("{:share} of TCP segments are sent again", again / sent),
         impact=at_most(share) if case.dbs else NOT_MEASURED,
         confidence=0.6 if against or not case.dbs else 0.75,
         for_=for_,
@@ -61,7 +61,7 @@ def network_retransmits(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def accept_queue_overflow(case: Case) -> Iterator[Finding]:
+def accept_queue_overflow(case: Case) -> Iterator[Claim]:
     """Connections are dropped because a server does not accept them in time.
 
     Looks like: clients take seconds to connect, or fail, while the host looks idle; listen overflows are counted.
@@ -79,14 +79,14 @@ def accept_queue_overflow(case: Case) -> Iterator[Finding]:
     if overflows is None or overflows * case.seconds < 1:
         return
     full = _full_queues(case)
-    yield case.finding(
-        f"{overflows * case.seconds:.0f} connection requests dropped: an accept queue is full",
+    yield Claim(
+        phrase("{:.0f} connection requests dropped: an accept queue is full", overflows * case.seconds),
         impact=NOT_MEASURED,
         confidence=0.95 if full else 0.85,
         for_=[
-            Evidence("network", "interface is null", f"{overflows:.2f} listen overflows per s", "none at all",
+            Evidence("network", "interface is null", phrase("{:.2f listen overflows per s}", overflows), "none at all",
                      "each is a client that waits a second or more" if drops is None else
-                     f"{drops:.2f} requests dropped per s for any reason"),
+                     phrase("{:.2f requests dropped per s} for any reason", drops)),
             *full,
         ],
     )  # fmt: skip
@@ -102,7 +102,7 @@ def _errors(case: Case) -> list[Sign]:
     rows = rows.filter(rows["interface"].is_not_null())
     return [
         Sign("network", "errors_per_s is not null", mean(rows, "errors_per_s"), 0.1,
-             "{:.1f} errors and drops per s on the interfaces", "this host loses some of them itself",
+             '{:.1f errors and drops per s} on the interfaces', "this host loses some of them itself",
              "they are lost elsewhere, or late")
     ]  # fmt: skip
 
@@ -112,8 +112,8 @@ def _full_queues(case: Case) -> list[Evidence]:
     backlogs = {_key(figure): figure.last for figure in case.figures("listen.backlog")}
     return [
         Evidence("statistic", f"name = 'listen.accept_queue' and entity = '{queue.entity}'",
-                 f"up to {queue.largest:.0f} connections waiting on {queue.entity}",
-                 f"backlog {backlogs[_key(queue)]:.0f}", "this socket's queue is full")
+                 phrase("up to {:.0f} connections waiting on {}", queue.largest, queue.entity),
+                 phrase("backlog {:.0f}", backlogs[_key(queue)]), "this socket's queue is full")
         for queue in case.figures("listen.accept_queue")
         if 0 < backlogs.get(_key(queue), 0.0) <= queue.largest
     ]  # fmt: skip

@@ -6,8 +6,9 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding
-from doctord.diagnose.words import in_rate, in_share, shortened
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.phrase import phrase
+from doctord.diagnose.words import shortened
 
 # Errors that say something of the server as a whole, and what to do. Oracle Database Error Messages 19c.
 MEANING = {
@@ -49,7 +50,7 @@ HANDLERS = {
 
 
 @cause()
-def alert_log_errors(case: Case) -> Iterator[Finding]:
+def alert_log_errors(case: Case) -> Iterator[Claim]:
     """The alert log reports errors.
 
     Looks like: ORA- errors in the alert log.
@@ -72,13 +73,14 @@ def alert_log_errors(case: Case) -> Iterator[Finding]:
     if not told:
         return
     remedies = [f"{row['subject']}: {MEANING[row['subject']][1]}" for row in told if row["subject"] in MEANING]
-    yield case.finding(
+    yield Claim(
         "The alert log reports " + ", ".join(_named(row["subject"], row["count"]) for row in told[:3]),
         impact=NOT_MEASURED,
         confidence=0.95,
         for_=[
             Evidence("event", f"kind = 'error' and subject = '{row['subject']}'",
-                     f"{row['count']} times {row['subject']}, {row['first']:{when}} to {row['last']:{when}}",
+                     phrase(f"{{}} times {{}}, {{:{when}}} to {{:{when}}}", row["count"],
+                            row["subject"], row["first"], row["last"]),
                      "", shortened(row["text"] or ""))
             for row in told[:MOST_TOLD]
         ],
@@ -87,7 +89,7 @@ def alert_log_errors(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def instance_ended(case: Case) -> Iterator[Finding]:
+def instance_ended(case: Case) -> Iterator[Claim]:
     """The instance was terminated.
 
     Looks like: "terminating the instance" in the alert log.
@@ -100,8 +102,10 @@ def instance_ended(case: Case) -> Iterator[Finding]:
     """
     ended = case.chart.frame("event").filter(pl.col("kind") == "instance terminated").sort("ts")
     if ended.height:
-        yield case.finding(
-            f"The instance was terminated {ended.height} times" if ended.height > 1 else "The instance was terminated",
+        yield Claim(
+            phrase("The instance was terminated {} times", ended.height)
+            if ended.height > 1
+            else "The instance was terminated",
             impact=NOT_MEASURED,
             confidence=0.95,
             for_=_last(ended),
@@ -109,7 +113,7 @@ def instance_ended(case: Case) -> Iterator[Finding]:
 
 
 @cause(explains=("archiver_behind",))
-def archiver_stuck(case: Case) -> Iterator[Finding]:
+def archiver_stuck(case: Case) -> Iterator[Claim]:
     """The archiver cannot write.
 
     Looks like: archival errors, ORA-00257, ORA-19809 in the alert log.
@@ -123,8 +127,8 @@ def archiver_stuck(case: Case) -> Iterator[Finding]:
     """
     stuck = case.chart.frame("event").filter(pl.col("kind") == "archiver stuck").sort("ts")
     if stuck.height:
-        yield case.finding(
-            f"The archiver could not write: {stuck.height} messages",
+        yield Claim(
+            phrase("The archiver could not write: {} messages", stuck.height),
             impact=NOT_MEASURED,
             confidence=0.95,
             for_=_last(stuck),
@@ -132,7 +136,7 @@ def archiver_stuck(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def deadlocks_reported(case: Case) -> Iterator[Finding]:
+def deadlocks_reported(case: Case) -> Iterator[Claim]:
     """Transactions deadlock with each other.
 
     Looks like: ORA-00060 in the alert log.
@@ -148,16 +152,20 @@ def deadlocks_reported(case: Case) -> Iterator[Finding]:
         (pl.col("kind") == "deadlock") & pl.col("db").str.starts_with("oracle")
     )
     if deadlocks.height > 1:
-        yield case.finding(
-            f"{deadlocks.height} deadlocks in the alert log",
+        yield Claim(
+            phrase("{} deadlocks in the alert log", deadlocks.height),
             impact=NOT_MEASURED,
             confidence=0.9,
-            for_=[Evidence("event", "kind = 'deadlock'", f"{deadlocks.height} deadlocks", "one", "statements failed")],
+            for_=[
+                Evidence(
+                    "event", "kind = 'deadlock'", phrase("{} deadlocks", deadlocks.height), "one", "statements failed"
+                )
+            ],
         )
 
 
 @cause()
-def listener_refuses(case: Case) -> Iterator[Finding]:
+def listener_refuses(case: Case) -> Iterator[Claim]:
     """The listener refuses connections.
 
     Looks like: requests in the listener's log that end in an error.
@@ -175,13 +183,13 @@ def listener_refuses(case: Case) -> Iterator[Finding]:
     often = sum(figure.mean for figure in refused)
     if not often or often < REFUSED_SHARE * (made + often) or often * case.seconds < LEAST_REFUSED:
         return
-    yield case.finding(
-        f"The listener refuses {in_share(often / (made + often))} of the connections",
+    yield Claim(
+        phrase("The listener refuses {:share} of the connections", often / (made + often)),
         impact=NOT_MEASURED,
         confidence=0.9,
         for_=[
             Evidence("statistic", f"name = 'listener.refused' and entity = '{figure.entity}'",
-                     f"{figure.entity}: {in_rate(figure.mean)}, up to {in_rate(figure.largest)}", "",
+                     phrase("{}: {:rate}, up to {:rate}", figure.entity, figure.mean, figure.largest), "",
                      next((why for code, why in HANDLERS.items() if code in (figure.entity or "")), ""))
             for figure in refused[:MOST_TOLD]
         ],
@@ -191,7 +199,7 @@ def listener_refuses(case: Case) -> Iterator[Finding]:
 def _last(events: pl.DataFrame) -> list[Evidence]:
     """The last of some events of one kind."""
     return [
-        Evidence("event", f"kind = '{row['kind']}'", f"{row['ts']:%Y-%m-%d %H:%M:%S}", "", row["text"] or "")
+        Evidence("event", f"kind = '{row['kind']}'", phrase("{:%Y-%m-%d %H:%M:%S}", row["ts"]), "", row["text"] or "")
         for row in events.tail(MOST_TOLD).iter_rows(named=True)
     ]
 

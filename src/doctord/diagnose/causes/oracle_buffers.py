@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Finding
+from doctord.diagnose.finding import Claim
 from doctord.diagnose.oracle import behind, counted, holders_ran, leaders, share, waited
-from doctord.diagnose.words import in_rate, in_share
+from doctord.diagnose.phrase import phrase
 
 BUSY = "buffer busy waits"
 CHAINS = "latch: cache buffers chains"
@@ -17,7 +17,7 @@ SLOW_WRITE_MS = 20.0
 
 
 @cause()
-def hot_blocks(case: Case) -> Iterator[Finding]:
+def hot_blocks(case: Case) -> Iterator[Claim]:
     """Several sessions want to change the same block at the same moment.
 
     Looks like: buffer busy waits.
@@ -32,8 +32,8 @@ def hot_blocks(case: Case) -> Iterator[Finding]:
     """
     part = share(case, BUSY)
     if case.worth_saying(part):
-        yield case.finding(
-            f"Sessions wait for blocks that others hold: {in_share(part)} of database time",
+        yield Claim(
+            phrase("Sessions wait for blocks that others hold: {:share of database}", part),
             impact=part,
             confidence=0.85,
             for_=[
@@ -45,7 +45,7 @@ def hot_blocks(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def hot_buffers(case: Case) -> Iterator[Finding]:
+def hot_buffers(case: Case) -> Iterator[Claim]:
     """Sessions wait for the latch of one chain of buffers: many read the same few blocks in memory.
 
     Looks like: latch: cache buffers chains.
@@ -63,13 +63,13 @@ def hot_buffers(case: Case) -> Iterator[Finding]:
     if not case.worth_saying(part):
         return
     for_, against = weigh([holders_ran(case)])
-    yield case.finding(
-        f"Sessions wait for the latches of hot buffers: {in_share(part)} of database time",
+    yield Claim(
+        phrase("Sessions wait for the latches of hot buffers: {:share of database}", part),
         impact=part,
         confidence=0.6 if against else 0.85,
         for_=[
             *waited(case, CHAINS),
-            *counted(case, "v$sysstat.session logical reads", lambda often: in_rate(often, "logical reads")),
+            *counted(case, "v$sysstat.session logical reads", "{:rate logical reads}"),
             *leaders(case, "v$sqlstats.gets", "a statement with many"),
             *leaders(case, "v$segment_statistics.logical reads", "where"),
             *for_,
@@ -79,7 +79,7 @@ def hot_buffers(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def database_writer_late(case: Case) -> Iterator[Finding]:
+def database_writer_late(case: Case) -> Iterator[Claim]:
     """Sessions find no free buffer: the database writer does not clean them fast enough.
 
     Looks like: free buffer waits, write complete waits.
@@ -98,20 +98,24 @@ def database_writer_late(case: Case) -> Iterator[Finding]:
     write = case.background.get(WRITES)
     for_, against = weigh(
         [
-            Sign("wait", f"event = '{WRITES}'", write.ms if write else None, SLOW_WRITE_MS, "writes of {:.1f} ms",
+            Sign("wait", f"event = '{WRITES}'", write.ms if write else None, SLOW_WRITE_MS, 'writes of {:.1f ms}',
                  "the data files' device is slow", "the device is quick: the cache, or too few writers"),
         ]
     )  # fmt: skip
     options = case.setting_of_any("filesystemio_options")
-    yield case.finding(
-        f"Sessions wait for the database writer: {in_share(part)} of database time",
+    yield Claim(
+        phrase("Sessions wait for the database writer: {:share of database}", part),
         impact=part,
         confidence=0.7 if against else 0.85,
         for_=[
             *waited(case, *NO_FREE),
-            *(behind(case, WRITES, f"{SLOW_WRITE_MS:.0f} ms", f"filesystemio_options is {options}") if options else []),
+            *(
+                behind(case, WRITES, phrase("{:.0f ms}", SLOW_WRITE_MS), phrase("filesystemio_options is {}", options))
+                if options
+                else []
+            ),
             *for_,
-            *counted(case, "v$sysstat.db block changes", lambda often: in_rate(often, "block changes")),
+            *counted(case, "v$sysstat.db block changes", "{:rate block changes}"),
         ],
         against=against,
     )

@@ -7,9 +7,9 @@ import polars as pl
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.oracle import behind, counted, idle_pct, per, share, waited
-from doctord.diagnose.words import in_bytes, in_rate, in_share
+from doctord.diagnose.phrase import phrase
 
 SYNC = "log file sync"
 WRITE = "log file parallel write"
@@ -31,7 +31,7 @@ REMOTE_WRITES = ("SYNC Remote Write", "LNS wait on SENDREQ", "LGWR-LNS wait on c
 
 
 @cause()
-def log_device_slow(case: Case) -> Iterator[Finding]:
+def log_device_slow(case: Case) -> Iterator[Claim]:
     """Commits wait for a slow log device.
 
     Looks like: sessions wait for log file sync, and the log writer's own log file parallel write takes milliseconds.
@@ -60,18 +60,20 @@ def log_device_slow(case: Case) -> Iterator[Finding]:
                  "a sync takes {:.1f} times the write", why_not="the rest of the commit is not the device",
                  why="the device explains it", below=True),
             Sign("wait", "event = 'log file sequential read'", reading.per_second if reading else None, 1.0,
-                 "{:.3g} reads of the logs per s", "the archiver reads where the log writer writes"),
+                 '{:.3g reads of the logs per s}', "the archiver reads where the log writer writes"),
             Sign("statistic", "name = 'v$sysstat.redo size'", size, LARGE_WRITE_BYTES, "{:,.0f} bytes a write",
                  "small writes: it is latency", "large writes: bandwidth counts", below=True),
         ]
     )  # fmt: skip
-    yield case.finding(
-        f"The log device takes {write.ms:.1f} ms for a write: {in_share(part)} of each commit's {sync.ms:.1f} ms",
+    yield Claim(
+        phrase(
+            "The log device takes {:.1f ms} for a write: {:share} of each commit's {:.1f ms}", write.ms, part, sync.ms
+        ),
         impact=impact,
         confidence=0.85,
         for_=[
             *waited(case, SYNC),
-            *behind(case, WRITE, f"{SLOW_WRITE_MS:.0f} ms", "the log writer's own write"),
+            *behind(case, WRITE, phrase("{:.0f ms}", SLOW_WRITE_MS), "the log writer's own write"),
             *for_,
         ],
         against=against,
@@ -79,7 +81,7 @@ def log_device_slow(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def log_writer_starved(case: Case) -> Iterator[Finding]:
+def log_writer_starved(case: Case) -> Iterator[Claim]:
     """Commits wait for the log writer's CPU, not for its device.
 
     Looks like: log file sync takes far more than log file parallel write.
@@ -104,21 +106,25 @@ def log_writer_starved(case: Case) -> Iterator[Finding]:
         return
     for_, against = weigh(
         [
-            Sign("cpu", "cpu is null", idle_pct(case), LEAST_IDLE_PCT, "{:.0f} % of the CPU time idle",
+            Sign("cpu", "cpu is null", idle_pct(case), LEAST_IDLE_PCT, '{:.0f %} of the CPU time idle',
                  "no CPU is left for the log writer", "on average a CPU is free: bursts, or the log writer's class",
                  below=True),
             Sign("process", "command of the log writer", _involuntary_pct(case), INVOLUNTARY_SHARE * 100,
-                 "{:.0f} % of its context switches are involuntary", "it is switched out before it is done",
+                 '{:.0f %} of its context switches are involuntary', "it is switched out before it is done",
                  "it is seldom switched out"),
         ]
     )  # fmt: skip
-    yield case.finding(
-        f"Commits wait {sync.ms:.1f} ms, the log write takes {write.ms:.1f}: the difference is CPU scheduling",
+    yield Claim(
+        phrase(
+            "Commits wait {:.1f ms}, the log write takes {:.1f}: the difference is CPU scheduling", sync.ms, write.ms
+        ),
         impact=impact,
         confidence=0.6 if against or not for_ else 0.85,
         for_=[
             *waited(case, SYNC),
-            *behind(case, WRITE, f"a sync takes {MOST_WRITES_PER_SYNC:.0f} of them at most", "the device's part"),
+            *behind(
+                case, WRITE, phrase("a sync takes {:.0f} of them at most", MOST_WRITES_PER_SYNC), "the device's part"
+            ),
             *for_,
         ],
         against=against,
@@ -126,7 +132,7 @@ def log_writer_starved(case: Case) -> Iterator[Finding]:
 
 
 @cause(explains=("log_device_slow", "log_writer_starved"))
-def standby_slows_commits(case: Case) -> Iterator[Finding]:
+def standby_slows_commits(case: Case) -> Iterator[Claim]:
     """Commits wait for a synchronous standby.
 
     Looks like: log file sync is long, the local write short, and the log writer waits for the remote one.
@@ -145,8 +151,8 @@ def standby_slows_commits(case: Case) -> Iterator[Finding]:
     impact = share(case, SYNC) * min(remote_ms / sync.ms, 1.0)
     if not case.worth_saying(impact):
         return
-    yield case.finding(
-        f"Commits wait {remote_ms:.1f} of {sync.ms:.1f} ms for the standby",
+    yield Claim(
+        phrase("Commits wait {:.1f} of {:.1f ms} for the standby", remote_ms, sync.ms),
         impact=impact,
         confidence=0.85,
         for_=[
@@ -158,7 +164,7 @@ def standby_slows_commits(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def commits_too_frequent(case: Case) -> Iterator[Finding]:
+def commits_too_frequent(case: Case) -> Iterator[Claim]:
     """Each commit is quick, but there are too many of them.
 
     Looks like: much time in log file sync although a single one takes little.
@@ -183,15 +189,15 @@ def commits_too_frequent(case: Case) -> Iterator[Finding]:
                  "transactions are small", "transactions are of some length", below=True),
         ]
     )  # fmt: skip
-    yield case.finding(
-        f"{in_share(part)} of database time goes to {in_rate(commits, 'commits')}, {sync.ms:.1f} ms each",
+    yield Claim(
+        phrase("{:share of database} goes to {:rate commits}, {:.1f ms} each", part, commits, sync.ms),
         impact=part,
         confidence=0.6 if against or calls is None else 0.85,
         for_=[
             *waited(case, SYNC),
-            *counted(case, "v$sysstat.user commits", lambda per_s: f"{per_s:.1f} commits per s"),
+            *counted(case, "v$sysstat.user commits", "{:.1f} commits per s"),
             *for_,
-            *([Evidence("statistic", "name = 'v$sysstat.redo size'", f"{in_bytes(redo)} of redo a commit", "", "")]
+            *([Evidence("statistic", "name = 'v$sysstat.redo size'", phrase("{:bytes} of redo a commit", redo), "", "")]
               if redo is not None else []),
         ],
         against=against,

@@ -8,9 +8,9 @@ from doctord.analyse.time import UNACCOUNTED
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import NONE_YET, Evidence, Finding
+from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.oracle import idle_pct, per, share, waited
-from doctord.diagnose.words import in_share
+from doctord.diagnose.phrase import phrase
 
 BUSY = "v$osstat.BUSY_TIME"
 LOAD = "v$osstat.LOAD"
@@ -32,7 +32,7 @@ PHYSICAL = ("LPAR.PhysicalCPU", "LPAR.entitled")
 @cause(
     explains=("log_writer_starved", "library_cache_contention", "cursor_contention", "hot_buffers", "cluster_congested")
 )
-def host_cpu_short(case: Case) -> Iterator[Finding]:
+def host_cpu_short(case: Case) -> Iterator[Claim]:
     """The host has no CPU left, and sessions of the database wait for one.
 
     Looks like: a host that is busy all the time; database time that is neither CPU nor a wait.
@@ -54,19 +54,19 @@ def host_cpu_short(case: Case) -> Iterator[Finding]:
     ours = _own_share(case)
     for_, against = weigh(
         [
-            Sign("cpu", "cpu is null", idle, LEAST_IDLE_PCT, "{:.1f} % of the CPU time idle", "nothing is left",
+            Sign("cpu", "cpu is null", idle, LEAST_IDLE_PCT, '{:.1f %} of the CPU time idle', "nothing is left",
                  below=True),
-            Sign("wait", "neither CPU nor a wait", rest * 100, 5.0, "{:.1f} % of database time unaccounted for",
+            Sign("wait", "neither CPU nor a wait", rest * 100, 5.0, '{:.1f %} of database time unaccounted for',
                  "sessions that were ready and not running", "sessions hardly queued"),
             Sign("statistic", f"name = '{LOAD}'", queue, QUEUE_PER_CPU, "{:.1f} tasks running or ready per CPU",
                  "they queue"),
             Sign("statistic", f"name = '{BUSY}'", None if ours is None else ours * 100, OWN_SHARE * 100,
-                 "{:.0f} % of the busy time is this database's", "it is the database's own work",
+                 "{:.0f %} of the busy time is this database's", "it is the database's own work",
                  "others on the host use the rest"),
         ]
     )  # fmt: skip
-    yield case.finding(
-        f"The host has no CPU left: {in_share(rest)} of database time is spent ready and not running",
+    yield Claim(
+        phrase("The host has no CPU left: {:share of database} is spent ready and not running", rest),
         impact=case.felt(rest),
         confidence=0.7 if against else 0.85,
         for_=[*for_, *_cpu_statements(case)],
@@ -75,7 +75,7 @@ def host_cpu_short(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def time_unaccounted(case: Case) -> Iterator[Finding]:
+def time_unaccounted(case: Case) -> Iterator[Claim]:
     """Database time is neither CPU nor a wait, although the host has CPUs to spare.
 
     Looks like: DB time well above DB CPU plus all foreground waits.
@@ -91,20 +91,22 @@ def time_unaccounted(case: Case) -> Iterator[Finding]:
     rest, idle = case.time.share(*UNACCOUNTED), _least_idle(case)
     if rest < RECONCILED or not case.worth_saying(rest) or (idle is not None and idle <= LEAST_IDLE_PCT):
         return
-    yield case.finding(
-        f"{in_share(rest)} of database time is neither CPU nor a wait",
+    yield Claim(
+        phrase("{:share of database} is neither CPU nor a wait", rest),
         impact=rest,
         confidence=0.5,
         for_=[
-            Evidence("wait", "DB time - DB CPU - waits", in_share(rest), in_share(RECONCILED), "unaccounted for"),
+            Evidence("wait", "DB time - DB CPU - waits", phrase("{:share of database}", rest),
+                     phrase("{:share}", RECONCILED), "unaccounted for", "at_least"),
             *([] if idle is None else
-              [Evidence("cpu", "cpu is null", f"{idle:.0f} % of the CPU time idle", "", "the run queue is not full")]),
+              [Evidence("cpu", "cpu is null", phrase("{:.0f %} of the CPU time idle", idle), "",
+                        "the run queue is not full")]),
         ],
     )  # fmt: skip
 
 
 @cause()
-def resource_manager_limits(case: Case) -> Iterator[Finding]:
+def resource_manager_limits(case: Case) -> Iterator[Claim]:
     """The database's own resource manager keeps sessions from running.
 
     Looks like: resmgr:cpu quantum, resmgr:become active, queued parallel statements.
@@ -123,19 +125,20 @@ def resource_manager_limits(case: Case) -> Iterator[Finding]:
     plan = case.setting_of_any("resource_manager_plan")
     for_, against = weigh(
         [
-            Sign("cpu", "cpu is null", idle_pct(case), LEAST_IDLE_PCT, "{:.0f} % of the CPU time idle",
+            Sign("cpu", "cpu is null", idle_pct(case), LEAST_IDLE_PCT, '{:.0f %} of the CPU time idle',
                  "the host would let them run", "the host is full: someone has to wait"),
         ]
     )  # fmt: skip
-    yield case.finding(
-        f"The resource manager holds sessions back: {in_share(part)} of database time",
+    yield Claim(
+        phrase("The resource manager holds sessions back: {:share of database}", part),
         impact=part,
         confidence=0.7 if against else 0.9,
         for_=[
             *waited(case, *MANAGER),
             *for_,
-            *([Evidence("setting", "name = 'resource_manager_plan'", f"plan {plan}", "", "")] if plan else []),
-            *([Evidence("setting", "name = 'cpu_count'", f"cpu_count {allowed}", f"{cpus:.0f} CPUs of the host",
+            *([Evidence("setting", "name = 'resource_manager_plan'", phrase("plan {}", plan), "", "")] if plan else []),
+            *([Evidence("setting", "name = 'cpu_count'", phrase("cpu_count {}", allowed),
+                        phrase("{:.0f CPUs} of the host", cpus),
                         "instance caging" if allowed.isdigit() and int(allowed) < cpus else "not caged")]
               if allowed and cpus else []),
         ],
@@ -144,7 +147,7 @@ def resource_manager_limits(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def partition_above_entitlement(case: Case) -> Iterator[Finding]:
+def partition_above_entitlement(case: Case) -> Iterator[Claim]:
     """A shared partition runs above the CPU that it is entitled to.
 
     Looks like: on AIX %entc (ec) above 100, physc (pc) above the entitled capacity.
@@ -158,13 +161,14 @@ def partition_above_entitlement(case: Case) -> Iterator[Finding]:
     """
     used = _entitlement_pct(case)
     if used is not None and used > 100.0:
-        yield case.finding(
-            f"The partition uses {used:.0f} % of the CPU that it is entitled to",
+        yield Claim(
+            phrase("The partition uses {:.0f %} of the CPU that it is entitled to", used),
             impact=NONE_YET,
             confidence=0.7,
             for_=[
-                Evidence("statistic", f"name in {(*ENTITLED, *PHYSICAL)}", f"{used:.0f} % of its entitlement", "100 %",
-                         "the rest is lent by other partitions")
+                Evidence("statistic", f"name in {(*ENTITLED, *PHYSICAL)}", phrase("{:.0f %} of its entitlement", used),
+                         phrase("{:.0f %}", 100),
+                         "the rest is lent by other partitions", "at_least")
             ],
         )  # fmt: skip
 
@@ -201,6 +205,6 @@ def _cpu_statements(case: Case) -> list[Evidence]:
     using = [(one.share * one.cpu, one) for one in case.statements if one.cpu is not None]
     return [
         Evidence("statement", f"statement_id = '{one.statement_id}'",
-                 f"{one.statement_id}: {in_share(cpu)} of database time on a CPU", "", (one.text or "")[:100])
+                 phrase("{}: {:share of database} on a CPU", one.statement_id, cpu), "", (one.text or "")[:100])
         for cpu, one in sorted(using, key=lambda pair: -pair[0])[:3] if cpu >= 0.05
     ]  # fmt: skip

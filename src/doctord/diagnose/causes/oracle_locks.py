@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.oracle import counted, events_like, leaders, share, waited
-from doctord.diagnose.words import in_rate, in_share
+from doctord.diagnose.phrase import phrase
 
 ROW = "enq: TX - row lock contention"
 ITL = "enq: TX - allocate ITL entry"
@@ -43,7 +43,7 @@ MEANING = {
 
 
 @cause()
-def row_lock_waits(case: Case) -> Iterator[Finding]:
+def row_lock_waits(case: Case) -> Iterator[Claim]:
     """Sessions wait for rows that another transaction has changed.
 
     Looks like: enq: TX - row lock contention.
@@ -61,8 +61,8 @@ def row_lock_waits(case: Case) -> Iterator[Finding]:
     if wait is None or not case.worth_saying(part):
         return
     long = wait.ms is not None and wait.ms >= LONG_LOCK_MS
-    yield case.finding(
-        f"Sessions wait for rows that others hold: {in_share(part)} of database time",
+    yield Claim(
+        phrase("Sessions wait for rows that others hold: {:share of database}", part),
         impact=part,
         confidence=0.9,
         for_=[
@@ -73,7 +73,7 @@ def row_lock_waits(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def transaction_slots_missing(case: Case) -> Iterator[Finding]:
+def transaction_slots_missing(case: Case) -> Iterator[Claim]:
     """Blocks have no slot left for one more transaction.
 
     Looks like: enq: TX - allocate ITL entry; ITL waits of a segment.
@@ -90,7 +90,7 @@ def transaction_slots_missing(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def index_splits(case: Case) -> Iterator[Finding]:
+def index_splits(case: Case) -> Iterator[Claim]:
     """Sessions wait while an index block is split.
 
     Looks like: enq: TX - index contention, often with buffer busy waits, in a cluster with gc buffer busy.
@@ -104,14 +104,14 @@ def index_splits(case: Case) -> Iterator[Finding]:
     """
     more = [
         *leaders(case, BUSY_SEGMENTS, "busy segments"),
-        *counted(case, "v$sysstat.leaf node 90-10 splits", lambda often: in_rate(often, "splits at the right end")),
-        *counted(case, "v$sysstat.leaf node splits", lambda often: in_rate(often, "leaf splits")),
+        *counted(case, "v$sysstat.leaf node 90-10 splits", "{:rate splits at the right end}"),
+        *counted(case, "v$sysstat.leaf node splits", "{:rate leaf splits}"),
     ]
     yield from _of_kind(case, (INDEX,), "Sessions wait for index splits", more)
 
 
 @cause()
-def table_locks(case: Case) -> Iterator[Finding]:
+def table_locks(case: Case) -> Iterator[Claim]:
     """Sessions wait for a lock on a whole table.
 
     Looks like: enq: TM - contention.
@@ -128,7 +128,7 @@ def table_locks(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def sequence_contention(case: Case) -> Iterator[Finding]:
+def sequence_contention(case: Case) -> Iterator[Claim]:
     """Sessions wait for the next values of a sequence.
 
     Looks like: enq: SQ - contention, enq: SV - contention (ordered, in a cluster), sequence load in the time model.
@@ -141,12 +141,12 @@ def sequence_contention(case: Case) -> Iterator[Finding]:
     Source: Oracle Database Performance Tuning Guide 19c, "enqueue (enq:)"; Oracle Real Application Clusters
         Administration and Deployment Guide 19c (sequences).
     """
-    more = counted(case, "v$sys_time_model.sequence load elapsed time", lambda s: f"sequence load {s:.3g} s per s")
+    more = counted(case, "v$sys_time_model.sequence load elapsed time", "sequence load {:.3g} s per s")
     yield from _of_kind(case, SEQUENCES, "Sessions wait for sequence numbers", more)
 
 
 @cause()
-def space_allocation(case: Case) -> Iterator[Finding]:
+def space_allocation(case: Case) -> Iterator[Claim]:
     """Sessions wait while segments or files grow.
 
     Looks like: enq: HW - contention, enq: FB, enq: ST, Data file init write.
@@ -165,7 +165,7 @@ def space_allocation(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def object_checkpoints(case: Case) -> Iterator[Finding]:
+def object_checkpoints(case: Case) -> Iterator[Claim]:
     """Truncates, drops and direct reads wait until the database writer has written an object's blocks.
 
     Looks like: enq: RO - fast object reuse, enq: KO - fast object checkpoint, local write wait.
@@ -182,7 +182,7 @@ def object_checkpoints(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def control_file_busy(case: Case) -> Iterator[Finding]:
+def control_file_busy(case: Case) -> Iterator[Claim]:
     """Sessions wait for the control file.
 
     Looks like: enq: CF - contention, control file sequential read, control file parallel write.
@@ -199,7 +199,7 @@ def control_file_busy(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def other_enqueues(case: Case) -> Iterator[Finding]:
+def other_enqueues(case: Case) -> Iterator[Claim]:
     """Sessions wait for an enqueue of another kind.
 
     Looks like: an event enq: that no other cause names.
@@ -215,8 +215,8 @@ def other_enqueues(case: Case) -> Iterator[Finding]:
         if event in known or not case.worth_saying(share(case, event)):
             continue
         what, remedy = MEANING.get(event[5:7], ("a lock of the server itself", ""))
-        yield case.finding(
-            f"{event}: {in_share(share(case, event))} of database time",
+        yield Claim(
+            phrase("{}: {:share of database}", event, share(case, event)),
             impact=share(case, event),
             confidence=0.7,
             for_=[*waited(case, event, why=what)],
@@ -224,12 +224,12 @@ def other_enqueues(case: Case) -> Iterator[Finding]:
         )
 
 
-def _of_kind(case: Case, events: tuple[str, ...], title: str, more: list[Evidence]) -> Iterator[Finding]:
+def _of_kind(case: Case, events: tuple[str, ...], title: str, more: list[Evidence]) -> Iterator[Claim]:
     """A finding where a group of events takes a share of the time that is worth saying."""
     part = share(case, *events)
     if case.worth_saying(part):
-        yield case.finding(
-            f"{title}: {in_share(part)} of database time",
+        yield Claim(
+            phrase("{}: {:share of database}", title, part),
             impact=part,
             confidence=0.85,
             for_=[*waited(case, *events), *more],

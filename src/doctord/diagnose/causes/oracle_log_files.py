@@ -7,9 +7,9 @@ import polars as pl
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.oracle import behind, share, waited
-from doctord.diagnose.words import in_bytes, in_share, in_time
+from doctord.diagnose.phrase import phrase
 
 REDO = "v$sysstat.redo size"
 SWITCHES = "thread_activity.log switches (derived)"
@@ -30,7 +30,7 @@ SLOW_WRITE_MS = 5.0
 
 
 @cause()
-def log_buffer_small(case: Case) -> Iterator[Finding]:
+def log_buffer_small(case: Case) -> Iterator[Claim]:
     """Sessions wait for room in the log buffer.
 
     Looks like: log buffer space; allocations of redo that had to be tried again.
@@ -52,15 +52,15 @@ def log_buffer_small(case: Case) -> Iterator[Finding]:
     write = case.background.get("log file parallel write")
     for_, against = weigh(
         [
-            Sign("statistic", f"name = '{RETRIES}'", retries, RETRIES_PER_S, "{:.1f} allocations tried again per s",
+            Sign("statistic", f"name = '{RETRIES}'", retries, RETRIES_PER_S, '{:.1f allocations tried again per s}',
                  "the buffer was full"),
             Sign("wait", "event = 'log file parallel write'", write.ms if write else None, SLOW_WRITE_MS,
-                 "log writes of {:.1f} ms", "the log writer empties it quickly", "the log writer empties it slowly",
+                 'log writes of {:.1f ms}', "the log writer empties it quickly", "the log writer empties it slowly",
                  below=True),
         ]
     )  # fmt: skip
-    yield case.finding(
-        f"The log buffer has no room: {in_share(part)} of database time",
+    yield Claim(
+        phrase("The log buffer has no room: {:share of database}", part),
         impact=part,
         confidence=0.7 if against else 0.85,
         for_=[*waited(case, SPACE), *_buffer(case), *for_],
@@ -69,7 +69,7 @@ def log_buffer_small(case: Case) -> Iterator[Finding]:
 
 
 @cause(explains=("checkpoint_incomplete", "archiver_behind"))
-def log_switches_frequent(case: Case) -> Iterator[Finding]:
+def log_switches_frequent(case: Case) -> Iterator[Claim]:
     """The redo logs are small for the redo that is written: they switch all the time.
 
     Looks like: log switches minutes or less apart; sessions wait for log file switch completion.
@@ -91,13 +91,13 @@ def log_switches_frequent(case: Case) -> Iterator[Finding]:
         return
     for_, against = weigh(
         [
-            Sign("wait", "event like 'log file switch%'", part * 100, 1.0, "{:.2g} % of database time waited",
+            Sign("wait", "event like 'log file switch%'", part * 100, 1.0, '{:.2g %} of database time waited',
                  "sessions feel it", "hardly felt yet"),
         ]
     )  # fmt: skip
-    told = "are slow" if every_s is None else f"come every {in_time(every_s)}"
-    yield case.finding(
-        f"Switches of the redo log {told}",
+    told = "are slow" if every_s is None else phrase("come every {:time}", every_s)
+    yield Claim(
+        phrase("Switches of the redo log {}", told),
         impact=part if part >= 0.01 else case.unfelt,
         confidence=0.6 if against or every_s is None else 0.9,
         for_=[*_interval(every_s), *waited(case, *events), *_sizes(redo, every_s), *for_],
@@ -106,7 +106,7 @@ def log_switches_frequent(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def checkpoint_incomplete(case: Case) -> Iterator[Finding]:
+def checkpoint_incomplete(case: Case) -> Iterator[Claim]:
     """A log cannot be used again because the database writer has not yet written what it protects.
 
     Looks like: log file switch (checkpoint incomplete); "Checkpoint not complete" in the alert log.
@@ -125,14 +125,14 @@ def checkpoint_incomplete(case: Case) -> Iterator[Finding]:
     every_s = _switch_every_s(case)
     for_, against = weigh(
         [
-            Sign("statistic", f"name = '{SWITCHES}'", every_s, SWITCH_EVERY_S, "a switch every {:.0f} s",
+            Sign("statistic", f"name = '{SWITCHES}'", every_s, SWITCH_EVERY_S, 'a switch every {:.0f s}',
                  "the logs come round too soon", "the logs are large: the database writer is slow", below=True),
         ]
     )  # fmt: skip
-    yield case.finding(
-        f"Log switches wait for checkpoints: {in_share(part)} of database time"
+    yield Claim(
+        phrase("Log switches wait for checkpoints: {:share of database}", part)
         if part
-        else f"{messages} times a log switch waited for a checkpoint",
+        else phrase("{} times a log switch waited for a checkpoint", messages),
         impact=part or case.unfelt,
         confidence=0.9,
         for_=[
@@ -140,14 +140,14 @@ def checkpoint_incomplete(case: Case) -> Iterator[Finding]:
             *_messages("checkpoint not complete", messages),
             *for_,
             *_sizes(_peak_redo(case), every_s),
-            *behind(case, "db file parallel write", "10 ms", "the database writer's own writes"),
+            *behind(case, "db file parallel write", phrase("{:.0f ms}", 10), "the database writer's own writes"),
         ],
         against=against,
     )  # fmt: skip
 
 
 @cause()
-def archiver_behind(case: Case) -> Iterator[Finding]:
+def archiver_behind(case: Case) -> Iterator[Claim]:
     """A log cannot be used again because it is not yet archived.
 
     Looks like: log file switch (archiving needed).
@@ -165,10 +165,10 @@ def archiver_behind(case: Case) -> Iterator[Finding]:
     if not case.worth_saying(part) and not messages:
         return
     stuck = _events(case, "archiver stuck")
-    yield case.finding(
-        f"Log switches wait for the archiver: {in_share(part)} of database time"
+    yield Claim(
+        phrase("Log switches wait for the archiver: {:share of database}", part)
         if part
-        else f"{messages} times a log switch waited for the archiver",
+        else phrase("{} times a log switch waited for the archiver", messages),
         impact=part or case.unfelt,
         confidence=0.7 if stuck else 0.9,
         for_=[
@@ -179,7 +179,13 @@ def archiver_behind(case: Case) -> Iterator[Finding]:
             *behind(case, "Log archive I/O", "", "the archiver's reads and writes"),
         ],
         against=[
-            Evidence("event", "kind = 'archiver stuck'", f"{stuck} errors of the archiver", "none", "space, not speed")
+            Evidence(
+                "event",
+                "kind = 'archiver stuck'",
+                phrase("{} errors of the archiver", stuck),
+                "none",
+                "space, not speed",
+            )
         ]
         if stuck
         else [],
@@ -205,8 +211,8 @@ def _interval(every_s: float | None) -> list[Evidence]:
         Evidence(
             "statistic",
             f"name = '{SWITCHES}'",
-            f"a switch every {in_time(every_s)}",
-            f"{SWITCH_EVERY_S / 60:.0f} minutes",
+            phrase("a switch every {:time}", every_s),
+            phrase("{:.0f} minutes", SWITCH_EVERY_S / 60),
             "each brings a checkpoint",
         )
     ]
@@ -216,14 +222,16 @@ def _sizes(redo: float | None, every_s: float | None) -> list[Evidence]:
     """What the redo rate asks of the logs."""
     if not redo:
         return []
-    now = f"; what is switched now is about {in_bytes(redo * every_s)}" if every_s else ""
+    now = phrase("; what is switched now is about {:bytes}", redo * every_s) if every_s else ""
     return [
         Evidence(
             "statistic",
             f"name = '{REDO}'",
-            f"{in_bytes(redo)}/s of redo at the busiest",
+            phrase("{:bytes/s} of redo at the busiest", redo),
             "",
-            f"logs of {in_bytes(redo * SWITCH_EVERY_S)} would switch every {SWITCH_EVERY_S / 60:.0f} minutes{now}",
+            phrase(
+                "logs of {:bytes} would switch every {:.0f} minutes{}", redo * SWITCH_EVERY_S, SWITCH_EVERY_S / 60, now
+            ),
         )
     ]
 
@@ -232,9 +240,9 @@ def _buffer(case: Case) -> list[Evidence]:
     redo, size = _peak_redo(case), _buffer_bytes(case)
     if redo is None:
         return []
-    now = f"log_buffer is {in_bytes(size)}" if size else "log_buffer is not known"
-    told = f"{now}; {in_bytes(max(redo * BUFFERED_S, MIB))} would hold {BUFFERED_S} s of it"
-    return [Evidence("statistic", f"name = '{REDO}'", f"{in_bytes(redo)}/s of redo at the busiest", "", told)]
+    now = phrase("log_buffer is {:bytes}", size) if size else "log_buffer is not known"
+    told = phrase("{}; {:bytes} would hold {} s of it", now, max(redo * BUFFERED_S, MIB), BUFFERED_S)
+    return [Evidence("statistic", f"name = '{REDO}'", phrase("{:bytes/s} of redo at the busiest", redo), "", told)]
 
 
 def _buffer_bytes(case: Case) -> float | None:

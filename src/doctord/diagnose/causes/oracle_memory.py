@@ -8,9 +8,9 @@ from doctord.analyse.figures import Figure
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.oracle import counted, share, waited
-from doctord.diagnose.words import in_bytes, in_rate, in_share
+from doctord.diagnose.phrase import phrase
 
 READS = ("db file sequential read", "cell single block physical read", "db file scattered read",
          "cell multiblock physical read", "db file parallel read", "read by other session")  # fmt: skip
@@ -41,7 +41,7 @@ class CacheAdvice:
 
 
 @cause()
-def buffer_cache_small(case: Case) -> Iterator[Finding]:
+def buffer_cache_small(case: Case) -> Iterator[Claim]:
     """The buffer cache is smaller than its own advice would have it.
 
     Looks like: much time in reads, and the advisory expects far fewer of them from a larger cache.
@@ -58,21 +58,22 @@ def buffer_cache_small(case: Case) -> Iterator[Finding]:
     if not advice or not case.worth_saying(part):
         return
     best = max(advice, key=lambda one: one.reads)
-    yield case.finding(
-        f"A larger buffer cache would save {in_share(best.saved)} of the reads, by Oracle's own advice",
+    yield Claim(
+        phrase("A larger buffer cache would save {:share} of the reads, by Oracle's own advice", best.saved),
         impact=part * best.saved,
         confidence=0.8,
         for_=[
             *waited(case, *READS),
             Evidence("statistic", f"name = '{ADVICE}.estd_physical_reads' and entity = '{best.larger}'",
-                     f"{in_share(best.saved)} fewer reads with {best.larger} MB", f"{in_share(SAVED_READS)} fewer",
-                     f"it is {best.now} MB now"),
+                     phrase("{:share} fewer reads with {} MB", best.saved, best.larger),
+                     phrase("{:share} fewer", SAVED_READS),
+                     phrase("it is {} MB now", best.now), "at_least"),
         ],
     )  # fmt: skip
 
 
 @cause()
-def work_areas_spill(case: Case) -> Iterator[Finding]:
+def work_areas_spill(case: Case) -> Iterator[Claim]:
     """Sorts and hash joins do not fit into memory and go through temporary files.
 
     Looks like: direct path read temp, direct path write temp; one-pass and multi-pass executions.
@@ -97,15 +98,15 @@ def work_areas_spill(case: Case) -> Iterator[Finding]:
                  "one pass was enough: they are large, not starved"),
         ]
     )  # fmt: skip
-    yield case.finding(
-        f"Sorts and hash joins wait for temporary files: {in_share(part)} of database time",
+    yield Claim(
+        phrase("Sorts and hash joins wait for temporary files: {:share of database}", part),
         impact=part,
         confidence=0.7 if against else 0.85,
         for_=[
             *waited(case, *TEMP),
             *for_,
-            *counted(case, ONEPASS, lambda per_s: f"{in_rate(per_s)} with one pass"),
-            *([Evidence("setting", "name = 'pga_aggregate_target'", in_bytes(int(target)), "", "the target")]
+            *counted(case, ONEPASS, "{:rate} with one pass"),
+            *([Evidence("setting", "name = 'pga_aggregate_target'", phrase("{:bytes}", int(target)), "", "the target")]
               if target and target.isdigit() and int(target) else []),
                     ],
         against=against,
@@ -113,7 +114,7 @@ def work_areas_spill(case: Case) -> Iterator[Finding]:
 
 
 @cause(explains=("work_areas_spill",))
-def pga_over_allocated(case: Case) -> Iterator[Finding]:
+def pga_over_allocated(case: Case) -> Iterator[Claim]:
     """The PGA's target is too small even for what cannot be tuned: Oracle goes beyond it.
 
     Looks like: the advisory counts over-allocations at the present target; memory in use above it.
@@ -133,24 +134,25 @@ def pga_over_allocated(case: Case) -> Iterator[Finding]:
     enough = min((_megabytes(figure) for figure in case.figures(OVER) if figure.mean <= 0), default=inf)
     target = case.total("v$pgastat.aggregate PGA target parameter")
     part = share(case, *TEMP)
-    yield case.finding(
+    yield Claim(
         "The PGA's target is too small: memory is allocated beyond it",
         impact=case.felt(part),
         confidence=0.85,
         for_=[
             *([Evidence("statistic", f"name = '{OVER}' and entity = '{now.entity}'",
-                        f"{now.mean:,.0f} over-allocations expected with {now.entity} MB", "none",
-                        f"none with {enough:,.0f} MB" if enough < inf else "at no size that the advisory tried")]
+                        phrase("{:,.0f} over-allocations expected with {} MB", now.mean, now.entity), "none",
+                        phrase("none with {:,.0f MB}", enough) if enough < inf
+                        else "at no size that the advisory tried")]
               if now is not None and now.mean > 0 else []),
-            *counted(case, "v$pgastat.over allocation count", lambda count: f"{count:.3g} over-allocations", "none"),
-            *counted(case, ALLOCATED, lambda used: f"{in_bytes(used)} allocated", in_bytes(target) if target else ""),
+            *counted(case, "v$pgastat.over allocation count", "{:.3g} over-allocations", "none"),
+            *counted(case, ALLOCATED, "{:bytes} allocated", phrase("{:bytes}", target) if target else ""),
             *waited(case, *TEMP),
         ],
     )  # fmt: skip
 
 
 @cause(explains=("hard_parsing",))
-def shared_pool_small(case: Case) -> Iterator[Finding]:
+def shared_pool_small(case: Case) -> Iterator[Claim]:
     """The shared pool has no room: what was parsed is thrown out and loaded again.
 
     Looks like: latch: shared pool, waits for a component to grow, reloads in the library cache, ORA-04031.
@@ -169,14 +171,14 @@ def shared_pool_small(case: Case) -> Iterator[Finding]:
     hard = case.total("v$sysstat.parse count (hard)")
     for_, against = weigh(
         [
-            Sign("statistic", "name = 'v$librarycache.reloads'", reloads, RELOADS_PER_S, "{:.2g} reloads per s",
+            Sign("statistic", "name = 'v$librarycache.reloads'", reloads, RELOADS_PER_S, '{:.2g reloads per s}',
                  "what was parsed did not stay"),
-            Sign("statistic", "name = 'v$sysstat.parse count (hard)'", hard, 100.0, "{:.0f} hard parses per s",
+            Sign("statistic", "name = 'v$sysstat.parse count (hard)'", hard, 100.0, '{:.0f hard parses per s}',
                  "few new statements", "new statements all the time: no pool would hold them", below=True),
         ]
     )  # fmt: skip
-    yield case.finding(
-        f"The shared pool has no room: {in_share(part)} of database time",
+    yield Claim(
+        phrase("The shared pool has no room: {:share of database}", part),
         impact=part,
         confidence=0.6 if against else 0.8,
         for_=[*waited(case, *POOL_WAITS), *for_],

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.oracle import counted, holders_ran, leaders, per, share, time_model, waited
-from doctord.diagnose.words import in_rate, in_share
+from doctord.diagnose.phrase import phrase
 
 PARSING = "parse time elapsed"
 HARD = "hard parse elapsed time"
@@ -31,7 +31,7 @@ INVALIDATIONS_PER_S = 0.1
 
 
 @cause(explains=("library_cache_contention", "cursor_contention"))
-def hard_parsing(case: Case) -> Iterator[Finding]:
+def hard_parsing(case: Case) -> Iterator[Claim]:
     """Statements are new to the server all the time: each is parsed and optimised.
 
     Looks like: a share of hard parsing in the time model; many hard parses a second; waits for the shared pool.
@@ -54,28 +54,28 @@ def hard_parsing(case: Case) -> Iterator[Finding]:
     for_, against = weigh(
         [
             Sign("statistic", "name = 'v$sys_time_model.hard parse elapsed time'",
-                 None if parsing is None else parsing * 100, HARD_TIME * 100, "hard parsing: {:.1f} % of database time",
+                 None if parsing is None else parsing * 100, HARD_TIME * 100, 'hard parsing: {:.1f %} of database time',
                  "time of sessions, whatever they waited for in it", "the parses themselves take little"),
-            Sign("statistic", f"name = '{HARD_COUNT}'", hard, HARD_PER_S, "{:.1f} hard parses per s",
+            Sign("statistic", f"name = '{HARD_COUNT}'", hard, HARD_PER_S, '{:.1f hard parses per s}',
                  "statements differ, most likely in literals", "few, so each takes long: optimising, or a reload"),
         ]
     )  # fmt: skip
-    yield case.finding(
-        f"Hard parsing takes {in_share(impact)} of database time",
+    yield Claim(
+        phrase("Hard parsing takes {:share of database}", impact),
         impact=impact,
         confidence=0.65 if against else 0.9,
         for_=[
             *for_,
             *waited(case, *POOL),
             *_time_model_parts(case),
-            *counted(case, "v$sysstat.parse count (failures)", lambda often: f"{in_rate(often)} that fail"),
+            *counted(case, "v$sysstat.parse count (failures)", "{:rate} that fail"),
         ],
         against=against,
     )
 
 
 @cause(explains=("library_cache_contention",))
-def parse_calls_frequent(case: Case) -> Iterator[Finding]:
+def parse_calls_frequent(case: Case) -> Iterator[Claim]:
     """The application parses before nearly every execution.
 
     Looks like: almost as many parse calls as executions, and time in soft parsing or in waits for mutexes.
@@ -99,12 +99,12 @@ def parse_calls_frequent(case: Case) -> Iterator[Finding]:
             Sign("statistic", f"name = '{PARSE_COUNT}'", rate, PARSES_PER_EXECUTION, "{:.2f} parse calls an execution",
                  "cursors are not kept open"),
             Sign("statistic", f"name = '{HARD_COUNT}'", None if hard is None else hard * 100, 10.0,
-                 "{:.1f} % of the parses are hard", "the parses are soft", "hard parsing is the larger trouble",
+                 '{:.1f %} of the parses are hard', "the parses are soft", "hard parsing is the larger trouble",
                  below=True),
         ]
     )  # fmt: skip
-    yield case.finding(
-        f"Statements are parsed for nearly every execution: {in_share(impact)} of database time",
+    yield Claim(
+        phrase("Statements are parsed for nearly every execution: {:share of database}", impact),
         impact=impact,
         confidence=0.6 if against else 0.8,
         for_=[*for_, *waited(case, *MUTEXES), *_time_model_parts(case)],
@@ -113,7 +113,7 @@ def parse_calls_frequent(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def library_cache_contention(case: Case) -> Iterator[Finding]:
+def library_cache_contention(case: Case) -> Iterator[Claim]:
     """Sessions wait for one another in the library cache.
 
     Looks like: library cache lock, library cache pin, library cache: mutex X, library cache load lock.
@@ -134,12 +134,12 @@ def library_cache_contention(case: Case) -> Iterator[Finding]:
     for_, against = weigh(
         [
             Sign("statistic", "name = 'v$librarycache.invalidations'", case.total("v$librarycache.invalidations"),
-                 INVALIDATIONS_PER_S, "{:.2g} invalidations per s", "something changes objects in use"),
+                 INVALIDATIONS_PER_S, '{:.2g invalidations per s}', "something changes objects in use"),
             holders_ran(case),
         ]
     )  # fmt: skip
-    yield case.finding(
-        f"Sessions wait for each other in the library cache: {in_share(part)} of database time",
+    yield Claim(
+        phrase("Sessions wait for each other in the library cache: {:share of database}", part),
         impact=part,
         confidence=0.6 if against else 0.8,
         for_=[
@@ -153,7 +153,7 @@ def library_cache_contention(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def cursor_contention(case: Case) -> Iterator[Finding]:
+def cursor_contention(case: Case) -> Iterator[Claim]:
     """Sessions wait for one another on a cursor, or on the list of its versions.
 
     Looks like: cursor: pin S, cursor: mutex S, cursor: mutex X.
@@ -171,8 +171,8 @@ def cursor_contention(case: Case) -> Iterator[Finding]:
         return
     versions = [figure for figure in case.figures("v$sqlstats.version_count") if figure.mean >= MANY_VERSIONS]
     for_, against = weigh([holders_ran(case)])
-    yield case.finding(
-        f"Sessions wait for each other on cursors: {in_share(part)} of database time",
+    yield Claim(
+        phrase("Sessions wait for each other on cursors: {:share of database}", part),
         impact=part,
         confidence=0.6 if against else 0.8,
         for_=[
@@ -194,6 +194,8 @@ def _time_model_parts(case: Case) -> list[Evidence]:
     )
     parts = [(line, part) for line in lines if (part := time_model(case, line)) is not None and part >= FINER]
     return [
-        Evidence("statistic", f"name = 'v$sys_time_model.{line}'", f"{line}: {in_share(part)}", "", "of database time")
+        Evidence(
+            "statistic", f"name = 'v$sys_time_model.{line}'", phrase("{}: {:share}", line, part), "", "of database time"
+        )
         for line, part in parts
     ]

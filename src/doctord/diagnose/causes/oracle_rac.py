@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.oracle import behind, counted, events_like, leaders, mean_ms, share, waited
-from doctord.diagnose.words import in_rate, in_share
+from doctord.diagnose.phrase import phrase
 
 TRANSFERS = ("gc cr block 2-way", "gc cr block 3-way", "gc current block 2-way", "gc current block 3-way")
 GRANTS = ("gc cr grant 2-way", "gc current grant 2-way", "gc current grant busy", "gc cr multi block request",
@@ -29,7 +29,7 @@ MUCH = 0.2
 
 
 @cause()
-def cluster_hot_blocks(case: Case) -> Iterator[Finding]:
+def cluster_hot_blocks(case: Case) -> Iterator[Claim]:
     """Instances fight for the same blocks.
 
     Looks like: gc buffer busy acquire and release, gc current block busy, gc cr block busy.
@@ -47,8 +47,8 @@ def cluster_hot_blocks(case: Case) -> Iterator[Finding]:
     part = share(case, *events)
     if not case.worth_saying(part):
         return
-    yield case.finding(
-        f"Instances wait for blocks that others change: {in_share(part)} of database time",
+    yield Claim(
+        phrase("Instances wait for blocks that others change: {:share of database}", part),
         impact=part,
         confidence=0.85,
         for_=[
@@ -60,7 +60,7 @@ def cluster_hot_blocks(case: Case) -> Iterator[Finding]:
 
 
 @cause(explains=("cluster_hot_blocks",))
-def cluster_waits_for_log(case: Case) -> Iterator[Finding]:
+def cluster_waits_for_log(case: Case) -> Iterator[Claim]:
     """Blocks wait on their owner until its log writer has flushed.
 
     Looks like: gc current block busy and gc cr block busy with a slow log write on the instance that owns them.
@@ -77,15 +77,15 @@ def cluster_waits_for_log(case: Case) -> Iterator[Finding]:
     flush_ms = max((figure.largest for name in FLUSHES for figure in case.figures(name)), default=None)
     for_, _ = weigh(
         [
-            Sign("wait", f"event = '{LOG_WRITE}'", write.ms if write else None, SLOW_LOG_MS, "log writes of {:.1f} ms",
+            Sign("wait", f"event = '{LOG_WRITE}'", write.ms if write else None, SLOW_LOG_MS, 'log writes of {:.1f ms}',
                  "a block leaves only after its redo"),
-            Sign("statistic", f"name in {FLUSHES}", flush_ms, SLOW_LOG_MS, "flushes of {:.1f} ms for the global cache",
+            Sign("statistic", f"name in {FLUSHES}", flush_ms, SLOW_LOG_MS, 'flushes of {:.1f ms} for the global cache',
                  "measured on the owner"),
         ]
     )  # fmt: skip
     if for_ and case.worth_saying(part):
-        yield case.finding(
-            f"Blocks wait for the log writer of the instance that owns them: {in_share(part)} of database time",
+        yield Claim(
+            phrase("Blocks wait for the log writer of the instance that owns them: {:share of database}", part),
             impact=part,
             confidence=0.8,
             for_=[*waited(case, *OWNER_BUSY), *for_],
@@ -93,7 +93,7 @@ def cluster_waits_for_log(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def interconnect_slow(case: Case) -> Iterator[Finding]:
+def interconnect_slow(case: Case) -> Iterator[Claim]:
     """Blocks take long to travel between instances though nobody holds them.
 
     Looks like: gc cr block 2-way and 3-way, gc current block 2-way and 3-way of milliseconds.
@@ -114,26 +114,26 @@ def interconnect_slow(case: Case) -> Iterator[Finding]:
     for_, against = weigh(
         [
             Sign("statistic", f"name in {PINGS}", max(pings, default=None),
-                 SLOW_TRANSFER_MS, "pings of {:.1f} ms", "the network itself is slow",
+                 SLOW_TRANSFER_MS, 'pings of {:.1f ms}', "the network itself is slow",
                  "the network is quick: look at the LMS processes"),
         ]
     )  # fmt: skip
-    yield case.finding(
-        f"A block takes {ms:.1f} ms from one instance to another: {in_share(part)} of database time",
+    yield Claim(
+        phrase("A block takes {:.1f ms} from one instance to another: {:share of database}", ms, part),
         impact=part * (1 - QUICK_TRANSFER_MS / ms),
         confidence=0.7 if against else 0.8,
         for_=[
             *waited(case, *TRANSFERS),
             *for_,
             *_profile(case, "receive time"),
-            *counted(case, "v$sysstat.gc blocks lost", lambda often: in_rate(often, "lost blocks")),
+            *counted(case, "v$sysstat.gc blocks lost", "{:rate lost blocks}"),
         ],
         against=against,
     )
 
 
 @cause(explains=("interconnect_slow",))
-def cluster_blocks_lost(case: Case) -> Iterator[Finding]:
+def cluster_blocks_lost(case: Case) -> Iterator[Claim]:
     """Blocks are lost on the interconnect.
 
     Looks like: gc cr block lost, gc current block lost; gc blocks lost in the statistics.
@@ -151,19 +151,19 @@ def cluster_blocks_lost(case: Case) -> Iterator[Finding]:
     often = max(lost or 0.0, waits)
     if often < LOST_PER_S and not case.worth_saying(part):
         return
-    yield case.finding(
-        f"{in_rate(often, 'blocks')} are lost between the instances",
+    yield Claim(
+        phrase("{:rate blocks} are lost between the instances", often),
         impact=case.felt(part),
         confidence=0.9,
         for_=[
             *waited(case, *LOST),
-            *counted(case, "v$sysstat.gc blocks lost", lambda often: in_rate(often, "lost blocks"), "none"),
+            *counted(case, "v$sysstat.gc blocks lost", "{:rate lost blocks}", "none"),
         ],
     )
 
 
 @cause()
-def cluster_congested(case: Case) -> Iterator[Finding]:
+def cluster_congested(case: Case) -> Iterator[Claim]:
     """The processes that serve blocks to other instances do not keep up.
 
     Looks like: events gc ... congested.
@@ -178,8 +178,8 @@ def cluster_congested(case: Case) -> Iterator[Finding]:
     events = [event for event in events_like(case, "gc ") if event.endswith("congested")]
     part = share(case, *events)
     if case.worth_saying(part):
-        yield case.finding(
-            f"Requests for blocks queue at the instances that serve them: {in_share(part)} of database time",
+        yield Claim(
+            phrase("Requests for blocks queue at the instances that serve them: {:share of database}", part),
             impact=part,
             confidence=0.85,
             for_=[*waited(case, *events)],
@@ -187,7 +187,7 @@ def cluster_congested(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def cluster_traffic(case: Case) -> Iterator[Finding]:
+def cluster_traffic(case: Case) -> Iterator[Claim]:
     """Much of the time goes into fetching blocks from other instances, each quickly.
 
     Looks like: a large share in gc events although a transfer takes well under a millisecond.
@@ -202,8 +202,8 @@ def cluster_traffic(case: Case) -> Iterator[Finding]:
     part, ms = share(case, *TRANSFERS, *GRANTS), mean_ms([case.waits[e] for e in TRANSFERS if e in case.waits])
     if part < MUCH or ms is None or ms >= SLOW_TRANSFER_MS or not case.worth_saying(part):
         return
-    yield case.finding(
-        f"{in_share(part)} of database time fetches blocks from other instances",
+    yield Claim(
+        phrase("{:share of database} fetches blocks from other instances", part),
         impact=part,
         confidence=0.8,
         for_=[
@@ -211,7 +211,7 @@ def cluster_traffic(case: Case) -> Iterator[Finding]:
             *leaders(case, "v$segment_statistics.gc cr blocks received", "what travels to be read"),
             *leaders(case, "v$segment_statistics.gc current blocks received", "what travels to be changed"),
             *leaders(case, "v$sqlstats.cluster_wait_time", "a statement that waits for it"),
-            *behind(case, LOG_WRITE, f"{SLOW_LOG_MS:.0f} ms", "changed blocks wait for it"),
+            *behind(case, LOG_WRITE, phrase("{:.0f ms}", SLOW_LOG_MS), "changed blocks wait for it"),
         ],
     )
 
@@ -222,6 +222,6 @@ def _profile(case: Case, words: str) -> list[Evidence]:
     lines = [name for name in named if name.startswith(("gc_profile.", "gc_workload.")) and words in name]
     found = sorted(((figure.largest, name) for name in lines for figure in case.figures(name)), reverse=True)
     return [
-        Evidence("statistic", f"name = '{name}'", f"{name.partition('.')[2]}: {ms:.2g} ms", "", "as counted")
+        Evidence("statistic", f"name = '{name}'", phrase("{}: {:.2g ms}", name.partition('.')[2], ms), "", "as counted")
         for ms, name in found[:2]
     ]  # fmt: skip

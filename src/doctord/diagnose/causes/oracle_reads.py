@@ -7,9 +7,9 @@ from doctord.analyse.latency.modes import reading
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.oracle import agrees, counted, leaders, mean_ms, per, readers, share, waited
-from doctord.diagnose.words import in_bytes, in_rate, in_share
+from doctord.diagnose.phrase import phrase
 
 # The same waits have names of their own on Exadata.
 SINGLE = ("db file sequential read", "cell single block physical read", "db file parallel read")
@@ -29,7 +29,7 @@ FREE_MEMORY = 0.25
 
 
 @cause()
-def single_block_reads_slow(case: Case) -> Iterator[Finding]:
+def single_block_reads_slow(case: Case) -> Iterator[Claim]:
     """Reads of single blocks take longer than a healthy device needs.
 
     Looks like: db file sequential read of 20 ms and more on average.
@@ -47,8 +47,8 @@ def single_block_reads_slow(case: Case) -> Iterator[Finding]:
     if ms is None or ms < SLOW_READ_MS or not case.worth_saying(part):
         return
     spread, few_slow = _spread(case, *SINGLE_TIMED)
-    yield case.finding(
-        f"Single-block reads take {ms:.1f} ms: {in_share(part)} of database time",
+    yield Claim(
+        phrase("Single-block reads take {:.1f ms}: {:share of database}", ms, part),
         impact=part * (1 - QUICK_READ_MS / ms),
         confidence=0.65 if few_slow else 0.85,
         for_=[*waited(case, *SINGLE_TIMED), *([] if few_slow else spread), *_slowest_places(case)],
@@ -57,7 +57,7 @@ def single_block_reads_slow(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def too_many_single_block_reads(case: Case) -> Iterator[Finding]:
+def too_many_single_block_reads(case: Case) -> Iterator[Claim]:
     """Much of the time goes into reading single blocks, because there are so many reads.
 
     Looks like: db file sequential read takes a large share although each read is as quick as its device can be.
@@ -80,13 +80,17 @@ def too_many_single_block_reads(case: Case) -> Iterator[Finding]:
     told = [*readers(case), *leaders(case, SEGMENT_READS, "where they read")]
     for_, against = weigh(
         [
-            Sign("wait", "event = 'db file sequential read'", ms, SLOW_READ_MS / 2, "{:.2g} ms a read",
+            Sign("wait", "event = 'db file sequential read'", ms, SLOW_READ_MS / 2, '{:.2g ms} a read',
                  "the device is not the trouble", "as slow as a disk: faster storage would help too", below=True),
         ]
     )  # fmt: skip
-    yield case.finding(
-        f"{in_share(part)} of database time goes into single-block reads: {f'{in_rate(often)}, ' if often else ''}"
-        f"{ms:.2g} ms each",
+    yield Claim(
+        phrase(
+            "{:share of database} goes into single-block reads: {}{:.2g ms} each",
+            part,
+            phrase("{:rate}, ", often) if often else "",
+            ms,
+        ),
         impact=part,
         confidence=0.85 if told else 0.7,
         for_=[*waited(case, *SINGLE), *told, *for_, *_spread(case, *SINGLE_TIMED)[0], *_free_memory(case)],
@@ -95,7 +99,7 @@ def too_many_single_block_reads(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def full_scans(case: Case) -> Iterator[Finding]:
+def full_scans(case: Case) -> Iterator[Claim]:
     """Much of the time goes into reading whole tables and indexes.
 
     Looks like: db file scattered read, direct path read or their kin on Exadata.
@@ -116,20 +120,20 @@ def full_scans(case: Case) -> Iterator[Finding]:
         *leaders(case, "v$segment_statistics.physical read requests", "where they read"),
         *readers(case),
     ]
-    yield case.finding(
-        f"{in_share(part)} of database time reads tables and indexes as a whole",
+    yield Claim(
+        phrase("{:share of database} reads tables and indexes as a whole", part),
         impact=part,
         confidence=0.85 if told else 0.7,
         for_=[
             *waited(case, *MULTI),
             *told,
-            *counted(case, "v$sysstat.physical read total bytes", lambda per_s: f"{in_bytes(per_s)}/s read"),
+            *counted(case, "v$sysstat.physical read total bytes", "{:bytes/s} read"),
         ],
     )
 
 
 @cause()
-def same_blocks_read(case: Case) -> Iterator[Finding]:
+def same_blocks_read(case: Case) -> Iterator[Claim]:
     """Sessions wait while another one reads the very blocks that they want.
 
     Looks like: read by other session.
@@ -142,8 +146,8 @@ def same_blocks_read(case: Case) -> Iterator[Finding]:
     """
     part = share(case, OTHERS_READ)
     if case.worth_saying(part):
-        yield case.finding(
-            f"{in_share(part)} of database time waits for blocks that another session is reading",
+        yield Claim(
+            phrase("{:share of database} waits for blocks that another session is reading", part),
             impact=part,
             confidence=0.85,
             for_=[
@@ -178,7 +182,8 @@ def _slowest_places(case: Case) -> list[Evidence]:
     slow = [figure for figure in case.figures("tablespace_io.read_ms") if figure.entity in often]
     return [
         Evidence("statistic", f"name = 'tablespace_io.read_ms' and entity = '{figure.entity}'",
-                 f"tablespace {figure.entity}: {figure.mean:.1f} ms a read", f"{SLOW_READ_MS:.0f} ms", "")
+                 phrase("tablespace {}: {:.1f ms} a read", figure.entity, figure.mean),
+                 phrase("{:.0f ms}", SLOW_READ_MS), "")
         for figure in slow[:3] if figure.mean >= SLOW_READ_MS
     ]  # fmt: skip
 
@@ -189,9 +194,9 @@ def _ratio(case: Case) -> list[Evidence]:
     logical = per(case, "v$sysstat.session logical reads", "v$sysstat.physical reads")
     if ratio is None:
         return []
-    reads = "" if logical is None else f" (one block in {logical:,.0f} was read)"
+    reads = "" if logical is None else phrase(" (one block in {:,.0f} was read)", logical)
     return [
-        Evidence("statistic", f"name = '{RATIO}'", f"buffer hit ratio {ratio:.2f} %{reads}", "",
+        Evidence("statistic", f"name = '{RATIO}'", phrase("buffer hit ratio {:.2f %}{}", ratio, reads), "",
                  "no evidence: a ratio of counts; the reads that are left take this time")
     ]  # fmt: skip
 
@@ -202,6 +207,7 @@ def _free_memory(case: Case) -> list[Evidence]:
     if not available or not total or available < FREE_MEMORY * total:
         return []
     return [
-        Evidence("memory", "available_bytes", f"{in_bytes(available)} of memory free", in_share(FREE_MEMORY),
-                 "there is room for a larger buffer cache")
+        Evidence("memory", "available_bytes", phrase("{:share} of memory free, {:bytes}", available / total, available),
+                 phrase("{:share}", FREE_MEMORY),
+                 "there is room for a larger buffer cache", "at_least")
     ]  # fmt: skip

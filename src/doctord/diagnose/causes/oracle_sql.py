@@ -6,9 +6,10 @@ from doctord.analyse.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Evidence, Finding
+from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.oracle import counted, per, share, time_model, waited
-from doctord.diagnose.words import in_bytes, in_rate, in_share, in_time, shortened
+from doctord.diagnose.phrase import Words, listed, phrase
+from doctord.diagnose.words import shortened
 
 # A quarter of all time in one statement: whatever is done about it can be felt by everybody.
 DOMINATES = 0.25
@@ -34,7 +35,7 @@ LEAST_DOWNGRADED = 10.0
 
 
 @cause()
-def statement_dominates(case: Case) -> Iterator[Finding]:
+def statement_dominates(case: Case) -> Iterator[Claim]:
     """One statement takes a large part of the database time.
 
     Looks like: one SQL id with a quarter of the time or more.
@@ -49,8 +50,8 @@ def statement_dominates(case: Case) -> Iterator[Finding]:
     large = [one for one in case.statements if one.db.startswith("oracle") and one.share >= DOMINATES]
     for one in [one for one in large if case.worth_saying(one.share)][:MOST_TOLD]:
         block = (one.text or "").lstrip().lower().startswith(BLOCK)
-        yield case.finding(
-            f"Statement {one.statement_id} takes {in_share(one.share)} of database time",
+        yield Claim(
+            phrase("Statement {} takes {:share of database}", one.statement_id, one.share),
             impact=one.share,
             confidence=0.6 if block else 0.85,
             for_=_work(case, one),
@@ -61,7 +62,7 @@ def statement_dominates(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def large_results(case: Case) -> Iterator[Finding]:
+def large_results(case: Case) -> Iterator[Claim]:
     """Sessions wait while large results, or large calls, cross the network.
 
     Looks like: SQL*Net more data to client, SQL*Net more data from client.
@@ -77,20 +78,20 @@ def large_results(case: Case) -> Iterator[Finding]:
     if not case.worth_saying(part):
         return
     size = per(case, "v$sysstat.bytes sent via SQL*Net to client", "v$sysstat.SQL*Net roundtrips to/from client")
-    yield case.finding(
-        f"Large results cross the network: {in_share(part)} of database time",
+    yield Claim(
+        phrase("Large results cross the network: {:share of database}", part),
         impact=part,
         confidence=0.75,
         for_=[
             *waited(case, *TO_CLIENT),
             *([Evidence("statistic", "name = 'v$sysstat.bytes sent via SQL*Net to client'",
-                        f"{in_bytes(size)} for each round trip", "", "")] if size is not None else []),
+                        phrase("{:bytes} for each round trip", size), "", "")] if size is not None else []),
         ],
     )  # fmt: skip
 
 
 @cause()
-def database_links(case: Case) -> Iterator[Finding]:
+def database_links(case: Case) -> Iterator[Claim]:
     """Sessions wait for another database over a link.
 
     Looks like: SQL*Net message from dblink, SQL*Net more data from dblink.
@@ -104,19 +105,19 @@ def database_links(case: Case) -> Iterator[Finding]:
     """
     part = share(case, *LINK)
     if case.worth_saying(part):
-        yield case.finding(
-            f"Sessions wait for another database: {in_share(part)} of database time",
+        yield Claim(
+            phrase("Sessions wait for another database: {:share of database}", part),
             impact=part,
             confidence=0.85,
             for_=[
                 *waited(case, *LINK),
-                *counted(case, "v$sysstat.SQL*Net roundtrips to/from dblink", lambda n: in_rate(n, "round trips")),
+                *counted(case, "v$sysstat.SQL*Net roundtrips to/from dblink", "{:rate round trips}"),
             ],
         )
 
 
 @cause()
-def calls_fail(case: Case) -> Iterator[Finding]:
+def calls_fail(case: Case) -> Iterator[Claim]:
     """Calls end in errors, and the protocol has to be reset each time.
 
     Looks like: SQL*Net break/reset to client.
@@ -129,19 +130,19 @@ def calls_fail(case: Case) -> Iterator[Finding]:
     """
     part = share(case, ERRORS)
     if case.worth_saying(part):
-        yield case.finding(
-            f"Errors go back to clients: {in_share(part)} of database time",
+        yield Claim(
+            phrase("Errors go back to clients: {:share of database}", part),
             impact=part,
             confidence=0.7,
             for_=[
                 *waited(case, ERRORS),
-                *counted(case, "v$sysstat.parse count (failures)", lambda often: in_rate(often, "failed parses")),
+                *counted(case, "v$sysstat.parse count (failures)", "{:rate failed parses}"),
             ],
         )
 
 
 @cause()
-def logons_frequent(case: Case) -> Iterator[Finding]:
+def logons_frequent(case: Case) -> Iterator[Claim]:
     """Sessions are made anew all the time.
 
     Looks like: connection management in the time model; logons every second.
@@ -157,16 +158,16 @@ def logons_frequent(case: Case) -> Iterator[Finding]:
         return
     for_, against = weigh(
         [
-            Sign("statistic", f"name = '{LOGONS}'", logons, LOGONS_PER_S, "{:.2f} logons per s", "no pool keeps them",
+            Sign("statistic", f"name = '{LOGONS}'", logons, LOGONS_PER_S, '{:.2f logons per s}', "no pool keeps them",
                  "few, so each takes long"),
         ]
     )  # fmt: skip
-    yield case.finding(
-        f"Logging on takes {in_share(part)} of database time",
+    yield Claim(
+        phrase("Logging on takes {:share of database}", part),
         impact=part,
         confidence=0.7 if against else 0.9,
         for_=[
-            *counted(case, f"v$sys_time_model.{LOGON}", lambda s: f"connection management {s:.3g} s per s", "5 %"),
+            *counted(case, f"v$sys_time_model.{LOGON}", "connection management {:.3g} s per s", "5 %"),
             *for_,
         ],
         against=against,
@@ -174,7 +175,7 @@ def logons_frequent(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def parallel_servers_short(case: Case) -> Iterator[Finding]:
+def parallel_servers_short(case: Case) -> Iterator[Claim]:
     """Parallel statements ask for more servers than there are.
 
     Looks like: parallel operations that were downgraded; waits for the parallel servers' own messages and locks.
@@ -196,16 +197,17 @@ def parallel_servers_short(case: Case) -> Iterator[Finding]:
     if not often and not case.worth_saying(part):
         return
     limit = case.setting_of_any("parallel_max_servers")
-    yield case.finding(
-        f"{in_share(rate)} of the parallel operations got fewer servers than they asked for"
+    yield Claim(
+        phrase("{:share} of the parallel operations got fewer servers than they asked for", rate)
         if often
-        else f"Parallel servers wait for one another: {in_share(part)} of database time",
+        else phrase("Parallel servers wait for one another: {:share of database}", part),
         impact=case.felt(part),
         confidence=0.85 if often else 0.6,
         for_=[
             *([Evidence("statistic", "name like 'v$sysstat.Parallel operations downgraded%'",
-                        f"{down * case.seconds:,.0f} operations downgraded", in_share(DOWNGRADED_SHARE),
-                        f"parallel_max_servers is {limit or 'not known'}")] if often else []),
+                        phrase("{:,.0f} operations downgraded", down * case.seconds),
+                        phrase("{:share}", DOWNGRADED_SHARE),
+                        phrase("parallel_max_servers is {}", limit or 'not known'))] if often else []),
             *waited(case, *PARALLEL),
         ],
     )  # fmt: skip
@@ -216,26 +218,36 @@ def _work(case: Case, one: Statement) -> list[Evidence]:
     where = f"statement_id = '{one.statement_id}'"
     calls = one.calls_per_s
     parts = [
-        "" if calls is None else in_rate(calls),
-        "" if one.elapsed_ms is None else f"{in_time(one.elapsed_ms / 1000)} each",
-        "" if one.cpu is None else f"{in_share(one.cpu)} of it on a CPU",
-        "" if one.rows_per_call is None else f"{one.rows_per_call:,.3g} rows each",
+        "" if calls is None else phrase("{:rate}", calls),
+        "" if one.elapsed_ms is None else phrase("{:time} each", one.elapsed_ms / 1000),
+        "" if one.cpu is None else phrase("{:share} of it on a CPU", one.cpu),
+        "" if one.rows_per_call is None else phrase("{:,.3g} rows each", one.rows_per_call),
         _in_reads(case, one),
         _gets(case, one),
-        "" if not calls or one.read_blocks_per_s is None else f"{one.read_blocks_per_s / calls:,.3g} blocks read each",
+        ""
+        if not calls or one.read_blocks_per_s is None
+        else phrase("{:,.3g} blocks read each", one.read_blocks_per_s / calls),
     ]
-    told = ", ".join(part for part in parts if part)
-    return [Evidence("statement", where, told or in_share(one.share), in_share(DOMINATES), shortened(one.text or ""))]
+    return [
+        Evidence(
+            "statement",
+            where,
+            phrase("{:share of database}", one.share),
+            phrase("{:share}", DOMINATES),
+            listed(listed(*parts), shortened(one.text or ""), by=": "),
+            "at_least",
+        )
+    ]
 
 
-def _gets(case: Case, one: Statement) -> str:
+def _gets(case: Case, one: Statement) -> Words:
     """Buffer gets of an execution; empty when they are not known."""
     found = [figure.mean for figure in case.figures("v$sqlstats.gets") if figure.entity == one.statement_id]
-    return f"{sum(found) / one.calls_per_s:,.0f} buffer gets each" if found and one.calls_per_s else ""
+    return phrase("{:,.0f} buffer gets each", sum(found) / one.calls_per_s) if found and one.calls_per_s else ""
 
 
-def _in_reads(case: Case, one: Statement) -> str:
+def _in_reads(case: Case, one: Statement) -> Words:
     """The part of a statement's time in user I/O; empty when it is not known."""
     waited_s = [f.mean for f in case.figures("v$sqlstats.user_io_wait_time") if f.entity == one.statement_id]
     elapsed = (one.elapsed_ms or 0.0) / 1000 * (one.calls_per_s or 0.0)
-    return f"{in_share(min(sum(waited_s) / elapsed, 1.0))} in reads and writes" if waited_s and elapsed else ""
+    return phrase("{:share} in reads and writes", min(sum(waited_s) / elapsed, 1.0)) if waited_s and elapsed else ""

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.oracle import counted, leaders, share, waited
-from doctord.diagnose.words import in_rate, in_share, in_time
+from doctord.diagnose.phrase import phrase
 
 TOO_OLD = "v$undostat.ssolderrcnt"
 NO_SPACE = "v$undostat.nospaceerrcnt"
@@ -16,7 +16,7 @@ CONTENTION = "enq: US - contention"
 
 
 @cause()
-def snapshot_too_old(case: Case) -> Iterator[Finding]:
+def snapshot_too_old(case: Case) -> Iterator[Claim]:
     """Queries fail because the undo that they need has been overwritten (ORA-01555).
 
     Looks like: ssolderrcnt in v$undostat; ORA-01555 in the alert log.
@@ -35,24 +35,24 @@ def snapshot_too_old(case: Case) -> Iterator[Finding]:
     retention = case.setting_of_any("undo_retention")
     long = longest is not None and retention is not None and retention.isdigit() and longest > int(retention)
     told = [] if longest is None else [
-        Evidence("statistic", f"name = '{LONGEST}'", f"the longest query took {in_time(longest)}",
-                 f"undo_retention {retention or 'unknown'} s", "longer than undo is kept for" if long else "")
+        Evidence("statistic", f"name = '{LONGEST}'", phrase("the longest query took {:time}", longest),
+                 phrase("undo_retention {} s", retention or 'unknown'), "longer than undo is kept for" if long else "")
     ]  # fmt: skip
-    yield case.finding(
+    yield Claim(
         "Queries fail because their undo is gone (ORA-01555)",
         impact=NOT_MEASURED,
         confidence=0.95,
         for_=[
-            Evidence("statistic", f"name = '{TOO_OLD}'", f"{failures:,.0f} failures", "none", "ORA-01555"),
+            Evidence("statistic", f"name = '{TOO_OLD}'", phrase("{:,.0f} failures", failures), "none", "ORA-01555"),
             *(told if long or retention is None else []),
-            *counted(case, BLOCKS, lambda often: in_rate(often, "undo blocks")),
+            *counted(case, BLOCKS, "{:rate undo blocks}"),
         ],
         against=[] if long or retention is None else told,
     )
 
 
 @cause(explains=("undo_contention",))
-def undo_out_of_space(case: Case) -> Iterator[Finding]:
+def undo_out_of_space(case: Case) -> Iterator[Claim]:
     """The undo tablespace has no room: transactions fail or steal what queries still need (ORA-30036).
 
     Looks like: nospaceerrcnt in v$undostat.
@@ -65,19 +65,19 @@ def undo_out_of_space(case: Case) -> Iterator[Finding]:
     """
     failures = (case.total(NO_SPACE) or 0.0) * case.seconds
     if failures > 0:
-        yield case.finding(
+        yield Claim(
             "The undo tablespace has no room",
             impact=NOT_MEASURED,
             confidence=0.95,
             for_=[
-                Evidence("statistic", f"name = '{NO_SPACE}'", f"{failures:,.0f} failures", "none", ""),
-                *counted(case, BLOCKS, lambda often: in_rate(often, "undo blocks")),
+                Evidence("statistic", f"name = '{NO_SPACE}'", phrase("{:,.0f} failures", failures), "none", ""),
+                *counted(case, BLOCKS, "{:rate undo blocks}"),
             ],
         )
 
 
 @cause()
-def undo_contention(case: Case) -> Iterator[Finding]:
+def undo_contention(case: Case) -> Iterator[Claim]:
     """Sessions wait for undo segments to be brought online.
 
     Looks like: enq: US - contention, often with row cache lock on dc_rollback_segments.
@@ -91,8 +91,8 @@ def undo_contention(case: Case) -> Iterator[Finding]:
     """
     part = share(case, CONTENTION)
     if case.worth_saying(part):
-        yield case.finding(
-            f"Sessions wait for undo segments: {in_share(part)} of database time",
+        yield Claim(
+            phrase("Sessions wait for undo segments: {:share of database}", part),
             impact=part,
             confidence=0.8,
             for_=[*waited(case, CONTENTION), *leaders(case, "v$waitstat.time", "the class of the block")],

@@ -6,9 +6,9 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES, cause
-from doctord.diagnose.finding import Finding
+from doctord.diagnose.finding import Claim
 from doctord.diagnose.oracle import leaders, share, waited
-from doctord.diagnose.words import in_share
+from doctord.diagnose.phrase import phrase
 
 # Events that say by themselves what goes on, and what to do (Oracle Database Reference 19c, "Descriptions of Wait
 # Events").
@@ -42,7 +42,7 @@ JUDGED = ("CPU", "db file ", "direct path read", "cell ", "log file sync", "gc "
 
 
 @cause()
-def other_waits(case: Case) -> Iterator[Finding]:
+def other_waits(case: Case) -> Iterator[Claim]:
     """Sessions wait for something that has a name of its own.
 
     Looks like: an event that no other cause is about takes a share of the time.
@@ -61,8 +61,8 @@ def other_waits(case: Case) -> Iterator[Finding]:
         what, remedy = MEANING.get(event, ("", ""))
         if event.startswith(BACKUP):
             what, remedy = "a backup", "Nothing, if it runs when it should; else its time, its channels, its rate."
-        yield case.finding(
-            f"Sessions wait for {event}: {in_share(part)} of database time",
+        yield Claim(
+            phrase("Sessions wait for {}: {:share of database}", event, part),
             impact=part,
             confidence=0.7 if what else 0.5,
             for_=[

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Evidence, Finding
-from doctord.diagnose.words import in_share
+from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.phrase import phrase
 
 # Twice the median and beyond what was seldom exceeded: less is within the ups and downs of a day.
 TIMES_USUAL = 2.0
@@ -13,7 +13,7 @@ FELT_SESSIONS = 0.5
 
 
 @cause()
-def unlike_before(case: Case) -> Iterator[Finding]:
+def unlike_before(case: Case) -> Iterator[Claim]:
     """More sessions are at work than ever before at the same load.
 
     Looks like: average active sessions far above their own past while transactions per second are not.
@@ -34,8 +34,8 @@ def unlike_before(case: Case) -> Iterator[Finding]:
     grown = load.value / usual_load.median if load and usual_load and usual_load.median else None
     busier = grown is not None and grown * past.median >= now.value / TIMES_USUAL
     largest = case.time.shares[0] if case.time.shares else None
-    yield case.finding(
-        f"{now.value:.1f} sessions are active where {past.median:.1f} were usual",
+    yield Claim(
+        phrase("{:.1f} sessions are active where {:.1f} were usual", now.value, past.median),
         impact=1 - past.median / now.value,
         confidence=0.4 if busier else 0.6,
         for_=[
@@ -43,14 +43,20 @@ def unlike_before(case: Case) -> Iterator[Finding]:
             *(
                 [
                     Evidence(
-                        "session", f"event = '{largest.event}'", in_share(largest.share), "", "the largest share now"
+                        "session",
+                        f"event = '{largest.event}'",
+                        phrase("{:share}", largest.share),
+                        "",
+                        "the largest share now",
                     )
                 ]
                 if largest
                 else []
             ),
         ],
-        against=[Evidence("earlier", "transactions", f"{grown:.1f} times the usual load", "", "there is more work")]
+        against=[
+            Evidence("earlier", "transactions", phrase("{:.1f} times the usual load", grown), "", "there is more work")
+        ]
         if busier
         else [],
     )

@@ -6,8 +6,8 @@ from doctord.analyse.queues import Waiting, waiting_in_host
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Evidence, Finding
-from doctord.diagnose.words import in_share
+from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.phrase import phrase
 
 # What the investigator of 2008 ended with, for one LUN and for all LUNs of a target port: 5 to 10 waited at peak.
 DEPTH_OF_LUN = 30
@@ -22,7 +22,7 @@ WAITS = ("User I/O", "System I/O", "Commit", "I/O")
 
 
 @cause(explains=("device_saturated",))
-def queue_depth_low(case: Case) -> Iterator[Finding]:
+def queue_depth_low(case: Case) -> Iterator[Claim]:
     """Requests wait in the host while the device is allowed only a few at a time.
 
     Looks like: wait above one, and actv that never goes above some number, 8 say.
@@ -46,16 +46,19 @@ def queue_depth_low(case: Case) -> Iterator[Finding]:
         if case.time.shares and not case.worth_saying(impact):
             continue  # nobody waits for it
         for_, against = weigh(_signs(waiting, where))
-        yield case.finding(
-            f"{waiting.host_queue:.0f} requests to {waiting.device} wait in the host, which gives it "
-            f"{waiting.held:.0f} at a time",
+        yield Claim(
+            phrase("{:.0f} requests to {} wait in the host, which gives it {:.0f} at a time",
+                   waiting.host_queue, waiting.device, waiting.held),
             impact=case.felt(impact),
             confidence=0.6 if against or waiting.reports < 2 else 0.85,
             for_=[
-                Evidence("disk", where, f"{waiting.host_queue:.1f} requests waiting in the host", "1",
-                         f"in {in_share(waiting.part)} of the time, each for {waiting.host_queue_ms:.0f} ms"),
-                Evidence("disk", where, f"{waiting.device_queue:.1f} at the device meanwhile, {waiting.held:.1f} at "
-                         "most", f"{DEPTH_OF_LUN} for a LUN", "it is given no more"),
+                Evidence("disk", where, phrase("{:.1f} requests waiting in the host", waiting.host_queue),
+                         phrase("{:.0f}", 1),
+                         phrase("in {:share} of the time, each for {:.0f ms}", waiting.part, waiting.host_queue_ms),
+                         "at_least"),
+                Evidence("disk", where, phrase("{:.1f} at the device meanwhile, {:.1f} at most", waiting.device_queue,
+                                waiting.held),
+                         phrase("{} for a LUN", DEPTH_OF_LUN), "it is given no more"),
                 *for_,
             ],
             against=against,
@@ -70,7 +73,7 @@ def _is_capped(waiting: Waiting) -> bool:
 
 def _signs(waiting: Waiting, where: str) -> Iterator[Sign]:
     full = f"name = 'iostat.queue.sqfull' and entity = '{waiting.device}'"
-    yield Sign("statistic", full, waiting.full_per_s, 1.0, "its queue was found full {:.0f} times per s",
+    yield Sign("statistic", full, waiting.full_per_s, 1.0, 'its queue was found full {:.0f times per s}',
                "the system counts it itself", "its queue was hardly ever full")  # fmt: skip
-    yield Sign("disk", where, waiting.device_ms, SLOW_MS, "{:.1f} ms per request at the device",
+    yield Sign("disk", where, waiting.device_ms, SLOW_MS, '{:.1f ms} per request at the device',
                "the device itself is quick enough to take more", below=True)  # fmt: skip

@@ -7,8 +7,8 @@ import polars as pl
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Evidence, Finding
-from doctord.diagnose.words import in_bytes, in_share
+from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.phrase import phrase
 
 # A commit is one small write and a flush: below this even a single disk with a write cache is not slow.
 SLOW_COMMIT_MS = 5.0
@@ -22,7 +22,7 @@ COMMIT_EVENTS_OF_REPLICAS = ("SyncRep",)
 
 
 @cause()
-def commits_slow(case: Case) -> Iterator[Finding]:
+def commits_slow(case: Case) -> Iterator[Claim]:
     """Commits wait long for the log.
 
     Looks like: client sessions wait in class Commit (`WALSync`, `WALWrite`), several milliseconds for each commit.
@@ -45,17 +45,18 @@ def commits_slow(case: Case) -> Iterator[Finding]:
     device_ms = _log_write_ms(case)
     scheduling = device_ms is not None and per_commit_ms > MORE_THAN_THE_DEVICE * device_ms
     where = "more than the device explains" if scheduling else "the log device is slow"
-    yield case.finding(
-        f"Commits wait {per_commit_ms:.1f} ms for the log: {where}",
+    yield Claim(
+        phrase("Commits wait {:.1f ms} for the log: {}", per_commit_ms, where),
         impact=share,
         confidence=0.7 if device_ms is None else 0.85,
         for_=[
             Evidence(
                 "session",
                 "wait_class = 'Commit'",
-                f"{per_commit_ms:.1f} ms per commit at {commits:.0f} commits/s",
-                f"{SLOW_COMMIT_MS:.0f} ms",
-                f"{in_share(share)} of database time",
+                phrase("{:.1f ms} per commit at {:.0f commits/s}", per_commit_ms, commits),
+                phrase("{:.0f ms}", SLOW_COMMIT_MS),
+                phrase("{:share of database}", share),
+                "at_least",
             ),
             *([] if scheduling else _device(device_ms, per_commit_ms)),
         ],
@@ -65,7 +66,7 @@ def commits_slow(case: Case) -> Iterator[Finding]:
 
 
 @cause(explains=("commits_slow",))
-def wal_buffers_full(case: Case) -> Iterator[Finding]:
+def wal_buffers_full(case: Case) -> Iterator[Claim]:
     """Sessions write the log themselves because its buffers are full.
 
     Looks like: `pg_stat_wal.wal_buffers_full` grows; sessions wait on `WALBufMapping` or `WALInsert`.
@@ -82,23 +83,28 @@ def wal_buffers_full(case: Case) -> Iterator[Finding]:
     if full < 1 or not case.worth_saying(share):
         return
     written = case.total("pg_stat_wal.wal_bytes")
-    yield case.finding(
-        f"The log's buffers are full {full:.0f} times a second",
+    yield Claim(
+        phrase("The log's buffers are full {:.0f} times a second", full),
         impact=share,
         confidence=0.8,
         for_=[
             Evidence(
                 "statistic",
                 "name = 'pg_stat_wal.wal_buffers_full'",
-                f"{full:.0f} per s",
-                "1 per s",
-                f"wal_buffers holds {case.setting_of_any('wal_buffers') or 'an unknown number of'} blocks",
+                phrase("{:.0f per s}", full),
+                phrase("{:.0f per s}", 1),
+                phrase("wal_buffers holds {} blocks", case.setting_of_any("wal_buffers") or "an unknown number of"),
+                "at_least",
             ),
             Evidence(
-                "session", f"event in {events}", f"{in_share(share)} of database time", "", "waited for log buffers"
+                "session", f"event in {events}", phrase("{:share of database}", share), "", "waited for log buffers"
             ),
             *(
-                [Evidence("statistic", "name = 'pg_stat_wal.wal_bytes'", f"{in_bytes(written)}/s", "", "redo written")]
+                [
+                    Evidence(
+                        "statistic", "name = 'pg_stat_wal.wal_bytes'", phrase("{:bytes/s}", written), "", "redo written"
+                    )
+                ]
                 if written is not None
                 else []
             ),
@@ -107,7 +113,7 @@ def wal_buffers_full(case: Case) -> Iterator[Finding]:
 
 
 @cause(explains=("commits_slow", "wal_buffers_full", "device_saturated", "log_writer_preempted"))
-def checkpoints_too_frequent(case: Case) -> Iterator[Finding]:
+def checkpoints_too_frequent(case: Case) -> Iterator[Claim]:
     """Checkpoints follow each other too closely.
 
     Looks like: requested checkpoints (`num_requested`) every few seconds; much of the redo is full-page images.
@@ -127,7 +133,7 @@ def checkpoints_too_frequent(case: Case) -> Iterator[Finding]:
             yield _storm(case, db, requested)
 
 
-def _storm(case: Case, db: str, requested: float) -> Finding:
+def _storm(case: Case, db: str, requested: float) -> Claim:
     waits = ("Commit", "System I/O", "Configuration")
     share = case.waited(db, *waits)
     redo, full_pages = case.total("pg_stat_wal.wal_bytes", db), _full_page_share(case, db)
@@ -135,26 +141,26 @@ def _storm(case: Case, db: str, requested: float) -> Finding:
         [
             Sign("statistic", f"name = 'pg_stat_wal.wal_fpi' and db = '{db}'",
                  None if full_pages is None else full_pages * 100, FULL_PAGES_MUCH * 100,
-                 "up to {:.0f} % of the redo is full pages", "pages are written whole after every checkpoint",
+                 'up to {:.0f %} of the redo is full pages', "pages are written whole after every checkpoint",
                  "the checkpoints cost little redo"),
         ]
     )  # fmt: skip
-    return case.finding(
-        f"A checkpoint every {1 / requested:.2g} s because the log of {db} reaches its size limit",
+    return Claim(
+        phrase("A checkpoint every {:.2g s} because the log of {} reaches its size limit", 1 / requested, db),
         impact=case.felt(share),
         confidence=0.6 if against else 0.9,
         for_=[
             Evidence(
                 "statistic",
                 f"name = 'pg_stat_checkpointer.num_requested' and db = '{db}'",
-                f"{requested * case.seconds:.0f} requested checkpoints in {case.seconds:.0f} s",
-                f"one in {CHECKPOINT_EVERY_S:.0f} s",
-                f"max_wal_size is {case.setting('max_wal_size', db) or 'unknown'} MB",
+                phrase("{:.0f} requested checkpoints in {:.0f s}", requested * case.seconds, case.seconds),
+                phrase("one in {:.0f s}", CHECKPOINT_EVERY_S),
+                phrase("max_wal_size is {} MB", case.setting("max_wal_size", db) or "unknown"),
             ),
             Evidence(
                 "session",
                 f"wait_class in {waits} and db = '{db}'",
-                f"{in_share(share)} of database time",
+                phrase("{:share of database}", share),
                 "",
                 "waited for the log and for writes",
             ),
@@ -169,10 +175,12 @@ def _room(db: str, redo: float) -> Evidence:
     return Evidence(
         "statistic",
         f"name = 'pg_stat_wal.wal_bytes' and db = '{db}'",
-        f"{in_bytes(redo)}/s of redo",
+        phrase("{:bytes/s} of redo", redo),
         "",
-        f"{in_bytes(redo * 300 * 3)} of max_wal_size would do for 5 minutes (rate x 300 s x 3); less once full pages "
-        "are rare",
+        phrase(
+            "{:bytes} of max_wal_size would do for 5 minutes (rate x 300 s x 3); less once full pages are rare",
+            redo * 300 * 3,
+        ),
     )
 
 
@@ -206,8 +214,8 @@ def _device(device_ms: float | None, per_commit_ms: float) -> list[Evidence]:
         Evidence(
             "disk",
             "write_ms",
-            f"the log device takes {device_ms:.1f} ms for a write",
-            f"{per_commit_ms:.1f} ms per commit",
+            phrase("the log device takes {:.1f ms} for a write", device_ms),
+            phrase("{:.1f ms} per commit", per_commit_ms),
             "the device explains the wait"
             if per_commit_ms <= MORE_THAN_THE_DEVICE * device_ms
             else "the rest is not the device: look at the CPU queue",

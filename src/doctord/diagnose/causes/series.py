@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from doctord.analyse.report_series import Rise, mean_of, rises
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding, Impact, measured
-from doctord.diagnose.words import in_share, shortened
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, Impact, measured
+from doctord.diagnose.phrase import Phrase, Words, phrase
+from doctord.diagnose.words import shortened
 
 MOST_TOLD = 3
 # Work that grew by most of what the time grew by explains it.
@@ -19,7 +20,7 @@ ON_CPU = ("CPU", "DB CPU")
 
 
 @cause()
-def time_grew(case: Case) -> Iterator[Finding]:
+def time_grew(case: Case) -> Iterator[Claim]:
     """From one report to the next much more time went into a wait class.
 
     Looks like: seconds per second in a wait class (or on CPU) that rise at some moment and stay, or stay for a while.
@@ -37,14 +38,14 @@ def time_grew(case: Case) -> Iterator[Finding]:
     for rise in told[:MOST_TOLD]:
         work = _work(case, rise)
         explained = work is not None and rise.times is not None and work >= EXPLAINED * rise.times
-        yield case.finding(
-            f"{rise.name} {_grew(rise)} {_when(rise)}: {rise.now:.3g} s per s",
+        yield Claim(
+            phrase("{} {} {}: {:.3g s per s}", rise.name, _grew(rise), _when(rise), rise.now),
             impact=_part(case, rise),
             confidence=0.4 if explained or min(rise.within, rise.others) < LEVEL else 0.65,
             for_=[_level(rise), *_others(case, rise, [other for other in found if other.kind != "wait class"])],
             against=[
-                Evidence("statistic", f"name in {WORK}", f"{work:.1f} times the calls or executions",
-                         f"{EXPLAINED:.0%} of the rise", "there is more work, not slower work")
+                Evidence("statistic", f"name in {WORK}", phrase("{:.1f} times the calls or executions", work),
+                         phrase("{:.0%} of the rise", EXPLAINED), "there is more work, not slower work")
             ]
             if explained
             else [],
@@ -67,9 +68,9 @@ def _level(rise: Rise) -> Evidence:
     return Evidence(
         "wait",
         f"wait_class = '{rise.name}'",
-        f"{rise.now:.3g} s per s ({_intervals(rise.within)})",
-        f"{rise.before:.3g} s per s in the {rise.others} other (medians)",
-        f"from {rise.since:%Y-%m-%d %H:%M} to {rise.ends[1]:%Y-%m-%d %H:%M}",
+        phrase("{:.3g s per s} ({})", rise.now, _intervals(rise.within)),
+        phrase("{:.3g s per s} in the {} other (medians)", rise.before, rise.others),
+        phrase("from {:%Y-%m-%d %H:%M} to {:%Y-%m-%d %H:%M}", rise.since, rise.ends[1]),
     )
 
 
@@ -84,9 +85,9 @@ def _others(case: Case, rise: Rise, found: Sequence[Rise]) -> Iterator[Evidence]
             yield Evidence(
                 "wait" if other.kind == "event" else "statement",
                 f"event = '{other.name}'" if other.kind == "event" else f"statement_id = '{other.name}'",
-                f"{other.name}: {other.now:.3g} s per s",
-                f"{'at most ' if other.kind == 'statement' else ''}{other.before:.3g} s per s before",
-                shortened(text) if text else f"{in_share(min(other.added / rise.added, 1.0))} of the rise",
+                phrase("{}: {:.3g s per s}", other.name, other.now),
+                phrase("{}{:.3g s per s} before", "at most " if other.kind == "statement" else "", other.before),
+                shortened(text) if text else phrase("{:share} of the rise", min(other.added / rise.added, 1.0)),
             )
 
 
@@ -107,15 +108,19 @@ def _work(case: Case, rise: Rise) -> float | None:
     return max(times, default=None)
 
 
-def _grew(rise: Rise) -> str:
-    return f"takes {rise.times:.1f} times as much time" if rise.times is not None else "takes time, and took none,"
+def _grew(rise: Rise) -> Words:
+    return (
+        phrase("takes {:.1f} times as much time", rise.times)
+        if rise.times is not None
+        else "takes time, and took none,"
+    )
 
 
 def _intervals(count: int) -> str:
     return f"{count} intervals" if count > 1 else "one interval"
 
 
-def _when(rise: Rise) -> str:
+def _when(rise: Rise) -> Phrase:
     if rise.lasting:
-        return f"since the interval ending {rise.ends[0]:%Y-%m-%d %H:%M}"
-    return f"from {rise.since:%Y-%m-%d %H:%M} to {rise.ends[1]:%Y-%m-%d %H:%M}"
+        return phrase("since the interval ending {:%Y-%m-%d %H:%M}", rise.ends[0])
+    return phrase("from {:%Y-%m-%d %H:%M} to {:%Y-%m-%d %H:%M}", rise.since, rise.ends[1])

@@ -7,8 +7,9 @@ from doctord.analyse.figures import Figure
 from doctord.analyse.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Evidence, Finding
-from doctord.diagnose.words import in_bytes, in_share, shortened
+from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.phrase import Words, listed, phrase
+from doctord.diagnose.words import shortened
 
 # A scan of fewer rows is quick whatever the plan.
 LARGE_SCAN_ROWS = 10_000
@@ -18,7 +19,7 @@ SPILL_BYTES_PER_S = 1024 * 1024
 
 
 @cause(explains=("buffer_pool_small", "cpu_saturated", "device_saturated"))
-def missing_index(case: Case) -> Iterator[Finding]:
+def missing_index(case: Case) -> Iterator[Claim]:
     """A statement reads a whole large table again and again for a few rows.
 
     Looks like: one statement takes much of the database time; `seq_tup_read` of one large table grows by millions.
@@ -38,23 +39,24 @@ def missing_index(case: Case) -> Iterator[Finding]:
     table = (scan.entity or "").partition(".")[2]
     rows_per_scan = _rows_per_scan(case, scan)
     rows = statement.rows_per_call
-    yield case.finding(
-        f"{in_share(statement.share)} of database time reads all of table {table} for one statement",
+    yield Claim(
+        phrase("{:share of database} reads all of table {} for one statement", statement.share, table),
         impact=statement.share,
         confidence=0.9 if rows is not None and rows <= SELECTIVE * rows_per_scan else 0.6,
         for_=[
             Evidence(
                 "statistic",
                 f"name = 'pg_stat_user_tables.seq_tup_read' and entity = '{scan.entity}'",
-                f"{scan.mean:,.0f} rows/s read by sequential scans, {rows_per_scan:,.0f} rows a scan",
-                f"{LARGE_SCAN_ROWS:,} rows a scan",
-                f"table {table}",
+                phrase("{:,.0f} rows a scan, {:,.0f rows/s} read by sequential scans", rows_per_scan, scan.mean),
+                phrase("{:,}", LARGE_SCAN_ROWS),
+                phrase("table {}", table),
+                "at_least",
             ),
             Evidence(
                 "statement",
                 f"statement_id = '{statement.statement_id}'",
                 _per_call(statement),
-                f"{in_share(SELECTIVE)} of the rows read",
+                phrase("{:share} of the rows read", SELECTIVE),
                 shortened(statement.text or ""),
             ),
         ],
@@ -62,8 +64,8 @@ def missing_index(case: Case) -> Iterator[Finding]:
             Evidence(
                 "statement",
                 f"statement_id = '{statement.statement_id}'",
-                f"{rows:,.0f} rows returned per call",
-                f"{in_share(SELECTIVE)} of {rows_per_scan:,.0f}",
+                phrase("{:,.0f} rows returned per call", rows),
+                phrase("{:share} of {:,.0f}", SELECTIVE, rows_per_scan),
                 "it wants much of what it reads",
             )
         ]
@@ -73,7 +75,7 @@ def missing_index(case: Case) -> Iterator[Finding]:
 
 
 @cause(explains=("device_saturated", "io_by_others"))
-def sort_spill(case: Case) -> Iterator[Finding]:
+def sort_spill(case: Case) -> Iterator[Claim]:
     """Sorts and hashes do not fit into work_mem and go to disk.
 
     Looks like: `temp_bytes` grows; sessions wait on `BufFileRead` and `BufFileWrite`, or burn CPU copying to temporary
@@ -92,29 +94,34 @@ def sort_spill(case: Case) -> Iterator[Finding]:
     share = max(waited, min(sum(statement.share for statement in spilling), 1.0))
     if temporary < SPILL_BYTES_PER_S or not case.worth_saying(share):
         return
-    yield case.finding(
-        f"Sorts and hashes write {in_bytes(temporary)}/s of temporary files",
+    yield Claim(
+        phrase("Sorts and hashes write {:bytes/s} of temporary files", temporary),
         impact=share,
         confidence=0.9 if spilling else 0.7,
         for_=[
             Evidence(
                 "statistic",
                 "name = 'pg_stat_database.temp_bytes'",
-                f"{in_bytes(temporary)}/s",
-                f"{in_bytes(SPILL_BYTES_PER_S)}/s",
-                f"work_mem is {case.setting_of_any('work_mem') or 'an unknown number of'} kB",
+                phrase("{:bytes/s}", temporary),
+                phrase("{:bytes/s}", SPILL_BYTES_PER_S),
+                phrase("work_mem is {} kB", case.setting_of_any("work_mem") or "an unknown number of"),
+                "at_least",
             ),
             *(
                 Evidence(
                     "statement",
                     f"statement_id = '{statement.statement_id}'",
-                    f"{in_share(statement.share)} of database time, {in_bytes(_temp_per_call(statement))} a call",
+                    phrase("{:share of database}, {:bytes} a call", statement.share, _temp_per_call(statement)),
                     "nothing spilled",
                     shortened(statement.text or ""),
                 )
                 for statement in spilling[:3]
             ),
-            *([Evidence("session", "event like 'BufFile%'", in_share(waited), "", "waited there")] if waited else []),
+            *(
+                [Evidence("session", "event like 'BufFile%'", phrase("{:share}", waited), "", "waited there")]
+                if waited
+                else []
+            ),
         ],
         unseen=() if spilling else case.unseen("pg_stat_statements"),
     )
@@ -148,13 +155,13 @@ def _statements_on(case: Case, scan: Figure) -> Iterator[tuple[Figure, Statement
             yield scan, statement
 
 
-def _per_call(statement: Statement) -> str:
+def _per_call(statement: Statement) -> Words:
     parts = [
-        "" if statement.calls_per_s is None else f"{statement.calls_per_s:.1f} calls/s",
-        "" if statement.elapsed_ms is None else f"{statement.elapsed_ms:.1f} ms a call",
-        "" if statement.rows_per_call is None else f"{statement.rows_per_call:,.1f} rows a call",
+        "" if statement.calls_per_s is None else phrase("{:.1f calls/s}", statement.calls_per_s),
+        "" if statement.elapsed_ms is None else phrase("{:.1f ms} a call", statement.elapsed_ms),
+        "" if statement.rows_per_call is None else phrase("{:,.1f} rows a call", statement.rows_per_call),
     ]
-    return ", ".join(part for part in parts if part) or f"{in_share(statement.share)} of database time"
+    return listed(*parts) if any(parts) else phrase("{:share of database}", statement.share)
 
 
 def _temp_per_call(statement: Statement) -> float:

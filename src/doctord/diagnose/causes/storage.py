@@ -9,8 +9,8 @@ from doctord.analyse.outsiders import Consumer, consumers
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Evidence, Finding, at_most
-from doctord.diagnose.words import in_bytes, in_share
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, at_most
+from doctord.diagnose.phrase import phrase
 
 # What a disk drive takes for a random request at low load; flash and cached devices stay below a millisecond.
 FELT_MS = 4.0
@@ -36,7 +36,7 @@ NO_LATENCY_RISE = 1.5
 
 
 @cause(explains=("commits_slow",))
-def device_saturated(case: Case) -> Iterator[Finding]:
+def device_saturated(case: Case) -> Iterator[Claim]:
     """A device has more to do than it can: requests queue.
 
     Looks like: the device is busy all the time, several requests are outstanding, and each takes longer than at rest.
@@ -58,8 +58,8 @@ def device_saturated(case: Case) -> Iterator[Finding]:
             continue
         signs = [*_waits(case), *_load(spell), *past(case, f"{spell.device} latency"), _rise(rows, spell.device)]
         for_, against = weigh(signs)
-        yield case.finding(
-            f"{spell.device} is saturated: {spell.queue:.0f} requests outstanding, {spell.ms:.0f} ms each",
+        yield Claim(
+            phrase("{} is saturated: {:.0f} requests outstanding, {:.0f ms} each", spell.device, spell.queue, spell.ms),
             impact=at_most(impact),
             confidence=0.85,
             for_=for_,
@@ -68,7 +68,7 @@ def device_saturated(case: Case) -> Iterator[Finding]:
 
 
 @cause(explains=("commits_slow",))
-def device_slow(case: Case) -> Iterator[Finding]:
+def device_slow(case: Case) -> Iterator[Claim]:
     """A device takes long for each request although little is asked of it.
 
     Looks like: high latency with hardly any queue and few requests per second.
@@ -88,14 +88,16 @@ def device_slow(case: Case) -> Iterator[Finding]:
             continue
         signs = [
             *_waits(case),
-            Sign("disk", f"device = '{spell.device}'", spell.ms, SLOW_MS, "{:.1f} ms per request", "slow at any load"),
+            Sign("disk", f"device = '{spell.device}'", spell.ms, SLOW_MS, '{:.1f ms} per request', "slow at any load"),
             Sign("disk", f"device = '{spell.device}'", spell.queue, QUEUED, "{:.1f} requests outstanding",
-                 f"no queue explains it, at {spell.requests_per_s:.0f} requests/s", below=True),
+                 phrase("no queue explains it, at {:.0f requests/s}", spell.requests_per_s), below=True),
             *past(case, f"{spell.device} latency"),
         ]  # fmt: skip
         for_, against = weigh(signs)
-        yield case.finding(
-            f"{spell.device} is slow: {spell.ms:.0f} ms per request at {spell.requests_per_s:.0f} requests/s",
+        yield Claim(
+            phrase(
+                "{} is slow: {:.0f ms} per request at {:.0f requests/s}", spell.device, spell.ms, spell.requests_per_s
+            ),
             impact=at_most(impact),
             confidence=0.85,
             for_=for_,
@@ -104,7 +106,7 @@ def device_slow(case: Case) -> Iterator[Finding]:
 
 
 @cause(explains=("device_saturated", "device_slow", "queue_depth_low", "commits_slow"))
-def io_by_others(case: Case) -> Iterator[Finding]:
+def io_by_others(case: Case) -> Iterator[Claim]:
     """Processes outside the database keep the device busy.
 
     Looks like: a busy device whose bytes mostly belong to processes that are not the database's, while sessions wait.
@@ -129,13 +131,14 @@ def io_by_others(case: Case) -> Iterator[Finding]:
     if not case.worth_saying(impact):
         return
     for_, against = weigh([*_waits(case), *_load(spell), *past(case, f"{spell.device} latency")])
-    yield case.finding(
-        f"{others[0].name} and all else outside the database issue {in_share(theirs / (theirs + ours))} of the I/O",
+    yield Claim(
+        phrase("{} and all else outside the database issue {:share} of the I/O",
+               others[0].name, theirs / (theirs + ours)),
         impact=at_most(impact),
         confidence=0.8,
         for_=[
-            Evidence("process", "not starts_with(command, 'postgres')", f"{in_bytes(theirs / case.seconds)}/s",
-                     f"{in_bytes(ours / case.seconds)}/s by the database", "read and written by others"),
+            Evidence("process", "not starts_with(command, 'postgres')", phrase("{:bytes/s}", theirs / case.seconds),
+                     phrase("{:bytes/s} by the database", ours / case.seconds), "read and written by others"),
             *(_mover(case, other) for other in others[:3]),
             *for_,
         ],
@@ -153,7 +156,7 @@ def io_by_others(case: Case) -> Iterator[Finding]:
         "checkpoints_too_frequent",
     ),
 )
-def cgroup_io_limit(case: Case) -> Iterator[Finding]:
+def cgroup_io_limit(case: Case) -> Iterator[Claim]:
     """An I/O limit of the database's control group holds its requests back.
 
     Looks like: sessions wait for I/O, the group's rate stands at a limit set for it, the device itself is well.
@@ -176,21 +179,21 @@ def cgroup_io_limit(case: Case) -> Iterator[Finding]:
     group, _, device = reached[0].entity.rpartition(" ")
     healthy = (pl.col("device") == device) & (pl.col("ms") < FELT_MS)
     quick = next((spell for spell in disks.spells(disks.intervals(case.chart), healthy)), None)
-    yield case.finding(
-        f"Control group {group} is at its {reached[0].direction} limit on {device}",
+    yield Claim(
+        phrase("Control group {} is at its {} limit on {}", group, reached[0].direction, device),
         impact=at_most(impact),
         confidence=0.95,
         for_=[
             *(_at_limit(limit) for limit in reached),
             *weigh(_waits(case))[0],
-            *([Evidence("disk", f"device = '{device}'", f"the device takes {quick.ms:.1f} ms per request",
-                        f"{FELT_MS:.0f} ms", "the waiting is above the device")] if quick else []),
+            *([Evidence("disk", f"device = '{device}'", phrase("the device takes {:.1f ms} per request", quick.ms),
+                        phrase("{:.0f ms}", FELT_MS), "the waiting is above the device", "at_most")] if quick else []),
         ],
     )  # fmt: skip
 
 
 @cause()
-def filesystem_full(case: Case) -> Iterator[Finding]:
+def filesystem_full(case: Case) -> Iterator[Claim]:
     """A file system is nearly full.
 
     Looks like: hardly any room left, or hardly any inodes.
@@ -219,15 +222,15 @@ def filesystem_full(case: Case) -> Iterator[Finding]:
         where = f"mount = '{row['mount']}'"
         for_, against = weigh(
             [
-                Sign("filesystem", where, row["used"] * 100, FULL_SHARE * 100, "{:.1f} % used", "room runs out"),
-                Sign("filesystem", where, row["room"] / 2**30, ROOM_BYTES / 2**30, "{:.1f} GiB left",
+                Sign("filesystem", where, row["used"] * 100, FULL_SHARE * 100, '{:.1f %} used', "room runs out"),
+                Sign("filesystem", where, row["room"] / 2**30, ROOM_BYTES / 2**30, '{:.1f GiB} left',
                      "one large operation fills it", "not gone in a moment", below=True),
                 Sign("filesystem", where, None if row["inodes"] is None else row["inodes"] * 100, FULL_SHARE * 100,
-                     "{:.1f} % of the inodes used", "no new file can be made when they are gone"),
+                     '{:.1f %} of the inodes used', "no new file can be made when they are gone"),
             ]
         )  # fmt: skip
-        yield case.finding(
-            f"{row['mount']} is nearly full: {in_bytes(row['room'])} left",
+        yield Claim(
+            phrase("{} is nearly full: {:bytes} left", row["mount"], row["room"]),
             impact=NONE_YET if row["room"] > 0 else NOT_MEASURED,
             confidence=0.95 if not against else 0.8,
             for_=for_,
@@ -250,18 +253,18 @@ def _lasting(rows: pl.DataFrame, condition: pl.Expr) -> list[disks.Spell]:
 def _waits(case: Case) -> list[Sign]:
     return [
         Sign("session", "wait_class in ('User I/O', 'System I/O', 'Commit')", _io_share(case) * 100, 5.0,
-             "{:.0f} % of the time waiting for I/O", "sessions wait for storage"),
+             '{:.0f %} of the time waiting for I/O', "sessions wait for storage"),
     ]  # fmt: skip
 
 
 def _load(spell: disks.Spell) -> list[Sign]:
     where = f"device = '{spell.device}'"
     return [
-        Sign("disk", where, spell.busy_pct, BUSY_PCT, "busy {:.0f} % of the time", "hardly a moment without a request",
+        Sign("disk", where, spell.busy_pct, BUSY_PCT, 'busy {:.0f %} of the time', "hardly a moment without a request",
              "the device has moments of rest"),
         Sign("disk", where, spell.queue, QUEUED, "{:.1f} requests outstanding",
-             f"{spell.requests_per_s:.0f} requests/s at {spell.ms:.1f} ms", "few requests at a time"),
-        Sign("disk", where, spell.ms, FELT_MS, "{:.1f} ms per request", "more than a disk takes at rest",
+             phrase("{:.0f requests/s} at {:.1f ms}", spell.requests_per_s, spell.ms), "few requests at a time"),
+        Sign("disk", where, spell.ms, FELT_MS, '{:.1f ms} per request', "more than a disk takes at rest",
              "a disk at rest takes that"),
         Sign("disk", where, spell.host_queue, 1.0, "{:.1f} requests waiting in the host",
              "the device takes no more at a time"),
@@ -278,7 +281,7 @@ def _mover(case: Case, other: Consumer) -> Evidence:
     return Evidence(
         "process",
         f"command = '{other.command}'",
-        f"{other.name}: {in_bytes(other.amount / case.seconds)}/s",
+        phrase("{}: {:bytes/s}", other.name, other.amount / case.seconds),
         "read and written",
         "not a process of the database",
     )
@@ -287,12 +290,13 @@ def _mover(case: Case, other: Consumer) -> Evidence:
 def _at_limit(limit: cgroups.IoLimit) -> Evidence:
     bytes_limited = "bytes" in limit.name
     rate, most = (
-        (f"{in_bytes(value)}/s" if bytes_limited else f"{value:.0f} requests/s") for value in (limit.rate, limit.limit)
+        (phrase("{:bytes/s}", value) if bytes_limited else phrase("{:.0f requests/s}", value))
+        for value in (limit.rate, limit.limit)
     )
     return Evidence(
         "statistic",
         f"name = '{limit.name}' and entity = '{limit.entity}'",
-        f"{rate} on average, at the limit {limit.part:.0%} of the time",
-        f"limit {most}",
-        f"{limit.direction}s are held back",
+        phrase("{} on average, at the limit {:.0%} of the time", rate, limit.part),
+        phrase("limit {}", most),
+        phrase("{}s are held back", limit.direction),
     )

@@ -8,8 +8,8 @@ from doctord.analyse.translation import Faults, Translation
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import NOT_MEASURED, Evidence, Finding
-from doctord.diagnose.words import in_bytes, in_share
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.phrase import phrase
 
 # From here on the investigator of 2008 revisited page sizes; below it other costs are larger.
 MISSES_SHARE = 0.2
@@ -22,7 +22,7 @@ DEFAULT_TSB_BYTES = 8192
 
 
 @cause()
-def translation_misses(case: Case) -> Iterator[Finding]:
+def translation_misses(case: Case) -> Iterator[Claim]:
     """The CPUs spend much of their time on translating addresses: the pages are too small for the memory in use.
 
     Looks like: a fifth of the time and more in misses of the translation buffers (TLB, TSB), mostly of data.
@@ -41,13 +41,13 @@ def translation_misses(case: Case) -> Iterator[Finding]:
     if lost is None or lost < MISSES_SHARE:
         return
     impact = lost * case.time.share("CPU")
-    yield case.finding(
-        f"{in_share(lost)} of the CPUs' time goes into translating addresses",
+    yield Claim(
+        phrase("{:share} of the CPUs' time goes into translating addresses", lost),
         impact=case.felt(impact),
         confidence=0.9,
         for_=[
-            Evidence("translation", "true", f"{in_share(lost)} of the time in TLB and TSB misses",
-                     in_share(MISSES_SHARE), "time on CPU that does no work"),
+            Evidence("translation", "true", phrase("{:share} of the time in TLB and TSB misses", lost),
+                     phrase("{:share}", MISSES_SHARE), "time on CPU that does no work", "at_least"),
             *(_in_pages(part) for part in translation.by_page(case.chart)[:3] if part.data_pct + part.code_pct > 1),
             *_sizes(case),
         ],
@@ -55,7 +55,7 @@ def translation_misses(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def major_faults_many(case: Case) -> Iterator[Finding]:
+def major_faults_many(case: Case) -> Iterator[Claim]:
     """More page faults need I/O than on a host with memory to spare.
 
     Looks like: counters since boot in which major faults are more than 0.5 % of the minor ones.
@@ -75,15 +75,15 @@ def major_faults_many(case: Case) -> Iterator[Finding]:
     for_, against = weigh(
         [
             Sign("memory", "scan_per_s is not null", case.mean("memory", "scan_per_s"), SCANNED_PER_S,
-                 "{:.0f} pages scanned per s", "memory is short now", "memory is not short now"),
+                 '{:.0f pages scanned per s}', "memory is short now", "memory is not short now"),
             Sign("translation", "true", None if lost is None else lost * 100, MISSES_SHARE * 100,
-                 "{:.1f} % of the time in TLB and TSB misses", "address translation is slow as well",
+                 '{:.1f %} of the time in TLB and TSB misses', "address translation is slow as well",
                  "address translation itself costs little"),
         ]
     )  # fmt: skip
     worst = max(faults.major_share for faults in counted)
-    yield case.finding(
-        f"{worst * 100:.2f} % of page faults needed I/O since the host was started",
+    yield Claim(
+        phrase("{:.2f %} of page faults needed I/O since the host was started", worst * 100),
         impact=NOT_MEASURED,
         confidence=0.4 if against else 0.6,
         for_=[*(_counted(faults) for faults in counted), *for_],
@@ -92,12 +92,18 @@ def major_faults_many(case: Case) -> Iterator[Finding]:
 
 
 def _in_pages(part: Translation) -> Evidence:
-    pages = "all page sizes" if part.page_bytes is None else f"pages of {in_bytes(part.page_bytes)}"
+    pages = "all page sizes" if part.page_bytes is None else phrase("pages of {:bytes}", part.page_bytes)
     size = "page_bytes is null" if part.page_bytes is None else f"page_bytes = {part.page_bytes}"
     return Evidence(
         "translation",
         f"mode = '{part.mode}' and {size}",
-        f"{part.mode} mode, {pages}: {part.data_pct:.1f} % of the time for data, {part.code_pct:.1f} % for code",
+        phrase(
+            "{} mode, {}: {:.1f %} of the time for data, {:.1f %} for code",
+            part.mode,
+            pages,
+            part.data_pct,
+            part.code_pct,
+        ),
         "",
         "mean of the CPUs",
     )
@@ -113,9 +119,9 @@ def _sizes(case: Case) -> Iterator[Evidence]:
         yield Evidence(
             "memory",
             "total_bytes is not null",
-            f"{in_bytes(memory)} in pages of {in_bytes(page)}: {translation.entries(memory, page):,} translations",
-            f"the default TSB of {in_bytes(DEFAULT_TSB_BYTES)} holds {held}",
-            f"{in_bytes(translation.tsb_bytes(memory, page))} of TSB for all of it",
+            phrase("{:bytes} in pages of {:bytes}: {:,} translations", memory, page, translation.entries(memory, page)),
+            phrase("the default TSB of {:bytes} holds {}", DEFAULT_TSB_BYTES, held),
+            phrase("{:bytes} of TSB for all of it", translation.tsb_bytes(memory, page)),
         )
 
 
@@ -123,7 +129,8 @@ def _counted(faults: Faults) -> Evidence:
     return Evidence(
         "statistic",
         f"name in ('{faults.minor_name}', '{faults.major_name}')",
-        f"{faults.major:,.0f} major of {faults.minor:,.0f} minor faults: {faults.major_share * 100:.2f} %",
-        f"more than {MAJOR_SHARE * 100:.1f} %",
+        phrase("{:.2f %}, {:,.0f} major of {:,.0f} minor faults", faults.major_share * 100, faults.major, faults.minor),
+        phrase("{:.1f %}", MAJOR_SHARE * 100),
         "counted since boot",
+        "at_least",
     )

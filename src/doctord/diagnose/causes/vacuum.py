@@ -6,8 +6,8 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Evidence, Finding
-from doctord.diagnose.words import in_bytes, in_share
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.phrase import phrase
 
 OLD_TRANSACTION_S = 300.0
 OLD_XMIN_TRANSACTIONS = 100_000
@@ -20,7 +20,7 @@ XID_LIMIT = 2**31
 
 
 @cause(explains=("bloat",))
-def vacuum_held_back(case: Case) -> Iterator[Finding]:
+def vacuum_held_back(case: Case) -> Iterator[Claim]:
     """Something old keeps vacuum from removing dead rows.
 
     Looks like: a transaction, replication slot or prepared transaction that is minutes or days old; dead rows that grow
@@ -38,19 +38,28 @@ def vacuum_held_back(case: Case) -> Iterator[Finding]:
         return
     dead = case.chart.frame("space").filter(pl.col("dead_rows").is_not_null()).group_by("db", "name").last()
     rows = int(dead["dead_rows"].sum() or 0)
-    yield case.finding(
-        f"Vacuum is held back by {holders[0].why}",
+    yield Claim(
+        phrase("Vacuum is held back by {}", holders[0].why),
         impact=NOT_MEASURED if rows >= DEAD_ROWS else NONE_YET,
         confidence=0.9 if rows >= DEAD_ROWS else 0.6,
         for_=holders,
         against=[]
         if rows >= DEAD_ROWS
-        else [Evidence("space", "dead_rows", f"{rows:,} dead rows so far", f"{DEAD_ROWS:,}", "it does no harm yet")],
+        else [
+            Evidence(
+                "space",
+                "dead_rows",
+                phrase("{:,} dead rows so far", rows),
+                phrase("{:,}", DEAD_ROWS),
+                "it does no harm yet",
+                "at_least",
+            )
+        ],
     )
 
 
 @cause()
-def bloat(case: Case) -> Iterator[Finding]:
+def bloat(case: Case) -> Iterator[Claim]:
     """A large table consists to a good part of dead rows.
 
     Looks like: `n_dead_tup` a fifth of the rows or more, in a table of a hundred megabytes or more.
@@ -78,17 +87,19 @@ def bloat(case: Case) -> Iterator[Finding]:
     if tables.is_empty():
         return
     first = tables.row(0, named=True)
-    yield case.finding(
-        f"{in_share(first['dead'])} of table {first['name']} is dead rows",
+    yield Claim(
+        phrase("{:share} of table {} is dead rows", first["dead"], first["name"]),
         impact=NOT_MEASURED,
         confidence=0.8,
         for_=[
             Evidence(
                 "space",
                 f"name = '{row['name']}'",
-                f"{row['dead_rows']:,} dead rows beside {row['live_rows'] or 0:,}, {in_bytes(row['used_bytes'])}",
-                f"{in_share(DEAD_SHARE)} and {in_bytes(BLOATED_BYTES)}",
-                f"database {row['database']}",
+                phrase(
+                    "{:,} dead rows beside {:,}, {:bytes}", row["dead_rows"], row["live_rows"] or 0, row["used_bytes"]
+                ),
+                phrase("{:share} and {:bytes}", DEAD_SHARE, BLOATED_BYTES),
+                phrase("database {}", row["database"]),
             )
             for row in tables.head(5).iter_rows(named=True)
         ],
@@ -96,7 +107,7 @@ def bloat(case: Case) -> Iterator[Finding]:
 
 
 @cause()
-def transaction_id_age(case: Case) -> Iterator[Finding]:
+def transaction_id_age(case: Case) -> Iterator[Claim]:
     """The oldest transaction id grows old: the server will stop taking writes.
 
     Looks like: `age(datfrozenxid)` far beyond autovacuum_freeze_max_age.
@@ -113,17 +124,22 @@ def transaction_id_age(case: Case) -> Iterator[Finding]:
         return
     per_s = (case.total("pg_stat_database.xact_commit", oldest.db) or 0.0) + 1e-9
     days = (XID_LIMIT - oldest.last) / per_s / 86400
-    yield case.finding(
-        f"Database {oldest.entity} has used {in_share(oldest.last / XID_LIMIT)} of the transaction ids that it may",
+    yield Claim(
+        phrase(
+            "Database {} has used {:share} of the transaction ids that it may", oldest.entity, oldest.last / XID_LIMIT
+        ),
         impact=NONE_YET,
         confidence=0.95,
         for_=[
             Evidence(
                 "statistic",
                 "name = 'pg_database.datfrozenxid_age'",
-                f"age {oldest.last:,.0f}",
-                f"{XID_AGE_ALARM:,}",
-                f"at the most {days:,.0f} days at today's commits per second" if days < 36500 else "no commits now",
+                phrase("age {:,.0f}", oldest.last),
+                phrase("{:,}", XID_AGE_ALARM),
+                phrase("at the most {:,.0f} days at today's commits per second", days)
+                if days < 36500
+                else "no commits now",
+                "at_least",
             )
         ],
     )
@@ -141,9 +157,10 @@ def _old_sessions(case: Case) -> list[Evidence]:
         Evidence(
             "session",
             f"sid = {row['sid']}",
-            f"transaction {row['transaction_s']:,.0f} s old, {row['xmin_age']:,} transactions behind",
-            f"{OLD_TRANSACTION_S:.0f} s and {OLD_XMIN_TRANSACTIONS:,} transactions",
-            f"session {row['sid']} of {row['user'] or 'an unknown user'} ({row['state']})",
+            phrase("transaction {:,.0f s} old, {:,} transactions behind", row["transaction_s"], row["xmin_age"]),
+            phrase("{:.0f s} and {:,} transactions", OLD_TRANSACTION_S, OLD_XMIN_TRANSACTIONS),
+            phrase("session {} of {} ({})", row["sid"], row["user"] or "an unknown user", row["state"]),
+            "at_least",
         )
         for row in old.head(3).iter_rows(named=True)
     ]
@@ -154,9 +171,10 @@ def _old_slots(case: Case) -> list[Evidence]:
         Evidence(
             "statistic",
             f"name = '{name}' and entity = '{figure.entity}'",
-            f"{figure.last:,.0f} transactions behind",
-            f"{OLD_XMIN_TRANSACTIONS:,} transactions",
-            f"replication slot {figure.entity}",
+            phrase("{:,.0f} transactions behind", figure.last),
+            phrase("{:,} transactions", OLD_XMIN_TRANSACTIONS),
+            phrase("replication slot {}", figure.entity),
+            "at_least",
         )
         for name in ("pg_replication_slots.xmin_age", "pg_replication_slots.catalog_xmin_age")
         for figure in case.figures(name)
@@ -169,8 +187,8 @@ def _prepared(case: Case) -> list[Evidence]:
         Evidence(
             "statistic",
             "name = 'pg_prepared_xacts.oldest_s'",
-            f"{figure.last:,.0f} s old",
-            f"{OLD_TRANSACTION_S:.0f} s",
+            phrase("{:,.0f s} old", figure.last),
+            phrase("{:.0f s}", OLD_TRANSACTION_S),
             "a prepared transaction that nobody finished",
         )
         for figure in case.figures("pg_prepared_xacts.oldest_s")

@@ -8,6 +8,7 @@ from typing import Final
 import polars as pl
 
 from doctord.diagnose.finding import Evidence
+from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import in_bytes
 from doctord.lint.kernel.databases import databases
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
@@ -95,7 +96,11 @@ def queue_depth_caps_device(subject: Subject) -> Iterator[Remark]:
                 name,
                 cost=f"{figure}: {waiting / (inside + waiting):.0%} of each request's time is spent before the device",
                 severity=Severity.WARNING,
-                evidence=[Evidence("disk", f"device = '{device}'", figure, f"depth {depth}", "the cap, not the array")],
+                evidence=[
+                    Evidence(
+                        "disk", f"device = '{device}'", figure, phrase("depth {}", depth), "the cap, not the array"
+                    )
+                ],
             )
 
 

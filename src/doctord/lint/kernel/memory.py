@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from doctord.diagnose.finding import Evidence
+from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import in_bytes, in_share
 from doctord.lint.kernel.databases import databases, memory_of, shared_bytes
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
@@ -33,7 +34,13 @@ def swappiness_high(subject: Subject) -> Iterator[Remark]:
     if out is not None and out < SWAPS_PER_S:
         return
     seen = (
-        Evidence("memory", "swap_out_per_s", f"{out:.0f} pages a second swapped out", f"{SWAPS_PER_S:.0f}", "")
+        Evidence(
+            "memory",
+            "swap_out_per_s",
+            phrase("{:.0f} pages a second swapped out", out),
+            phrase("{:.0f}", SWAPS_PER_S),
+            "",
+        )
         if out
         else None
     )
@@ -138,7 +145,11 @@ def page_tables_large(subject: Subject) -> Iterator[Remark]:
             "vm.nr_hugepages",
             cost=f"{in_bytes(tables)} of {in_bytes(memory)} ({in_share(tables / memory)}), and time to walk them",
             severity=Severity.WARNING,
-            evidence=[Evidence("memory", "page_tables_bytes", in_bytes(tables), in_share(MUCH_OF_MEMORY), where)],
+            evidence=[
+                Evidence(
+                    "memory", "page_tables_bytes", phrase("{:bytes}", tables), phrase("{:share}", MUCH_OF_MEMORY), where
+                )
+            ],
         )
 
 

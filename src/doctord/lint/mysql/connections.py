@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.diagnose.finding import Evidence
+from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import in_rate
 from doctord.lint.mysql.measured import evidence, figure, latest
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
@@ -95,7 +96,7 @@ def accept_queue_short(subject: Subject) -> Iterator[Remark]:
     if not dropped and not (cut and held and held.is_set):
         return
     effective = min(queue, most) if most is not None else queue
-    seen = Evidence("network", "interface is null", in_rate(dropped), "none", "each waits a second or more")
+    seen = Evidence("network", "interface is null", phrase("{:rate}", dropped), "none", "each waits a second or more")
     yield subject.remark(
         f"back_log = {queue:.0f}" + (f" is cut to net.core.somaxconn = {most:.0f}" if cut else " is too short"),
         "back_log",

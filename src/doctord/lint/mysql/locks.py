@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.diagnose.finding import Evidence
+from doctord.diagnose.phrase import phrase
 from doctord.lint.mysql.measured import evidence, figure, is_felt, latest, share
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
@@ -81,8 +82,8 @@ def transactions_left_open(subject: Subject) -> Iterator[Remark]:
     seen = Evidence(
         "statistic",
         "name = 'innodb_trx.sleeping_oldest_s'",
-        f"{oldest:.0f} s",
-        f"{_LONG_S:.0f} s",
+        phrase("{:.0f s}", oldest),
+        phrase("{:.0f s}", _LONG_S),
         "nobody works in it",
     )
     yield subject.remark(

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.diagnose.finding import Evidence, Unseen
+from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import in_bytes, in_rate, in_share, in_time
 from doctord.lint.mysql.measured import STATEMENTS, evidence, figure, is_felt, latest, read_s, share
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
@@ -149,7 +150,11 @@ def pages_cached_twice(subject: Subject) -> Iterator[Remark]:
         "innodb_buffer_pool_size",
         cost=f"up to {in_bytes(min(pool, cached))} of {in_bytes(memory)} hold copies of what the buffer pool has",
         severity=Severity.WARNING,
-        evidence=[Evidence("memory", "", f"page cache {in_bytes(cached)}", f"pool {in_bytes(pool)}", "memory is full")],
+        evidence=[
+            Evidence(
+                "memory", "", phrase("page cache {:bytes}", cached), phrase("pool {:bytes}", pool), "memory is full"
+            )
+        ],
         changes=[subject.change("innodb_flush_method", "O_DIRECT")],
     )
 
@@ -178,7 +183,13 @@ def large_pages_missing(subject: Subject) -> Iterator[Remark]:
         cost=f"{needed:.0f} are needed: {in_bytes(pool)} are in small pages, and {in_bytes(held * size)} lie idle",
         severity=Severity.WARNING,
         evidence=[
-            Evidence("memory", "", f"huge_pages_total = {held:.0f}", f"{needed:.0f}", "the pool is asked for whole")
+            Evidence(
+                "memory",
+                "",
+                phrase("huge_pages_total = {:.0f}", held),
+                phrase("{:.0f}", needed),
+                "the pool is asked for whole",
+            )
         ],
     )
 
@@ -256,7 +267,7 @@ def _sum_of(subject: Subject, names: tuple[str, ...]) -> float:
 
 
 def _of_memory(memory: float, figure_text: str) -> Evidence:
-    return Evidence("memory", "total_bytes", figure_text, f"{in_bytes(memory)} in all", "it does not fit")
+    return Evidence("memory", "total_bytes", figure_text, phrase("{:bytes} in all", memory), "it does not fit")
 
 
 def _rounded(count: float) -> str:

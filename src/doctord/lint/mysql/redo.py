@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.diagnose.finding import Evidence
-from doctord.diagnose.words import in_bytes, in_rate, in_share, in_time
+from doctord.diagnose.phrase import phrase
+from doctord.diagnose.words import in_bytes, in_rate, in_time
 from doctord.lint.mysql.measured import evidence, figure, highest, is_felt, is_mariadb, share, write_s
 from doctord.lint.remark import CANNOT_JUDGE, Change, Remark, Severity
 from doctord.lint.rule import rule
@@ -42,7 +43,9 @@ def redo_log_small(subject: Subject) -> Iterator[Remark]:
     full = age / most if age is not None and most else None
     if lasts_s > (_SHORT_S if again >= _MIB or (full or 0.0) >= _NEARLY_FULL else _SHORTEST_S):
         return
-    filled = Evidence("statistic", "innodb_checkpoint_age", in_share(full or 0), "below 75 %", "then changes wait")
+    filled = Evidence(
+        "statistic", "innodb_checkpoint_age", phrase("{:share}", full or 0), "below 75 %", "then changes wait"
+    )
     rate = evidence(
         "innodb_os_log_written", f"{in_bytes(written)} a second", in_bytes(size), f"full in {lasts_s:.0f} s"
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from doctord.diagnose.finding import Evidence
+from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import in_bytes, in_share
 from doctord.lint.oracle.figures import waited
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
@@ -109,7 +110,9 @@ def log_files_small(subject: Subject) -> Iterator[Remark]:
         + ("each a checkpoint and an archive" if impact is None else f"{in_share(impact)} of the time waited for them"),
         impact=impact,
         evidence=[
-            Evidence("statistic", f"name = '{SWITCHES}'", f"{rate * 3600:.1f} an hour", "4 an hour", "size, number")
+            Evidence(
+                "statistic", f"name = '{SWITCHES}'", phrase("{:.1f an hour}", rate * 3600), "4 an hour", "size, number"
+            )
         ],
     )
 

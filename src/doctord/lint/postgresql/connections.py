@@ -7,6 +7,7 @@ import polars as pl
 
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.finding import Evidence
+from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import in_share
 from doctord.lint.postgresql.figures import (
     connections,
@@ -101,7 +102,9 @@ def too_many_at_once(subject: Subject) -> Iterator[Remark]:
             "max_connections",
             cost=f"{in_share(share)} of database time is the queue for a CPU",
             impact=share,
-            evidence=[Evidence("session", "state = 'active'", f"{at_work:.1f} at work", f"{cpus} CPUs", "")],
+            evidence=[
+                Evidence("session", "state = 'active'", phrase("{:.1f} at work", at_work), phrase("{} CPUs", cpus), "")
+            ],
         )
 
 
@@ -127,7 +130,7 @@ def accept_queue_short(subject: Subject) -> Iterator[Remark]:
         if lost
         else f"when all clients come back at once, {most:.0f} are queued; the other {clients - most:.0f} wait a second",
         severity=Severity.WARNING if lost else Severity.NOTE,
-        evidence=[Evidence("network", "listen_overflows_per_s", f"{lost:.1f} per s", "0", "")] if lost else [],
+        evidence=[Evidence("network", "listen_overflows_per_s", phrase("{:.1f per s}", lost), "0", "")] if lost else [],
     )
 
 

@@ -2,7 +2,7 @@
 
 from doctord.chart.secrets import HIDDEN
 from doctord.diagnose.finding import Evidence
-from doctord.diagnose.words import in_share
+from doctord.diagnose.phrase import phrase
 from doctord.lint.subject import Subject
 
 BLOCK_BYTES = 8192
@@ -29,7 +29,14 @@ def is_felt(subject: Subject, share: float | None) -> bool:
 
 def in_waits(share: float, *events: str) -> Evidence:
     """A share of the time in waits, as evidence."""
-    return Evidence("session", f"event in {events}", in_share(share), "5 % of database time", "waited for it")
+    return Evidence(
+        "session",
+        f"event in {events}",
+        phrase("{:share of database}", share),
+        phrase("{:share of database}", 0.05),
+        "waited for it",
+        "at_least",
+    )
 
 
 def counted(name: str, figure: str, limit: str = "", why: str = "") -> Evidence:

@@ -5,6 +5,7 @@ from math import ceil
 from typing import Final
 
 from doctord.diagnose.finding import Evidence
+from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import in_bytes
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
@@ -114,4 +115,13 @@ def _needed(subject: Subject) -> float | None:
 def _evidence(needed: float | None, there: float) -> list[Evidence]:
     if needed is None:
         return []
-    return [Evidence("memory", "huge_pages_total", f"{there:,.0f} pages", f"{needed:,.0f}", "all of it, or none")]
+    return [
+        Evidence(
+            "memory",
+            "huge_pages_total",
+            phrase("{:,.0f} pages", there),
+            phrase("{:,.0f}", needed),
+            "all of it, or none",
+            "at_most",
+        )
+    ]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.diagnose.finding import Evidence
+from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import in_bytes, in_share, ordinal
 from doctord.lint.postgresql.figures import (
     BLOCK_BYTES,
@@ -83,7 +84,10 @@ def shared_buffers_tiny(subject: Subject) -> Iterator[Remark]:
     evidence = []
     if missed and share is not None and read and available:
         costs.append(f"{in_bytes(read * BLOCK_BYTES)}/s read, {in_share(share)} of database time waits for it")
-        evidence = [in_waits(share, *READS), Evidence("memory", "available_bytes", in_bytes(available), "", "to give")]
+        evidence = [
+            in_waits(share, *READS),
+            Evidence("memory", "available_bytes", phrase("{:bytes}", available), "", "to give"),
+        ]
     yield subject.remark(
         f"shared_buffers = {in_bytes(pool)} is too small for what is read",
         "shared_buffers",
@@ -158,7 +162,11 @@ def work_mem_small(subject: Subject) -> Iterator[Remark]:
         impact=share,
         evidence=[
             counted("pg_stat_database.temp_bytes", f"{in_bytes(written)}/s", f"{in_bytes(SPILL_BYTES_PER_S)}/s"),
-            *([Evidence("setting", "work_mem", in_bytes(room), "", "would fit for every connection")] if room else []),
+            *(
+                [Evidence("setting", "work_mem", phrase("{:bytes}", room), "", "would fit for every connection")]
+                if room
+                else []
+            ),
         ],
     )
 

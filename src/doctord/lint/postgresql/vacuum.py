@@ -6,6 +6,7 @@ from typing import Final
 import polars as pl
 
 from doctord.diagnose.finding import Evidence
+from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import in_bytes, in_share
 from doctord.lint.postgresql.figures import counted, largest, total
 from doctord.lint.remark import Remark, Severity
@@ -79,7 +80,13 @@ def autovacuum_too_slow(subject: Subject) -> Iterator[Remark]:
         cost=f"{dead:,.0f} dead beside {live:,.0f} rows: {in_share(dead / (dead + live))} of what is scanned is dead",
         severity=Severity.WARNING,
         evidence=[
-            Evidence("statistic", "tup_updated + tup_deleted", f"{dying:,.0f} per s", f"{pages:,.0f} pages/s", "")
+            Evidence(
+                "statistic",
+                "tup_updated + tup_deleted",
+                phrase("{:,.0f per s}", dying),
+                phrase("{:,.0f pages/s}", pages),
+                "",
+            )
         ],
         changes=[subject.change("autovacuum_vacuum_cost_limit", "10000", "reload")],
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from doctord.diagnose.finding import Evidence
+from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import in_bytes
 from doctord.lint.postgresql.figures import counted, data_directory_free_bytes, is_empty, last, total
 from doctord.lint.remark import Remark, Severity
@@ -112,6 +113,8 @@ def wal_larger_than_disk(subject: Subject) -> Iterator[Remark]:
             "fills, then the server stops",
             severity=Severity.WARNING,
             evidence=[
-                Evidence("filesystem", "size_bytes - used_bytes", in_bytes(free), "", "unless pg_wal is elsewhere")
+                Evidence(
+                    "filesystem", "size_bytes - used_bytes", phrase("{:bytes}", free), "", "unless pg_wal is elsewhere"
+                )
             ],
         )
