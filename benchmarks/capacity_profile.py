@@ -18,8 +18,8 @@ import polars as pl
 
 from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.profile import DAYS_AGO, NEEDS_DAYS, Profile, days_to, profile
-from doctord.cli._history import doubts_in, series_in, spread_in
-from doctord.cli._profile import DOUBTED
+from doctord.app.history import doubts_in, series_in, spread_in
+from doctord.app.profile import DOUBTED
 from doctord.lake import tier_files
 from doctord.lake.buckets import bucket_of
 from doctord.lake.history import History

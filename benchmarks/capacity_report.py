@@ -17,7 +17,7 @@ from doctord.analyse.capacity.outlook import outlook
 from doctord.analyse.capacity.plan import Plan
 from doctord.analyse.capacity.series import DAY_S
 from doctord.analyse.capacity.threshold import Threshold
-from doctord.cli._history import history
+from doctord.app.history import history
 from doctord.report import capacity_html, capacity_report
 
 WITHIN_S = 90.0 * DAY_S

@@ -3,7 +3,7 @@
     DOCTORD_RECORDER='{...}' python benchmarks/hastened.py SPEED
 
 What is recorded is what a recorder of that many times the length would hold in memory; the options are those that
-`doctord.lake.recorder.become` leaves. Only how often everything happens is changed: no other code runs.
+`doctord.app.record.become` leaves. Only how often everything happens is changed: no other code runs.
 """
 
 import functools

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from bad_hours import Hours, is_told
-from doctord.cli._rules import own_figures
+from doctord.app.rules import own_figures
 from doctord.lake.history import History
 from doctord.lake.place import Place
 from doctord.lake.query import Lake
@@ -74,7 +74,7 @@ class Days(Hours):
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             with suppress(OSError):
                 words = path.read_bytes().split(b"\0")
-                if b"doctord.cli._sum_up" in words and str(self._lake).encode() in words:
+                if b"doctord.app.sum_up" in words and str(self._lake).encode() in words:
                     os.kill(int(path.parent.name), signal.SIGKILL)
                     self._kills_of_sums += 1
 
@@ -91,7 +91,7 @@ class Days(Hours):
 
     def _sum_up_and_delete(self) -> None:
         """What is sealed, without faults: on a busy machine no recorder may have lived for long enough."""
-        sums = [sys.executable, "-m", "doctord.cli._sum_up", str(self._lake), "7948800"]
+        sums = [sys.executable, "-m", "doctord.app.sum_up", str(self._lake), "7948800"]
         subprocess.run(sums, check=True, capture_output=True, timeout=120)
         Upkeep(Retention(keep=timedelta(days=7)), sums)(Place(self._lake))
 

@@ -31,7 +31,7 @@ def main() -> None:
         return rows("cpu", [{"ts": ts, "interval_s": 60.0, "host": "h", "usr_pct": value_of(number), "sys_pct": 0.0}])
 
     logging.basicConfig(level=logging.ERROR)
-    sums = [sys.executable, "-m", "doctord.cli._sum_up", lake, "7948800"]
+    sums = [sys.executable, "-m", "doctord.app.sum_up", lake, "7948800"]
     upkeep = Upkeep(Retention(keep=timedelta(days=int(keep_days))), sums)
     writer = ToldWriter(Path(lake), sync_s=float(sync_s), rotate_s=float(rotate_s), upkeep=upkeep)
     record(writer, minute, int(first), upkeep.stop)

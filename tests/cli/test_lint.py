@@ -5,8 +5,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from doctord import cli
+from doctord.app.lint_host import configured
 from doctord.cli import _lint
-from doctord.cli._lint_live import configured
 from doctord.lint.engine import Examined
 
 ORACLE = "*.db_name='x'\n*.processes=300\n*.processes=400\n*.sga_target=6G\n"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from doctord.app.history import history
+from doctord.app.rules import own_figures
 from doctord.chart.chart import Chart
-from doctord.cli._history import history
-from doctord.cli._rules import own_figures
 from doctord.lake.imports import keep
 from doctord.lake.query import Lake
 

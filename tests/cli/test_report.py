@@ -76,7 +76,7 @@ def test_json_is_the_diagnosis(lake: Path, tmp_path: Path) -> None:
         (("--from", "2020-01-01", "--to", "2020-01-02"), "the lake holds 2026-11-20 22:00:0"),
         (("--from", "now", "--to", "-1h"), "hint: give --from a moment before --to"),
         (("--from", "yesterday"), "'yesterday' is no point in time"),
-        ((*INTERVAL, "-o", "/no/such/folder/report.html"), "/no/such/folder/report.html: No such file or directory"),
+        ((*INTERVAL, "-o", "/no/such/folder/report.html"), "/no/such/folder/report.html cannot be written"),
     ],
 )
 def test_bad_arguments_are_said(lake: Path, arguments: tuple[str, ...], message: str) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from doctord.app.rules import own_figures, rules_of
 from doctord.chart.rows import rows
 from doctord.cli import app, load
-from doctord.cli._rules import own_figures, rules_of
 from doctord.lake.query import Lake
 from doctord.lake.tiers import let_go, renew
 from doctord.lake.writer import LakeWriter

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from doctord.app.history import history
+from doctord.app.rules import own_figures
 from doctord.chart.chart import Chart
-from doctord.cli._history import history
-from doctord.cli._rules import own_figures
 from doctord.lake import upkeep
 from doctord.lake.imports import keep
 from doctord.lake.place import Place
@@ -29,7 +29,7 @@ SHORT = Retention(keep=timedelta(days=7))
 
 
 def sum_up(path: Path) -> list[str]:
-    return [sys.executable, "-m", "doctord.cli._sum_up", str(path), "7948800"]
+    return [sys.executable, "-m", "doctord.app.sum_up", str(path), "7948800"]
 
 
 def recorded(path: Path, begin: datetime = OLD, used_pct: float = 20.0) -> Path:

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
+from doctord.app.read import chart_of
 from doctord.chart.chart import Chart
-from doctord.cli._read import chart_of
 from doctord.lint import engine
 from doctord.lint.kernel.units import span_s
 from doctord.lint.remark import Remark, Severity

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from doctord.cli._read import chart_of
+from doctord.app.read import chart_of
 from doctord.lint import engine
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import RULES

@@ -17,7 +17,7 @@ from doctord.analyse.capacity.outlook import Item
 from doctord.analyse.capacity.plan import Plan
 from doctord.analyse.capacity.series import DAY_S, Series, Whose
 from doctord.analyse.capacity.threshold import Threshold
-from doctord.cli._rules import own_rules
+from doctord.app.rules import own_rules
 from histories import NAN, history
 from report.examples import HOSTILE
 

@@ -11,12 +11,12 @@ import typer
 from doctord.analyse.capacity.agenda import Agenda, agenda
 from doctord.analyse.capacity.threshold import Rules
 from doctord.analyse.capacity.whatif import Change
-from doctord.cli import _forecast
-from doctord.cli._rules import rules_of
-from doctord.cli._verdict import check_writable
-from doctord.cli.arguments import Refusal
+from doctord.app import forecast
+from doctord.app.rules import rules_of
+from doctord.app.source import Files, Recorded
+from doctord.cli._terminal import Terminal
+from doctord.cli._verdict import check_writable, write
 from doctord.printable import for_output, json_text
-from doctord.read.source import Told
 from doctord.report import capacity_html, capacity_report
 
 
@@ -24,9 +24,7 @@ from doctord.report import capacity_html, capacity_report
 class Asked:
     """What is to be reported: from files or a lake, held against thresholds, so far ahead, with what-ifs."""
 
-    paths: Sequence[Path]
-    told: Told
-    lake: Path | None
+    source: Files | Recorded
     thresholds: Path | None
     within_s: float
     changes: Sequence[Change]
@@ -38,7 +36,7 @@ def report(asked: Asked, file: Path, *, json: bool, csv: bool) -> int:
     rules = rules_of(asked.thresholds)
     found, changes = _found(asked, rules), [change.text for change in asked.changes]
     document = capacity_report.document_of(found, asked.within_s, changes, [level.name for level in rules.levels])
-    _write(file, capacity_html.render(found, document, datetime.now(UTC)))
+    write(file, capacity_html.render(found, document, datetime.now(UTC)))
     if json:
         typer.echo(json_text(document))
     elif csv:
@@ -57,13 +55,6 @@ def status(document: dict[str, Any]) -> int:
 
 
 def _found(asked: Asked, rules: Rules) -> Agenda:
-    measured = _forecast.histories(asked.paths, asked.told, asked.lake, list(rules.figures.values()))
-    items = _forecast.foreseen(measured, rules, asked.within_s, asked.changes)
+    measured = forecast.histories(asked.source, list(rules.figures.values()), Terminal())
+    items = forecast.foreseen(measured, rules, asked.within_s, asked.changes, Terminal())
     return agenda(items, measured, rules.thresholds)
-
-
-def _write(file: Path, page: str) -> None:
-    try:
-        file.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise Refusal(f"{file}: {error.strerror}", "name a file that you may write") from error

@@ -1,7 +1,7 @@
 """Arguments that several commands share: moments, durations, sizes, and how errors are said."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -26,7 +26,6 @@ __all__ = [
     "Zone",
     "fail",
     "note",
-    "one_source",
     "parse_duration",
     "parse_moment",
     "parse_size",
@@ -79,12 +78,6 @@ def note(text: str) -> None:
     Strangers' words in it, names of files say, are harmless: no line of theirs looks like one of ours.
     """
     typer.echo(re.sub(r"\n(?!hint: )", "\n  ", f"doctord: {printable(text)}"), err=True)
-
-
-def one_source(paths: Sequence[Path] | None, lake: Path | None) -> None:
-    """Refuse files and a lake at once."""
-    if paths and lake:
-        raise Refusal("either files or a lake", "doctord read PATH... --lake DIR puts files into a lake")
 
 
 def parse_size(text: str) -> int:

@@ -1,6 +1,5 @@
 """`doctord checkup`: look at this host and its databases now, and say what is wrong."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -8,8 +7,6 @@ import typer
 
 from doctord.cli import app
 from doctord.cli.arguments import parse_duration, said
-
-PAST = "1d"
 
 
 @app.command()
@@ -29,22 +26,11 @@ def checkup(
     """Look at this host and its databases now, and say what is wrong."""
     with said():
         seconds = parse_duration(length)
-        from doctord.cli._verdict import check_writable, conclude, past, progress_of
-        from doctord.examine import examine
-        from doctord.lake.place import default_lake
-        from doctord.lake.query import Lake
+        from doctord.app.check_up import check_up
+        from doctord.cli._terminal import Terminal
+        from doctord.cli._verdict import check_writable, conclude
 
         if report:
             check_writable(report)
-        kept = lake or default_lake()
-        earlier = past(Lake(kept), datetime.now(UTC), PAST) if kept.is_dir() else None
-        with progress_of(seconds) as progress:
-            examination = examine(seconds, dsn or (), databases=databases, earlier=earlier, progress=progress)
-        if lake:
-            from doctord.lake.writer import LakeWriter
-
-            with LakeWriter(lake) as writer:
-                for batch in examination.batches:
-                    writer.append(batch)
-                    writer.sync_if_many()
-        conclude(examination.diagnosis, examination.chart, report=report, json=json, servers=len(dsn or ()))
+        examination = check_up(seconds, dsn or (), databases=databases, lake=lake, watcher=Terminal())
+        conclude(examination, report=report, json=json, servers=len(dsn or ()))

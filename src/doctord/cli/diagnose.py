@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import Day, Every, LakeDir, Paths, Unit, Zone, one_source, said
+from doctord.cli.arguments import Day, Every, LakeDir, Paths, Unit, Zone, parse_duration, said
 
 
 @app.command()
@@ -32,11 +32,13 @@ def diagnose(
     Files of one patient are judged together: `doctord diagnose awr_1.html awr_2.html sa15 iostat.log`.
     """
     with said():
-        from doctord.cli import _read
-        from doctord.cli._verdict import conclude, examined
-        from doctord.diagnose import engine
+        from doctord.app import diagnose as diagnosing
+        from doctord.cli._sources import source_of, span, told
+        from doctord.cli._terminal import Terminal
+        from doctord.cli._verdict import check_writable, conclude
 
-        one_source(paths, lake)
-        told = _read.told(zone, day, every, unit)
-        chart, earlier, trace = examined(paths, told, lake, since, until, past)
-        conclude(engine.diagnose(chart, earlier, trace), chart, report=report, json=json)
+        if report:
+            check_writable(report)
+        source, past_s = source_of(paths, lake, told(zone, day, every, unit)), parse_duration(past)
+        examination = diagnosing.diagnose(source, *span(since, until), past_s, Terminal())
+        conclude(examination, report=report, json=json)

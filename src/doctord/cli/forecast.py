@@ -17,7 +17,6 @@ from doctord.cli.arguments import (
     Refusal,
     Unit,
     Zone,
-    one_source,
     parse_duration,
     said,
 )
@@ -54,22 +53,27 @@ def forecast(
     Exit status: 0 none within the horizon, 1 some are or will be, 2 nothing can be told, or a wrong option.
     """
     with said():
-        from doctord.cli import _forecast, _read
+        from doctord.app import forecast as forecasting
+        from doctord.cli import _forecast
+        from doctord.cli._sources import source_of, told
+        from doctord.cli._terminal import Terminal
 
-        one_source(paths, lake)
-        changes = _forecast.changes(growth, event or [], add or [])
-        horizon_s = parse_duration(horizon)
-        told = _read.told(zone, day, every, unit)
+        source = source_of(paths, lake, told(zone, day, every, unit))
+        changes, horizon_s = _forecast.changes(growth, event or [], add or []), parse_duration(horizon)
         if saturation or scaling:
+            from doctord.app import saturation as saturating
             from doctord.cli import _saturation
 
-            source = _saturation.Source(paths or [], told, lake, file) if saturation else None
             if alert or (paths and not saturation):
                 raise Refusal("--alert is of thresholds, and --scaling reads one file", "leave out what is not meant")
-            held, scaled = _saturation.found(source, scaling, horizon_s, changes)
+            tested = [saturating.points_scaled(scaling)] if scaling else []
+            held, scaled = (
+                saturating.saturated(source, file, horizon_s, changes, Terminal()) if saturation else ([], [])
+            )
+            scaled += tested
             typer.echo(_saturation.page(held, scaled, horizon_s, changes, json=json))
             raise typer.Exit(_saturation.status(held, scaled))
-        items = _forecast.items(paths or [], told, lake, file, horizon_s, changes)
+        items = forecasting.forecast(source, file, horizon_s, changes, Terminal())
         typer.echo(
             _forecast.alerts(items, alert.value) if alert else _forecast.page(items, horizon_s, changes, json=json)
         )

@@ -82,14 +82,10 @@ def _named(name: str) -> "Fault":
 
 
 def _checkup(seconds: float) -> "Callable[[Server], Diagnosis]":
-    from doctord.cli._verdict import progress_of
-    from doctord.examine import examine
+    from doctord.app.check_up import check_up
+    from doctord.cli._terminal import Terminal
 
-    def check_up(server: "Server") -> "Diagnosis":
-        with progress_of(seconds) as progress:
-            return examine(seconds, [server.dsn], progress=progress).diagnosis
-
-    return check_up
+    return lambda server: check_up(seconds, [server.dsn], watcher=Terminal()).diagnosis
 
 
 def _invitation(fault: "Fault", seconds: float, *, keep: bool) -> "Callable[[Server], None]":

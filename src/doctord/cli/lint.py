@@ -46,16 +46,22 @@ def lint(
     are asked. Ends with 0 when nothing is worse than a note, and with 1 otherwise.
     """
     with said():
+        from doctord.app import lint as linting
+        from doctord.app.source import Recorded
         from doctord.cli import _lint
+        from doctord.cli._sources import span
+        from doctord.cli._terminal import Terminal
 
         if json + sarif + junit > 1:
             raise Refusal("--json, --sarif and --junit are three forms of one document", "give one of them")
         if write and fix is None:
             raise Refusal("--write needs --fix DIR", "the folder gets the patch, and drop-ins for what is in no file")
         form: _lint.Form = "json" if json else "sarif" if sarif else "junit" if junit else "text"
-        chart = _lint.chart_of(paths or (), dsn or (), measured, since, until)
-        examined = _lint.examined_of(chart, _lint.statements_of(paths or ()), cpus, baseline)
+        watcher, named = Terminal(), paths or ()
+        workload = Recorded(measured).seen(*span(since, until), watcher=watcher).chart if measured else None
+        chart = linting.settings(named, dsn or (), workload, watcher)
+        examined = linting.lint(chart, linting.statements_of(named), cpus, baseline, watcher)
         typer.echo(_lint.printed(examined, form))
         if fix:
-            _lint.mend(examined, fix, write=write)
+            linting.mend(examined, fix, write=write, watcher=watcher)
         raise typer.Exit(_lint.status(examined, len(dsn or ())))

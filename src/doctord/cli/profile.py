@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import Day, Every, LakeDir, Paths, Unit, Zone, one_source, said
+from doctord.cli.arguments import Day, Every, LakeDir, Paths, Unit, Zone, parse_moment, said
 
 
 @app.command()
@@ -36,10 +36,15 @@ def profile(
     Of a lake, what was recorded since the last time is summed up by hour, and these sums are kept for years.
     """
     with said():
-        from doctord.cli import _profile, _read
+        from doctord.app import profile as profiling
+        from doctord.cli._sources import source_of, told
+        from doctord.cli._terminal import Terminal
+        from doctord.printable import json_text
+        from doctord.report import capacity_profile
 
-        one_source(paths, lake)
-        asked = _profile.Asked(at, figures, thresholds, busy_hour)
-        told = _read.told(zone, day, every, unit)
-        found = _profile.of_files(paths, told, asked) if paths else _profile.of_lake(lake, asked)
-        raise typer.Exit(_profile.say(found, json=json))
+        source = source_of(paths, lake, told(zone, day, every, unit))
+        asked = profiling.Asked(parse_moment(at) if at else None, figures, thresholds, busy_hour)
+        found = profiling.profile(source, asked, Terminal())
+        document = capacity_profile.document_of(found)
+        typer.echo(json_text(document) if json else capacity_profile.render(found))
+        raise typer.Exit(1 if found.violations or found.contradictions else 0)

@@ -35,5 +35,6 @@ def read(
             return
         if not paths:
             raise Refusal("there is nothing to read", "doctord read PATH..., or doctord read --formats")
-        told = _read.told(zone, day, every, unit)
-        raise typer.Exit(_read.read(paths, told, lake, json=json))
+        from doctord.cli._sources import told
+
+        raise typer.Exit(_read.read(paths, told(zone, day, every, unit), lake, json=json))

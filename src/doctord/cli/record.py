@@ -35,12 +35,12 @@ def record(
         return
     import sys
 
+    from doctord.app.record import Recording, become
     from doctord.lake.place import default_lake
-    from doctord.lake.recorder import Recording, become
 
     with said():
         if figures:
-            from doctord.cli._rules import figures_of
+            from doctord.app.rules import figures_of
 
             figures_of(figures)  # what is wrong with it is said now, not at night
         place = str(lake or default_lake())
@@ -55,7 +55,7 @@ def record(
             dsns=dsn or [],
             databases=databases,
             quiet=quiet,
-            sum_up=[sys.executable, "-m", "doctord.cli._sum_up", *summing],
+            sum_up=[sys.executable, "-m", "doctord.app.sum_up", *summing],
         )
         become(recording)
 

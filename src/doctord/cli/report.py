@@ -17,7 +17,6 @@ from doctord.cli.arguments import (
     Refusal,
     Unit,
     Zone,
-    one_source,
     parse_duration,
     said,
 )
@@ -56,10 +55,9 @@ def report(
     that is kept: what will be violated, when, the plans against it, and what that rests on.
     """
     with said():
-        from doctord.cli import _read
+        from doctord.cli._sources import source_of, span, told
 
-        one_source(paths, lake)
-        told = _read.told(zone, day, every, unit)
+        source = source_of(paths, lake, told(zone, day, every, unit))
         if capacity:
             from doctord.cli import _capacity, _forecast
 
@@ -68,17 +66,20 @@ def report(
             if json and csv:
                 raise Refusal("either --json or --csv", "give one of them: only one document is printed")
             changes = _forecast.changes(growth, event or [], add or [])
-            asked = _capacity.Asked(paths or [], told, lake, thresholds, parse_duration(within), changes)
+            asked = _capacity.Asked(source, thresholds, parse_duration(within), changes)
             raise typer.Exit(_capacity.report(asked, file, json=json, csv=csv))
 
-        from doctord.cli._verdict import examined, json_of, write_report
-        from doctord.diagnose import engine
-        from doctord.report import wording
+        from doctord.app import diagnose as diagnosing
+        from doctord.cli._terminal import Terminal
+        from doctord.cli._verdict import check_writable, write
+        from doctord.printable import json_text
+        from doctord.report import document, html, wording
 
         if csv or thresholds or growth or event or add:
             raise Refusal("--csv, --thresholds and what-ifs are for reports on capacity", "give --capacity as well")
-        chart, earlier, trace = examined(paths, told, lake, since, until, past)
-        diagnosis = engine.diagnose(chart, earlier, trace)
-        write_report(file, diagnosis, chart)
-        typer.echo(json_of(diagnosis) if json else f"{wording.clean(wording.verdict(diagnosis))}\n{file}")
-        raise typer.Exit(0 if diagnosis.healthy else 1)
+        check_writable(file)
+        found = diagnosing.diagnose(source, *span(since, until), parse_duration(past), Terminal())
+        write(file, html.render(found.diagnosis, found.seen.chart))
+        verdict = f"{wording.clean(wording.verdict(found.diagnosis))}\n{file}"
+        typer.echo(json_text(document.document(found.diagnosis)) if json else verdict)
+        raise typer.Exit(0 if found.diagnosis.healthy else 1)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import Day, Every, LakeDir, Paths, Unit, Zone, parse_duration, said
+from doctord.cli.arguments import Day, Every, LakeDir, Paths, Refusal, Unit, Zone, parse_duration, said
 
 thresholds = typer.Typer(no_args_is_help=True, help="Set limits while all is well, and see who violates them.")
 app.add_typer(thresholds, name="thresholds")
@@ -48,10 +48,14 @@ def check(
     Exit status: 0 none is violated now, 1 some are, 2 nothing was measured that they speak of, or a wrong option.
     """
     with said():
-        from doctord.cli import _read, _thresholds
+        from doctord.app.thresholds import Asked
+        from doctord.app.thresholds import check as check_thresholds
+        from doctord.cli import _thresholds
+        from doctord.cli._sources import source_of, span, told
+        from doctord.cli._terminal import Terminal
 
-        told = _read.told(zone, day, every, unit)
-        found = _thresholds.check(_thresholds.Source(paths or [], told, lake, since, until, "-1d"), file)
+        asked = Asked(source_of(paths, lake, told(zone, day, every, unit)), *span(since, until), parse_duration("1d"))
+        found = check_thresholds(asked, file, Terminal())
         typer.echo(_thresholds.alerts(found, alert.value) if alert else _thresholds.page(found, json=json))
         raise typer.Exit(_thresholds.status(found))
 
@@ -74,8 +78,12 @@ def init(
 ) -> None:
     """Propose thresholds from a time that you declare good, as a TOML file with the reason of each."""
     with said():
-        from doctord.cli import _read, _thresholds
+        from doctord.app.thresholds import Asked, proposed
+        from doctord.cli import _thresholds
+        from doctord.cli._sources import source_of, span, told
+        from doctord.cli._terminal import Terminal
 
-        told = _read.told(zone, day, every, unit)
-        source = _thresholds.Source(paths or [], told, lake, since, until, "-28d")
-        _thresholds.init(source, parse_duration(hold), output)
+        if output and output.exists():
+            raise Refusal(f"{output} is there already", "thresholds that somebody keeps are not overwritten")
+        asked = Asked(source_of(paths, lake, told(zone, day, every, unit)), *span(since, until), parse_duration("28d"))
+        _thresholds.put(proposed(asked, parse_duration(hold), Terminal()), output)

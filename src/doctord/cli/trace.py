@@ -52,17 +52,28 @@ def trace(
     with said():
         if (pid is None) == (not files):
             raise Refusal("name either files or a process", "doctord trace FILE, or doctord trace --pid PID --for 10s")
-        from doctord.cli import _live, _trace
+        from doctord.app import trace as tracing
+        from doctord.app import trace_live
+        from doctord.cli import _trace
+        from doctord.cli._terminal import Terminal
         from doctord.cli._verdict import check_writable
 
         for output in filter(None, (html, svg, folded, keep)):
             check_writable(output)
         if pid is None:
-            examined = _trace.analysed(*_traces(files or [], together=together), stacks=stacks)
+            examined = tracing.trace(*_traces(files or [], together=together), stacks=stacks, watcher=Terminal())
         else:
-            seconds, limit_bytes = parse_duration(length), parse_size(limit)
-            traced = _live.trace(pid, seconds, how=how.value, tree=tree, keep=keep, limit_bytes=limit_bytes)
-            examined = _trace.examined(traced)
+            examined = tracing.examined(
+                trace_live.trace(
+                    pid,
+                    parse_duration(length),
+                    how=how.value,
+                    tree=tree,
+                    keep=keep,
+                    limit_bytes=parse_size(limit),
+                    watcher=Terminal(),
+                )
+            )
         _trace.write(examined, html=html, svg=svg, folded=folded)
         _trace.conclude(examined, json=json)
 

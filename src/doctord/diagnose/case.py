@@ -36,8 +36,11 @@ class Case:
 
     @cached_property
     def time(self) -> TimeModel:
-        """Where the time went: that of the trace where there is one."""
-        return time_model(self.chart) if self.trace is None else calls.time_model(self.trace)
+        """Where the time went: of the database's sessions; where they are not known, of the call trace, or the host."""
+        known = time_model(self.chart)
+        if self.trace is None or (known.of == "database" and known.shares):
+            return known
+        return calls.time_model(self.trace)
 
     @cached_property
     def seconds(self) -> float:

@@ -1,7 +1,7 @@
 """Many files read at once: what each held, in the order in which they were named."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -10,6 +10,7 @@ from multiprocessing import get_context
 
 import pyarrow as pa
 
+from doctord.chart.calltrace import Trace
 from doctord.chart.chart import arrow_schema
 from doctord.chart.tables import TABLES
 from doctord.errors import Refusal
@@ -34,6 +35,7 @@ class FileRead:
         skipped_lines: How many these are in all.
         notes: What is to be known of the whole file.
         refusal: Why nothing of it could be used, and what to do; null where something was.
+        trace: The call trace that it is; null where it is none.
     """
 
     name: str
@@ -43,17 +45,22 @@ class FileRead:
     skipped_lines: int = 0
     notes: tuple[str, ...] = ()
     refusal: tuple[str, str] | None = None
+    trace: Trace | None = None
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the user should know of a file whose rows go on into an analysis, a line each."""
+        why, hint = self.refusal or ("", "")
+        refused = [f"{why}\nhint: {hint}" if hint else why] if why else []
+        return (*refused, *map(str, self.skipped), *(f"{self.name}: {note}" for note in self.notes))
 
 
-def gather(
-    pieces: Sequence[Piece], told: Told, watch: Callable[[str], object] = lambda _name: None
-) -> Iterator[FileRead]:
+def gather(pieces: Sequence[Piece], told: Told) -> Iterator[FileRead]:
     """Read files, several at once where that is quicker.
 
     Args:
         pieces: The files.
         told: What the user says of files that do not say it themselves.
-        watch: Called with the name of each file that was read.
 
     Raises:
         Refusal: a process that read was ended from outside, for want of memory maybe.
@@ -61,16 +68,12 @@ def gather(
     workers = min(len(pieces), os.cpu_count() or 1)
     size = sum(piece.path.stat().st_size for piece in pieces if piece.path != STANDARD_INPUT)
     if workers < 2 or size < WORTH_A_PROCESS_BYTES:
-        for piece in pieces:
-            yield read_piece(piece, told)
-            watch(piece.name)
+        yield from (read_piece(piece, told) for piece in pieces)
         return
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         try:
             for begin in range(0, len(pieces), workers * HELD_BACK):
-                for read in pool.map(partial(read_piece, told=told), pieces[begin : begin + workers * HELD_BACK]):
-                    yield read
-                    watch(read.name)
+                yield from pool.map(partial(read_piece, told=told), pieces[begin : begin + workers * HELD_BACK])
         except BrokenProcessPool as error:
             raise Refusal(
                 "a process that read files was ended from outside", "for want of memory? read fewer files at once"
@@ -91,5 +94,11 @@ def read_piece(piece: Piece, told: Told) -> FileRead:
         name: pa.Table.from_batches(batches).cast(arrow_schema(TABLES[name])) for name, batches in by_table.items()
     }
     return FileRead(
-        piece.name, reading.format, tables, tuple(reading.skipped), reading.skipped_lines, tuple(reading.notes)
+        piece.name,
+        reading.format,
+        tables,
+        tuple(reading.skipped),
+        reading.skipped_lines,
+        tuple(reading.notes),
+        trace=source.trace,
     )

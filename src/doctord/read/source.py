@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
 
+from doctord.chart.calltrace import Trace
 from doctord.errors import Refusal
 from doctord.read.unpack import HEAD_BYTES, MOST_WHOLE_BYTES, UNPACK_ERRORS, unpacked
 
@@ -68,6 +69,7 @@ class Source:
         skipped: The lines that could not be used, the first of each reason.
         skipped_lines: How many these are in all.
         notes: What is to be known of the whole file.
+        trace: The call trace that it is, once it was read.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Source:
     skipped: list[Skipped] = field(default_factory=list)
     skipped_lines: int = 0
     notes: list[str] = field(default_factory=list)
+    trace: Trace | None = None
     _counted: dict[str, int] = field(default_factory=dict)
 
     @property

@@ -32,14 +32,6 @@ def document_of(file: FileRead) -> dict[str, Any]:
     }
 
 
-def remarks(file: FileRead) -> Iterator[str]:
-    """What the user should know of a file whose rows go on into an analysis."""
-    if file.refusal:
-        yield "\n".join(filter(None, (file.refusal[0], file.refusal[1] and HINT + file.refusal[1])))
-    yield from map(str, file.skipped)
-    yield from (f"{file.name}: {note}" for note in file.notes)
-
-
 def render(document: Mapping[str, Any], width: int | None = None, *, colour: bool | None = None) -> str:
     """The document of `doctord read` as lines of text."""
     return printed(lambda columns: _page(document, columns), width, colour=colour)

@@ -11,7 +11,7 @@ from doctord.analyse.capacity.responses import WAITS, grown, queues_of, with_loa
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change
-from doctord.cli._rules import own_figures
+from doctord.app.rules import own_figures
 
 pytestmark = pytest.mark.slow
 

@@ -4,11 +4,12 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from doctord.collect.postgres.wait_sampling import WaitSampling
 from postgres_samples import figures, link_to
-from servers import PACKAGED, running_postgres
+from servers import PACKAGED, PostgresServer, running_postgres
 
 pytestmark = pytest.mark.server
 CONTROL = Path(f"/usr/share/postgresql/{PACKAGED}/extension/pg_wait_sampling.control")
@@ -21,6 +22,7 @@ def test_waits_are_milliseconds_per_second() -> None:
         closing(link_to(server.dsn("postgres"))) as link,
     ):
         server.execute("CREATE EXTENSION pg_wait_sampling")
+        _until_collecting(server)
         link.open()
         part = WaitSampling()
         part.read(link)
@@ -29,6 +31,18 @@ def test_waits_are_milliseconds_per_second() -> None:
         (batch,) = part.read(link)
         slept_s = figures([batch], "Timeout PgSleep")["pg_wait_sampling_profile.wait_time"] / 1000
         assert 0.5 < slept_s * (time.monotonic() - began) < 1.5
+
+
+def _until_collecting(server: PostgresServer) -> None:
+    """Its background worker begins some time after the server, on a busy machine seconds later."""
+    for _ in range(600):
+        try:
+            server.execute("SELECT count(*) FROM pg_wait_sampling_profile")
+        except psycopg.errors.InternalError_:
+            time.sleep(0.1)
+        else:
+            return
+    pytest.fail("the collector of pg_wait_sampling did not begin")
 
 
 def test_without_the_extension_nothing_is_said() -> None:

@@ -54,6 +54,7 @@ def single_threaded_limit(case: Case) -> Iterator[Claim]:
     yield Claim(
         phrase("{} serves one at a time, at most {:rate}", who(loop["role"]), rate),
         impact=_waited_s(loop) / a_pass,
+        time_of="pass",
         confidence=0.95 if busy is not None and busy >= BUSY else 0.85,
         for_=for_,
         against=against,

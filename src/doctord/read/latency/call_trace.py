@@ -2,7 +2,7 @@
 
 Here they are summed by call: `wait` holds calls per second, their mean time and the time in them, as far as the trace
 tells times; `statistic` how many there were and how many failed (`trace.calls`, `trace.errors`, of each call). What the
-calls tell one by one, `doctord trace` says, and `doctord diagnose` of a trace alone.
+calls tell one by one, `doctord trace` says, and `doctord diagnose` of files of which one is a trace.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def sniff(head: str) -> bool:
 def read(source: Source) -> Iterator[Batch]:
     """Rows of `wait` and `statistic` by call, at the end of the trace."""
     with source.as_file() as file:
-        trace = calltrace.read([file])
+        trace = source.trace = calltrace.read([file])
     for skipped in trace["trace"]["skipped"]:
         if skipped["why"] == STILL_RUNNING:
             source.note(f"{skipped['lines']} calls had not returned when it ended")

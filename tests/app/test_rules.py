@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.cli._rules import figures_of, own_figures, own_rules, rules_of
+from doctord.app.rules import figures_of, own_figures, own_rules, rules_of
 from doctord.errors import Refusal
 
 SCANS = """[[figure]]

@@ -7,7 +7,7 @@ from pathlib import Path
 from doctord.analyse.capacity import figure, threshold
 from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.threshold import Rules
-from doctord.cli.arguments import Refusal
+from doctord.errors import Refusal
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""What `doctord lint` looks at on this host: its servers, its kernel, and the files that configure both."""
+"""Settings of this host: its servers, its kernel, and the files that configure both."""
 
 import socket
 from collections.abc import Iterator, Sequence
@@ -7,10 +7,9 @@ from typing import Final
 
 import polars as pl
 
+from doctord.app import read
+from doctord.app.watcher import SILENT, Watcher
 from doctord.chart.chart import Chart
-from doctord.cli import _read
-from doctord.cli._verdict import progress_of
-from doctord.cli.arguments import note
 from doctord.collect import mysql
 from doctord.collect.patient import Patient
 from doctord.collect.schedule import collect_for
@@ -37,37 +36,37 @@ FILES: Final = (
 )
 
 
-def of_this_host(dsns: Sequence[str]) -> Chart:
+def of_this_host(dsns: Sequence[str], watcher: Watcher = SILENT) -> Chart:
     """Settings and two samples of this host and its servers (or those named), and what its files configure."""
     of_mysql = [dsn for dsn in dsns if dsn.startswith(mysql.SCHEMES)]
     others = [dsn for dsn in dsns if dsn not in of_mysql]
     patient = Patient(databases=bool(others) or not dsns, dsns=others)
     collectors = [*patient.collectors(), *mysql.collectors(of_mysql if dsns else None)]
-    with progress_of(LOOK_S) as progress:
+    with watcher.progress("Looking", LOOK_S, "s") as progress:
         live = Chart.from_batches(collect_for(collectors, LOOK_S, progress))
-    return Chart.joined([live, *_read_files(list(configured(ROOT)))])
+    return Chart.joined([live, *_read_files(list(configured(ROOT, watcher)), watcher)])
 
 
-def configured(root: Path) -> Iterator[Path]:
+def configured(root: Path, watcher: Watcher = SILENT) -> Iterator[Path]:
     """The files below a root that say something: a file of comments alone is left out."""
     for pattern in FILES:
         for path in sorted(root.glob(pattern)):
-            if path.is_file() and _says_something(path):
+            if path.is_file() and _says_something(path, watcher):
                 yield path
 
 
-def _says_something(path: Path) -> bool:
+def _says_something(path: Path, watcher: Watcher) -> bool:
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:
-        note(f"{path} is not read: {error.strerror}")
+        watcher.note(f"{path} is not read: {error.strerror}")
         return False
     return any(line.strip() and not line.lstrip().startswith(("#", ";")) for line in lines)
 
 
-def _read_files(paths: Sequence[Path]) -> list[Chart]:
+def _read_files(paths: Sequence[Path], watcher: Watcher) -> list[Chart]:
     """The settings of files as a chart, said to be of this host; none where there are no files."""
     if not paths:
         return []
-    frame = _read.chart_of(paths, Told()).frame("setting")
+    frame = read.chart_of(paths, Told(), watcher).frame("setting")
     return [Chart({"setting": frame.with_columns(pl.lit(socket.gethostname()).alias("host")).to_arrow()})]

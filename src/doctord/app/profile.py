@@ -1,4 +1,4 @@
-"""What `doctord profile` does: history, profile, page."""
+"""The profile of a patient: each figure today, and 7, 30 and 90 days ago."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,24 +6,23 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import polars as pl
-import typer
 
 from doctord.analyse.capacity.contradictions import CONTRADICTS, contradictions
 from doctord.analyse.capacity.figure import Figure
-from doctord.analyse.capacity.profile import NEEDS_DAYS, Profile, days_to, profile
+from doctord.analyse.capacity.profile import NEEDS_DAYS, Profile, days_to
+from doctord.analyse.capacity.profile import profile as made
 from doctord.analyse.capacity.series import Series, series_of
 from doctord.analyse.capacity.spread import spread_of
 from doctord.analyse.capacity.threshold import Rules, Threshold
-from doctord.cli._history import doubts_in, doubts_of, renewed, series_in, spread_in
-from doctord.cli._read import chart_of
-from doctord.cli._rules import figures_of, rules_of
-from doctord.cli.arguments import Refusal, note, parse_moment
+from doctord.app import read
+from doctord.app.history import doubts_in, doubts_of, renewed, series_in, spread_in
+from doctord.app.rules import figures_of, rules_of
+from doctord.app.source import Files, Recorded
+from doctord.app.watcher import SILENT, Watcher
+from doctord.errors import Refusal
 from doctord.lake.history import History
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
-from doctord.printable import json_text
-from doctord.read.source import Told
-from doctord.report import capacity_profile
 
 DOUBTED = timedelta(days=8)  # rows of today, and of the same day a week ago
 
@@ -32,7 +31,7 @@ DOUBTED = timedelta(days=8)  # rows of today, and of the same day a week ago
 class Asked:
     """What the user wants: the moment, files of figures and of thresholds, and which view."""
 
-    at: str | None
+    at: datetime | None
     figures: Path | None
     thresholds: Path | None
     busy_hour: bool
@@ -53,18 +52,27 @@ class Asked:
         return rules_of(self.thresholds)
 
 
-def of_files(paths: Sequence[Path], told: Told, asked: Asked) -> Profile:
+def profile(source: Files | Recorded, asked: Asked, watcher: Watcher = SILENT) -> Profile:
+    """The profile of what files tell, or of a lake, of which what is new is summed up on the way.
+
+    Raises:
+        Refusal: nothing can be used, there is no lake, or no figure in it.
+    """
+    return _of_files(source, asked, watcher) if isinstance(source, Files) else _of_lake(source, asked, watcher)
+
+
+def _of_files(files: Files, asked: Asked, watcher: Watcher) -> Profile:
     """The profile of what files tell.
 
     Raises:
         Refusal: nothing in them could be used, or no figure is in it.
     """
-    figures, chart = asked.all_figures, chart_of(paths, told)
+    figures, chart = asked.all_figures, read.chart_of(files.paths, files.told, watcher)
     series = list(series_of(chart, figures))
     if not series:
         raise Refusal("none of the figures is in these files", "doctord read says what is; --figures FILE names others")
     waits = chart.frame("wait")
-    return profile(
+    return made(
         series,
         figures,
         _moment(asked.at, max(one.end for one in series), series),
@@ -77,28 +85,23 @@ def of_files(paths: Sequence[Path], told: Told, asked: Asked) -> Profile:
     )
 
 
-def of_lake(place: Path | None, asked: Asked) -> Profile:
-    """The profile of what was recorded; what is new in the lake is summed up on the way.
-
-    Raises:
-        Refusal: there is no lake, or no figure in it.
-    """
-    figures, lake = asked.all_figures, Lake(place or default_lake())
-    renewed(lake, figures)
+def _of_lake(recorded: Recorded, asked: Asked, watcher: Watcher) -> Profile:
+    figures, lake = asked.all_figures, Lake(recorded.lake or default_lake())
+    renewed(lake, figures, watcher)
     told = History(lake, figures)
     last = told.until
     if last is None:
         raise Refusal(f"{lake.path}: none of the figures was recorded", "record first: doctord record, or doctord read")
-    end = parse_moment(asked.at) if asked.at else last
+    end = asked.at or last
     series = series_in(told, figures, end - timedelta(days=NEEDS_DAYS), end)
     rows = lake.chart(end - timedelta(days=NEEDS_DAYS), end, {"wait": CONTRADICTS}).frame("wait")
     for problem in lake.problems:
-        note(problem)
+        watcher.note(problem)
     if not series:
         raise Refusal(
             f"nothing was recorded in the {NEEDS_DAYS} days to {end:%F %T} UTC", f"the last is of {last:%F %T}"
         )
-    return profile(
+    return made(
         series,
         figures,
         end,
@@ -111,15 +114,8 @@ def of_lake(place: Path | None, asked: Asked) -> Profile:
     )
 
 
-def say(found: Profile, *, json: bool) -> int:
-    """Print a profile; the exit status."""
-    document = capacity_profile.document_of(found)
-    typer.echo(json_text(document) if json else capacity_profile.render(found))
-    return 1 if found.violations or found.contradictions else 0
-
-
-def _moment(at: str | None, last: datetime, series: Sequence[Series]) -> datetime:
-    moment = parse_moment(at) if at else last
+def _moment(at: datetime | None, last: datetime, series: Sequence[Series]) -> datetime:
+    moment = at or last
     first = min(one.start for one in series)
     if moment < first:
         raise Refusal(f"nothing in these files is of {moment:%F %T} UTC or before", f"they begin at {first:%F %T}")

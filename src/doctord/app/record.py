@@ -1,4 +1,4 @@
-"""The recorder: collectors, schedule and lake in a process that holds nothing else.
+"""Record into a lake: collectors, schedule and lake in a process that holds nothing else.
 
 `doctord record` reads its options and then becomes this program, in the same process. The parser of the command line
 would take half the memory that a recorder, which runs for months beside a database, may have.

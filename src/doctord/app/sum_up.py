@@ -1,4 +1,4 @@
-"""What the recorder starts to sum up what it sealed: `python -m doctord.cli._sum_up LAKE KEEP_S [FIGURES]`.
+"""What the recorder starts to sum up what it sealed: `python -m doctord.app.sum_up LAKE KEEP_S [FIGURES]`.
 
 It gives way to everything else on the host: nice 19, one thread. It says why it failed in its last line.
 """
@@ -9,7 +9,7 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
-from doctord.cli.arguments import Refusal
+from doctord.errors import Refusal
 from doctord.printable import log_to_standard_error
 
 log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ def main(place: str, keep_s: str, figures: str = "") -> int:
     """
     os.nice(19)
     os.environ |= _ENVIRONMENT
-    from doctord.cli._rules import figures_of
+    from doctord.app.rules import figures_of
     from doctord.lake.query import Lake
     from doctord.lake.tiers import let_go, renew
 

@@ -1,4 +1,4 @@
-"""What the commands that look at weeks and years share: figures over time, of a lake or of files."""
+"""Figures over weeks and years, of a lake or of files."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -10,8 +10,8 @@ from doctord.analyse.capacity.doubts import changed_units, is_counted_once, is_o
 from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose
 from doctord.analyse.capacity.spread import Spread
+from doctord.app.watcher import SILENT, Watcher
 from doctord.chart.chart import Chart
-from doctord.cli.arguments import note
 from doctord.lake.history import History
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
@@ -22,12 +22,12 @@ A_DAY = timedelta(days=1)
 VALUE_OF = {"mean": "value", "max": "high", "min": "low", "last": "last"}
 
 
-def renewed(lake: Lake, figures: Sequence[Figure]) -> None:
-    """Sum up what was recorded since the last time; where that may not be written, it is said."""
+def renewed(lake: Lake, figures: Sequence[Figure], watcher: Watcher = SILENT) -> None:
+    """Sum up what was recorded since the last time; where that may not be written, it is noted."""
     try:
         renew(lake, figures)
     except LakeError as error:
-        note(f"not summed up for later: {error}\nhint: {error.hint}")
+        watcher.note(f"not summed up for later: {error}\nhint: {error.hint}")
 
 
 def history(lake: Lake, figures: Sequence[Figure], since: datetime, until: datetime) -> list[Series]:

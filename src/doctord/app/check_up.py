@@ -1,0 +1,38 @@
+"""Look at this host and its databases now, keep what was measured where that is asked for, and diagnose it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from doctord.app.diagnose import Examination, diagnose
+from doctord.app.source import Live
+from doctord.app.watcher import SILENT, Watcher
+from doctord.lake.writer import LakeWriter
+
+
+def check_up(
+    seconds: float,
+    dsns: Sequence[str] = (),
+    *,
+    databases: bool = True,
+    lake: Path | None = None,
+    watcher: Watcher = SILENT,
+) -> Examination:
+    """Examine this host and its databases now.
+
+    Args:
+        seconds: How long to look.
+        dsns: libpq connection strings of the servers to look at; local servers are found when none is given.
+        databases: Whether to look at databases at all.
+        lake: Where to keep what is measured, and where the past is; null keeps nothing, and looks into the usual lake.
+        watcher: Who is told how it goes on.
+
+    Raises:
+        Refusal: a connection string is none, or the lake cannot be written.
+    """
+    examination = diagnose(Live(seconds, dsns, databases, lake), watcher=watcher)
+    if lake:
+        with LakeWriter(lake) as writer:
+            for batch in examination.seen.batches:
+                writer.append(batch)
+                writer.sync_if_many()
+    return examination

@@ -1,0 +1,69 @@
+"""Forecast: which thresholds will be violated, and when."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+from doctord.analyse.capacity.figure import Figure
+from doctord.analyse.capacity.outlook import Item, outlook
+from doctord.analyse.capacity.pace import at_its_pace, series_at_pace
+from doctord.analyse.capacity.responses import with_loads
+from doctord.analyse.capacity.series import HOUR_S, Series
+from doctord.analyse.capacity.threshold import Rules
+from doctord.analyse.capacity.whatif import Change
+from doctord.app import read
+from doctord.app.history import history, renewed
+from doctord.app.rules import own_figures, rules_of
+from doctord.app.source import Files, Recorded
+from doctord.app.watcher import SILENT, Watcher
+from doctord.errors import Refusal
+from doctord.lake.history import until_of
+from doctord.lake.place import default_lake
+from doctord.lake.query import Lake
+
+LOOKED_BACK = timedelta(days=2 * 365)
+HINT_EXTRA = "pip install 'doctord[forecast]' brings statsforecast and ruptures"
+
+
+def forecast(
+    source: Files | Recorded,
+    file: Path | None,
+    horizon_s: float,
+    changes: Sequence[Change],
+    watcher: Watcher = SILENT,
+) -> list[Item]:
+    """Every threshold of a file, or of Doctor D, with every series that it concerns, and when it is passed.
+
+    Raises:
+        Refusal: nothing was measured, or the libraries that forecast are not installed.
+    """
+    rules = rules_of(file)
+    figures = with_loads(rules.figures_used(), own_figures()) if changes else rules.figures_used()
+    return foreseen(histories(source, figures, watcher), rules, horizon_s, changes, watcher)
+
+
+def histories(source: Files | Recorded, figures: Sequence[Figure], watcher: Watcher = SILENT) -> list[Series]:
+    """Figures over the time that files tell of, or over the last years of a lake."""
+    if isinstance(source, Files):
+        return list(series_at_pace(read.chart_of(source.paths, source.told, watcher), figures, HOUR_S))
+    place = Lake(source.lake or default_lake())
+    renewed(place, figures, watcher)
+    last = until_of(place, figures)
+    hours = history(place, figures, last - LOOKED_BACK, last) if last else []
+    return [at_its_pace(series) for series in hours]
+
+
+def foreseen(
+    measured: Sequence[Series], rules: Rules, horizon_s: float, changes: Sequence[Change], watcher: Watcher = SILENT
+) -> list[Item]:
+    """The thresholds held against where the figures go.
+
+    Raises:
+        Refusal: the libraries that forecast are not installed.
+    """
+    if left := [one.name for one in rules.thresholds if one.of]:
+        watcher.note(f"percentiles are not forecast, so these thresholds are left out: {', '.join(left)}")
+    try:
+        return outlook(measured, rules.thresholds, horizon_s, changes)
+    except ModuleNotFoundError as error:
+        raise Refusal(f"forecasts need {error.name}, which is not installed", HINT_EXTRA) from error

@@ -1,0 +1,142 @@
+"""Lint settings: of files, or of this host and its servers; and write what mends them."""
+
+import shutil
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from doctord.app import read
+from doctord.app.lint_host import of_this_host
+from doctord.app.watcher import SILENT, Watcher
+from doctord.chart.chart import Chart
+from doctord.errors import Refusal
+from doctord.lint import baseline, engine, fix
+from doctord.lint.engine import Examined
+from doctord.lint.statement import Statement, statements
+from doctord.read.source import Told, opened
+
+PATCH = "doctord.patch"
+KEPT = ".before-doctord"
+
+
+def settings(
+    paths: Sequence[Path], dsns: Sequence[str] = (), workload: Chart | None = None, watcher: Watcher = SILENT
+) -> Chart:
+    """Settings of files, or of this host and its servers, with what is known of their workload.
+
+    Raises:
+        Refusal: files and servers are both named, or nothing can be read.
+    """
+    if paths and dsns:
+        raise Refusal("either files or servers", "lint the files first, then the server: --dsn without PATH")
+    held = [path for path in paths if not is_sql(path)]
+    charts = [read.chart_of(held, Told(), watcher)] if held else []
+    if not paths:
+        charts.append(of_this_host(dsns, watcher))
+    return Chart.joined([*charts, *([workload] if workload else [])])
+
+
+def is_sql(path: Path) -> bool:
+    """Whether a file is one of SQL, by its name."""
+    return path.suffix.lower() == ".sql"
+
+
+def statements_of(paths: Sequence[Path]) -> list[Statement]:
+    """The statements with hints of files of SQL.
+
+    Raises:
+        Refusal: a file cannot be read.
+    """
+    found = list[Statement]()
+    for path in filter(is_sql, paths):
+        with opened(path) as source:
+            found += statements(source.content().decode(errors="replace"), str(path))
+    return found
+
+
+def lint(
+    chart: Chart,
+    hinted: Sequence[Statement] = (),
+    cpus: int | None = None,
+    accepting: Path | None = None,
+    watcher: Watcher = SILENT,
+) -> Examined:
+    """Examine settings, without what a baseline accepts; what is to be said of the baseline is noted.
+
+    Args:
+        chart: The settings, and what was measured.
+        hinted: Statements with hints.
+        cpus: How many CPUs the machine has, where nothing tells.
+        accepting: File of what is accepted.
+        watcher: Who is told how it goes on.
+
+    Raises:
+        Refusal: there was nothing to judge, or the baseline cannot be read.
+    """
+    examined = engine.examine(chart, hinted, cpus)
+    if not examined.looked_at:
+        raise Refusal("there is no setting and no hint in what was read", "doctord read PATH says what each file is")
+    if accepting is None:
+        return examined
+    try:
+        text = accepting.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refusal(f"{accepting}: {error}", baseline.FORM) from error
+    examined, idle = baseline.accepted(examined, baseline.parsed(text, str(accepting)), datetime.now(UTC).date())
+    for line in idle:
+        watcher.note(line)
+    return examined
+
+
+def mend(examined: Examined, folder: Path, *, write: bool, watcher: Watcher = SILENT) -> None:
+    """Write what mends the remarks into a folder: a patch, and drop-ins; with `write` change the files themselves.
+
+    What was written, and what needs a restart, is noted.
+
+    Raises:
+        Refusal: something cannot be written.
+    """
+    texts = {name: text for name in sorted(fix.files_of(examined.remarks)) if (text := _text(Path(name))) is not None}
+    edited, new = fix.fixed(examined.remarks, texts)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if edited:
+            _put(folder / PATCH, "".join(one.patch() for one in edited), watcher)
+        for one in new:
+            _put(folder / one.name, one.after, watcher)
+        if write:
+            for one in edited:
+                _change(Path(one.name), one.after, watcher)
+    except OSError as error:
+        raise Refusal(f"{error.filename}: {error.strerror}", "name a folder, and files, that you may write") from error
+    needs = dict[str, list[str]]()
+    for _, change in fix.wanted(examined.remarks).values():
+        needs.setdefault(change.needs, []).append(change.name)
+    for need, names in needs.items():
+        watcher.note(f"needs {need}: {', '.join(sorted(set(names)))}")
+
+
+def _put(file: Path, text: str, watcher: Watcher) -> None:
+    file.write_text(text, encoding="utf-8")
+    watcher.note(f"{file} is written")
+
+
+def _change(file: Path, text: str, watcher: Watcher) -> None:
+    """Change a file in one step, its rights kept, with a copy of what it was beside it."""
+    old, new = file.with_name(file.name + KEPT), file.with_name(file.name + ".doctord-new")
+    shutil.copy2(file, old)
+    shutil.copy2(file, new)
+    owner = file.stat()
+    new.write_text(text, encoding="utf-8")
+    shutil.chown(new, owner.st_uid, owner.st_gid)
+    new.replace(file)
+    watcher.note(f"{file} is changed; what it was is in {old}")
+
+
+def _text(file: Path) -> str | None:
+    """A file's text, null where it is none that can be changed: packed, gone, or in another encoding."""
+    try:
+        with file.open(encoding="utf-8", newline="") as held:
+            return held.read()
+    except (OSError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,90 @@
+"""Read files of other tools: what each held, all of them as one chart, or into a lake."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+
+from doctord.app.watcher import SILENT, Watcher
+from doctord.chart.chart import Chart
+from doctord.chart.repeats import without_repeats
+from doctord.errors import Refusal
+from doctord.lake.imports import keep
+from doctord.read.archive import found
+from doctord.read.gather import FileRead, gather
+from doctord.read.source import Told
+
+# Rows that wait before they are kept in a lake: few and large files come of many, and memory holds so many.
+WAITING_ROWS = 2_000_000
+
+
+@dataclass
+class Kept:
+    """How many rows of each table were new to a lake, added up over files."""
+
+    lake: Path
+    rows: dict[str, int] = field(default_factory=dict)
+    _waiting: list[FileRead] = field(default_factory=list)
+
+    def take(self, file: FileRead) -> None:
+        """Keep the rows of a file, perhaps later."""
+        self._waiting.append(file)
+        if sum(table.num_rows for one in self._waiting for table in one.tables.values()) > WAITING_ROWS:
+            self.end()
+
+    def end(self) -> None:
+        """Keep what waits."""
+        for table, count in keep(self.lake, tables_of(self._waiting)).items() if self._waiting else ():
+            self.rows[table] = self.rows.get(table, 0) + count
+        self._waiting.clear()
+
+
+def each_read(paths: Sequence[Path], told: Told, watcher: Watcher = SILENT) -> Iterator[FileRead]:
+    """What each file held, with those in folders and archives, in order.
+
+    Raises:
+        Refusal: one of the paths is not there.
+    """
+    with found(paths) as what:
+        yield from (FileRead(unread.name, refusal=(unread.reason, "")) for unread in what.unread)
+        with watcher.progress("Reading", len(what.pieces), "files") as progress:
+            for count, file in enumerate(gather(what.pieces, told), 1):
+                progress(count, file.name.rpartition("/")[2])
+                yield file
+
+
+def chart_of(paths: Sequence[Path], told: Told, watcher: Watcher = SILENT) -> Chart:
+    """What several files tell, as a chart; what is to be known of each file is noted.
+
+    Raises:
+        Refusal: nothing in them could be used.
+    """
+    return joined(each_read(paths, told, watcher), watcher)
+
+
+def joined(files: Iterable[FileRead], watcher: Watcher = SILENT) -> Chart:
+    """The rows of files as a chart; what is to be known of each file is noted.
+
+    Raises:
+        Refusal: nothing in them could be used.
+    """
+    held = list(files)
+    for file in held:
+        for line in file.remarks:
+            watcher.note(line)
+    if not any(file.tables for file in held):
+        raise Refusal("nothing in these files can be used", "doctord read says what each of them is")
+    return Chart(tables_of(held))
+
+
+def tables_of(files: Iterable[FileRead]) -> dict[str, pa.Table]:
+    """The rows of several files by table; what one tells again of another is left out."""
+    parts = dict[str, list[pl.DataFrame]]()
+    for file in files:
+        for name, table in file.tables.items():
+            frame = pl.from_arrow(table)
+            assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table never becomes a Series
+            parts.setdefault(name, []).append(frame)
+    return {name: pl.concat(without_repeats(name, frames)).to_arrow() for name, frames in parts.items()}

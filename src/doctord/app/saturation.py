@@ -1,0 +1,128 @@
+"""How far resources are from saturation, and how databases scale: queues, and the Universal Scalability Law."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+
+from doctord.analyse.capacity import saturation
+from doctord.analyse.capacity.figure import Figure
+from doctord.analyse.capacity.observed import DONE, NEEDS, SHORT_STEP_S, STEP_S, Observed, observed, step_of
+from doctord.analyse.capacity.responses import WAITS
+from doctord.analyse.capacity.saturation import LOADS, Database, Saturation
+from doctord.analyse.capacity.scaling import fitted
+from doctord.analyse.capacity.series import HOUR_S, Series, Whose, series_of
+from doctord.analyse.capacity.whatif import Change
+from doctord.app import read
+from doctord.app.history import history, renewed
+from doctord.app.rules import own_figures, rules_of
+from doctord.app.source import Files, Recorded
+from doctord.app.watcher import SILENT, Watcher
+from doctord.errors import Refusal
+from doctord.lake.history import until_of
+from doctord.lake.place import default_lake
+from doctord.lake.query import Lake
+
+OBSERVED = timedelta(days=14)  # minute by minute: load and response of the same time
+LOOKED_BACK = timedelta(days=2 * 365)  # hour by hour: where the load goes
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
+MOST = 1e15  # users, or throughput: far more would overflow in the fit
+HINT_EXTRA = "pip install 'doctord[forecast]' brings statsforecast and ruptures"
+HINT_POINTS = "one line each: users or CPUs, and the throughput with so many; a heading first if you like"
+
+
+def saturated(
+    source: Files | Recorded,
+    file: Path | None,
+    horizon_s: float,
+    changes: Sequence[Change],
+    watcher: Watcher = SILENT,
+) -> tuple[list[Saturation], list[Database]]:
+    """How far each resource is from saturation, and how each database scales.
+
+    Args:
+        source: Where loads and responses come from.
+        file: The thresholds that are told of; null takes Doctor D's own.
+        horizon_s: How far to look ahead.
+        changes: What-ifs.
+        watcher: Who is told how it goes on.
+
+    Raises:
+        Refusal: nothing was measured, or the libraries that forecast are not installed.
+    """
+    seen, loads = _of_files(source, watcher) if isinstance(source, Files) else _of_lake(source, watcher)
+    queues, rules = list(saturation.resources(seen)), rules_of(file)
+    try:
+        held = saturation.saturations(queues, loads, horizon_s, changes, rules.thresholds)
+    except ModuleNotFoundError as error:
+        raise Refusal(f"forecasts need {error.name}, which is not installed", HINT_EXTRA) from error
+    return held, list(saturation.databases(seen))
+
+
+def points_scaled(path: Path) -> Database:
+    """The law through the points of a CSV file: N and X in its first two columns.
+
+    Raises:
+        Refusal: it cannot be read, or a line of it is not two numbers.
+    """
+    users, throughput = _points(path)
+    law = fitted(np.array(users), np.array(throughput))
+    return Database(Whose(entity=path.name), "throughput", law, max(users, default=np.nan))
+
+
+def _of_files(source: Files, watcher: Watcher) -> tuple[Observed, list[Series]]:
+    chart, figures = (
+        read.chart_of(source.paths, source.told, watcher),
+        {figure.name: figure for figure in own_figures()},
+    )
+    loads = _loads(figures)
+    return observed(chart, figures, step_of(chart)), list(series_of(chart, loads, HOUR_S))
+
+
+def _of_lake(recorded: Recorded, watcher: Watcher) -> tuple[Observed, list[Series]]:
+    """The last days by the minute, day by day so that memory holds one of them, and the load of years by the hour."""
+    lake, figures = Lake(recorded.lake or default_lake()), {figure.name: figure for figure in own_figures()}
+    loads = _loads(figures)
+    watched = [*loads, *(figures[name] for name in DONE)]
+    renewed(lake, watched, watcher)
+    last = until_of(lake, watched)
+    if last is None:
+        raise Refusal(f"{lake.path}: nothing was measured", "record with `doctord record`, or name files")
+    hours = history(lake, loads, last - LOOKED_BACK, last)
+    step_s = SHORT_STEP_S if max((len(series.values) for series in hours), default=0) <= 1 else STEP_S
+    parts = [observed(lake.chart(since, since + DAY, NEEDS), figures, step_s) for since in _days(last)]
+    parts.append(observed(lake.chart(last - HOUR, last, {"cpu": "cpu IS NOT NULL"}), figures))  # tells how many
+    return Observed.joined(parts), hours
+
+
+def _loads(figures: Mapping[str, Figure]) -> list[Figure]:
+    known = {**figures, WAITS.name: WAITS}
+    return [known[name] for name in LOADS.values()]
+
+
+def _days(last: datetime) -> list[datetime]:
+    return [last - OBSERVED + day * DAY for day in range(OBSERVED // DAY)]
+
+
+def _points(path: Path) -> tuple[list[float], list[float]]:
+    try:
+        lines = list(csv.reader(path.read_text(encoding="utf-8-sig").splitlines()))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise Refusal(f"{path}: {error}", "name a CSV file that you may read") from error
+    users, throughput = list[float](), list[float]()
+    for number, cells in enumerate(lines, 1):
+        try:
+            pair = float(cells[0]), float(cells[1])
+        except (ValueError, IndexError) as error:
+            if number == 1 or not any(cells):
+                continue
+            raise Refusal(f"{path}:{number}: {','.join(cells)!r} is not two numbers", HINT_POINTS) from error
+        if max(map(abs, pair)) > MOST:
+            raise Refusal(f"{path}:{number}: {','.join(cells)!r}: no system has or does so many", HINT_POINTS)
+        users.append(pair[0])
+        throughput.append(pair[1])
+    if not users:
+        raise Refusal(f"{path}: there are no points in it", HINT_POINTS)
+    return users, throughput

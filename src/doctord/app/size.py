@@ -1,0 +1,108 @@
+"""Answer a question of size: by figures that the user gives, or that were measured."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NoReturn
+
+import polars as pl
+
+from doctord.analyse.sizing import found
+from doctord.analyse.sizing.found import Measured
+from doctord.analyse.sizing.question import Curve, Input, Question, Sizing
+from doctord.analyse.sizing.working import Assumed, Given, Quantity
+from doctord.app import lint
+from doctord.app.source import Source
+from doctord.app.watcher import SILENT, Watcher
+from doctord.chart.chart import Chart
+from doctord.errors import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What follows for a question, and the figures that it rests on."""
+
+    worked: Sizing
+    known: Sequence[Given]
+
+
+def size(
+    question: Question,
+    told: Mapping[Input, Given | Curve],
+    seen: Measured | None = None,
+    db: str | None = None,
+    *,
+    live: bool = False,
+) -> Answer:
+    """Answer a question.
+
+    Args:
+        question: What is asked.
+        told: Figures that the user gives; they go before those that were measured.
+        seen: What was measured, where there is anything.
+        db: The database server that counts, where several were seen.
+        live: Whether it was measured just now, for seconds: that is too short for rates.
+
+    Raises:
+        Refusal: a figure is missing, or there is no such server.
+    """
+    if seen and db:
+        seen = Measured(_of_server(seen.chart, db), seen.trace)
+    figures = {one: told.get(one) or _found(one, seen) for one in question.inputs}
+    missing = [one for one, figure in figures.items() if figure is None and one.needed]
+    if missing:
+        _ask_for(question, missing, seen, live=live)
+    worked = question.work(**{name_of(one): figure for one, figure in figures.items()})
+    return Answer(worked, [figure for figure in figures.values() if isinstance(figure, Given)])
+
+
+def measured(source: Source, since: datetime | None, until: datetime | None, watcher: Watcher = SILENT) -> Measured:
+    """What a source tells of a time.
+
+    Raises:
+        Refusal: it cannot be read, or tells nothing of that time.
+    """
+    seen = source.seen(since, until, 0.0, watcher)
+    return Measured(seen.chart, seen.trace)
+
+
+def measured_now(watcher: Watcher = SILENT) -> Measured:
+    """What this host and its servers tell now."""
+    return Measured(lint.settings([], watcher=watcher))
+
+
+def _found(asked: Input, seen: Measured | None) -> Quantity | Curve | None:
+    """An input as it was measured, else as it is assumed; null where it is neither."""
+    figure = found.find(asked, seen) if seen else None
+    if figure is None and asked.assumed is not None:
+        return Assumed(asked.name, asked.assumed, asked.unit, asked.because)
+    return figure
+
+
+def _of_server(chart: Chart, db: str) -> Chart:
+    """What a chart tells of one database server, and of its host."""
+    frames = {name: chart.frame(name) for name in chart.tables}
+    of_servers = {name: frame for name, frame in frames.items() if "db" in frame.columns}
+    servers = sorted({one for frame in of_servers.values() for one in frame["db"].drop_nulls().unique()})
+    if db not in servers:
+        held = f"there are: {', '.join(servers)}" if servers else "there is none in what was read"
+        raise Refusal(f"no database server {db!r}", held)
+    ours = {name: frame.filter(pl.col("db").is_null() | (pl.col("db") == db)) for name, frame in of_servers.items()}
+    return Chart({name: frame.to_arrow() for name, frame in (frames | ours).items()})
+
+
+def _ask_for(question: Question, missing: Sequence[Input], seen: Measured | None, *, live: bool) -> NoReturn:
+    """Refuse for want of figures: what they are, how to give them, and where they may be found."""
+    names = " and ".join(one.name for one in missing)
+    hints = [f"--{one.option}: {one.help.rstrip('.')}" for one in missing]
+    where = dict.fromkeys(text for one in missing if (text := found.where(one)))
+    if where and seen is None:
+        hints.append(f"or files or a lake that hold it: {'; '.join(where)}")
+    if live:
+        hints.append("or a lake: rates need longer than --live looks (doctord record)")
+    raise Refusal(f"size {question.name} lacks: {names}", "; ".join(hints))
+
+
+def name_of(asked: Input) -> str:
+    """What an input is called in Python."""
+    return asked.option.replace("-", "_")

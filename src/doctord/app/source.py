@@ -1,0 +1,162 @@
+"""Where measurements come from: a lake, files of other tools, or this host now. All give the same."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Protocol
+
+from doctord._native import Batch
+from doctord.analyse.vitals import NEEDS
+from doctord.app import read
+from doctord.app.watcher import SILENT, Watcher
+from doctord.chart.calltrace import Trace
+from doctord.chart.chart import Chart
+from doctord.collect.patient import Patient
+from doctord.collect.schedule import collect_for
+from doctord.errors import Refusal
+from doctord.lake.place import default_lake
+from doctord.lake.query import Lake
+from doctord.read import calltrace
+from doctord.read.gather import FileRead
+from doctord.read.source import Told
+
+DAY_S = 86400.0
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a source tells of a time.
+
+    Attributes:
+        chart: What was measured in it.
+        earlier: What vital signs need of the time before; empty where nothing is known of it.
+        trace: The call trace, where one is among it.
+        batches: The rows as they came, of what was measured just now.
+    """
+
+    chart: Chart
+    earlier: Chart = field(default_factory=Chart)
+    trace: Trace | None = None
+    batches: Sequence[Batch] = ()
+
+
+class Source(Protocol):
+    """Where measurements come from."""
+
+    def seen(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        past_s: float = DAY_S,
+        watcher: Watcher = SILENT,
+    ) -> Seen:
+        """What it tells of the time between two moments (of all of it, where none is given), and of the time before.
+
+        Raises:
+            Refusal: it cannot be read, or tells nothing of that time.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A lake; the usual one where none is named. It is asked for the last hour where no moment is given."""
+
+    lake: Path | None = None
+
+    def seen(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        past_s: float = DAY_S,
+        watcher: Watcher = SILENT,
+    ) -> Seen:
+        """See `Source`."""
+        end = until or datetime.now(UTC)
+        start = since or datetime.now(UTC) - timedelta(hours=1)
+        if start >= end:
+            raise Refusal(f"{start:%F %T} UTC is not before {end:%F %T}", "give --from a moment before --to")
+        lake = Lake(self.lake or default_lake())
+        chart = lake.chart(start, end)
+        for problem in lake.problems:
+            watcher.note(problem)
+        if chart.until is None:
+            span = lake.span()
+            held = f"the lake holds {span[0]:%F %T} to {span[1]:%F %T} UTC" if span else "record first: doctord record"
+            raise Refusal(f"nothing was recorded from {start:%F %T} to {end:%F %T} UTC", held)
+        return Seen(chart, past(lake, start, past_s))
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files of other tools, folders and archives of them, and what the user says of them."""
+
+    paths: Sequence[Path]
+    told: Told = field(default_factory=Told)
+
+    def seen(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        past_s: float = DAY_S,
+        watcher: Watcher = SILENT,
+    ) -> Seen:
+        """See `Source`."""
+        files = list(read.each_read(self.paths, self.told, watcher))
+        whole, trace = read.joined(files, watcher), self._trace(files)
+        if whole.since is None or whole.until is None or (since is None and until is None):
+            return Seen(whole, trace=trace)
+        begin = since or whole.since - timedelta(microseconds=1)
+        end = until or whole.until
+        chart = whole.between(begin, end)
+        if chart.until is None:
+            held = f"they tell of {whole.since:%F %T} to {whole.until:%F %T} UTC"
+            raise Refusal(f"nothing in these files is of {begin:%F %T} to {end:%F %T} UTC", held)
+        return Seen(chart, whole.between(begin - timedelta(seconds=past_s), begin), trace)
+
+    def _trace(self, files: Sequence[FileRead]) -> Trace | None:
+        """The call trace among these files, where there is one and no more."""
+        traces = [file.trace for file in files if file.trace]
+        if len(traces) > 1 and len(traces) == len(self.paths) and calltrace.parts_of_one(self.paths):
+            return calltrace.read(self.paths)
+        return traces[0] if len(traces) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """This host and its databases, now.
+
+    Attributes:
+        seconds: How long to look.
+        dsns: Connection strings of the servers to look at; those of this host where none is given.
+        databases: Whether to look at databases at all.
+        lake: Where its past is; what is measured is not kept there by this.
+    """
+
+    seconds: float
+    dsns: Sequence[str] = ()
+    databases: bool = True
+    lake: Path | None = None
+
+    def seen(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        past_s: float = DAY_S,
+        watcher: Watcher = SILENT,
+    ) -> Seen:
+        """See `Source`; there is no other moment than now."""
+        if since or until:
+            raise Refusal("a live look has no past", "name a lake or files")
+        place = self.lake or default_lake()
+        earlier = past(Lake(place), datetime.now(UTC), past_s) if place.is_dir() else Chart()
+        collectors = Patient(databases=self.databases, dsns=self.dsns).collectors()
+        with watcher.progress("Looking", self.seconds, "s") as progress:
+            batches = collect_for(collectors, self.seconds, progress)
+        return Seen(Chart.from_batches(batches), earlier, batches=batches)
+
+
+def past(lake: Lake, before: datetime, seconds: float) -> Chart:
+    """What vital signs need of that length of time before a moment; empty where nothing was recorded."""
+    return lake.chart(before - timedelta(seconds=seconds), before, NEEDS)

@@ -1,0 +1,164 @@
+"""Hold histories of a lake or of files against thresholds, and propose thresholds from a good time."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from doctord.analyse.capacity import level, threshold
+from doctord.analyse.capacity.check import Checked
+from doctord.analyse.capacity.check import check as check_thresholds
+from doctord.analyse.capacity.level import Judged
+from doctord.analyse.capacity.pace import at_its_pace, series_at_pace
+from doctord.analyse.capacity.propose import Proposal, propose
+from doctord.analyse.capacity.series import HOUR_S, Series
+from doctord.analyse.capacity.spread import spread_of
+from doctord.analyse.capacity.threshold import Rules
+from doctord.app import read
+from doctord.app.history import doubts_in, doubts_of, history, series_in, spread_between
+from doctord.app.rules import own_figures, rules_of
+from doctord.app.source import Files, Recorded
+from doctord.app.watcher import SILENT, Watcher
+from doctord.chart.chart import Chart
+from doctord.errors import Refusal
+from doctord.lake.history import History
+from doctord.lake.place import default_lake
+from doctord.lake.query import Lake
+
+CHECKED_STEP_S = 300
+SILENT_S = 2 * HOUR_S  # figures of an hour may be one hour old
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A history: of files, or else of a lake, between two moments; null means all of files."""
+
+    source: Files | Recorded
+    since: datetime | None
+    until: datetime | None
+    usual_s: float  # how far back a lake is looked at, where `since` is not said
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a check found, and what of it could not be judged."""
+
+    checked: Checked
+    judged: list[Judged]
+    unjudged: list[str]
+    file: str
+
+
+def check(asked: Asked, file: Path | None, watcher: Watcher = SILENT) -> Found:
+    """Hold the thresholds and levels of a file, or the built-in ones, against a history."""
+    rules = rules_of(file)
+    if not rules.thresholds and not rules.levels:
+        raise Refusal(f"{file}: there is no threshold in it", threshold.FORM)
+    histories, chart = _measured(asked, rules, watcher)
+    judged = list(level.judged(rules.levels, chart))
+    known = {one.level.name for one in judged}
+    checked = check_thresholds(rules.thresholds, histories)
+    _tell_silence(asked, checked, watcher)
+    return Found(checked, judged, [one.name for one in rules.levels if one.name not in known], str(file or "Doctor D"))
+
+
+def _measured(asked: Asked, rules: Rules, watcher: Watcher) -> tuple[list[Series], Chart]:
+    """The histories that thresholds speak of, in steps of five minutes or longer, and the tables of service levels."""
+    figures, tables = rules.figures_used(), {known.table for known in rules.levels}
+    wanted = rules.percentiles_used()
+    if isinstance(asked.source, Files):
+        chart = _chart(asked, watcher, {used.table for used in figures} | tables)
+        _tell(watcher, doubts_of(chart, figures))
+        spread = spread_of(chart, [rules.figures[name] for name in dict(wanted)])
+        return [*series_at_pace(chart, figures, CHECKED_STEP_S), *spread.series(wanted)], chart
+    return _kept(asked.source, asked, rules, watcher), _chart(asked, watcher, set(tables)) if tables else Chart()
+
+
+def _kept(recorded: Recorded, asked: Asked, rules: Rules, watcher: Watcher) -> list[Series]:
+    """The histories of a lake, of its minutes or, where only hours are kept, of these."""
+    lake, (since, until) = Lake(recorded.lake or default_lake()), _between(asked)
+    figures, wanted = rules.figures_used(), rules.percentiles_used()
+    told = History(lake, figures, (since, until))
+    _tell(watcher, lake.problems)
+    _tell(watcher, doubts_in(lake, told, figures, since, until))
+    finest_s = told.finest_s(since, until)
+    if finest_s > CHECKED_STEP_S:
+        _tell(watcher, [f"hours are all that is kept since {since:%F %T} UTC: they are judged"])
+    series = series_in(told, figures, since, until, max(CHECKED_STEP_S, finest_s))
+    percentiles = spread_between(told, figures, since, until).series(wanted) if wanted else ()
+    return [*map(at_its_pace, series), *percentiles]
+
+
+def _tell_silence(asked: Asked, checked: Checked, watcher: Watcher) -> None:
+    """Say so where "now" is long ago, as of a lake that nobody fills any more."""
+    until = asked.until or datetime.now(UTC)
+    if not isinstance(asked.source, Files) and checked.now and (until - checked.now).total_seconds() > SILENT_S:
+        watcher.note(f"nothing was measured after {checked.now:%F %T} UTC; that is taken for now")
+
+
+@dataclass(frozen=True, eq=False)
+class Proposed:
+    """Thresholds that a good time proposes, and from when to when that was."""
+
+    proposals: list[Proposal]
+    since: datetime
+    until: datetime
+
+
+def proposed(asked: Asked, hold_s: float, watcher: Watcher = SILENT) -> Proposed:
+    """Propose thresholds from a time that was good.
+
+    Raises:
+        Refusal: nothing was measured.
+    """
+    histories = _good_time(asked, watcher)
+    if not histories:
+        raise Refusal("no figure was measured in that time", "docs/how-to/set-thresholds.md says what is needed")
+    return Proposed(list(propose(histories, hold_s)), *_span(histories))
+
+
+def _good_time(asked: Asked, watcher: Watcher) -> list[Series]:
+    """The histories of a time in hours; of a lake from what it keeps for years, when the rows are long gone."""
+    if isinstance(asked.source, Files):
+        figures = own_figures()
+        return list(series_at_pace(_chart(asked, watcher, {used.table for used in figures}), figures, HOUR_S))
+    lake = Lake(asked.source.lake or default_lake())
+    histories = [at_its_pace(series) for series in history(lake, own_figures(), *_between(asked))]
+    _tell(watcher, lake.problems)
+    return histories
+
+
+def _span(histories: list[Series]) -> tuple[datetime, datetime]:
+    return min(series.at(-1) for series in histories), max(series.end for series in histories)
+
+
+def _chart(asked: Asked, watcher: Watcher, tables: set[str]) -> Chart:
+    """What was measured between two moments, of some tables."""
+    if isinstance(asked.source, Files):
+        return _within(read.chart_of(asked.source.paths, asked.source.told, watcher), asked)
+    since, until = _between(asked)
+    lake = Lake(asked.source.lake or default_lake())
+    chart = lake.chart(since, until, dict.fromkeys(sorted(tables), "true"))
+    _tell(watcher, lake.problems)
+    return chart
+
+
+def _tell(watcher: Watcher, remarks: Iterable[str]) -> None:
+    for remark in remarks:
+        watcher.note(remark)
+
+
+def _between(asked: Asked) -> tuple[datetime, datetime]:
+    """From when to when a lake is to be read."""
+    now = datetime.now(UTC)
+    since, until = asked.since or now - timedelta(seconds=asked.usual_s), asked.until or now
+    if since >= until:
+        raise Refusal(f"{since:%F %T} UTC is not before {until:%F %T}", "give --from a moment before --to")
+    return since, until
+
+
+def _within(chart: Chart, asked: Asked) -> Chart:
+    """What of files lies between the two moments, where they are said."""
+    if chart.since is None or chart.until is None or (asked.since is None and asked.until is None):
+        return chart
+    return chart.between(asked.since or chart.since - timedelta(microseconds=1), asked.until or chart.until)

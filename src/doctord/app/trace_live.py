@@ -1,0 +1,117 @@
+"""Trace a running process, and say what that cost it."""
+
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from doctord.app.watcher import SILENT, Progress, Watcher
+from doctord.chart.calltrace import Live, Trace, Used
+from doctord.collect import bpftrace
+from doctord.collect.tracing import bpf, strace, sums
+from doctord.collect.tracing.tracee import Meter, command_of, family
+from doctord.errors import Refusal
+from doctord.read.calltrace import read
+
+# What the process uses untraced is measured for so long before.
+BEFORE_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Traced:
+    """The process that is traced, with those below it, and what they use untraced."""
+
+    pid: int
+    pids: list[int]
+    command: str
+    before: Used
+
+    def live(self, how: str, seconds: float, ended: str, during: Used, note: str | None = None) -> Live:
+        """What tracing them cost."""
+        return {
+            "how": how,
+            "pid": self.pid,
+            "processes": len(self.pids),
+            "seconds": seconds,
+            "ended": ended,
+            "before": self.before,
+            "during": during,
+            "note": note,
+        }
+
+
+def trace(
+    pid: int,
+    seconds: float,
+    *,
+    how: str,
+    tree: bool,
+    keep: Path | None,
+    limit_bytes: int,
+    watcher: Watcher = SILENT,
+) -> Trace:
+    """Trace a process now.
+
+    Args:
+        pid: The process.
+        seconds: How long.
+        how: `strace`, `bpf`, or `auto`: bpftrace, which costs the process least, or strace where it cannot be used.
+        tree: Whether to trace the processes that descend from it by now, too.
+        keep: Where to keep strace's log.
+        limit_bytes: Size of that log at which to stop.
+        watcher: Who is told how it goes on.
+    """
+    pids = family(pid) if tree else [pid]
+    traced, note = _Traced(pid, pids, command_of(pid), _before(pids)), None
+    with watcher.progress("Looking", seconds, "s") as progress:
+        if how == "bpf" or (how == "auto" and not keep):
+            try:
+                return _by_bpf(traced, seconds, progress)
+            except Refusal as refusal:
+                if how == "bpf":
+                    raise
+                note = f"{refusal}: strace was taken instead"
+        with tempfile.TemporaryDirectory(prefix="doctord-trace-") as folder:  # only its owner may look into it
+            log = Path(folder) / f"{pid}.strace"
+            live = _by_strace(traced, log, seconds, limit_bytes, progress)
+            if keep:
+                _keep(log, keep)
+            trace = _read(log, live)
+    trace["trace"]["files"] = [str(keep) if keep else f"process {pid}"]
+    trace["live"] = live | {"note": note}
+    return trace
+
+
+def _by_bpf(traced: _Traced, seconds: float, progress: Progress) -> Trace:
+    meter = Meter(traced.pids)
+    seen, observed_s, ended = bpf.observe(traced.pids, seconds, progress=progress)
+    return sums.document(
+        seen, traced.live("bpftrace", observed_s, ended, meter.used(), bpftrace.note()), traced.command
+    )
+
+
+def _by_strace(traced: _Traced, log: Path, seconds: float, limit_bytes: int, progress: Progress) -> Live:
+    meter, began_s = Meter(traced.pids), time.monotonic()
+    ended = strace.record(traced.pids, seconds, log, limit_bytes=limit_bytes, progress=progress)
+    return traced.live("strace", time.monotonic() - began_s, ended, meter.used())
+
+
+def _read(log: Path, live: Live) -> Trace:
+    if not log.stat().st_size:
+        told = f"process {live['pid']} made no system call in {live['seconds']:g} s"
+        raise Refusal(told, "trace for longer, or while it works")
+    return read([log])
+
+
+def _keep(log: Path, keep: Path) -> None:
+    try:
+        shutil.copyfile(log, keep)
+    except OSError as error:
+        raise Refusal(f"{keep}: {error.strerror}", "name a file that you may write") from error
+
+
+def _before(pids: list[int]) -> Used:
+    meter = Meter(pids)
+    time.sleep(BEFORE_S)
+    return meter.used()
