@@ -1,23 +1,21 @@
-"""What `doctord map` draws from what was recorded, and what becomes of it."""
+"""What `doctord map` prints: maps for the room that there is, lists, records."""
 
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import asdict
+from datetime import datetime
 from json import dumps
 from pathlib import Path
 
 import typer
 
-from doctord.analyse.latency.map import LatencyMap, Subject, latency_map, subjects
+from doctord.analyse.latency.map import LatencyMap, Subject, subjects
 from doctord.analyse.latency.modes import reading
-from doctord.chart.chart import Chart
-from doctord.cli.arguments import Refusal, note
+from doctord.app.map import recorded
+from doctord.cli._terminal import Terminal
 from doctord.collect.latency.sources import live_subjects
-from doctord.lake.query import Lake
-from doctord.read.formats import read_source
-from doctord.read.source import Told, opened
+from doctord.read.source import Told
 from doctord.report import map_difference
 from doctord.report.lines import hanging, table
 from doctord.report.map_cells import Colours
@@ -26,115 +24,7 @@ from doctord.report.map_records import records
 from doctord.report.map_terminal import BESIDE_COLUMNS, BESIDE_ROWS, frame
 from doctord.report.map_view import View
 
-TABLES = ("latency", "wait", "disk", "session", "event")
 DEFAULT_ROWS = 12
-BEGINNING, END_OF_TIME = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
-# A page of more maps would be slow to open.
-MOST_MAPS = 40
-# Widths that a column is given when there are more intervals than columns on the screen.
-WIDTHS_S = (
-    0.01,
-    0.02,
-    0.05,
-    0.1,
-    0.2,
-    0.5,
-    1,
-    2,
-    3,
-    5,
-    10,
-    15,
-    30,
-    60,
-    120,
-    300,
-    600,
-    900,
-    1800,
-    3600,
-    7200,
-    14400,
-    43200,
-    86400,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the user asked for: a subject and where, and how wide a column; null leaves the choice to us."""
-
-    subject: str | None = None
-    db: str | None = None
-    instance: str | None = None
-    host: str | None = None
-    column_s: float | None = None
-
-    def map_of(self, chart: Chart, room: int | None = None) -> LatencyMap:
-        """The map of the subject, or of the one with most waits; columns wide enough for the room where none is said.
-
-        Raises:
-            Refusal: there is none, or it is not clear which.
-        """
-        subject = self.subject or by_waits(chart)[0].name
-        column_s = self.column_s
-        if column_s is None and room and chart.since and chart.until:
-            needed_s = (chart.until - chart.since).total_seconds() / room
-            known = latency_map(chart, subject, db=self.db, instance=self.instance, host=self.host)
-            if len(known.columns) <= room:
-                return known
-            column_s = next((width for width in WIDTHS_S if width >= needed_s), needed_s)
-        return latency_map(chart, subject, db=self.db, instance=self.instance, host=self.host, column_s=column_s)
-
-    def maps_of(self, chart: Chart, room: int | None = None) -> list[LatencyMap]:
-        """The map of the subject; where none is asked for those of all, that of most waits first.
-
-        Raises:
-            Refusal: there is none, or it is not clear which.
-        """
-        if self.subject:
-            return [self.map_of(chart, room)]
-        found = [subject for subject in by_waits(chart) if self.db in {None, subject.db}]
-        return [replace(self, subject=one.name, db=one.db).map_of(chart, room) for one in found[:MOST_MAPS]]
-
-
-def by_waits(chart: Chart) -> list[Subject]:
-    """The subjects, that of most waits first, histograms before means.
-
-    Raises:
-        Refusal: there are no latencies.
-    """
-    known = subjects(chart)
-    if not known:
-        raise Refusal(
-            "there are no latencies in it", "doctord map --record LAKE records some; docs/how-to/draw-a-map.md"
-        )
-    return sorted(known, key=lambda subject: (subject.kind != "histogram", -subject.count))
-
-
-def recorded(places: Sequence[Path], since: datetime | None, until: datetime | None, told: Told) -> Chart:
-    """The rows of lakes and files that a map can be drawn of, between two moments."""
-    charts = (_of_lake(place, since, until) if place.is_dir() else _of_file(place, told) for place in places)
-    return Chart.joined(charts).between(since or BEGINNING, until or END_OF_TIME)
-
-
-def _of_lake(place: Path, since: datetime | None, until: datetime | None) -> Chart:
-    lake = Lake(place)
-    span = lake.span()
-    if span is None:
-        raise Refusal(f"{place} holds nothing", "record first: doctord map --record LAKE, or doctord record")
-    chart = lake.chart(since or span[0] - timedelta(seconds=1), until or span[1], dict.fromkeys(TABLES, "true"))
-    for problem in lake.problems:
-        note(problem)
-    return chart
-
-
-def _of_file(place: Path, told: Told) -> Chart:
-    with opened(place, told) as source:
-        found = read_source(source)
-    for remark in [*found.skipped, *(f"{place}: {told}" for told in found.notes)]:
-        note(str(remark))
-    return Chart.from_batches(found.batches)
 
 
 def size(view: View) -> tuple[int, int]:
@@ -168,7 +58,7 @@ def list_known(
 ) -> None:
     """Print what can be mapped: of lakes and files, or where none is named live on this host."""
     if sources:
-        _list_subjects(subjects(recorded(sources, *span, told)), json=json)
+        _list_subjects(subjects(recorded(sources, *span, told, Terminal())), json=json)
     else:
         _list_live(json=json)
 

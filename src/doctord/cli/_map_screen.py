@@ -2,15 +2,16 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from typing import Protocol
 
 from doctord.analyse.latency.map import LatencyMap
+from doctord.app.map_feed import Maps
 from doctord.cli._keys import Keys, keyboard
 from doctord.cli._map import colours, size
-from doctord.cli._map_feed import Maps
 from doctord.cli.arguments import Refusal
 from doctord.report.map_terminal import Frame, frame, too_small
 from doctord.report.map_view import KEYS, View, pressed
@@ -19,22 +20,36 @@ LOOK_S = 0.25
 FOOT = "  ".join(f"{key} {meaning}" for key, meaning in KEYS.items())
 
 
-def watch(maps: Callable[[], Maps], grown: Callable[[], bool], over: Callable[[], bool], view: View, word: str) -> None:
+class Watched(Protocol):
+    """Maps that grow."""
+
+    def grown(self) -> bool:
+        """Look for what is new; whether anything is."""
+        ...
+
+    def maps(self) -> Maps:
+        """The maps so far."""
+        ...
+
+    def is_over(self) -> bool:
+        """Whether the source has ended."""
+        ...
+
+
+def watch(source: Watched, view: View, word: str) -> None:
     """Show maps on the whole screen, and follow the keys, until `q`, Ctrl-C, or the source is over.
 
     Args:
-        maps: Gives the maps.
-        grown: Looks for what is new; whether anything is.
-        over: Whether the source has ended.
+        source: Gives the maps.
         view: What of the map is looked at first.
         word: What the source is: live, replay.
     """
     with keyboard() as keys, _whole_screen():
         screen = _Screen(view, word)
-        while not over():
-            if grown() or screen.stale():
-                screen.draw(maps())
-            if not screen.follow(keys, maps()):
+        while not source.is_over():
+            if source.grown() or screen.stale():
+                screen.draw(source.maps())
+            if not screen.follow(keys, source.maps()):
                 return
 
 
@@ -116,7 +131,7 @@ class Replay:
         grew, self._shown = due > self._shown, due
         return grew
 
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Never: the end of the recording stays on the screen until the user leaves it."""
         return False
 
@@ -136,4 +151,4 @@ def replay(drawn: LatencyMap, view: View, speed: float) -> None:
     if speed <= 0:
         raise Refusal(f"{speed:g} is no speed", "1 is as it was, 60 shows an hour in a minute")
     shown = Replay(drawn, speed)
-    watch(shown.maps, shown.grown, shown.over, view, f"REPLAY x{speed:g}")
+    watch(shown, view, f"REPLAY x{speed:g}")

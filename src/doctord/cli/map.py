@@ -13,7 +13,7 @@ from doctord.cli.arguments import Refusal, parse_duration, parse_moment, said
 
 if TYPE_CHECKING:
     from doctord.analyse.latency.map import LatencyMap
-    from doctord.cli._map import Wanted
+    from doctord.app.map import Wanted
     from doctord.cli._map_files import Files
     from doctord.read.source import Told
     from doctord.report.map_view import View
@@ -81,6 +81,7 @@ def map_(
     An average hides two modes; here they are seen. From a lake, from files of other tools, or live.
     """
     with said():
+        from doctord.app import map as maps
         from doctord.cli import _map
         from doctord.cli._map_files import Files
         from doctord.read.formats import zone_named
@@ -94,7 +95,7 @@ def map_(
         compare_at = parse_moment(compare) if compare else None
         files = Files(html, svg, png)
         files.check()
-        wanted = _map.Wanted(subject, db, instance, host, parse_duration(interval) if interval else None)
+        wanted = maps.Wanted(subject, db, instance, host, parse_duration(interval) if interval else None)
         if not sources and (since or until or replay):
             raise Refusal("a live map has no past", "name the lake or the files: doctord map LAKE --from -2h")
         if list_:
@@ -128,10 +129,11 @@ def _span(since: str | None, until: str | None) -> tuple[datetime | None, dateti
 def _live(
     wanted: "Wanted", shown: _Shown, dsn: str | None, pid: int | None, seconds: float | None, record: Path | None
 ) -> "LatencyMap":
+    from doctord.app.map_live import period_s as usual_s
     from doctord.cli import _map_live
     from doctord.collect.latency import sources
 
-    period_s = wanted.column_s or _map_live.period_s(seconds)
+    period_s = wanted.column_s or usual_s(seconds)
     timed = sources.Wanted(wanted.subject, period_s, wanted.db, dsn, pid, wanted.instance)
     drawn = _map_live.live(timed, shown.view, seconds, record)
     shown.files.write(shown.view, shown.compare_at, lambda _: [drawn])
@@ -147,14 +149,16 @@ def _of_the_past(
     replay: float | None,
 ) -> "LatencyMap":
     """The map of lakes and files; what comes through a pipe is watched as it comes."""
+    from doctord.app.map import recorded
     from doctord.cli import _map, _map_live, _map_screen
+    from doctord.cli._terminal import Terminal
     from doctord.read.source import STANDARD_INPUT
 
     if sources == [STANDARD_INPUT] and _map.is_watched() and shown.are_maps:
         drawn = _map_live.from_pipe(wanted.subject, shown.view, told)
         shown.files.write(shown.view, shown.compare_at, lambda _: [drawn])
         return drawn
-    chart = _map.recorded(sources, *span, told)
+    chart = recorded(sources, *span, told, Terminal())
     shown.files.write(shown.view, shown.compare_at, lambda room: wanted.maps_of(chart, room))
     drawn = wanted.map_of(chart, _map.room(shown.view) if shown.are_maps else None)
     if replay:

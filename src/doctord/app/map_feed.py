@@ -9,7 +9,7 @@ from doctord._native import Batch
 from doctord.analyse.latency.histogram import Histogram
 from doctord.analyse.latency.map import LatencyMap, joined, latency_map, maps_of_rows, markers, subjects
 from doctord.chart.chart import Chart
-from doctord.cli.arguments import Refusal
+from doctord.errors import Refusal
 
 MOST_COLUMNS = 3600
 TABLES = ("latency", "wait", "disk", "event")
@@ -71,6 +71,7 @@ class Feed:
         Raises:
             Refusal: nothing was seen.
         """
+        self.grown()
         if not self._maps:
             what = f" of {self.subject!r}" if self.subject else ""
             raise Refusal(f"nothing{what} was seen", "look for longer, or while there is work")

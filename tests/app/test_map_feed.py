@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from doctord._native import Batch
+from doctord.app.map_feed import Feed
 from doctord.chart.rows import micros, rows
-from doctord.cli._map_feed import Feed
 from doctord.errors import Refusal
 
 T0 = datetime(2026, 11, 21, tzinfo=UTC)
