@@ -1,0 +1,124 @@
+"""Whatever measurements come from, the same is given."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from doctord.app.diagnose import diagnose
+from doctord.app.source import Files, Live, Recorded
+from doctord.app.watcher import Progress, Unit, Watcher
+from doctord.chart.chart import Chart
+from doctord.chart.rows import rows
+from doctord.errors import Refusal
+from doctord.lake.writer import LakeWriter
+from shared import CASEBOOK, sample
+
+START = datetime(2026, 11, 20, 22, 0, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+class Heard(Watcher):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.told: list[tuple[str, float | None, Unit, list[float]]] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    @contextmanager
+    def progress(self, doing: str, total: float | None, unit: Unit) -> Iterator[Progress]:
+        done: list[float] = []
+        self.told.append((doing, total, unit, done))
+        yield lambda so_far, what="": done.append(so_far)  # noqa: ARG005
+
+
+def cpu(second: int) -> dict[str, object]:
+    ts = START + second * SECOND
+    return {"ts": int(ts.timestamp() * 1e6), "interval_s": 1.0, "host": "a", "usr_pct": 5.0, "idle_pct": 95.0}
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    with LakeWriter(tmp_path / "lake") as writer:
+        writer.append(rows("cpu", [cpu(second) for second in range(1, 21)]))
+    return tmp_path / "lake"
+
+
+def seconds(chart: Chart) -> list[float]:
+    return [(ts - START).total_seconds() for ts in chart.frame("cpu")["ts"].sort()]
+
+
+def test_a_lake_gives_the_time_asked_for_and_what_was_before(lake: Path) -> None:
+    seen = Recorded(lake).seen(START + 10 * SECOND, START + 20 * SECOND, past_s=4)
+    assert seconds(seen.chart) == list(range(11, 21))
+    assert seconds(seen.earlier) == list(range(7, 11))
+    assert seen.trace is None
+
+
+def test_a_lake_without_rows_of_that_time_says_what_it_holds(lake: Path) -> None:
+    with pytest.raises(Refusal, match="nothing was recorded") as refused:
+        Recorded(lake).seen(START - 2 * SECOND, START - SECOND)
+    assert "2026-11-20 22:00:0" in refused.value.hint
+    with pytest.raises(Refusal, match="is not before"):
+        Recorded(lake).seen(START, START)
+
+
+def test_files_give_all_of_their_time_where_none_is_asked_for() -> None:
+    files = Files([sample(CASEBOOK / "tlb" / "vmstat-1.txt")])
+    whole = files.seen().chart
+    assert whole.since
+    assert whole.until
+    middle = whole.since + (whole.until - whole.since) / 2
+    later = files.seen(since=middle)
+    assert later.chart.until == whole.until
+    assert later.earlier.until
+    assert later.earlier.until <= middle
+    with pytest.raises(Refusal, match="nothing in these files is of"):
+        files.seen(since=whole.until + SECOND, until=whole.until + 2 * SECOND)
+
+
+def test_reading_tells_of_each_file_and_of_what_cannot_be_used(tmp_path: Path) -> None:
+    shutil.copy(sample(CASEBOOK / "tlb" / "vmstat-1.txt"), tmp_path)
+    (tmp_path / "nothing.txt").write_text("no tool prints this\n")
+    heard = Heard()
+    Files([tmp_path]).seen(watcher=heard)
+    assert heard.told == [("Reading", 2, "files", [1, 2])]
+    assert any("nothing.txt" in note for note in heard.notes)
+
+
+def test_a_live_look_has_no_past() -> None:
+    with pytest.raises(Refusal, match="no past"):
+        Live(1).seen(since=START)
+
+
+@pytest.mark.parametrize("in_a_folder", [False, True])
+def test_a_trace_keeps_its_diagnosis_beside_other_files(tmp_path: Path, *, in_a_folder: bool) -> None:
+    paths = [sample(CASEBOOK / "listener" / name) for name in ("before.truss", "loop_times.dtrace")]
+    if in_a_folder:
+        for path in paths:
+            shutil.copy(path, tmp_path)
+        paths = [tmp_path]
+    found = diagnose(Files(paths))
+    assert found.seen.chart.frame("latency").height, "the other file is there too"
+    assert found.diagnosis.time_of == "pass"
+    assert found.diagnosis.findings[0].cause == "single_threaded_limit"
+
+
+def test_of_two_traces_none_is_the_trace() -> None:
+    paths = [sample(CASEBOOK / "listener" / name) for name in ("before.truss", "after.truss")]
+    assert Files(paths).seen().trace is None
+
+
+def test_beside_a_database_the_time_is_the_databases() -> None:
+    paths = [sample(CASEBOOK / "listener" / "before.truss"), sample(CASEBOOK / "caching" / "statspack_top_events.txt")]
+    diagnosis = diagnose(Files(paths)).diagnosis
+    assert diagnosis.time_of == "database"
+    of = {finding.cause: finding.time_of for finding in diagnosis.findings}
+    assert of["too_many_single_block_reads"] is None
+    assert of["single_threaded_limit"] == "pass"
