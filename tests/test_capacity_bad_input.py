@@ -65,7 +65,7 @@ def check(*arguments: str | Path) -> tuple[int, dict[str, Any]]:
 
 def forecast(mapping: Path, *options: str) -> str:
     pytest.importorskip("statsforecast")
-    asked = ("--file", mapping.with_name("hot.toml"), "--horizon", "30d", *options)
+    asked = ("--thresholds", mapping.with_name("hot.toml"), "--horizon", "30d", *options)
     return " ".join(run("forecast", mapping, *asked)[1].split())
 
 
@@ -90,7 +90,7 @@ def test_a_constant(tmp_path: Path) -> None:
     files = told(tmp_path, [30.0] * 24 * 28)
     assert profile(files)[1]["days_ago"]["7"] == 30.0
     assert "it was 30 all the time, which does not tell how far it may move" in run("thresholds", "init", files)[1]
-    assert check(files, "--file", tmp_path / "hot.toml")[0] == 0
+    assert check(files, "--thresholds", tmp_path / "hot.toml")[0] == 0
     assert "NOT WITHIN THE HORIZON 1 series, of 0 of them the interval reaches the limit" in forecast(files)
 
 
@@ -100,7 +100,7 @@ def test_a_single_spike(tmp_path: Path) -> None:
     _, line = profile(files)
     assert line["percentiles"]["0"]["p95"] == pytest.approx(31, rel=0.03)
     assert line["percentiles"]["0"]["p99"] == pytest.approx(99, rel=0.02)
-    assert check(files, "--file", tmp_path / "hot.toml")[1]["violations"] == []
+    assert check(files, "--thresholds", tmp_path / "hot.toml")[1]["violations"] == []
     assert "a worse value that lasted less than" in run("thresholds", "init", files)[1]
     assert "NOT WITHIN THE HORIZON" in forecast(files)
 
@@ -109,7 +109,7 @@ def test_holes_of_weeks(tmp_path: Path) -> None:
     files = told(tmp_path, [*DAY * 5, 95.0, 95.0, 95.0, *[None] * 24 * 16, *DAY[3:], *DAY * 6])
     document, _ = profile(files)
     assert document["servers"][0]["measured"]["measured_hours"] == 24 * 12
-    (violation,) = check(files, "--file", tmp_path / "hot.toml")[1]["violations"]
+    (violation,) = check(files, "--thresholds", tmp_path / "hot.toml")[1]["violations"]
     assert (violation["duration_s"], violation["lost"], violation["is_now"]) == (3 * 3600.0, True, False)
     assert "16 d without a value" in run("thresholds", "init", files)[1]
     assert "16 of 28 steps were not measured" in forecast(files, "--json")
@@ -123,14 +123,14 @@ def test_nan_and_infinity(tmp_path: Path, *, is_lake: bool) -> None:
     assert line["percentiles"]["0"]["rows"] == document["servers"][0]["measured"]["measured_hours_today"] == 20
     assert line["days_ago"]["0"] == pytest.approx(sum(DAY[4:]) / 20)
     span = ("--from", "2026-09-01", "--to", "2026-09-02")
-    assert check(*where, "--file", tmp_path / "hot.toml", *span)[1]["violations"] == []
+    assert check(*where, "--thresholds", tmp_path / "hot.toml", *span)[1]["violations"] == []
 
 
 def test_nothing_but_nan(tmp_path: Path) -> None:
     files = told(tmp_path, ["nan"] * 24)
     status, _, err = run("profile", files)
     assert (status, "none of the figures is in these files" in err) == (2, True)
-    status, document = check(files, "--file", tmp_path / "hot.toml")
+    status, document = check(files, "--thresholds", tmp_path / "hot.toml")
     assert (status, document["unmeasured"][0]["threshold"]) == (2, "hot")
 
 
@@ -158,7 +158,7 @@ def test_a_clock_that_was_set_back(tmp_path: Path, *, is_lake: bool) -> None:
     )
     assert "doubt: CPU used (a): one hour holds" in run("profile", *where)[1]
     span = ("--from", "2026-09-01", "--to", "2026-09-02")
-    assert doubt in run("thresholds", "check", *where, "--file", tmp_path / "hot.toml", *span)[2]
+    assert doubt in run("thresholds", "check", *where, "--thresholds", tmp_path / "hot.toml", *span)[2]
 
 
 def test_files_that_are_read_twice(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_files_that_are_read_twice(tmp_path: Path) -> None:
 def test_a_threshold_on_what_was_never_measured(tmp_path: Path) -> None:
     files = told(tmp_path, DAY)
     (tmp_path / "own.toml").write_text(HOT + '[[threshold]]\nname = "log"\nfigure = "wait_ms"\nlimit = 15\n')
-    status, out, _ = run("thresholds", "check", files, "--file", tmp_path / "own.toml")
+    status, out, _ = run("thresholds", "check", files, "--thresholds", tmp_path / "own.toml")
     assert (status, "NEVER MEASURED\nlog (wait_ms)" in out) == (0, True)
 
 

@@ -76,7 +76,7 @@ def held(folder: Path, name: str, mapping: str, thresholds: str) -> tuple[int, d
     shutil.copy(CONSOLIDATION / name, folder / name)
     (folder / "mapping.toml").write_text(mapping)
     (folder / "own.toml").write_text(thresholds)
-    check = ("thresholds", "check", "--file", folder / "own.toml", "--json")
+    check = ("thresholds", "check", "--thresholds", folder / "own.toml", "--json")
     status, said = run(*check, folder / "mapping.toml")
     assert run("read", folder / "mapping.toml", "--lake", folder / "lake")[0] == 0
     of_lake, told = run(*check, "--lake", folder / "lake", "--from", "-36500d")

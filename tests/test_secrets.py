@@ -137,7 +137,7 @@ def test_a_live_postgresql(postgres_server: Callable[..., PostgresServer], tmp_p
     with typing(server, corpus):
         time.sleep(1)
         dsn = server.dsn("ann")
-        arguments = ("--for", "12s", "--dsn", dsn, "--lake", lake, "--report", page, "--json")
+        arguments = ("--for", "12s", "--dsn", dsn, "--lake", lake, "--html", page, "--json")
         said = run("checkup", *arguments, environment={"PGPASSWORD": "leak8003zq"})
     assert corpus.made == len(PROGRAMS) + len(POSTGRES) + 1
     assert secrets_in(said) == []

@@ -13,6 +13,7 @@ from doctord.app.source import Files, Live, Recorded
 from doctord.app.watcher import Progress, Unit, Watcher
 from doctord.chart.chart import Chart
 from doctord.chart.rows import rows
+from doctord.cli._sources import source_of
 from doctord.errors import Refusal
 from doctord.lake.writer import LakeWriter
 from shared import CASEBOOK, sample
@@ -70,7 +71,7 @@ def test_a_lake_without_rows_of_that_time_says_what_it_holds(lake: Path) -> None
 
 
 def test_files_give_all_of_their_time_where_none_is_asked_for() -> None:
-    files = Files([sample(CASEBOOK / "tlb" / "vmstat-1.txt")])
+    files = Files([sample(CASEBOOK / "iosize" / "vxfs-1k.vxtrace")])
     whole = files.seen().chart
     assert whole.since
     assert whole.until
@@ -122,3 +123,11 @@ def test_beside_a_database_the_time_is_the_databases() -> None:
     of = {finding.cause: finding.time_of for finding in diagnosis.findings}
     assert of["too_many_single_block_reads"] is None
     assert of["single_threaded_limit"] == "pass"
+
+
+def test_a_lake_stands_where_files_do(lake: Path) -> None:
+    assert source_of([lake], None) == Recorded(lake)
+    with pytest.raises(Refusal, match="either files or a lake"):
+        source_of([lake, lake], None)
+    with pytest.raises(Refusal, match="either files or a lake"):
+        source_of([lake / "a.txt"], lake)

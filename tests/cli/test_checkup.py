@@ -32,7 +32,7 @@ def test_a_named_server_that_does_not_answer_is_no_health(tmp_path: Path) -> Non
 
 
 def test_the_host_alone_is_examined_and_the_report_written(tmp_path: Path) -> None:
-    result = checkup("--no-databases", "--json", "--report", str(tmp_path / "report.html"))
+    result = checkup("--no-databases", "--json", "--html", str(tmp_path / "report.html"))
     assert result.returncode in {0, 1}
     document = json.loads(result.stdout)
     assert document["healthy"] is (result.returncode == 0)
@@ -42,7 +42,7 @@ def test_the_host_alone_is_examined_and_the_report_written(tmp_path: Path) -> No
 
 def test_a_report_that_cannot_be_written_is_refused_before_the_look(tmp_path: Path) -> None:
     began = time.monotonic()
-    result = checkup("--for", "60s", "--report", str(tmp_path / "missing" / "report.html"))
+    result = checkup("--for", "60s", "--html", str(tmp_path / "missing" / "report.html"))
     assert result.returncode == 2
     assert "cannot be written\nhint:" in result.stderr
     assert time.monotonic() - began < 30

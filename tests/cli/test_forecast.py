@@ -43,7 +43,7 @@ def tablespaces(tmp_path: Path) -> list[str | Path]:
     (tmp_path / "tablespace_daily.csv").write_bytes(content)
     (tmp_path / "mapping.toml").write_text(MAPPING)
     (tmp_path / "thresholds.toml").write_text(THRESHOLDS)
-    return [tmp_path / "mapping.toml", "--file", tmp_path / "thresholds.toml", "--horizon", "30d"]
+    return [tmp_path / "mapping.toml", "--thresholds", tmp_path / "thresholds.toml", "--horizon", "30d"]
 
 
 def test_the_casebook_s_second_tablespace_runs_out_first(tablespaces: list[str | Path]) -> None:
@@ -80,7 +80,7 @@ def test_alerts_tell_how_long_it_is_until_then(tablespaces: list[str | Path]) ->
     ("option", "hint"),
     [
         (("--growth", "much"), "20%"),
-        (("--event", "+30%"), "2027-01-01 +30%"),
+        (("--step", "+30%"), "2027-01-01 +30%"),
         (("--add", "40GB users"), "40GB to users"),
         (("--horizon", "soon"), "500ms"),
     ],

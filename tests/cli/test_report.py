@@ -103,7 +103,7 @@ class Tablespaces:
     thresholds: Path
 
     def report(self, *options: str | Path) -> tuple[int, str, str]:
-        given = ("--capacity", self.mapping, "--thresholds", self.thresholds, "--within", "30d")
+        given = ("--capacity", self.mapping, "--thresholds", self.thresholds, "--horizon", "30d")
         output = () if "-o" in options else ("-o", self.thresholds.with_name("report.html"))
         return self.run("report", *given, *output, *options)
 
@@ -156,7 +156,7 @@ def test_capacity_of_a_lake(tablespaces: Tablespaces, tmp_path: Path) -> None:
     tablespaces.run("read", tablespaces.mapping, "--lake", tmp_path / "lake")
     status, out, _ = tablespaces.run(
         *("report", "--capacity", "--lake", tmp_path / "lake", "--thresholds", tablespaces.thresholds),
-        *("--within", "30d", "--json", "-o", tmp_path / "report.html"),
+        *("--horizon", "30d", "--json", "-o", tmp_path / "report.html"),
     )
     assert status == 1
     assert json.loads(out)["items"][0]["entity"] == "Tablespace2"
@@ -191,7 +191,7 @@ def test_capacity_of_four_nodes_in_nine_days(tmp_path: Path) -> None:
     (miner,) = sample(CORPUS / "awrminer").glob("*BIPRD*")
     limits = tmp_path / "limits.toml"
     limits.write_text(SESSIONS)
-    status, out, _ = Tablespaces(miner, limits).report("--json", "--within", "7d")
+    status, out, _ = Tablespaces(miner, limits).report("--json", "--horizon", "7d")
     document = json.loads(out)
     assert (status, document["as_of"]) == (1, "2013-12-02T14:00:00Z")
     verdicts = {item["entity"]: item["verdict"] for item in document["items"]}

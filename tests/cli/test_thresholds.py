@@ -94,11 +94,11 @@ def test_before_it_was_violated_all_was_well(lake: Path) -> None:
 def test_service_levels_say_how_they_were_scaled(lake: Path, tmp_path: Path) -> None:
     file = tmp_path / "my.toml"
     file.write_text(LEVEL)
-    status, out, _ = run("check", "--lake", lake, "--file", file)
+    status, out, _ = run("check", "--lake", lake, "--thresholds", file)
     assert status == 1
     assert "requests over a minute (a, day): violated" in out
     assert "33.4 in 24 h, limit 30: 24 in 17.25 h, scaled by 24 / 17.25" in " ".join(out.split())
-    _, found = document("--lake", lake, "--file", file)
+    _, found = document("--lake", lake, "--thresholds", file)
     assert [(one["slow"], one["is_violated"], one["unit"]) for one in found["levels"]] == [(24, True, "per_24h")]
 
 
@@ -108,10 +108,10 @@ def test_files_are_held_against_levels_too(tmp_path: Path) -> None:
         "time,latency_us\n" + "".join(f"2024-05-30 13:27:{second:02}Z,{second}000\n" for second in range(60))
     )
     file.write_text('[[level]]\nname = "slow"\ntable = "latency"\nslower_than = "32768us"\nmost_pct = 30\n')
-    status, found = document(waits, "--file", file, "--unit", "1us")
+    status, found = document(waits, "--thresholds", file, "--unit", "1us")
     assert status == 1
     assert [(one["requests"], one["slow"], one["slow_most"]) for one in found["levels"]] == [(60, 27, 27)]
-    assert document(waits, "--file", file, "--from", "2024-05-30T13:28Z")[0] == 2
+    assert document(waits, "--thresholds", file, "--from", "2024-05-30T13:28Z")[0] == 2
 
 
 def test_proposals_are_a_file_that_the_good_time_keeps(lake: Path, tmp_path: Path) -> None:
@@ -125,8 +125,8 @@ def test_proposals_are_a_file_that_the_good_time_keeps(lake: Path, tmp_path: Pat
     (threshold,) = rules_of(file).thresholds
     assert (threshold.host, threshold.figure) == ("a", "cpu_used_pct")
     assert threshold.limit == pytest.approx(44, abs=3)
-    assert document("--lake", lake, "--file", file, "--from", "-20d", "--to", until)[0] == 0
-    assert document("--lake", lake, "--file", file)[0] == 1
+    assert document("--lake", lake, "--thresholds", file, "--from", "-20d", "--to", until)[0] == 0
+    assert document("--lake", lake, "--thresholds", file)[0] == 1
     status, _, err = run("init", "--lake", lake, "-o", file)
     assert status == 2
     assert "is there already" in err
@@ -143,7 +143,7 @@ def test_a_level_that_a_bucket_leaves_open_is_no_health(tmp_path: Path) -> None:
     waits, file = tmp_path / "waits.csv", tmp_path / "my.toml"
     waits.write_text("time,latency_us\n2024-05-30 13:27:00Z,30000\n2024-05-30 13:27:01Z,30000\n")
     file.write_text('[[level]]\nname = "slow"\ntable = "latency"\nslower_than = "30ms"\nmost_pct = 30\n')
-    status, out, _ = run("check", waits, "--file", file)
+    status, out, _ = run("check", waits, "--thresholds", file)
     assert status == 2
     assert out.startswith("1 service level open")
     assert "0 are slow for certain, up to 2 may be" in out
@@ -153,7 +153,7 @@ def test_every_key_of_the_document_is_on_its_page(lake: Path, tmp_path: Path) ->
     page = (Path(__file__).parents[2] / "docs" / "reference" / "thresholds.md").read_text(encoding="utf-8")
     file = tmp_path / "my.toml"
     file.write_text(LEVEL)
-    found = document("--lake", lake)[1] | {"levels": document("--lake", lake, "--file", file)[1]["levels"]}
+    found = document("--lake", lake)[1] | {"levels": document("--lake", lake, "--thresholds", file)[1]["levels"]}
     for array in ("violations", "levels", "unmeasured"):
         rows = [line for line in page.splitlines() if line.startswith(f"| `{array}[]")]
         known = {name for line in rows for name in re.findall(r"\.(\w+)`", line.split("|")[1])}
@@ -172,7 +172,7 @@ def test_alerts(lake: Path, form: str, start: str) -> None:
 def test_where_nothing_was_measured_there_is_no_health(lake: Path, tmp_path: Path) -> None:
     file = tmp_path / "my.toml"
     file.write_text('[[threshold]]\nname = "log"\nfigure = "wait_ms"\nlimit = 15\n')
-    status, out, _ = run("check", "--lake", lake, "--file", file)
+    status, out, _ = run("check", "--lake", lake, "--thresholds", file)
     assert status == 2
     assert out.startswith("No verdict: nothing was measured")
     assert "log (wait_ms)" in out
@@ -181,7 +181,7 @@ def test_where_nothing_was_measured_there_is_no_health(lake: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["check", "--file", "nothing.toml"], "nothing.toml"),
+        (["check", "--thresholds", "nothing.toml"], "nothing.toml"),
         (["check", "--from", "now", "--to", "-1h"], "now is not before -1h"),
         (["check", "some.log", "--lake", "some"], "either files or a lake"),
         (["init", "--hold", "long"], "'long' is no duration"),
@@ -199,7 +199,7 @@ def test_what_is_wrong_is_said(lake: Path, arguments: list[str], message: str, m
 def test_a_file_without_thresholds_is_told(lake: Path, tmp_path: Path) -> None:
     file = tmp_path / "empty.toml"
     file.write_text("# nothing yet\n")
-    status, _, err = run("check", "--lake", lake, "--file", file)
+    status, _, err = run("check", "--lake", lake, "--thresholds", file)
     assert status == 2
     assert "there is no threshold in it" in err
 
@@ -238,8 +238,8 @@ def without_rows(lake: Path) -> Path:
 def test_minutes_are_judged_when_the_rows_are_gone(tmp_path: Path, hold: str, *, is_violated: bool) -> None:
     lake, file = hot(tmp_path / "lake"), tmp_path / "my.toml"
     file.write_text(CPU.format(name="hot", limit=80, hold=hold, more=""))
-    before = document("--lake", lake, "--file", file, "--to", NOW.isoformat())
-    assert document("--lake", without_rows(lake), "--file", file, "--to", NOW.isoformat()) == before
+    before = document("--lake", lake, "--thresholds", file, "--to", NOW.isoformat())
+    assert document("--lake", without_rows(lake), "--thresholds", file, "--to", NOW.isoformat()) == before
     told = [(one["duration_s"], one["step_s"], one["worst"]) for one in before[1]["violations"]]
     assert told == ([(600.0, 300, 95.0)] if is_violated else [])
 
@@ -248,7 +248,7 @@ def test_where_only_hours_are_kept_they_are_judged_and_that_is_said(tmp_path: Pa
     lake, file = without_rows(hot(tmp_path / "lake", 60, 120)), tmp_path / "my.toml"
     let_go(lake, timedelta(days=-1))
     file.write_text(CPU.format(name="hot", limit=80, hold="5m", more=""))
-    status, out, err = run("check", "--lake", lake, "--file", file, "--to", NOW.isoformat(), "--json")
+    status, out, err = run("check", "--lake", lake, "--thresholds", file, "--to", NOW.isoformat(), "--json")
     (violation,) = json.loads(out)["violations"]
     assert (status, violation["duration_s"], violation["step_s"]) == (0, 7200.0, 3600)
     assert "hours are all that is kept since" in err
@@ -259,17 +259,17 @@ def test_a_percentile_of_each_hour_may_have_a_limit(tmp_path: Path) -> None:
     mean = CPU.format(name="mean", limit=80, hold="1h", more="")
     file.write_text(mean + CPU.format(name="peaks", limit=80, hold="1h", more='of = "p96"'))
     for place in (lake, without_rows(lake)):
-        status, found = document("--lake", place, "--file", file, "--to", NOW.isoformat())
+        status, found = document("--lake", place, "--thresholds", file, "--to", NOW.isoformat())
         (violation,) = found["violations"]
         assert (status, violation["threshold"], violation["of"]) == (1, "peaks", "p96")
         assert violation["worst"] == pytest.approx(95, rel=0.01)
-    assert "CPU used, p96, 94" in " ".join(run("check", "--lake", lake, "--file", file)[1].split())
+    assert "CPU used, p96, 94" in " ".join(run("check", "--lake", lake, "--thresholds", file)[1].split())
 
 
 def test_what_lies_at_the_limit_of_a_percentile_is_good(tmp_path: Path) -> None:
     lake, file = hot(tmp_path / "lake", 0, 240), tmp_path / "my.toml"
     file.write_text(CPU.format(name="peaks", limit=95, hold="1h", more='of = "p95"'))
-    assert document("--lake", lake, "--file", file)[0] == 0
+    assert document("--lake", lake, "--thresholds", file)[0] == 0
 
 
 def test_files_have_percentiles_too(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_files_have_percentiles_too(tmp_path: Path) -> None:
     )
     file = tmp_path / "my.toml"
     file.write_text(CPU.format(name="peaks", limit=50, hold="1h", more='of = "p90"'))
-    status, found = document(tmp_path / "mapping.toml", "--file", file)
+    status, found = document(tmp_path / "mapping.toml", "--thresholds", file)
     assert (status, found["violations"][0]["worst"]) == (1, pytest.approx(54, rel=0.01))
 
 
@@ -289,5 +289,5 @@ def test_files_have_percentiles_too(tmp_path: Path) -> None:
 def test_what_is_no_percentile_is_refused(tmp_path: Path, of: str) -> None:
     file = tmp_path / "my.toml"
     file.write_text(CPU.format(name="peaks", limit=50, hold="1h", more=f'of = "{of}"'))
-    status, _, err = run("check", "--lake", tmp_path, "--file", file)
+    status, _, err = run("check", "--lake", tmp_path, "--thresholds", file)
     assert (status, f"of is {of!r}, no percentile" in err) == (2, True)

@@ -9,7 +9,13 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 def _show_version(wanted: bool) -> None:
@@ -41,7 +47,3 @@ def main() -> None:
     """Run the command line. Exit status: 0 healthy, 1 findings, 2 usage or data error."""
     load()
     app(prog_name="doctord")
-
-
-if __name__ == "__main__":
-    main()

@@ -23,7 +23,7 @@ def changes(growth: str | None, events: Sequence[str], additions: Sequence[str])
     for text in events:
         moment, _, share = text.strip().rpartition(" ")
         if not moment:
-            raise Refusal(f"{text!r} is no event", "write it as '2027-01-01 +30%'")
+            raise Refusal(f"{text!r} is no step", "write it as '2027-01-01 +30%'")
         made.append(Change(f"{share} from {moment}", factor=_factor(share), since=parse_moment(moment)))
     for text in additions:
         size, found, name = text.partition(" to ")

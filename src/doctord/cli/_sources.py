@@ -6,6 +6,7 @@ from pathlib import Path
 
 from doctord.app.source import Files, Recorded
 from doctord.cli.arguments import Refusal, parse_duration, parse_moment
+from doctord.lake.place import is_lake
 from doctord.read.formats import zone_named
 from doctord.read.source import Told
 
@@ -21,13 +22,16 @@ def told(zone: str | None, day: str | None, every: str | None, unit: str | None)
 
 
 def source_of(paths: Sequence[Path] | None, lake: Path | None, told: Told | None = None) -> Files | Recorded:
-    """Files, or else a lake.
+    """Files, or else a lake, which may stand in the place of a file.
 
     Raises:
         Refusal: both are named.
     """
-    if paths and lake:
-        raise Refusal("either files or a lake", "doctord read PATH... --lake DIR puts files into a lake")
+    lakes = [path for path in paths or () if is_lake(path)]
+    if paths and (lake or (lakes and len(paths) > 1)):
+        raise Refusal("either files or a lake", "doctord read PATH... --lake LAKE puts files into a lake")
+    if lakes:
+        return Recorded(lakes[0])
     return Files(paths, told or Told()) if paths else Recorded(lake)
 
 

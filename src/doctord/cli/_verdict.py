@@ -8,18 +8,19 @@ import typer
 from doctord.app.diagnose import Examination
 from doctord.cli.arguments import Refusal
 from doctord.printable import json_text
-from doctord.report import document, html, terminal
+from doctord.report import document, terminal
+from doctord.report import html as page
 
 
-def conclude(examination: Examination, *, report: Path | None, json: bool, servers: int = 0) -> None:
+def conclude(examination: Examination, *, html: Path | None, json: bool, servers: int = 0) -> None:
     """Print the verdict, write the report, and end with 0 when healthy and 1 with findings.
 
     It ends with 2 when there is no finding but nothing was seen, or fewer database servers than the user named: nobody
     should take that for health.
     """
     diagnosis = examination.diagnosis
-    if report:
-        write(report, html.render(diagnosis, examination.seen.chart))
+    if html:
+        write(html, page.render(diagnosis, examination.seen.chart))
     typer.echo(json_text(document.document(diagnosis)) if json else terminal.render(diagnosis))
     if not diagnosis.healthy:
         raise typer.Exit(1)

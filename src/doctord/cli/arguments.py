@@ -16,12 +16,12 @@ from doctord.printable import printable
 __all__ = [
     "Addition",
     "Day",
-    "Event",
     "Every",
     "Growth",
     "LakeDir",
     "Paths",
     "Refusal",
+    "Steps",
     "Unit",
     "Zone",
     "fail",
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 Paths = Annotated[list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, archives; none: a lake.")]
-LakeDir = Annotated[Path | None, typer.Option(metavar="DIR", help="The lake (default: the usual place).")]
+LakeDir = Annotated[Path | None, typer.Option(metavar="LAKE", help="The lake (default: the usual place).")]
 Zone = Annotated[
     str | None, typer.Option(metavar="NAME", help="Time zone of files that do not say theirs: Europe/Paris.")
 ]
@@ -41,16 +41,16 @@ Day = Annotated[
     str | None, typer.Option(metavar="DATE", help="Date of the first time of day in files without one: 2026-11-20.")
 ]
 Every = Annotated[
-    str | None, typer.Option(metavar="TIME", help="Time between two reports in files that tell no times: 5s.")
+    str | None, typer.Option(metavar="LENGTH", help="Time between two reports in files that tell no times: 5s.")
 ]
 Unit = Annotated[
-    str | None, typer.Option(metavar="TIME", help="What 1 stands for in latencies without a unit: 1us, 10ms.")
+    str | None, typer.Option(metavar="LENGTH", help="What 1 stands for in latencies without a unit: 1us, 10ms.")
 ]
 Growth = Annotated[
     str | None, typer.Option(metavar="PERCENT", help="What if there were so much more from now on: 20%.")
 ]
-Event = Annotated[
-    list[str] | None, typer.Option(metavar="'DATE PERCENT'", help="What if, from then on: '2027-01-01 +30%'.")
+Steps = Annotated[
+    list[str] | None, typer.Option("--step", metavar="'DATE PERCENT'", help="What if, from then on: '2027-01-01 +30%'.")
 ]
 Addition = Annotated[
     list[str] | None, typer.Option(metavar="'SIZE to NAME'", help="What if space is taken: '40GB to users'.")

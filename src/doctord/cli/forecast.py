@@ -9,12 +9,12 @@ from doctord.cli import app
 from doctord.cli.arguments import (
     Addition,
     Day,
-    Event,
     Every,
     Growth,
     LakeDir,
     Paths,
     Refusal,
+    Steps,
     Unit,
     Zone,
     parse_duration,
@@ -29,11 +29,11 @@ def forecast(
     *,
     lake: LakeDir = None,
     file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Thresholds, in TOML (default: Doctor D's own).")
+        Path | None, typer.Option("--thresholds", metavar="FILE", help="Thresholds, in TOML (default: Doctor D's own).")
     ] = None,
-    horizon: Annotated[str, typer.Option(metavar="TIME", help="How far to look.")] = "90d",
+    horizon: Annotated[str, typer.Option(metavar="LENGTH", help="How far to look.")] = "90d",
     growth: Growth = None,
-    event: Event = None,
+    step: Steps = None,
     add: Addition = None,
     saturation: Annotated[
         bool, typer.Option("--saturation", help="How far CPUs, disks and databases are from saturation, by queueing.")
@@ -59,7 +59,7 @@ def forecast(
         from doctord.cli._terminal import Terminal
 
         source = source_of(paths, lake, told(zone, day, every, unit))
-        changes, horizon_s = _forecast.changes(growth, event or [], add or []), parse_duration(horizon)
+        changes, horizon_s = _forecast.changes(growth, step or [], add or []), parse_duration(horizon)
         if saturation or scaling:
             from doctord.app import saturation as saturating
             from doctord.cli import _saturation

@@ -30,7 +30,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")
 
 @lab.command("list")
 def list_faults(*, as_json: AsJson = False) -> None:
-    """List the faults."""
+    """List the faults.
+
+    Exit status: 0.
+    """
     from doctord.lab.fault import all_faults
 
     faults = all_faults().values()
@@ -45,9 +48,11 @@ def list_faults(*, as_json: AsJson = False) -> None:
 @lab.command("run")
 def run_fault(
     name: Annotated[str, typer.Argument(metavar="FAULT", help="A name from `doctord lab list`.")],
-    duration: Annotated[str, typer.Option("--for", help="How long the fault lasts, once it bites.")] = "20s",
-    bin_dir: Annotated[Path | None, typer.Option(help="Folder of PostgreSQL's programs.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="For everything random in the load.")] = 1,
+    duration: Annotated[
+        str, typer.Option("--for", metavar="LENGTH", help="How long the fault lasts, once it bites.")
+    ] = "20s",
+    bin_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of PostgreSQL's programs.")] = None,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="For everything random in the load.")] = 1,
     *,
     diagnose: Annotated[bool, typer.Option("--diagnose", help="Run the check-up against the server.")] = False,
     as_json: AsJson = False,
@@ -55,8 +60,10 @@ def run_fault(
 ) -> None:
     """Start a private server, load it lightly, inject FAULT, and remove everything in the end.
 
-    Without --diagnose it says how to connect and leaves you the time to look. With it, the exit status is 1 when the
-    check-up finds something, 0 when it finds nothing or the fault cannot be injected here.
+    Without --diagnose it says how to connect and leaves you the time to look.
+
+    Exit status: 0 nothing was looked for or found, or the fault cannot be injected here, 1 the check-up found
+    something, 2 the server cannot be started, or a wrong option.
     """
     from doctord.lab.run import run
 

@@ -24,11 +24,13 @@ def lint(
         ),
     ] = None,
     measured: Annotated[
-        Path | None, typer.Option("--with", metavar="DIR", help="Judge by what this lake holds of the workload.")
+        Path | None, typer.Option("--with", metavar="LAKE", help="Judge by what this lake holds of the workload.")
     ] = None,
     since: Annotated[str, typer.Option("--from", metavar="MOMENT", help="Start of what the lake is to tell.")] = "-1h",
     until: Annotated[str, typer.Option("--to", metavar="MOMENT", help="End of it.")] = "now",
-    cpus: Annotated[int | None, typer.Option(min=1, help="CPUs of the server, where no file tells.")] = None,
+    cpus: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="CPUs of the server, where no file tells.")
+    ] = None,
     baseline: Annotated[
         Path | None, typer.Option(metavar="FILE", help="What is accepted, why, and until when (TOML).")
     ] = None,
@@ -43,7 +45,10 @@ def lint(
     """Say what settings get wrong: for this machine, and with --with for its measured workload.
 
     `doctord lint /etc/postgresql/15/main /etc/sysctl.conf` reads files; without any, this host and the servers on it
-    are asked. Ends with 0 when nothing is worse than a note, and with 1 otherwise.
+    are asked.
+
+    Exit status: 0 notes at most, 1 something worse, 2 there was no setting, a server that was named did not answer,
+    or a wrong option.
     """
     with said():
         from doctord.app import lint as linting

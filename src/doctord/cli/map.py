@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import Refusal, parse_duration, parse_moment, said
+from doctord.cli.arguments import Refusal, Zone, parse_duration, parse_moment, said
 
 if TYPE_CHECKING:
     from doctord.analyse.latency.map import LatencyMap
@@ -37,39 +37,47 @@ class FormatChoice(StrEnum):
 @app.command("map")
 def map_(
     sources: Annotated[
-        list[Path] | None, typer.Argument(metavar="SOURCE...", help="Lakes or files, - is standard input; none: live.")
+        list[Path] | None,
+        typer.Argument(metavar="[SOURCE]...", help="Lakes or files, - is standard input; none: live."),
     ] = None,
     subject: Annotated[
         str | None, typer.Option("--event", "--subject", metavar="NAME", help="What was timed: a wait event, a call...")
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List what can be mapped, and end.")] = False,
     interval: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Width of a column; live: 3s, 1s for a short look.")
+        str | None, typer.Option(metavar="LENGTH", help="Width of a column; live: 3s, 1s for a short look.")
     ] = None,
-    rows: Annotated[int | None, typer.Option(min=1, help="Rows of a map.")] = None,
-    columns: Annotated[int | None, typer.Option(min=1, help="Columns of a map.")] = None,
-    db: Annotated[str | None, typer.Option(help="The server, where there are several: postgresql:5432.")] = None,
-    instance: Annotated[str | None, typer.Option(help="One instance of a clustered server.")] = None,
-    host: Annotated[str | None, typer.Option(help="The host, where there are several.")] = None,
-    pid: Annotated[int | None, typer.Option(help="Live: the process, where the subject is a system call.")] = None,
+    rows: Annotated[int | None, typer.Option(min=1, metavar="N", help="Rows of a map.")] = None,
+    columns: Annotated[int | None, typer.Option(min=1, metavar="N", help="Columns of a map.")] = None,
+    db: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The server, where there are several: postgresql:5432.")
+    ] = None,
+    instance: Annotated[str | None, typer.Option(metavar="NAME", help="One instance of a clustered server.")] = None,
+    host: Annotated[str | None, typer.Option(metavar="NAME", help="The host, where there are several.")] = None,
+    pid: Annotated[
+        int | None, typer.Option(metavar="PID", help="Live: the process, where the subject is a system call.")
+    ] = None,
     dsn: Annotated[
-        str | None, typer.Option(help="Live: a server's address, without a password: oracle://USER@HOST:1521/SERVICE.")
+        str | None,
+        typer.Option(
+            metavar="DSN", help="Live: a server's address, without a password: oracle://USER@HOST:1521/SERVICE."
+        ),
     ] = None,
-    length: Annotated[str | None, typer.Option("--for", metavar="TIME", help="Live: how long; else until q.")] = None,
+    length: Annotated[str | None, typer.Option("--for", metavar="LENGTH", help="Live: how long; else until q.")] = None,
     record: Annotated[Path | None, typer.Option(metavar="LAKE", help="Live: keep what is seen in this lake.")] = None,
-    since: Annotated[str | None, typer.Option("--from", metavar="TIME", help="Columns after this moment.")] = None,
-    until: Annotated[str | None, typer.Option("--to", metavar="TIME", help="Columns up to this moment.")] = None,
+    since: Annotated[str | None, typer.Option("--from", metavar="MOMENT", help="Columns after this moment.")] = None,
+    until: Annotated[str | None, typer.Option("--to", metavar="MOMENT", help="Columns up to this moment.")] = None,
     replay: Annotated[float | None, typer.Option(metavar="SPEED", help="Show it as it grew, so much faster.")] = None,
     scale: Annotated[ScaleChoice, typer.Option(help="How values become colours.")] = ScaleChoice.ROOT,
     percentiles: Annotated[bool, typer.Option("--percentiles", help="Mark median (5), 95 % (9) and 99 % (!).")] = False,
-    threshold: Annotated[str | None, typer.Option(metavar="TIME", help="Draw a line at this latency: 10ms.")] = None,
-    zone: Annotated[str | None, typer.Option(help="Time zone of files that do not say theirs: Europe/Paris.")] = None,
-    compare: Annotated[str | None, typer.Option(metavar="TIME", help="Say what differs after this moment.")] = None,
+    threshold: Annotated[str | None, typer.Option(metavar="LENGTH", help="Draw a line at this latency: 10ms.")] = None,
+    zone: Zone = None,
+    compare: Annotated[str | None, typer.Option(metavar="MOMENT", help="Say what differs after this moment.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page to zoom into and to compare.")] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the maps as a picture.")] = None,
     png: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the maps as a picture.")] = None,
     unit: Annotated[
-        str | None, typer.Option(metavar="TIME", help="What 1 stands for in files that do not say it: 1us, 10ms.")
+        str | None, typer.Option(metavar="LENGTH", help="What 1 stands for in files that do not say it: 1us, 10ms.")
     ] = None,
     format_: Annotated[
         FormatChoice, typer.Option("--format", help="What to print: maps, or records that PyLatencyMap reads.")
@@ -79,6 +87,8 @@ def map_(
     """Draw latencies over time as heat maps: how many waits took how long, and how long they took together.
 
     An average hides two modes; here they are seen. From a lake, from files of other tools, or live.
+
+    Exit status: 0 drawn, 2 there is nothing to draw, or a wrong option.
     """
     with said():
         from doctord.app import map as maps

@@ -34,6 +34,9 @@ def profile(
     """Show the patient on one page: each figure 90, 30 and 7 days ago and today, and the waits that cost most.
 
     Of a lake, what was recorded since the last time is summed up by hour, and these sums are kept for years.
+
+    Exit status: 0 nothing is violated, 1 a threshold is, or figures contradict each other, 2 there is no figure, or a
+    wrong option.
     """
     with said():
         from doctord.app import profile as profiling

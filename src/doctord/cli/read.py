@@ -15,7 +15,7 @@ def read(
         list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, archives; - is standard input.")
     ] = None,
     *,
-    lake: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the rows in this lake.")] = None,
+    lake: Annotated[Path | None, typer.Option(metavar="LAKE", help="Keep the rows in this lake.")] = None,
     zone: Zone = None,
     day: Day = None,
     every: Every = None,
@@ -26,6 +26,8 @@ def read(
     """Say what files of other tools hold; with --lake, keep it there.
 
     What a file is, its content tells. Reading the same file again adds nothing.
+
+    Exit status: 0 read, 2 a file that was named cannot be, or none could, or a wrong option.
     """
     with said():
         from doctord.cli import _read

@@ -13,22 +13,32 @@ from doctord.cli.arguments import fail, parse_duration, parse_size, said
 @app.command()
 def record(
     *,
-    lake: Annotated[Path | None, typer.Option(help="Folder to record into (default: $DOCTORD_LAKE).")] = None,
-    every: Annotated[str, typer.Option(help="Time between two samples of the host.")] = "1s",
-    for_: Annotated[str | None, typer.Option("--for", help="Stop after this time (default: never).")] = None,
-    sync: Annotated[str, typer.Option(help="Time between two syncs: what a crash may lose.")] = "5s",
-    keep: Annotated[str, typer.Option(help="Delete what is older.")] = "30d",
-    keep_minutes: Annotated[str, typer.Option(help="Delete sums of minutes that are older.")] = "92d",
-    max_size: Annotated[str, typer.Option(help="Delete the oldest beyond this size of the lake.")] = "10GB",
+    lake: Annotated[
+        Path | None, typer.Option(metavar="LAKE", help="Folder to record into (default: $DOCTORD_LAKE).")
+    ] = None,
+    every: Annotated[str, typer.Option(metavar="LENGTH", help="Time between two samples of the host.")] = "1s",
+    for_: Annotated[
+        str | None, typer.Option("--for", metavar="LENGTH", help="Stop after this time (default: never).")
+    ] = None,
+    sync: Annotated[str, typer.Option(metavar="LENGTH", help="Time between two syncs: what a crash may lose.")] = "5s",
+    keep: Annotated[str, typer.Option(metavar="LENGTH", help="Delete what is older.")] = "30d",
+    keep_minutes: Annotated[str, typer.Option(metavar="LENGTH", help="Delete sums of minutes that are older.")] = "92d",
+    max_size: Annotated[
+        str, typer.Option(metavar="SIZE", help="Delete the oldest beyond this size of the lake.")
+    ] = "10GB",
     figures: Annotated[Path | None, typer.Option(metavar="FILE", help="More figures to keep, in TOML.")] = None,
-    dsn: Annotated[list[str] | None, typer.Option(help="Connection string of a server; may be repeated.")] = None,
+    dsn: Annotated[
+        list[str] | None, typer.Option(metavar="DSN", help="Connection string of a server; may be repeated.")
+    ] = None,
     databases: Annotated[bool, typer.Option(help="Look for database servers.")] = True,
-    quiet: Annotated[bool, typer.Option(help="Say only what goes wrong.")] = False,
-    print_unit: Annotated[bool, typer.Option(help="Print a systemd unit and end.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say only what goes wrong.")] = False,
+    print_unit: Annotated[bool, typer.Option("--print-unit", help="Print a systemd unit and end.")] = False,
 ) -> None:
     """Record this host and its databases into a lake.
 
     It goes on until Ctrl-C or SIGTERM, and leaves a lake that is whole.
+
+    Exit status: 0 ended as it was told to, 2 the lake cannot be written, or a wrong option.
     """
     if print_unit:
         typer.echo(files("doctord.lake").joinpath("doctord.service").read_text(), nl=False)

@@ -18,6 +18,8 @@ def repair(
     """Cut damage out of a lake, and set aside what cannot be read: in LAKE/set_aside, nothing is deleted.
 
     Files written by an older doctord get checksums. The recorder of this lake must be stopped.
+
+    Exit status: 0 the lake is right now, 2 there is no lake, or a wrong option.
     """
     with said():
         from doctord.cli import _verify

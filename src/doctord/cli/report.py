@@ -9,12 +9,12 @@ from doctord.cli import app
 from doctord.cli.arguments import (
     Addition,
     Day,
-    Event,
     Every,
     Growth,
     LakeDir,
     Paths,
     Refusal,
+    Steps,
     Unit,
     Zone,
     parse_duration,
@@ -32,14 +32,14 @@ def report(
         typer.Option("--from", metavar="MOMENT", help="Start: 2026-11-20T10:00Z; of a lake -1h if not said."),
     ] = None,
     until: Annotated[str | None, typer.Option("--to", metavar="MOMENT", help="End, likewise; else now.")] = None,
-    past: Annotated[str, typer.Option(metavar="TIME", help="How far back to look for what is usual.")] = "1d",
+    past: Annotated[str, typer.Option(metavar="LENGTH", help="How far back to look for what is usual.")] = "1d",
     capacity: Annotated[bool, typer.Option("--capacity", help="Report what will be violated, and the plans.")] = False,
-    within: Annotated[str, typer.Option(metavar="TIME", help="Capacity: how far to look ahead.")] = "90d",
+    horizon: Annotated[str, typer.Option(metavar="LENGTH", help="Capacity: how far to look ahead.")] = "90d",
     thresholds: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Capacity: thresholds, in TOML (default: Doctor D's own).")
     ] = None,
     growth: Growth = None,
-    event: Event = None,
+    step: Steps = None,
     add: Addition = None,
     zone: Zone = None,
     day: Day = None,
@@ -53,6 +53,9 @@ def report(
 
     On a time that was recorded, or that files tell of: verdict, findings, plots of the evidence. With --capacity on all
     that is kept: what will be violated, when, the plans against it, and what that rests on.
+
+    Exit status: 0 no finding, 1 findings, or something is or will be violated, 2 nothing can be told, or a wrong
+    option.
     """
     with said():
         from doctord.cli._sources import source_of, span, told
@@ -65,8 +68,8 @@ def report(
                 raise Refusal("--capacity looks at all that is kept", "leave --from and --to out")
             if json and csv:
                 raise Refusal("either --json or --csv", "give one of them: only one document is printed")
-            changes = _forecast.changes(growth, event or [], add or [])
-            asked = _capacity.Asked(source, thresholds, parse_duration(within), changes)
+            changes = _forecast.changes(growth, step or [], add or [])
+            asked = _capacity.Asked(source, thresholds, parse_duration(horizon), changes)
             raise typer.Exit(_capacity.report(asked, file, json=json, csv=csv))
 
         from doctord.app import diagnose as diagnosing
@@ -75,7 +78,7 @@ def report(
         from doctord.printable import json_text
         from doctord.report import document, html, wording
 
-        if csv or thresholds or growth or event or add:
+        if csv or thresholds or growth or step or add:
             raise Refusal("--csv, --thresholds and what-ifs are for reports on capacity", "give --capacity as well")
         check_writable(file)
         found = diagnosing.diagnose(source, *span(since, until), parse_duration(past), Terminal())

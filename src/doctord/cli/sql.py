@@ -40,15 +40,17 @@ _HINTS: Final = {
 
 @app.command()
 def sql(
-    query: Annotated[str, typer.Argument(help="One SELECT, DESCRIBE, SUMMARIZE, SHOW or EXPLAIN.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="One SELECT, DESCRIBE, SUMMARIZE, SHOW or EXPLAIN.")],
     *,
-    lake: Annotated[Path | None, typer.Option(help="The lake (default: $DOCTORD_LAKE).")] = None,
+    lake: Annotated[Path | None, typer.Option(metavar="LAKE", help="The lake (default: the usual place).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV with a header.")] = False,
 ) -> None:
     """Query a lake in SQL.
 
     `doctord sql 'show tables'` lists its tables. Times are in UTC.
+
+    Exit status: 0 answered, 2 it cannot be run, or a wrong option.
     """
     with said():
         with _refusing():

@@ -29,7 +29,10 @@ def check(
     *,
     lake: LakeDir = None,
     file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Thresholds and service levels (default: the built-in ones).")
+        Path | None,
+        typer.Option(
+            "--thresholds", metavar="FILE", help="Thresholds and service levels (default: the built-in ones)."
+        ),
     ] = None,
     since: Annotated[
         str | None,
@@ -73,10 +76,13 @@ def init(
     day: Day = None,
     every: Every = None,
     unit: Unit = None,
-    hold: Annotated[str, typer.Option(metavar="TIME", help="How long a limit must be passed to be violated.")] = "1h",
+    hold: Annotated[str, typer.Option(metavar="LENGTH", help="How long a limit must be passed to be violated.")] = "1h",
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write it there.")] = None,
 ) -> None:
-    """Propose thresholds from a time that you declare good, as a TOML file with the reason of each."""
+    """Propose thresholds from a time that you declare good, as a TOML file with the reason of each.
+
+    Exit status: 0 written, 2 nothing was measured, or a wrong option.
+    """
     with said():
         from doctord.app.thresholds import Asked, proposed
         from doctord.cli import _thresholds

@@ -28,7 +28,7 @@ def trace(
     ] = None,
     together: Annotated[bool, typer.Option("--together", help="Take two files as parts of one trace.")] = False,
     pid: Annotated[int | None, typer.Option(metavar="PID", help="Trace this running process instead.")] = None,
-    length: Annotated[str, typer.Option("--for", metavar="TIME", help="How long, with --pid.")] = "10s",
+    length: Annotated[str, typer.Option("--for", metavar="LENGTH", help="How long, with --pid.")] = "10s",
     how: Annotated[
         How,
         typer.Option(
@@ -36,7 +36,7 @@ def trace(
         ),
     ] = How.AUTO,
     tree: Annotated[bool, typer.Option(help="Trace its descendants too, with --pid.")] = True,
-    keep: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the log of strace.")] = None,
+    log: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the log of strace here.")] = None,
     limit: Annotated[str, typer.Option(metavar="SIZE", help="Stop at a log of strace this long.")] = "1GB",
     stacks: Annotated[bool, typer.Option("--stacks", help="Sum calls by their stacks (strace -k).")] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with the timeline of a pass.")] = None,
@@ -48,6 +48,8 @@ def trace(
 
     Two files are compared, the earlier one first: what became faster, slower, more or less frequent. Files of one name
     with process ids at the end (strace -ff) are one trace. With --pid a running process is traced now.
+
+    Exit status: 0 no finding, 1 findings, 2 there is no call in it, or a wrong option.
     """
     with said():
         if (pid is None) == (not files):
@@ -58,7 +60,7 @@ def trace(
         from doctord.cli._terminal import Terminal
         from doctord.cli._verdict import check_writable
 
-        for output in filter(None, (html, svg, folded, keep)):
+        for output in filter(None, (html, svg, folded, log)):
             check_writable(output)
         if pid is None:
             examined = tracing.trace(*_traces(files or [], together=together), stacks=stacks, watcher=Terminal())
@@ -69,7 +71,7 @@ def trace(
                     parse_duration(length),
                     how=how.value,
                     tree=tree,
-                    keep=keep,
+                    keep=log,
                     limit_bytes=parse_size(limit),
                     watcher=Terminal(),
                 )

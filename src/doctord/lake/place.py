@@ -29,6 +29,11 @@ class LakeError(Refusal):
     """A lake cannot be used as asked: the message says why, the hint what to do instead."""
 
 
+def is_lake(path: Path) -> bool:
+    """Whether a path is a folder that was recorded into."""
+    return (path / "open").is_dir() or (path / "sealed").is_dir()
+
+
 def default_lake() -> Path:
     """`$DOCTORD_LAKE`, else `/var/lib/doctord` for root, else `doctord` in the user's data directory."""
     if lake := os.environ.get("DOCTORD_LAKE"):

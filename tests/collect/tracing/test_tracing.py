@@ -64,7 +64,7 @@ def traced(server: subprocess.Popen[str], *options: str) -> dict[str, Any]:
 @needs_strace
 def test_strace_shows_the_loop_and_lets_the_process_go(server: subprocess.Popen[str], tmp_path: Path) -> None:
     kept = tmp_path / "kept.strace"
-    document = traced(server, "--how", "strace", "--keep", str(kept))
+    document = traced(server, "--how", "strace", "--log", str(kept))
     loop, live = document["loop"], document["live"]
     assert (live["how"], live["pid"], live["ended"]) == ("strace", server.pid, "time")
     assert 20 < loop["passes"] < 90

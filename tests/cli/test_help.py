@@ -1,0 +1,54 @@
+"""Every command says the same of itself in the same way."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_group
+from typer.testing import CliRunner
+
+from doctord import cli
+
+
+def commands() -> Iterator[tuple[str, TyperCommand]]:
+    cli.load()
+    waiting = list(get_group(cli.app).commands.items())
+    while waiting:
+        name, command = waiting.pop()
+        if isinstance(command, TyperGroup):
+            waiting += [(f"{name} {part}", one) for part, one in command.commands.items()]
+        elif isinstance(command, TyperCommand):
+            yield name, command
+
+
+ALL = dict(commands())
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_help_tells_the_exit_status_and_names_no_types(name: str) -> None:
+    result = CliRunner().invoke(cli.app, [*name.split(), "-h"])
+    assert result.exit_code == 0
+    assert "Exit status: 0" in result.stdout
+    options = [line for line in result.stdout.splitlines() if line.lstrip().startswith("-")]
+    assert not [
+        line for line in options if any(kind in line for kind in ("<str>", "<path>", "<int", "<list", "<float>"))
+    ]
+
+
+def test_one_word_for_one_thing() -> None:
+    words: dict[str, set[str]] = {}
+    for command in (command for name, command in ALL.items() if not name.startswith("size ")):  # each its own figures
+        for option in command.params:
+            for word in option.opts:
+                if word.startswith("--") and option.metavar:
+                    words.setdefault(word, set()).add(option.metavar)
+    several = {word: kinds for word, kinds in words.items() if len(kinds) > 1}
+    assert several == {}
+    assert not words.keys() & {"--file", "--within", "--report"}
+
+
+def test_python_finds_it_too() -> None:
+    result = subprocess.run([sys.executable, "-m", "doctord", "--version"], capture_output=True, text=True, check=True)
+    assert result.stdout.startswith("doctord ")
