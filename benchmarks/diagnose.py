@@ -22,8 +22,8 @@ import pyarrow.parquet as pq
 
 from doctord.chart.chart import Chart
 from doctord.chart.tables import TABLES
+from doctord.collect.core.schedule import collect_for
 from doctord.collect.patient import Patient
-from doctord.collect.schedule import collect_for
 from doctord.diagnose.finding import Diagnosis
 from doctord.lab.fault import all_faults
 from doctord.lab.run import run

@@ -9,7 +9,7 @@ What is recorded is what a recorder of that many times the length would hold in 
 import functools
 import sys
 
-from doctord.collect.postgres.rates import Cadence
+from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.sessions import SessionCollector
 from doctord.collect.postgres.statistics import StatisticsCollector
 from doctord.lake import recorder

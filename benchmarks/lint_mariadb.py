@@ -23,11 +23,11 @@ import pymysql
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from doctord.chart.chart import Chart
-from doctord.collect.latency.mysql_driver import MySQLDriver
+from doctord.collect.core.notices import Notices
+from doctord.collect.core.schedule import collect_for
 from doctord.collect.linux import LinuxCollector
+from doctord.collect.mysql.driver import MySQLDriver
 from doctord.collect.mysql.settings import MySQLSettings
-from doctord.collect.postgres.notices import Notices
-from doctord.collect.schedule import collect_for
 from doctord.lint import engine
 from mariadb_server import MariaDBServer, running_mariadb
 

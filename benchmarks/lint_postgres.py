@@ -13,8 +13,8 @@ from pathlib import Path
 
 from doctord.chart.chart import Chart
 from doctord.collect import postgres
+from doctord.collect.core.schedule import collect_for
 from doctord.collect.linux import LinuxCollector
-from doctord.collect.schedule import collect_for
 from doctord.lab import folder
 from doctord.lab.server import Server, running_server
 from doctord.lab.template import provide_cluster

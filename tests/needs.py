@@ -2,7 +2,7 @@
 
 import pytest
 
-from doctord.collect import bpftrace
+from doctord.collect.bpf import bpftrace
 
 _hindrance = bpftrace.hindrance()
 needs_bpftrace = pytest.mark.skipif(_hindrance is not None, reason=" - ".join(_hindrance or ()))

@@ -8,7 +8,7 @@ from typing import Any
 
 import oracledb
 
-from doctord.collect.latency.oracle_driver import OracleDriver
+from doctord.collect.oracle.driver import OracleDriver
 
 CLASSES = {
     "db file sequential read": "User I/O",

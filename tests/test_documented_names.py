@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from doctord.collect.collector import Collector
+from doctord.collect.core.collector import Collector
 from doctord.collect.linux import LinuxCollector
 from doctord.collect.postgres.figures import unit_of
 from doctord.collect.postgres.statistics import StatisticsCollector

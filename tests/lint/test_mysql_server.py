@@ -8,11 +8,11 @@ import pymysql
 import pytest
 
 from doctord.chart.chart import Chart
-from doctord.collect.latency.mysql_driver import MySQLDriver
+from doctord.collect.core.notices import Notices
+from doctord.collect.core.schedule import collect_for
 from doctord.collect.linux import LinuxCollector
+from doctord.collect.mysql.driver import MySQLDriver
 from doctord.collect.mysql.settings import MySQLSettings
-from doctord.collect.postgres.notices import Notices
-from doctord.collect.schedule import collect_for
 from doctord.lint import engine
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from mariadb_server import MariaDBServer, running_mariadb

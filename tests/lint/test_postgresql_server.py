@@ -10,8 +10,8 @@ import pytest
 
 from doctord.chart.chart import Chart
 from doctord.collect import postgres
+from doctord.collect.core.schedule import collect_for
 from doctord.collect.linux import LinuxCollector
-from doctord.collect.schedule import collect_for
 from doctord.lint import engine
 from doctord.lint.remark import Remark, Severity
 from servers import PostgresServer, running_postgres

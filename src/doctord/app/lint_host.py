@@ -11,8 +11,8 @@ from doctord.app import read
 from doctord.app.watcher import SILENT, Watcher
 from doctord.chart.chart import Chart
 from doctord.collect import mysql
+from doctord.collect.core.schedule import collect_for
 from doctord.collect.patient import Patient
-from doctord.collect.schedule import collect_for
 from doctord.read.source import Told
 
 LOOK_S: Final = 6.0  # settings come with the first sample; what is counted needs two that lie 5 s apart

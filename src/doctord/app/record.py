@@ -17,7 +17,7 @@ from typing import Final, NoReturn
 
 from doctord._native import Batch, give_back_memory
 from doctord.chart.rows import now_us, rows
-from doctord.collect import schedule
+from doctord.collect.core import schedule
 from doctord.collect.patient import Patient
 from doctord.errors import Refusal
 from doctord.lake.place import LakeError

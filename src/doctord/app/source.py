@@ -12,8 +12,8 @@ from doctord.app import read
 from doctord.app.watcher import SILENT, Watcher
 from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
+from doctord.collect.core.schedule import collect_for
 from doctord.collect.patient import Patient
-from doctord.collect.schedule import collect_for
 from doctord.errors import Refusal
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake

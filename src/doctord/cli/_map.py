@@ -14,7 +14,7 @@ from doctord.analyse.latency.map import LatencyMap, Subject, subjects
 from doctord.analyse.latency.modes import reading
 from doctord.app.map import recorded
 from doctord.cli._terminal import Terminal
-from doctord.collect.latency.sources import live_subjects
+from doctord.collect.live import live_subjects
 from doctord.read.source import Told
 from doctord.report import map_difference
 from doctord.report.lines import hanging, table

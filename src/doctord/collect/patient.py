@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from doctord.collect import postgres
-from doctord.collect.collector import Collector
+from doctord.collect.core.collector import Collector
 from doctord.collect.linux import LinuxCollector
 
 

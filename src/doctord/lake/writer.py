@@ -43,7 +43,7 @@ class _Segment:
 
 
 class LakeWriter:
-    """Writes a lake. `append` is a sink for `doctord.collect.schedule.run`; syncing goes on in a thread of its own."""
+    """Writes a lake. `append` is a sink for `collect.core.schedule.run`; syncing goes on in a thread of its own."""
 
     def __init__(
         self,

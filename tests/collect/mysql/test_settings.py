@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from doctord.collect import mysql
-from doctord.collect.latency.mysql_driver import MySQLDriver
+from doctord.collect.core.notices import Notices
 from doctord.collect.mysql import discover
+from doctord.collect.mysql.driver import MySQLDriver
 from doctord.collect.mysql.settings import MySQLSettings
-from doctord.collect.postgres.notices import Notices
 from mariadb_server import MariaDBServer, running_mariadb
 from postgres_samples import rows_of
 

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from doctord._native import Batch
-from doctord.collect.collector import Collector
+from doctord.collect.core.collector import Collector
+from doctord.collect.core.notices import Notices
 from doctord.collect.mysql.discover import Server, servers
-from doctord.collect.postgres.notices import Notices
 from doctord.errors import Refusal
 
 if TYPE_CHECKING:
-    from doctord.collect.latency.mysql_driver import MySQLDriver
+    from doctord.collect.mysql.driver import MySQLDriver
 
 SCHEMES: Final = ("mysql://", "mariadb://")
 
@@ -45,7 +45,7 @@ def _here(server: Server, notices: Notices) -> Collector:
 
 
 def _driver(address: str) -> "MySQLDriver":
-    from doctord.collect.latency.mysql_driver import PASSWORD, MySQLDriver  # noqa: PLC0415 - when there is a server
+    from doctord.collect.mysql.driver import PASSWORD, MySQLDriver  # noqa: PLC0415 - when there is a server
 
     if address.startswith("mysql:///"):
         return MySQLDriver(address.removeprefix("mysql://"), password=os.environ.get(PASSWORD))

@@ -12,11 +12,11 @@ from typing import Any, Final
 from doctord._native import Batch
 from doctord.chart import mysql_names
 from doctord.chart.rows import now_us, rows
-from doctord.collect.latency.link import Away, Driver, Link
-from doctord.collect.latency.mysql_driver import is_mariadb
-from doctord.collect.postgres.cost import Cost
-from doctord.collect.postgres.notices import Notices
-from doctord.collect.postgres.rates import Counters
+from doctord.collect.core.cost import Cost
+from doctord.collect.core.link import Away, Driver, Link
+from doctord.collect.core.notices import Notices
+from doctord.collect.core.rates import Counters
+from doctord.collect.mysql.driver import is_mariadb
 from doctord.errors import Refusal
 
 _VARIABLES: Final = "SHOW /* doctord */ GLOBAL VARIABLES"

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from doctord._native import Batch
-from doctord.collect.collector import Collector
+from doctord.collect.core.collector import Collector
+from doctord.collect.core.notices import Notices
 from doctord.collect.postgres.discover import Server, servers
-from doctord.collect.postgres.notices import Notices
 
 if TYPE_CHECKING:
     from doctord.collect.postgres.connect import Target

@@ -11,8 +11,8 @@ from typing import Any, Final
 import psycopg
 from psycopg.sql import Composed
 
+from doctord.collect.core.notices import Notices
 from doctord.collect.postgres.connect import Silent, Target, connect
-from doctord.collect.postgres.notices import Notices
 
 _RETRY_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
 

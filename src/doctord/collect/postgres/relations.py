@@ -9,10 +9,10 @@ import psycopg
 
 from doctord._native import Batch
 from doctord.chart.rows import now_us, rows
+from doctord.collect.core.rates import EARLY, Cadence, Counters
 from doctord.collect.postgres.databases import Databases
 from doctord.collect.postgres.figures import Figures
 from doctord.collect.postgres.link import Away, Link, brief
-from doctord.collect.postgres.rates import EARLY, Cadence, Counters
 
 _BUSIEST: Final = 100
 _LARGEST: Final = 30

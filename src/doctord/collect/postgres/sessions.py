@@ -15,7 +15,7 @@ import psycopg
 from doctord._native import Batch
 from doctord.chart.rows import now_us, rows
 from doctord.chart.secrets import program_name
-from doctord.collect.postgres.cost import Cost
+from doctord.collect.core.cost import Cost
 from doctord.collect.postgres.link import Away, Link, brief
 from doctord.collect.postgres.waits import CPU, FOREGROUND, classify
 

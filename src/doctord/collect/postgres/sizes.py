@@ -5,10 +5,10 @@ from typing import Final
 
 from doctord._native import Batch
 from doctord.chart.rows import now_us, rows
+from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.databases import largest
 from doctord.collect.postgres.figures import Figures
 from doctord.collect.postgres.link import Link
-from doctord.collect.postgres.rates import Cadence
 
 _TABLESPACES: Final = """\
 SELECT /* doctord */ spcname AS name, pg_tablespace_size(oid) AS used_bytes FROM pg_tablespace

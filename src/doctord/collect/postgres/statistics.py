@@ -6,10 +6,10 @@ from typing import Final, Protocol
 import psycopg
 
 from doctord._native import Batch
-from doctord.collect.postgres.cost import Cost
+from doctord.collect.core.cost import Cost
+from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.horizon import Horizon
 from doctord.collect.postgres.link import Away, Link, brief
-from doctord.collect.postgres.rates import Cadence
 from doctord.collect.postgres.relations import Relations
 from doctord.collect.postgres.replication import Replication
 from doctord.collect.postgres.rights import note_rights

@@ -11,9 +11,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from doctord._native import Batch
+from doctord.collect.core.rates import Cadence, Counters
 from doctord.collect.postgres.figures import Figures
 from doctord.collect.postgres.link import Link
-from doctord.collect.postgres.rates import Cadence, Counters
 
 Key = tuple[str | None, str]
 """Entity and name of a figure."""

@@ -8,9 +8,9 @@ import time
 from typing import Final
 
 from doctord._native import Batch
+from doctord.collect.core.rates import Cadence, Counters
 from doctord.collect.postgres.figures import Figures
 from doctord.collect.postgres.link import Link
-from doctord.collect.postgres.rates import Cadence, Counters
 
 _SCHEMA: Final = """\
 SELECT /* doctord */ quote_ident(nspname) AS name,

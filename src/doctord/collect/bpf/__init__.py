@@ -1,0 +1,1 @@
+"""Measuring with bpftrace: latencies, and the sums of system calls."""

@@ -1,0 +1,152 @@
+"""bpftrace's sums as the document of a trace.
+
+Its histograms have powers of two: percentiles are right to a factor of two.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from doctord._native import call_class, syscall_name
+from doctord.chart.calltrace import Call, Live, MainLoop, Passes, Step, Totals, Trace
+
+NS_PER_S = 1e9
+
+Sums = dict[str, Any]
+Buckets = Sequence[dict[str, int]]
+
+
+def document(sums: Sums, live: Live, command: str) -> Trace:
+    """The document of what `doctord.collect.bpf.calls.observe` saw; what it could not see is null or empty."""
+    calls = sorted((_call(sums, number) for number in sums.get("n", {})), key=lambda call: -(call["seconds"] or 0.0))
+    in_calls_s = sum(call["seconds"] or 0.0 for call in calls)
+    for call in calls:
+        call["share"] = (call["seconds"] or 0.0) / in_calls_s if in_calls_s else None
+    errors = sum(call["errors"] for call in calls)
+    totals: Totals = {
+        "elapsed_s": None,
+        "in_calls_s": in_calls_s,
+        "outside_calls_s": None,
+        "cpu_s": None,
+        "user_s": None,
+        "errors": errors,
+    }
+    return {
+        "trace": {
+            "files": [f"{command} (pid {live['pid']})"],
+            "tool": "bpftrace",
+            "kind": "summary",
+            "clock": None,
+            "began": None,
+            "seconds": live["seconds"],
+            "bytes": 0,
+            "lines": 0,
+            "calls": sum(call["count"] for call in calls),
+            "processes": live["processes"],
+            "elapsed_is": "measured",
+            "has_cpu": False,
+            "calls_without_detail": 0,
+            "gaps": 0,
+            "gap_seconds": 0.0,
+            "backwards": 0,
+            "skipped": [],
+            "damage": [],
+        },
+        "totals": totals,
+        "calls": calls,
+        "errors": [],
+        "processes": [],
+        "targets": [],
+        "sizes": {"read": [], "write": []},
+        "loop": _loop(sums, live, command),
+        "loops": [],
+        "repetitions": [],
+        "memory": [],
+        "births": [],
+        "timeline": None,
+        "folded": {},
+        "stacks": [],
+        "histograms": [],
+        "live": live,
+    }
+
+
+def _call(sums: Sums, number: str) -> Call:
+    name = syscall_name(int(number)) or f"system call {number}"
+    count, seconds = sums["n"][number], sums["ns"][number] / NS_PER_S
+    buckets, max_s = sums["h"][number], sums["x"][number] / NS_PER_S
+    return {
+        "call": name,
+        "class": call_class(name),
+        "count": count,
+        "errors": sums.get("e", {}).get(number, 0),
+        "seconds": seconds,
+        "cpu_s": None,
+        "share": None,
+        "mean_s": seconds / count,
+        "p50_s": min(quantile_s(buckets, 0.5), max_s),
+        "p95_s": min(quantile_s(buckets, 0.95), max_s),
+        "p99_s": min(quantile_s(buckets, 0.99), max_s),
+        "max_s": max_s,
+    }
+
+
+def _loop(sums: Sums, live: Live, command: str) -> MainLoop | None:
+    """The loop of the traced process: passes in which it accepted a connection where it accepts, else all of them."""
+    pid = str(live["pid"])
+    accepts = sums.get("a", {}).get(pid, 0)
+    passes, buckets = (sums.get(name, {}).get(pid) for name in (("p", "ph") if accepts else ("t", "th")))
+    waits = {key: count for key, count in sums.get("w", {}).items() if key.partition(",")[0] == pid}
+    if not passes or not waits:
+        return None
+    anchor = syscall_name(int(max(waits, key=lambda key: waits[key]).partition(",")[2])) or "?"
+    mean_s = passes["total"] / passes["count"] / NS_PER_S
+    idle_s = sums.get("i", {}).get(pid, 0) / NS_PER_S
+    held = [bucket for bucket in buckets if bucket["count"]]
+    return {
+        "pid": live["pid"],
+        "role": command,
+        "program": command,
+        "anchor": {"call": anchor, "arguments": ""},
+        "passes": passes["count"],
+        "complete_passes": passes["count"],
+        "wakeups": sum(waits.values()) - passes["count"] if accepts else 0,
+        "seconds_per_pass": quantile_s(buckets, 0.5),
+        "p50_s": quantile_s(buckets, 0.5),
+        "p95_s": quantile_s(buckets, 0.95),
+        "min_s": held[0]["min"] / NS_PER_S,
+        "max_s": held[-1]["max"] / NS_PER_S,
+        "mean_s": mean_s,
+        "distribution": [_passes(bucket) for bucket in held],
+        "max_passes_per_second": 1 / mean_s if mean_s else None,
+        "at_least": False,
+        "own_cpu_s": None,
+        "own_cpu_share": None,
+        "outside_calls_s": None,
+        "idle_s": idle_s,
+        "idle_share": min(idle_s / live["seconds"], 1.0) if live["seconds"] else None,
+        "waits": [],
+        "steps": [_accept(accepts / passes["count"])] if accepts else [],
+        "path": [],
+    }
+
+
+def _accept(per_pass: float) -> Step:
+    return {"call": "accept", "arguments": "", "nth": 1, "count": per_pass, "seconds": 0.0}
+
+
+def _passes(bucket: dict[str, int]) -> Passes:
+    return {"le_s": bucket["max"] / NS_PER_S, "passes": bucket["count"]}
+
+
+def quantile_s(buckets: Buckets, share: float) -> float:
+    """The seconds below which a share of what the buckets count lies, evenly spread within its bucket.
+
+    >>> quantile_s([{"min": 1000, "max": 2000, "count": 4}], 0.5)
+    1.5e-06
+    """
+    left = share * sum(bucket["count"] for bucket in buckets)
+    for bucket in buckets:
+        if bucket["count"] and left <= bucket["count"]:
+            return (bucket["min"] + (bucket["max"] - bucket["min"]) * left / bucket["count"]) / NS_PER_S
+        left -= bucket["count"]
+    return buckets[-1]["max"] / NS_PER_S

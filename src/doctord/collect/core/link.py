@@ -1,0 +1,172 @@
+"""A connection to an Oracle, MariaDB or MySQL server, kept up: it comes back after an outage, and says what was wrong.
+
+What a driver says of an error may hold the address or the user: it is never passed on. The driver's `trouble` puts it
+into words of ours.
+"""
+
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from doctord.collect.core.notices import Notices
+from doctord.errors import Refusal
+
+_RETRY_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
+_ROWS_AT_ONCE: Final = 1000  # Oracle's driver fetches a hundred, each hundred a round trip
+
+
+class Away(Exception):  # noqa: N818 - a state, not a fault: the server is not there now
+    """The server cannot be asked now; why has been noted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """An error in words that hold no secret, what to do about it, and whether the connection is lost by it.
+
+    `silent`: the server was asked, and did not answer in time.
+    """
+
+    text: str
+    hint: str | None = None
+    lost: bool = True
+    silent: bool = False
+
+
+class Driver(Protocol):
+    """What a kind of server adds to a link: its name in the chart, how to connect, and what its errors mean."""
+
+    db: str
+    errors: tuple[type[Exception], ...]
+
+    def connect(self) -> Any:  # noqa: ANN401 - a DB-API connection, of whichever driver
+        """A connection, with a limit on everything that could take long."""
+        ...
+
+    def trouble(self, error: Exception) -> Trouble:
+        """What an error means."""
+        ...
+
+
+class Link:
+    """A connection that is opened when needed and again after it broke."""
+
+    def __init__(self, driver: Driver, notices: Notices) -> None:
+        """Nothing is opened yet."""
+        self.driver = driver
+        self.notices = notices
+        self.connection: Any = None
+        self._failures = 0
+        self._retry_at = 0.0
+        self._lost_at: float | None = None
+        self._asked_at = 0.0
+        self._silent_at: float | None = None
+
+    @property
+    def db(self) -> str:
+        """Name of the server in the chart."""
+        return self.driver.db
+
+    def reach(self) -> None:
+        """Connect, if there is no connection.
+
+        Raises:
+            Refusal: There is none to be had; why, and what to do.
+        """
+        if self.connection is not None:
+            return
+        self._asked_at = time.monotonic()
+        try:
+            self.connection = self.driver.connect()
+        except self.driver.errors as error:
+            trouble = self.driver.trouble(error)
+            self._note_silence(trouble)
+            raise Refusal(trouble.text, trouble.hint or "") from None
+
+    @contextlib.contextmanager
+    def checking(self) -> Iterator[None]:
+        """Connected for what is done within, where everything that stands in the way is refused by the server's name.
+
+        Raises:
+            Refusal: There is no connection to be had, it broke, or what was done was refused.
+        """
+        try:
+            self.reach()
+            yield
+        except Away:
+            raise Refusal(f"{self.db}: the connection broke", "is the server up, and not overloaded?") from None
+        except Refusal as refusal:
+            raise Refusal(f"{self.db}: {refusal}", refusal.hint) from None
+
+    def open(self) -> bool:
+        """Make sure that there is a connection; true when it is a new one.
+
+        Raises:
+            Away: There is none now; it is tried again after a while.
+        """
+        if self.connection is not None:
+            return False
+        if time.monotonic() < self._retry_at:
+            raise Away
+        try:
+            self.reach()
+        except Refusal as refusal:
+            self._retry_at = time.monotonic() + _RETRY_S[min(self._failures, len(_RETRY_S) - 1)]
+            self._failures += 1
+            self.notices.unseen(self.db, self.db, str(refusal), refusal.hint)
+            raise Away from None
+        self._came()
+        return True
+
+    def query(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Rows of a statement.
+
+        Raises:
+            Away: There is no connection, or it broke.
+            Refusal: The server refused the statement; the connection is still good.
+        """
+        if self.connection is None:
+            raise Away
+        self._asked_at = time.monotonic()
+        try:
+            with contextlib.closing(self.connection.cursor()) as cursor:
+                cursor.arraysize = _ROWS_AT_ONCE
+                cursor.execute(sql, list(parameters) or None)  # PyMySQL takes % for a place when there is a list
+                return list(cursor.fetchall())
+        except self.driver.errors as error:
+            trouble = self.driver.trouble(error)
+            if trouble.lost:
+                self._broke(trouble)
+                raise Away from None
+            raise Refusal(trouble.text, trouble.hint or "") from None
+
+    def close(self) -> None:
+        """Close the connection, if there is one."""
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            with contextlib.suppress(*self.driver.errors):  # it may be broken already
+                connection.close()
+
+    def _came(self) -> None:
+        self._failures, self._silent_at = 0, None
+        if self._lost_at is not None:
+            away_s = time.monotonic() - self._lost_at
+            self.notices.happened("gap", self.db, self.db, f"the server answers again after {away_s:.0f} s")
+        self._lost_at = None
+
+    def _broke(self, trouble: Trouble) -> None:
+        self._note_silence(trouble)
+        self.close()
+        self._lost_at = time.monotonic()
+        self._retry_at = time.monotonic() + _RETRY_S[0]
+        self.notices.happened("gap", self.db, self.db, f"the connection broke: {trouble.text}")
+
+    def _note_silence(self, trouble: Trouble) -> None:
+        """Tell the time without an answer since the request, or since it was last told: retries make one silence."""
+        if not trouble.silent:
+            self._silent_at = None
+            return
+        now = time.monotonic()
+        self.notices.silent(self.db, now - (self._silent_at or self._asked_at), trouble.text)
+        self._silent_at = now

@@ -1,0 +1,1 @@
+"""Latencies of Oracle servers, from their own histograms."""

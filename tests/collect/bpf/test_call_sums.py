@@ -1,0 +1,69 @@
+from typing import Any
+
+import pytest
+
+from doctord._native import call_class, syscall_name, syscall_number
+from doctord.chart.calltrace import Live
+from doctord.collect.bpf.call_sums import document, quantile_s
+
+LIVE: Live = {
+    "how": "bpftrace", "pid": 100, "processes": 1, "seconds": 10.0, "ended": "time",
+    "before": {"cpu_ms_per_s": 1.0, "switches_per_s": 2.0}, "during": {"cpu_ms_per_s": 1.0, "switches_per_s": 2.0},
+    "note": None,
+}  # fmt: skip
+
+
+def sums(**more: Any) -> dict[str, Any]:
+    read, wait = str(syscall_number("read")), str(syscall_number("epoll_wait") or syscall_number("epoll_pwait"))
+    bucket = {"min": 1024, "max": 2047, "count": 4}
+    return {
+        "n": {read: 4, wait: 4}, "ns": {read: 6000, wait: 9_000_000_000}, "h": {read: [bucket], wait: [bucket]},
+        "x": {read: 1800, wait: 3_000_000_000}, "e": {read: 1}, "i": {"100": 9_000_000_000}, "w": {f"100,{wait}": 4},
+        "t": {"100": {"count": 4, "average": 250_000_000, "total": 1_000_000_000}},
+        "th": {"100": [{"min": 134217728, "max": 268435455, "count": 4}]},
+    } | more  # fmt: skip
+
+
+def test_calls_are_named_and_summed() -> None:
+    trace = document(sums(), LIVE, "server")
+    wait, read = trace["calls"]
+    assert (read["call"], read["class"], read["count"], read["errors"]) == ("read", "read", 4, 1)
+    assert read["seconds"] == pytest.approx(6e-6)
+    assert read["p95_s"] == pytest.approx(1.8e-6)  # not above the longest
+    assert wait["share"] == pytest.approx(1.0, abs=1e-6)
+    assert trace["trace"]["calls"] == 8
+
+
+def test_the_loop_of_a_process_that_does_not_accept_has_all_its_turns() -> None:
+    loop = document(sums(), LIVE, "server")["loop"]
+    assert loop
+    assert (loop["passes"], loop["mean_s"], loop["max_passes_per_second"], loop["steps"]) == (4, 0.25, 4.0, [])
+    assert loop["idle_share"] == pytest.approx(0.9)
+
+
+def test_a_server_has_the_passes_that_accepted() -> None:
+    accepted = {"a": {"100": 3}, "p": {"100": {"count": 3, "average": 1, "total": 600_000_000}}}
+    histogram = {"ph": {"100": [{"min": 134217728, "max": 268435455, "count": 3}]}}
+    loop = document(sums(**accepted, **histogram), LIVE, "server")["loop"]
+    assert loop
+    assert (loop["passes"], loop["wakeups"], loop["mean_s"]) == (3, 1, 0.2)
+
+
+def test_a_process_that_made_no_call_has_no_loop() -> None:
+    trace = document({}, LIVE, "server")
+    assert (trace["calls"], trace["loop"], trace["trace"]["calls"]) == ([], None, 0)
+
+
+def test_quantiles_are_spread_within_their_bucket() -> None:
+    buckets = [{"min": 0, "max": 1000, "count": 50}, {"min": 1000, "max": 2000, "count": 50}]
+    assert quantile_s(buckets, 0.5) == pytest.approx(1e-6)
+    assert quantile_s(buckets, 0.75) == pytest.approx(1.5e-6)
+
+
+def test_numbers_and_names_of_calls_agree() -> None:
+    number = syscall_number("openat")
+    assert number is not None
+    assert syscall_name(number) == "openat"
+    assert syscall_number("no_such_call") is None
+    assert syscall_name(100_000) is None
+    assert (call_class("openat"), call_class("no_such_call")) == ("open", "other")

@@ -1,0 +1,159 @@
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from doctord._native import Batch
+from doctord.chart.chart import Chart
+from doctord.chart.rows import now_us, rows
+from doctord.collect.core import schedule
+
+
+class Metronome:
+    """Yields one row each time, after doing what it is told at that sample."""
+
+    def __init__(self, name: str, period_s: float, act: Callable[[int], None] = lambda _: None) -> None:
+        self.name = name
+        self.period_s = period_s
+        self.times: list[float] = []
+        self.closed = False
+        self._act = act
+
+    def sample(self) -> list[Batch]:
+        self.times.append(time.monotonic())
+        self._act(len(self.times))
+        return [rows("statistic", [{"ts": now_us(), "component": "test", "entity": self.name, "value": 1.0}])]
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def events(batches: list[Batch]) -> list[dict[str, Any]]:
+    return Chart.from_batches(batches).frame("event").to_dicts()
+
+
+def ticks(metronome: Metronome) -> list[int]:
+    return [round((moment - metronome.times[0]) / metronome.period_s) for moment in metronome.times]
+
+
+def test_ticks_lie_on_the_grid_and_the_end_is_sampled() -> None:
+    metronome = Metronome("a", 0.2)
+    batches = schedule.collect_for([metronome], 0.8)
+    assert ticks(metronome) == [0, 1, 2, 3, 4]
+    assert len(batches) == 5
+    assert metronome.closed
+
+
+def test_a_period_longer_than_the_run_still_gives_two_samples() -> None:
+    metronome = Metronome("a", 60)
+    schedule.collect_for([metronome], 0.2)
+    assert len(metronome.times) == 2
+
+
+def test_missed_ticks_are_skipped() -> None:
+    metronome = Metronome("a", 0.2, lambda n: time.sleep(0.5) if n == 2 else None)
+    schedule.collect_for([metronome], 1.0)
+    assert ticks(metronome) == [0, 1, 4, 5]
+
+
+@pytest.mark.parametrize(("tick", "elapsed", "expected"), [(1, 1.2, 2), (1, 0.99999, 2), (1, 3.4, 4), (0, 0.0, 1)])
+def test_next_tick(tick: int, elapsed: float, expected: int) -> None:
+    assert schedule.next_tick(tick, 1.0, elapsed) == expected
+
+
+def test_a_collector_that_hangs_delays_nobody_and_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "_PATIENCE_S", 0.1)
+    release = threading.Event()
+    hung, healthy = Metronome("hung", 0.1, lambda _: release.wait(10)), Metronome("healthy", 0.1)
+    batches = schedule.collect_for([hung, healthy], 0.5)
+    count = len(batches)
+    release.set()
+    time.sleep(0.05)
+    assert len(batches) == count, "a late answer must not be written after the end"
+    assert len(healthy.times) >= 5
+    [event] = events(batches)
+    assert (event["kind"], event["subject"]) == ("gap", "hung")
+
+
+def test_a_long_silence_is_an_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "_GAP_MIN_S", 0.3)
+    metronome = Metronome("slow", 0.05, lambda n: time.sleep(0.4) if n == 2 else None)
+    [event] = events(schedule.collect_for([metronome], 0.6))
+    assert event["kind"] == "gap"
+    assert event["interval_s"] >= 0.4
+
+
+def test_a_fault_is_told_once_without_its_text_and_the_collector_asked_again(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(n: int) -> None:
+        if n in {2, 3}:
+            raise ValueError("password=hunter2")
+
+    metronome = Metronome("faulty", 0.05, fail)
+    batches = schedule.collect_for([metronome], 0.3)
+    [event] = events(batches)
+    assert "ValueError" in event["text"]
+    assert "hunter2" not in event["text"]
+    [record] = caplog.records
+    assert "test_schedule.py" in record.getMessage()
+    assert "hunter2" not in caplog.text
+    assert len(batches) == len(metronome.times) - 2 + 1
+
+
+def test_stop_ends_the_run_promptly_and_closes() -> None:
+    stop = threading.Event()
+    metronome = Metronome("a", 60)
+    threading.Timer(0.1, stop.set).start()
+    began = time.monotonic()
+    schedule.run([metronome], lambda _: None, stop=stop)
+    assert time.monotonic() - began < 20
+    assert metronome.closed
+
+
+def test_an_interrupt_closes_the_collectors() -> None:
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    metronome = Metronome("a", 60)
+    with pytest.raises(KeyboardInterrupt):
+        schedule.run([metronome], lambda _: None, stop=threading.Event(), on_tick=interrupt, tick_s=0.05)
+    assert metronome.closed
+
+
+def test_a_stepped_clock_is_an_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = schedule._WallClock()
+    assert clock.check() == []
+    monkeypatch.setattr(time, "time", lambda: time.time_ns() / 1e9 + 3600)
+    [event] = events(clock.check())
+    assert event["kind"] == "clock"
+    assert "+3600" in event["text"]
+    assert clock.check() == []
+
+
+def test_who_comes_later_is_asked_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "_LOOK_AROUND_S", 0.2)
+    late = Metronome("late", 0.1)
+    arrivals = [[late], []]
+    batches: list[Batch] = []
+    schedule.run(
+        [Metronome("first", 0.1)],
+        batches.append,
+        stop=threading.Event(),
+        seconds=0.6,
+        tick_s=0.1,
+        newcomers=lambda: arrivals.pop(0) if arrivals else [],
+    )
+    assert len(late.times) >= 2
+    assert late.closed
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_fault_of_ours_ends_one_collector_and_is_told() -> None:
+    def fault(_n: int) -> None:
+        raise TypeError
+
+    other = Metronome("other", 0.1)
+    batches = schedule.collect_for([Metronome("faulty", 0.1, fault), other], 0.4)
+    assert [event["text"] for event in events(batches)] == ["ended by a fault of its own; the others go on"]
+    assert len(other.times) >= 4
