@@ -9,10 +9,10 @@ What is recorded is what a recorder of that many times the length would hold in 
 import functools
 import sys
 
+from doctord.app import record as recorder
 from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.sessions import SessionCollector
 from doctord.collect.postgres.statistics import StatisticsCollector
-from doctord.lake import recorder
 
 
 def hasten(speed: float) -> None:
