@@ -10,9 +10,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from doctord.app.sql import refusing
 from doctord.chart.rows import rows
 from doctord.chart.tables import TABLES
-from doctord.cli.sql import _refusing
 from doctord.errors import Refusal
 from doctord.lake.query import Lake
 from doctord.lake.writer import LakeWriter
@@ -135,7 +135,7 @@ def test_too_little_memory_is_no_traceback() -> None:
     with (
         duckdb.connect(config=limits) as connection,
         pytest.raises(Refusal, match="Out of Memory") as refusal,
-        _refusing(),
+        refusing(),
     ):
         connection.sql("SELECT list(i) FROM range(10_000_000) t(i)").fetchall()
     assert "read less" in refusal.value.hint
@@ -144,7 +144,7 @@ def test_too_little_memory_is_no_traceback() -> None:
 @contextmanager
 def _refusing_all(sealed: Path) -> Iterator[pytest.ExceptionInfo[Refusal]]:
     sealed.unlink()
-    with pytest.raises(Refusal) as refusal, _refusing():
+    with pytest.raises(Refusal) as refusal, refusing():
         yield refusal
 
 
