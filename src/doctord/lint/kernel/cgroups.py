@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from doctord.diagnose.finding import Evidence
-from doctord.diagnose.words import in_bytes, in_share
+from doctord.diagnose.phrase import Words, phrase
+from doctord.diagnose.words import in_bytes
 from doctord.lint.kernel.databases import databases, memory_of
 from doctord.lint.kernel.units import UNITS
 from doctord.lint.remark import Remark, Severity
@@ -31,7 +32,11 @@ def cgroup_memory_below_database(subject: Subject) -> Iterator[Remark]:
                     f"{group} may use {in_bytes(limit)}, and {server.name} takes {in_bytes(needed)}",
                     cost=f"{in_bytes(needed - limit)} too little before any session works: the OOM killer",
                     severity=Severity.ERROR,
-                    evidence=[_evidence("memory.limit_bytes", in_bytes(limit), in_bytes(needed), "too little")],
+                    evidence=[
+                        _evidence(
+                            "memory.limit_bytes", phrase("{:bytes}", limit), phrase("{:bytes}", needed), "too little"
+                        )
+                    ],
                 )
 
 
@@ -53,7 +58,11 @@ def cgroup_cpus_used_up(subject: Subject) -> Iterator[Remark]:
                 f"{group} may use {cpus:g} CPUs, and uses them up",
                 cost=f"stopped for {lost:.2f} s of each second, all its processes together",
                 severity=Severity.WARNING,
-                evidence=[_evidence("cpu.throttled_s_per_s", f"{lost:.2f} s/s", in_share(THROTTLED), "throttled")],
+                evidence=[
+                    _evidence(
+                        "cpu.throttled_s_per_s", phrase("{:.2f s/s}", lost), phrase("{:share}", THROTTLED), "throttled"
+                    )
+                ],
             )
 
 
@@ -67,5 +76,5 @@ def _holds(group: str, server: Subject) -> bool:
     return any(name in group for name in UNITS.get(server.component, ()))
 
 
-def _evidence(name: str, figure: str, limit: str, why: str) -> Evidence:
+def _evidence(name: str, figure: Words, limit: Words, why: Words) -> Evidence:
     return Evidence("statistic", f"name = '{name}'", figure, limit, why)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from doctord.diagnose.finding import Evidence
+from doctord.diagnose.phrase import phrase
 from doctord.lint.kernel.databases import databases, processes_of
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
@@ -106,7 +107,13 @@ def accept_queue_overflows(subject: Subject) -> Iterator[Remark]:
             cost=f"{figure}: each waits 1 s and more for its next try",
             severity=Severity.WARNING,
             evidence=[
-                Evidence("network", "listen_overflows_per_s", figure, "none", "a full queue cannot be waited in")
+                Evidence(
+                    "network",
+                    "listen_overflows_per_s",
+                    phrase("{:.2f per s}", lost),
+                    "none",
+                    "a full queue cannot be waited in",
+                )
             ],
             changes=[subject.change("net.core.somaxconn", str(int(max(4096, 2 * limit))), "now")],
         )

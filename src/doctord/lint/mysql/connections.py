@@ -40,7 +40,12 @@ def connections_run_out(subject: Subject) -> Iterator[Remark]:
         + now,
         severity=Severity.ERROR if is_full else Severity.WARNING,
         evidence=[
-            evidence("max_used_connections", f"{most:.0f}", f"{allowed:.0f} allowed", "the most since the start")
+            evidence(
+                "max_used_connections",
+                phrase("{:.0f}", most),
+                phrase("{:.0f} allowed", allowed),
+                "the most since the start",
+            )
         ],
     )
 
@@ -128,7 +133,11 @@ def threads_created_often(subject: Subject) -> Iterator[Remark]:
         "thread_cache_size",
         cost=f"{CANNOT_JUDGE}: {in_rate(created)} of {in_rate(asked, 'connections')}; time the connects of a client",
         severity=Severity.NOTE,
-        evidence=[evidence("threads_created", in_rate(created), in_rate(asked, "connections"), "a start for each")],
+        evidence=[
+            evidence(
+                "threads_created", phrase("{:rate}", created), phrase("{:rate connections}", asked), "a start for each"
+            )
+        ],
     )
 
 
@@ -150,7 +159,9 @@ def table_cache_overflows(subject: Subject) -> Iterator[Remark]:
         "table_open_cache",
         cost=f"{CANNOT_JUDGE}: collect wait/io/file/sql/FRM and the time in Opening tables",
         severity=Severity.NOTE,
-        evidence=[evidence("table_open_cache_overflows", in_rate(thrown), "none", "each is opened again later")],
+        evidence=[
+            evidence("table_open_cache_overflows", phrase("{:rate}", thrown), "none", "each is opened again later")
+        ],
         changes=[subject.change("table_open_cache", f"{size * 2:.0f}")],
     )
 
@@ -175,7 +186,9 @@ def clients_not_looked_up(subject: Subject) -> Iterator[Remark]:
         cost="each is a client that could not log in, or waited for the name server",
         severity=Severity.WARNING,
         evidence=[
-            evidence("connection_errors_peer_address", in_rate(failed), "none", "the name server did not answer")
+            evidence(
+                "connection_errors_peer_address", phrase("{:rate}", failed), "none", "the name server did not answer"
+            )
         ],
         changes=[subject.change("skip_name_resolve", "ON", "restart")],
     )

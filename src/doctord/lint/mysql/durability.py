@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import in_rate
 from doctord.lint.mysql.measured import evidence, figure, is_mariadb, writes_binlog
 from doctord.lint.remark import Remark, Severity
@@ -40,7 +41,9 @@ def commits_not_flushed(subject: Subject) -> Iterator[Remark]:
         "innodb_flush_log_at_timeout",
         cost=f"data: the commits of the last {seconds:g} s{lost}",
         severity=Severity.WARNING,
-        evidence=[evidence("handler_commit", in_rate(commits, "commits"), "none may be lost", "so many are at risk")]
+        evidence=[
+            evidence("handler_commit", phrase("{:rate commits}", commits), "none may be lost", "so many are at risk")
+        ]
         if commits
         else (),
         changes=[subject.change("innodb_flush_log_at_trx_commit", "1")],

@@ -5,6 +5,7 @@ from typing import Final
 
 import polars as pl
 
+from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import in_bytes, in_rate
 from doctord.lint.mysql.measured import evidence, figure, writes_binlog
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
@@ -70,7 +71,11 @@ def binlogs_exceed_space(subject: Subject) -> Iterator[Remark]:
         f"{in_bytes(left)} are left: full in {left / rate / DAY_S:.1f} days "
         f"(measured for {seconds:,.0f} s)",
         severity=enough if seconds >= LONG_ENOUGH_S else Severity.NOTE,
-        evidence=[evidence("binlog_bytes_written", f"{in_bytes(rate)} a second", in_bytes(left), "it does not fit")],
+        evidence=[
+            evidence(
+                "binlog_bytes_written", phrase("{:bytes} a second", rate), phrase("{:bytes}", left), "it does not fit"
+            )
+        ],
     )
 
 
@@ -98,7 +103,9 @@ def transactions_outgrow_cache(subject: Subject) -> Iterator[Remark]:
             "binlog_cache_size",
             cost=f"up to {in_bytes(twice)} a second are written and read once more; how long that takes is not told",
             severity=Severity.NOTE,
-            evidence=[evidence("binlog_cache_disk_use", in_rate(on_disk), f"{in_rate(used)} in all", why)],
+            evidence=[
+                evidence("binlog_cache_disk_use", phrase("{:rate}", on_disk), phrase("{:rate} in all", used), why)
+            ],
         )
 
 

@@ -6,6 +6,7 @@ from doctord.analyse.figures import Figure, mean
 from doctord.chart.mysql_names import COMPONENT, STATUS
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE
 from doctord.diagnose.finding import Evidence, Unseen
+from doctord.diagnose.phrase import Words
 from doctord.lint.catalogue import MARIADB, MYSQL
 from doctord.lint.subject import Subject
 
@@ -80,9 +81,9 @@ def writes_binlog(subject: Subject) -> bool:
     return subject.text("log_bin") not in {None, ""} and subject.flag("log_bin") is not False
 
 
-def evidence(name: str, figure_text: str, threshold: str, why: str) -> Evidence:
+def evidence(name: str, figure: Words, threshold: Words, why: Words) -> Evidence:
     """Evidence from the global status."""
-    return Evidence("statistic", f"name = '{STATUS}{name}'", figure_text, threshold, why)
+    return Evidence("statistic", f"name = '{STATUS}{name}'", figure, threshold, why)
 
 
 def _figures(subject: Subject, name: str) -> list[Figure]:

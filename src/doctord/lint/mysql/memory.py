@@ -77,7 +77,7 @@ def sessions_exceed_memory(subject: Subject) -> Iterator[Remark]:
     largest = max(OF_A_SESSION, key=lambda name: subject.number(name) or 0)
     most = latest(subject, "max_used_connections")
     allowed = f"{connections:.0f} allowed"
-    used = [evidence("max_used_connections", f"{most:.0f}", allowed, "so many there were")] if most else []
+    used = [evidence("max_used_connections", phrase("{:.0f}", most), allowed, "so many there were")] if most else []
     yield subject.remark(
         f"max_connections = {connections:.0f} sessions of {in_bytes(each)} each do not fit into memory",
         "max_connections",
@@ -121,7 +121,7 @@ def buffer_pool_small(subject: Subject) -> Iterator[Remark]:
         "innodb_buffer_pool_size",
         cost=f"{in_rate(reads, 'reads')} x {in_time(each_s or 0.0)} = {spent:.2f} sessions wait all the time",
         impact=share(subject, spent),
-        evidence=[evidence("innodb_buffer_pool_reads", in_rate(reads), "as few as the data allow", why)],
+        evidence=[evidence("innodb_buffer_pool_reads", phrase("{:rate}", reads), "as few as the data allow", why)],
         changes=[subject.change("innodb_buffer_pool_size", _rounded(min(2 * pool, pool + room / 2)))] if room else [],
     )
 

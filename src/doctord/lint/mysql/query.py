@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import in_bytes, in_rate
 from doctord.lint.mysql.measured import evidence, figure, is_mariadb
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
@@ -59,7 +60,14 @@ def temporary_tables_on_disk(subject: Subject) -> Iterator[Remark]:
         "max_heap_table_size",
         cost=f"{CANNOT_JUDGE}: collect the statement digests of the performance schema, which have their time",
         severity=Severity.NOTE,
-        evidence=[evidence("created_tmp_disk_tables", in_rate(on_disk), f"{in_rate(made)} made", "files were written")],
+        evidence=[
+            evidence(
+                "created_tmp_disk_tables",
+                phrase("{:rate}", on_disk),
+                phrase("{:rate} made", made),
+                "files were written",
+            )
+        ],
     )
 
 
@@ -91,7 +99,11 @@ def query_cache_useless(subject: Subject) -> Iterator[Remark]:
         "query_cache_size",
         cost=cost,
         severity=severity,
-        evidence=[evidence("qcache_hits", in_rate(hits), in_rate(stored or 0.0), "stored more often than read")]
+        evidence=[
+            evidence(
+                "qcache_hits", phrase("{:rate}", hits), phrase("{:rate}", stored or 0.0), "stored more often than read"
+            )
+        ]
         if hits is not None
         else (),
         changes=[subject.change("query_cache_type", "OFF"), subject.change("query_cache_size", "0")],

@@ -47,7 +47,10 @@ def redo_log_small(subject: Subject) -> Iterator[Remark]:
         "statistic", "innodb_checkpoint_age", phrase("{:share}", full or 0), "below 75 %", "then changes wait"
     )
     rate = evidence(
-        "innodb_os_log_written", f"{in_bytes(written)} a second", in_bytes(size), f"full in {lasts_s:.0f} s"
+        "innodb_os_log_written",
+        phrase("{:bytes} a second", written),
+        phrase("{:bytes}", size),
+        phrase("full in {:.0f s}", lasts_s),
     )
     yield subject.remark(
         f"a redo log of {in_bytes(size)} is full in {lasts_s:.0f} s",
@@ -84,7 +87,9 @@ def log_buffer_small(subject: Subject) -> Iterator[Remark]:
         "innodb_log_buffer_size",
         cost=told or f"{CANNOT_JUDGE}: {in_rate(waits, 'waits')}; collect the disks' times",
         impact=share(subject, spent) if spent else None,
-        evidence=[evidence("innodb_log_waits", in_rate(waits), "none", "each is a session that waits for a write")],
+        evidence=[
+            evidence("innodb_log_waits", phrase("{:rate}", waits), "none", "each is a session that waits for a write")
+        ],
         changes=[subject.change("innodb_log_buffer_size", f"{int(size * 2) >> 20}M")],
     )
 
@@ -114,7 +119,11 @@ def free_pages_waited_for(subject: Subject) -> Iterator[Remark]:
         "innodb_buffer_pool_size",
         cost=told or f"{CANNOT_JUDGE}: {in_rate(waits, 'waits')}; collect the disks' times",
         impact=share(subject, spent) if spent else None,
-        evidence=[evidence("innodb_buffer_pool_wait_free", in_rate(waits), "none", "sessions write pages themselves")],
+        evidence=[
+            evidence(
+                "innodb_buffer_pool_wait_free", phrase("{:rate}", waits), "none", "sessions write pages themselves"
+            )
+        ],
         changes=[subject.change("innodb_io_capacity", f"{capacity * 2:.0f}")],
     )
 

@@ -53,8 +53,14 @@ def max_connections_reached(subject: Subject) -> Iterator[Remark]:
         cost=f"{max(allowed - seen, 0):.0f} more clients can connect, then they are refused",
         severity=Severity.ERROR if seen >= allowed else Severity.WARNING,
         evidence=[
-            counted("pg_stat_activity.connections", f"{seen:.0f}", f"{in_share(NEAR)} of {allowed:.0f}"),
-            *([counted("pg_stat_activity.connections_idle", f"{idle:.0f} idle", "", "a pool")] if idle else []),
+            counted(
+                "pg_stat_activity.connections", phrase("{:.0f}", seen), phrase("{:share} of {:.0f}", NEAR, allowed)
+            ),
+            *(
+                [counted("pg_stat_activity.connections_idle", phrase("{:.0f} idle", idle), "", "a pool")]
+                if idle
+                else []
+            ),
         ],
     )
 
@@ -217,7 +223,7 @@ def deadlock_timeout_long(subject: Subject) -> Iterator[Remark]:
             "deadlock_timeout",
             cost=f"2 sessions x {timeout_s:g} s x {deadlocks:.2g} a second = {in_share(share)} of database time",
             impact=share,
-            evidence=[counted("pg_stat_database.deadlocks", f"{deadlocks:.2g} per s", "0")],
+            evidence=[counted("pg_stat_database.deadlocks", phrase("{:.2g per s}", deadlocks), "0")],
         )
 
 
@@ -261,5 +267,5 @@ def prepared_transactions_forgotten(subject: Subject) -> Iterator[Remark]:
             "max_prepared_transactions",
             cost=f"locks, and all that died in {oldest:,.0f} s, are kept until somebody ends them",
             severity=Severity.WARNING,
-            evidence=[counted("pg_prepared_xacts.oldest_s", f"{oldest:,.0f} s", f"{OLD_S:.0f} s")],
+            evidence=[counted("pg_prepared_xacts.oldest_s", phrase("{:,.0f s}", oldest), phrase("{:.0f s}", OLD_S))],
         )

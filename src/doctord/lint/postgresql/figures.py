@@ -2,7 +2,7 @@
 
 from doctord.chart.secrets import HIDDEN
 from doctord.diagnose.finding import Evidence
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import Words, phrase
 from doctord.lint.subject import Subject
 
 BLOCK_BYTES = 8192
@@ -39,7 +39,7 @@ def in_waits(share: float, *events: str) -> Evidence:
     )
 
 
-def counted(name: str, figure: str, limit: str = "", why: str = "") -> Evidence:
+def counted(name: str, figure: Words, limit: Words = "", why: Words = "") -> Evidence:
     """A figure of `statistic`, as evidence."""
     return Evidence("statistic", f"name = '{name}'", figure, limit, why)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import in_share
 from doctord.lint.postgresql.figures import commits_per_s, counted, is_felt, waited_in
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
@@ -43,7 +44,7 @@ def every_statement_logged(subject: Subject) -> Iterator[Remark]:
         *(one.partition(" ")[0] for one in said),
         cost=cost,
         severity=Severity.WARNING if rate and rate >= MANY_LINES_PER_S else Severity.NOTE,
-        evidence=[counted("pg_stat_database.xact_commit", f"{rate:,.0f} per s")] if rate else [],
+        evidence=[counted("pg_stat_database.xact_commit", phrase("{:,.0f per s}", rate))] if rate else [],
     )
 
 

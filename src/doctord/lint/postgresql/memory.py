@@ -133,7 +133,7 @@ def work_mem_overcommitted(subject: Subject) -> Iterator[Remark]:
         severity=Severity.ERROR if handful * each > left else Severity.NOTE if fits_seen else Severity.WARNING,
         evidence=[]
         if seen is None
-        else [counted("pg_stat_activity.connections", f"{seen:.0f} at the most", "", "seen")],
+        else [counted("pg_stat_activity.connections", phrase("{:.0f} at the most", seen), "", "seen")],
         changes=[subject.change("work_mem", as_setting(left / clients / times), "reload")],
     )
 
@@ -161,7 +161,9 @@ def work_mem_small(subject: Subject) -> Iterator[Remark]:
         cost=f"{in_share(share)} of database time is that of statements that spill, or waits for their files",
         impact=share,
         evidence=[
-            counted("pg_stat_database.temp_bytes", f"{in_bytes(written)}/s", f"{in_bytes(SPILL_BYTES_PER_S)}/s"),
+            counted(
+                "pg_stat_database.temp_bytes", phrase("{:bytes/s}", written), phrase("{:bytes/s}", SPILL_BYTES_PER_S)
+            ),
             *(
                 [Evidence("setting", "work_mem", phrase("{:bytes}", room), "", "would fit for every connection")]
                 if room

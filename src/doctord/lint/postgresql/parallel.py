@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import in_share
 from doctord.lint.postgresql.figures import counted, total
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
@@ -92,7 +93,11 @@ def parallel_workers_missing(subject: Subject) -> Iterator[Remark]:
         cost=f"{CANNOT_JUDGE}: the time of these queries; {planned - launched:.1f} workers a second are missing",
         severity=Severity.NOTE,
         evidence=[
-            counted("pg_stat_database.parallel_workers_launched", f"{launched:.1f} per s", f"{planned:.1f} per s")
+            counted(
+                "pg_stat_database.parallel_workers_launched",
+                phrase("{:.1f per s}", launched),
+                phrase("{:.1f per s}", planned),
+            )
         ],
     )
 

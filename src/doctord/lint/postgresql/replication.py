@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import in_time
 from doctord.lint.postgresql.figures import counted, total
 from doctord.lint.remark import Remark, Severity
@@ -79,7 +80,7 @@ def standby_queries_cancelled(subject: Subject) -> Iterator[Remark]:
         "max_standby_streaming_delay",
         cost=f"{ended * 3600:,.0f} queries an hour fail{longest}",
         severity=Severity.WARNING,
-        evidence=[counted("pg_stat_database_conflicts.confl_snapshot", f"{ended:.2g} per s", "0")],
+        evidence=[counted("pg_stat_database_conflicts.confl_snapshot", phrase("{:.2g per s}", ended), "0")],
     )
 
 
@@ -101,6 +102,12 @@ def senders_all_taken(subject: Subject) -> Iterator[Remark]:
             "max_wal_senders",
             cost="the next standby, or a backup by pg_basebackup, is refused",
             severity=Severity.WARNING,
-            evidence=[counted("pg_stat_replication.sent_lag_bytes", f"{standbys} standbys", f"below {senders:.0f}")],
+            evidence=[
+                counted(
+                    "pg_stat_replication.sent_lag_bytes",
+                    phrase("{} standbys", standbys),
+                    phrase("below {:.0f}", senders),
+                )
+            ],
             changes=[subject.change("max_wal_senders", f"{standbys + 2}", "restart")],
         )

@@ -46,7 +46,9 @@ def autovacuum_off(subject: Subject) -> Iterator[Remark]:
         *off,
         cost=cost,
         severity=Severity.ERROR if dead >= DEAD_ROWS and dead > DEAD_SHARE * (dead + live) else Severity.WARNING,
-        evidence=[] if dying is None else [counted("pg_stat_database.tup_updated", f"{dying:,.0f} per s", "", "dying")],
+        evidence=[]
+        if dying is None
+        else [counted("pg_stat_database.tup_updated", phrase("{:,.0f per s}", dying), "", "dying")],
         changes=[subject.change(name, "on", "reload") for name in off],
     )
 
@@ -110,7 +112,7 @@ def vacuum_memory_small(subject: Subject) -> Iterator[Remark]:
             "maintenance_work_mem",
             cost=f"{passes:.0f} passes over every index of the table in place of 1",
             severity=Severity.WARNING,
-            evidence=[counted("pg_stat_progress_vacuum.index_vacuum_count", f"{passes:.0f}", "1")],
+            evidence=[counted("pg_stat_progress_vacuum.index_vacuum_count", phrase("{:.0f}", passes), "1")],
         )
 
 

@@ -6,6 +6,7 @@ from typing import Final
 import polars as pl
 
 from doctord.diagnose.finding import Evidence
+from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import in_bytes, in_share, in_time
 from doctord.lint.postgresql.figures import (
     FOR_THE_LOG,
@@ -90,7 +91,7 @@ def _too_small(subject: Subject, rate: float, every_s: float) -> Remark:
         impact=impact,
         severity=max(Severity.WARNING if every_s <= STORM_S else Severity.NOTE, Severity.of(impact)),
         evidence=[
-            counted("pg_stat_wal.wal_bytes", f"{in_bytes(rate)}/s", f"{in_bytes(size)} in all"),
+            counted("pg_stat_wal.wal_bytes", phrase("{:bytes/s}", rate), phrase("{:bytes} in all", size)),
             *_requested(subject),
         ],
         changes=[subject.change("max_wal_size", as_setting(rate * timeout * _factor(subject)), "reload")],
@@ -130,7 +131,11 @@ def checkpoint_timeout_short(subject: Subject) -> Iterator[Remark]:
             "checkpoint_timeout",
             cost=f"{in_share(full)} of what commits wait for, which is {in_share(share)} of database time",
             impact=share * full,
-            evidence=[counted("pg_stat_wal.wal_fpi", in_share(full), in_share(MUCH_FULL_PAGES), "of the WAL")],
+            evidence=[
+                counted(
+                    "pg_stat_wal.wal_fpi", phrase("{:share}", full), phrase("{:share}", MUCH_FULL_PAGES), "of the WAL"
+                )
+            ],
             changes=[subject.change("checkpoint_timeout", "15min", "reload")],
         )
 
@@ -177,7 +182,7 @@ def wal_buffers_small(subject: Subject) -> Iterator[Remark]:
             cost=f"{in_share(share)} of database time waits for WAL buffers",
             impact=share,
             evidence=[
-                counted("pg_stat_wal.wal_buffers_full", f"{full:.0f} per s", "1 per s"),
+                counted("pg_stat_wal.wal_buffers_full", phrase("{:.0f per s}", full), "1 per s"),
                 in_waits(share, *BUFFER_WAITS),
             ],
             changes=[subject.change("wal_buffers", "64MB", "restart")],

@@ -87,7 +87,7 @@ def slots_unlimited(subject: Subject) -> Iterator[Remark]:
         "max_slot_wal_keep_size",
         cost=f"{in_bytes(kept or 0.0)} of WAL kept so far{_until_full(subject)}",
         severity=Severity.WARNING,
-        evidence=[counted("pg_replication_slots.active", f"{len(idle)} not active", "none")],
+        evidence=[counted("pg_replication_slots.active", phrase("{} not active", len(idle)), "none")],
     )
 
 
