@@ -23,25 +23,37 @@ class Figure:
 
 def figures(chart: Chart, name: str) -> list[Figure]:
     """The figures of that name in `statistic`, one per server, instance and entity, largest mean first."""
+    grouped = chart.derived("statistic", _grouped)
+    start, count = grouped.where.get(name, (0, 0))
+    return [Figure(**row | {"unit": row["unit"] or ""}) for row in grouped.rows[start : start + count].to_dicts()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Grouped:
+    """The figures of all names, one after the other, and where those of each begin, and how many they are."""
+
+    rows: pl.DataFrame
+    where: dict[str, tuple[int, int]]
+
+
+def _grouped(statistic: pl.DataFrame) -> _Grouped:
+    """All at once: a diagnosis asks for hundreds of names, and to look through all rows for each takes longer."""
     weight = pl.col("interval_s").fill_null(1.0)
-    grouped = (
-        chart.frame("statistic")
-        .filter((pl.col("name") == name) & pl.col("value").is_not_null())
-        .group_by("db", "instance", "entity")
+    rows = (
+        statistic.filter(pl.col("value").is_not_null() & pl.col("name").is_not_null())
+        .group_by("db", "instance", "entity", "name", maintain_order=True)
         .agg(
             ((pl.col("value") * weight).sum() / weight.sum()).alias("mean"),
             pl.col("value").last().alias("last"),
             pl.col("value").max().alias("largest"),
             pl.col("unit").last(),
         )
-        .sort("mean", descending=True)
+        .sort("name", "mean", descending=[False, True], maintain_order=True)
     )
-    return [
-        Figure(
-            row["db"], row["instance"], row["entity"], name, row["mean"], row["last"], row["largest"], row["unit"] or ""
-        )
-        for row in grouped.iter_rows(named=True)
-    ]
+    counts = rows.group_by("name", maintain_order=True).len()
+    ends = counts["len"].cum_sum().to_list()
+    lengths = zip(counts["name"].to_list(), ends, counts["len"].to_list(), strict=True)
+    return _Grouped(rows, {name: (end - length, length) for name, end, length in lengths})
 
 
 def mean(frame: pl.DataFrame, column: str) -> float | None:

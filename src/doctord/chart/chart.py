@@ -3,16 +3,18 @@
 Importing this module imports Arrow and Polars; `doctord.chart.tables` does not.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, cast
 
 import polars as pl
 import pyarrow as pa
 
 from doctord.chart.tables import LASTING, TABLES, Table
+
+Made = TypeVar("Made")
 
 ARROW_TYPES: dict[str, pa.DataType] = {
     "ts": pa.timestamp("us", "UTC"),
@@ -94,11 +96,24 @@ class Chart:
     def _frames(self) -> dict[str, pl.DataFrame]:
         return {}
 
+    @cached_property
+    def _derived(self) -> dict[str, dict[Callable[[pl.DataFrame], object], object]]:
+        return {}
+
     def replaced(self, tables: Mapping[str, pa.Table]) -> "Chart":
         """A chart with other rows in some tables; the rest is the same in both, and takes no further memory."""
         chart = Chart({**self.tables, **tables})
-        chart._frames.update({name: self.frame(name) for name in self.tables if name not in tables})
+        same = [name for name in self.tables if name not in tables]
+        chart._frames.update({name: self.frame(name) for name in same})
+        chart._derived.update({name: self._derived.setdefault(name, {}) for name in same})
         return chart
+
+    def derived(self, table: str, make: Callable[[pl.DataFrame], Made]) -> Made:
+        """What a function makes of a table; it is made once."""
+        known = self._derived.setdefault(table, {})
+        if make not in known:
+            known[make] = make(self.frame(table))
+        return cast(Made, known[make])
 
     def between(self, since: datetime, until: datetime) -> "Chart":
         """The rows whose interval ends after `since` and no later than `until`; lasting tables are kept whole."""
