@@ -113,7 +113,9 @@ def test_a_trace_keeps_its_diagnosis_beside_other_files(tmp_path: Path, *, in_a_
 
 def test_of_two_traces_none_is_the_trace() -> None:
     paths = [sample(CASEBOOK / "listener" / name) for name in ("before.truss", "after.truss")]
-    assert Files(paths).seen().trace is None
+    heard = Heard()
+    assert Files(paths).seen(watcher=heard).trace is None
+    assert "2 call traces" in heard.notes[-1]
 
 
 def test_beside_a_database_the_time_is_the_databases() -> None:

@@ -104,7 +104,7 @@ class Files:
     ) -> Seen:
         """See `Source`."""
         files = list(read.each_read(self.paths, self.told, watcher))
-        whole, trace = read.joined(files, watcher), self._trace(files)
+        whole, trace = read.joined(files, watcher), self._trace(files, watcher)
         if whole.since is None or whole.until is None or (since is None and until is None):
             return Seen(whole, trace=trace)
         begin = since or whole.since - timedelta(microseconds=1)
@@ -115,11 +115,14 @@ class Files:
             raise Refusal(f"nothing in these files is of {begin:%F %T} to {end:%F %T} UTC", held)
         return Seen(chart, whole.between(begin - timedelta(seconds=past_s), begin), trace)
 
-    def _trace(self, files: Sequence[FileRead]) -> Trace | None:
+    def _trace(self, files: Sequence[FileRead], watcher: Watcher) -> Trace | None:
         """The call trace among these files, where there is one and no more."""
         traces = [file.trace for file in files if file.trace]
         if len(traces) > 1 and len(traces) == len(self.paths) and calltrace.parts_of_one(self.paths):
             return calltrace.read(self.paths)
+        if len(traces) > 1:
+            told = f"{len(traces)} call traces are here: their calls are only summed up"
+            watcher.note(f"{told}\nhint: doctord trace FILE diagnoses one, and compares two")
         return traces[0] if len(traces) == 1 else None
 
 

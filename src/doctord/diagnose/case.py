@@ -36,11 +36,9 @@ class Case:
 
     @cached_property
     def time(self) -> TimeModel:
-        """Where the time went: of the database's sessions; where they are not known, of the call trace, or the host."""
+        """Where the time went: of the database's sessions, or the processes; where they are not known, of the trace."""
         known = time_model(self.chart)
-        if self.trace is None or (known.of == "database" and known.shares):
-            return known
-        return calls.time_model(self.trace)
+        return known if self.trace is None or known.shares else calls.time_model(self.trace)
 
     @cached_property
     def seconds(self) -> float:
