@@ -63,7 +63,7 @@ def family(pid: str) -> Iterator[tuple[str, dict[str, str]]]:
     """A process and its descendants: what it runs, and what the kernel says of it."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         words = Path(f"/proc/{pid}/cmdline").read_text()
-        yield ("sums" if "_sum_up" in words else "recorder"), status(pid)
+        yield ("sums" if "doctord.app.sum_up" in words else "recorder"), status(pid)
         for thread in Path(f"/proc/{pid}/task").iterdir():
             for child in (thread / "children").read_text().split():
                 yield from family(child)
