@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: checkup test quick test-anywhere check advisories format docs lock wheel release clean
 
 # Editable install: Python is read where it stands, so only a change to the native crate or to the metadata builds again.
-$(VENV)/installed: pyproject.toml requirements/build.txt requirements/run.txt native/Cargo.toml native/Cargo.lock $(shell find native/src native/calltrace -name '*.rs' -o -name Cargo.toml)
+$(VENV)/installed: pyproject.toml requirements/build.txt requirements/run.txt native/Cargo.toml native/Cargo.lock $(shell find native/src native/calltrace native/module -name '*.rs' -o -name Cargo.toml)
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
 	@echo "Installing into $(VENV): the first time builds the native crate, a minute or two"
 	@$(LOCKED) -r requirements/build.txt

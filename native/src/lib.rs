@@ -1,4 +1,7 @@
-//! `doctord._native`: what must be fast or small. Python decides, Rust moves the bytes.
+//! What is behind `doctord._native`: what must be fast or small. Python decides, Rust moves the bytes.
+//!
+//! `module/` makes Python's module of it, and nothing else: what is linked for Python is compiled only when all that it
+//! needs is, parquet above all, and this crate can be compiled beside that (docs/decisions/0011).
 
 pub mod arrays;
 pub mod batch;
@@ -22,47 +25,3 @@ pub mod sql_tokens;
 pub mod sql_trace;
 pub mod syscalls;
 pub mod table;
-
-use pyo3::prelude::*;
-
-#[pymodule]
-mod _native {
-    #[pymodule_export]
-    use crate::batch::Batch;
-    #[pymodule_export]
-    use crate::calltrace::{analyse_trace, call_class, trace_kind};
-    #[pymodule_export]
-    use crate::histograms::histograms;
-    #[pymodule_export]
-    use crate::host::HostSampler;
-    #[pymodule_export]
-    use crate::host::command::command_name;
-    #[pymodule_export]
-    use crate::lake::{
-        SegmentWriter, add_checks, damaged_row_groups, give_back_memory, read_checks, read_segment, seal_segment,
-    };
-    #[pymodule_export]
-    use crate::latency::LatencyGrid;
-    #[pymodule_export]
-    use crate::report_html::html_tables;
-    #[pymodule_export]
-    use crate::report_lines::Names;
-    #[pymodule_export]
-    use crate::report_reading::ReportFigure;
-    #[pymodule_export]
-    use crate::report_tables::ReportTable;
-    #[pymodule_export]
-    use crate::report_text::text_tables;
-    #[pymodule_export]
-    use crate::rows::Rows;
-    #[pymodule_export]
-    use crate::sar::SarScanner;
-    #[pymodule_export]
-    use crate::scrub::scrubbed;
-    #[pymodule_export]
-    use crate::server_log::ServerLog;
-    #[pymodule_export]
-    use crate::sql_trace::SqlTrace;
-    #[pymodule_export]
-    use crate::syscalls::{syscall_name, syscall_number};
-}

@@ -1,0 +1,45 @@
+//! `doctord._native`: what of `doctord-native` Python sees.
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use doctord_native::batch::Batch;
+    #[pymodule_export]
+    use doctord_native::calltrace::{analyse_trace, call_class, trace_kind};
+    #[pymodule_export]
+    use doctord_native::histograms::histograms;
+    #[pymodule_export]
+    use doctord_native::host::HostSampler;
+    #[pymodule_export]
+    use doctord_native::host::command::command_name;
+    #[pymodule_export]
+    use doctord_native::lake::{
+        SegmentWriter, add_checks, damaged_row_groups, give_back_memory, read_checks, read_segment, seal_segment,
+    };
+    #[pymodule_export]
+    use doctord_native::latency::LatencyGrid;
+    #[pymodule_export]
+    use doctord_native::report_html::html_tables;
+    #[pymodule_export]
+    use doctord_native::report_lines::Names;
+    #[pymodule_export]
+    use doctord_native::report_reading::ReportFigure;
+    #[pymodule_export]
+    use doctord_native::report_tables::ReportTable;
+    #[pymodule_export]
+    use doctord_native::report_text::text_tables;
+    #[pymodule_export]
+    use doctord_native::rows::Rows;
+    #[pymodule_export]
+    use doctord_native::sar::SarScanner;
+    #[pymodule_export]
+    use doctord_native::scrub::scrubbed;
+    #[pymodule_export]
+    use doctord_native::server_log::ServerLog;
+    #[pymodule_export]
+    use doctord_native::sql_trace::SqlTrace;
+    #[pymodule_export]
+    use doctord_native::syscalls::{syscall_name, syscall_number};
+}
