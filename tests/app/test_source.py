@@ -15,6 +15,7 @@ from doctord.chart.chart import Chart
 from doctord.chart.rows import rows
 from doctord.cli._sources import source_of
 from doctord.errors import Refusal
+from doctord.lake.place import is_lake
 from doctord.lake.writer import LakeWriter
 from shared import CASEBOOK, sample
 
@@ -125,6 +126,27 @@ def test_beside_a_database_the_time_is_the_databases() -> None:
     of = {finding.cause: finding.time_of for finding in diagnosis.findings}
     assert of["too_many_single_block_reads"] is None
     assert of["single_threaded_limit"] == "pass"
+
+
+def test_a_live_look_without_a_lake_knows_no_past(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCTORD_LAKE", str(lake))
+    assert Live(0.1, databases=False).seen(past_s=1e9).earlier.since is None
+    assert Live(0.1, databases=False, lake=lake).seen(past_s=1e9).earlier.since
+
+
+def test_what_only_looks_like_a_lake_is_none(tmp_path: Path) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "sealed" / "reports").mkdir(parents=True)
+    for path in (tmp_path, tmp_path / "none", Path("-"), Path("x" * 300), Path("http://host:9090")):
+        assert not is_lake(path)
+
+
+def test_a_path_that_may_not_be_looked_into_is_no_lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: Path, *_: object) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_dir", refused)
+    assert not is_lake(tmp_path)
 
 
 def test_a_lake_stands_where_files_do(lake: Path) -> None:

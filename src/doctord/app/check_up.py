@@ -6,6 +6,7 @@ from pathlib import Path
 from doctord.app.diagnose import Examination, diagnose
 from doctord.app.source import Live
 from doctord.app.watcher import SILENT, Watcher
+from doctord.lake.place import default_lake
 from doctord.lake.writer import LakeWriter
 
 
@@ -29,7 +30,7 @@ def check_up(
     Raises:
         Refusal: a connection string is none, or the lake cannot be written.
     """
-    examination = diagnose(Live(seconds, dsns, databases, lake), watcher=watcher)
+    examination = diagnose(Live(seconds, dsns, databases, lake or default_lake()), watcher=watcher)
     if lake:
         with LakeWriter(lake) as writer:
             for batch in examination.seen.batches:

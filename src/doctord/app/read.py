@@ -27,18 +27,22 @@ class Kept:
     lake: Path
     rows: dict[str, int] = field(default_factory=dict)
     _waiting: list[FileRead] = field(default_factory=list)
+    _waiting_rows: int = 0
 
     def take(self, file: FileRead) -> None:
         """Keep the rows of a file, perhaps later."""
         self._waiting.append(file)
-        if sum(table.num_rows for one in self._waiting for table in one.tables.values()) > WAITING_ROWS:
+        self._waiting_rows += sum(table.num_rows for table in file.tables.values())
+        if self._waiting_rows > WAITING_ROWS:
             self.end()
 
     def end(self) -> None:
         """Keep what waits."""
-        for table, count in keep(self.lake, tables_of(self._waiting)).items() if self._waiting else ():
+        if not self._waiting:
+            return
+        for table, count in keep(self.lake, tables_of(self._waiting)).items():
             self.rows[table] = self.rows.get(table, 0) + count
-        self._waiting.clear()
+        self._waiting, self._waiting_rows = [], 0
 
 
 def each_read(paths: Sequence[Path], told: Told, watcher: Watcher = SILENT) -> Iterator[FileRead]:

@@ -73,10 +73,8 @@ def points_scaled(path: Path) -> Database:
 
 
 def _of_files(source: Files, watcher: Watcher) -> tuple[Observed, list[Series]]:
-    chart, figures = (
-        read.chart_of(source.paths, source.told, watcher),
-        {figure.name: figure for figure in own_figures()},
-    )
+    chart = read.chart_of(source.paths, source.told, watcher)
+    figures = {figure.name: figure for figure in own_figures()}
     loads = _loads(figures)
     return observed(chart, figures, step_of(chart)), list(series_of(chart, loads, HOUR_S))
 

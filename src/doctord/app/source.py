@@ -73,8 +73,8 @@ class Recorded:
         watcher: Watcher = SILENT,
     ) -> Seen:
         """See `Source`."""
-        end = until or datetime.now(UTC)
-        start = since or datetime.now(UTC) - timedelta(hours=1)
+        now = datetime.now(UTC)
+        start, end = since or now - timedelta(hours=1), until or now
         if start >= end:
             raise Refusal(f"{start:%F %T} UTC is not before {end:%F %T}", "give --from a moment before --to")
         lake = Lake(self.lake or default_lake())
@@ -134,7 +134,7 @@ class Live:
         seconds: How long to look.
         dsns: Connection strings of the servers to look at; those of this host where none is given.
         databases: Whether to look at databases at all.
-        lake: Where its past is; what is measured is not kept there by this.
+        lake: Where its past is; null looks at none. What is measured is not kept there by this.
     """
 
     seconds: float
@@ -152,8 +152,9 @@ class Live:
         """See `Source`; there is no other moment than now."""
         if since or until:
             raise Refusal("a live look has no past", "name a lake or files")
-        place = self.lake or default_lake()
-        earlier = past(Lake(place), datetime.now(UTC), past_s) if place.is_dir() else Chart()
+        earlier = Chart()
+        if self.lake and self.lake.is_dir():
+            earlier = past(Lake(self.lake), datetime.now(UTC), past_s)
         collectors = Patient(databases=self.databases, dsns=self.dsns).collectors()
         with watcher.progress("Looking", self.seconds, "s") as progress:
             batches = collect_for(collectors, self.seconds, progress)

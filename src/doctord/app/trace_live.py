@@ -64,8 +64,9 @@ def trace(
         limit_bytes: Size of that log at which to stop.
         watcher: Who is told how it goes on.
     """
+    command = command_of(pid)
     pids = family(pid) if tree else [pid]
-    traced, note = _Traced(pid, pids, command_of(pid), _before(pids)), None
+    traced, note = _Traced(pid, pids, command, _before(pids)), None
     with watcher.progress("Looking", seconds, "s") as progress:
         if how == "bpf" or (how == "auto" and not keep):
             try:

@@ -34,7 +34,7 @@ class Terminal(Watcher):
                 note(f"looking for {total:.0f} s")
             yield lambda done, what="": None  # noqa: ARG005
             return
-        columns = (TextColumn(doing), BarColumn(), _AMOUNTS[unit], TextColumn("{task.description}"))
+        columns = (TextColumn(doing), BarColumn(), _AMOUNTS[unit], TextColumn("{task.description}", markup=False))
         with Bars(*columns, console=console, transient=True) as bar:
             task = bar.add_task("", total=total)
             yield lambda done, what="": bar.update(task, completed=min(done, total), description=what)

@@ -22,9 +22,14 @@ def conclude(examination: Examination, *, html: Path | None, json: bool, servers
     if html:
         write(html, page.render(diagnosis, examination.seen.chart))
     typer.echo(json_text(document.document(diagnosis)) if json else terminal.render(diagnosis))
-    if not diagnosis.healthy:
-        raise typer.Exit(1)
-    raise typer.Exit(0 if diagnosis.is_judged and examination.servers >= servers else 2)
+    raise typer.Exit(status(examination, servers))
+
+
+def status(examination: Examination, servers: int = 0) -> int:
+    """1 with findings, 2 where nothing was judged, or fewer servers answered than were named; else 0."""
+    if not examination.diagnosis.healthy:
+        return 1
+    return 0 if examination.diagnosis.is_judged and examination.servers >= servers else 2
 
 
 def check_writable(file: Path) -> None:

@@ -89,10 +89,12 @@ def _named(name: str) -> "Fault":
 
 
 def _checkup(seconds: float) -> "Callable[[Server], Diagnosis]":
-    from doctord.app.check_up import check_up
+    from doctord.app.diagnose import diagnose
+    from doctord.app.source import Live
     from doctord.cli._terminal import Terminal
 
-    return lambda server: check_up(seconds, [server.dsn], watcher=Terminal()).diagnosis
+    # Without a past: this host's own is not that of a private server.
+    return lambda server: diagnose(Live(seconds, [server.dsn]), watcher=Terminal()).diagnosis
 
 
 def _invitation(fault: "Fault", seconds: float, *, keep: bool) -> "Callable[[Server], None]":

@@ -63,7 +63,7 @@ def lint(
             raise Refusal("--write needs --fix DIR", "the folder gets the patch, and drop-ins for what is in no file")
         form: _lint.Form = "json" if json else "sarif" if sarif else "junit" if junit else "text"
         watcher, named = Terminal(), paths or ()
-        workload = Recorded(measured).seen(*span(since, until), watcher=watcher).chart if measured else None
+        workload = Recorded(measured).seen(*span(since, until), 0.0, watcher).chart if measured else None
         chart = linting.settings(named, dsn or (), workload, watcher)
         examined = linting.lint(chart, linting.statements_of(named), cpus, baseline, watcher)
         typer.echo(_lint.printed(examined, form))

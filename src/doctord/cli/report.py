@@ -74,7 +74,7 @@ def report(
 
         from doctord.app import diagnose as diagnosing
         from doctord.cli._terminal import Terminal
-        from doctord.cli._verdict import check_writable, write
+        from doctord.cli._verdict import check_writable, status, write
         from doctord.printable import json_text
         from doctord.report import document, html, wording
 
@@ -85,4 +85,4 @@ def report(
         write(file, html.render(found.diagnosis, found.seen.chart))
         verdict = f"{wording.clean(wording.verdict(found.diagnosis))}\n{file}"
         typer.echo(json_text(document.document(found.diagnosis)) if json else verdict)
-        raise typer.Exit(0 if found.diagnosis.healthy else 1)
+        raise typer.Exit(status(found))

@@ -90,6 +90,8 @@ def init(
         from doctord.cli._terminal import Terminal
 
         if output and output.exists():
-            raise Refusal(f"{output} is there already", "thresholds that somebody keeps are not overwritten")
+            raise Refusal(
+                f"{output} is there already", "thresholds that somebody keeps are not overwritten: name another"
+            )
         asked = Asked(source_of(paths, lake, told(zone, day, every, unit)), *span(since, until), parse_duration("28d"))
         _thresholds.put(proposed(asked, parse_duration(hold), Terminal()), output)

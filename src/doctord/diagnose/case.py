@@ -194,7 +194,7 @@ class Case:
             Evidence(
                 table="earlier",
                 filter=vital,
-                figure=phrase("{:.3g} {} now", now.value, now.unit),
+                figure=phrase(f"{{:.3g {now.unit}}} now", now.value),
                 threshold=phrase(
                     "usually {:.3g}, seldom over {:.3g} {} ({} windows)", past.median, past.high, now.unit, past.windows
                 ),

@@ -155,7 +155,7 @@ def _leader(case: Case, figure: Figure, total: float, why: str) -> Evidence:
 def _told(wait: Wait) -> Words:
     """How long one wait takes, or all of them, and how often there is one."""
     if wait.ms is None:
-        return _often(wait) or phrase("{:.3g s} per s", wait.seconds_per_second)
+        return _often(wait) or phrase("{:.3g s per s}", wait.seconds_per_second)
     return listed(phrase("{:time} each", wait.ms / 1000), _often(wait))
 
 

@@ -82,9 +82,9 @@ def unit_of(spec: str) -> str:
     """The unit of a value shown by a format: share (0 to 1), bytes, s, per_s, else as it is written; may be empty.
 
     >>> [unit_of(spec) for spec in ("share of database", "rate commits", ".1f ms", ".0%", ".0f")]
-    ['share', 'commits per_s', 'ms', 'share', '']
+    ['share', 'commits per s', 'ms', 'share', '']
     """
     name, _, rest = spec.partition(" ")
     if name == "rate" and rest:
-        return f"{rest} {_UNITS[name]}"
+        return f"{rest} per s"
     return _UNITS.get(name, "share" if name.endswith("%") else rest)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from doctord.chart.tables import TABLES
 from doctord.errors import Refusal
 
 _NAME = re.compile(r"(?P<begun>[0-9]{8}T[0-9]{6}Z)-[0-9a-f]{8}")
@@ -30,8 +31,11 @@ class LakeError(Refusal):
 
 
 def is_lake(path: Path) -> bool:
-    """Whether a path is a folder that was recorded into."""
-    return (path / "open").is_dir() or (path / "sealed").is_dir()
+    """Whether a path is a folder that was recorded into; false where that cannot be seen, or it only looks so."""
+    try:
+        return any((path / "open").glob("*.segment")) or any((path / "sealed" / table).is_dir() for table in TABLES)
+    except (OSError, ValueError):
+        return False
 
 
 def default_lake() -> Path:

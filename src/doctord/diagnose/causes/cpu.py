@@ -227,7 +227,7 @@ def _throttled(case: Case, group: cgroups.CpuGroup) -> Claim | None:
             Evidence(
                 "statistic",
                 f"name = 'cpu.throttled_s_per_s' and entity = '{group.path}'",
-                phrase("throttled {:.2f s} per s", throttled),
+                phrase("throttled {:.2f s per s}", throttled),
                 "none",
                 phrase("the database used {:.2f CPUs} meanwhile", used),
             ),

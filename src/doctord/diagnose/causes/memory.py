@@ -209,7 +209,7 @@ def _largest(case: Case) -> list[Evidence]:
     top = case.processes.filter(pl.col("rss_bytes") > 0).sort("rss_bytes", descending=True).head(1)
     return [
         Evidence("process", f"pid = {row['pid']}",
-                 phrase("{} (pid {}): {:bytes}", row["command"], row["pid"], row["rss_bytes"]),
+                 phrase("{} (pid {}): {:bytes}", row["command"], str(row["pid"]), row["rss_bytes"]),
                  "resident, shared pages included", "the largest process")
         for row in top.iter_rows(named=True)
     ]  # fmt: skip

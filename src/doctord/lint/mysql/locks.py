@@ -35,7 +35,7 @@ def lock_waits_long(subject: Subject) -> Iterator[Remark]:
         "innodb_lock_wait_timeout",
         cost=f"{waited:.2f} sessions wait for row locks all the time, each for up to {timeout:.0f} s",
         impact=share(subject, waited),
-        evidence=[evidence("innodb_row_lock_time", phrase("{:.0f ms} a second", waited_ms), "none", why)],
+        evidence=[evidence("innodb_row_lock_time", phrase("{:.0f ms a second}", waited_ms), "none", why)],
     )
 
 

@@ -72,9 +72,7 @@ def binlogs_exceed_space(subject: Subject) -> Iterator[Remark]:
         f"(measured for {seconds:,.0f} s)",
         severity=enough if seconds >= LONG_ENOUGH_S else Severity.NOTE,
         evidence=[
-            evidence(
-                "binlog_bytes_written", phrase("{:bytes} a second", rate), phrase("{:bytes}", left), "it does not fit"
-            )
+            evidence("binlog_bytes_written", phrase("{:bytes/s}", rate), phrase("{:bytes}", left), "it does not fit")
         ],
     )
 

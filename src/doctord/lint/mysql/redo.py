@@ -48,7 +48,7 @@ def redo_log_small(subject: Subject) -> Iterator[Remark]:
     )
     rate = evidence(
         "innodb_os_log_written",
-        phrase("{:bytes} a second", written),
+        phrase("{:bytes/s}", written),
         phrase("{:bytes}", size),
         phrase("full in {:.0f s}", lasts_s),
     )
