@@ -86,6 +86,15 @@ def test_bad_arguments_are_said(lake: Path, arguments: tuple[str, ...], message:
     assert "hint: " in result.stderr
 
 
+def test_what_nothing_was_judged_of_is_no_health(tmp_path: Path) -> None:
+    settings = tmp_path / "sysctl.conf"
+    settings.write_text("vm.swappiness = 10\n")
+    command = [Path(sys.executable).with_name("doctord"), "report", settings, "-o", tmp_path / "report.html"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "No verdict" in result.stdout
+    assert result.returncode == 2
+
+
 def test_no_lake_is_said(tmp_path: Path) -> None:
     result = report(tmp_path / "none")
     assert result.returncode == 2
