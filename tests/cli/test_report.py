@@ -87,8 +87,8 @@ def test_bad_arguments_are_said(lake: Path, arguments: tuple[str, ...], message:
 
 
 def test_what_nothing_was_judged_of_is_no_health(tmp_path: Path) -> None:
-    settings = tmp_path / "sysctl.conf"
-    settings.write_text("vm.swappiness = 10\n")
+    settings = tmp_path / "initx.ora"
+    settings.write_text("*.db_name='x'\n*.processes=300\n*.sga_target=6G\n")
     command = [Path(sys.executable).with_name("doctord"), "report", settings, "-o", tmp_path / "report.html"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "No verdict" in result.stdout

@@ -39,7 +39,7 @@ def idle_pct(case: Case) -> float | None:
 
 def holders_ran(case: Case) -> Sign:
     """Whether those who held latches and mutexes had a CPU to run on; else waits for them are waits for a CPU."""
-    return Sign("cpu", "cpu is null", idle_pct(case), 10.0, '{:.0f %} of the CPU time idle',
+    return Sign("cpu", "cpu is null", idle_pct(case), 10.0, "{:.0f %} of the CPU time idle",
                 "the holders were running", "holders that wait for a CPU may be all there is to it")  # fmt: skip
 
 

@@ -66,7 +66,12 @@ def connection_churn(case: Case) -> Iterator[Claim]:
         ],
         against=[
             Evidence(
-                "statistic", "", phrase("{:.2f} per transaction", connects / commits), "0.2", "each does much work"
+                "statistic",
+                "",
+                phrase("{:.2f} per transaction", connects / commits),
+                phrase("{:.1f}", 0.2),
+                "each does much work",
+                "at_least",
             )
         ]
         if commits and connects / commits <= 0.2

@@ -214,7 +214,7 @@ def _throttled(case: Case, group: cgroups.CpuGroup) -> Claim | None:
         [
             Sign("statistic", f"name = 'cpu.nr_throttled_per_s' and entity = '{group.path}'",
                  None if part is None else part * 100, THROTTLED_PERIODS * 100,
-                 '{:.0f %} of the periods were cut short', phrase("the group is {}", allowed)),
+                 "{:.0f %} of the periods were cut short", phrase("the group is {}", allowed)),
             Sign("cpu", "cpu is null", _idle_pct(case), LEAST_IDLE_PCT, "{:.0f %} of the host's CPU time is idle",
                  "the host has room that the limit denies", "the host itself has little left"),
         ]
@@ -287,9 +287,9 @@ def _host_signs(case: Case) -> list[Sign]:
         Sign("cpu", "cpu is null", queue, LONG_QUEUE, "{:.0f} tasks running or ready",
              "how many CPUs share them is not told"),
         Sign("cpu", "cpu is null", None if lost is None else lost * 100, INVOLUNTARY_SHARE * 100,
-             '{:.0f %} of the context switches involuntary',
+             "{:.0f %} of the context switches involuntary",
              "who runs is pushed off the CPU", "who leaves a CPU mostly has nothing to do"),
-        Sign("cpu", "cpu is null", case.mean("cpu", "sys_pct"), SYSTEM_PCT, '{:.0f %} of the time in the kernel',
+        Sign("cpu", "cpu is null", case.mean("cpu", "sys_pct"), SYSTEM_PCT, "{:.0f %} of the time in the kernel",
              "look at the system calls: truss -c, strace -c, dtrace"),
     ]  # fmt: skip
 
@@ -328,14 +328,14 @@ def _signs(case: Case) -> list[Sign]:
     pressure = case.mean("cpu", "pressure_some_pct")
     return [
         Sign("session", "wait_class = 'CPU'", case.time.share(*RUN_QUEUE) * 100 or None, WORTH_SAYING_SHARE * 100,
-             '{:.0f %} of the time in the run queue', "ready to run, and waiting for a CPU"),
+             "{:.0f %} of the time in the run queue", "ready to run, and waiting for a CPU"),
         Sign("process", "run_wait_pct is not null", _waiting(case), WORTH_SAYING_SESSIONS,
              "{:.2f} processes waiting for a CPU on average", "as the kernel's scheduler accounts for it"),
-        Sign("cpu", "cpu is null", _idle_pct(case), LEAST_IDLE_PCT, '{:.1f %} of the CPU time idle',
+        Sign("cpu", "cpu is null", _idle_pct(case), LEAST_IDLE_PCT, "{:.1f %} of the CPU time idle",
              "nothing is left", "there is CPU left", below=True),
         Sign("cpu", "cpu is null", _queue_per_cpu(case), QUEUE_PER_CPU, "{:.1f} tasks running or ready per CPU",
              "for each task on a CPU another one waits", "the run queue is short when looked at"),
-        Sign("cpu", "cpu is null", pressure, PRESSURE_PCT, 'pressure: some task waited for a CPU {:.0f %} of the time',
+        Sign("cpu", "cpu is null", pressure, PRESSURE_PCT, "pressure: some task waited for a CPU {:.0f %} of the time",
              "the kernel sees the queue too", "hardly anybody waited"),
     ]  # fmt: skip
 

@@ -83,11 +83,11 @@ def guests(chart: Chart) -> list[Guest]:
 
 
 def _signs(case: Case, guest: Guest, where: str) -> Iterator[Sign]:
-    yield Sign("guest", where, guest.page_reads_per_s, PAGE_READS_PER_S, '{:.0f pages/s} read back',
+    yield Sign("guest", where, guest.page_reads_per_s, PAGE_READS_PER_S, "{:.0f pages/s} read back",
                "what lies out is needed", "what lies out is hardly needed")  # fmt: skip
     named = f"component = 'zvm' and entity = '{guest.name}' and name = "
     yield Sign("statistic", f"{named}'UPAGE.X>DS'", _of(case, "UPAGE.X>DS", guest), TO_DISK_PER_S,
-               '{:.1f pages/s} from expanded storage to disk', "expanded storage does not hold them")  # fmt: skip
+               "{:.1f pages/s} from expanded storage to disk", "expanded storage does not hold them")  # fmt: skip
     for name, words, why in WAITS:
         yield Sign("statistic", f"{named}'{name}'", _of(case, name, guest), PAGE_WAIT_PCT, words, why)
 

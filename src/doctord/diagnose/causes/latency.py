@@ -44,8 +44,8 @@ def slow_mode(case: Case) -> Iterator[Claim]:
                 slow.share,
                 drawn.subject,
                 slow.time_share,
-                slow.typical_us / 1000000.0,
-                fast.typical_us / 1000000.0,
+                slow.typical_us / 1e6,
+                fast.typical_us / 1e6,
             ),
             impact=impact,
             confidence=0.75,
@@ -121,7 +121,7 @@ def _band(drawn: LatencyMap, mode: Mode) -> Evidence:
     return Evidence(
         "latency",
         f"{_rows(drawn)} and le_us > {mode.low_us:.0f} and gt_us < {mode.high_us:.0f}",
-        phrase("{:share} of the waits around {:time} ({} to {})", mode.share, mode.typical_us / 1000000.0, low, high),
+        phrase("{:share} of the waits around {:time} ({} to {})", mode.share, mode.typical_us / 1e6, low, high),
         phrase("a mode of its own, {:.0f} times as long", APART)
         if mode.time_share >= MOST_OF_TIME
         else "the other mode",

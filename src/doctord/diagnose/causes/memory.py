@@ -123,7 +123,7 @@ def huge_pages_unused(case: Case) -> Iterator[Claim]:
     for_, against = weigh(
         [
             Sign("translation", "page_bytes is not null", None if translating is None else translating * 100,
-                 TRANSLATION_SHARE * 100, '{:.0f %} of CPU time in address translation', "larger pages pay",
+                 TRANSLATION_SHARE * 100, "{:.0f %} of CPU time in address translation", "larger pages pay",
                  "the processor copes"),
         ]
     )  # fmt: skip
@@ -139,7 +139,7 @@ def huge_pages_unused(case: Case) -> Iterator[Claim]:
                      phrase("{:bytes} of page tables for each session that touches all of it", full),
                      phrase("enough for {:.0f} such sessions; 2 MiB pages need {:bytes}", tables / full, full / 512)),
             Evidence("memory", "huge_pages_total is not null", phrase("{:.0f} huge pages, {:.0f} in use", pool, used),
-                     phrase("{:.0f} of 2 MiB would hold the shared memory", shared / 2 ** 21), "the pool is not used"),
+                     phrase("{:.0f} of 2 MiB would hold the shared memory", shared / 2**21), "the pool is not used"),
             *for_,
         ],
         against=against,
@@ -154,7 +154,7 @@ def _shortage(case: Case) -> list[Sign]:
     """Whether memory is short at all: pressure alone may be one group's own limit."""
     return [
         Sign("memory", "available_bytes is not null", _available_pct(case), LOW_AVAILABLE_PCT,
-             '{:.1f %} of memory available', "nothing is left to give", "there is memory to give", below=True),
+             "{:.1f %} of memory available", "nothing is left to give", "there is memory to give", below=True),
         _host(case, "swap_in_per_s", SWAP_IN_PER_S, "{:.0f} pages swapped in per s", "what was swapped out is needed"),
     ]  # fmt: skip
 
@@ -242,8 +242,8 @@ def _squeezed(case: Case, group: MemoryGroup) -> Claim | None:
     for_, against = weigh(
         [
             Sign("statistic", f"name = 'memory.failures_per_s' and entity = '{group.path}'", failures, FAILURES_PER_S,
-                 '{:.0f failures to get memory per s}', phrase("{:bytes} used of a limit of {:bytes}", usage, limit)),
-            Sign("session", f"event in {READS}", reads * 100, 5.0, '{:.0f %} of the time in reads',
+                 "{:.0f failures to get memory per s}", phrase("{:bytes} used of a limit of {:bytes}", usage, limit)),
+            Sign("session", f"event in {READS}", reads * 100, 5.0, "{:.0f %} of the time in reads",
                  "reads that memory would have saved"),
             *signs,
             Sign("memory", "available_bytes is not null", _available_pct(case), LOW_AVAILABLE_PCT,
@@ -280,13 +280,13 @@ def _group_pains(case: Case, group: MemoryGroup) -> list[Sign]:
     pressure = case.mean("memory", "pressure_some_pct") if group.pressure_some_pct is None else group.pressure_some_pct
     return [
         Sign("statistic", "name = 'memory.refaults_per_s'", group.refaults_per_s, REFAULTS_PER_S,
-             '{:.0f pages read again per s} soon after they were dropped', "the limit drops what is in use",
+             "{:.0f pages read again per s} soon after they were dropped", "the limit drops what is in use",
              "what is dropped is not needed again"),
         Sign("memory", "pressure_some_pct is not null", pressure, GROUP_PRESSURE_PCT,
-             'pressure: some task waited for memory {:.1f %} of the time', "time lost in reclaim",
+             "pressure: some task waited for memory {:.1f %} of the time", "time lost in reclaim",
              "nobody waits for memory"),
         Sign("process", "major_faults_per_s > 0", per_s, MAJOR_FAULTS_PER_S,
-             '{:.0f major faults of the database per s}', "even programs are read again"),
+             "{:.0f major faults of the database per s}", "even programs are read again"),
         Sign("process", "memory_wait_pct > 0", None if waited is None else waited * 100, PRESSURE_PCT,
              "{:.1f %} of the sessions' time waiting for memory", "the database itself waits"),
     ]  # fmt: skip

@@ -43,10 +43,10 @@ def network_retransmits(case: Case) -> Iterator[Claim]:
         return
     for_, against = weigh(
         [
-            Sign("network", "interface is null", again / sent * 100, LOST_SHARE * 100, '{:.1f %} of segments again',
+            Sign("network", "interface is null", again / sent * 100, LOST_SHARE * 100, "{:.1f %} of segments again",
                  phrase("{:.0f} of {:.0f per s}", again, sent)),
             Sign("session", "wait_class = 'Network'", share * 100 if case.dbs else None, 5.0,
-                 '{:.0f %} of database time waiting for the network or a replica', "sessions wait"),
+                 "{:.0f %} of database time waiting for the network or a replica", "sessions wait"),
             *_errors(case),
             *past(case, "retransmits"),
         ]
@@ -102,7 +102,7 @@ def _errors(case: Case) -> list[Sign]:
     rows = rows.filter(rows["interface"].is_not_null())
     return [
         Sign("network", "errors_per_s is not null", mean(rows, "errors_per_s"), 0.1,
-             '{:.1f errors and drops per s} on the interfaces', "this host loses some of them itself",
+             "{:.1f errors and drops per s} on the interfaces", "this host loses some of them itself",
              "they are lost elsewhere, or late")
     ]  # fmt: skip
 

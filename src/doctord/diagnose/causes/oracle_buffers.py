@@ -98,7 +98,7 @@ def database_writer_late(case: Case) -> Iterator[Claim]:
     write = case.background.get(WRITES)
     for_, against = weigh(
         [
-            Sign("wait", f"event = '{WRITES}'", write.ms if write else None, SLOW_WRITE_MS, 'writes of {:.1f ms}',
+            Sign("wait", f"event = '{WRITES}'", write.ms if write else None, SLOW_WRITE_MS, "writes of {:.1f ms}",
                  "the data files' device is slow", "the device is quick: the cache, or too few writers"),
         ]
     )  # fmt: skip

@@ -60,7 +60,7 @@ def log_device_slow(case: Case) -> Iterator[Claim]:
                  "a sync takes {:.1f} times the write", why_not="the rest of the commit is not the device",
                  why="the device explains it", below=True),
             Sign("wait", "event = 'log file sequential read'", reading.per_second if reading else None, 1.0,
-                 '{:.3g reads of the logs per s}', "the archiver reads where the log writer writes"),
+                 "{:.3g reads of the logs per s}", "the archiver reads where the log writer writes"),
             Sign("statistic", "name = 'v$sysstat.redo size'", size, LARGE_WRITE_BYTES, "{:,.0f} bytes a write",
                  "small writes: it is latency", "large writes: bandwidth counts", below=True),
         ]
@@ -106,11 +106,11 @@ def log_writer_starved(case: Case) -> Iterator[Claim]:
         return
     for_, against = weigh(
         [
-            Sign("cpu", "cpu is null", idle_pct(case), LEAST_IDLE_PCT, '{:.0f %} of the CPU time idle',
+            Sign("cpu", "cpu is null", idle_pct(case), LEAST_IDLE_PCT, "{:.0f %} of the CPU time idle",
                  "no CPU is left for the log writer", "on average a CPU is free: bursts, or the log writer's class",
                  below=True),
             Sign("process", "command of the log writer", _involuntary_pct(case), INVOLUNTARY_SHARE * 100,
-                 '{:.0f %} of its context switches are involuntary', "it is switched out before it is done",
+                 "{:.0f %} of its context switches are involuntary", "it is switched out before it is done",
                  "it is seldom switched out"),
         ]
     )  # fmt: skip

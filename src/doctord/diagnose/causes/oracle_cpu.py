@@ -54,9 +54,9 @@ def host_cpu_short(case: Case) -> Iterator[Claim]:
     ours = _own_share(case)
     for_, against = weigh(
         [
-            Sign("cpu", "cpu is null", idle, LEAST_IDLE_PCT, '{:.1f %} of the CPU time idle', "nothing is left",
+            Sign("cpu", "cpu is null", idle, LEAST_IDLE_PCT, "{:.1f %} of the CPU time idle", "nothing is left",
                  below=True),
-            Sign("wait", "neither CPU nor a wait", rest * 100, 5.0, '{:.1f %} of database time unaccounted for',
+            Sign("wait", "neither CPU nor a wait", rest * 100, 5.0, "{:.1f %} of database time unaccounted for",
                  "sessions that were ready and not running", "sessions hardly queued"),
             Sign("statistic", f"name = '{LOAD}'", queue, QUEUE_PER_CPU, "{:.1f} tasks running or ready per CPU",
                  "they queue"),
@@ -125,7 +125,7 @@ def resource_manager_limits(case: Case) -> Iterator[Claim]:
     plan = case.setting_of_any("resource_manager_plan")
     for_, against = weigh(
         [
-            Sign("cpu", "cpu is null", idle_pct(case), LEAST_IDLE_PCT, '{:.0f %} of the CPU time idle',
+            Sign("cpu", "cpu is null", idle_pct(case), LEAST_IDLE_PCT, "{:.0f %} of the CPU time idle",
                  "the host would let them run", "the host is full: someone has to wait"),
         ]
     )  # fmt: skip

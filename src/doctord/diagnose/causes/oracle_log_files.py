@@ -52,10 +52,10 @@ def log_buffer_small(case: Case) -> Iterator[Claim]:
     write = case.background.get("log file parallel write")
     for_, against = weigh(
         [
-            Sign("statistic", f"name = '{RETRIES}'", retries, RETRIES_PER_S, '{:.1f allocations tried again per s}',
+            Sign("statistic", f"name = '{RETRIES}'", retries, RETRIES_PER_S, "{:.1f allocations tried again per s}",
                  "the buffer was full"),
             Sign("wait", "event = 'log file parallel write'", write.ms if write else None, SLOW_WRITE_MS,
-                 'log writes of {:.1f ms}', "the log writer empties it quickly", "the log writer empties it slowly",
+                 "log writes of {:.1f ms}", "the log writer empties it quickly", "the log writer empties it slowly",
                  below=True),
         ]
     )  # fmt: skip
@@ -91,7 +91,7 @@ def log_switches_frequent(case: Case) -> Iterator[Claim]:
         return
     for_, against = weigh(
         [
-            Sign("wait", "event like 'log file switch%'", part * 100, 1.0, '{:.2g %} of database time waited',
+            Sign("wait", "event like 'log file switch%'", part * 100, 1.0, "{:.2g %} of database time waited",
                  "sessions feel it", "hardly felt yet"),
         ]
     )  # fmt: skip
@@ -125,7 +125,7 @@ def checkpoint_incomplete(case: Case) -> Iterator[Claim]:
     every_s = _switch_every_s(case)
     for_, against = weigh(
         [
-            Sign("statistic", f"name = '{SWITCHES}'", every_s, SWITCH_EVERY_S, 'a switch every {:.0f s}',
+            Sign("statistic", f"name = '{SWITCHES}'", every_s, SWITCH_EVERY_S, "a switch every {:.0f s}",
                  "the logs come round too soon", "the logs are large: the database writer is slow", below=True),
         ]
     )  # fmt: skip

@@ -171,9 +171,9 @@ def shared_pool_small(case: Case) -> Iterator[Claim]:
     hard = case.total("v$sysstat.parse count (hard)")
     for_, against = weigh(
         [
-            Sign("statistic", "name = 'v$librarycache.reloads'", reloads, RELOADS_PER_S, '{:.2g reloads per s}',
+            Sign("statistic", "name = 'v$librarycache.reloads'", reloads, RELOADS_PER_S, "{:.2g reloads per s}",
                  "what was parsed did not stay"),
-            Sign("statistic", "name = 'v$sysstat.parse count (hard)'", hard, 100.0, '{:.0f hard parses per s}',
+            Sign("statistic", "name = 'v$sysstat.parse count (hard)'", hard, 100.0, "{:.0f hard parses per s}",
                  "few new statements", "new statements all the time: no pool would hold them", below=True),
         ]
     )  # fmt: skip

@@ -54,9 +54,9 @@ def hard_parsing(case: Case) -> Iterator[Claim]:
     for_, against = weigh(
         [
             Sign("statistic", "name = 'v$sys_time_model.hard parse elapsed time'",
-                 None if parsing is None else parsing * 100, HARD_TIME * 100, 'hard parsing: {:.1f %} of database time',
+                 None if parsing is None else parsing * 100, HARD_TIME * 100, "hard parsing: {:.1f %} of database time",
                  "time of sessions, whatever they waited for in it", "the parses themselves take little"),
-            Sign("statistic", f"name = '{HARD_COUNT}'", hard, HARD_PER_S, '{:.1f hard parses per s}',
+            Sign("statistic", f"name = '{HARD_COUNT}'", hard, HARD_PER_S, "{:.1f hard parses per s}",
                  "statements differ, most likely in literals", "few, so each takes long: optimising, or a reload"),
         ]
     )  # fmt: skip
@@ -99,7 +99,7 @@ def parse_calls_frequent(case: Case) -> Iterator[Claim]:
             Sign("statistic", f"name = '{PARSE_COUNT}'", rate, PARSES_PER_EXECUTION, "{:.2f} parse calls an execution",
                  "cursors are not kept open"),
             Sign("statistic", f"name = '{HARD_COUNT}'", None if hard is None else hard * 100, 10.0,
-                 '{:.1f %} of the parses are hard', "the parses are soft", "hard parsing is the larger trouble",
+                 "{:.1f %} of the parses are hard", "the parses are soft", "hard parsing is the larger trouble",
                  below=True),
         ]
     )  # fmt: skip
@@ -134,7 +134,7 @@ def library_cache_contention(case: Case) -> Iterator[Claim]:
     for_, against = weigh(
         [
             Sign("statistic", "name = 'v$librarycache.invalidations'", case.total("v$librarycache.invalidations"),
-                 INVALIDATIONS_PER_S, '{:.2g invalidations per s}', "something changes objects in use"),
+                 INVALIDATIONS_PER_S, "{:.2g invalidations per s}", "something changes objects in use"),
             holders_ran(case),
         ]
     )  # fmt: skip

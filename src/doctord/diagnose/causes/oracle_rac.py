@@ -77,9 +77,9 @@ def cluster_waits_for_log(case: Case) -> Iterator[Claim]:
     flush_ms = max((figure.largest for name in FLUSHES for figure in case.figures(name)), default=None)
     for_, _ = weigh(
         [
-            Sign("wait", f"event = '{LOG_WRITE}'", write.ms if write else None, SLOW_LOG_MS, 'log writes of {:.1f ms}',
+            Sign("wait", f"event = '{LOG_WRITE}'", write.ms if write else None, SLOW_LOG_MS, "log writes of {:.1f ms}",
                  "a block leaves only after its redo"),
-            Sign("statistic", f"name in {FLUSHES}", flush_ms, SLOW_LOG_MS, 'flushes of {:.1f ms} for the global cache',
+            Sign("statistic", f"name in {FLUSHES}", flush_ms, SLOW_LOG_MS, "flushes of {:.1f ms} for the global cache",
                  "measured on the owner"),
         ]
     )  # fmt: skip
@@ -114,7 +114,7 @@ def interconnect_slow(case: Case) -> Iterator[Claim]:
     for_, against = weigh(
         [
             Sign("statistic", f"name in {PINGS}", max(pings, default=None),
-                 SLOW_TRANSFER_MS, 'pings of {:.1f ms}', "the network itself is slow",
+                 SLOW_TRANSFER_MS, "pings of {:.1f ms}", "the network itself is slow",
                  "the network is quick: look at the LMS processes"),
         ]
     )  # fmt: skip

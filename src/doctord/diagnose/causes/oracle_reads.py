@@ -80,7 +80,7 @@ def too_many_single_block_reads(case: Case) -> Iterator[Claim]:
     told = [*readers(case), *leaders(case, SEGMENT_READS, "where they read")]
     for_, against = weigh(
         [
-            Sign("wait", "event = 'db file sequential read'", ms, SLOW_READ_MS / 2, '{:.2g ms} a read',
+            Sign("wait", "event = 'db file sequential read'", ms, SLOW_READ_MS / 2, "{:.2g ms} a read",
                  "the device is not the trouble", "as slow as a disk: faster storage would help too", below=True),
         ]
     )  # fmt: skip

@@ -158,7 +158,7 @@ def logons_frequent(case: Case) -> Iterator[Claim]:
         return
     for_, against = weigh(
         [
-            Sign("statistic", f"name = '{LOGONS}'", logons, LOGONS_PER_S, '{:.2f logons per s}', "no pool keeps them",
+            Sign("statistic", f"name = '{LOGONS}'", logons, LOGONS_PER_S, "{:.2f logons per s}", "no pool keeps them",
                  "few, so each takes long"),
         ]
     )  # fmt: skip

@@ -73,7 +73,7 @@ def _is_capped(waiting: Waiting) -> bool:
 
 def _signs(waiting: Waiting, where: str) -> Iterator[Sign]:
     full = f"name = 'iostat.queue.sqfull' and entity = '{waiting.device}'"
-    yield Sign("statistic", full, waiting.full_per_s, 1.0, 'its queue was found full {:.0f times per s}',
+    yield Sign("statistic", full, waiting.full_per_s, 1.0, "its queue was found full {:.0f times per s}",
                "the system counts it itself", "its queue was hardly ever full")  # fmt: skip
-    yield Sign("disk", where, waiting.device_ms, SLOW_MS, '{:.1f ms} per request at the device',
+    yield Sign("disk", where, waiting.device_ms, SLOW_MS, "{:.1f ms} per request at the device",
                "the device itself is quick enough to take more", below=True)  # fmt: skip

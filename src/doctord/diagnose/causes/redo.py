@@ -141,7 +141,7 @@ def _storm(case: Case, db: str, requested: float) -> Claim:
         [
             Sign("statistic", f"name = 'pg_stat_wal.wal_fpi' and db = '{db}'",
                  None if full_pages is None else full_pages * 100, FULL_PAGES_MUCH * 100,
-                 'up to {:.0f %} of the redo is full pages', "pages are written whole after every checkpoint",
+                 "up to {:.0f %} of the redo is full pages", "pages are written whole after every checkpoint",
                  "the checkpoints cost little redo"),
         ]
     )  # fmt: skip

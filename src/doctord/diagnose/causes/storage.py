@@ -88,7 +88,7 @@ def device_slow(case: Case) -> Iterator[Claim]:
             continue
         signs = [
             *_waits(case),
-            Sign("disk", f"device = '{spell.device}'", spell.ms, SLOW_MS, '{:.1f ms} per request', "slow at any load"),
+            Sign("disk", f"device = '{spell.device}'", spell.ms, SLOW_MS, "{:.1f ms} per request", "slow at any load"),
             Sign("disk", f"device = '{spell.device}'", spell.queue, QUEUED, "{:.1f} requests outstanding",
                  phrase("no queue explains it, at {:.0f requests/s}", spell.requests_per_s), below=True),
             *past(case, f"{spell.device} latency"),
@@ -222,11 +222,11 @@ def filesystem_full(case: Case) -> Iterator[Claim]:
         where = f"mount = '{row['mount']}'"
         for_, against = weigh(
             [
-                Sign("filesystem", where, row["used"] * 100, FULL_SHARE * 100, '{:.1f %} used', "room runs out"),
-                Sign("filesystem", where, row["room"] / 2**30, ROOM_BYTES / 2**30, '{:.1f GiB} left',
+                Sign("filesystem", where, row["used"] * 100, FULL_SHARE * 100, "{:.1f %} used", "room runs out"),
+                Sign("filesystem", where, row["room"] / 2**30, ROOM_BYTES / 2**30, "{:.1f GiB} left",
                      "one large operation fills it", "not gone in a moment", below=True),
                 Sign("filesystem", where, None if row["inodes"] is None else row["inodes"] * 100, FULL_SHARE * 100,
-                     '{:.1f %} of the inodes used', "no new file can be made when they are gone"),
+                     "{:.1f %} of the inodes used", "no new file can be made when they are gone"),
             ]
         )  # fmt: skip
         yield Claim(
@@ -253,18 +253,18 @@ def _lasting(rows: pl.DataFrame, condition: pl.Expr) -> list[disks.Spell]:
 def _waits(case: Case) -> list[Sign]:
     return [
         Sign("session", "wait_class in ('User I/O', 'System I/O', 'Commit')", _io_share(case) * 100, 5.0,
-             '{:.0f %} of the time waiting for I/O', "sessions wait for storage"),
+             "{:.0f %} of the time waiting for I/O", "sessions wait for storage"),
     ]  # fmt: skip
 
 
 def _load(spell: disks.Spell) -> list[Sign]:
     where = f"device = '{spell.device}'"
     return [
-        Sign("disk", where, spell.busy_pct, BUSY_PCT, 'busy {:.0f %} of the time', "hardly a moment without a request",
+        Sign("disk", where, spell.busy_pct, BUSY_PCT, "busy {:.0f %} of the time", "hardly a moment without a request",
              "the device has moments of rest"),
         Sign("disk", where, spell.queue, QUEUED, "{:.1f} requests outstanding",
              phrase("{:.0f requests/s} at {:.1f ms}", spell.requests_per_s, spell.ms), "few requests at a time"),
-        Sign("disk", where, spell.ms, FELT_MS, '{:.1f ms} per request', "more than a disk takes at rest",
+        Sign("disk", where, spell.ms, FELT_MS, "{:.1f ms} per request", "more than a disk takes at rest",
              "a disk at rest takes that"),
         Sign("disk", where, spell.host_queue, 1.0, "{:.1f} requests waiting in the host",
              "the device takes no more at a time"),

@@ -75,9 +75,9 @@ def major_faults_many(case: Case) -> Iterator[Claim]:
     for_, against = weigh(
         [
             Sign("memory", "scan_per_s is not null", case.mean("memory", "scan_per_s"), SCANNED_PER_S,
-                 '{:.0f pages scanned per s}', "memory is short now", "memory is not short now"),
+                 "{:.0f pages scanned per s}", "memory is short now", "memory is not short now"),
             Sign("translation", "true", None if lost is None else lost * 100, MISSES_SHARE * 100,
-                 '{:.1f %} of the time in TLB and TSB misses', "address translation is slow as well",
+                 "{:.1f %} of the time in TLB and TSB misses", "address translation is slow as well",
                  "address translation itself costs little"),
         ]
     )  # fmt: skip
