@@ -11,7 +11,7 @@ from pathlib import Path
 import reports
 
 from doctord._native import text_tables
-from doctord.read.oracle.text_report import KNOWN
+from doctord.read.oracle.awr.text_report import KNOWN
 
 
 def tables(file: Path) -> int:

@@ -32,7 +32,7 @@ PREFIX = "%m [%p]: user=%u,db=%d,app=%a,client=%h "
 TIME = re.compile(rb"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3})", re.MULTILINE)
 READING = """
 import sys, time, json
-import doctord.read.logs.server_log as server_log
+import doctord.read.server_log as server_log
 from doctord.read.formats import read_file
 from pathlib import Path
 server_log.THREADS = {threads}

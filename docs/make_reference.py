@@ -5,6 +5,8 @@
 
 import inspect
 from collections.abc import Iterator
+from importlib import import_module
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,8 @@ from doctord.collect.postgres.waits import wait_events
 from doctord.diagnose import engine
 from doctord.diagnose.cause import CAUSES
 from doctord.lint import engine as lint
-from doctord.read import formats as read
-from doctord.read.oracle import sections
+from doctord.read.format import formats
+from doctord.read.oracle.awr import known_sections as sections
 
 FOLDER = Path(__file__).parent / "reference"
 MADE = "<!-- Made from the code by docs/make_reference.py: change it there. -->"
@@ -129,9 +131,10 @@ def files() -> Iterator[str]:
     yield "# Files that are read\n\n"
     yield "`doctord read`, `doctord diagnose` and `doctord map` find a file's format by its content, never by its\n"
     yield "name, and take files, folders and archives: [how to read files](../how-to/read-files.md).\n"
-    for package in read.PACKAGES:
-        yield f"\n## {str(package.__doc__).splitlines()[0].rstrip('.')}\n"
-        for known in package.FORMATS:
+    by_folder = sorted(formats(), key=lambda known: known.__name__.rpartition("."))
+    for folder, readers in groupby(by_folder, key=lambda known: known.__name__.rpartition(".")[0]):
+        yield f"\n## {str(import_module(folder).__doc__).splitlines()[0].rstrip('.')}\n"
+        for known in readers:
             first, _, rest = str(known.__doc__).strip().partition("\n")
             yield f"\n### {known.NAME}\n{first}\n{rest}".rstrip() + "\n"
 

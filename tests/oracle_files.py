@@ -7,8 +7,7 @@ import polars as pl
 
 from doctord.chart.chart import Chart
 from doctord.read.formats import Reading, read_file
-
-SAMPLES = Path(__file__).parent / "read" / "samples"
+from reading import SAMPLES
 
 
 def read_sample(name: str) -> Reading:

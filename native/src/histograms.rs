@@ -1,4 +1,4 @@
-//! Histograms that tracers print: the crate `calltrace` reads them. See `doctord.read.latency.histogram_text`.
+//! Histograms that tracers print: the crate `calltrace` reads them. See `doctord.read.tracing.histogram_text`.
 
 use ::calltrace::quantize;
 use pyo3::prelude::*;

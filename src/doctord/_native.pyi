@@ -391,7 +391,7 @@ def scrubbed(text: str, dialect: str) -> str:
     """A statement without its constants, its comments and its values: see `doctord.chart.scrub`."""
 
 class SqlTrace:
-    """An extended SQL trace of Oracle, summed up as it is read: see `doctord.read.oracle.trace_10046`.
+    """An extended SQL trace of Oracle, summed up as it is read: see `doctord.read.oracle.logs.trace_10046`.
 
     Times are microseconds since 1970. Sums are of intervals of ten seconds, given by their ends.
     """

@@ -6,7 +6,7 @@ from doctord.analyse.call_sums import class_sums
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
-from read.unix.texts import chart_of
+from read.texts import chart_of
 from shared import CASEBOOK, sample
 
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from doctord.chart.chart import Chart
 from doctord.errors import Refusal
 from doctord.read.archive import Piece, found
-from doctord.read.formats import FORMATS, Reading, read_file
+from doctord.read.format import formats
+from doctord.read.formats import Reading, read_file
 from doctord.read.gather import read_piece
 from doctord.read.source import Told, opened
 
@@ -70,8 +71,8 @@ def test_it_is_read_whole(sample: Path, tmp_path: Path) -> None:
 
 def test_only_its_own_format_takes_it(sample: Path, tmp_path: Path) -> None:
     with opened(put(tmp_path, sample.read_bytes())) as source:
-        takers = [known.NAME for known in FORMATS if known.sniff(source.head)]
-    # An archive of OSWatcher is made of what other tools printed: it has to be the first to say that it is its own.
+        takers = [known.NAME for known in formats() if known.sniff(source.head)]
+    # An archive is made of what other tools printed: it is the first to say that it is its own.
     assert takers[:1] == ["OSWatcher"] if sample.name.startswith("oswatcher.") else len(takers) == 1
 
 
@@ -147,5 +148,5 @@ def test_every_format_has_a_sample() -> None:
     # A mapping names the CSV beside it; binary files that need sadf or PCP's tools are recorded by their own tests.
     without = {"csv_mapping", "sa_binary", "pcp"}
     sampled = {sample.name.partition(".")[0] for sample in SAMPLES}
-    modules = {str(vars(known)["__name__"]).rpartition(".")[2] for known in FORMATS}
+    modules = {str(vars(known)["__name__"]).rpartition(".")[2] for known in formats()}
     assert modules - sampled <= without

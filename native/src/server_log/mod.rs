@@ -1,4 +1,4 @@
-//! Logs of database servers, summed up by the minute: see `doctord.read.logs`.
+//! Logs of database servers, summed up by the minute: see `doctord.read.server_log`.
 //!
 //! Text comes in chunks. What may go on in the next chunk is held back; the rest is cut where messages begin, one part
 //! for each thread. Every thread keeps sums of its own until the rows are asked for: the sums are of whole numbers, so

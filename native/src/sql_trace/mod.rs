@@ -1,4 +1,4 @@
-//! Oracle's extended SQL traces (event 10046), summed up as they are read: see `doctord.read.oracle.trace_10046`.
+//! Oracle's extended SQL traces (event 10046), summed up as they are read: see `doctord.read.oracle.logs.trace_10046`.
 
 mod clock;
 mod line;

@@ -8,14 +8,14 @@ import typer
 
 from doctord.app.read import Kept, each_read
 from doctord.cli._terminal import Terminal
-from doctord.read.formats import FORMATS
+from doctord.read.format import formats
 from doctord.read.source import Told
 from doctord.report import files_read
 
 
 def list_formats(*, json: bool) -> None:
     """Print the formats that are read."""
-    names = [known.NAME for known in FORMATS]
+    names = [known.NAME for known in formats()]
     typer.echo(json_text.dumps({"formats": names}, indent=2) if json else "\n".join(names))
 
 

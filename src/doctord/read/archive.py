@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import IO
 
 from doctord.errors import Refusal
-from doctord.read.collections import prometheus_api
+from doctord.read.prometheus import api as prometheus_api
 from doctord.read.source import BOMB_BYTES, BOMB_RATIO, STANDARD_INPUT
 from doctord.read.unpack import UNPACK_ERRORS, is_compressed, unpacked
 

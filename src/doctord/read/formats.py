@@ -9,13 +9,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from doctord._native import Batch
 from doctord.errors import Refusal
-from doctord.read import collections, host, latency, logs, mysql, oracle, postgresql, sysstat, unix
-from doctord.read.format import Format
+from doctord.read.format import Format, formats
 from doctord.read.source import Skipped, Source, Told, opened
-
-# Those that are surer of themselves come first.
-PACKAGES = (oracle, postgresql, sysstat, collections, logs, mysql, host, unix, latency)
-FORMATS: tuple[Format, ...] = tuple(known for package in PACKAGES for known in package.FORMATS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +38,7 @@ def format_of(source: Source) -> Format:
     Raises:
         Refusal: none fits.
     """
-    found = next((known for known in FORMATS if known.sniff(source.head)), None)
+    found = next((known for known in formats() if known.sniff(source.head)), None)
     if found is None:
         raise Refusal(
             f"{source.name}: no format that Doctor D reads",

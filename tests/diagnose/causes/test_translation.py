@@ -10,7 +10,7 @@ from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
-from read.unix.texts import chart_of, chart_of_sample
+from read.texts import chart_of, chart_of_sample
 from shared import CASEBOOK, sample
 
 

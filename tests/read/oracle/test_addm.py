@@ -9,8 +9,8 @@ from doctord.chart.chart import Chart
 from doctord.errors import Refusal
 from doctord.read.formats import read_file
 from latency_files import read_text
+from reading import SAMPLES
 
-SAMPLES = Path(__file__).parents[1] / "samples"
 NOW, OLD = SAMPLES / "addm.txt", SAMPLES / "addm.10g.txt"
 
 

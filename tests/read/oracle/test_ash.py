@@ -10,8 +10,8 @@ from doctord.chart.chart import Chart
 from doctord.errors import Refusal
 from doctord.read.formats import read_file
 from latency_files import read_text
+from reading import SAMPLES
 
-SAMPLES = Path(__file__).parents[1] / "samples"
 TEXT, HTML = SAMPLES / "ash.txt", SAMPLES / "ash.html"
 
 

@@ -1,7 +1,6 @@
 """sar's text of four systems: clocks, dates, switches that share a row, and averages that must come out again."""
 
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import polars as pl
@@ -13,7 +12,7 @@ from doctord.errors import Refusal
 from doctord.read.formats import Reading, read_source
 from doctord.read.source import Told
 from doctord.read.sysstat import sar_text
-from reading import figure, frame, picked, read_sample
+from reading import SAMPLES, figure, frame, picked, read_sample
 from sar_averages import averages, compared
 from shared import CASEBOOK, CORPUS, sample
 from sources import text_source
@@ -298,8 +297,6 @@ def test_the_file_of_this_machine() -> None:
     """A sample that was made here holds what its JSON holds: see test_sadf."""
     reading = read_sample("sar_text.linux.txt")
     assert reading.skipped_lines == 0
-    wrong, count = compared(
-        reading, averages((Path(__file__).parents[1] / "samples" / "sar_text.linux.txt").read_text())
-    )
+    wrong, count = compared(reading, averages((SAMPLES / "sar_text.linux.txt").read_text()))
     assert not wrong, wrong[:5]
     assert count > 100

@@ -8,7 +8,7 @@ import pytest
 
 from doctord.chart.chart import Chart
 from latency_files import read_text
-from read.unix.texts import chart_of, chart_of_sample, values
+from read.texts import chart_of, chart_of_sample, values
 from shared import CASEBOOK, CORPUS, sample
 
 LINUX = ["jc_centos-7.7_vmstat.out", "jc_centos-7.7_vmstat-a.out", "jc_centos-7.7_vmstat-w.out"]

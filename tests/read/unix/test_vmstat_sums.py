@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from read.unix.texts import SAMPLES, chart_of, chart_of_sample, values
+from read.texts import SAMPLES, chart_of, chart_of_sample, values
 from shared import CASEBOOK, CORPUS, sample
 
 

@@ -19,9 +19,11 @@ from doctord.chart.rows import micros, rows
 from doctord.chart.tables import FROM_FILE
 from doctord.errors import Refusal
 from doctord.read.clock import last_written
+from doctord.read.format import Rank
 from doctord.read.source import Source, opened
 
 NAME = "option file of MariaDB or MySQL (my.cnf)"
+RANK = Rank.SHAPE
 GROUP: Final = re.compile(r"\s*\[\s*([\w.-]+)\s*\]\s*(?:#.*)?$")
 SERVER: Final = re.compile(r"(mysqld|mariadbd?)(-\d+(\.\d+)*)?|server|client-server|galera|embedded")
 SNIFFED: Final = re.compile(

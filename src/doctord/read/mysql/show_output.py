@@ -16,9 +16,11 @@ from doctord._native import Batch
 from doctord.chart import mysql_names
 from doctord.chart.rows import micros, rows
 from doctord.read.clock import untimed
+from doctord.read.format import Rank
 from doctord.read.source import Source
 
 NAME = "SHOW VARIABLES or STATUS of MariaDB or MySQL"
+RANK = Rank.NAMED
 HEADER: Final = re.compile(r"""["']?variable_name["']?(?:\s*\|\s*|\t|,)["']?(?:variable_|global_)?value["']?""", re.I)
 VERTICAL: Final = re.compile(r"\s*(?:variable_name|(?:variable_|global_)?(value)): ?(.*)$", re.IGNORECASE)
 VERTICAL_BEGINS: Final = re.compile(r"\A\*{3,} 1\. row \*{3,}\s+variable_name: ", re.IGNORECASE)

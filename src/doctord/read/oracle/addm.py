@@ -17,10 +17,12 @@ from datetime import datetime
 from doctord._native import Batch
 from doctord.chart.rows import micros, rows
 from doctord.errors import Refusal
+from doctord.read.format import Rank
 from doctord.read.oracle.dates import MOMENT, report_moment
 from doctord.read.source import Source
 
 NAME = "ADDM report"
+RANK = Rank.NAMED
 TITLE = re.compile(
     r"^\s*(?:DETAILED )?ADDM REPORT FOR (?:TASK|DATABASE|ANALYSIS|INSTANCE)\b", re.IGNORECASE | re.MULTILINE
 )

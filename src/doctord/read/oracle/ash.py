@@ -20,10 +20,12 @@ from doctord._native import Batch, ReportTable, html_tables, text_tables
 from doctord.chart.rows import micros, rows
 from doctord.chart.scrub import scrub
 from doctord.errors import Refusal
+from doctord.read.format import Rank
 from doctord.read.oracle.dates import MOMENT, report_moment
 from doctord.read.source import Source
 
 NAME = "ASH report"
+RANK = Rank.NAMED
 TITLE = re.compile(r"\bASH Report\s+(?:For|-)\s", re.IGNORECASE)
 MARKUP = re.compile(r"<[^>]*>|&nbsp;|&#160;")
 BEGIN, END = (re.compile(rf"Analysis {which} Time:\s*({MOMENT})") for which in ("Begin", "End"))

@@ -17,9 +17,11 @@ from doctord.chart.rows import micros, rows
 from doctord.chart.tables import FROM_FILE
 from doctord.errors import Refusal
 from doctord.read.clock import last_written
+from doctord.read.format import Rank
 from doctord.read.source import Source
 
 NAME = "Oracle parameter files (init.ora, spfile as text)"
+RANK = Rank.SHAPE
 NOT_A_PARAMETER = "not a parameter"
 NO_END = "a value whose quote or bracket is not closed"
 

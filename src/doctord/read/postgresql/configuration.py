@@ -16,11 +16,13 @@ from doctord.chart.secrets import shown
 from doctord.chart.tables import FROM_FILE
 from doctord.errors import Refusal
 from doctord.read.clock import last_written
+from doctord.read.format import Rank
 from doctord.read.postgresql.files import INCLUDES, Configuration, configuration, mains_of, name_of
 from doctord.read.postgresql.line import NAME as A_NAME
 from doctord.read.source import Source, opened
 
 NAME = "PostgreSQL's configuration files (postgresql.conf, conf.d, postgresql.auto.conf)"
+RANK = Rank.SHAPE
 
 SECTION: Final = re.compile(r"^\s*(?:\[[^\]\n]+\]|[\w-]+\s*\{)\s*$", re.MULTILINE)
 ASSIGNED: Final = re.compile(rf"^[ \t]*({A_NAME})(?:[ \t]*=|[ \t]+)[ \t]*['\w.*-]", re.MULTILINE)

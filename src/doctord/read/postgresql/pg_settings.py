@@ -14,9 +14,11 @@ from doctord._native import Batch
 from doctord.chart.rows import micros, rows
 from doctord.chart.secrets import shown
 from doctord.read.clock import last_written
+from doctord.read.format import Rank
 from doctord.read.source import Source
 
 NAME = "pg_settings (psql's table, CSV; SHOW ALL)"
+RANK = Rank.NAMED
 
 DELIMITERS: Final = (",", "|", ";", "\t")
 RULER: Final = re.compile(r"-+(?:\+-+)+")

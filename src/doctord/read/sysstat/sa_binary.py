@@ -20,10 +20,12 @@ from typing import IO
 
 from doctord._native import Batch
 from doctord.errors import Refusal
+from doctord.read.format import Rank
 from doctord.read.source import Source
 from doctord.read.sysstat.scan import scan
 
 NAME = "sysstat's binary file"
+RANK = Rank.NAMED
 MAGIC = re.compile(
     "(?:\x96\xd5.\x21|\xd5\x96\x21.)", re.DOTALL
 )  # SYSSTAT_MAGIC 0xd596 and 0x21xx, in either byte order

@@ -8,10 +8,12 @@ import re
 from collections.abc import Iterator
 
 from doctord._native import Batch
+from doctord.read.format import Rank
 from doctord.read.source import Source
 from doctord.read.sysstat.scan import scan
 
 NAME = "sadf's JSON"
+RANK = Rank.NAMED
 BEGIN = re.compile(r'\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
 ARCHIVE = re.compile(r'"file-date"|"timestamp"\s*:\s*\{')
 

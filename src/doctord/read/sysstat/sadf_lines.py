@@ -11,11 +11,13 @@ from functools import cache
 
 from doctord._native import Batch
 from doctord.errors import Refusal
+from doctord.read.format import Rank
 from doctord.read.source import Source
 from doctord.read.sysstat.activities import activity_of
 from doctord.read.sysstat.scan import scan
 
 NAME = "sadf's lines"
+RANK = Rank.NAMED
 TIME = r"(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?: \S+)?|\d{9,10})"
 HEADING = re.compile(r"# hostname;interval;timestamp;")
 SEMICOLONS = re.compile(rf"[^;\s]*;-?\d+;{TIME};")

@@ -20,12 +20,14 @@ import re
 from collections.abc import Iterator
 
 from doctord._native import Batch
+from doctord.read.format import Rank
 from doctord.read.source import Source
 from doctord.read.sysstat.activities import activity_of
 from doctord.read.sysstat.scan import scan
 from doctord.read.sysstat.vocabulary import item_column
 
 NAME = "sar's text"
+RANK = Rank.NAMED
 STAMP = re.compile(r"\d\d?(?:[:.時时]|시 )\d\d(?:[:.分]|분 )\d\d[秒초]?(?:\s?[AaPp][Mm])?\s+(?P<rest>\S.*)")
 BANNER = re.compile(r"(?:Linux \S+\s+\(|SunOS |HP-UX |AIX )")
 

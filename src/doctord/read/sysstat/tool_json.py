@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from doctord._native import Batch
+from doctord.read.format import Rank
 from doctord.read.source import Source
-from doctord.read.unix import iostat, mpstat, pidstat
-from doctord.read.unix.report import Line, placed
+from doctord.read.sysstat import iostat, mpstat, pidstat
+from doctord.read.tools.report import Line, placed
 
 NAME = "JSON of iostat, mpstat or pidstat"
+RANK = Rank.NAMED
 BEGIN = re.compile(r'\s*\{\s*"sysstat"\s*:\s*\{\s*"hosts"')
 TOOLS = {
     iostat: re.compile(r'"(?:avg-cpu|disk_device)"'),

@@ -11,13 +11,15 @@ from datetime import date, datetime
 
 from doctord._native import Batch
 from doctord.read.clock import Clock
+from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import Source
-from doctord.read.unix.headed_tables import NO_FIGURES
-from doctord.read.unix.report import Line, Report, placed
-from doctord.read.unix.times import moment_in
+from doctord.read.tools.headed_tables import NO_FIGURES
+from doctord.read.tools.report import Line, Report, placed
+from doctord.read.tools.times import moment_in
 
 NAME = "uptime"
+RANK = Rank.SHAPE
 
 UPTIME = re.compile(
     r"\s*(?:top - )?(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?\s*(?P<half>[ap]m)?,?\s+up\s+(?P<up>.*?),"

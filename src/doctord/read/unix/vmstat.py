@@ -13,13 +13,15 @@ from datetime import date, datetime
 
 from doctord._native import Batch
 from doctord.read.clock import Clock
+from doctord.read.format import Rank
 from doctord.read.source import Source
-from doctord.read.unix.figures import Layout, numbered
-from doctord.read.unix.report import Line, Report, placed
-from doctord.read.unix.times import TIME_OF_DAY, moment_in, time_in
+from doctord.read.tools.numbers import Layout, numbered
+from doctord.read.tools.report import Line, Report, placed
+from doctord.read.tools.times import TIME_OF_DAY, moment_in, time_in
 from doctord.read.unix.vmstat_layouts import layout_of
 
 NAME = "vmstat"
+RANK = Rank.NAMED
 
 GROUPS = ("procs", "--procs", "kthr", "-----", "memory", "System configuration", "System Configuration")
 DISK_COLUMNS_FROM, DISK_COLUMNS_TO = "sr", "in"

@@ -5,7 +5,7 @@ The CPU columns have the names `cpu us`, `cpu sy`..., as `sy` also stands for sy
 
 from collections.abc import Mapping
 
-from doctord.read.unix.figures import Layout
+from doctord.read.tools.numbers import Layout
 
 KIB, PAGE = 1024.0, 4096.0
 PER_S, COUNT = ("per_s", "rate", 1.0), ("count", "gauge", 1.0)

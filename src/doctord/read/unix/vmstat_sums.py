@@ -11,13 +11,15 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 
 from doctord._native import Batch
+from doctord.read.format import Rank
 from doctord.read.source import Source
-from doctord.read.unix.figures import Layout, numbered
-from doctord.read.unix.headed_tables import NO_FIGURES, Row, headed_rows, reports_of
-from doctord.read.unix.report import Line, Report, placed
-from doctord.read.unix.times import moment_in
+from doctord.read.tools.headed_tables import NO_FIGURES, Row, headed_rows, reports_of
+from doctord.read.tools.numbers import Layout, numbered
+from doctord.read.tools.report import Line, Report, placed
+from doctord.read.tools.times import moment_in
 
 NAME = "vmstat -s, -d, -D, -m"
+RANK = Rank.NAMED
 
 SUM = re.compile(r"\s*(\d+)\s+(?:([KMkm])\s+)?([a-zA-Z(].*?)\s*$")
 SUMS_KNOWN = (

@@ -1,0 +1,1 @@
+"""Recordings of collectors: OSWatcher, nmon, collectl, dstat, atop, PCP, z/VM Performance Toolkit."""

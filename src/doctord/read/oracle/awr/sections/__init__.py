@@ -1,0 +1,1 @@
+"""The sections of Oracle's reports, by subject: what their columns mean."""

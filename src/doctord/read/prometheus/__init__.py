@@ -1,0 +1,1 @@
+"""Prometheus: scrapes of exporters, and answers of its HTTP API."""

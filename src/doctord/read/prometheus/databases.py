@@ -1,0 +1,83 @@
+"""Metrics of postgres_exporter and mysqld_exporter under the names that the servers' own views have."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from doctord.chart.mysql_names import STATUS, is_gauge, rate_unit
+from doctord.read.prometheus.names import PG_ENTITY, PG_GAUGE_VIEWS, PG_GAUGES, PG_VIEWS
+
+MYSQL_STATUS, MYSQL_VARIABLES, PG_SETTINGS = "mysql_global_status_", "mysql_global_variables_", "pg_settings_"
+SETTING_UNITS = {"_bytes": "B", "_seconds": "s", "_ratio": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A figure or a setting of a database server.
+
+    Attributes:
+        component: `postgresql` or `mysql`.
+        name: The server's own name, of a figure with its view.
+        counter: Whether it rises.
+        unit: Of a counter that of its rate.
+        setting: Whether it is a setting.
+    """
+
+    component: str
+    name: str
+    counter: bool = False
+    unit: str | None = None
+    setting: bool = False
+
+
+@cache
+def named(metric: str) -> Named | None:
+    """What a metric is of; null when it is of neither server.
+
+    >>> named("pg_stat_database_blks_hit_total").name, named("pg_stat_database_blks_hit").unit
+    ('pg_stat_database.blks_hit', 'blocks_per_s')
+    >>> named("mysql_global_status_threads_running").counter, named("mysql_global_status_questions").counter
+    (False, True)
+    """
+    if metric.startswith(MYSQL_STATUS):
+        name = metric.removeprefix(MYSQL_STATUS)
+        rises = not is_gauge(name)
+        return Named("mysql", STATUS + name, rises, rate_unit(name) if rises else None)
+    for prefix, component in ((MYSQL_VARIABLES, "mysql"), (PG_SETTINGS, "postgresql")):
+        if metric.startswith(prefix):
+            name = metric.removeprefix(prefix)
+            ending = next((ending for ending in SETTING_UNITS if name.endswith(ending)), "")
+            plain = name.removesuffix(ending) if component == "postgresql" else name
+            return Named(component, plain, unit=SETTING_UNITS.get(ending), setting=True)
+    view = next((view for view in PG_VIEWS if metric.startswith(f"{view}_")), None)
+    if view is None:
+        return None
+    column = metric.removeprefix(f"{view}_").removesuffix("_total")
+    rises = view not in PG_GAUGE_VIEWS and not PG_GAUGES.match(column)
+    return Named("postgresql", f"{view}.{column}", rises, _rate_unit(column) if rises else None)
+
+
+def _rate_unit(column: str) -> str:
+    if column.endswith(("_time", "_delay_ms")):
+        return "ms_per_s"
+    if column.endswith("_bytes"):
+        return "bytes_per_s"
+    return "blocks_per_s" if column.startswith(("blks_", "buffers_")) else "per_s"
+
+
+def server(component: str, labels: Mapping[str, str]) -> str:
+    """What the chart calls the server: its kind, and its port where a label tells.
+
+    >>> server("postgresql", {"server": "db1:5433"}), server("mysql", {})
+    ('postgresql:5433', 'mysql')
+    """
+    port = labels.get("server", "").rpartition(":")[2]
+    return f"{component}:{port}" if port.isdecimal() else component
+
+
+def entity(component: str, labels: Mapping[str, str]) -> str | None:
+    """What the figure is about: database, schema and relation joined by dots; else the labels that remain."""
+    if component == "postgresql" and (known := [labels[label] for label in PG_ENTITY if labels.get(label)]):
+        return ".".join([*known, *(labels[label] for label in ("mode", "state") if label in labels)])
+    others = [value for label, value in sorted(labels.items()) if label not in {"instance", "job", "server"}]
+    return ",".join(others) or None

@@ -1,0 +1,1 @@
+"""Tracers: strace, truss, perf trace, bpftrace, DTrace, SystemTap, blktrace, PyLatencyMap."""

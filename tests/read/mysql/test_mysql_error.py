@@ -1,0 +1,143 @@
+"""Error logs of MySQL and MariaDB: made ones of each age, and one that a real server wrote."""
+
+import re
+import signal
+import threading
+import time
+from contextlib import closing, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+import pymysql
+import pytest
+
+from doctord.chart.chart import Chart
+from doctord.read.formats import read_file
+from mariadb_server import MariaDBServer, running_mariadb
+from reading import SAMPLES
+
+SECRET = "hunter2"  # noqa: S105 - nothing is locked with it
+
+
+def read(path: Path, zone: str | None = None) -> Chart:
+    reading = read_file(path, zone=zone)
+    assert reading.skipped_lines == 0
+    return Chart.from_batches(reading.batches)
+
+
+def total(chart: Chart, name: str) -> float:
+    rows = chart.frame("statistic").filter((pl.col("name") == name) & (pl.col("kind") == "rate"))
+    return float((rows["value"] * rows["interval_s"]).sum())
+
+
+def events(chart: Chart) -> list[tuple[str, str]]:
+    return chart.frame("event").select("kind", "subject").rows()
+
+
+def test_mysql_8() -> None:
+    chart = read(SAMPLES / "mysql_error.log")
+    assert events(chart) == [
+        ("restart", "mysql:3306"),
+        ("restart", "mysql:3306"),
+        ("connection refused", "mysql:3306"),
+        ("deadlock", "transaction 1"),
+        ("semaphore wait", "mysql:3306"),
+        ("disk full", "mysql:3306"),
+        ("restart", "mysql:3306"),
+    ]
+    assert total(chart, "log.connections_refused") == pytest.approx(2)
+    assert total(chart, "log.aborted_connections") == pytest.approx(1)
+    assert total(chart, "log.page_cleaner_late") == pytest.approx(1)
+    assert total(chart, "log.deadlocks") == pytest.approx(1)
+    loop = chart.frame("statistic").filter(pl.col("name") == "log.page_cleaner_loop")
+    assert loop.select("value", "unit", "kind").rows() == [(7.432, "s", "gauge")]
+    texts = dict(chart.frame("event").select("kind", "text").rows())
+    assert texts["deadlock"] == "UPDATE item SET name = ? WHERE id = ?"
+    errors = set(chart.frame("statistic").filter(pl.col("name") == "log.errors")["entity"])
+    assert "WARNING MY-010235 Too many connections" in errors
+
+
+def test_mariadb_5_5_in_a_zone_of_its_own() -> None:
+    chart = read(SAMPLES / "mysql_error.55.log", zone="Europe/Paris")
+    assert [kind for kind, _ in events(chart)] == ["restart", "restart", "restart", "restart", "disk full"]
+    assert chart.frame("event")["ts"][0] == datetime(2026, 11, 21, 9, tzinfo=UTC)
+    assert total(chart, "log.messages") == pytest.approx(7)
+
+
+def test_a_zone_that_nobody_told_is_said() -> None:
+    assert any("no time zone" in note for note in read_file(SAMPLES / "mysql_error.55.log").notes)
+    assert read_file(SAMPLES / "mysql_error.log").notes == []
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The error log of a server that saw a deadlock, a wrong password, a crowd, a kill and a stop."""
+    path = tmp_path_factory.mktemp("logs") / "error"
+    with running_mariadb(log_warnings=4, innodb_print_all_deadlocks="ON", max_connections=4) as server:
+        _deadlock(server)
+        with suppress(pymysql.Error):
+            pymysql.connect(user="root", password=SECRET, host="127.0.0.1", port=server.port)
+        _crowd(server)
+        server.stop(signal.SIGKILL)
+        server.start()
+        server.execute("SELECT 1")  # it has recovered
+        server.stop()
+        path.write_text(server.log)
+    return path
+
+
+@pytest.mark.server
+def test_a_real_server(written: Path) -> None:
+    text, chart = written.read_text(), read(written, zone="UTC")
+    assert total(chart, "log.messages") == pytest.approx(len(re.findall(r"\[(?:Note|Warning|ERROR)\]", text)))
+    assert total(chart, "log.errors") == pytest.approx(len(re.findall(r"\[(?:Warning|ERROR)\]", text)))
+    assert total(chart, "log.deadlocks") == pytest.approx(1)
+    assert total(chart, "log.access_denied") == pytest.approx(1)
+    assert total(chart, "log.aborted_connections") == pytest.approx(text.count("] Aborted connection"))
+    assert text.count("Too many connections") == pytest.approx(total(chart, "log.connections_refused"))
+    assert [kind for kind, _ in events(chart)].count("deadlock") == 2
+    lived = chart.frame("event").filter(pl.col("kind") == "restart")["text"]
+    assert lived.str.starts_with("Starting MariaDB").sum() == 2
+    assert lived[-1].endswith("Shutdown complete")
+
+
+@pytest.mark.server
+def test_no_value_leaves_the_log(written: Path) -> None:
+    assert SECRET in written.read_text()
+    chart = read(written, zone="UTC")
+    assert SECRET not in "".join(chart.frame(name).write_csv() for name in chart.tables)
+
+
+def _deadlock(server: MariaDBServer) -> None:
+    server.execute(
+        "CREATE DATABASE shop",
+        "CREATE TABLE shop.item (id int PRIMARY KEY, name varchar(100))",
+        "INSERT INTO shop.item VALUES (1, 'a'), (2, 'b')",
+        "COMMIT",
+    )
+    with closing(_connected(server)) as one, closing(_connected(server)) as other:
+        _update(one, 1)
+        _update(other, 2)
+        waiting = threading.Thread(target=_update, args=(other, 1))
+        waiting.start()
+        time.sleep(0.2)
+        _update(one, 2)
+        waiting.join()
+
+
+def _connected(server: MariaDBServer) -> "pymysql.Connection[pymysql.cursors.Cursor]":
+    return pymysql.connect(user="root", unix_socket=str(server.socket), database="shop")
+
+
+def _update(connection: "pymysql.Connection[pymysql.cursors.Cursor]", number: int) -> None:
+    with suppress(pymysql.Error):
+        connection.cursor().execute(f"UPDATE item SET name = '{SECRET}' WHERE id = {number}")
+
+
+def _crowd(server: MariaDBServer) -> None:
+    crowd = []
+    with suppress(pymysql.Error):
+        crowd.extend(_connected(server) for _ in range(8))
+    for connection in crowd:
+        connection.close()
