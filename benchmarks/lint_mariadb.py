@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pymysql
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from doctord.chart.chart import Chart
 from doctord.collect.core.notices import Notices

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import psycopg
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from postgres_workload import log, logging_server
 
 PREFIX = "%m [%p]: user=%u,db=%d,app=%a,client=%h "

@@ -36,7 +36,7 @@ shift_clock() {
         echo "libfaketime is not installed: apt-get install faketime" >&2
         exit 2
     fi
-    cc -shared -fPIC -O1 -o "$temporary/true_waits.so" tests/true_waits.c -ldl
+    cc -shared -fPIC -O1 -o "$temporary/true_waits.so" tests/support/true_waits.c -ldl
     # Rust's compiler waits for ever under libfaketime: its allocator wants the time before libfaketime is there.
     printf '#!/bin/sh\nunset LD_PRELOAD\nexec "$@"\n' >"$temporary/rustc"
     printf '#!/bin/sh\nunset LD_PRELOAD\nexec rustdoc "$@"\n' >"$temporary/rustdoc"

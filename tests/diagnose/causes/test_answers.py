@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.diagnose.patients import DB, START, patient
 
+from diagnose.patients import DB, START, patient
 from doctord.diagnose.engine import diagnose
 from servers import PostgresServer
 

@@ -1,7 +1,6 @@
 """Reads that memory could save."""
 
-from tests.diagnose.patients import GIB, patient
-
+from diagnose.patients import GIB, patient
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 

@@ -1,8 +1,8 @@
 """Connections that are opened all the time, or run out."""
 
 import pytest
-from tests.diagnose.patients import patient
 
+from diagnose.patients import patient
 from doctord.diagnose.engine import diagnose
 
 BUSY = {"idle_pct": 20.0, "wait_io_pct": 0.0, "usr_pct": 40.0, "sys_pct": 40.0, "forks_per_s": 120.0}

@@ -1,7 +1,6 @@
 """Row locks, the idle session behind them, and locks on whole tables."""
 
-from tests.diagnose.patients import patient
-
+from diagnose.patients import patient
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 

@@ -2,8 +2,7 @@
 
 from datetime import timedelta
 
-from tests.diagnose.patients import START, patient
-
+from diagnose.patients import START, patient
 from doctord.diagnose.engine import diagnose
 
 COMMITS = (None, "pg_stat_database.xact_commit")

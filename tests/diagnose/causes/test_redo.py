@@ -1,8 +1,8 @@
 """Commits, log buffers, checkpoints."""
 
 import pytest
-from tests.diagnose.patients import patient
 
+from diagnose.patients import patient
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 

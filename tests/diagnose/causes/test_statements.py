@@ -1,7 +1,6 @@
 """A missing index; sorts that spill."""
 
-from tests.diagnose.patients import patient
-
+from diagnose.patients import patient
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 

@@ -1,7 +1,6 @@
 """Dead rows, what keeps them, and transaction ids."""
 
-from tests.diagnose.patients import DB, patient
-
+from diagnose.patients import DB, patient
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 

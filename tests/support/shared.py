@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-BESIDE = Path(__file__).parents[2] / "shared"
+BESIDE = Path(__file__).parents[3] / "shared"
 
 
 def _folder(variable: str, name: str) -> Path:

@@ -8,7 +8,7 @@ import polars as pl
 from doctord.chart.chart import Chart
 from doctord.read.formats import Reading, read_file
 
-SAMPLES = Path(__file__).parent / "read" / "samples"
+SAMPLES = Path(__file__).parents[1] / "read" / "samples"
 
 
 def read_sample(name: str, **told: Any) -> Reading:
