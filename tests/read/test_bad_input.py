@@ -20,7 +20,8 @@ from doctord.read.source import Told, opened
 
 pytestmark = pytest.mark.slow
 
-SAMPLES = sorted((Path(__file__).parent / "samples").glob("*"))
+PROVENANCE = Path(__file__).parent / "samples" / "PROVENANCE.md"
+SAMPLES = sorted(set(PROVENANCE.parent.iterdir()) - {PROVENANCE})
 WRITTEN = 1_700_000_000
 IN_ANY_CASE = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -150,3 +151,8 @@ def test_every_format_has_a_sample() -> None:
     sampled = {sample.name.partition(".")[0] for sample in SAMPLES}
     modules = {str(vars(known)["__name__"]).rpartition(".")[2] for known in formats()}
     assert modules - sampled <= without
+
+
+def test_every_sample_says_where_it_comes_from() -> None:
+    told = [line.split("`")[1] for line in PROVENANCE.read_text().splitlines() if line.startswith("| `")]
+    assert told == [sample.name for sample in SAMPLES]
