@@ -12,7 +12,7 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def session(sid: int, blocker: int | None = None, state: str = "active", **columns: Any) -> dict[str, Any]:
-    known = {"ts": NOW, "interval_s": 0.1, "host": "a", "db": "postgresql:5432", "kind": "client backend"}
+    known = {"ts": NOW, "interval_s": 0.1, "host": "a", "db": "postgresql:5432", "kind": "client"}
     return {**known, "sid": sid, "blocker_sid": blocker, "state": state, **columns}
 
 

@@ -17,7 +17,7 @@ def second(i: int, **columns: Any) -> dict[str, Any]:
 
 
 def session(i: int, event: str, wait_class: str, **columns: Any) -> dict[str, Any]:
-    known = {"db": DB, "sid": 1, "pid": 1, "kind": "client backend", "state": "active"}
+    known = {"db": DB, "sid": 1, "pid": 1, "kind": "client", "state": "active"}
     return second(i, wait_class=wait_class, event=event, **(known | columns))
 
 

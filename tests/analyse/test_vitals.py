@@ -26,6 +26,15 @@ def test_vital_signs_that_were_not_measured_are_left_out() -> None:
     assert "active sessions" not in signs
 
 
+def test_sampled_sessions_none_of_which_was_active_are_none() -> None:
+    wait = {"ts": START, "interval_s": 1.0, "host": "a", "db": "x:1", "event": "CPU", "wait_class": "CPU"}
+    host = {"ts": START, "interval_s": 1.0, "host": "a", "idle_pct": 90.0}
+    sampled = Chart.from_rows(cpu=[host], wait=[wait | {"waited_s_per_s": 0.0}])
+    assert vitals(sampled)["active sessions"].value == 0
+    summed_up = Chart.from_rows(cpu=[host], wait=[wait | {"waited_s_per_s": 0.5, "kind": "foreground"}])
+    assert "active sessions" not in vitals(summed_up), "the times of a report are no samples"
+
+
 def test_usual_is_the_median_and_what_was_seldom_exceeded() -> None:
     past = usual(cpu([20.0, 22.0] * 60), 10)["CPU used"]
     assert past.median == pytest.approx(21)

@@ -163,7 +163,7 @@ def _processes(
 
 def _session(sid: int) -> Row:
     return {
-        "db": DB, "database": "bench", "sid": sid, "serial": sid, "pid": sid, "kind": "client backend", "user": "app",
+        "db": DB, "database": "bench", "sid": sid, "serial": sid, "pid": sid, "kind": "client", "user": "app",
         "program": "app", "state": "active", "wait_class": "CPU", "event": "CPU", "in_state_s": 0.01,
     }  # fmt: skip
 

@@ -43,6 +43,20 @@ def test_a_chart_holds_what_ended_in_its_half_open_interval(path: Path) -> None:
     assert Lake(path).span() == (NOON, NOON + timedelta(minutes=3))
 
 
+def test_words_of_an_earlier_vocabulary_are_read_as_those_of_today(path: Path) -> None:
+    kinds = ("client backend", "parallel worker", "autovacuum worker", None)
+    with LakeWriter(path) as writer:
+        writer.append(rows("session", [{"ts": micros(NOON), "sid": at, "kind": kind} for at, kind in enumerate(kinds)]))
+        writer.sync()
+        unsealed = _kinds(path)
+    assert _kinds(path) == unsealed == ["client", *kinds[1:]]
+
+
+def _kinds(path: Path) -> list[str | None]:
+    chart = Lake(path).chart(NOON - timedelta(hours=1), NOON, {"session": "kind = 'client' OR sid > 0"})
+    return chart.frame("session").sort("sid")["kind"].to_list()
+
+
 def test_a_chart_holds_the_settings_in_force(path: Path) -> None:
     now = datetime.now(UTC)
     long_ago = now - timedelta(days=9)

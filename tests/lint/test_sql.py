@@ -99,7 +99,7 @@ def measured(text: str, *, blocks: float, rows: float) -> Chart:
     seconds = [datetime(2026, 11, 21, second=second, tzinfo=UTC) for second in range(1, 11)]
     row = {"ts": seconds[-1], "host": HOST, "interval_s": 10.0, "db": "oracle:X", "statement_id": "1", "text": text}
     row |= {"calls_per_s": 1.0, "rows_per_s": rows, "hit_blocks_per_s": blocks, "elapsed_s_per_s": 0.4}
-    busy = {"host": HOST, "interval_s": 1.0, "db": "oracle:X", "sid": 1, "kind": "client backend", "state": "active"}
+    busy = {"host": HOST, "interval_s": 1.0, "db": "oracle:X", "sid": 1, "kind": "client", "state": "active"}
     busy |= {"wait_class": "CPU", "event": "CPU", "statement_id": "1"}
     cpu = {"host": HOST, "interval_s": 1.0}
     return Chart.from_rows(

@@ -123,7 +123,7 @@ def _database(second: int) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _sessions(second: int, waiting: int) -> Iterator[dict[str, Any]]:
-    common = {"db": DB, "interval_s": 0.2, "kind": "client backend", "user": "app"}
+    common = {"db": DB, "interval_s": 0.2, "kind": "client", "user": "app"}
     idle = {"state": "idle in transaction", "wait_class": "Idle", "event": "Client:ClientRead", "program": "psql"}
     yield common | idle | {"sid": BLOCKER, "in_state_s": float(second)}
     active = common | {"state": "active", "program": "shop", "statement_id": "81", "in_state_s": second / 2}

@@ -28,7 +28,7 @@ LOCKS = Finding(
     for_=(
         Evidence(
             "session",
-            "event = 'transactionid' and kind = 'client backend'",
+            "event = 'transactionid' and kind = 'client'",
             "14.2 sessions on Lock:transactionid",
             "1 on average",
             "more than two thirds of the active sessions wait for one row lock",

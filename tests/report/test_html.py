@@ -74,8 +74,8 @@ def test_hostile_text_stays_text() -> None:
         process=[base | {"pid": 1, "command": evil, "user": evil, "usr_pct": 5.0, "sys_pct": 1.0}],
         statement=[base | {"db": evil, "statement_id": evil, "text": evil, "elapsed_s_per_s": 1.0}],
         session=[
-            base | {"db": evil, "sid": 1, "kind": "client backend", "user": evil, "state": evil},
-            base | {"db": evil, "sid": 2, "kind": "client backend", "program": evil, "event": evil, "blocker_sid": 1},
+            base | {"db": evil, "sid": 1, "kind": "client", "user": evil, "state": evil},
+            base | {"db": evil, "sid": 2, "kind": "client", "program": evil, "event": evil, "blocker_sid": 1},
         ],
     )
     finding = replace(

@@ -78,7 +78,7 @@ def test_a_server_without_work_is_zero_and_one_not_seen_for_long_is_a_gap() -> N
     common = {"interval_s": 1.0, "db": charts.DB}
     chart = Chart.from_rows(
         cpu=[{"ts": ts, "interval_s": 1.0} for ts in at],
-        session=[{"ts": at[0], "kind": "client backend", "state": "active", "wait_class": "CPU", **common}],
+        session=[{"ts": at[0], "kind": "client", "state": "active", "wait_class": "CPU", **common}],
         statistic=[{"ts": at[1], **common}],
     )
     (series,) = active_by_class(chart)

@@ -11,7 +11,7 @@ POINT: dict[str, Any] = {"ts": UNTIL, "interval_s": 10.0}
 
 
 def session(sid: int, blocker: int | None) -> dict[str, Any]:
-    return POINT | {"db": charts.DB, "sid": sid, "kind": "client backend", "blocker_sid": blocker}
+    return POINT | {"db": charts.DB, "sid": sid, "kind": "client", "blocker_sid": blocker}
 
 
 def shape(*sessions: dict[str, Any]) -> list[tuple[int, int]]:

@@ -30,7 +30,7 @@ def load(
     """Tables for `chart(..., **load(...))`: figures by name, and sessions in each wait all the time."""
     at = {"ts": NOW, "host": HOST}
     sessions = [
-        at | {"interval_s": float(SECONDS), "db": DB, "sid": number, "kind": "client backend", "state": "active"} | wait
+        at | {"interval_s": float(SECONDS), "db": DB, "sid": number, "kind": "client", "state": "active"} | wait
         for number, wait in enumerate(
             {"event": event, "wait_class": CLASSES.get(event, "User I/O")}
             for event, count in (waits or {}).items()

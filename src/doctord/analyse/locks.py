@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from doctord.analyse.time import CLIENT
 from doctord.chart.chart import Chart
+from doctord.chart.tables import CLIENT
 
 LONGEST_CHAIN_LOG2 = 6
 

@@ -13,6 +13,7 @@ from typing import Literal
 import polars as pl
 
 from doctord.chart.chart import Chart
+from doctord.chart.tables import WORKING
 
 RUN_QUEUE = ("Scheduler", "run queue")
 # Of Oracle's database time neither the CPU nor a wait accounts for: the run queue, and what is not instrumented.
@@ -20,9 +21,6 @@ UNACCOUNTED = ("Unaccounted", "run queue, or not instrumented")
 DB_TIME = "v$sys_time_model.DB time"
 CLASS_WAITED, EVENTS_NOT_TOLD = "wait_class.waited", "(which events, is not told)"
 BACKGROUND = ("Idle", "System I/O")
-CLIENT = "client backend"
-# Parallel workers spend time on the user's behalf too: as Oracle counts its PX servers, they are database time.
-WORKING = (CLIENT, "parallel worker")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ def time_model(chart: Chart) -> TimeModel:
         # Sums without an interval (a list of top events) tell shares only.
         return _model("database", _wait_parts(chart, waits), covered_s(waits) or 1.0)
     seconds = seconds_observed(chart)
-    if chart.frame("session").height or chart.frame("statistic").filter(pl.col("component") == "postgresql").height:
+    if chart.frame("session").height:
         return _model("database", _database_parts(chart), seconds)
     return _model("processes", _process_parts(chart), seconds)
 

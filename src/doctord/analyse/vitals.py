@@ -5,9 +5,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from doctord.analyse import translation
-from doctord.analyse.time import WORKING, active_sessions
+from doctord.analyse.time import active_sessions
 from doctord.chart.chart import Chart
+from doctord.chart.tables import WORKING
 
+# What sampling tells in every interval, also while no session is active: their time on a CPU (see `wait.event`).
+SAMPLED = "event = 'CPU' AND kind IS NULL AND waits_per_s IS NULL AND interval_s IS NOT NULL"
 # What vital signs are made of: tables, each with a condition in SQL on its rows. A past of days is read with no more.
 NEEDS = {
     "cpu": "cpu IS NULL",
@@ -15,6 +18,7 @@ NEEDS = {
     "disk": "true",
     "network": "interface IS NULL",
     "session": f"kind IN {WORKING} AND state = 'active'",
+    "wait": SAMPLED,
     "translation": "true",
     "block_io": "true",
     "statistic": "name = 'pg_stat_database.xact_commit'",
@@ -110,8 +114,8 @@ def _means(frame: pl.DataFrame, value: pl.Expr, window_s: float | None) -> pl.Da
 
 
 def _active(chart: Chart, host: pl.DataFrame, window_s: float | None) -> pl.DataFrame:
-    """Average active sessions per window that was observed; nothing when no database was."""
-    if chart.frame("statistic").filter(pl.col("component") == "postgresql").is_empty():
+    """Average active sessions per window that was observed; nothing when no sessions were sampled."""
+    if chart.frame("session").is_empty() and chart.frame("wait").filter(pl.sql_expr(SAMPLED)).is_empty():
         return pl.DataFrame(schema={"window": pl.Int64, "value": pl.Float64})
     observed = host.group_by(_window(window_s)).agg(pl.col("interval_s").sum().alias("seconds"))
     busy = active_sessions(chart).group_by(_window(window_s)).agg(pl.col("interval_s").sum().alias("busy"))

@@ -19,7 +19,7 @@ class Examination:
     @property
     def servers(self) -> int:
         """How many database servers answered."""
-        return self.seen.chart.frame("statistic").filter(component="postgresql")["db"].n_unique()
+        return self.seen.chart.frame("statistic")["db"].drop_nulls().n_unique()
 
 
 def diagnose(

@@ -180,7 +180,11 @@ TABLES: Final[dict[str, Table]] = {
             ("db", "str", "Database server, as in `session`."),
             ("instance", "str", "Instance of a clustered server; null elsewhere."),
             ("wait_class", "str", "Class: CPU, User I/O, System I/O, Commit, Application, Concurrency, ..."),
-            ("event", "str", "The server's own name of the event; `CPU` for time on, or waiting for, a CPU."),
+            (
+                "event",
+                "str",
+                "The server's own name; `CPU`: on one or waiting for it, 0 too where sessions are sampled.",
+            ),
             ("kind", "str", "`foreground` (part of database time) or `background`; null: the source adds both up."),
             ("waits_per_s", "f64", "Waits; null when sampled."),
             ("avg_wait_ms", "f64", "Mean duration of a wait; null when sampled."),
@@ -207,7 +211,7 @@ TABLES: Final[dict[str, Table]] = {
             ("database", "str", "Database inside the server."),
             ("sid", "i64", "Session id (PostgreSQL: the backend's pid)."),
             ("serial", "i64", "Tells sessions apart that reuse a sid (PostgreSQL: start time, microseconds)."),
-            ("kind", "str", "`client backend`, or the server's own name of a background process."),
+            ("kind", "str", "`client`, `parallel worker` of one, or the server's own name of a background process."),
             ("user", "str", "Database user."),
             ("program", "str", "What the client calls itself."),
             ("client", "str", "Client's address; null for a local socket."),
@@ -366,6 +370,14 @@ ENTITIES: Final = {table.name: list(table.entity) for table in TABLES.values()}
 
 # What is told once and then holds: settings, and among the events what could not be seen.
 LASTING: Final = ("setting", "event")
+
+# `kind` of a session of a client; and those whose time is database time: a parallel worker spends it on a client's
+# behalf too, as Oracle counts its PX servers.
+CLIENT: Final = "client"
+WORKING: Final = (CLIENT, "parallel worker")
+
+# Words of a column that lakes of before still hold, by table and column, and what is said instead.
+OLD_WORDS: Final = {("session", "kind"): {"client backend": CLIENT}}
 
 # `source` of a setting that a configuration file gave, and no running server.
 FROM_FILE: Final = "file"

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from doctord._native import Batch, read_segment
 from doctord.chart.chart import Chart, arrow_schema
-from doctord.chart.tables import TABLES
+from doctord.chart.tables import OLD_WORDS, TABLES
 from doctord.lake.place import LakeError, Place, begun
 from doctord.lake.sealed import A_DAY, Interval, Sound, examined, readable
 
@@ -234,13 +234,22 @@ def _create_view(connection: duckdb.DuckDBPyConnection, name: str, parts: _Parts
     # The registered rows give the columns and their types, also to files of an older vocabulary.
     schema = pa.schema([(column.name, _PLAIN.get(column.type, column.type)) for column in arrow_schema(TABLES[name])])
     rows = pa.Table.from_batches([_fit(batch, schema) for batch in parts.batches], schema)
-    columns = ", ".join(f'"{column}"' for column in schema.names)
+    columns = ", ".join(_column(name, column) for column in schema.names)
     source = "SELECT * FROM unsealed"
     if parts.files:
         files = ", ".join("'" + str(path).replace("'", "''") + "'" for path in parts.files)
         source += f" UNION ALL BY NAME SELECT * FROM read_parquet([{files}], union_by_name = true)"  # noqa: S608
     relation = connection.from_arrow(rows).query("unsealed", f"SELECT {columns} FROM ({source})")  # noqa: S608
     cast("duckdb.DuckDBPyRelation", relation).create_view(name)  # it is one: a SELECT's; and it keeps the rows alive
+
+
+def _column(table: str, column: str) -> str:
+    """A column as the vocabulary of today has it."""
+    words = OLD_WORDS.get((table, column))
+    if not words:
+        return f'"{column}"'
+    cases = " ".join(f"WHEN '{old}' THEN '{new}'" for old, new in words.items())
+    return f'CASE "{column}" {cases} ELSE "{column}" END AS "{column}"'
 
 
 def _fit(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

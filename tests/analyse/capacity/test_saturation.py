@@ -204,7 +204,7 @@ def test_active_sessions_of_postgresql_come_of_its_samples() -> None:
     rows = [
         about
         | {"ts": START + timedelta(seconds=10 * (second + 1)), "database": "shop", "sid": sid, "state": "active"}
-        | {"kind": "client backend", "wait_class": "CPU"}
+        | {"kind": "client", "wait_class": "CPU"}
         for second in range(720)
         for sid in range(1 + second // 6 % 4)
     ]

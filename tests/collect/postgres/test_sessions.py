@@ -64,7 +64,7 @@ def test_a_session_is_named(server: PostgresServer, collector: SessionCollector)
     with server.connect(application_name="payroll") as client, running(client, "SELECT pg_sleep(20)") as pid:
         row = until(collector, "session", lambda row: row["sid"] == pid and row["event"] == "PgSleep")
     assert (row["db"], row["database"]) == (f"postgresql:{server.port}", "postgres")
-    assert (row["user"], row["program"], row["kind"]) == ("postgres", "payroll", "client backend")
+    assert (row["user"], row["program"], row["kind"]) == ("postgres", "payroll", "client")
     assert (row["state"], row["wait_class"], row["event"]) == ("active", "Idle", "PgSleep")
     assert row["client"] is None
     assert row["blocker_sid"] is None

@@ -10,8 +10,8 @@ import polars as pl
 from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.responses import WAITS
 from doctord.analyse.capacity.series import stepped
-from doctord.analyse.time import WORKING
 from doctord.chart.chart import Chart
+from doctord.chart.tables import WORKING
 
 STEP_S: Final = 60
 SHORT_STEP_S: Final = 1

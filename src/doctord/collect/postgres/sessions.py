@@ -15,9 +15,10 @@ import psycopg
 from doctord._native import Batch
 from doctord.chart.rows import now_us, rows
 from doctord.chart.secrets import program_name
+from doctord.chart.tables import CLIENT, WORKING
 from doctord.collect.core.cost import Cost
 from doctord.collect.postgres.link import Away, Link, brief
-from doctord.collect.postgres.waits import CPU, FOREGROUND, classify
+from doctord.collect.postgres.waits import CPU, classify
 
 _BLOCKERS_EVERY_S: Final = 0.5
 _BLOCKERS_SHARE: Final = 0.05  # of the time: a server that answers slowly is asked the more seldom
@@ -27,6 +28,7 @@ _NAMES_EVERY_S: Final = 5.0
 _WAITS_EVERY_S: Final = 1.0
 _LONGEST_INTERVAL_S: Final = 1.0  # a sample stands for no more, whatever the sampler was kept from
 
+_CLIENT_BACKEND: Final = "client backend"
 _ACTIVITY: Final = """\
 SELECT /* doctord */ datid, pid, usesysid, application_name, state, wait_event_type, wait_event, backend_type,
        host(client_addr) AS client, {query_id} AS query_id, age(backend_xmin) AS xmin_age,
@@ -117,7 +119,7 @@ class SessionCollector:
             "database": self._databases.get(session["datid"]),
             "sid": session["pid"],
             "serial": session["serial"],
-            "kind": kind,
+            "kind": CLIENT if kind == _CLIENT_BACKEND else kind,
             "user": self._roles.get(session["usesysid"]),
             "program": program_name(session["application_name"] or ""),
             "client": session["client"],
@@ -170,7 +172,7 @@ class _Waits:
     def add(self, sample: list[dict[str, Any]], interval_s: float) -> None:
         self.interval_s += interval_s
         for row in sample:
-            if row["kind"] in FOREGROUND and row["state"] == "active":
+            if row["kind"] in WORKING and row["state"] == "active":
                 key = (row["wait_class"], row["event"])
                 self._seconds[key] = self._seconds.get(key, 0.0) + interval_s
 
