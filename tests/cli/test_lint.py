@@ -65,7 +65,7 @@ def test_a_value_of_ten_megabytes_is_shown_in_short(tmp_path: Path) -> None:
 
 
 def test_a_named_server_that_does_not_answer_is_not_health() -> None:
-    seen = Examined(remarks=(), looked_at=("vm: 36 settings of kernel",), checked={"vm": (), "mysql:3306": ()})
+    seen = Examined(remarks=(), looked_at=("vm: 36 settings of kernel",), servers=frozenset({"mysql:3306"}))
     assert _lint.status(seen, servers=1) == 0
     assert _lint.status(seen, servers=2) == 2
 

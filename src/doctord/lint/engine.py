@@ -27,13 +27,14 @@ class Examined:
 
     `looked_at` is a line for each subject with how many of its settings were seen; without any there was nothing to
     judge, which is not health. `checked` are the rules that looked at each subject, by its name. `accepted` are the
-    remarks that a baseline excuses, each with the words of it.
+    remarks that a baseline excuses, each with the words of it. `servers` are the database servers among the subjects.
     """
 
     remarks: tuple[Remark, ...]
     looked_at: tuple[str, ...]
     checked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     accepted: tuple[tuple[Remark, str], ...] = ()
+    servers: frozenset[str] = frozenset()
 
     @property
     def worst(self) -> Severity | None:
@@ -61,7 +62,8 @@ def examine(chart: Chart, statements: Sequence[Statement] = (), cpus: int | None
     checked = dict[str, tuple[str, ...]]()
     for one in found:
         checked[one.name] = (*checked.get(one.name, ()), *(rule.name for rule in rules_for(one)))
-    return Examined(tuple(sorted(remarks, key=_badness)), looked_at, checked)
+    servers = frozenset(one.db for one in found if one.db)
+    return Examined(tuple(sorted(remarks, key=_badness)), looked_at, checked, servers=servers)
 
 
 def is_idle(remark: Remark) -> bool:
