@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from doctord.collect.core.link import Away
+from doctord.collect.core.notices import Notices
 from doctord.collect.postgres.connect import Target
-from doctord.collect.postgres.link import Away, hint_for
+from doctord.collect.postgres.link import Link, hint_for
 from doctord.collect.postgres.sessions import SessionCollector
 from doctord.collect.postgres.statistics import StatisticsCollector
 from doctord.errors import Refusal
@@ -192,9 +194,7 @@ def test_root_comes_in_as_the_servers_own_user(postgres_server: Callable[..., Po
     server = postgres_server(hba="local all all peer\nlocal all all trust\n")
     parameters = {"host": str(server.socket_dir), "port": server.port, "dbname": "postgres"}
     owner = server.datadir.stat().st_uid
-    link = link_to("host=/nowhere")
-    link.target = Target("postgresql", parameters, owner)
-    with closing(link):
+    with closing(Link(Target("postgresql", parameters, owner), Notices())) as link:
         link.open()
         assert link.query("SELECT current_user AS me") == [{"me": "postgres"}]
     assert os.geteuid() == 0

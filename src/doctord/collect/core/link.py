@@ -1,17 +1,19 @@
-"""A connection to an Oracle, MariaDB or MySQL server, kept up: it comes back after an outage, and says what was wrong.
+"""A connection to a database server, kept up: it comes back after an outage, and says what was wrong.
 
-What a driver says of an error may hold the address or the user: it is never passed on. The driver's `trouble` puts it
-into words of ours.
+A kind of server adds a `Driver`: how to connect, and what its errors mean. What a driver's library says of an error may
+hold a secret: it is never passed on, but what the driver's `trouble` makes of it.
 """
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from doctord.collect.core.notices import Notices
 from doctord.errors import Refusal
+
+T = TypeVar("T")
 
 _RETRY_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
 _ROWS_AT_ONCE: Final = 1000  # Oracle's driver fetches a hundred, each hundred a round trip
@@ -40,7 +42,7 @@ class Driver(Protocol):
     db: str
     errors: tuple[type[Exception], ...]
 
-    def connect(self) -> Any:  # noqa: ANN401 - a DB-API connection, of whichever driver
+    def connect(self) -> Any:  # noqa: ANN401 - of whichever library; for `Link.query` as the DB-API has it
         """A connection, with a limit on everything that could take long."""
         ...
 
@@ -111,29 +113,48 @@ class Link:
             raise Away
         try:
             self.reach()
+            restart = self.restarted()
         except Refusal as refusal:
+            self.close()
             self._retry_at = time.monotonic() + _RETRY_S[min(self._failures, len(_RETRY_S) - 1)]
             self._failures += 1
             self.notices.unseen(self.db, self.db, str(refusal), refusal.hint)
             raise Away from None
-        self._came()
+        self._came(restart)
         return True
 
-    def query(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Rows of a statement.
+    def restarted(self) -> str | None:
+        """Of a new connection: in words that the server started again since the last one; null where nothing tells."""
+        return None
+
+    def query(self, sql: str, parameters: Sequence[object] = ()) -> list[Any]:
+        """Rows of a statement, through the DB-API: as tuples.
 
         Raises:
             Away: There is no connection, or it broke.
             Refusal: The server refused the statement; the connection is still good.
         """
+
+        def rows(connection: Any) -> list[Any]:  # noqa: ANN401 - a DB-API connection
+            with contextlib.closing(connection.cursor()) as cursor:
+                cursor.arraysize = _ROWS_AT_ONCE
+                cursor.execute(sql, list(parameters) or None)  # PyMySQL takes % for a place when there is a list
+                return list(cursor.fetchall())
+
+        return self.ask(rows)
+
+    def ask(self, question: Callable[[Any], T]) -> T:
+        """What a question, put to the connection, is answered.
+
+        Raises:
+            Away: There is no connection, or it broke.
+            Refusal: The server refused to answer; the connection is still good.
+        """
         if self.connection is None:
             raise Away
         self._asked_at = time.monotonic()
         try:
-            with contextlib.closing(self.connection.cursor()) as cursor:
-                cursor.arraysize = _ROWS_AT_ONCE
-                cursor.execute(sql, list(parameters) or None)  # PyMySQL takes % for a place when there is a list
-                return list(cursor.fetchall())
+            return question(self.connection)
         except self.driver.errors as error:
             trouble = self.driver.trouble(error)
             if trouble.lost:
@@ -148,9 +169,11 @@ class Link:
             with contextlib.suppress(*self.driver.errors):  # it may be broken already
                 connection.close()
 
-    def _came(self) -> None:
+    def _came(self, restart: str | None) -> None:
         self._failures, self._silent_at = 0, None
-        if self._lost_at is not None:
+        if restart is not None:
+            self.notices.happened("restart", self.db, self.db, restart)
+        elif self._lost_at is not None:
             away_s = time.monotonic() - self._lost_at
             self.notices.happened("gap", self.db, self.db, f"the server answers again after {away_s:.0f} s")
         self._lost_at = None
@@ -158,14 +181,14 @@ class Link:
     def _broke(self, trouble: Trouble) -> None:
         self._note_silence(trouble)
         self.close()
-        self._lost_at = time.monotonic()
+        self._lost_at = self._lost_at or time.monotonic()
         self._retry_at = time.monotonic() + _RETRY_S[0]
         self.notices.happened("gap", self.db, self.db, f"the connection broke: {trouble.text}")
 
     def _note_silence(self, trouble: Trouble) -> None:
         """Tell the time without an answer since the request, or since it was last told: retries make one silence."""
         if not trouble.silent:
-            self._silent_at = None
+            self._silent_at = None  # a refusal is an answer
             return
         now = time.monotonic()
         self.notices.silent(self.db, now - (self._silent_at or self._asked_at), trouble.text)

@@ -28,7 +28,7 @@ class Notices:
         """Something could not be read; once for each subject and reason."""
         if self._new("unseen", db, subject, why, within_s=math.inf):
             log.warning("%s is not seen: %s%s", _about(db, subject), why, f"\nhint: {hint}" if hint else "")
-            self._add("unseen", db, subject, why, hint=hint)
+            self._add("unseen", db, subject, why, hint=hint or None)
 
     def happened(self, kind: str, db: str, subject: str, text: str) -> None:
         """Something happened; what another collector says of the same moment is left out."""

@@ -2,7 +2,8 @@
 
 from typing import Any, Final
 
-from doctord.collect.postgres.link import Away, Link
+from doctord.collect.core.link import Away
+from doctord.collect.postgres.link import Link
 
 AT_MOST: Final = 10
 

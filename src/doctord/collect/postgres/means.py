@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-import psycopg
-
 from doctord._native import Batch
 from doctord.chart.rows import now_us, rows
 from doctord.collect.core.cost import Cost
 from doctord.collect.core.increase import ALL, Buckets, Growing, Total, wait_rows
+from doctord.collect.core.link import Away
 from doctord.collect.core.notices import Notices
 from doctord.collect.postgres.connect import Target
-from doctord.collect.postgres.link import Away, Link, brief
+from doctord.collect.postgres.link import Link
+from doctord.errors import Refusal
 
 GRANT: Final = "GRANT pg_monitor TO the role; pg_stat_statements is an extension: CREATE EXTENSION pg_stat_statements"
 
@@ -129,8 +129,8 @@ class PostgresMeans:
             return {}
         try:
             found = self._link.query(mean.query)
-        except psycopg.Error as error:
-            self._notices.unseen(self._link.db, self._subject, f"{mean.source}: {brief(error)}", GRANT)
+        except Refusal as refusal:
+            self._notices.unseen(self._link.db, self._subject, f"{mean.source}: {refusal}", GRANT)
             return {}
         if not found or found[0]["count"] is None:
             return {}

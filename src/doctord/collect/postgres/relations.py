@@ -5,14 +5,14 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-import psycopg
-
 from doctord._native import Batch
 from doctord.chart.rows import now_us, rows
+from doctord.collect.core.link import Away
 from doctord.collect.core.rates import EARLY, Cadence, Counters
 from doctord.collect.postgres.databases import Databases
 from doctord.collect.postgres.figures import Figures
-from doctord.collect.postgres.link import Away, Link, brief
+from doctord.collect.postgres.link import Link
+from doctord.errors import Refusal
 
 _BUSIEST: Final = 100
 _LARGEST: Final = 30
@@ -82,8 +82,8 @@ class Relations:
         for database in self._databases.links(link):
             try:
                 batches += self._tables(database) + self._indexes(database)
-            except psycopg.Error as error:
-                link.notices.unseen(link.db, f"tables of {database.database}", brief(error))
+            except Refusal as refusal:
+                link.notices.unseen(link.db, f"tables of {database.database}", str(refusal), refusal.hint)
             except Away:
                 if database is link:
                     raise

@@ -10,15 +10,15 @@ import os
 import time
 from typing import Any, Final
 
-import psycopg
-
 from doctord._native import Batch
 from doctord.chart.rows import now_us, rows
 from doctord.chart.secrets import program_name
 from doctord.chart.tables import CLIENT, WORKING
 from doctord.collect.core.cost import Cost
-from doctord.collect.postgres.link import Away, Link, brief
+from doctord.collect.core.link import Away
+from doctord.collect.postgres.link import Link
 from doctord.collect.postgres.waits import CPU, classify
+from doctord.errors import Refusal
 
 _BLOCKERS_EVERY_S: Final = 0.5
 _BLOCKERS_SHARE: Final = 0.05  # of the time: a server that answers slowly is asked the more seldom
@@ -80,8 +80,8 @@ class SessionCollector:
         except Away:
             self._sampled_at = None
             self._waits = _Waits()
-        except psycopg.Error as error:
-            self._link.notices.unseen(self._link.db, "sessions", str(error).split("\n")[0])
+        except Refusal as refusal:
+            self._link.notices.unseen(self._link.db, "sessions", str(refusal), refusal.hint)
         return batches + self._cost.batches() + self._link.notices.batches()
 
     def close(self) -> None:
@@ -156,8 +156,8 @@ class SessionCollector:
         try:
             for row in self._link.query(_BLOCKERS, (due[:_WAITERS_AT_ONCE],), prepare=True):
                 self._blockers[row["pid"]] = (now, row["blockers"][0] if row["blockers"] else None)
-        except psycopg.Error as error:  # the sessions themselves are known: this sample must not go with the answer
-            self._link.notices.unseen(self._link.db, "who blocks whom", brief(error))
+        except Refusal as refusal:  # the sessions themselves are known: this sample must not go with the answer
+            self._link.notices.unseen(self._link.db, "who blocks whom", str(refusal), refusal.hint)
         ended = time.monotonic()
         self._blockers_from = ended + (ended - now) / _BLOCKERS_SHARE - _BLOCKERS_EVERY_S
 

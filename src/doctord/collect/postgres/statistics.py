@@ -1,15 +1,14 @@
 """The collector of everything that the server counts itself: each part reads one kind of thing at its own cadence."""
 
 import time
-from typing import Final, Protocol
-
-import psycopg
+from typing import Protocol
 
 from doctord._native import Batch
 from doctord.collect.core.cost import Cost
+from doctord.collect.core.link import Away
 from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.horizon import Horizon
-from doctord.collect.postgres.link import Away, Link, brief
+from doctord.collect.postgres.link import Link
 from doctord.collect.postgres.relations import Relations
 from doctord.collect.postgres.replication import Replication
 from doctord.collect.postgres.rights import note_rights
@@ -18,8 +17,7 @@ from doctord.collect.postgres.sizes import Sizes
 from doctord.collect.postgres.statements import Statements
 from doctord.collect.postgres.views import ClusterViews
 from doctord.collect.postgres.wait_sampling import WaitSampling
-
-_GRANT: Final = "GRANT pg_monitor TO the role that doctord connects as"
+from doctord.errors import Refusal
 
 
 class Part(Protocol):
@@ -85,8 +83,6 @@ class StatisticsCollector:
     def _read(self, part: Part) -> list[Batch]:
         try:
             return part.read(self._link)
-        except psycopg.errors.InsufficientPrivilege as error:
-            self._link.notices.unseen(self._link.db, part.name, brief(error), _GRANT)
-        except psycopg.Error as error:
-            self._link.notices.unseen(self._link.db, part.name, brief(error))
+        except Refusal as refusal:
+            self._link.notices.unseen(self._link.db, part.name, str(refusal), refusal.hint)
         return []

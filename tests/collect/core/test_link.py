@@ -1,0 +1,90 @@
+"""A connection that is kept up, with a driver of three lines."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from doctord.collect.core import link as core
+from doctord.collect.core.link import Away, Link, Trouble
+from doctord.collect.core.notices import Notices
+from doctord.errors import Refusal
+
+
+class Toy:
+    """A server that answers numbers; `error` is what it does instead."""
+
+    db = "toy:1"
+    errors = (ValueError,)
+    error: Exception | None = None
+
+    def connect(self) -> "Toy":
+        return self.ask(lambda: self)
+
+    def close(self) -> None:
+        """It has no connection."""
+
+    def ask(self, answer: Callable[[], Any]) -> Any:
+        if self.error:
+            raise self.error
+        return answer()
+
+    def trouble(self, error: Exception) -> Trouble:
+        return Trouble(f"it is {error}", "mend it", lost=str(error) != "busy", silent=str(error) == "mute")
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
+    monkeypatch.setattr(core, "_RETRY_S", (0.0,))
+    return Toy()
+
+
+def events(notices: Notices) -> list[tuple[str, str, str | None]]:
+    rows = [row for batch in notices.batches() for row in pa.record_batch(batch).to_pylist()]
+    return [(row["kind"], row["text"], row["hint"]) for row in rows]
+
+
+def test_it_breaks_and_comes_back(toy: Toy) -> None:
+    link = Link(toy, Notices())
+    assert link.open()
+    assert link.ask(lambda server: server.ask(lambda: 3)) == 3
+    assert not link.open()
+    toy.error = ValueError("mute")
+    for asked in (lambda: link.ask(lambda server: server.ask(lambda: 3)), link.open, link.open):
+        with pytest.raises(Away):
+            asked()
+    toy.error = None
+    assert link.open()
+    silent = ("no answer", "it is mute", None)
+    assert events(link.notices) == [
+        silent,
+        ("gap", "the connection broke: it is mute", None),
+        silent,
+        ("unseen", "it is mute", "mend it"),
+        silent,
+        ("gap", "the server answers again after 0 s", None),
+    ]
+
+
+def test_a_refused_question_leaves_the_connection(toy: Toy) -> None:
+    link = Link(toy, Notices())
+    link.open()
+    toy.error = ValueError("busy")
+    with pytest.raises(Refusal, match="it is busy") as refused:
+        link.ask(lambda server: server.ask(lambda: 3))
+    assert refused.value.hint == "mend it"
+    assert not link.open()
+    assert events(link.notices) == []
+
+
+def test_a_server_that_started_again_had_no_mere_gap(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Link, "restarted", lambda _: "it started again")
+    link = Link(toy, Notices())
+    link.open()
+    assert events(link.notices) == [("restart", "it started again", None)]
+
+
+def test_nothing_is_asked_before_it_is_open(toy: Toy) -> None:
+    with pytest.raises(Away):
+        Link(toy, Notices()).ask(lambda _: 3)
