@@ -120,7 +120,7 @@ def test_queries_in_pages_run(lake: Lake, sql: str) -> None:
         connection.sql(sql).fetchall()
 
 
-@pytest.mark.parametrize("page", ["add-a-cause.md", "add-a-collector.md"])
+@pytest.mark.parametrize("page", ["add-a-cause.md", "add-a-collector.md", "add-a-database.md"])
 def test_code_in_pages_is_the_code(page: str) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / "how-to" / page).read_text(encoding="utf-8"), flags=re.DOTALL)
     files = [path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*.py")]

@@ -9,8 +9,9 @@ from doctord.analyse.latency.map import latency_map
 from doctord.chart.chart import Chart
 from doctord.collect import live as sources
 from doctord.collect.bpf import host as bpf_host
+from doctord.collect.core.database import Wanted
 from doctord.collect.linux import LinuxCollector
-from doctord.collect.live import Wanted, choose
+from doctord.collect.live import Choice, choose
 from doctord.collect.postgres.means import MEANS, PostgresMeans
 from doctord.errors import Refusal
 from servers import PACKAGED, PostgresServer
@@ -55,7 +56,7 @@ def test_an_unknown_subject_is_refused() -> None:
         (Wanted("pread64", 1.0, pid=2**30), "there is no process 1073741824"),
         (Wanted("smgr read", 1.0, pid=1), "'smgr read' is no system call"),
         (Wanted("smgr read", 1.0, db="mysql:3306"), "'mysql:3306' names no server of this host"),
-        (Wanted("smgr read", 1.0, dsn="redis://x"), "an address is neither oracle://, mysql:// nor mariadb://"),
+        (Wanted("smgr read", 1.0, dsn="redis://x"), "an address begins with none of mysql://, mariadb://, oracle://"),
     ],
 )
 def test_what_is_not_there_is_refused(wanted: Wanted, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +85,7 @@ def test_of_a_server_the_means_of_its_own_counters_are_left(
 @pytest.mark.server
 def test_times_that_the_server_does_not_take_are_said(postgres_server: Callable[..., PostgresServer]) -> None:
     server = postgres_server(PACKAGED, {"track_io_timing": "off"})
-    (collector,) = sources._means_of_postgres(Wanted("smgr read", 0.5, dsn=server.dsn()), "smgr read", "why").collectors
+    (collector,) = means(server, "smgr read").collectors
     chart = sampled(collector, server)
     assert chart.frame("wait").is_empty()
     (event,) = chart.frame("event").rows(named=True)
@@ -100,12 +101,17 @@ def test_every_mean_is_a_statement_that_the_server_knows(
     settings = {"track_io_timing": "on", "track_wal_io_timing": "on"}
     server = postgres_server(version, settings)
     for subject in MEANS:
-        choice = sources._means_of_postgres(Wanted(subject, 0.5, dsn=server.dsn()), subject, "why")
-        chart = sampled(choice.collectors[0], server)
+        chart = sampled(means(server, subject).collectors[0], server)
         said = [row["text"] for row in chart.frame("event").iter_rows(named=True)]
         expected = {"query": ["pg_stat_statements"], "smgr write": ["this version"] if version < 16 else []}
         assert len(said) == len(expected.get(subject, []))
         assert all(text.startswith(begin) for text, begin in zip(said, expected.get(subject, []), strict=True))
+
+
+def means(server: PostgresServer, subject: str) -> Choice:
+    choice = sources._means(Wanted(subject, 0.5, dsn=server.dsn()), subject, "why")
+    assert choice
+    return choice
 
 
 def sampled(collector: "sources.Collector", server: PostgresServer) -> Chart:

@@ -10,7 +10,6 @@ import polars as pl
 from doctord.app import read
 from doctord.app.watcher import SILENT, Watcher
 from doctord.chart.chart import Chart
-from doctord.collect import mysql
 from doctord.collect.core.schedule import collect_for
 from doctord.collect.patient import Patient
 from doctord.read.source import Told
@@ -38,10 +37,7 @@ FILES: Final = (
 
 def of_this_host(dsns: Sequence[str], watcher: Watcher = SILENT) -> Chart:
     """Settings and two samples of this host and its servers (or those named), and what its files configure."""
-    of_mysql = [dsn for dsn in dsns if dsn.startswith(mysql.SCHEMES)]
-    others = [dsn for dsn in dsns if dsn not in of_mysql]
-    patient = Patient(databases=bool(others) or not dsns, dsns=others)
-    collectors = [*patient.collectors(), *mysql.collectors(of_mysql if dsns else None)]
+    collectors = Patient(dsns=dsns, unsampled=True).collectors()
     with watcher.progress("Looking", LOOK_S, "s") as progress:
         live = Chart.from_batches(collect_for(collectors, LOOK_S, progress))
     return Chart.joined([live, *_read_files(list(configured(ROOT, watcher)), watcher)])

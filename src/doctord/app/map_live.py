@@ -11,7 +11,8 @@ from doctord.app.map_feed import Feed, Maps
 from doctord.app.watcher import SILENT, Watcher
 from doctord.collect.core import schedule
 from doctord.collect.core.collector import Collector
-from doctord.collect.live import Wanted, choose
+from doctord.collect.core.database import Wanted
+from doctord.collect.live import choose
 from doctord.lake.writer import LakeWriter
 from doctord.read.formats import being_read
 from doctord.read.source import STANDARD_INPUT, Told

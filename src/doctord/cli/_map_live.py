@@ -9,7 +9,7 @@ from doctord.app import map_live
 from doctord.cli._map_screen import watch
 from doctord.cli._terminal import Terminal
 from doctord.cli.arguments import Refusal
-from doctord.collect.live import Wanted
+from doctord.collect.core.database import Wanted
 from doctord.read.source import Told
 from doctord.report.map_view import View
 

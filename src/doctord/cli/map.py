@@ -141,7 +141,7 @@ def _live(
 ) -> "LatencyMap":
     from doctord.app.map_live import period_s as usual_s
     from doctord.cli import _map_live
-    from doctord.collect import live as sources
+    from doctord.collect.core import database as sources
 
     period_s = wanted.column_s or usual_s(seconds)
     timed = sources.Wanted(wanted.subject, period_s, wanted.db, dsn, pid, wanted.instance)

@@ -7,43 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from doctord._native import syscall_number
 from doctord.collect.bpf import bpftrace
 from doctord.collect.bpf import host as bpf_host
 from doctord.collect.bpf.latency import BpfLatency
 from doctord.collect.core.collector import Collector
-from doctord.collect.postgres import probes as bpf_postgres
-from doctord.collect.postgres.discover import servers
+from doctord.collect.core.database import LatenciesHere, Latency, LiveSubject, Wanted
+from doctord.collect.databases import database_of, databases
+from doctord.collect.linux import LinuxCollector
 from doctord.errors import Refusal
-
-if TYPE_CHECKING:
-    from doctord.collect.postgres.connect import Target
-
-DEFAULT = "smgr read"
-LIBPQ = ("postgresql://", "postgres://")
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is to be timed.
-
-    Attributes:
-        subject: What; null takes what says most of a database server, or of the host's devices where there is none.
-        period_s: Seconds of an interval.
-        db: The server, `postgresql:5432`, where there are several here.
-        dsn: The address of a server to be asked: `oracle://...`, `mysql://...`, or a connection string of PostgreSQL.
-        pid: The process, where the subject is a system call.
-        instance: The instance of a clustered server.
-    """
-
-    subject: str | None
-    period_s: float
-    db: str | None = None
-    dsn: str | None = None
-    pid: int | None = None
-    instance: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,152 +28,105 @@ class Choice:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LiveSubject:
-    """Something that can be mapped live here, of which server (null: the host), and by what."""
-
-    name: str
-    db: str | None
-    source: str
-
-
 def choose(wanted: Wanted) -> Choice:
     """The best source of what is wanted.
 
     Raises:
         Refusal: there is none here, or no such subject.
     """
-    if wanted.dsn and "://" in wanted.dsn and not wanted.dsn.startswith(LIBPQ):
-        return Choice([_of_address(wanted, wanted.dsn)])
+    if wanted.dsn and (of_address := database_of(wanted.dsn).latency):
+        return Choice([_checked(of_address(wanted))])
+    if wanted.db is not None and not any(one.is_named(wanted.db) for one in _here()):
+        hint = "doctord map --list names them, or give an address with --dsn"
+        raise Refusal(f"{wanted.db!r} names no server of this host", hint)
     subject = wanted.subject or _default()
     hindrance = bpftrace.hindrance()
     if hindrance:
         return _without_bpftrace(wanted, subject, hindrance)
     if wanted.pid is not None:
         return Choice([_of_process(wanted, subject, wanted.pid)], note=bpftrace.note())
-    port = _port(wanted.db)
-    timed = bpf_postgres.of_postgres(subject, port, wanted.period_s) or bpf_host.of_host(subject, wanted.period_s)
+    timed = _traced(wanted, subject)
     if timed is None:
-        if subject in _means():
-            return _means_of_postgres(wanted, subject, f"no probe times {subject}")
-        raise _unknown(subject)
-    collector = BpfLatency(timed, wanted.period_s)
+        if (means := _means(wanted, subject, f"no probe times {subject}")) is None:
+            raise _unknown(subject)
+        return means
     try:
-        collector.check()
+        return Choice([_checked(timed)], note=bpftrace.note())
     except Refusal as refusal:
-        if not _has_means(subject):
+        if (means := _second_best(wanted, subject, (str(refusal), refusal.hint))) is None:
             raise
-        return _without_bpftrace(wanted, subject, (str(refusal), refusal.hint))
-    return Choice([collector], note=bpftrace.note())
+        return means
 
 
 def live_subjects() -> Iterator[LiveSubject]:
     """What can be mapped live on this host without an address, but for system calls, each of which can."""
     with_bpftrace = bpftrace.hindrance() is None
-    for server in servers():
-        db = f"postgresql:{server.port}"
-        if with_bpftrace and server.pid is not None and bpf_postgres.has_probes(server.pid):
-            yield from (LiveSubject(name, db, "USDT probes") for name in (*bpf_postgres.PROBES, bpf_postgres.LWLOCK))
-        yield from (LiveSubject(name, db, "the server's counters: means only") for name in _means())
+    for one in _here():
+        yield from one.subjects(with_bpftrace=with_bpftrace)
     source = "tracepoints" if with_bpftrace else "diskstats: means only"
     yield from (LiveSubject(f"{name} {way}", None, source) for name in bpf_host.devices() for way in ("read", "write"))
     if with_bpftrace:
         yield from (LiveSubject(name, None, source) for name in (bpf_host.RUN_QUEUE, bpf_host.TCP_CONNECT))
 
 
+def _here() -> list[LatenciesHere]:
+    return [one.here() for one in databases() if one.here]
+
+
 def _default() -> str:
-    here = any(server.pid is not None and bpf_postgres.has_probes(server.pid) for server in servers())
-    if here:
-        return DEFAULT
-    return f"{next(iter(bpf_host.devices()), 'sda')} read"
+    of_servers = (subject for one in _here() if (subject := one.usual()))
+    return next(of_servers, None) or f"{next(iter(bpf_host.devices()), 'sda')} read"
 
 
-def _of_process(wanted: Wanted, subject: str, pid: int) -> BpfLatency:
+def _checked(latency: Latency) -> Latency:
+    latency.check()
+    return latency
+
+
+def _traced(wanted: Wanted, subject: str) -> Latency | None:
+    """What bpftrace times, of a server or of the host."""
+    of_servers = next((found for one in _here() if (found := one.traced(wanted, subject))), None)
+    if of_servers:
+        return of_servers
+    of_host = bpf_host.of_host(subject, wanted.period_s)
+    return BpfLatency(of_host, wanted.period_s) if of_host else None
+
+
+def _of_process(wanted: Wanted, subject: str, pid: int) -> Latency:
     if syscall_number(subject) is None:
         raise Refusal(
             f"{subject!r} is no system call", "of a process, system calls are timed: --event pread64 --pid PID"
         )
     if not Path(f"/proc/{pid}").exists():
         raise Refusal(f"there is no process {pid}", "ps -ef lists them; a postmaster's pid stands in postmaster.pid")
-    collector = BpfLatency(bpf_host.system_call(subject, wanted.period_s, f"pid == {pid}"), wanted.period_s)
-    collector.check()
-    return collector
+    return _checked(BpfLatency(bpf_host.system_call(subject, wanted.period_s, f"pid == {pid}"), wanted.period_s))
 
 
 def _without_bpftrace(wanted: Wanted, subject: str, hindrance: tuple[str, str]) -> Choice:
-    """Means, where there are any, and what is lost with them."""
+    if means := _second_best(wanted, subject, hindrance):
+        return means
     why, hint = hindrance
-    if subject in _means():
-        return _means_of_postgres(wanted, subject, f"{why} ({hint})")
-    if _of_device(subject):
-        from doctord.collect.linux import LinuxCollector  # noqa: PLC0415 - one of several ways
-
-        lost = f"{why}: the mean of diskstats is shown, the distribution is lost ({hint})"
-        return Choice([LinuxCollector(period_s=wanted.period_s)], lost)
-    known = bpf_host.of_host(subject, wanted.period_s) or subject in bpf_postgres.PROBES
-    if known or subject.startswith(bpf_postgres.LWLOCK):
+    if bpf_host.of_host(subject, wanted.period_s) or any(one.may_trace(subject) for one in _here()):
         raise Refusal(f"{subject} cannot be timed here: {why}", hint)
     raise _unknown(subject)
 
 
-def _has_means(subject: str) -> bool:
-    return subject in _means() or _of_device(subject)
+def _second_best(wanted: Wanted, subject: str, hindrance: tuple[str, str]) -> Choice | None:
+    """Means, where there are any, and what is lost with them."""
+    why, hint = hindrance
+    if means := _means(wanted, subject, f"{why} ({hint})"):
+        return means
+    if subject.removesuffix(" read").removesuffix(" write") in bpf_host.devices():
+        lost = f"{why}: the mean of diskstats is shown, the distribution is lost ({hint})"
+        return Choice([LinuxCollector(period_s=wanted.period_s)], lost)
+    return None
 
 
-def _of_device(subject: str) -> bool:
-    return subject.removesuffix(" read").removesuffix(" write") in bpf_host.devices()
-
-
-def _means_of_postgres(wanted: Wanted, subject: str, why: str) -> Choice:
-    from doctord.collect.postgres.means import PostgresMeans  # noqa: PLC0415 - loads the driver
-
-    collector = PostgresMeans(_target(wanted), subject, wanted.period_s)
-    return Choice([collector], f"{why}: means of the server's own counters are shown, the distribution is lost")
-
-
-def _means() -> Sequence[str]:
-    from doctord.collect.postgres.means import MEANS  # noqa: PLC0415 - loads the driver
-
-    return tuple(MEANS)
-
-
-def _target(wanted: Wanted) -> "Target":
-    from doctord.collect.postgres.connect import Target  # noqa: PLC0415 - loads the driver
-
-    if wanted.dsn is not None:
-        return Target.from_dsn(wanted.dsn)
-    server = bpf_postgres.chosen(_port(wanted.db))
-    return Target(
-        f"postgresql:{server.port}", {"host": server.socket_dir or "localhost", "port": server.port}, server.owner
-    )
-
-
-def _of_address(wanted: Wanted, address: str) -> Collector:
-    from doctord.collect.address import collector_of  # noqa: PLC0415 - the drivers are extras
-
-    collector = collector_of(
-        address,
-        subjects=[wanted.subject] if wanted.subject else [],
-        instances=[wanted.instance] if wanted.instance else [],
-        period_s=wanted.period_s,
-        ask=True,
-    )
-    collector.check()
-    return collector
-
-
-def _port(db: str | None) -> int | None:
-    """The port of `postgresql:5432`.
-
-    Raises:
-        Refusal: it names no server so.
-    """
-    if db is None:
-        return None
-    kind, _, port = db.rpartition(":")
-    if kind != "postgresql" or not port.isdigit():
-        raise Refusal(f"{db!r} names no server of this host", "write postgresql:5432, or give an address with --dsn")
-    return int(port)
+def _means(wanted: Wanted, subject: str, why: str) -> Choice | None:
+    """The mean that a server's own counters give; null when they do not tell it."""
+    counted = next((found for one in _here() if (found := one.counted(wanted, subject))), None)
+    lost = f"{why}: means of the server's own counters are shown, the distribution is lost"
+    return Choice([counted], lost) if counted else None
 
 
 def _unknown(subject: str) -> Refusal:

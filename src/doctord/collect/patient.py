@@ -2,36 +2,55 @@
 
 from collections.abc import Sequence
 
-from doctord.collect import postgres
 from doctord.collect.core.collector import Collector
+from doctord.collect.core.database import Database
+from doctord.collect.databases import database_of
+from doctord.collect.databases import databases as kinds
 from doctord.collect.linux import LinuxCollector
+from doctord.errors import Refusal
 
 
 class Patient:
     """This host and its database servers, those that come later among them."""
 
-    def __init__(self, *, databases: bool = True, dsns: Sequence[str] = (), period_s: float = 1.0) -> None:
+    def __init__(
+        self, *, databases: bool = True, dsns: Sequence[str] = (), period_s: float = 1.0, unsampled: bool = False
+    ) -> None:
         """Say what to look at.
 
         Args:
             databases: Whether to look at databases at all.
-            dsns: Connection strings of servers to look at. Where they, or libpq's environment, name servers, nobody
-                else is looked for.
+            dsns: Addresses of servers to look at. Where they, or a kind's own environment (such as libpq's), name
+                servers, nobody else is looked for.
             period_s: Seconds between two samples of the host.
+            unsampled: Whether to look also at servers whose sessions are not sampled: for their settings.
+
+        Raises:
+            Refusal: An address is of no kind that is looked at.
         """
-        self._named = list(dsns or postgres.named_by_environment()) if databases else []
-        self._search = postgres.Search() if databases and not self._named else None
+        looked_at = [one for one in kinds() if databases and one.collectors and (one.is_sampled or unsampled)]
+        of = {dsn: _looked_at(database_of(dsn), looked_at) for dsn in dsns} if databases else {}
+        self._named = [(one, [dsn for dsn in of if of[dsn] is one] if dsns else one.named()) for one in looked_at]
+        self._searches = [one.search() for one, named in self._named if one.search and not (dsns or named)]
         self._period_s = period_s
 
     def collectors(self) -> list[Collector]:
         """The host's collector, and those of each server that is here or was named.
 
         Raises:
-            Refusal: A connection string is none.
+            Refusal: An address cannot be understood.
         """
-        named = postgres.collectors(self._named) if self._named else []
+        named = [each for one, dsns in self._named if one.collectors and dsns for each in one.collectors(dsns)]
         return [LinuxCollector(period_s=self._period_s), *named, *self.newcomers()]
 
     def newcomers(self) -> list[Collector]:
         """Collectors of servers that were not here at the last call."""
-        return self._search.collectors() if self._search else []
+        return [each for search in self._searches for each in search.collectors()]
+
+
+def _looked_at(database: Database, those: Sequence[Database]) -> Database:
+    if database not in those:
+        ways = [("lint --dsn judges settings", database.collectors), ("map --dsn shows latencies", database.latency)]
+        hint = ", ".join(f"doctord {way}" for way, offered in ways if offered)
+        raise Refusal(f"sessions of {database.schemes[0]}:// servers are not sampled", hint)
+    return database

@@ -1,4 +1,4 @@
-"""The collector of MariaDB's and MySQL's settings and counters: `collectors` is the way in.
+"""The collector of MariaDB's and MySQL's settings, counters and latencies: `DATABASE` is the way in.
 
 No right is needed but that to log in; what more is seen with PROCESS is said where it is missing.
 """
@@ -7,8 +7,8 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from doctord._native import Batch
 from doctord.collect.core.collector import Collector
+from doctord.collect.core.database import Database, Latency, Unreached, Wanted
 from doctord.collect.core.notices import Notices
 from doctord.collect.mysql.discover import Server, servers
 from doctord.errors import Refusal
@@ -16,19 +16,43 @@ from doctord.errors import Refusal
 if TYPE_CHECKING:
     from doctord.collect.mysql.driver import MySQLDriver
 
-SCHEMES: Final = ("mysql://", "mariadb://")
 
-
-def collectors(addresses: Sequence[str] | None = None) -> list[Collector]:
-    """One for each server: of those addresses (`mysql://USER@HOST:PORT`), else of those that run on this host.
+def collectors(addresses: Sequence[str]) -> list[Collector]:
+    """One for each server at these addresses: `mysql://USER@HOST:PORT`.
 
     Raises:
         Refusal: One of the addresses is none, or the driver is not installed.
     """
-    if addresses is not None:
-        return [_asking(_driver(f"mysql://{address.partition('://')[2]}"), Notices()) for address in addresses]
-    found, notices = servers(), Notices()
-    return [_here(server, notices) for server in found]
+    return [_asking(_driver(_plain(address)), Notices()) for address in addresses]
+
+
+def latency(wanted: Wanted) -> Latency:
+    """Latencies of the server at an address.
+
+    Raises:
+        Refusal: It is no such address, or an instance is named; or the driver is not installed.
+    """
+    from doctord.collect.mysql.driver import MySQLDriver  # noqa: PLC0415 - when there is a server
+    from doctord.collect.mysql.latency import MySQLLatency  # noqa: PLC0415 - as above
+
+    if wanted.instance:
+        raise Refusal("a server of MariaDB or MySQL has no instances", "leave out --instance")
+    driver = MySQLDriver.from_address(_plain(wanted.dsn or ""), ask=True)
+    return MySQLLatency(driver, subjects=[wanted.subject] if wanted.subject else [], period_s=wanted.period_s)
+
+
+class Search:
+    """Finds the servers of this host, and on every further call those that have come since."""
+
+    def __init__(self) -> None:
+        """Nothing is looked for yet."""
+        self._known: set[Server] = set()
+
+    def collectors(self) -> list[Collector]:
+        """Collectors of the servers that were not known yet."""
+        found, notices = [server for server in servers() if server not in self._known], Notices()
+        self._known.update(found)
+        return [_here(server, notices) for server in found]
 
 
 def _here(server: Server, notices: Notices) -> Collector:
@@ -36,12 +60,12 @@ def _here(server: Server, notices: Notices) -> Collector:
     subject = f"MariaDB or MySQL, process {server.pid}"
     if server.socket is None:
         notices.unseen(None, subject, "its socket is not known", "name it with --dsn mysql://USER@HOST:PORT")
-        return _Unreached(notices)
+        return Unreached("mysql", notices)
     try:
         return _asking(_driver(f"mysql://{server.socket}"), notices)
     except Refusal as refusal:
         notices.unseen(None, subject, str(refusal), refusal.hint)
-        return _Unreached(notices)
+        return Unreached("mysql", notices)
 
 
 def _driver(address: str) -> "MySQLDriver":
@@ -58,18 +82,10 @@ def _asking(driver: "MySQLDriver", notices: Notices) -> Collector:
     return MySQLSettings(driver, notices)
 
 
-class _Unreached:
-    """Says that there was a server that could not be asked."""
+def _plain(address: str) -> str:
+    return f"mysql://{address.partition('://')[2]}"
 
-    name = "mysql"
-    period_s = 60.0
 
-    def __init__(self, notices: Notices) -> None:
-        self._notices = notices
-
-    def sample(self) -> list[Batch]:
-        """What was noted while looking for servers."""
-        return self._notices.batches()
-
-    def close(self) -> None:
-        """There is nothing to let go of."""
+DATABASE: Final = Database(
+    name="mysql", schemes=("mysql", "mariadb"), collectors=collectors, search=Search, latency=latency
+)

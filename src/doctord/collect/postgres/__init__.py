@@ -1,6 +1,6 @@
 """The PostgreSQL collector, for versions 13 to 18, with no more rights than `pg_monitor` gives.
 
-`collectors` (of named servers) and `Search` (for those of this host) are the ways in. What each table gets from where:
+`DATABASE` is the way in. `latency` is what can be timed of the servers here. What each table gets from where:
 `sessions` fills `session` and `wait`; `views`, `replication`, `horizon` and `wait_sampling` fill `statistic`;
 `statements` fills `statement`; `relations` and `sizes` fill `statistic` and `space`; `settings` fills `setting`. No
 query text but the normalised one of pg_stat_statements is ever read.
@@ -8,10 +8,10 @@ query text but the normalised one of pg_stat_statements is ever read.
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from doctord._native import Batch
 from doctord.collect.core.collector import Collector
+from doctord.collect.core.database import Database, LatenciesHere, Unreached
 from doctord.collect.core.notices import Notices
 from doctord.collect.postgres.discover import Server, servers
 
@@ -51,8 +51,8 @@ class Search:
         self._known.update((server.port, server.socket_dir) for server in found)
         if not found and not first:
             return []
-        reached = _reachable(found, notices)
-        return _asking([_target(server) for server in reached], notices) if reached else [_Unreached(notices)]
+        targets = [_target(server) for server in _reachable(found, notices)]
+        return _asking(targets, notices) if targets else [Unreached("postgresql", notices)]
 
 
 def _asking(targets: "Sequence[Target]", notices: Notices) -> list[Collector]:
@@ -86,18 +86,19 @@ def _target(server: Server) -> "Target":
     return Target(f"postgresql:{server.port}", parameters, server.owner if server.socket_dir else None)
 
 
-class _Unreached:
-    """Says that there was no server to ask."""
+def _here() -> LatenciesHere:
+    from doctord.collect.postgres import latency  # noqa: PLC0415 - as above
 
-    name = "postgresql"
-    period_s = 60.0
+    return latency
 
-    def __init__(self, notices: Notices) -> None:
-        self._notices = notices
 
-    def sample(self) -> list[Batch]:
-        """What was noted while looking for servers."""
-        return self._notices.batches()
-
-    def close(self) -> None:
-        """There is nothing to let go of."""
+DATABASE: Final = Database(
+    name="postgresql",
+    schemes=("postgresql", "postgres"),
+    has_plain_addresses=True,  # host=... port=..., as libpq takes them
+    is_sampled=True,
+    collectors=collectors,
+    named=named_by_environment,
+    search=Search,
+    here=_here,
+)

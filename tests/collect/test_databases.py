@@ -1,0 +1,107 @@
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from doctord import collect
+from doctord.collect.core.database import Latency, Wanted
+from doctord.collect.databases import database_of, databases
+from doctord.collect.patient import Patient
+from doctord.errors import Refusal
+
+TOY = """
+from doctord.collect.core.database import Database, Unreached
+from doctord.collect.core.notices import Notices
+
+DATABASE = Database(
+    name="toy",
+    schemes=("toy",),
+    is_sampled=True,
+    collectors=lambda addresses: [Unreached(address, Notices()) for address in addresses],
+)
+"""
+
+
+def latency(address: str, subject: str | None = None, instance: str | None = None) -> Latency:
+    made = database_of(address).latency
+    assert made
+    return made(Wanted(subject, 1.0, dsn=address, instance=instance))
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("oracle://scott@db.example/sales", "latency of oracle:sales"),
+        ("mysql://scott@db.example", "latency of mysql:db.example:3306"),
+        ("mariadb://scott@db.example:3307", "latency of mysql:db.example:3307"),
+    ],
+)
+def test_the_scheme_chooses_the_collector(address: str, name: str) -> None:
+    with closing(latency(address, "query")) as collector:
+        assert (collector.name, collector.period_s) == (name, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("postgresql://scott@db", "postgresql"),
+        ("postgres://scott@db", "postgresql"),
+        ("host=db options='-c a=x://y'", "postgresql"),
+        ("", "postgresql"),
+        ("mariadb://scott@db", "mysql"),
+    ],
+)
+def test_whose_an_address_is(address: str, name: str) -> None:
+    assert database_of(address).name == name
+
+
+@pytest.mark.parametrize(
+    ("address", "instance", "text"),
+    [
+        ("redis://scott:tiger@db", None, "begins with none of"),
+        ("mysql://scott@db", "1", "has no instances"),
+        ("oracle://scott@db/sales", "one", "instance 'one' is no number"),
+    ],
+)
+def test_what_cannot_be_is_refused(address: str, instance: str | None, text: str) -> None:
+    with pytest.raises(Refusal, match=text) as refused:
+        latency(address, instance=instance)
+    assert "tiger" not in f"{refused.value} {refused.value.hint}"
+
+
+@pytest.mark.parametrize(
+    ("address", "hint"),
+    [
+        ("mysql://scott@db", "doctord lint --dsn judges settings, doctord map --dsn shows latencies"),
+        ("oracle://scott@db/sales", "doctord map --dsn shows latencies"),
+    ],
+)
+def test_what_is_not_sampled_is_refused_with_what_can_be_done(address: str, hint: str) -> None:
+    with pytest.raises(Refusal, match="are not sampled") as refused:
+        Patient(dsns=[address])
+    assert refused.value.hint == hint
+    assert len(Patient(databases=False, dsns=[address]).collectors()) == 1
+
+
+def test_lint_looks_at_servers_that_are_not_sampled() -> None:
+    host, collector = Patient(dsns=["mysql://scott@db"], unsampled=True).collectors()
+    assert (host.name, collector.name) == ("linux", "settings of mysql:db:3306")
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Another folder of collect/."""
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "__init__.py").write_text(TOY)
+    monkeypatch.setattr(collect, "__path__", [*collect.__path__, str(tmp_path)])
+    databases.cache_clear()
+    yield
+    databases.cache_clear()
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_new_database_is_a_new_folder() -> None:
+    assert database_of("toy://here").name == "toy"
+    _, collector = Patient(dsns=["toy://here"]).collectors()
+    assert collector.name == "toy://here"
