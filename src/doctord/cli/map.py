@@ -141,10 +141,10 @@ def _live(
 ) -> "LatencyMap":
     from doctord.app.map_live import period_s as usual_s
     from doctord.cli import _map_live
-    from doctord.collect.core import database as sources
+    from doctord.collect.core.database import Wanted as Timed
 
     period_s = wanted.column_s or usual_s(seconds)
-    timed = sources.Wanted(wanted.subject, period_s, wanted.db, dsn, pid, wanted.instance)
+    timed = Timed(wanted.subject, period_s, wanted.db, dsn, pid, wanted.instance)
     drawn = _map_live.live(timed, shown.view, seconds, record)
     shown.files.write(shown.view, shown.compare_at, lambda _: [drawn])
     return drawn
