@@ -218,11 +218,48 @@ def histograms(
     low to below high; null is without end.
     """
 
+class SarVocabulary:
+    """What sar's columns mean: the tables of `doctord.read.sysstat` in one, looked up natively."""
+
+    def __init__(
+        self,
+        activities: Sequence[object],
+        sections: Mapping[str, object],
+        items: Set[str],
+        words: Set[str],
+        units: Mapping[str, tuple[str | None, str]],
+    ) -> None:
+        """`activities` and `sections` are those of `doctord.read.sysstat`.
+
+        `items` are columns that say what a line is about, `words` columns without figures, `units` unit
+        and kind (`rate`, `gauge`) where the name does not tell them.
+        """
+
+    def activity(self, columns: Sequence[str], *, by_item: bool | None = None) -> str | None:
+        """The name of the activity whose heading has these columns; null when no sar prints such.
+
+        `by_item`: whether each line is about one of several, where the columns themselves do not tell it.
+        """
+
 class SarScanner:
     """Makes rows of what sar or sadf printed, piece by piece: see `doctord.read.sysstat.scan`."""
 
-    def __init__(self, form: str, words: object, layouts: Mapping[str, Sequence[tuple[str, str]]]) -> None:
-        """`form` is `text` (sar), `lines` (sadf -d) or `json` (sadf -j); `words` a `Vocabulary`."""
+    def __init__(
+        self,
+        form: str,
+        vocabulary: SarVocabulary,
+        layouts: Mapping[str, Sequence[tuple[str, str]]],
+        offsets: Sequence[tuple[int, int]] | None,
+        latest_s: int,
+    ) -> None:
+        """`form` is `text` (sar), `lines` (sadf -d) or `json` (sadf -j).
+
+        `offsets` are those of the zone of its local times (`doctord.read.zone_offsets`); null: UTC is assumed.
+        `latest_s` is the latest local time, in seconds since 1970, that a first time of day without a date can be.
+        """
+
+    def header(self, header: object) -> None:
+        """Take the `Header` of `doctord.read.sysstat.scan` that stands between two pieces."""
 
     def feed(self, piece: bytes) -> list[Batch]:
         """Take the next piece, which ends where a line ends or the file does; rows that are complete."""
@@ -232,6 +269,9 @@ class SarScanner:
 
     def skipped(self) -> list[tuple[int, str]]:
         """Lines that could not be used since the last call, and why."""
+
+    def assumed(self) -> tuple[int | None, bool]:
+        """What was assumed since the last call: a day (since 1970), and whether local times were taken for UTC."""
 
 class HostSampler:
     """Samples this Linux host: see `doctord.collect.linux`."""

@@ -33,7 +33,7 @@ mod _native {
     #[pymodule_export]
     use doctord_native::rows::Rows;
     #[pymodule_export]
-    use doctord_native::sar::SarScanner;
+    use doctord_native::sar::{SarScanner, SarVocabulary};
     #[pymodule_export]
     use doctord_native::scrub::scrubbed;
     #[pymodule_export]

@@ -1,6 +1,4 @@
-//! The columns of one heading, as Python's vocabulary explains them.
-
-use pyo3::prelude::*;
+//! The columns of one heading, found in the tables that they fill.
 
 /// What is worked out beyond single figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,27 +26,6 @@ impl Kind {
             _ => Self::Plain,
         }
     }
-}
-
-/// `doctord.read.sysstat.vocabulary.Figure`: a column's name, the columns of a table that it fills (with a factor; or is added
-/// to), the statistic that it is (name, unit, kind), and the bytes in its unit.
-#[derive(FromPyObject)]
-pub struct GivenFigure {
-    pub name: String,
-    pub columns: Vec<(String, f64, bool)>,
-    pub statistic: Option<(String, Option<String>, String)>,
-    pub bytes: f64,
-}
-
-/// `doctord.read.sysstat.vocabulary.Block`: what is worked out, the table, what lines are about (a column of the table, or
-/// `cpu`), the position of the column that names it, and the figure of each column.
-#[derive(FromPyObject)]
-pub struct GivenBlock {
-    pub kind: String,
-    pub table: Option<String>,
-    pub key: Option<String>,
-    pub item: Option<usize>,
-    pub figures: Vec<Option<GivenFigure>>,
 }
 
 /// A column that a figure fills, times a factor; or to which it is added, where something is there.

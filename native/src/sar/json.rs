@@ -2,15 +2,18 @@
 
 use std::collections::HashMap;
 
-use pyo3::PyResult;
+use arrow_schema::ArrowError;
 
-use super::Scanner;
+use pyo3::Py;
+
 use super::block::Block;
 use super::json_token::{NotJson, Token, Tokens};
 use super::lines::local_s;
+use super::local_time::LocalTime;
 use super::number::value;
 use super::sheet::{Moment, Sheet};
-use super::words::Words;
+use super::vocabulary::{Field, SarVocabulary};
+use super::{Done, Scanner};
 
 /// Longer than any token that sadf writes.
 const MOST_WAITING: usize = 1 << 20;
@@ -38,7 +41,8 @@ struct Open {
 }
 
 pub struct Json {
-    words: Words,
+    vocabulary: Py<SarVocabulary>,
+    times: LocalTime,
     tokens: Tokens,
     waiting: Vec<u8>,
     line: u64,
@@ -57,9 +61,10 @@ pub struct Json {
 }
 
 impl Json {
-    pub fn new(words: Words) -> Self {
+    pub fn new(vocabulary: Py<SarVocabulary>, times: LocalTime) -> Self {
         Self {
-            words,
+            vocabulary,
+            times,
             tokens: Tokens::default(),
             waiting: Vec::new(),
             line: 1,
@@ -77,7 +82,7 @@ impl Json {
     }
 
     /// Reads the whole tokens of a text; how much of it they are.
-    fn read(&mut self, text: &[u8], sheet: &mut Sheet) -> PyResult<usize> {
+    fn read(&mut self, text: &[u8], sheet: &mut Sheet) -> Result<usize, ArrowError> {
         let mut at = 0;
         loop {
             match self.tokens.next(text, at) {
@@ -96,7 +101,7 @@ impl Json {
         }
     }
 
-    fn take(&mut self, token: Token, sheet: &mut Sheet) -> PyResult<()> {
+    fn take(&mut self, token: Token, sheet: &mut Sheet) -> Done {
         match token {
             Token::Key(key) => {
                 self.key.clear();
@@ -115,7 +120,7 @@ impl Json {
         }
     }
 
-    fn begin(&mut self, sheet: &mut Sheet) -> PyResult<()> {
+    fn begin(&mut self, sheet: &mut Sheet) -> Done {
         let key = std::mem::take(&mut self.key);
         let depth = self.tokens.depth();
         if let Some(open) = &self.open {
@@ -147,14 +152,14 @@ impl Json {
         self.values.clear();
     }
 
-    fn section(&mut self, key: &[u8], sheet: &mut Sheet) -> PyResult<Option<usize>> {
+    fn section(&mut self, key: &[u8], sheet: &mut Sheet) -> Result<Option<usize>, ArrowError> {
         if let Some(&known) = self.names.get(key) {
             return Ok(known);
         }
         let name = String::from_utf8_lossy(key).into_owned();
-        let number = match self.words.section(&name)? {
+        let number = match self.vocabulary.get().section(&name) {
             Some(given) => {
-                let block = sheet.block(given)?;
+                let block = sheet.block(&given)?;
                 self.sections.push(Section {
                     name,
                     block,
@@ -169,7 +174,7 @@ impl Json {
         Ok(number)
     }
 
-    fn end(&mut self, sheet: &mut Sheet) -> PyResult<()> {
+    fn end(&mut self, sheet: &mut Sheet) -> Done {
         let depth = self.tokens.depth();
         if let Some(open) = &self.open {
             let (closes, section) = (depth < open.depth, open.section);
@@ -185,7 +190,7 @@ impl Json {
         Ok(())
     }
 
-    fn end_line(&mut self, section: usize, sheet: &mut Sheet) -> PyResult<()> {
+    fn end_line(&mut self, section: usize, sheet: &mut Sheet) -> Done {
         let section = &mut self.sections[section];
         section.next = 0;
         match &self.moment {
@@ -194,7 +199,7 @@ impl Json {
         }
     }
 
-    fn figure(&mut self, text: &[u8], sheet: &mut Sheet) -> PyResult<()> {
+    fn figure(&mut self, text: &[u8], sheet: &mut Sheet) -> Done {
         let Some(open) = &self.open else { return Ok(()) };
         let section = &mut self.sections[open.section];
         let is_here = |known: &(Vec<u8>, Known)| known.0 == self.key;
@@ -204,7 +209,7 @@ impl Json {
         };
         let position = match found {
             Some(position) => position,
-            None => section.learn(&self.key, &self.words, sheet)?,
+            None => section.learn(&self.key, self.vocabulary.get(), sheet)?,
         };
         section.next = position + 1;
         match section.keys[position].1 {
@@ -221,7 +226,7 @@ impl Json {
     }
 
     /// A stamp, a restart or a comment is complete.
-    fn ended(&mut self, about: &[u8], sheet: &mut Sheet) -> PyResult<()> {
+    fn ended(&mut self, about: &[u8], sheet: &mut Sheet) -> Done {
         let mut told = std::mem::take(&mut self.told);
         let mut take = |key: &str| told.remove(key.as_bytes());
         let stamp = format!(
@@ -242,7 +247,7 @@ impl Json {
         let ts_us = if is_utc {
             local * 1_000_000
         } else {
-            self.words.place(local, false)?
+            self.times.utc_us(local, false)
         };
         let interval_s = interval
             .and_then(|text| text.parse().ok())
@@ -262,15 +267,15 @@ impl Json {
 
 impl Section {
     /// Asks what a key is that was not met before.
-    fn learn(&mut self, key: &[u8], words: &Words, sheet: &mut Sheet) -> PyResult<usize> {
-        let known = match words.field(&self.name, &String::from_utf8_lossy(key))? {
-            (true, _) => Known::Item,
-            (_, Some(given)) => {
-                let figure = sheet.figure(self.block.grid, given)?;
+    fn learn(&mut self, key: &[u8], vocabulary: &SarVocabulary, sheet: &mut Sheet) -> Result<usize, ArrowError> {
+        let known = match vocabulary.field(&self.name, &String::from_utf8_lossy(key)) {
+            Field::Item => Known::Item,
+            Field::Figure(given) => {
+                let figure = sheet.figure(self.block.grid, &given)?;
                 self.block.figures.push(Some(figure));
                 Known::Figure(self.block.figures.len() - 1)
             }
-            (_, None) => Known::Nothing,
+            Field::Nothing => Known::Nothing,
         };
         self.keys.push((key.to_vec(), known));
         Ok(self.keys.len() - 1)
@@ -278,7 +283,7 @@ impl Section {
 }
 
 impl Scanner for Json {
-    fn feed(&mut self, piece: &[u8], sheet: &mut Sheet) -> PyResult<()> {
+    fn feed(&mut self, piece: &[u8], sheet: &mut Sheet) -> Done {
         if self.broken {
             return Ok(());
         }
@@ -300,11 +305,14 @@ impl Scanner for Json {
         Ok(())
     }
 
-    fn finish(&mut self, sheet: &mut Sheet) -> PyResult<()> {
+    fn finish(&mut self, sheet: &mut Sheet) {
         if !self.broken && (self.tokens.depth() > 0 || !self.waiting.trim_ascii().is_empty()) {
             sheet.skip(self.line, "the file ends before its JSON does");
         }
-        Ok(())
+    }
+
+    fn times(&mut self) -> &mut LocalTime {
+        &mut self.times
     }
 
     fn by_moment(&self) -> bool {

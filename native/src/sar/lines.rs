@@ -1,17 +1,19 @@
 //! What `sadf -d` prints: a heading that begins with `# hostname;interval;timestamp`, and fields with semicolons.
 
-use pyo3::PyResult;
+use pyo3::Py;
 
-use super::Scanner;
 use super::block::{Block, Kind};
+use super::local_time::LocalTime;
 use super::number::value;
 use super::sheet::{Moment, Sheet};
-use super::words::Words;
+use super::vocabulary::SarVocabulary;
+use super::{Done, Scanner};
 
 const DAY_S: i64 = 86_400;
 
 pub struct Lines {
-    words: Words,
+    vocabulary: Py<SarVocabulary>,
+    times: LocalTime,
     block: Option<Block>,
     host: String,
     line: u64,
@@ -21,9 +23,10 @@ pub struct Lines {
 }
 
 impl Lines {
-    pub fn new(words: Words) -> Self {
+    pub fn new(vocabulary: Py<SarVocabulary>, times: LocalTime) -> Self {
         Self {
-            words,
+            vocabulary,
+            times,
             block: None,
             host: String::new(),
             line: 0,
@@ -32,11 +35,11 @@ impl Lines {
         }
     }
 
-    fn read(&mut self, line: &str, sheet: &mut Sheet) -> PyResult<()> {
+    fn read(&mut self, line: &str, sheet: &mut Sheet) -> Done {
         if let Some(heading) = line.strip_prefix('#') {
             let columns: Vec<&str> = heading.split(';').skip(3).collect();
-            let block = self.words.heading(&columns)?.map(|given| sheet.block(given));
-            self.block = block.transpose()?;
+            let given = self.vocabulary.get().heading(&columns, &[]);
+            self.block = given.map(|given| sheet.block(&given)).transpose()?;
             if self.block.is_none() {
                 sheet.skip(self.line, "no heading that sadf -d prints");
             }
@@ -49,7 +52,7 @@ impl Lines {
             }
             return Ok(());
         };
-        let Some(ts_us) = self.moment(stamp)? else {
+        let Some(ts_us) = self.moment(stamp) else {
             sheet.skip(self.line, "no time in its third field");
             return Ok(());
         };
@@ -61,7 +64,7 @@ impl Lines {
         self.figures(&moment, rest, sheet)
     }
 
-    fn figures(&mut self, moment: &Moment, fields: &[&str], sheet: &mut Sheet) -> PyResult<()> {
+    fn figures(&mut self, moment: &Moment, fields: &[&str], sheet: &mut Sheet) -> Done {
         let first = fields.first().copied().unwrap_or_default();
         if let Some(restart) = first.strip_prefix("LINUX-RESTART") {
             return sheet.event(
@@ -89,22 +92,22 @@ impl Lines {
     }
 
     /// The moment of `2026-11-20 22:58:19 UTC` (without a zone: local), or of seconds since 1970.
-    fn moment(&mut self, stamp: &str) -> PyResult<Option<i64>> {
+    fn moment(&mut self, stamp: &str) -> Option<i64> {
         if stamp == self.stamp.0 {
-            return Ok(Some(self.stamp.1));
+            return Some(self.stamp.1);
         }
         let found = match stamp.parse::<u32>() {
             Ok(seconds) => Some(i64::from(seconds) * 1_000_000),
             Err(_) => match local_s(stamp) {
                 Some(local) if stamp.ends_with(" UTC") => Some(local * 1_000_000),
-                Some(local) => Some(self.words.place(local, false)?),
+                Some(local) => Some(self.times.utc_us(local, false)),
                 None => None,
             },
         };
         if let Some(moment) = found {
             self.stamp = (stamp.to_string(), moment);
         }
-        Ok(found)
+        found
     }
 }
 
@@ -151,7 +154,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 impl Scanner for Lines {
-    fn feed(&mut self, piece: &[u8], sheet: &mut Sheet) -> PyResult<()> {
+    fn feed(&mut self, piece: &[u8], sheet: &mut Sheet) -> Done {
         let text = String::from_utf8_lossy(piece);
         for line in text.split_inclusive('\n') {
             self.line += 1;
@@ -163,8 +166,8 @@ impl Scanner for Lines {
         Ok(())
     }
 
-    fn finish(&mut self, _: &mut Sheet) -> PyResult<()> {
-        Ok(())
+    fn times(&mut self) -> &mut LocalTime {
+        &mut self.times
     }
 
     fn by_moment(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Figures of sysstat and of the sar of other systems, from text or JSON into tables. See `doctord.read.sysstat`.
 //!
-//! Python says what the columns under a heading are (`block.rs`), once for each heading; the scanners (`text.rs`,
-//! `lines.rs`, `json.rs`) hand the figures of each line to the sheet (`sheet.rs`), which makes rows of them.
+//! Python hands down what sar's columns are (`vocabulary.rs`) and what it knows of the times (`local_time.rs`); the scanners
+//! (`text.rs`, `lines.rs`, `json.rs`) hand the figures of each line to the sheet (`sheet.rs`), which makes rows of them.
 
 mod block;
 mod derived;
@@ -10,33 +10,56 @@ mod interner;
 mod json;
 mod json_token;
 mod lines;
+mod local_time;
 mod number;
 mod sheet;
 mod stamp;
 mod statistics;
 mod text;
-mod words;
+mod vocabulary;
 
 use std::collections::HashMap;
+
+use arrow_schema::ArrowError;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::batch::Batch;
+use crate::batch::{Batch, value_error};
 use crate::table::Layout;
+use local_time::LocalTime;
 use sheet::Sheet;
-use words::Words;
+use vocabulary::Activity;
+pub use vocabulary::SarVocabulary;
 
 /// Rows of statistics that wait before they are handed on.
 const MANY_ROWS: usize = 50_000;
 
+/// What the line tells with which the text of a report begins: `doctord.read.sysstat.scan.Header`.
+#[derive(FromPyObject)]
+struct Header {
+    host: Option<String>,
+    component: String,
+    /// The day on which its times begin, since 1970.
+    day: Option<i64>,
+    /// Activities as this machine counts them.
+    activities: Vec<Activity>,
+}
+
+type Done = Result<(), ArrowError>;
+
 /// Reads a text piece by piece.
 trait Scanner: Send + Sync {
     /// Takes the next piece; it ends where a line ends, or where the text does.
-    fn feed(&mut self, piece: &[u8], sheet: &mut Sheet) -> PyResult<()>;
+    fn feed(&mut self, piece: &[u8], sheet: &mut Sheet) -> Done;
+
+    /// A line that begins a report; only the text of sar has such.
+    fn header(&mut self, _: Header, _: &mut Sheet) {}
 
     /// The text has ended.
-    fn finish(&mut self, sheet: &mut Sheet) -> PyResult<()>;
+    fn finish(&mut self, _: &mut Sheet) {}
+
+    fn times(&mut self) -> &mut LocalTime;
 
     /// Whether all figures of a moment come together, so that rows need not wait for later ones.
     fn by_moment(&self) -> bool;
@@ -52,40 +75,59 @@ pub struct SarScanner {
 #[pymethods]
 impl SarScanner {
     #[new]
-    fn new(form: &str, words: Py<PyAny>, layouts: HashMap<String, Layout>) -> PyResult<Self> {
-        let words = Words::new(words);
+    fn new(
+        form: &str,
+        vocabulary: Py<SarVocabulary>,
+        layouts: HashMap<String, Layout>,
+        offsets: Option<Vec<(i64, i64)>>,
+        latest_s: i64,
+    ) -> PyResult<Self> {
+        let times = LocalTime::new(offsets.as_deref(), latest_s);
         let scanner: Box<dyn Scanner> = match form {
-            "text" => Box::new(text::Text::new(words)),
-            "lines" => Box::new(lines::Lines::new(words)),
-            "json" => Box::new(json::Json::new(words)),
+            "text" => Box::new(text::Text::new(vocabulary, times)),
+            "lines" => Box::new(lines::Lines::new(vocabulary, times)),
+            "json" => Box::new(json::Json::new(vocabulary, times)),
             other => return Err(PyValueError::new_err(format!("no form {other:?}"))),
         };
-        let sheet = Sheet::new(&layouts).map_err(crate::batch::value_error)?;
+        let sheet = Sheet::new(&layouts).map_err(value_error)?;
         Ok(Self { scanner, sheet })
+    }
+
+    /// A line that begins a report.
+    fn header(&mut self, header: Header) {
+        self.scanner.header(header, &mut self.sheet);
     }
 
     /// Takes the next piece; rows that are complete.
     fn feed(&mut self, py: Python<'_>, piece: &[u8]) -> PyResult<Vec<Batch>> {
-        py.detach(|| {
+        let rows = py.detach(|| {
             self.scanner.feed(piece, &mut self.sheet)?;
             match (self.sheet.waiting() > MANY_ROWS, self.scanner.by_moment()) {
                 (false, _) => Ok(Vec::new()),
                 (true, true) => self.sheet.take_but_the_latest(),
                 (true, false) => self.sheet.take_statistics(),
             }
-        })
+        });
+        rows.map_err(value_error)
     }
 
     /// The text has ended; the rows that are left.
     fn finish(&mut self, py: Python<'_>) -> PyResult<Vec<Batch>> {
-        py.detach(|| {
-            self.scanner.finish(&mut self.sheet)?;
+        let rows = py.detach(|| {
+            self.scanner.finish(&mut self.sheet);
             self.sheet.take_all()
-        })
+        });
+        rows.map_err(value_error)
     }
 
     /// Lines that could not be used since the last call, and why.
     fn skipped(&mut self) -> Vec<(u64, String)> {
         std::mem::take(&mut self.sheet.skipped)
+    }
+
+    /// What was assumed since the last call: a day (since 1970), and whether local times were taken for UTC.
+    fn assumed(&mut self) -> (Option<i64>, bool) {
+        let times = self.scanner.times();
+        (times.assumed_day.take(), std::mem::take(&mut times.is_utc_assumed))
     }
 }

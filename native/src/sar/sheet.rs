@@ -4,14 +4,15 @@ use std::collections::{HashMap, HashSet};
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
-use pyo3::prelude::*;
 
-use super::block::{Block, Figure, GivenBlock, GivenFigure, Kind, Named, Target};
+use super::Done;
+use super::block::{Block, Figure, Kind, Named, Target};
 use super::derived;
 use super::grid::Grid;
 use super::interner::Interner;
 use super::statistics::Statistics;
-use crate::batch::{Batch, value_error};
+use super::vocabulary::{Heading, Meaning};
+use crate::batch::Batch;
 use crate::table::{Layout, TableBuilder};
 
 /// Tables with one row for each moment and thing.
@@ -85,49 +86,53 @@ impl Sheet {
         }
     }
 
-    pub fn block(&mut self, given: GivenBlock) -> PyResult<Block> {
-        let grid = given
+    pub fn block(&mut self, heading: &Heading) -> Result<Block, ArrowError> {
+        let activity = heading.activity;
+        let grid = activity
             .table
             .as_ref()
             .and_then(|table| GRIDS.iter().position(|grid| grid == table));
-        let figures = given.figures.into_iter();
+        let columns = heading.columns.iter();
         Ok(Block {
-            kind: Kind::of(&given.kind),
+            kind: Kind::of(&activity.name),
             grid,
-            by_cpu: given.key.as_deref() == Some("cpu"),
-            key: match (grid, &given.key) {
-                (Some(grid), Some(key)) => Some(self.grids[grid].column(key).map_err(value_error)?),
+            by_cpu: heading.key == Some("cpu"),
+            key: match (grid, heading.key) {
+                (Some(grid), Some(key)) => Some(self.grids[grid].column(key)?),
                 _ => None,
             },
-            item: given.item,
-            figures: figures
-                .map(|figure| figure.map(|figure| self.figure(grid, figure)).transpose())
-                .collect::<PyResult<_>>()?,
+            item: heading.item,
+            figures: columns
+                .map(|column| column.as_ref().map(|meaning| self.figure(grid, meaning)).transpose())
+                .collect::<Result<_, _>>()?,
         })
     }
 
-    pub fn figure(&mut self, grid: Option<usize>, given: GivenFigure) -> PyResult<Figure> {
+    pub fn figure(&mut self, grid: Option<usize>, meaning: &Meaning) -> Result<Figure, ArrowError> {
         let mut targets = Vec::new();
-        for (column, factor, adds) in given.columns {
+        for to in meaning.to {
             if let Some(grid) = grid {
-                let column = self.grids[grid].column(&column).map_err(value_error)?;
-                targets.push(Target { column, factor, adds });
+                targets.push(Target {
+                    column: self.grids[grid].column(&to.column)?,
+                    factor: to.factor,
+                    adds: to.adds,
+                });
             }
         }
         Ok(Figure {
-            name: given.name,
+            name: meaning.column.clone(),
             targets,
-            statistic: given.statistic.map(|(name, unit, kind)| Named {
-                name: self.texts.number(&name),
-                unit: unit.map(|unit| self.texts.number(&unit)),
-                is_rate: kind == "rate",
+            statistic: meaning.statistic.as_ref().map(|statistic| Named {
+                name: self.texts.number(&statistic.name),
+                unit: statistic.unit.as_ref().map(|unit| self.texts.number(unit)),
+                is_rate: statistic.is_rate,
             }),
-            bytes: given.bytes,
+            bytes: meaning.bytes,
         })
     }
 
     /// Takes the figures of a line; NaN where there is none. `item` is what the line is about.
-    pub fn line(&mut self, moment: &Moment, block: &Block, item: Option<&str>, values: &[f64]) -> PyResult<()> {
+    pub fn line(&mut self, moment: &Moment, block: &Block, item: Option<&str>, values: &[f64]) -> Done {
         self.latest_us = moment.ts_us;
         match block.kind {
             Kind::Ignored => Ok(()),
@@ -138,7 +143,7 @@ impl Sheet {
         }
     }
 
-    fn figures(&mut self, moment: &Moment, block: &Block, item: Option<&str>, values: &[f64]) -> PyResult<()> {
+    fn figures(&mut self, moment: &Moment, block: &Block, item: Option<&str>, values: &[f64]) -> Done {
         let cpu = item.filter(|_| block.by_cpu).map(cpu);
         let (in_grid, key, entity) = match (cpu, item) {
             (Some(Cpu::All), _) | (None, None) => (true, None, None),
@@ -164,7 +169,7 @@ impl Sheet {
         Ok(())
     }
 
-    fn fill(&mut self, grid: usize, moment: &Moment, block: &Block, item: Option<u32>, values: &[f64]) -> PyResult<()> {
+    fn fill(&mut self, grid: usize, moment: &Moment, block: &Block, item: Option<u32>, values: &[f64]) -> Done {
         let grid = &mut self.grids[grid];
         let row = grid.row(moment, block.key, item);
         let figures = block.figures.iter().zip(values);
@@ -179,14 +184,14 @@ impl Sheet {
             }
         }
         for (column, value) in derived::columns(block, values) {
-            let column = grid.column(column).map_err(value_error)?;
+            let column = grid.column(column)?;
             grid.row(moment, block.key, item)[column] = value.unwrap_or(f64::NAN);
         }
         Ok(())
     }
 
     /// Interrupts have a line for each source, and columns for the CPUs that took them.
-    fn interrupts(&mut self, moment: &Moment, block: &Block, source: &str, values: &[f64]) -> PyResult<()> {
+    fn interrupts(&mut self, moment: &Moment, block: &Block, source: &str, values: &[f64]) -> Done {
         let named = block
             .figures
             .iter()
@@ -217,7 +222,7 @@ impl Sheet {
                 let item = cpu.map(|number| self.texts.number(&number.to_string()));
                 let grid = &mut self.grids[CPU];
                 let [key, column] = [grid.column("cpu"), grid.column("interrupts_per_s")];
-                grid.row(moment, Some(key.map_err(value_error)?), item)[column.map_err(value_error)?] = value;
+                grid.row(moment, Some(key?), item)[column?] = value;
             } else if let Some(named) = named {
                 // All CPUs are told: a share of none says nothing more.
                 let entity = match cpu {
@@ -233,13 +238,13 @@ impl Sheet {
     }
 
     /// Something happened; said once, though each switch prints it.
-    pub fn event(&mut self, moment: &Moment, kind: &str, text: &str) -> PyResult<()> {
+    pub fn event(&mut self, moment: &Moment, kind: &str, text: &str) -> Done {
         if !self.told.insert((moment.ts_us, text.to_string())) {
             return Ok(());
         }
         let host = moment.host.map(|host| self.texts.text(host));
         let events = &mut self.events;
-        let column = |events: &TableBuilder, name| events.column(name).map_err(value_error);
+        let column = |events: &TableBuilder, name| events.column(name);
         let (ts, of_host) = (column(events, "ts")?, column(events, "host")?);
         events.i64(ts, Some(moment.ts_us));
         events.str(of_host, host);
@@ -261,28 +266,28 @@ impl Sheet {
         grids.max().unwrap_or(0).max(self.statistics.len())
     }
 
-    pub fn take_statistics(&mut self) -> PyResult<Vec<Batch>> {
-        let rows = self.statistics.take(&self.texts).map_err(value_error)?;
+    pub fn take_statistics(&mut self) -> Result<Vec<Batch>, ArrowError> {
+        let rows = self.statistics.take(&self.texts)?;
         Ok(batch("statistic", rows).into_iter().collect())
     }
 
     /// All rows but those of the latest moment, to which others may come.
-    pub fn take_but_the_latest(&mut self) -> PyResult<Vec<Batch>> {
+    pub fn take_but_the_latest(&mut self) -> Result<Vec<Batch>, ArrowError> {
         self.take(Some(self.latest_us))
     }
 
-    pub fn take_all(&mut self) -> PyResult<Vec<Batch>> {
+    pub fn take_all(&mut self) -> Result<Vec<Batch>, ArrowError> {
         self.take(None)
     }
 
-    fn take(&mut self, but_us: Option<i64>) -> PyResult<Vec<Batch>> {
+    fn take(&mut self, but_us: Option<i64>) -> Result<Vec<Batch>, ArrowError> {
         let mut batches = Vec::new();
         for grid in &mut self.grids {
-            let rows = grid.take(but_us, &self.texts).map_err(value_error)?;
+            let rows = grid.take(but_us, &self.texts)?;
             batches.extend(batch(grid.table, rows));
         }
         batches.extend(self.take_statistics()?);
-        batches.extend(batch("event", self.events.finish().map_err(value_error)?));
+        batches.extend(batch("event", self.events.finish()?));
         Ok(batches)
     }
 }

@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use pyo3::PyResult;
-
-use super::words::Words;
+use super::local_time::LocalTime;
 
 const DAY_S: i64 = 86_400;
 /// A clock that goes back by no more than this was set back (an hour in autumn); otherwise the next day has begun.
@@ -58,7 +56,6 @@ pub struct Clock {
     reached: HashMap<usize, Reached>,
     heading: usize,
     now: Option<(i64, Option<f64>)>,
-    placed: HashMap<(i64, bool), i64>,
 }
 
 impl Clock {
@@ -68,21 +65,16 @@ impl Clock {
             reached: HashMap::new(),
             heading: 0,
             now: None,
-            placed: HashMap::new(),
         }
     }
 
     /// A header: its day, where it told one; what follows begins anew.
     pub fn begin(&mut self, day: Option<i64>) {
-        *self = Self {
-            day,
-            placed: std::mem::take(&mut self.placed),
-            ..Self::new()
-        };
+        *self = Self { day, ..Self::new() };
     }
 
     /// A heading, with the time from which the first interval under it counts.
-    pub fn heading(&mut self, heading: usize, second: i64, words: &Words) -> PyResult<()> {
+    pub fn heading(&mut self, heading: usize, second: i64, times: &mut LocalTime) {
         self.heading = heading;
         let known = self.reached.get(&heading).filter(|reached| second >= reached.second);
         let reached = Reached {
@@ -93,18 +85,17 @@ impl Clock {
                 again: false,
             })
         };
-        self.now = Some((self.place(reached, words)?, None));
+        self.now = Some((self.place(reached, times), None));
         self.reached.insert(heading, reached);
-        Ok(())
     }
 
     /// A time under the heading: its moment in microseconds, and the seconds since the one before.
-    pub fn at(&mut self, second: i64, words: &Words) -> PyResult<(i64, Option<f64>)> {
+    pub fn at(&mut self, second: i64, times: &mut LocalTime) -> (i64, Option<f64>) {
         let before = self.reached.get(&self.heading).copied();
         if let (Some(now), Some(before)) = (self.now, before)
             && before.second == second
         {
-            return Ok(now);
+            return now;
         }
         let mut reached = before.unwrap_or(Reached {
             days: 0,
@@ -116,26 +107,17 @@ impl Clock {
             reached.days += i64::from(!reached.again);
         }
         reached.second = second;
-        let ts_us = self.place(reached, words)?;
+        let ts_us = self.place(reached, times);
         let since = self.now.map(|(before_us, _)| ts_us - before_us);
         let now = (ts_us, since.filter(|&us| us > 0).map(|us| us as f64 / 1e6));
         self.reached.insert(self.heading, reached);
         self.now = Some(now);
-        Ok(now)
+        now
     }
 
-    fn place(&mut self, reached: Reached, words: &Words) -> PyResult<i64> {
-        let day = match self.day {
-            Some(day) => day,
-            None => *self.day.insert(words.day(reached.second)?),
-        };
-        let local_s = (day + reached.days) * DAY_S + reached.second;
-        if let Some(&placed) = self.placed.get(&(local_s, reached.again)) {
-            return Ok(placed);
-        }
-        let placed = words.place(local_s, reached.again)?;
-        self.placed.insert((local_s, reached.again), placed);
-        Ok(placed)
+    fn place(&mut self, reached: Reached, times: &mut LocalTime) -> i64 {
+        let day = *self.day.get_or_insert_with(|| times.day(reached.second));
+        times.utc_us((day + reached.days) * DAY_S + reached.second, reached.again)
     }
 }
 

@@ -5,17 +5,15 @@
 
 use std::collections::HashMap;
 
-use pyo3::PyResult;
+use pyo3::Py;
 
-use super::Scanner;
 use super::block::{Block, Kind};
+use super::local_time::LocalTime;
 use super::number::{figure, value};
 use super::sheet::Sheet;
 use super::stamp::{Clock, time_of_day};
-use super::words::Words;
-
-/// Systems whose sar begins with a line that names the host.
-const SYSTEMS: [&str; 4] = ["Linux ", "SunOS ", "HP-UX ", "AIX "];
+use super::vocabulary::{Activity, SarVocabulary};
+use super::{Done, Header, Scanner};
 
 const USUAL_WORDS: usize = 20;
 
@@ -27,7 +25,10 @@ struct Heading {
 }
 
 pub struct Text {
-    words: Words,
+    vocabulary: Py<SarVocabulary>,
+    /// Activities as this machine counts them.
+    own: Vec<Activity>,
+    times: LocalTime,
     clock: Clock,
     known: HashMap<String, Option<usize>>,
     blocks: Vec<Block>,
@@ -45,9 +46,11 @@ pub struct Text {
 type Word<'a> = (usize, &'a str);
 
 impl Text {
-    pub fn new(words: Words) -> Self {
+    pub fn new(vocabulary: Py<SarVocabulary>, times: LocalTime) -> Self {
         Self {
-            words,
+            vocabulary,
+            own: Vec::new(),
+            times,
             clock: Clock::new(),
             known: HashMap::new(),
             blocks: Vec::new(),
@@ -61,10 +64,7 @@ impl Text {
         }
     }
 
-    fn read(&mut self, line: &str, is_cut: bool, sheet: &mut Sheet) -> PyResult<()> {
-        if SYSTEMS.iter().any(|system| line.starts_with(system)) {
-            return self.header(line, sheet);
-        }
+    fn read(&mut self, line: &str, is_cut: bool, sheet: &mut Sheet) -> Done {
         if let Some((second, rest)) = time_of_day(line) {
             self.averages = false;
             let words = words(rest, line.len() - rest.len());
@@ -88,18 +88,6 @@ impl Text {
         }
     }
 
-    fn header(&mut self, line: &str, sheet: &mut Sheet) -> PyResult<()> {
-        let (host, component, day) = self.words.header(line)?;
-        sheet.comes_from(host.as_deref(), &component);
-        self.clock.begin(day);
-        // What a column means may depend on the machine.
-        self.known.clear();
-        self.group.clear();
-        self.second = None;
-        self.averages = false;
-        Ok(())
-    }
-
     /// Averages, whatever the language calls them, and what System V says of the machine.
     fn untimed(&mut self, words: &[Word], sheet: &mut Sheet) {
         let [first, second] = [0, 1].map(|position| words.get(position).map_or("", |word| word.1));
@@ -110,7 +98,7 @@ impl Text {
         }
     }
 
-    fn timed(&mut self, second: i64, line: &str, words: &[Word], is_cut: bool, sheet: &mut Sheet) -> PyResult<()> {
+    fn timed(&mut self, second: i64, line: &str, words: &[Word], is_cut: bool, sheet: &mut Sheet) -> Done {
         let Some(&(_, first)) = words.first() else {
             sheet.skip(self.line, "nothing beside its time");
             return Ok(());
@@ -118,7 +106,7 @@ impl Text {
         if words.iter().any(|word| is_restart(word.1)) || first == "COM" {
             let kind = if first == "COM" { "comment" } else { "restart" };
             let text: Vec<&str> = words.iter().map(|word| word.1).collect();
-            let moment = self.clock.at(second, &self.words)?;
+            let moment = self.clock.at(second, &mut self.times);
             return sheet.event(&sheet.moment(moment.0, None), kind, &text.join(" "));
         }
         if is_heading(words) {
@@ -126,7 +114,7 @@ impl Text {
             self.filled = false;
             self.heading(words, sheet)?;
             if let Some(first) = self.group.first() {
-                self.clock.heading(first.block, second, &self.words)?;
+                self.clock.heading(first.block, second, &mut self.times);
             }
             return Ok(());
         }
@@ -135,15 +123,15 @@ impl Text {
         self.figures(line, words, self.next_heading(words, 0), is_cut, sheet)
     }
 
-    fn heading(&mut self, words: &[Word], sheet: &mut Sheet) -> PyResult<()> {
+    fn heading(&mut self, words: &[Word], sheet: &mut Sheet) -> Done {
         let columns: Vec<&str> = words.iter().map(|word| word.1).collect();
         let key = columns.join(" ");
         let block = match self.known.get(&key) {
             Some(&block) => block,
             None => {
-                let block = match self.words.heading(&columns)? {
+                let block = match self.vocabulary.get().heading(&columns, &self.own) {
                     Some(given) => {
-                        self.blocks.push(sheet.block(given)?);
+                        self.blocks.push(sheet.block(&given)?);
                         Some(self.blocks.len() - 1)
                     }
                     None => None,
@@ -163,14 +151,7 @@ impl Text {
         Ok(())
     }
 
-    fn figures(
-        &mut self,
-        line: &str,
-        words: &[Word],
-        heading: Option<usize>,
-        is_cut: bool,
-        sheet: &mut Sheet,
-    ) -> PyResult<()> {
+    fn figures(&mut self, line: &str, words: &[Word], heading: Option<usize>, is_cut: bool, sheet: &mut Sheet) -> Done {
         let (Some(second), Some(heading)) = (self.second, heading) else {
             sheet.skip(self.line, "no heading above it, or no time");
             return Ok(());
@@ -182,7 +163,7 @@ impl Text {
             sheet.skip(self.line, "the file ends within it");
             return Ok(());
         }
-        let (ts_us, interval_s) = self.clock.at(second, &self.words)?;
+        let (ts_us, interval_s) = self.clock.at(second, &mut self.times);
         let item = match values(block, ends, words, &mut self.values) {
             Some(item) => item,
             None => {
@@ -208,7 +189,7 @@ impl Text {
 }
 
 impl Scanner for Text {
-    fn feed(&mut self, piece: &[u8], sheet: &mut Sheet) -> PyResult<()> {
+    fn feed(&mut self, piece: &[u8], sheet: &mut Sheet) -> Done {
         let text = String::from_utf8_lossy(piece);
         let mut rest: &str = &text;
         while !rest.is_empty() {
@@ -221,8 +202,20 @@ impl Scanner for Text {
         Ok(())
     }
 
-    fn finish(&mut self, _: &mut Sheet) -> PyResult<()> {
-        Ok(())
+    fn header(&mut self, header: Header, sheet: &mut Sheet) {
+        sheet.comes_from(header.host.as_deref(), &header.component);
+        self.clock.begin(header.day);
+        // What a column means may depend on the machine.
+        self.own = header.activities;
+        self.known.clear();
+        self.group.clear();
+        self.second = None;
+        self.averages = false;
+        self.line += 1;
+    }
+
+    fn times(&mut self) -> &mut LocalTime {
+        &mut self.times
     }
 
     fn by_moment(&self) -> bool {

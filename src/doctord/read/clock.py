@@ -1,7 +1,7 @@
 """Times that lack their date, and reports that lack any time: placed by what else is known, and that is said."""
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 from doctord.read.source import Source
 
@@ -26,7 +26,10 @@ class Clock:
             ValueError: it is no time of day.
         """
         time_of_day = timedelta(hours=hour, minutes=minute, seconds=second)
-        day = self._day or self._source.day or _named_day(self._source) or _changed_day(self._source, time_of_day)
+        day = self._day
+        if day is None:
+            day = (latest_first(self._source) - time_of_day).date()
+            note_first_day(self._source, day)
         begun = datetime(day.year, day.month, day.day, hour, minute, tzinfo=self._source.zone or UTC)
         moment = begun + timedelta(seconds=second)
         self._day = day
@@ -57,6 +60,25 @@ def last_written(source: Source) -> datetime:
     return source.modified or datetime(1970, 1, 1, tzinfo=UTC)
 
 
+def latest_first(source: Source) -> datetime:
+    """The latest that the first time of day without a date can be, by the source's own clock (no zone is given)."""
+    if day := source.day or _named_day(source):
+        return datetime.combine(day, time.max)
+    if source.modified is None:
+        return datetime.combine(date(1970, 1, 1), time.max)
+    return source.modified.astimezone(source.zone or UTC).replace(tzinfo=None) + A_MINUTE
+
+
+def note_first_day(source: Source, day: date) -> None:
+    """Say which day was taken for the first, where neither the user nor the file's name told it."""
+    if source.day or _named_day(source):
+        return
+    if source.modified is None:
+        source.note("no date beside its times of day: the first day is taken for 1970-01-01 (--day tells)")
+    else:
+        source.note(f"no date beside its times of day: {day}, when it was last written, is taken (--day tells)")
+
+
 def _named_day(source: Source) -> date | None:
     found = NAMED_DAY.search(source.name.rpartition("/")[2])
     if not found:
@@ -65,12 +87,3 @@ def _named_day(source: Source) -> date | None:
         return date(int(found[1]), int(found[3]), int(found[4]))
     except ValueError:
         return None
-
-
-def _changed_day(source: Source, time_of_day: timedelta) -> date:
-    if source.modified is None:
-        source.note("no date beside its times of day: the first day is taken for 1970-01-01 (--day tells)")
-        return date(1970, 1, 1)
-    day = (source.modified.astimezone(source.zone or UTC) - time_of_day + A_MINUTE).date()
-    source.note(f"no date beside its times of day: {day}, when it was last written, is taken (--day tells)")
-    return day

@@ -211,7 +211,7 @@ _TCP_ERRORS = Activity(
     columns={"retrans/s": (To("retransmits_per_s"),), "retrseg/s": (To("retransmits_per_s"),)},
 )
 
-# Those come first whose marks are surer.
+# Those come first whose marks are surer: the first whose marks are among the columns of a heading is it.
 ACTIVITIES = (
     _CPU,
     _TASKS,
@@ -258,7 +258,7 @@ ACTIVITIES = (
 )
 
 
-def activity_of(columns: frozenset[str], *, by_item: bool) -> Activity | None:
-    """The activity whose heading has these columns; `by_item`: one of them says what a line is about."""
-    fits = (known for known in ACTIVITIES if known.marks & columns and known.by_item in {None, by_item})
-    return next(fits, None)
+def free_memory(page_bytes: int) -> Activity:
+    """Free memory of Solaris, which counts pages of the machine and blocks of the swap space."""
+    columns = {"freemem": (To("free_bytes", page_bytes),), "freeswap": (To("swap_free_bytes", 512.0),)}
+    return Activity("free memory", _names("freemem"), table="memory", columns=columns)

@@ -13,8 +13,8 @@ from doctord._native import Batch
 from doctord.errors import Refusal
 from doctord.read.format import Rank
 from doctord.read.source import Source
-from doctord.read.sysstat.activities import activity_of
 from doctord.read.sysstat.scan import scan
+from doctord.read.sysstat.vocabulary import VOCABULARY
 
 NAME = "sadf's lines"
 RANK = Rank.NAMED
@@ -72,8 +72,7 @@ def _with_semicolons(source: Source) -> Iterator[bytes]:
 @cache
 def _switch(name: str, *, by_item: bool) -> str | None:
     """What a figure begins; null when it goes on with what another began."""
-    activity = activity_of(frozenset({name}), by_item=by_item)
-    return activity.name if activity else None
+    return VOCABULARY.activity([name], by_item=by_item)
 
 
 def _line(about: list[str], held: dict[str, str]) -> bytes:

@@ -22,14 +22,17 @@ from collections.abc import Iterator
 from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.source import Source
-from doctord.read.sysstat.activities import activity_of
-from doctord.read.sysstat.scan import scan
-from doctord.read.sysstat.vocabulary import item_column
+from doctord.read.sysstat.activities import free_memory
+from doctord.read.sysstat.banner import parse_banner
+from doctord.read.sysstat.scan import Header, day_number, scan
+from doctord.read.sysstat.vocabulary import VOCABULARY
 
 NAME = "sar's text"
 RANK = Rank.NAMED
 STAMP = re.compile(r"\d\d?(?:[:.時时]|시 )\d\d(?:[:.分]|분 )\d\d[秒초]?(?:\s?[AaPp][Mm])?\s+(?P<rest>\S.*)")
 BANNER = re.compile(r"(?:Linux \S+\s+\(|SunOS |HP-UX |AIX )")
+HEADER = re.compile(rb"\n((?:Linux|SunOS|HP-UX|AIX) [^\n]*)")
+PAGE_BYTES = {"sun4": 8192, "i86p": 4096}  # by the beginning of what Solaris calls the machine
 
 
 def sniff(head: str) -> bool:
@@ -52,10 +55,32 @@ def sniff(head: str) -> bool:
 
 def read(source: Source) -> Iterator[Batch]:
     """The rows of the report."""
-    yield from scan("text", source, source.chunks())
+    yield from scan("text", source, _parted(source))
+
+
+def _parted(source: Source) -> Iterator[bytes | Header]:
+    """The text in pieces, parted by the lines that begin a report."""
+    for piece in source.chunks():
+        text, begin = b"\n" + piece, 1  # its first line, too, stands behind an end of line
+        for found in HEADER.finditer(text):
+            yield text[begin : found.start(1)]
+            yield _header(found[1].decode(errors="replace").removesuffix("\r"), source)
+            begin = found.end() + 1
+        yield text[begin:]
+
+
+def _header(line: str, source: Source) -> Header:
+    banner = parse_banner(line, source)
+    page_bytes = PAGE_BYTES.get((banner.machine or "")[:4])
+    return Header(
+        host=banner.host or source.host,
+        component=banner.component,
+        day=day_number(source.day or banner.day),
+        activities=[free_memory(page_bytes)] if page_bytes else [],
+    )
 
 
 def _is_heading(columns: list[str]) -> bool:
     # pidstat names processes, mpstat %irq before %steal; both begin as sar does.
     others = {"PID", "TGID", "NODE"} & set(columns) or re.search("%irq.*%steal", " ".join(columns))
-    return not others and activity_of(frozenset(columns), by_item=item_column(columns) is not None) is not None
+    return not others and VOCABULARY.activity(columns) is not None

@@ -1,28 +1,66 @@
 """Hands a file to the native scanner, piece by piece."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 
 from doctord._native import Batch, SarScanner
 from doctord.chart.tables import TABLES
+from doctord.read.clock import latest_first, note_first_day
+from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import Source
-from doctord.read.sysstat.vocabulary import Vocabulary
+from doctord.read.sysstat.activities import Activity
+from doctord.read.sysstat.vocabulary import VOCABULARY
+from doctord.read.zone_offsets import offsets
 
 LAYOUTS = {
     name: TABLES[name].layout for name in ("cpu", "memory", "disk", "network", "filesystem", "statistic", "event")
 }
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - local times are counted from it
 
 
-def scan(form: str, source: Source, pieces: Iterable[bytes]) -> Iterator[Batch]:
-    """The rows of what sar (`text`), `sadf -d` (`lines`) or `sadf -j` (`json`) printed."""
-    scanner = SarScanner(form, Vocabulary(source), LAYOUTS)
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the line tells with which a report begins.
+
+    Attributes:
+        host: Whose figures they are.
+        component: What their statistics are of: `kernel`, `solaris`, ...
+        day: The day of its first time, since 1970; null where it is not told.
+        activities: What this machine's sar measures in units of its own, instead of the activities that all have.
+    """
+
+    host: str | None
+    component: str
+    day: int | None
+    activities: Sequence[Activity]
+
+
+def scan(form: str, source: Source, pieces: Iterable[bytes | Header]) -> Iterator[Batch]:
+    """The rows of what sar (`text`), `sadf -d` (`lines`) or `sadf -j` (`json`) printed; headers lie between pieces."""
+    latest_s = (latest_first(source) - EPOCH) // timedelta(seconds=1)
+    scanner = SarScanner(form, VOCABULARY, LAYOUTS, offsets(source.zone) if source.zone else None, latest_s)
     for piece in pieces:
-        yield from scanner.feed(piece)
-        _tell(scanner, source)
+        if isinstance(piece, Header):
+            scanner.header(piece)
+        else:
+            yield from scanner.feed(piece)
+            _tell(scanner, source)
     yield from scanner.finish()
     _tell(scanner, source)
     source.sum_up()
 
 
+def day_number(day: date | None) -> int | None:
+    """Days since 1970."""
+    return (day - EPOCH.date()).days if day else None
+
+
 def _tell(scanner: SarScanner, source: Source) -> None:
     for line, reason in scanner.skipped():
         source.skip(line, reason)
+    day, is_utc_assumed = scanner.assumed()
+    if day is not None:
+        note_first_day(source, EPOCH.date() + timedelta(days=day))
+    if is_utc_assumed:
+        source.note(ZONE_ASSUMED)

@@ -10,7 +10,7 @@ class Section:
 
     Attributes:
         mark: A column by which its activity is known.
-        pattern: How sar's text calls a figure, `{}` being its key.
+        pattern: How sar's text calls a figure, `{}` being its key; a share (`vmeff-percent`) is `%vmeff` always.
         named: Figures that the text calls otherwise.
         items: Keys that say what a line is about.
         left_out: Keys that repeat another in another unit.
@@ -21,20 +21,6 @@ class Section:
     named: Mapping[str, str] = field(default_factory=dict)
     items: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-
-    def column(self, key: str) -> str:
-        """What sar's text calls a key.
-
-        >>> SECTIONS["paging"].column("vmeff-percent"), SECTIONS["memory"].column("inactive")
-        ('%vmeff', 'kbinact')
-        """
-        if known := self.named.get(key):
-            return known
-        if key.endswith("-percent"):
-            return "%" + key.removesuffix("-percent")
-        if key.startswith("percent-"):
-            return "%" + key.removeprefix("percent-")
-        return self.pattern.format(key)
 
 
 def _same(*keys: str) -> dict[str, str]:
