@@ -1,4 +1,4 @@
-//! `Column`: a column of `Rows` while it is filled, with values of Python's or with numbers.
+//! `Column`: a column of a table while it is filled, with values of Rust's or of Python's.
 
 use std::sync::Arc;
 

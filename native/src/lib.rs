@@ -21,6 +21,7 @@ pub mod rows;
 pub mod sar;
 pub mod scrub;
 pub mod server_log;
+mod sheet;
 pub mod sql_tokens;
 pub mod sql_trace;
 pub mod syscalls;

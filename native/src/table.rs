@@ -7,9 +7,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder, TimestampMicrosecondBuilder};
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
+
+use crate::column::Column;
 
 /// Name and type (`ts`, `f64`, `i64`, `str`) of each column, in order.
 pub type Layout = Vec<(String, String)>;
@@ -37,52 +38,6 @@ pub fn schema(table: &str, layout: &Layout) -> Result<SchemaRef, ArrowError> {
     Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
 }
 
-enum Column {
-    F64(Float64Builder),
-    I64(Int64Builder),
-    Str(StringBuilder),
-    Ts(TimestampMicrosecondBuilder),
-}
-
-impl Column {
-    fn new(data_type: &DataType) -> Self {
-        match data_type {
-            DataType::Float64 => Column::F64(Float64Builder::new()),
-            DataType::Int64 => Column::I64(Int64Builder::new()),
-            DataType::Utf8 => Column::Str(StringBuilder::new()),
-            _ => Column::Ts(TimestampMicrosecondBuilder::new().with_timezone("UTC")),
-        }
-    }
-
-    fn len(&self) -> usize {
-        use arrow_array::builder::ArrayBuilder;
-        match self {
-            Column::F64(b) => b.len(),
-            Column::I64(b) => b.len(),
-            Column::Str(b) => b.len(),
-            Column::Ts(b) => b.len(),
-        }
-    }
-
-    fn append_null(&mut self) {
-        match self {
-            Column::F64(b) => b.append_null(),
-            Column::I64(b) => b.append_null(),
-            Column::Str(b) => b.append_null(),
-            Column::Ts(b) => b.append_null(),
-        }
-    }
-
-    fn finish(&mut self) -> ArrayRef {
-        match self {
-            Column::F64(b) => Arc::new(b.finish()),
-            Column::I64(b) => Arc::new(b.finish()),
-            Column::Str(b) => Arc::new(b.finish()),
-            Column::Ts(b) => Arc::new(b.finish()),
-        }
-    }
-}
-
 /// Collects rows of one table. Set the columns of a row in any order, then call `end_row`.
 pub struct TableBuilder {
     schema: SchemaRef,
@@ -93,14 +48,9 @@ pub struct TableBuilder {
 impl TableBuilder {
     pub fn new(table: &str, layout: &Layout) -> Result<Self, ArrowError> {
         let schema = schema(table, layout)?;
-        let columns = schema
-            .fields()
-            .iter()
-            .map(|field| Column::new(field.data_type()))
-            .collect();
         Ok(Self {
             schema,
-            columns,
+            columns: layout.iter().map(|(_, kind)| Column::new(kind)).collect(),
             rows: 0,
         })
     }
@@ -115,7 +65,7 @@ impl TableBuilder {
         match &mut self.columns[column] {
             Column::F64(b) => b.append_option(value.filter(|v| v.is_finite())),
             Column::I64(b) => b.append_option(value.map(|v| v as i64)),
-            other => other.append_null(),
+            other => other.nulls(1),
         }
     }
 
@@ -125,7 +75,7 @@ impl TableBuilder {
             Column::I64(b) => b.append_option(value),
             Column::Ts(b) => b.append_option(value),
             Column::F64(b) => b.append_option(value.map(|v| v as f64)),
-            other => other.append_null(),
+            other => other.nulls(1),
         }
     }
 
@@ -133,7 +83,7 @@ impl TableBuilder {
     pub fn str(&mut self, column: usize, value: Option<&str>) {
         match &mut self.columns[column] {
             Column::Str(b) => b.append_option(value),
-            other => other.append_null(),
+            other => other.nulls(1),
         }
     }
 
@@ -141,10 +91,10 @@ impl TableBuilder {
     pub fn end_row(&mut self) {
         self.rows += 1;
         for column in &mut self.columns {
-            if column.len() < self.rows {
-                column.append_null();
+            if column.filled() < self.rows {
+                column.nulls(1);
             }
-            debug_assert_eq!(column.len(), self.rows, "a column was set twice in one row");
+            debug_assert_eq!(column.filled(), self.rows, "a column was set twice in one row");
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::cgroup_files::{self, Reading, Value};
 use super::interval::Interval;
 use super::mounts;
-use super::sheet::{Figure, Statistics};
+use super::statistics::{Figure, Statistics};
 
 /// Processes are looked up anew every so many samples.
 const REST: u64 = 10;

@@ -4,12 +4,13 @@ use std::path::Path;
 
 use arrow_schema::ArrowError;
 
+use super::events::Events;
 use super::files::Kept;
 use super::interval::{Interval, percent};
 use super::pressure::Pressure;
-use super::sheet::{Events, Layouts, Sheet, columns};
 use super::text::{fields, lines, number};
 use crate::batch::Batch;
+use crate::sheet::{Layouts, Sheet, columns};
 
 columns!(CpuColumns {
     cpu,
@@ -122,7 +123,7 @@ impl Cpu {
             if cpu.is_some() && shares.is_none() {
                 continue;
             }
-            self.sheet.begin(interval);
+            self.sheet.begin(interval.ts_us, interval.rounded_s());
             self.sheet.i64(self.sheet.columns.cpu, *cpu);
             if let Some(ticks) = shares {
                 self.add_shares(&ticks);

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use arrow_schema::ArrowError;
 
+use super::events::Events;
 use super::files::Kept;
 use super::interval::{Interval, tidy};
 use super::queue::{Split, Splitter};
-use super::sheet::{Events, Layouts, Sheet, columns};
 use super::text::{fields, lines, number};
 use crate::batch::Batch;
+use crate::sheet::{Layouts, Sheet, columns};
 
 columns!(DiskColumns {
     device,
@@ -182,7 +183,7 @@ fn add_row(sheet: &mut Sheet<DiskColumns>, interval: &Interval, device: &str, pa
     let seconds = interval.seconds.unwrap_or(f64::NAN);
     // Little's law: mean time in a queue = mean length / throughput (J. D. C. Little, Operations Research 9, 1961).
     let wait_ms = |length: f64| (requests > 0.0).then(|| tidy(length * seconds * 1000.0 / requests));
-    sheet.begin(interval);
+    sheet.begin(interval.ts_us, interval.rounded_s());
     sheet.str(columns.device, device);
     sheet.f64(columns.reads_per_s, interval.rate(passed.reads as f64));
     sheet.f64(columns.writes_per_s, interval.rate(passed.writes as f64));

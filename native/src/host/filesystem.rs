@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 
 use arrow_schema::ArrowError;
 
+use super::events::Events;
 use super::interval::{Interval, percent};
 use super::mounts::{self, Mount};
-use super::sheet::{Events, Layouts, Sheet, columns};
 use crate::batch::Batch;
+use crate::sheet::{Layouts, Sheet, columns};
 
 columns!(FilesystemColumns {
     mount,

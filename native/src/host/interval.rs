@@ -46,6 +46,11 @@ impl Interval {
         }
     }
 
+    /// Its length as rows have it, to the millisecond: rates use the exact one, and the same number in every row packs well.
+    pub fn rounded_s(&self) -> Option<f64> {
+        self.seconds.map(|seconds| (seconds * 1000.0).round() / 1000.0)
+    }
+
     /// `count` per second.
     pub fn rate(&self, count: f64) -> Option<f64> {
         self.seconds.map(|seconds| tidy(count / seconds))

@@ -4,12 +4,13 @@ use std::path::Path;
 
 use arrow_schema::ArrowError;
 
+use super::events::Events;
 use super::files::Kept;
 use super::interval::Interval;
 use super::pressure::Pressure;
-use super::sheet::{Events, Layouts, Sheet, columns};
 use super::text::{lines, number};
 use crate::batch::Batch;
+use crate::sheet::{Layouts, Sheet, columns};
 
 columns!(MemoryColumns {
     total_bytes,
@@ -158,7 +159,7 @@ impl Memory {
             Ok(text) => Meminfo::parse(text),
             Err(error) => return events.unseen("/proc/meminfo", &error.to_string(), "mount /proc"),
         };
-        self.sheet.begin(interval);
+        self.sheet.begin(interval.ts_us, interval.rounded_s());
         self.add_sizes(&info);
         match self.vmstat.read().map(Vmstat::parse) {
             Ok(now) => self.add_rates(interval, now),

@@ -9,6 +9,7 @@ mod cgroup_files;
 pub mod command;
 mod cpu;
 mod disk;
+mod events;
 mod files;
 mod filesystem;
 mod interval;
@@ -23,8 +24,8 @@ mod process;
 mod processes;
 mod queue;
 mod setting;
-mod sheet;
 mod stat;
+mod statistics;
 mod taskstats;
 mod text;
 mod unseen;
@@ -36,9 +37,11 @@ use arrow_schema::ArrowError;
 use pyo3::prelude::*;
 
 use crate::batch::{Batch, value_error};
+use crate::sheet::Layouts;
 use cgroup::Cgroups;
 use cpu::Cpu;
 use disk::Disks;
+use events::Events;
 use filesystem::Filesystems;
 use interval::{Interval, Moment};
 use memory::Memory;
@@ -46,7 +49,7 @@ use network::Network;
 use pressure::Pressure;
 use processes::Processes;
 use setting::Settings;
-use sheet::{Events, Figure, Layouts, Statistics};
+use statistics::{Figure, Statistics};
 
 /// Seconds between two looks at what changes slowly.
 const SLOW_S: i64 = 30;

@@ -5,12 +5,14 @@ use std::path::Path;
 
 use arrow_schema::ArrowError;
 
+use super::events::Events;
 use super::files::Kept;
 use super::interval::Interval;
 use super::listeners::Listeners;
-use super::sheet::{Events, Figure, Layouts, Sheet, Statistics, columns};
+use super::statistics::{Figure, Statistics};
 use super::text::{fields, lines, number};
 use crate::batch::Batch;
+use crate::sheet::{Layouts, Sheet, columns};
 
 columns!(NetworkColumns {
     interface,
@@ -86,7 +88,7 @@ impl Network {
 
     pub fn sample(&mut self, interval: &Interval, events: &mut Events, statistics: &mut Statistics) {
         self.add_interfaces(interval, events);
-        self.sheet.begin(interval);
+        self.sheet.begin(interval.ts_us, interval.rounded_s());
         self.add_tcp(interval, events);
         self.add_listeners(interval, events, statistics);
         self.sheet.end();
@@ -120,7 +122,7 @@ impl Network {
             }
             let rate = |position: usize| interval.increase(Some(before[position]), Some(now[position]));
             let columns = sheet.columns;
-            sheet.begin(interval);
+            sheet.begin(interval.ts_us, interval.rounded_s());
             sheet.str(columns.interface, interface.as_ref());
             sheet.f64(columns.rx_bytes_per_s, rate(0));
             sheet.f64(columns.tx_bytes_per_s, rate(1));

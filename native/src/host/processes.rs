@@ -7,17 +7,18 @@ use std::path::{Path, PathBuf};
 use arrow_schema::ArrowError;
 
 use super::command;
+use super::events::Events;
 use super::files::{Budget, Kept};
 use super::interval::{Interval, Moment};
 use super::microstates::{Microstates, Usage};
 use super::process::{Look, Process, REST, Reader};
-use super::sheet::{Events, Layouts, Sheet, columns};
 use super::stat::Schedstat;
 use super::taskstats::{About, Stats, Taskstats};
 use super::text::{number, value};
 use super::unseen;
 use super::users::Users;
 use crate::batch::Batch;
+use crate::sheet::{Layouts, Sheet, columns};
 
 columns!(ProcessColumns {
     pid,
@@ -271,7 +272,7 @@ fn add_row(
 ) {
     let (columns, identity) = (sheet.columns, &process.identity);
     let states = Microstates::between(before, now, process.threads, tick_ns, interval);
-    sheet.begin(interval);
+    sheet.begin(interval.ts_us, interval.rounded_s());
     sheet.i64(columns.pid, i64::from(process.pid));
     sheet.count(columns.ppid, Some(identity.ppid));
     sheet.i64(

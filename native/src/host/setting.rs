@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use arrow_schema::ArrowError;
 
 use super::interval::Interval;
-use super::sheet::{Layouts, Sheet, columns};
 use crate::batch::Batch;
+use crate::sheet::{Layouts, Sheet, columns};
 
 columns!(SettingColumns {
     component,

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::sheet::Events;
+use super::events::Events;
 
 pub fn taskstats(events: &mut Events, error: &io::Error) {
     events.unseen(

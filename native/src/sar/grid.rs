@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 
 use super::interner::Interner;
-use super::sheet::Moment;
+use super::tables::Moment;
 use crate::table::{Layout, TableBuilder};
 
 struct Row {

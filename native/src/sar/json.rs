@@ -11,7 +11,7 @@ use super::json_token::{NotJson, Token, Tokens};
 use super::lines::local_s;
 use super::local_time::LocalTime;
 use super::number::value;
-use super::sheet::{Moment, Sheet};
+use super::tables::{Moment, Tables};
 use super::vocabulary::{Field, SarVocabulary};
 use super::{Done, Scanner};
 
@@ -82,18 +82,18 @@ impl Json {
     }
 
     /// Reads the whole tokens of a text; how much of it they are.
-    fn read(&mut self, text: &[u8], sheet: &mut Sheet) -> Result<usize, ArrowError> {
+    fn read(&mut self, text: &[u8], tables: &mut Tables) -> Result<usize, ArrowError> {
         let mut at = 0;
         loop {
             match self.tokens.next(text, at) {
                 Ok(Some((token, end))) => {
-                    self.take(token, sheet)?;
+                    self.take(token, tables)?;
                     at = end;
                 }
                 Ok(None) => return Ok(at),
                 Err(NotJson) => {
                     let lines = text[..at].iter().filter(|&&byte| byte == b'\n').count();
-                    sheet.skip(self.line + lines as u64, "no JSON from here on");
+                    tables.skip(self.line + lines as u64, "no JSON from here on");
                     self.broken = true;
                     return Ok(text.len());
                 }
@@ -101,16 +101,16 @@ impl Json {
         }
     }
 
-    fn take(&mut self, token: Token, sheet: &mut Sheet) -> Done {
+    fn take(&mut self, token: Token, tables: &mut Tables) -> Done {
         match token {
             Token::Key(key) => {
                 self.key.clear();
                 self.key.extend_from_slice(key);
                 Ok(())
             }
-            Token::Begin => self.begin(sheet),
-            Token::End => self.end(sheet),
-            Token::Text(text) | Token::Number(text) if self.open.is_some() => self.figure(text, sheet),
+            Token::Begin => self.begin(tables),
+            Token::End => self.end(tables),
+            Token::Text(text) | Token::Number(text) if self.open.is_some() => self.figure(text, tables),
             Token::Text(text) | Token::Number(text) => {
                 self.told
                     .insert(self.key.clone(), String::from_utf8_lossy(text).into_owned());
@@ -120,7 +120,7 @@ impl Json {
         }
     }
 
-    fn begin(&mut self, sheet: &mut Sheet) -> Done {
+    fn begin(&mut self, tables: &mut Tables) -> Done {
         let key = std::mem::take(&mut self.key);
         let depth = self.tokens.depth();
         if let Some(open) = &self.open {
@@ -133,7 +133,7 @@ impl Json {
             b"" => {}
             b"timestamp" | b"boot" | b"comment" => self.about = Some((key, depth)),
             _ => {
-                if let Some(section) = self.section(&key, sheet)? {
+                if let Some(section) = self.section(&key, tables)? {
                     let is_list = self.tokens.in_array();
                     self.open = Some(Open {
                         section,
@@ -152,14 +152,14 @@ impl Json {
         self.values.clear();
     }
 
-    fn section(&mut self, key: &[u8], sheet: &mut Sheet) -> Result<Option<usize>, ArrowError> {
+    fn section(&mut self, key: &[u8], tables: &mut Tables) -> Result<Option<usize>, ArrowError> {
         if let Some(&known) = self.names.get(key) {
             return Ok(known);
         }
         let name = String::from_utf8_lossy(key).into_owned();
         let number = match self.vocabulary.get().section(&name) {
             Some(given) => {
-                let block = sheet.block(&given)?;
+                let block = tables.block(&given)?;
                 self.sections.push(Section {
                     name,
                     block,
@@ -174,32 +174,32 @@ impl Json {
         Ok(number)
     }
 
-    fn end(&mut self, sheet: &mut Sheet) -> Done {
+    fn end(&mut self, tables: &mut Tables) -> Done {
         let depth = self.tokens.depth();
         if let Some(open) = &self.open {
             let (closes, section) = (depth < open.depth, open.section);
             if depth == open.depth && open.is_list || closes && !open.is_list {
-                self.end_line(section, sheet)?;
+                self.end_line(section, tables)?;
             }
             if closes {
                 self.open = None;
             }
         } else if let Some((about, _)) = self.about.take_if(|(_, begun)| depth < *begun) {
-            self.ended(&about, sheet)?;
+            self.ended(&about, tables);
         }
         Ok(())
     }
 
-    fn end_line(&mut self, section: usize, sheet: &mut Sheet) -> Done {
+    fn end_line(&mut self, section: usize, tables: &mut Tables) -> Done {
         let section = &mut self.sections[section];
         section.next = 0;
         match &self.moment {
-            Some(moment) => sheet.line(moment, &section.block, self.item.as_deref(), &self.values),
+            Some(moment) => tables.line(moment, &section.block, self.item.as_deref(), &self.values),
             None => Ok(()),
         }
     }
 
-    fn figure(&mut self, text: &[u8], sheet: &mut Sheet) -> Done {
+    fn figure(&mut self, text: &[u8], tables: &mut Tables) -> Done {
         let Some(open) = &self.open else { return Ok(()) };
         let section = &mut self.sections[open.section];
         let is_here = |known: &(Vec<u8>, Known)| known.0 == self.key;
@@ -209,7 +209,7 @@ impl Json {
         };
         let position = match found {
             Some(position) => position,
-            None => section.learn(&self.key, self.vocabulary.get(), sheet)?,
+            None => section.learn(&self.key, self.vocabulary.get(), tables)?,
         };
         section.next = position + 1;
         match section.keys[position].1 {
@@ -226,7 +226,7 @@ impl Json {
     }
 
     /// A stamp, a restart or a comment is complete.
-    fn ended(&mut self, about: &[u8], sheet: &mut Sheet) -> Done {
+    fn ended(&mut self, about: &[u8], tables: &mut Tables) {
         let mut told = std::mem::take(&mut self.told);
         let mut take = |key: &str| told.remove(key.as_bytes());
         let stamp = format!(
@@ -237,12 +237,12 @@ impl Json {
         let is_utc = take("utc").is_none_or(|utc| utc == "1");
         let (interval, comment, cpus) = (take("interval"), take("com"), take("cpu_count"));
         if let Some(host) = take("nodename") {
-            sheet.comes_from(Some(&host), "kernel");
+            tables.comes_from(Some(&host), "kernel");
         }
         let Some(local) = local_s(&stamp) else {
-            sheet.skip(self.line, "a moment without date and time");
+            tables.skip(self.line, "a moment without date and time");
             self.moment = None;
-            return Ok(());
+            return;
         };
         let ts_us = if is_utc {
             local * 1_000_000
@@ -252,26 +252,25 @@ impl Json {
         let interval_s = interval
             .and_then(|text| text.parse().ok())
             .filter(|&seconds: &f64| seconds > 0.0);
-        let moment = sheet.moment(ts_us, interval_s);
+        let moment = tables.moment(ts_us, interval_s);
         match about {
             b"timestamp" => self.moment = Some(moment),
             b"boot" => {
                 let cpus = cpus.map_or(String::new(), |cpus| format!(" ({cpus} CPU)"));
-                sheet.event(&moment, "restart", &format!("LINUX RESTART{cpus}"))?;
+                tables.event(&moment, "restart", &format!("LINUX RESTART{cpus}"));
             }
-            _ => sheet.event(&moment, "comment", &format!("COM {}", comment.unwrap_or_default()))?,
+            _ => tables.event(&moment, "comment", &format!("COM {}", comment.unwrap_or_default())),
         }
-        Ok(())
     }
 }
 
 impl Section {
     /// Asks what a key is that was not met before.
-    fn learn(&mut self, key: &[u8], vocabulary: &SarVocabulary, sheet: &mut Sheet) -> Result<usize, ArrowError> {
+    fn learn(&mut self, key: &[u8], vocabulary: &SarVocabulary, tables: &mut Tables) -> Result<usize, ArrowError> {
         let known = match vocabulary.field(&self.name, &String::from_utf8_lossy(key)) {
             Field::Item => Known::Item,
             Field::Figure(given) => {
-                let figure = sheet.figure(self.block.grid, &given)?;
+                let figure = tables.figure(self.block.grid, &given)?;
                 self.block.figures.push(Some(figure));
                 Known::Figure(self.block.figures.len() - 1)
             }
@@ -283,7 +282,7 @@ impl Section {
 }
 
 impl Scanner for Json {
-    fn feed(&mut self, piece: &[u8], sheet: &mut Sheet) -> Done {
+    fn feed(&mut self, piece: &[u8], tables: &mut Tables) -> Done {
         if self.broken {
             return Ok(());
         }
@@ -295,19 +294,19 @@ impl Scanner for Json {
             joined = [&waiting[..], piece].concat();
             &joined
         };
-        let end = self.read(text, sheet)?;
+        let end = self.read(text, tables)?;
         self.line += text[..end].iter().filter(|&&byte| byte == b'\n').count() as u64;
         self.waiting = text[end..].to_vec();
         if self.waiting.len() > MOST_WAITING {
-            sheet.skip(self.line, "no JSON from here on");
+            tables.skip(self.line, "no JSON from here on");
             self.broken = true;
         }
         Ok(())
     }
 
-    fn finish(&mut self, sheet: &mut Sheet) {
+    fn finish(&mut self, tables: &mut Tables) {
         if !self.broken && (self.tokens.depth() > 0 || !self.waiting.trim_ascii().is_empty()) {
-            sheet.skip(self.line, "the file ends before its JSON does");
+            tables.skip(self.line, "the file ends before its JSON does");
         }
     }
 

@@ -5,7 +5,7 @@ use pyo3::Py;
 use super::block::{Block, Kind};
 use super::local_time::LocalTime;
 use super::number::value;
-use super::sheet::{Moment, Sheet};
+use super::tables::{Moment, Tables};
 use super::vocabulary::SarVocabulary;
 use super::{Done, Scanner};
 
@@ -35,60 +35,59 @@ impl Lines {
         }
     }
 
-    fn read(&mut self, line: &str, sheet: &mut Sheet) -> Done {
+    fn read(&mut self, line: &str, tables: &mut Tables) -> Done {
         if let Some(heading) = line.strip_prefix('#') {
             let columns: Vec<&str> = heading.split(';').skip(3).collect();
             let given = self.vocabulary.get().heading(&columns, &[]);
-            self.block = given.map(|given| sheet.block(&given)).transpose()?;
+            self.block = given.map(|given| tables.block(&given)).transpose()?;
             if self.block.is_none() {
-                sheet.skip(self.line, "no heading that sadf -d prints");
+                tables.skip(self.line, "no heading that sadf -d prints");
             }
             return Ok(());
         }
         let fields: Vec<&str> = line.split(';').collect();
         let [host, interval, stamp, rest @ ..] = fields.as_slice() else {
             if !line.trim().is_empty() {
-                sheet.skip(self.line, "no line of sadf -d");
+                tables.skip(self.line, "no line of sadf -d");
             }
             return Ok(());
         };
         let Some(ts_us) = self.moment(stamp) else {
-            sheet.skip(self.line, "no time in its third field");
+            tables.skip(self.line, "no time in its third field");
             return Ok(());
         };
         if *host != self.host {
-            sheet.comes_from(Some(host).filter(|host| !host.is_empty()).copied(), "kernel");
+            tables.comes_from(Some(host).filter(|host| !host.is_empty()).copied(), "kernel");
             self.host = host.to_string();
         }
-        let moment = sheet.moment(ts_us, interval.parse().ok().filter(|&seconds: &f64| seconds > 0.0));
-        self.figures(&moment, rest, sheet)
+        let moment = tables.moment(ts_us, interval.parse().ok().filter(|&seconds: &f64| seconds > 0.0));
+        self.figures(&moment, rest, tables)
     }
 
-    fn figures(&mut self, moment: &Moment, fields: &[&str], sheet: &mut Sheet) -> Done {
+    fn figures(&mut self, moment: &Moment, fields: &[&str], tables: &mut Tables) -> Done {
         let first = fields.first().copied().unwrap_or_default();
         if let Some(restart) = first.strip_prefix("LINUX-RESTART") {
-            return sheet.event(
-                moment,
-                "restart",
-                format!("LINUX RESTART {}", restart.trim()).trim_end(),
-            );
+            let text = format!("LINUX RESTART {}", restart.trim());
+            tables.event(moment, "restart", text.trim_end());
+            return Ok(());
         }
         if first.starts_with("COM ") {
-            return sheet.event(moment, "comment", first);
+            tables.event(moment, "comment", first);
+            return Ok(());
         }
         let Some(block) = &self.block else {
-            sheet.skip(self.line, "no heading above it");
+            tables.skip(self.line, "no heading above it");
             return Ok(());
         };
         if block.kind == Kind::Ignored {
             return Ok(());
         }
         if !fits(block, fields, &mut self.values) {
-            sheet.skip(self.line, "does not fit the heading above it");
+            tables.skip(self.line, "does not fit the heading above it");
             return Ok(());
         }
         let item = block.item.map(|item| fields[item]);
-        sheet.line(moment, block, item, &self.values)
+        tables.line(moment, block, item, &self.values)
     }
 
     /// The moment of `2026-11-20 22:58:19 UTC` (without a zone: local), or of seconds since 1970.
@@ -154,13 +153,13 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 impl Scanner for Lines {
-    fn feed(&mut self, piece: &[u8], sheet: &mut Sheet) -> Done {
+    fn feed(&mut self, piece: &[u8], tables: &mut Tables) -> Done {
         let text = String::from_utf8_lossy(piece);
         for line in text.split_inclusive('\n') {
             self.line += 1;
             match line.strip_suffix('\n') {
-                Some(line) => self.read(line.trim_end_matches('\r'), sheet)?,
-                None => sheet.skip(self.line, "the file ends within it"),
+                Some(line) => self.read(line.trim_end_matches('\r'), tables)?,
+                None => tables.skip(self.line, "the file ends within it"),
             }
         }
         Ok(())

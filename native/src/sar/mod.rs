@@ -1,7 +1,7 @@
 //! Figures of sysstat and of the sar of other systems, from text or JSON into tables. See `doctord.read.sysstat`.
 //!
 //! Python hands down what sar's columns are (`vocabulary.rs`) and what it knows of the times (`local_time.rs`); the scanners
-//! (`text.rs`, `lines.rs`, `json.rs`) hand the figures of each line to the sheet (`sheet.rs`), which makes rows of them.
+//! (`text.rs`, `lines.rs`, `json.rs`) hand the figures of each line to the tables (`tables.rs`), which make rows of them.
 
 mod block;
 mod derived;
@@ -12,9 +12,9 @@ mod json_token;
 mod lines;
 mod local_time;
 mod number;
-mod sheet;
 mod stamp;
 mod statistics;
+mod tables;
 mod text;
 mod vocabulary;
 
@@ -28,7 +28,7 @@ use pyo3::prelude::*;
 use crate::batch::{Batch, value_error};
 use crate::table::Layout;
 use local_time::LocalTime;
-use sheet::Sheet;
+use tables::Tables;
 use vocabulary::Activity;
 pub use vocabulary::SarVocabulary;
 
@@ -51,13 +51,13 @@ type Done = Result<(), ArrowError>;
 /// Reads a text piece by piece.
 trait Scanner: Send + Sync {
     /// Takes the next piece; it ends where a line ends, or where the text does.
-    fn feed(&mut self, piece: &[u8], sheet: &mut Sheet) -> Done;
+    fn feed(&mut self, piece: &[u8], tables: &mut Tables) -> Done;
 
     /// A line that begins a report; only the text of sar has such.
-    fn header(&mut self, _: Header, _: &mut Sheet) {}
+    fn header(&mut self, _: Header, _: &mut Tables) {}
 
     /// The text has ended.
-    fn finish(&mut self, _: &mut Sheet) {}
+    fn finish(&mut self, _: &mut Tables) {}
 
     fn times(&mut self) -> &mut LocalTime;
 
@@ -69,7 +69,7 @@ trait Scanner: Send + Sync {
 #[pyclass(module = "doctord._native")]
 pub struct SarScanner {
     scanner: Box<dyn Scanner>,
-    sheet: Sheet,
+    tables: Tables,
 }
 
 #[pymethods]
@@ -89,23 +89,23 @@ impl SarScanner {
             "json" => Box::new(json::Json::new(vocabulary, times)),
             other => return Err(PyValueError::new_err(format!("no form {other:?}"))),
         };
-        let sheet = Sheet::new(&layouts).map_err(value_error)?;
-        Ok(Self { scanner, sheet })
+        let tables = Tables::new(&layouts).map_err(value_error)?;
+        Ok(Self { scanner, tables })
     }
 
     /// A line that begins a report.
     fn header(&mut self, header: Header) {
-        self.scanner.header(header, &mut self.sheet);
+        self.scanner.header(header, &mut self.tables);
     }
 
     /// Takes the next piece; rows that are complete.
     fn feed(&mut self, py: Python<'_>, piece: &[u8]) -> PyResult<Vec<Batch>> {
         let rows = py.detach(|| {
-            self.scanner.feed(piece, &mut self.sheet)?;
-            match (self.sheet.waiting() > MANY_ROWS, self.scanner.by_moment()) {
+            self.scanner.feed(piece, &mut self.tables)?;
+            match (self.tables.waiting() > MANY_ROWS, self.scanner.by_moment()) {
                 (false, _) => Ok(Vec::new()),
-                (true, true) => self.sheet.take_but_the_latest(),
-                (true, false) => self.sheet.take_statistics(),
+                (true, true) => self.tables.take_but_the_latest(),
+                (true, false) => self.tables.take_statistics(),
             }
         });
         rows.map_err(value_error)
@@ -114,15 +114,15 @@ impl SarScanner {
     /// The text has ended; the rows that are left.
     fn finish(&mut self, py: Python<'_>) -> PyResult<Vec<Batch>> {
         let rows = py.detach(|| {
-            self.scanner.finish(&mut self.sheet);
-            self.sheet.take_all()
+            self.scanner.finish(&mut self.tables);
+            self.tables.take_all()
         });
         rows.map_err(value_error)
     }
 
     /// Lines that could not be used since the last call, and why.
     fn skipped(&mut self) -> Vec<(u64, String)> {
-        std::mem::take(&mut self.sheet.skipped)
+        std::mem::take(&mut self.tables.skipped)
     }
 
     /// What was assumed since the last call: a day (since 1970), and whether local times were taken for UTC.

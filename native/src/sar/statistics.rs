@@ -8,7 +8,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 
 use super::block::Named;
 use super::interner::Interner;
-use super::sheet::Moment;
+use super::tables::Moment;
 use crate::table::{Layout, schema};
 
 struct Row {

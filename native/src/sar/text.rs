@@ -10,8 +10,8 @@ use pyo3::Py;
 use super::block::{Block, Kind};
 use super::local_time::LocalTime;
 use super::number::{figure, value};
-use super::sheet::Sheet;
 use super::stamp::{Clock, time_of_day};
+use super::tables::Tables;
 use super::vocabulary::{Activity, SarVocabulary};
 use super::{Done, Header, Scanner};
 
@@ -64,55 +64,56 @@ impl Text {
         }
     }
 
-    fn read(&mut self, line: &str, is_cut: bool, sheet: &mut Sheet) -> Done {
+    fn read(&mut self, line: &str, is_cut: bool, tables: &mut Tables) -> Done {
         if let Some((second, rest)) = time_of_day(line) {
             self.averages = false;
             let words = words(rest, line.len() - rest.len());
-            return self.timed(second, line, &words, is_cut, sheet);
+            return self.timed(second, line, &words, is_cut, tables);
         }
         let words = words(line, 0);
         match words.first() {
             None => Ok(()),
             Some((0, _)) => {
-                self.untimed(&words, sheet);
+                self.untimed(&words, tables);
                 Ok(())
             }
             Some(_) if self.averages => Ok(()),
-            Some(_) if is_heading(&words) && !self.filled && !self.group.is_empty() => self.heading(&words, sheet),
+            Some(_) if is_heading(&words) && !self.filled && !self.group.is_empty() => self.heading(&words, tables),
             Some((_, first)) => {
                 // Devices go on under their heading; figures without a name belong to the next one.
                 let named = figure(first.as_bytes()).is_none();
                 let heading = self.next_heading(&words, self.at + usize::from(!named));
-                self.figures(line, &words, heading, is_cut, sheet)
+                self.figures(line, &words, heading, is_cut, tables)
             }
         }
     }
 
     /// Averages, whatever the language calls them, and what System V says of the machine.
-    fn untimed(&mut self, words: &[Word], sheet: &mut Sheet) {
+    fn untimed(&mut self, words: &[Word], tables: &mut Tables) {
         let [first, second] = [0, 1].map(|position| words.get(position).map_or("", |word| word.1));
         let named = |word: &str| word.ends_with([':', '：']);
         self.averages = first == "Average" || named(first) || named(second) || words.iter().any(|word| named(word.1));
         if !self.averages && words[0].1 != "System" {
-            sheet.skip(self.line, "no line of sar");
+            tables.skip(self.line, "no line of sar");
         }
     }
 
-    fn timed(&mut self, second: i64, line: &str, words: &[Word], is_cut: bool, sheet: &mut Sheet) -> Done {
+    fn timed(&mut self, second: i64, line: &str, words: &[Word], is_cut: bool, tables: &mut Tables) -> Done {
         let Some(&(_, first)) = words.first() else {
-            sheet.skip(self.line, "nothing beside its time");
+            tables.skip(self.line, "nothing beside its time");
             return Ok(());
         };
         if words.iter().any(|word| is_restart(word.1)) || first == "COM" {
             let kind = if first == "COM" { "comment" } else { "restart" };
             let text: Vec<&str> = words.iter().map(|word| word.1).collect();
             let moment = self.clock.at(second, &mut self.times);
-            return sheet.event(&sheet.moment(moment.0, None), kind, &text.join(" "));
+            tables.event(&tables.moment(moment.0, None), kind, &text.join(" "));
+            return Ok(());
         }
         if is_heading(words) {
             self.group.clear();
             self.filled = false;
-            self.heading(words, sheet)?;
+            self.heading(words, tables)?;
             if let Some(first) = self.group.first() {
                 self.clock.heading(first.block, second, &mut self.times);
             }
@@ -120,10 +121,10 @@ impl Text {
         }
         self.second = Some(second);
         self.at = 0;
-        self.figures(line, words, self.next_heading(words, 0), is_cut, sheet)
+        self.figures(line, words, self.next_heading(words, 0), is_cut, tables)
     }
 
-    fn heading(&mut self, words: &[Word], sheet: &mut Sheet) -> Done {
+    fn heading(&mut self, words: &[Word], tables: &mut Tables) -> Done {
         let columns: Vec<&str> = words.iter().map(|word| word.1).collect();
         let key = columns.join(" ");
         let block = match self.known.get(&key) {
@@ -131,7 +132,7 @@ impl Text {
             None => {
                 let block = match self.vocabulary.get().heading(&columns, &self.own) {
                     Some(given) => {
-                        self.blocks.push(sheet.block(&given)?);
+                        self.blocks.push(tables.block(&given)?);
                         Some(self.blocks.len() - 1)
                     }
                     None => None,
@@ -145,33 +146,40 @@ impl Text {
                 block,
                 ends: words.iter().map(|(begin, word)| begin + word.len()).collect(),
             }),
-            None => sheet.skip(self.line, "no heading that sar prints"),
+            None => tables.skip(self.line, "no heading that sar prints"),
         }
         self.at = 0;
         Ok(())
     }
 
-    fn figures(&mut self, line: &str, words: &[Word], heading: Option<usize>, is_cut: bool, sheet: &mut Sheet) -> Done {
+    fn figures(
+        &mut self,
+        line: &str,
+        words: &[Word],
+        heading: Option<usize>,
+        is_cut: bool,
+        tables: &mut Tables,
+    ) -> Done {
         let (Some(second), Some(heading)) = (self.second, heading) else {
-            sheet.skip(self.line, "no heading above it, or no time");
+            tables.skip(self.line, "no heading above it, or no time");
             return Ok(());
         };
         self.at = heading;
         self.filled = true;
         let (block, ends) = (&self.blocks[self.group[heading].block], &self.group[heading].ends);
         if is_cut && cut_short(line, words, block, ends) {
-            sheet.skip(self.line, "the file ends within it");
+            tables.skip(self.line, "the file ends within it");
             return Ok(());
         }
         let (ts_us, interval_s) = self.clock.at(second, &mut self.times);
         let item = match values(block, ends, words, &mut self.values) {
             Some(item) => item,
             None => {
-                sheet.skip(self.line, "does not fit the heading above it");
+                tables.skip(self.line, "does not fit the heading above it");
                 return Ok(());
             }
         };
-        sheet.line(&sheet.moment(ts_us, interval_s), block, item, &self.values)
+        tables.line(&tables.moment(ts_us, interval_s), block, item, &self.values)
     }
 
     /// The heading that a line belongs to: from a certain one on the first whose columns it fits.
@@ -189,21 +197,21 @@ impl Text {
 }
 
 impl Scanner for Text {
-    fn feed(&mut self, piece: &[u8], sheet: &mut Sheet) -> Done {
+    fn feed(&mut self, piece: &[u8], tables: &mut Tables) -> Done {
         let text = String::from_utf8_lossy(piece);
         let mut rest: &str = &text;
         while !rest.is_empty() {
             let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
             let is_cut = line.len() == rest.len();
             self.line += 1;
-            self.read(line.strip_suffix('\r').unwrap_or(line), is_cut, sheet)?;
+            self.read(line.strip_suffix('\r').unwrap_or(line), is_cut, tables)?;
             rest = after;
         }
         Ok(())
     }
 
-    fn header(&mut self, header: Header, sheet: &mut Sheet) {
-        sheet.comes_from(header.host.as_deref(), &header.component);
+    fn header(&mut self, header: Header, tables: &mut Tables) {
+        tables.comes_from(header.host.as_deref(), &header.component);
         self.clock.begin(header.day);
         // What a column means may depend on the machine.
         self.own = header.activities;

@@ -20,12 +20,12 @@ mod mysql_error;
 mod mysql_slow;
 mod prefix;
 mod report;
-mod sheet;
 mod stderr;
 mod syslog;
 mod tally;
 mod text;
 mod vacuum;
+mod writing;
 
 use std::collections::HashMap;
 use std::thread;
@@ -141,7 +141,7 @@ impl ServerLog {
         place: Bound<'py, PyAny>,
     ) -> PyResult<Vec<Batch>> {
         py.detach(|| self.end());
-        let patient = report::Patient {
+        let patient = writing::Patient {
             component,
             db,
             host,

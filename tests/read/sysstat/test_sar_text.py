@@ -178,6 +178,13 @@ def test_several_files_in_one() -> None:
     ]
 
 
+def test_a_report_without_lines_before_another_moves_no_line_number() -> None:
+    header = LINUX.format(date="11/20/26").strip() + "\n"
+    reading = read_text(header * 3 + LOAD.format("10:00:00", "10:00:10", "10:00:20") + "nothing of sar\n")
+    assert len(moments(reading)) == 2
+    assert [skipped.line for skipped in reading.skipped] == [7]
+
+
 def test_switches_printed_one_after_another_are_of_one_day() -> None:
     """What `sar 1 5` prints: each moment under headings of its own, past midnight."""
     text = LINUX.format(date="11/21/26")

@@ -1,6 +1,6 @@
 //! The rows that the figures of sar make: those of one moment come together, whichever switch printed them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
@@ -13,7 +13,7 @@ use super::interner::Interner;
 use super::statistics::Statistics;
 use super::vocabulary::{Heading, Meaning};
 use crate::batch::Batch;
-use crate::table::{Layout, TableBuilder};
+use crate::sheet::{Layouts, Sheet, columns, layout};
 
 /// Tables with one row for each moment and thing.
 const GRIDS: [&str; 5] = ["cpu", "memory", "disk", "network", "filesystem"];
@@ -28,13 +28,15 @@ pub struct Moment {
     pub component: u32,
 }
 
-pub struct Sheet {
+columns!(EventColumns { kind, subject, text });
+
+pub struct Tables {
     pub texts: Interner,
     /// Lines that could not be used, and why.
     pub skipped: Vec<(u64, String)>,
     grids: Vec<Grid>,
     statistics: Statistics,
-    events: TableBuilder,
+    events: Sheet<EventColumns>,
     told: HashSet<(i64, String)>,
     host: Option<u32>,
     component: u32,
@@ -48,12 +50,8 @@ enum Cpu {
     Other,
 }
 
-impl Sheet {
-    pub fn new(layouts: &HashMap<String, Layout>) -> Result<Self, ArrowError> {
-        let layout = |table: &str| {
-            let known = layouts.get(table);
-            known.ok_or_else(|| ArrowError::SchemaError(format!("no layout for table {table} was given")))
-        };
+impl Tables {
+    pub fn new(layouts: &Layouts) -> Result<Self, ArrowError> {
         let mut texts = Interner::default();
         Ok(Self {
             component: texts.number("kernel"),
@@ -61,10 +59,10 @@ impl Sheet {
             skipped: Vec::new(),
             grids: GRIDS
                 .iter()
-                .map(|table| Grid::new(table, layout(table)?))
+                .map(|table| Grid::new(table, layout(table, layouts)?))
                 .collect::<Result<_, _>>()?,
-            statistics: Statistics::new(layout("statistic")?)?,
-            events: TableBuilder::new("event", layout("event")?)?,
+            statistics: Statistics::new(layout("statistic", layouts)?)?,
+            events: Sheet::new("event", None, layouts)?,
             told: HashSet::new(),
             host: None,
             latest_us: i64::MIN,
@@ -73,6 +71,7 @@ impl Sheet {
 
     /// What the lines from here on come from: the host, and whose figures they are (`kernel`, `solaris`, ...).
     pub fn comes_from(&mut self, host: Option<&str>, component: &str) {
+        self.events.comes_from(host);
         self.host = host.map(|host| self.texts.number(host));
         self.component = self.texts.number(component);
     }
@@ -238,22 +237,16 @@ impl Sheet {
     }
 
     /// Something happened; said once, though each switch prints it.
-    pub fn event(&mut self, moment: &Moment, kind: &str, text: &str) -> Done {
+    pub fn event(&mut self, moment: &Moment, kind: &str, text: &str) {
         if !self.told.insert((moment.ts_us, text.to_string())) {
-            return Ok(());
+            return;
         }
-        let host = moment.host.map(|host| self.texts.text(host));
-        let events = &mut self.events;
-        let column = |events: &TableBuilder, name| events.column(name);
-        let (ts, of_host) = (column(events, "ts")?, column(events, "host")?);
-        events.i64(ts, Some(moment.ts_us));
-        events.str(of_host, host);
-        for (name, value) in [("kind", kind), ("subject", "system"), ("text", text)] {
-            let position = column(events, name)?;
-            events.str(position, Some(value));
-        }
-        events.end_row();
-        Ok(())
+        let columns = self.events.columns;
+        self.events.begin_at(moment.ts_us);
+        self.events.str(columns.kind, kind);
+        self.events.str(columns.subject, "system");
+        self.events.str(columns.text, text);
+        self.events.end();
     }
 
     pub fn skip(&mut self, line: u64, why: impl Into<String>) {
@@ -287,7 +280,7 @@ impl Sheet {
             batches.extend(batch(grid.table, rows));
         }
         batches.extend(self.take_statistics()?);
-        batches.extend(batch("event", self.events.finish()?));
+        self.events.finish(&mut batches)?;
         Ok(batches)
     }
 }
