@@ -10,8 +10,7 @@ use std::collections::HashSet;
 
 use crate::batch::{Batch, value_error};
 use crate::column::Column;
-use crate::report_reading::ReportFigure;
-use crate::report_tables::ReportTable;
+use crate::oracle_report::{ReportFigure, ReportTable};
 use crate::table::{Layout, schema};
 
 /// A number for all rows of a table, or one for each.

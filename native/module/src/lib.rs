@@ -21,15 +21,7 @@ mod _native {
     #[pymodule_export]
     use doctord_native::latency::LatencyGrid;
     #[pymodule_export]
-    use doctord_native::report_html::html_tables;
-    #[pymodule_export]
-    use doctord_native::report_lines::Names;
-    #[pymodule_export]
-    use doctord_native::report_reading::ReportFigure;
-    #[pymodule_export]
-    use doctord_native::report_tables::ReportTable;
-    #[pymodule_export]
-    use doctord_native::report_text::text_tables;
+    use doctord_native::oracle_report::{LongNames, ReportFigure, ReportTable, html_tables, text_tables};
     #[pymodule_export]
     use doctord_native::rows::Rows;
     #[pymodule_export]

@@ -4,7 +4,7 @@
 use memchr::{memchr, memchr_iter, memmem};
 use pyo3::prelude::*;
 
-use crate::report_tables::{Draft, ReportTable, finish};
+use super::tables::{Draft, ReportTable, finish};
 
 // Beyond these a number of columns or rows to span is a fault of the file.
 const MOST_COLUMNS: usize = 128;

@@ -11,10 +11,8 @@ use std::mem::take;
 use memchr::memchr;
 use pyo3::prelude::*;
 
-use crate::report_lines::{
-    Below, Cut, Level, Names, is_figure, is_ruler, is_statement, pairs, ruler, title, underline,
-};
-use crate::report_tables::{Draft, ReportTable, finish};
+use super::lines::{Below, Cut, Level, LongNames, is_figure, is_ruler, is_statement, pairs, ruler, title, underline};
+use super::tables::{Draft, ReportTable, finish};
 
 /// Lines of headings between two rulers of one table.
 const MOST_HEADINGS: usize = 5;
@@ -22,8 +20,8 @@ const MOST_HEADINGS: usize = 5;
 /// The tables of a report in plain text. Of a name that its column cuts off the whole is taken from `known`.
 #[pyfunction]
 #[pyo3(signature = (content, known=None))]
-pub fn text_tables(py: Python<'_>, content: &[u8], known: Option<&Names>) -> Vec<ReportTable> {
-    let none = Names::default();
+pub fn text_tables(py: Python<'_>, content: &[u8], known: Option<&LongNames>) -> Vec<ReportTable> {
+    let none = LongNames::default();
     let known = known.unwrap_or(&none);
     py.detach(|| {
         let text = std::str::from_utf8(content).map_or_else(|_| String::from_utf8_lossy(content), Cow::Borrowed);
@@ -31,7 +29,7 @@ pub fn text_tables(py: Python<'_>, content: &[u8], known: Option<&Names>) -> Vec
     })
 }
 
-fn scan(text: &str, names: &Names) -> Vec<Draft> {
+fn scan(text: &str, names: &LongNames) -> Vec<Draft> {
     let has_tabs = memchr(b'\t', text.as_bytes()).is_some();
     let lines: Vec<Cow<'_, str>> = text.lines().map(|line| cleaned(line, has_tabs)).collect();
     let mut scanner = Scanner::default();
@@ -78,7 +76,7 @@ struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     /// Take the line at `at`; how many lines were taken.
-    fn line(&mut self, lines: &'a [Cow<'a, str>], at: usize, names: &'a Names) -> usize {
+    fn line(&mut self, lines: &'a [Cow<'a, str>], at: usize, names: &'a LongNames) -> usize {
         let line = lines[at].as_ref();
         let underlined = lines.get(at + 1).and_then(|next| underline(next));
         if line.is_empty() {
@@ -279,7 +277,7 @@ impl<'a> Open<'a> {
         }
     }
 
-    fn row(&mut self, line: &'a str, names: &'a Names) {
+    fn row(&mut self, line: &'a str, names: &'a LongNames) {
         match self.level(line) {
             Some(level) => self.take(line, level, names),
             None if self.id.is_some() => self.below.line(line),
@@ -313,7 +311,7 @@ impl<'a> Open<'a> {
             .find(|&level| self.levels[level].fits(line))
     }
 
-    fn take(&mut self, line: &'a str, level: usize, names: &'a Names) {
+    fn take(&mut self, line: &'a str, level: usize, names: &'a LongNames) {
         if level == 0 || self.due == 0 {
             self.end_row();
         }

@@ -291,12 +291,12 @@ pub fn pairs(line: &str) -> Vec<&str> {
 }
 
 /// Names that are longer than a column may be.
-#[pyclass(frozen, name = "LongNames", module = "doctord._native")]
+#[pyclass(frozen, module = "doctord._native")]
 #[derive(Default)]
-pub struct Names(Vec<String>);
+pub struct LongNames(Vec<String>);
 
 #[pymethods]
-impl Names {
+impl LongNames {
     #[new]
     fn new(mut known: Vec<String>) -> Self {
         known.sort();
@@ -304,7 +304,7 @@ impl Names {
     }
 }
 
-impl Names {
+impl LongNames {
     /// The known name of which a cell as wide as its column is the beginning; else the cell. Of several such names rows
     /// in a row have the first, the second, and so on, for they are in that order.
     pub fn whole<'a>(&'a self, cell: &'a str, width: usize, last: &mut Cut) -> &'a str {

@@ -1,4 +1,4 @@
-//! `ReportTable`: a table of a report, whatever the report is written in. Scanners (`report_html`, `report_text`)
+//! `ReportTable`: a table of a report, whatever the report is written in. Scanners (`html`, `text`)
 //! fill a `Draft` with its cells; Python takes columns out of the table, as texts, numbers, times or counts.
 //!
 //! Cells are kept as one text with their ends, so that a table of a hundred thousand cells is three allocations, and
@@ -13,8 +13,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use rustc_hash::FxHashMap;
 
-use crate::report_figures::{share, vote};
-use crate::report_reading::Reading;
+use super::figures::{share, vote};
+use super::reading::Reading;
 
 // No report has more columns; a broken one may have a million cells in a row.
 const MOST_COLUMNS: usize = 512;

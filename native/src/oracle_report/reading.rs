@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::report_figures::{microseconds, plain, time};
+use super::figures::{microseconds, plain, time};
 
 #[derive(Clone, Copy)]
 pub enum Reading {
