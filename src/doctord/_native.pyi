@@ -402,18 +402,21 @@ class ServerLog:
     def add(self, chunk: bytes) -> None:
         """Take the next piece of the log."""
 
+    def quarters(self) -> set[tuple[str, int]]:
+        """The quarters of an hour in which something was, but for those in UTC, once all was added.
+
+        Each is its zone's abbreviation and its local beginning in microseconds.
+        """
+
     def rows(
         self,
         component: str,
         db: str,
         host: str | None,
         layouts: Mapping[str, Sequence[tuple[str, str]]],
-        place: Callable[[str, int], int],
+        placed: Mapping[tuple[str, int], int],
     ) -> list[Batch]:
-        """The rows of all that was added.
-
-        `place` gives the moment in UTC of a zone's abbreviation and a local moment, in microseconds.
-        """
+        """The rows of all that was added; `placed` are the moments in UTC, in microseconds, of its `quarters`."""
 
     @property
     def skipped(self) -> list[tuple[int, str]]:

@@ -27,7 +27,7 @@ mod text;
 mod vacuum;
 mod writing;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::thread;
 
 use pyo3::exceptions::PyValueError;
@@ -35,9 +35,10 @@ use pyo3::prelude::*;
 
 use self::lines::Part;
 use self::prefix::Patterns;
+use self::report::Local;
 use self::tally::Tally;
-use crate::batch::Batch;
-use crate::table::Layout;
+use crate::batch::{Batch, value_error};
+use crate::sheet::Layouts;
 
 /// A message longer than this is cut: no server writes such.
 const LONGEST_MESSAGE: usize = 1 << 26;
@@ -130,25 +131,28 @@ impl ServerLog {
         py.detach(|| self.take(chunk));
     }
 
-    /// The rows of all that was added.
-    fn rows<'py>(
+    /// The log has ended: zones and beginnings of the quarters of an hour in which something was, but for those in UTC.
+    fn quarters(&mut self, py: Python<'_>) -> BTreeSet<Local> {
+        py.detach(|| self.end());
+        report::quarters(&self.tallies())
+    }
+
+    /// The rows of all that was added. `placed` are the moments in UTC of its `quarters`.
+    fn rows(
         &mut self,
-        py: Python<'py>,
         component: String,
         db: String,
         host: Option<String>,
-        layouts: HashMap<String, Layout>,
-        place: Bound<'py, PyAny>,
+        layouts: Layouts,
+        placed: HashMap<Local, i64>,
     ) -> PyResult<Vec<Batch>> {
-        py.detach(|| self.end());
         let patient = writing::Patient {
             component,
             db,
             host,
             layouts,
         };
-        let tallies: Vec<&Tally> = self.parts.iter().map(|part| &part.tally).collect();
-        report::rows(&tallies, &patient, place)
+        report::rows(&self.tallies(), &patient, placed).map_err(value_error)
     }
 
     /// Lines that were of no use, and why: some of each part.
@@ -170,6 +174,10 @@ impl ServerLog {
 }
 
 impl ServerLog {
+    fn tallies(&self) -> Vec<&Tally> {
+        self.parts.iter().map(|part| &part.tally).collect()
+    }
+
     fn take(&mut self, chunk: &[u8]) {
         self.pending.extend_from_slice(chunk);
         let whole = self.last_start();

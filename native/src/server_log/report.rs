@@ -1,44 +1,64 @@
 //! From sums to rows: minutes of all threads and zones put together, and made rates.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use pyo3::prelude::*;
-use rustc_hash::FxHashMap;
+use arrow_schema::ArrowError;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::figures::Figure;
 use super::moment::Moment;
 use super::tally::{MINUTE_US, Minute, Tally, Use};
 use super::writing::{Interval, Patient, Writing};
-use crate::batch::{Batch, value_error};
+use crate::batch::Batch;
 
 /// Zones change their offset at quarters of an hour at the earliest.
 const QUARTER_US: i64 = 15 * MINUTE_US;
 /// The least that the first and last interval are taken to last: a few lines of one moment tell no rate.
 const SHORTEST_US: i64 = 1_000_000;
 
-/// Gives local moments their place in UTC, as Python knows zones.
-struct Placing<'py> {
-    place: Bound<'py, PyAny>,
-    offsets: HashMap<(String, i64), i64>,
+/// A zone's name, and a local moment in microseconds.
+pub type Local = (String, i64);
+
+/// The quarters of an hour in which something was, but for those in UTC, by their beginnings.
+pub fn quarters(tallies: &[&Tally]) -> BTreeSet<Local> {
+    let mut found = BTreeSet::new();
+    for tally in tallies {
+        let spans = tally.span.iter();
+        let moments = (tally.minutes.keys().copied())
+            .chain(spans.flat_map(|(zone, (begin_us, end_us))| [(*zone, *begin_us), (*zone, *end_us)]))
+            .chain(tally.readings.iter().map(|reading| key(reading.moment)))
+            .chain(tally.events.iter().map(|event| key(event.moment)))
+            .chain(tally.settings.iter().map(|setting| key(setting.moment)));
+        let quarters: FxHashSet<(u16, i64)> = moments.map(|(zone, us)| (zone, quarter(us))).collect();
+        let named = quarters.into_iter().map(|(zone, us)| (tally.zones.name(zone), us));
+        found.extend(
+            named
+                .filter(|(name, _)| *name != "UTC")
+                .map(|(name, us)| (name.to_string(), us)),
+        );
+    }
+    found
 }
 
-impl Placing<'_> {
-    fn utc_us(&mut self, tally: &Tally, zone: u16, local_us: i64) -> PyResult<i64> {
-        let name = tally.zones.name(zone);
-        if name == "UTC" {
-            return Ok(local_us);
-        }
-        let quarter = local_us.div_euclid(QUARTER_US);
-        if let Some(offset) = self.offsets.get(&(name.to_string(), quarter)) {
-            return Ok(local_us - offset);
-        }
-        let placed: i64 = self.place.call1((name, quarter * QUARTER_US))?.extract()?;
-        let offset = quarter * QUARTER_US - placed;
-        self.offsets.insert((name.to_string(), quarter), offset);
-        Ok(local_us - offset)
+fn key(moment: Moment) -> (u16, i64) {
+    (moment.zone, moment.local_us)
+}
+
+fn quarter(local_us: i64) -> i64 {
+    local_us.div_euclid(QUARTER_US) * QUARTER_US
+}
+
+/// Gives local moments their place in UTC, as Python knows zones: that of each quarter of an hour.
+struct Placing(HashMap<Local, i64>);
+
+impl Placing {
+    fn utc_us(&self, tally: &Tally, zone: u16, local_us: i64) -> i64 {
+        let begin_us = quarter(local_us);
+        let known = self.0.get(&(tally.zones.name(zone).to_string(), begin_us));
+        known.map_or(local_us, |placed_us| placed_us + local_us - begin_us)
     }
 
-    fn moment_us(&mut self, tally: &Tally, moment: Moment) -> PyResult<i64> {
+    fn moment_us(&self, tally: &Tally, moment: Moment) -> i64 {
         self.utc_us(tally, moment.zone, moment.local_us)
     }
 }
@@ -76,37 +96,34 @@ impl Whole {
     }
 }
 
-/// The rows of all that was tallied. `place` gives the moment in UTC of a zone's name and a local moment.
-pub fn rows(tallies: &[&Tally], patient: &Patient, place: Bound<'_, PyAny>) -> PyResult<Vec<Batch>> {
-    let mut placing = Placing {
-        place,
-        offsets: HashMap::new(),
-    };
+/// The rows of all that was tallied; `placed` are the moments in UTC of its `quarters`.
+pub fn rows(tallies: &[&Tally], patient: &Patient, placed: HashMap<Local, i64>) -> Result<Vec<Batch>, ArrowError> {
+    let placing = Placing(placed);
     let mut minutes: BTreeMap<i64, Whole> = BTreeMap::new();
     let (mut first, mut last) = (i64::MAX, i64::MIN);
     for tally in tallies {
         for ((zone, end_us), minute) in &tally.minutes {
-            let end_us = placing.utc_us(tally, *zone, *end_us)?;
+            let end_us = placing.utc_us(tally, *zone, *end_us);
             minutes.entry(end_us).or_default().take(tally, minute);
         }
         for (zone, (begin_us, end_us)) in &tally.span {
-            first = first.min(placing.utc_us(tally, *zone, *begin_us)?);
-            last = last.max(placing.utc_us(tally, *zone, *end_us)?);
+            first = first.min(placing.utc_us(tally, *zone, *begin_us));
+            last = last.max(placing.utc_us(tally, *zone, *end_us));
         }
     }
     let texts: FxHashMap<u64, &str> = tallies
         .iter()
         .flat_map(|tally| tally.texts.iter().map(|(id, text)| (*id, text.as_str())))
         .collect();
-    let mut writing = Writing::new(patient).map_err(value_error)?;
+    let mut writing = Writing::new(patient)?;
     let has = |part: fn(&Whole) -> bool| minutes.values().any(part);
     writing.is_timed = has(|minute| !minute.durations.is_empty()) && has(|minute| !minute.waits.is_empty());
     for (end_us, minute) in &minutes {
         let interval = clipped(*end_us, first, last);
         writing.minute(interval, minute, &texts);
     }
-    single(tallies, &mut placing, &mut writing)?;
-    writing.finish().map_err(value_error)
+    single(tallies, &placing, &mut writing);
+    writing.finish()
 }
 
 /// A minute as far as the log covers it.
@@ -120,18 +137,18 @@ fn clipped(end_us: i64, first: i64, last: i64) -> Interval {
 }
 
 /// Writes what is of one moment: readings, events and settings, in order of time.
-fn single(tallies: &[&Tally], placing: &mut Placing<'_>, writing: &mut Writing) -> PyResult<()> {
+fn single(tallies: &[&Tally], placing: &Placing, writing: &mut Writing) {
     let mut readings = Vec::new();
     let mut events = Vec::new();
     let mut settings = Vec::new();
     for tally in tallies {
         for reading in &tally.readings {
             let entity = tally.entity_name(reading.entity);
-            let at_us = placing.moment_us(tally, reading.moment)?;
+            let at_us = placing.moment_us(tally, reading.moment);
             readings.push((at_us, reading.figure, entity, reading.value));
         }
         for event in &tally.events {
-            let at_us = placing.moment_us(tally, event.moment)?;
+            let at_us = placing.moment_us(tally, event.moment);
             events.push((
                 at_us,
                 event.place,
@@ -141,7 +158,7 @@ fn single(tallies: &[&Tally], placing: &mut Placing<'_>, writing: &mut Writing) 
             ));
         }
         for setting in &tally.settings {
-            let at_us = placing.moment_us(tally, setting.moment)?;
+            let at_us = placing.moment_us(tally, setting.moment);
             settings.push((at_us, setting.name.as_str(), setting.value.as_deref()));
         }
     }
@@ -160,5 +177,4 @@ fn single(tallies: &[&Tally], placing: &mut Placing<'_>, writing: &mut Writing) 
     for (ts_us, name, value) in settings {
         writing.set(ts_us, name, value);
     }
-    Ok(())
 }

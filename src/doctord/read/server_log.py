@@ -23,7 +23,9 @@ def summed_up(source: Source, form: str, component: str, db: str) -> Iterator[Ba
         log.add(chunk.removeprefix(BYTE_ORDER_MARK) if first else chunk)
         first = False
     layouts = {name: TABLES[name].layout for name in TABLES_FILLED}
-    yield from log.rows(component, db, source.host, layouts, placing(source))
+    place = placing(source)
+    placed = {(zone, local_us): place(zone, local_us) for zone, local_us in sorted(log.quarters())}
+    yield from log.rows(component, db, source.host, layouts, placed)
     for line, reason in log.skipped:
         source.skip(line, reason)
     source.skipped_lines += log.skipped_lines - len(log.skipped)
