@@ -12,12 +12,12 @@ from tempfile import TemporaryDirectory
 from capacity_profile import DAYS, END, year
 
 from doctord.analyse.capacity.agenda import agenda
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.outlook import outlook
 from doctord.analyse.capacity.plan import Plan
 from doctord.analyse.capacity.series import DAY_S
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.app.history import history
+from doctord.chart.figure import Figure
 from doctord.report import capacity_html, capacity_report
 
 WITHIN_S = 90.0 * DAY_S

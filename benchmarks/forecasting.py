@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from simulated import START
 
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.series import Numbers, Series, Whose
+from doctord.chart.figure import Figure
 
 FIGURE = Figure("figure", "figure", "workload", "disk", "reads_per_s", "per_s")
 LEVEL = 0.95

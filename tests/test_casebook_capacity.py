@@ -13,7 +13,7 @@ from doctord.analyse.capacity.profile import Profile, profile
 from doctord.analyse.capacity.series import series_of
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.app.read import chart_of
-from doctord.app.rules import own_figures
+from doctord.chart.figure import own_figures
 from doctord.cli import app, load
 from doctord.read.source import Told
 from shared import CASEBOOK, CORPUS, needs_casebook, needs_corpus

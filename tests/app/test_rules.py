@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from doctord.app.rules import figures_of, own_figures, own_rules, rules_of
+from doctord.app.rules import figures_of, own_rules, rules_of
+from doctord.chart.figure import own_figures
 from doctord.errors import Refusal
 
 SCANS = """[[figure]]
@@ -15,10 +16,6 @@ table = "memory"
 value = "scan_per_s"
 unit = "per_s"
 """
-
-
-def test_figures_that_are_kept_are_sound() -> None:
-    assert {figure.component for figure in own_figures()} >= {"cpu", "redo", "space", "waits", "workload"}
 
 
 def test_thresholds_that_are_built_in_have_reason_source_and_plan() -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from doctord.app.history import history
-from doctord.app.rules import own_figures
 from doctord.chart.chart import Chart
+from doctord.chart.figure import own_figures
 from doctord.lake.imports import keep
 from doctord.lake.query import Lake
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from doctord.app.rules import own_figures, rules_of
+from doctord.app.rules import rules_of
+from doctord.chart.figure import own_figures
 from doctord.chart.rows import rows
 from doctord.cli import app, load
 from doctord.lake.query import Lake

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from doctord.analyse.capacity.figure import Figure
+from doctord.chart.buckets import percentiles
 from doctord.chart.chart import Chart
+from doctord.chart.figure import Figure
 from doctord.chart.rows import rows
 from doctord.lake import tiers
-from doctord.lake.buckets import percentiles
 from doctord.lake.history import History, until_of
 from doctord.lake.imports import keep
 from doctord.lake.place import LakeError, Place

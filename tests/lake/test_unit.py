@@ -15,8 +15,8 @@ import pytest
 
 import confined
 from doctord.app.history import history
-from doctord.app.rules import own_figures
 from doctord.chart.chart import Chart
+from doctord.chart.figure import own_figures
 from doctord.cli.arguments import parse_size
 from doctord.lake.imports import keep
 from doctord.lake.query import Lake

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.outlook import Item, outlook
 from doctord.analyse.capacity.pace import at_its_pace, series_at_pace
 from doctord.analyse.capacity.responses import with_loads
@@ -13,9 +12,10 @@ from doctord.analyse.capacity.threshold import Rules
 from doctord.analyse.capacity.whatif import Change
 from doctord.app import read
 from doctord.app.history import history, renewed
-from doctord.app.rules import own_figures, rules_of
+from doctord.app.rules import rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
+from doctord.chart.figure import Figure, own_figures
 from doctord.errors import Refusal
 from doctord.lake.history import until_of
 from doctord.lake.place import default_lake

@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 
 from doctord.analyse.capacity.doubts import changed_units, is_counted_once, is_overfull, overfull, said
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose
 from doctord.analyse.capacity.spread import Spread
 from doctord.app.watcher import SILENT, Watcher
 from doctord.chart.chart import Chart
+from doctord.chart.figure import Figure
 from doctord.lake.history import History
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake

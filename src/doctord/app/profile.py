@@ -8,7 +8,6 @@ from pathlib import Path
 import polars as pl
 
 from doctord.analyse.capacity.contradictions import CONTRADICTS, contradictions
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.profile import NEEDS_DAYS, Profile, days_to
 from doctord.analyse.capacity.profile import profile as made
 from doctord.analyse.capacity.series import Series, series_of
@@ -19,6 +18,7 @@ from doctord.app.history import doubts_in, doubts_of, renewed, series_in, spread
 from doctord.app.rules import figures_of, rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
+from doctord.chart.figure import Figure
 from doctord.errors import Refusal
 from doctord.lake.history import History
 from doctord.lake.place import default_lake

@@ -4,22 +4,18 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
-from doctord.analyse.capacity import figure, threshold
-from doctord.analyse.capacity.figure import Figure
+from doctord.analyse.capacity import threshold
 from doctord.analyse.capacity.threshold import Rules
+from doctord.chart import figure
+from doctord.chart.figure import Figure, own_figures
 from doctord.errors import Refusal
-
-
-@lru_cache(maxsize=1)
-def own_figures() -> tuple[Figure, ...]:
-    """The figures that Doctor D keeps."""
-    return figure.parsed(_own("figures.toml"), "figures.toml")
 
 
 @lru_cache(maxsize=1)
 def own_rules() -> Rules:
     """The thresholds that hold when the user has none."""
-    return threshold.parsed(_own("thresholds.toml"), "thresholds.toml", own_figures())
+    own = files("doctord.analyse.capacity").joinpath("thresholds.toml").read_text(encoding="utf-8")
+    return threshold.parsed(own, "thresholds.toml", own_figures())
 
 
 def figures_of(path: Path | None) -> tuple[Figure, ...]:
@@ -43,10 +39,6 @@ def rules_of(path: Path | None) -> Rules:
         Refusal: it cannot be read or is not of that form; the message names file, threshold and key.
     """
     return threshold.parsed(_text(path), str(path), own_figures()) if path else own_rules()
-
-
-def _own(name: str) -> str:
-    return files("doctord.analyse.capacity").joinpath(name).read_text(encoding="utf-8")
 
 
 def _text(path: Path) -> str:

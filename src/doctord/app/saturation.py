@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from doctord.analyse.capacity import saturation
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.observed import DONE, NEEDS, SHORT_STEP_S, STEP_S, Observed, observed, step_of
 from doctord.analyse.capacity.responses import WAITS
 from doctord.analyse.capacity.saturation import LOADS, Database, Saturation
@@ -17,9 +16,10 @@ from doctord.analyse.capacity.series import HOUR_S, Series, Whose, series_of
 from doctord.analyse.capacity.whatif import Change
 from doctord.app import read
 from doctord.app.history import history, renewed
-from doctord.app.rules import own_figures, rules_of
+from doctord.app.rules import rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
+from doctord.chart.figure import Figure, own_figures
 from doctord.errors import Refusal
 from doctord.lake.history import until_of
 from doctord.lake.place import default_lake

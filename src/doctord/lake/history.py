@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from doctord.chart.figure import Figure
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
-from doctord.lake.summaries import Summed, added_sums, ending, mark_of
+from doctord.lake.summaries import added_sums, ending, mark_of
 from doctord.lake.tier_files import INSTANT, TIERS, Index, by_period, read_index, read_periods
 from doctord.lake.tiers import fresh
 
@@ -44,7 +45,7 @@ class Steps:
 class History:
     """What a lake knows of some figures: nothing is written to it, and what is not summed up yet is read once."""
 
-    def __init__(self, lake: Lake, figures: Sequence[Summed], between: tuple[datetime, datetime] | None = None) -> None:
+    def __init__(self, lake: Lake, figures: Sequence[Figure], between: tuple[datetime, datetime] | None = None) -> None:
         """Look into the tiers, and sum up the rest; with `between` only rows of these days.
 
         What of the tiers is damaged is left out, and that is said.
@@ -92,7 +93,7 @@ class History:
         return self._whose
 
     def counted(self, since: datetime, until: datetime, tier: str = "1h-buckets") -> pl.DataFrame:
-        """Counts in buckets (`doctord.lake.buckets`) of the steps that end after one moment and no later than another.
+        """Counts in buckets (`doctord.chart.buckets`) of the steps that end after one moment and no later than another.
 
         Args:
             since: Start.
@@ -178,6 +179,6 @@ def _index_of(lake: Path) -> Index:
         return Index()
 
 
-def until_of(lake: Lake, figures: Sequence[Summed]) -> datetime | None:
+def until_of(lake: Lake, figures: Sequence[Figure]) -> datetime | None:
     """End of the last hour of which any of the figures is known; null where none is."""
     return History(lake, figures).until

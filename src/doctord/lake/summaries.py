@@ -5,13 +5,14 @@ By minute and hour: number, mean, extremes, last value. By hour and day: counts 
 
 import hashlib
 import math
-from typing import Final, Protocol
+from typing import Final
 
 import duckdb
 import polars as pl
 
+from doctord.chart.buckets import GROWTH, ZERO_AT
+from doctord.chart.figure import Figure
 from doctord.chart.tables import TABLES
-from doctord.lake.buckets import GROWTH, ZERO_AT
 from doctord.lake.place import LakeError
 
 WHOSE: Final = ("figure", "host", "db", "entity")
@@ -39,30 +40,13 @@ FROM valued GROUP BY ALL
 """  # noqa: S608 - numbers of this file
 
 
-class Summed(Protocol):
-    """What must be known of a figure to sum it up; `doctord.analyse.capacity.figure.Figure` says it."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102 - as there
-    @property
-    def table(self) -> str: ...  # noqa: D102
-    @property
-    def value(self) -> str: ...  # noqa: D102
-    @property
-    def where(self) -> str: ...  # noqa: D102
-    @property
-    def each(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def weight(self) -> str: ...  # noqa: D102
-
-
-def mark_of(figure: Summed) -> str:
+def mark_of(figure: Figure) -> str:
     """A short mark of what a figure is made of: with another definition it is another figure, whatever its name."""
     made_of = (figure.table, figure.value, figure.where, figure.each, figure.weight)
     return hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
 
 
-def minutes_and_buckets(connection: duckdb.DuckDBPyConnection, figure: Summed) -> tuple[pl.DataFrame, pl.DataFrame]:
+def minutes_and_buckets(connection: duckdb.DuckDBPyConnection, figure: Figure) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What a connection's table tells of a figure.
 
     Returns:

@@ -15,12 +15,12 @@ from typing import Final
 
 import polars as pl
 
+from doctord.chart.figure import Figure
 from doctord.chart.tables import LASTING
 from doctord.lake.place import FOLDER_MODE, LakeError, Place
 from doctord.lake.query import Lake
 from doctord.lake.summaries import (
     WHOSE,
-    Summed,
     added_buckets,
     added_sums,
     ending,
@@ -50,7 +50,7 @@ _EMPTY: Final = {
 }
 
 
-def renew(lake: Lake, figures: Sequence[Summed]) -> int:
+def renew(lake: Lake, figures: Sequence[Figure]) -> int:
     """Add what was sealed since the last time to the tiers; how many hours of how many series were added or changed.
 
     Raises:
@@ -76,7 +76,7 @@ def _sound_index(lake: Path) -> Index:
     return index
 
 
-def _added(lake: Lake, figures: Sequence[Summed], index: Index, names: Collection[str]) -> int:
+def _added(lake: Lake, figures: Sequence[Figure], index: Index, names: Collection[str]) -> int:
     """Add the raw files of these names; how many hours of how many series were added or changed."""
     sums, files = fresh(lake, figures, index, sealed=True, only=names)
     if not any(files.values()):
@@ -89,7 +89,7 @@ def _added(lake: Lake, figures: Sequence[Summed], index: Index, names: Collectio
     return sums["1h"].height
 
 
-def _portions(lake: Path, figures: Iterable[Summed], index: Index) -> Iterator[set[str]]:
+def _portions(lake: Path, figures: Iterable[Figure], index: Index) -> Iterator[set[str]]:
     """Names of raw files that are to be summed up, oldest first, no more at once than memory is to hold."""
     taken = dict[str, set[str]]()
     for figure in figures:
@@ -127,7 +127,7 @@ def let_go(lake: Path, keep: timedelta) -> None:
 
 def fresh(
     lake: Lake,
-    figures: Iterable[Summed],
+    figures: Iterable[Figure],
     index: Index,
     *,
     sealed: bool,
@@ -142,7 +142,7 @@ def fresh(
     Raises:
         LakeError: a figure cannot be reckoned.
     """
-    alike = dict[tuple[str, frozenset[str]], list[Summed]]()
+    alike = dict[tuple[str, frozenset[str]], list[Figure]]()
     for mark, figure in {mark_of(figure): figure for figure in figures}.items():  # two may be made of the same
         alike.setdefault((figure.table, frozenset(index.taken.get(mark, ()))), []).append(figure)
     parts = {tier: [empty] for tier, empty in _EMPTY.items()}
@@ -168,7 +168,7 @@ def _summed(minutes: pl.DataFrame, buckets: pl.DataFrame) -> dict[str, pl.DataFr
     }
 
 
-def _take(lake: Path, index: Index, figures: Iterable[Summed], files: dict[str, set[str]]) -> None:
+def _take(lake: Path, index: Index, figures: Iterable[Figure], files: dict[str, set[str]]) -> None:
     """Note which raw files are in the tiers; of what retention took since nothing need be known: it does not return."""
     there = {path.stem for path in Place(lake).parquet()}
     index.names |= {mark_of(figure): figure.name for figure in figures}

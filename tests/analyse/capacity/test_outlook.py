@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.outlook import outlook
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Series, Whose
 from doctord.analyse.capacity.threshold import Threshold
+from doctord.chart.figure import Figure
 
 pytestmark = pytest.mark.slow
 

@@ -5,13 +5,12 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.outlook import outlook
 from doctord.analyse.capacity.responses import WAITS, grown, queues_of, with_loads
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change
-from doctord.app.rules import own_figures
+from doctord.chart.figure import Figure, own_figures
 
 pytestmark = pytest.mark.slow
 

@@ -13,8 +13,8 @@ from doctord.analyse.capacity.scaling import law
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Series, Whose, series_of
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change
-from doctord.app.rules import own_figures
 from doctord.chart.chart import Chart
+from doctord.chart.figure import own_figures
 from doctord.report import capacity_saturation
 
 START = datetime(2026, 9, 1, tzinfo=UTC)

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.series import MOST_STEPS, series_of
 from doctord.chart.chart import Chart
+from doctord.chart.figure import Figure
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 READS = Figure("reads", "reads", "storage", "disk", "reads_per_s", "per_s", each=("device",))

@@ -8,9 +8,9 @@ from typing import Final
 
 import polars as pl
 
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.series import HOUR_S, Whose, stepped, text_of
 from doctord.chart.chart import Chart
+from doctord.chart.figure import Figure
 from doctord.chart.tables import TABLES
 
 TOLERATED: Final = 1.1  # intervals that end within an hour may begin before it, and differ by a little

@@ -7,10 +7,10 @@ from typing import Final, Literal
 
 import polars as pl
 
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.responses import WAITS
 from doctord.analyse.capacity.series import stepped
 from doctord.chart.chart import Chart
+from doctord.chart.figure import Figure
 from doctord.chart.tables import WORKING
 
 STEP_S: Final = 60

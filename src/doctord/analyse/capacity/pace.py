@@ -6,9 +6,9 @@ from itertools import groupby
 import numpy as np
 import polars as pl
 
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Series, series_of, spaced
 from doctord.chart.chart import Chart
+from doctord.chart.figure import Figure
 
 STEPS_S = (60, 300, 600, 900, 1800, HOUR_S, 2 * HOUR_S, 4 * HOUR_S, 6 * HOUR_S, 12 * HOUR_S, DAY_S, 7 * DAY_S)
 _JITTER = 1.1  # a sample of an hour may take a little longer

@@ -14,11 +14,11 @@ import numpy as np
 
 from doctord.analyse.capacity.check import beyond
 from doctord.analyse.capacity.contradictions import Contradiction
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Numbers, Series, Whose
 from doctord.analyse.capacity.spread import SHOWN, Key, Spread, share_of
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.top_waits import CLASSES, WAITED, Wait, top_waits
+from doctord.chart.figure import Figure
 
 DAYS_AGO: Final = (90, 30, 7, 0)
 PATTERN_DAYS: Final = 28  # four of each weekday

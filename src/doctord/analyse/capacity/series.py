@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from doctord.analyse.capacity.figure import Figure
 from doctord.chart.chart import Chart
+from doctord.chart.figure import Figure
 
 HOUR_S = 3600
 DAY_S = 86_400

@@ -11,10 +11,10 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose, text_of, valued
+from doctord.chart.buckets import bucket_of, percentiles
 from doctord.chart.chart import Chart
-from doctord.lake.buckets import bucket_of, percentiles
+from doctord.chart.figure import Figure
 
 SHOWN: Final = {"p1": 0.01, "p5": 0.05, "p50": 0.5, "p95": 0.95, "p99": 0.99}
 DECIDES: Final = {"high": "p95", "low": "p5"}

@@ -12,12 +12,12 @@ from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
-from doctord.analyse.capacity.figure import Figure
-from doctord.analyse.capacity.figure import parsed as parsed_figures
 from doctord.analyse.capacity.level import Level, level_of
 from doctord.analyse.capacity.plan import NO_PLAN, Plan, plan_of
 from doctord.analyse.capacity.series import Series, Whose
 from doctord.analyse.capacity.spread import share_of
+from doctord.chart.figure import Figure
+from doctord.chart.figure import parsed as parsed_figures
 from doctord.durations import parse_duration
 from doctord.errors import Refusal
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from doctord.analyse.capacity.figure import Figure, Sum
 from doctord.analyse.capacity.forecast import forecast
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Numbers, Series, Whose
+from doctord.chart.figure import Figure, Sum
 
 pytestmark = pytest.mark.slow
 

@@ -6,9 +6,9 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.forecast import When, forecast, when
 from doctord.analyse.capacity.series import DAY_S, Numbers, Series, Whose
+from doctord.chart.figure import Figure
 
 pytestmark = pytest.mark.slow
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.forecast import Forecast, When, forecast, when
 from doctord.analyse.capacity.series import DAY_S, Numbers, Series, Whose
+from doctord.chart.figure import Figure
 
 pytestmark = pytest.mark.slow
 

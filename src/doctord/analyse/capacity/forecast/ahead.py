@@ -6,7 +6,6 @@ from statistics import NormalDist
 
 import numpy as np
 
-from doctord.analyse.capacity.figure import Sum
 from doctord.analyse.capacity.forecast.backtest import best, forecasts, tried, unseen_errors, with_means
 from doctord.analyse.capacity.forecast.few import line_through_few
 from doctord.analyse.capacity.forecast.intervals import half_widths
@@ -14,6 +13,7 @@ from doctord.analyse.capacity.forecast.models import BY_STEPS, QUICK, SEASONAL_N
 from doctord.analyse.capacity.forecast.prepare import FEWEST, Prepared, prepared
 from doctord.analyse.capacity.forecast.result import Forecast, untold
 from doctord.analyse.capacity.series import DAY_S, Numbers, Series
+from doctord.chart.figure import Sum
 
 DAYS_IN_HOURS = 14  # days ahead that are told hour by hour; what lies further is told by day
 THOROUGH_SERIES = 20  # as many series are worth the models that take long

@@ -6,6 +6,8 @@
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import lru_cache
+from importlib.resources import files
 from typing import Any, Literal, get_args
 
 import polars as pl
@@ -49,6 +51,12 @@ class Figure:
     weight: str = "interval_s"
     sum: Sum = "mean"
     worse: Literal["high", "low"] = "high"
+
+
+@lru_cache(maxsize=1)
+def own_figures() -> tuple[Figure, ...]:
+    """The figures that Doctor D keeps."""
+    return parsed(files("doctord.chart").joinpath("figures.toml").read_text(encoding="utf-8"), "figures.toml")
 
 
 def parsed(text: str, name: str) -> tuple[Figure, ...]:

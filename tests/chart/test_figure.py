@@ -2,7 +2,7 @@
 
 import pytest
 
-from doctord.analyse.capacity.figure import parsed
+from doctord.chart.figure import own_figures, parsed
 from doctord.errors import Refusal
 
 GOOD = """
@@ -45,3 +45,7 @@ def test_what_is_wrong_is_named(old: str, new: str, message: str) -> None:
 def test_two_of_one_name_are_refused() -> None:
     with pytest.raises(Refusal, match="two of that name"):
         parsed(GOOD * 2, "my.toml")
+
+
+def test_figures_that_are_kept_are_sound() -> None:
+    assert {figure.component for figure in own_figures()} >= {"cpu", "redo", "space", "waits", "workload"}
