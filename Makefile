@@ -12,7 +12,7 @@ PYTEST := OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/pytest --numprocess
 # Where this is set, each process of tests and each command that a test starts would compile all of Python again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: checkup test quick test-anywhere check advisories format docs lock wheel release clean
+.PHONY: checkup test quick test-anywhere check advisories format docs catalogues lock wheel release clean
 
 # Editable install: Python is read where it stands, so only a change to the native crate or to the metadata builds again.
 $(VENV)/installed: pyproject.toml requirements/build.txt requirements/run.txt native/Cargo.toml native/Cargo.lock $(shell find native/src native/calltrace native/module -name '*.rs' -o -name Cargo.toml)
@@ -67,6 +67,11 @@ format: $(VENV)/tested
 
 docs: $(VENV)/tested
 	$(BIN)/python docs/make_reference.py
+
+# Lists of settings, renewed by servers that are started for it.
+catalogues: $(VENV)/tested
+	$(BIN)/python tools/list_postgresql.py --write
+	$(BIN)/python tools/list_mariadb.py --write
 
 # The newest of everything that pyproject.toml and Cargo.toml allow, into requirements/ and Cargo.lock.
 lock:

@@ -1,7 +1,7 @@
 import pytest
 
+from doctord.chart.catalogue import Known
 from doctord.lint import subject
-from doctord.lint.catalogue import Known
 from doctord.lint.remark import Severity
 from settings_charts import GIB, HOST, chart, machine, remarks
 

@@ -1,15 +1,6 @@
 import pytest
 
-from doctord.lint.catalogue import EITHER, MARIADB, MYSQL, catalogue
 from settings_charts import chart, remarks
-
-
-def test_what_the_two_servers_agree_on_counts_where_nobody_says_which_it_is() -> None:
-    either = catalogue(EITHER)
-    assert set(either) == set(catalogue(MYSQL)) | set(catalogue(MARIADB))
-    assert either["innodb_buffer_pool_size"].default == "134217728"
-    assert either["innodb_log_file_size"].default is None  # 48 MiB and 96 MiB
-    assert either["query_cache_size"].until is None  # MariaDB has it still
 
 
 @pytest.mark.parametrize(

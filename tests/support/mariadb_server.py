@@ -64,7 +64,7 @@ class MariaDBServer:
         arguments = [f"--{name}={value}" for name, value in options.items()]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                [_binary("mariadbd"), "--no-defaults", *arguments], stdout=log, stderr=log, cwd="/", **_unprivileged()
+                [binary("mariadbd"), "--no-defaults", *arguments], stdout=log, stderr=log, cwd="/", **_unprivileged()
             )
         deadline = time.monotonic() + START_S
         while not self._ready():
@@ -113,7 +113,7 @@ def running_mariadb(**settings: object) -> Iterator[MariaDBServer]:
 @cache
 def _template() -> Path:
     """A fresh data directory to copy: to make one takes seconds."""
-    version = subprocess.run([_binary("mariadbd"), "--version"], capture_output=True, text=True, check=True).stdout
+    version = subprocess.run([binary("mariadbd"), "--version"], capture_output=True, text=True, check=True).stdout
     cached = cache_folder() / "data-mariadb"
     stamp = cached / "made-by"
     with alone(cached.name):
@@ -128,7 +128,7 @@ def _install(cached: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="doctord-install-") as name:
         Path(name).chmod(0o755)
         _give_away(Path(name))
-        command = [_binary("mariadb-install-db"), "--no-defaults", f"--datadir={name}/data", "--skip-test-db"]
+        command = [binary("mariadb-install-db"), "--no-defaults", f"--datadir={name}/data", "--skip-test-db"]
         command.append("--auth-root-authentication-method=normal")
         subprocess.run(command, check=True, capture_output=True, cwd="/", **_unprivileged())
         shutil.copytree(f"{name}/data", cached / "data")
@@ -141,7 +141,7 @@ def _give_away(folder: Path) -> None:
             os.chown(path, user.pw_uid, user.pw_gid)
 
 
-def _binary(name: str) -> str:
+def binary(name: str) -> str:
     found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
     if found is None:
         pytest.skip("MariaDB is not installed: apt-get install mariadb-server")

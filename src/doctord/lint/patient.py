@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import polars as pl
 
+from doctord.chart.catalogue import catalogue, list_of
 from doctord.chart.chart import Chart
-from doctord.lint.catalogue import catalogue, list_of
 from doctord.lint.setting import Setting
 from doctord.lint.statement import Statement, hint_setting
 from doctord.lint.subject import Machine, Subject

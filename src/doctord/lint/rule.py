@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from doctord.chart.catalogue import Version
 from doctord.lint.remark import Remark
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
 HEADINGS = ("Why", "Evidence", "Fix", "Verify", "Source")
 
-Version = tuple[int, ...]
 Check = Callable[["Subject"], Iterator[Remark]]
 
 

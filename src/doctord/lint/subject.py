@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from doctord.chart.catalogue import Known, Version, catalogue, list_of, version_of
 from doctord.chart.chart import Chart
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence, Unseen
-from doctord.lint.catalogue import Known, catalogue, list_of, version_of
 from doctord.lint.remark import Change, Remark, Severity
-from doctord.lint.rule import Version
 from doctord.lint.setting import NOT_SET, Setting
 from doctord.lint.statement import Statement
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from doctord.chart.catalogue import Known, nearest
 from doctord.diagnose.words import in_bytes
-from doctord.lint.catalogue import Known, nearest
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.setting import Setting

@@ -3,11 +3,11 @@
 from typing import Final
 
 from doctord.analyse.figures import Figure, mean
+from doctord.chart.catalogue import MARIADB, MYSQL
 from doctord.chart.mysql_names import COMPONENT, STATUS
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE
 from doctord.diagnose.finding import Evidence, Unseen
 from doctord.diagnose.phrase import Words
-from doctord.lint.catalogue import MARIADB, MYSQL
 from doctord.lint.subject import Subject
 
 STATEMENTS: Final = Unseen(

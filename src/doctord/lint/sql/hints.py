@@ -1,4 +1,4 @@
-"""What hints there are: `catalogues/hints.csv`, one line for each dialect and name.
+"""What hints there are: `hints.csv` beside this file, one line for each dialect and name.
 
 Columns: dialect (oracle, pg_hint_plan, mysql), name, takes (none, table: the first argument is one, tables: all are,
 degree: a table and how many processes, block: a query block or a derived table, value), group and side (two hints of
@@ -35,7 +35,7 @@ class KnownHint:
 @lru_cache
 def known_hints(dialect: str) -> dict[str, KnownHint]:
     """The hints of a dialect, by name in capitals."""
-    text = files("doctord.lint.catalogues").joinpath("hints.csv").read_text(encoding="utf-8")
+    text = files("doctord.lint.sql").joinpath("hints.csv").read_text(encoding="utf-8")
     rows = (KnownHint(**row) for row in csv.DictReader(text.splitlines()))
     return {known.name.upper(): known for known in rows if known.dialect == dialect}
 

@@ -4,6 +4,8 @@
 number, default, least, most, choices (blank-separated), needs (`reload`, `restart`, `session`), since and until
 (version with the first that has it, and the first that does not), and a note on what replaced it. Empty: not known.
 
+Where the lists come from, and how they are renewed: `catalogues/__init__.py`.
+
 MySQL and MariaDB share the component `mysql` and many names, but neither versions nor defaults: each has a list of its
 own, and where nobody says which of the two it is, what both lists agree on counts.
 """
@@ -15,7 +17,7 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from importlib.resources import files
 
-from doctord.lint.rule import Version
+Version = tuple[int, ...]
 
 MYSQL, MARIADB, EITHER = "mysql", "mariadb", "mysql or mariadb"
 ALIKE = 0.75  # difflib's ratio from which a name counts as a slip of another
@@ -63,7 +65,7 @@ def catalogue(component: str) -> dict[str, Known]:
     if component == EITHER:
         mine, other = catalogue(MYSQL), catalogue(MARIADB)
         return {**mine, **other, **{name: _agreed(mine[name], other[name]) for name in mine.keys() & other.keys()}}
-    listed = files("doctord.lint.catalogues").joinpath(f"{component}.csv")
+    listed = files("doctord.chart.catalogues").joinpath(f"{component}.csv")
     if not listed.is_file():
         return {}
     return {row["name"]: _known(row) for row in csv.DictReader(listed.read_text(encoding="utf-8").splitlines())}
