@@ -33,6 +33,8 @@ def test_a_setting_of_another_version_is_named_with_what_replaced_it(version: st
         ("8.4.0", "group_replication_group_name", "x"),
         ("10.11.6-MariaDB", "plugin_load_add", "auth_socket.so"),
         ("10.11.6-MariaDB", "log_bin", "mysql-bin"),
+        ("10.11.6-MariaDB", "character_set_server", "utf8mb4"),
+        ("10.11.6-MariaDB", "lc_messages", "en_US"),
     ],
 )
 def test_a_setting_of_this_version_is_known(version: str, name: str, value: str) -> None:
