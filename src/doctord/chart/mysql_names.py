@@ -36,21 +36,6 @@ SECRET: Final = re.compile(
     r"|wsrep_provider_options|\w*(proxy|vault_url|connection_string)"
 )
 
-# Variables whose own name begins as the prefix that turns another one off.
-OWN_SKIP: Final = frozenset(
-    {
-        "skip_external_locking",
-        "skip_grant_tables",
-        "skip_name_resolve",
-        "skip_networking",
-        "skip_parallel_replication",
-        "skip_replica_start",
-        "skip_replication",
-        "skip_show_database",
-        "skip_slave_start",
-    }
-)
-
 
 def is_gauge(name: str) -> bool:
     """Whether a status, in small letters, is a reading; the others count since the server's start.

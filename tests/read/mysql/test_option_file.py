@@ -38,6 +38,22 @@ def test_only_groups_of_a_server_count_and_names_are_the_servers_own() -> None:
     assert "sesame" not in str(reading)
 
 
+@pytest.mark.parametrize(
+    ("option", "setting"),
+    [
+        ("skip-host-cache", ("skip_host_cache", "ON")),
+        ("skip-replica-start", ("skip_replica_start", "ON")),
+        ("skip-networking=0", ("skip_networking", "0")),
+        ("skip-innodb", ("innodb", "OFF")),
+        ("disable-log-bin", ("log_bin", "OFF")),
+    ],
+)
+def test_a_prefix_turns_an_option_off_unless_it_is_part_of_a_name(
+    tmp_path: Path, option: str, setting: tuple[str, str]
+) -> None:
+    assert settings(read_text(tmp_path, my__cnf=f"[mysqld]\n{option}\n")) == [setting]
+
+
 def test_includes_are_read_where_they_stand_in_the_order_of_their_names(tmp_path: Path) -> None:
     (tmp_path / "conf.d").mkdir()
     for name in ("b.cnf", "a.cnf", "c.txt"):

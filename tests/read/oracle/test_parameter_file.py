@@ -71,7 +71,26 @@ def test_a_binary_spfile_is_refused_with_what_to_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "head", ["DB_NAME=shop\nDB_USER=me\n", "kernel.shmmax = 1\nvm.swappiness = 10\n", "max_connections = 100\n", ""]
+    "head",
+    [
+        "db_name=shop\nprocesses=150\n",
+        "*.log_archive_dest='/a'\nshop1.undo_retention = 900\n",
+        "optimizer_mode=all_rows\nCURSOR_SHARING=exact\n",
+    ],
+)
+def test_two_parameters_that_are_listed_tell_the_file(head: str) -> None:
+    assert sniff(head)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "DB_NAME=shop\nDB_USER=me\n",
+        "DB_NAME=shop\nINSTANCE_NAME=web\nSESSIONS=9\n",
+        "kernel.shmmax = 1\nvm.swappiness = 10\n",
+        "max_connections = 100\n",
+        "",
+    ],
 )
 def test_settings_of_other_programs_are_not_taken(head: str) -> None:
     assert not sniff(head)

@@ -184,6 +184,33 @@ def test_ten_megabytes_on_one_line(tmp_path: Path) -> None:
     assert reading.skipped[0].reason == "longer than any setting"
 
 
-def test_other_programs_files_are_left_to_others() -> None:
-    for text in ("[mysqld]\nmax_connections = 100\n", "hello world\n", "max_connections\n", "Host *\n  Port 22\n"):
-        assert not configuration.sniff(text)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[mysqld]\nmax_connections = 100\n",
+        "hello world\n",
+        "max_connections\n",
+        "Host *\n  Port 22\n",
+        "port = 6379\nssl = on\n",
+        "transaction_isolation\tREPEATABLE-READ\n",
+        "log_level = info\nlog_file = /var/log/x\nmax_workers = 3\ndata_dir = /srv\n",
+    ],
+)
+def test_other_programs_files_are_left_to_others(text: str) -> None:
+    assert not configuration.sniff(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "listen_addresses = '*'\n",
+        "gin_pending_list_limit 8MB\n",
+        "checkpoint_segments = 32\n",
+        "DateStyle = 'ISO'\n",
+        "include_dir 'conf.d'\n",
+        "shared_bufers = 1GB\n",
+        "max_conections = 300\nwork_mems=4MB\n",
+    ],
+)
+def test_a_setting_of_any_version_tells_the_file_and_so_does_a_slip(text: str) -> None:
+    assert configuration.sniff(text)

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from doctord._native import Batch
-from doctord.chart.mysql_names import COMPONENT, OWN_SKIP, shown
+from doctord.chart.catalogue import EITHER, catalogue
+from doctord.chart.mysql_names import COMPONENT, shown
 from doctord.chart.rows import micros, rows
 from doctord.chart.tables import FROM_FILE
 from doctord.errors import Refusal
@@ -75,7 +76,7 @@ def named(text: str, value: str | None) -> tuple[str, str]:
     name = text.replace("-", "_").lower().removeprefix("loose_").removeprefix("maximum_")
     plain = _unquoted(value) if value is not None else "ON"
     for prefix, meant in (("skip_", "OFF"), ("disable_", "OFF"), ("enable_", "ON")):
-        if name.startswith(prefix) and name not in OWN_SKIP:
+        if name.startswith(prefix) and name not in catalogue(EITHER):
             turned = plain.upper() not in {"OFF", "0", "FALSE"}
             return name.removeprefix(prefix), meant if turned else {"OFF": "ON", "ON": "OFF"}[meant]
     return name, shown(name, plain)

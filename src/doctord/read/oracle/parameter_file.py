@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from doctord._native import Batch
+from doctord.chart.catalogue import catalogue
 from doctord.chart.rows import micros, rows
 from doctord.chart.tables import FROM_FILE
 from doctord.errors import Refusal
@@ -25,14 +26,11 @@ RANK = Rank.SHAPE
 NOT_A_PARAMETER = "not a parameter"
 NO_END = "a value whose quote or bracket is not closed"
 
-# Of these no other program's settings have two.
-KNOWN = (
-    "audit_file_dest|background_dump_dest|control_files|db_block_size|db_cache_size|db_create_file_dest|db_domain|db_name"
-    "|db_recovery_file_dest|diagnostic_dest|dispatchers|job_queue_processes|log_archive_dest(?:_\\d+)?|log_buffer"
-    "|memory_target|open_cursors|pga_aggregate_target|processes|remote_login_passwordfile|sga_max_size|sga_target"
-    "|shared_pool_size|undo_management|undo_tablespace"
+ASSIGNED = re.compile(r"^[ \t]*(?:[\w$#*]+\.)?(\w+)[ \t]*=", re.MULTILINE)
+# Other programs have settings of these names, too; of the others none has two.
+ANYBODYS = frozenset(
+    {"compatible", "cpu_count", "event", "instance_name", "serializable", "sessions", "thread", "transactions"}
 )
-SNIFFED = re.compile(rf"^[ \t]*(?:[\w$#*]+\.)?({KNOWN})[ \t]*=", re.MULTILINE | re.IGNORECASE)
 OF_ALL = re.compile(r"^\*\.\w+ *=", re.MULTILINE)
 POINTER = re.compile(r"\A\s*spfile\s*=", re.IGNORECASE)
 ASSIGNMENT = re.compile(r"\s*(?:(?P<sid>[\w$#*]+)\.)?(?P<name>\w+)\s*=\s*(?P<value>.*?)\s*$")
@@ -57,7 +55,7 @@ def sniff(head: str) -> bool:
     first = next((line for line in head.splitlines() if line.strip() and not line.startswith("#")), "")
     if "\0" not in head and ASSIGNMENT.match(first) is None:
         return False
-    names = {found[1].lower() for found in SNIFFED.finditer(head)}
+    names = {found[1].lower() for found in ASSIGNED.finditer(head)} & catalogue("oracle").keys() - ANYBODYS
     return len(names) > 1 or bool(OF_ALL.search(head) and names) or bool(POINTER.match(head))
 
 
