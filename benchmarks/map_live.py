@@ -1,4 +1,4 @@
-"""What live latency maps cost a server: throughput kept under `doctord map`, beside `strace -f -c`, in one run.
+"""What live latency maps cost a server: throughput kept under `doctord map-live`, beside `strace -f -c`, in one run.
 
     .venv/bin/python benchmarks/map_live.py
 
@@ -35,15 +35,15 @@ def main() -> None:
     parser = paired.parser(__doc__)
     parser.add_argument("--subjects", default=",".join(SUBJECTS))
     arguments = parser.parse_args()
-    observers = {f"doctord map, {name}": partial(_mapping, name) for name in arguments.subjects.split(",")}
+    observers = {f"doctord map-live, {name}": partial(_mapping, name) for name in arguments.subjects.split(",")}
     paired.print_table(["select-only"], {**observers, "strace -f -c": _strace}, arguments)
     print(f"\ndoctord beside bpftrace, `vda write` at 1 s: {_own_cpu_pct():.2f} % of one CPU")
 
 
 def _mapping(subject: str, server: Server) -> AbstractContextManager[None]:
-    """`doctord map` of one subject of the server, at 1 s."""
+    """`doctord map-live` of one subject of the server, at 1 s."""
     db = () if subject == "run queue" else ("--db", f"postgresql:{server.port}")
-    return paired.beside([DOCTORD, "map", "--event", subject, *db, "--interval=1s", "--for=1h"], ATTACH_S)
+    return paired.beside([DOCTORD, "map-live", "--event", subject, *db, "--interval=1s", "--for=1h"], ATTACH_S)
 
 
 def _strace(server: Server) -> AbstractContextManager[None]:
@@ -54,7 +54,7 @@ def _own_cpu_pct() -> float:
     """CPU of doctord's own process while it draws on a terminal each second, after its start."""
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 140, 0, 0))
-    command = [DOCTORD, "map", "--event", "vda write", "--interval=1s"]
+    command = [DOCTORD, "map-live", "--event", "vda write", "--interval=1s"]
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as child:
         reader = threading.Thread(target=_drain, args=(ours,), daemon=True)
         reader.start()

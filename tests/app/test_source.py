@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from doctord.app.diagnose import diagnose
-from doctord.app.source import Files, Live, Recorded
+from doctord.app.source import Files, Interval, Live, Recorded, source_of
 from doctord.app.watcher import Progress, Unit, Watcher
 from doctord.chart.chart import Chart
 from doctord.chart.rows import rows
-from doctord.cli._sources import source_of
 from doctord.errors import Refusal
 from doctord.lake.place import is_lake
 from doctord.lake.writer import LakeWriter
+from doctord.read.source import Told
 from shared import CASEBOOK, sample
 
 START = datetime(2026, 11, 20, 22, 0, tzinfo=UTC)
@@ -57,7 +57,7 @@ def seconds(chart: Chart) -> list[float]:
 
 
 def test_a_lake_gives_the_time_asked_for_and_what_was_before(lake: Path) -> None:
-    seen = Recorded(lake).seen(START + 10 * SECOND, START + 20 * SECOND, past_s=4)
+    seen = Recorded(lake).seen(Interval(START + 10 * SECOND, START + 20 * SECOND, past_s=4))
     assert seconds(seen.chart) == list(range(11, 21))
     assert seconds(seen.earlier) == list(range(7, 11))
     assert seen.trace is None
@@ -65,10 +65,10 @@ def test_a_lake_gives_the_time_asked_for_and_what_was_before(lake: Path) -> None
 
 def test_a_lake_without_rows_of_that_time_says_what_it_holds(lake: Path) -> None:
     with pytest.raises(Refusal, match="nothing was recorded") as refused:
-        Recorded(lake).seen(START - 2 * SECOND, START - SECOND)
+        Recorded(lake).seen(Interval(START - 2 * SECOND, START - SECOND))
     assert "2026-11-20 22:00:0" in refused.value.hint
     with pytest.raises(Refusal, match="is not before"):
-        Recorded(lake).seen(START, START)
+        Recorded(lake).seen(Interval(START, START))
 
 
 def test_files_give_all_of_their_time_where_none_is_asked_for() -> None:
@@ -77,12 +77,12 @@ def test_files_give_all_of_their_time_where_none_is_asked_for() -> None:
     assert whole.since
     assert whole.until
     middle = whole.since + (whole.until - whole.since) / 2
-    later = files.seen(since=middle)
+    later = files.seen(Interval(middle))
     assert later.chart.until == whole.until
     assert later.earlier.until
     assert later.earlier.until <= middle
     with pytest.raises(Refusal, match="nothing in these files is of"):
-        files.seen(since=whole.until + SECOND, until=whole.until + 2 * SECOND)
+        files.seen(Interval(whole.until + SECOND, whole.until + 2 * SECOND))
 
 
 def test_reading_tells_of_each_file_and_of_what_cannot_be_used(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_reading_tells_of_each_file_and_of_what_cannot_be_used(tmp_path: Path) -
 
 def test_a_live_look_has_no_past() -> None:
     with pytest.raises(Refusal, match="no past"):
-        Live(1).seen(since=START)
+        Live(1).seen(Interval(START))
 
 
 @pytest.mark.parametrize("in_a_folder", [False, True])
@@ -130,8 +130,8 @@ def test_beside_a_database_the_time_is_the_databases() -> None:
 
 def test_a_live_look_without_a_lake_knows_no_past(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCTORD_LAKE", str(lake))
-    assert Live(0.1, databases=False).seen(past_s=1e9).earlier.since is None
-    assert Live(0.1, databases=False, lake=lake).seen(past_s=1e9).earlier.since
+    assert Live(0.1, databases=False).seen(Interval(past_s=1e9)).earlier.since is None
+    assert Live(0.1, databases=False, lake=lake).seen(Interval(past_s=1e9)).earlier.since
 
 
 def test_what_only_looks_like_a_lake_is_none(tmp_path: Path) -> None:
@@ -150,8 +150,8 @@ def test_a_path_that_may_not_be_looked_into_is_no_lake(tmp_path: Path, monkeypat
 
 
 def test_a_lake_stands_where_files_do(lake: Path) -> None:
-    assert source_of([lake], None) == Recorded(lake)
+    assert source_of([lake], None, Told()) == Recorded(lake)
     with pytest.raises(Refusal, match="either files or a lake"):
-        source_of([lake, lake], None)
+        source_of([lake, lake], None, Told())
     with pytest.raises(Refusal, match="either files or a lake"):
-        source_of([lake / "a.txt"], lake)
+        source_of([lake / "a.txt"], lake, Told())

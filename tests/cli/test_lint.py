@@ -6,8 +6,6 @@ from typer.testing import CliRunner, Result
 
 from doctord import cli
 from doctord.app.lint_host import configured
-from doctord.cli import _lint
-from doctord.lint.engine import Examined
 
 ORACLE = "*.db_name='x'\n*.processes=300\n*.processes=400\n*.sga_target=6G\n"
 
@@ -62,12 +60,6 @@ def test_a_value_of_ten_megabytes_is_shown_in_short(tmp_path: Path) -> None:
     assert len(outcome.stdout) < 5000
     assert "returns_by_hand" in outcome.stdout
     assert f"{file}:2: longer than 1 MiB" in outcome.stderr
-
-
-def test_a_named_server_that_does_not_answer_is_not_health() -> None:
-    seen = Examined(remarks=(), looked_at=("vm: 36 settings of kernel",), servers=frozenset({"mysql:3306"}))
-    assert _lint.status(seen, servers=1) == 0
-    assert _lint.status(seen, servers=2) == 2
 
 
 def test_nothing_is_changed_without_write(init_ora: Path, tmp_path: Path) -> None:

@@ -12,11 +12,14 @@ import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from fcntl import ioctl
 from pathlib import Path
 
 import pytest
 
+from doctord.chart.rows import rows
+from doctord.lake.writer import LakeWriter
 from needs import needs_bpftrace
 
 pytestmark = pytest.mark.slow
@@ -47,9 +50,9 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def run(*arguments: str | Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str | Path, stdin: str | None = None, command: str = "map") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [DOCTORD, "map", *arguments], input=stdin, capture_output=True, text=True, timeout=180, check=False
+        [DOCTORD, command, *arguments], input=stdin, capture_output=True, text=True, timeout=180, check=False
     )
 
 
@@ -93,7 +96,6 @@ def test_moments_bound_what_is_drawn(file: Path) -> None:
         (["--event", "log file"], "no latencies of 'log file'\nhint: did you mean log file sync?"),
         (["--zone", "Mars/Olympus"], "there is no time zone 'Mars/Olympus'"),
         (["--db", "oracle:x"], "no latencies of 'log file sync' on oracle:x"),
-        (["--replay", "10"], "a replay needs a terminal"),
         (["--from", "2020-01-01"], "there are no latencies in it"),
     ],
 )
@@ -102,6 +104,49 @@ def test_what_cannot_be_done_is_said(file: Path, arguments: list[str], message: 
     assert result.returncode == 2
     assert message in result.stderr
     assert not result.stdout
+
+
+@pytest.mark.parametrize("arguments", [[], ["--speed", "10"]])
+def test_a_replay_off_a_terminal_is_refused(file: Path, arguments: list[str]) -> None:
+    result = run(file, *arguments, command="map-replay")
+    assert result.returncode == 2
+    assert "a replay needs a terminal\nhint: doctord map" in result.stderr
+
+
+def test_where_no_source_is_named_it_is_the_last_hour_of_the_usual_lake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake = tmp_path / "lake"
+    now = datetime.now(UTC)
+    with LakeWriter(lake) as writer:
+        for hours in (2, 0.5):
+            sample = {"ts": int((now - timedelta(hours=hours)).timestamp() * 1e6), "interval_s": 1.0, "host": "a"}
+            timed = {"subject": "fdatasync", "le_us": 512.0, "gt_us": 256.0, "count": 3}
+            writer.append(rows("latency", [sample | timed]))
+    monkeypatch.setenv("DOCTORD_LAKE", str(lake))
+    assert json.loads(run("--json").stdout)["whole"]["count"] == 3
+    assert json.loads(run("--json", "--from", "-3h").stdout)["whole"]["count"] == 6
+    assert json.loads(run("--list", "--json").stdout)[0]["count"] == 3
+    assert json.loads(run(lake, "--json").stdout)["whole"]["count"] == 6
+    monkeypatch.setenv("DOCTORD_LAKE", str(tmp_path / "none"))
+    nothing = run()
+    assert nothing.returncode == 2
+    assert "doctord map-live" in nothing.stderr
+
+
+def test_a_live_map_off_a_terminal_needs_an_end() -> None:
+    result = run(command="map-live")
+    assert result.returncode == 2
+    assert "without a terminal nobody can end it\nhint: say how long: --for 1m" in result.stderr
+
+
+def test_what_can_be_mapped_live_is_listed() -> None:
+    result = run("--list", command="map-live")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[0].split()[:2] == ["timed", "by"]
+    assert "and every system call" in result.stdout
+    known = json.loads(run("--list", "--json", command="map-live").stdout)
+    assert {"name", "db", "source"} <= set(known[0])
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
@@ -141,15 +186,15 @@ def _own_terminal(descriptor: int) -> None:
 
 @contextmanager
 def on_terminal(
-    *arguments: str | Path, stdin: int | None = None, **environment: str
+    command: str, *arguments: str | Path, stdin: int | None = None, **environment: str
 ) -> Iterator[tuple[Terminal, "subprocess.Popen[bytes]"]]:
     ours, theirs = pty.openpty()
     terminal = Terminal(ours)
     terminal.resize(30, 100)
     environment = {**os.environ, "TERM": "xterm-256color", **environment}
-    command = [DOCTORD, "map", *arguments]
+    words = [DOCTORD, command, *arguments]
     own = {"stdout": theirs, "stderr": theirs, "env": environment, "preexec_fn": lambda: _own_terminal(theirs)}
-    with subprocess.Popen(command, stdin=theirs if stdin is None else stdin, **own) as child:
+    with subprocess.Popen(words, stdin=theirs if stdin is None else stdin, **own) as child:
         os.close(theirs)
         try:
             yield terminal, child
@@ -160,7 +205,7 @@ def on_terminal(
 
 def test_a_replay_follows_the_keys(file: Path) -> None:
     # Some shells export the size that the terminal had once.
-    with on_terminal(file, "--replay", "1000", NO_COLOR="", COLUMNS="80", LINES="24") as (terminal, child):
+    with on_terminal("map-replay", file, "--speed", "1000", NO_COLOR="", COLUMNS="80", LINES="24") as (terminal, child):
         terminal.until("\x1b[?1049h")
         terminal.until("REPLAY x1000")
         terminal.until("\x1b[48;5;")
@@ -182,7 +227,7 @@ def test_a_replay_follows_the_keys(file: Path) -> None:
 
 def test_a_pipe_is_shown_as_it_grows() -> None:
     reading, writing = os.pipe()
-    with on_terminal("-", stdin=reading, NO_COLOR="1") as (terminal, child), os.fdopen(writing, "w") as pipe:
+    with on_terminal("map", "-", stdin=reading, NO_COLOR="1") as (terminal, child), os.fdopen(writing, "w") as pipe:
         os.close(reading)
         for seconds in (3, 6):
             pipe.write(records(number=seconds).removeprefix(records(number=seconds - 3)))
@@ -220,11 +265,14 @@ def test_what_differs_after_a_moment_is_said_and_counted(tmp_path: Path) -> None
             for second, (fast, slow) in enumerate(counts)
         )
     )
-    result = run(path, "--compare", "2013-08-26T14:26:10")
+    result = run(path, "--at", "2013-08-26T14:26:10", command="map-compare")
     assert result.returncode == 0, result.stderr
     assert "Waits per second: 11 in A, 11 in B: as many." in result.stdout
     assert "81.8 % of the waits lie elsewhere" in " ".join(result.stdout.split())
-    compared = json.loads(run(path, "--compare", "2013-08-26T14:26:10", "--json").stdout)["compared"]
+    page = tmp_path / "compared.html"
+    asked = ("--at", "2013-08-26T14:26:10", "--json", "--html", page)
+    compared = json.loads(run(path, *asked, command="map-compare").stdout)["compared"]
+    assert '"compareAt":1377527170000' in page.read_text(encoding="utf-8").replace('": ', '":')
     assert (compared["a"]["count"], compared["b"]["count"]) == (110, 209)
     assert compared["moved"] == pytest.approx(9 / 11)
 
@@ -233,7 +281,7 @@ def test_what_differs_after_a_moment_is_said_and_counted(tmp_path: Path) -> None
 @needs_bpftrace
 def test_ctrl_c_ends_a_live_map_and_prints_what_was_seen(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
-    command = [DOCTORD, "map", "--event", "pread64", "--interval", "1s", "--for", "1h", "--record", lake, "--json"]
+    command = [DOCTORD, "map-live", "--event", "pread64", "--interval", "1s", "--for", "1h", "--record", lake, "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         try:
             while not any(segment.stat().st_size > 100 for segment in lake.glob("open/*")):
@@ -249,12 +297,11 @@ def test_ctrl_c_ends_a_live_map_and_prints_what_was_seen(tmp_path: Path) -> None
 
 
 def test_records_of_pylatencymap_come_out_as_they_went_in(file: Path, tmp_path: Path) -> None:
-    result = run(file, "--format", "pylatencymap")
+    result = run(file, command="map-export")
     assert result.returncode == 0, result.stderr
     again = tmp_path / "again.txt"
     again.write_text(result.stdout)
     assert run(again, "--json").stdout == run(file, "--json").stdout
-    assert run(file, "--json", "--format", "pylatencymap").returncode == 2
 
 
 def test_a_unit_that_a_file_does_not_say_is_the_users(tmp_path: Path) -> None:

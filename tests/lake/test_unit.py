@@ -20,6 +20,7 @@ from doctord.chart.figure import own_figures
 from doctord.cli.arguments import parse_size
 from doctord.lake.imports import keep
 from doctord.lake.query import Lake
+from doctord.sizes import parse_size
 from servers import running_postgres
 
 UNIT = Path(str(files("doctord.lake").joinpath("doctord.service")))

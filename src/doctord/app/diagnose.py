@@ -1,9 +1,8 @@
 """Diagnose what a source tells."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
-from doctord.app.source import DAY_S, Seen, Source
+from doctord.app.source import ALL, Interval, Seen, Source
 from doctord.app.watcher import SILENT, Watcher
 from doctord.diagnose import engine
 from doctord.diagnose.finding import Diagnosis
@@ -21,25 +20,26 @@ class Examination:
         """How many database servers answered."""
         return self.seen.chart.frame("statistic")["db"].drop_nulls().n_unique()
 
+    def healthy(self, servers: int = 0) -> bool | None:
+        """False with findings; null where nothing was judged, or fewer database servers answered than were named.
 
-def diagnose(
-    source: Source,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    past_s: float = DAY_S,
-    watcher: Watcher = SILENT,
-) -> Examination:
+        Nobody should take that for health.
+        """
+        if not self.diagnosis.healthy:
+            return False
+        return True if self.diagnosis.is_judged and self.servers >= servers else None
+
+
+def diagnose(source: Source, asked: Interval = ALL, watcher: Watcher = SILENT) -> Examination:
     """Diagnose an interval.
 
     Args:
         source: Where the measurements come from.
-        since: Its beginning; what null means, the source says.
-        until: Its end, likewise.
-        past_s: How many seconds before it to look at for what is usual.
+        asked: The interval, and how far back to look for what is usual.
         watcher: Who is told how it goes on.
 
     Raises:
         Refusal: the source cannot be read, or tells nothing of that time.
     """
-    seen = source.seen(since, until, past_s, watcher)
+    seen = source.seen(asked, watcher)
     return Examination(seen, engine.diagnose(seen.chart, seen.earlier, seen.trace))

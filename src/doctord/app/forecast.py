@@ -1,9 +1,12 @@
 """Forecast: which thresholds will be violated, and when."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from doctord.analyse.capacity import alert
+from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.outlook import Item, outlook
 from doctord.analyse.capacity.pace import at_its_pace, series_at_pace
 from doctord.analyse.capacity.responses import with_loads
@@ -25,13 +28,34 @@ LOOKED_BACK = timedelta(days=2 * 365)
 HINT_EXTRA = "pip install 'doctord[forecast]' brings statsforecast and ruptures"
 
 
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """Every threshold with every series that it concerns, and when it is passed."""
+
+    items: list[Item]
+
+    @property
+    def healthy(self) -> bool | None:
+        """Whether nothing is or will be violated within the horizon; null when nothing can be told."""
+        verdicts = {item.when.verdict for item in self.items}
+        if verdicts & {"violated", "date"}:
+            return False
+        return True if "not within the horizon" in verdicts else None
+
+    def alerts(self, form: alert.Form) -> str:
+        """What is to come, as alerts."""
+        now = max((item.series.end for item in self.items), default=None)
+        made = [alert.foreseen(item.threshold, item.series, item.when, now) for item in self.items if now]
+        return alert.written([one for one in made if one is not None], form, now)
+
+
 def forecast(
     source: Files | Recorded,
     file: Path | None,
     horizon_s: float,
     changes: Sequence[Change],
     watcher: Watcher = SILENT,
-) -> list[Item]:
+) -> Forecast:
     """Every threshold of a file, or of Doctor D, with every series that it concerns, and when it is passed.
 
     Raises:
@@ -39,7 +63,7 @@ def forecast(
     """
     rules = rules_of(file)
     figures = with_loads(rules.figures_used(), own_figures()) if changes else rules.figures_used()
-    return foreseen(histories(source, figures, watcher), rules, horizon_s, changes, watcher)
+    return Forecast(foreseen(histories(source, figures, watcher), rules, horizon_s, changes, watcher))
 
 
 def histories(source: Files | Recorded, figures: Sequence[Figure], watcher: Watcher = SILENT) -> list[Series]:

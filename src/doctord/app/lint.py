@@ -12,6 +12,7 @@ from doctord.chart.chart import Chart
 from doctord.errors import Refusal
 from doctord.lint import baseline, engine, fix
 from doctord.lint.engine import Examined
+from doctord.lint.remark import Severity
 from doctord.lint.statement import Statement, statements
 from doctord.read.source import Told, opened
 
@@ -86,6 +87,13 @@ def lint(
     for line in idle:
         watcher.note(line)
     return examined
+
+
+def healthy(examined: Examined, servers: int = 0) -> bool | None:
+    """False where something is worse than a note; null where fewer database servers answered than were named."""
+    if examined.worst is not None and examined.worst > Severity.NOTE:
+        return False
+    return True if len(examined.servers) >= servers else None
 
 
 def mend(examined: Examined, folder: Path, *, write: bool, watcher: Watcher = SILENT) -> None:

@@ -10,12 +10,14 @@ from doctord.analyse.latency.map import LatencyMap, Subject, latency_map, subjec
 from doctord.app.watcher import SILENT, Watcher
 from doctord.chart.chart import Chart
 from doctord.errors import Refusal
+from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 from doctord.read.formats import read_source
 from doctord.read.source import Told, opened
 
 TABLES = ("latency", "wait", "disk", "session", "event")
 BEGINNING, END_OF_TIME = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
+USUAL = timedelta(hours=1)
 # A page of more maps would be slow to open.
 MOST_MAPS = 40
 # Widths that a column is given when there are more intervals than columns on the screen.
@@ -41,7 +43,7 @@ class Wanted:
         Raises:
             Refusal: there is none, or it is not clear which.
         """
-        subject = self.subject or by_waits(chart)[0].name
+        subject = self.subject or _some(chart)[0].name
         column_s = self.column_s
         if column_s is None and room and chart.since and chart.until:
             needed_s = (chart.until - chart.since).total_seconds() / room
@@ -59,22 +61,22 @@ class Wanted:
         """
         if self.subject:
             return [self.map_of(chart, room)]
-        found = [subject for subject in by_waits(chart) if self.db in {None, subject.db}]
+        found = [subject for subject in _some(chart) if self.db in {None, subject.db}]
         return [replace(self, subject=one.name, db=one.db).map_of(chart, room) for one in found[:MOST_MAPS]]
 
 
 def by_waits(chart: Chart) -> list[Subject]:
-    """The subjects, that of most waits first, histograms before means.
+    """The subjects, that of most waits first, histograms before means."""
+    return sorted(subjects(chart), key=lambda subject: (subject.kind != "histogram", -subject.count))
 
-    Raises:
-        Refusal: there are no latencies.
-    """
-    known = subjects(chart)
+
+def _some(chart: Chart) -> list[Subject]:
+    known = by_waits(chart)
     if not known:
         raise Refusal(
-            "there are no latencies in it", "doctord map --record LAKE records some; docs/how-to/draw-a-map.md"
+            "there are no latencies in it", "doctord map-live --record LAKE records some; docs/how-to/draw-a-map.md"
         )
-    return sorted(known, key=lambda subject: (subject.kind != "histogram", -subject.count))
+    return known
 
 
 def recorded(
@@ -86,20 +88,32 @@ def recorded(
 ) -> Chart:
     """The rows of lakes and files that a map can be drawn of, between two moments.
 
+    Where no place is named it is the usual lake, and its last hour, or the hour to the later moment.
+
     Raises:
         Refusal: one of them cannot be read, or holds nothing.
     """
+    if not places:
+        places, since = [_usual_lake()], since or (until or datetime.now(UTC)) - USUAL
     charts = (
         _of_lake(place, since, until, watcher) if place.is_dir() else _of_file(place, told, watcher) for place in places
     )
     return Chart.joined(charts).between(since or BEGINNING, until or END_OF_TIME)
 
 
+def _usual_lake() -> Path:
+    lake = default_lake()
+    if not lake.is_dir():
+        hint = "name a lake or files: doctord map PATH; doctord map-live draws what happens now"
+        raise Refusal(f"{lake}: no lake here", hint)
+    return lake
+
+
 def _of_lake(place: Path, since: datetime | None, until: datetime | None, watcher: Watcher) -> Chart:
     lake = Lake(place)
     span = lake.span()
     if span is None:
-        raise Refusal(f"{place} holds nothing", "record first: doctord map --record LAKE, or doctord record")
+        raise Refusal(f"{place} holds nothing", "record first: doctord map-live --record LAKE, or doctord record")
     chart = lake.chart(since or span[0] - timedelta(seconds=1), until or span[1], dict.fromkeys(TABLES, "true"))
     for problem in lake.problems:
         watcher.note(problem)

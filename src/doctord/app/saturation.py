@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -33,13 +34,29 @@ HINT_EXTRA = "pip install 'doctord[forecast]' brings statsforecast and ruptures"
 HINT_POINTS = "one line each: users or CPUs, and the throughput with so many; a heading first if you like"
 
 
+@dataclass(frozen=True, eq=False)
+class Saturated:
+    """How far each resource is from saturation, and how each database, or load test, scales."""
+
+    resources: list[Saturation]
+    databases: list[Database]
+
+    @property
+    def healthy(self) -> bool | None:
+        """False when something reaches its knee within the horizon, or is beyond it; null when nothing can be told."""
+        if {one.when.verdict for one in self.resources} & {"violated", "date"}:
+            return False
+        can_tell = any(one.knee for one in self.resources) or any(not one.scaling.why for one in self.databases)
+        return True if can_tell else None
+
+
 def saturated(
     source: Files | Recorded,
     file: Path | None,
     horizon_s: float,
     changes: Sequence[Change],
     watcher: Watcher = SILENT,
-) -> tuple[list[Saturation], list[Database]]:
+) -> Saturated:
     """How far each resource is from saturation, and how each database scales.
 
     Args:
@@ -58,7 +75,7 @@ def saturated(
         held = saturation.saturations(queues, loads, horizon_s, changes, rules.thresholds)
     except ModuleNotFoundError as error:
         raise Refusal(f"forecasts need {error.name}, which is not installed", HINT_EXTRA) from error
-    return held, list(saturation.databases(seen))
+    return Saturated(held, list(saturation.databases(seen)))
 
 
 def points_scaled(path: Path) -> Database:

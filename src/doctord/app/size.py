@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import NoReturn
 
 import polars as pl
@@ -12,7 +11,8 @@ from doctord.analyse.sizing.found import Measured
 from doctord.analyse.sizing.question import Curve, Input, Question, Sizing
 from doctord.analyse.sizing.working import Assumed, Given, Quantity
 from doctord.app import lint
-from doctord.app.source import Source
+from doctord.app.size_amounts import parse_amount
+from doctord.app.source import ALL, Interval, Source
 from doctord.app.watcher import SILENT, Watcher
 from doctord.chart.chart import Chart
 from doctord.errors import Refusal
@@ -24,6 +24,40 @@ class Answer:
 
     worked: Sizing
     known: Sequence[Given]
+
+
+def answer(
+    question: Question,
+    texts: Mapping[str, str | None],
+    source: Source | None,
+    asked: Interval = ALL,
+    db: str | None = None,
+    *,
+    live: bool = False,
+    watcher: Watcher = SILENT,
+) -> Answer:
+    """Answer a question by what the user wrote, and by what a source tells, or this host now.
+
+    Args:
+        question: What is asked.
+        texts: What the user wrote for each input, by the name that it has in Python.
+        source: Where other figures may be found; null: nowhere.
+        asked: The interval of it.
+        db: The database server that counts, where there are several.
+        live: Whether to ask this host and its servers instead.
+        watcher: Who is told how it goes on.
+
+    Raises:
+        Refusal: a figure is missing or wrong, or nothing can be read.
+    """
+    written = {one: texts[name_of(one)] for one in question.inputs}
+    told = {one: parse_amount(text, one) for one, text in written.items() if text is not None}
+    seen: Measured | None = None
+    if live:
+        seen = measured_now(watcher)
+    elif source:
+        seen = measured(source, asked, watcher)
+    return size(question, told, seen, db, live=live)
 
 
 def size(
@@ -56,13 +90,13 @@ def size(
     return Answer(worked, [figure for figure in figures.values() if isinstance(figure, Given)])
 
 
-def measured(source: Source, since: datetime | None, until: datetime | None, watcher: Watcher = SILENT) -> Measured:
-    """What a source tells of a time.
+def measured(source: Source, asked: Interval, watcher: Watcher = SILENT) -> Measured:
+    """What a source tells of an interval.
 
     Raises:
         Refusal: it cannot be read, or tells nothing of that time.
     """
-    seen = source.seen(since, until, 0.0, watcher)
+    seen = source.seen(asked, watcher)
     return Measured(seen.chart, seen.trace)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from doctord._native import Batch
 from doctord.analyse.vitals import NEEDS
@@ -15,13 +15,31 @@ from doctord.chart.chart import Chart
 from doctord.collect.core.schedule import collect_for
 from doctord.collect.patient import Patient
 from doctord.errors import Refusal
-from doctord.lake.place import default_lake
+from doctord.lake.place import default_lake, is_lake
 from doctord.lake.query import Lake
 from doctord.read import calltrace
 from doctord.read.gather import FileRead
 from doctord.read.source import Told
 
 DAY_S = 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The time that is asked for.
+
+    Attributes:
+        since: Its beginning; what null means, the source says.
+        until: Its end, likewise.
+        past_s: How many seconds before it to look at for what is usual.
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    past_s: float = DAY_S
+
+
+ALL: Final = Interval()
 
 
 @dataclass(frozen=True)
@@ -44,14 +62,8 @@ class Seen:
 class Source(Protocol):
     """Where measurements come from."""
 
-    def seen(
-        self,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        past_s: float = DAY_S,
-        watcher: Watcher = SILENT,
-    ) -> Seen:
-        """What it tells of the time between two moments (of all of it, where none is given), and of the time before.
+    def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
+        """What it tells of an interval (of all of its time, where no moment is given), and of the time before.
 
         Raises:
             Refusal: it cannot be read, or tells nothing of that time.
@@ -65,16 +77,10 @@ class Recorded:
 
     lake: Path | None = None
 
-    def seen(
-        self,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        past_s: float = DAY_S,
-        watcher: Watcher = SILENT,
-    ) -> Seen:
+    def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
         """See `Source`."""
         now = datetime.now(UTC)
-        start, end = since or now - timedelta(hours=1), until or now
+        start, end = asked.since or now - timedelta(hours=1), asked.until or now
         if start >= end:
             raise Refusal(f"{start:%F %T} UTC is not before {end:%F %T}", "give --from a moment before --to")
         lake = Lake(self.lake or default_lake())
@@ -85,7 +91,7 @@ class Recorded:
             span = lake.span()
             held = f"the lake holds {span[0]:%F %T} to {span[1]:%F %T} UTC" if span else "record first: doctord record"
             raise Refusal(f"nothing was recorded from {start:%F %T} to {end:%F %T} UTC", held)
-        return Seen(chart, past(lake, start, past_s))
+        return Seen(chart, past(lake, start, asked.past_s))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,25 +101,19 @@ class Files:
     paths: Sequence[Path]
     told: Told = field(default_factory=Told)
 
-    def seen(
-        self,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        past_s: float = DAY_S,
-        watcher: Watcher = SILENT,
-    ) -> Seen:
+    def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
         """See `Source`."""
         files = list(read.each_read(self.paths, self.told, watcher))
         whole, trace = read.joined(files, watcher), self._trace(files, watcher)
-        if whole.since is None or whole.until is None or (since is None and until is None):
+        if whole.since is None or whole.until is None or (asked.since is None and asked.until is None):
             return Seen(whole, trace=trace)
-        begin = since or whole.since - timedelta(microseconds=1)
-        end = until or whole.until
+        begin = asked.since or whole.since - timedelta(microseconds=1)
+        end = asked.until or whole.until
         chart = whole.between(begin, end)
         if chart.until is None:
             held = f"they tell of {whole.since:%F %T} to {whole.until:%F %T} UTC"
             raise Refusal(f"nothing in these files is of {begin:%F %T} to {end:%F %T} UTC", held)
-        return Seen(chart, whole.between(begin - timedelta(seconds=past_s), begin), trace)
+        return Seen(chart, whole.between(begin - timedelta(seconds=asked.past_s), begin), trace)
 
     def _trace(self, files: Sequence[FileRead], watcher: Watcher) -> Trace | None:
         """The call trace among these files, where there is one and no more."""
@@ -142,23 +142,31 @@ class Live:
     databases: bool = True
     lake: Path | None = None
 
-    def seen(
-        self,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        past_s: float = DAY_S,
-        watcher: Watcher = SILENT,
-    ) -> Seen:
+    def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
         """See `Source`; there is no other moment than now."""
-        if since or until:
+        if asked.since or asked.until:
             raise Refusal("a live look has no past", "name a lake or files")
         earlier = Chart()
         if self.lake and self.lake.is_dir():
-            earlier = past(Lake(self.lake), datetime.now(UTC), past_s)
+            earlier = past(Lake(self.lake), datetime.now(UTC), asked.past_s)
         collectors = Patient(databases=self.databases, dsns=self.dsns).collectors()
         with watcher.progress("Looking", self.seconds, "s") as progress:
             batches = collect_for(collectors, self.seconds, progress)
         return Seen(Chart.from_batches(batches), earlier, batches=batches)
+
+
+def source_of(paths: Sequence[Path], lake: Path | None, told: Told) -> Files | Recorded:
+    """Files, or else a lake, which may stand in the place of a file.
+
+    Raises:
+        Refusal: both are named.
+    """
+    lakes = [path for path in paths if is_lake(path)]
+    if paths and (lake or (lakes and len(paths) > 1)):
+        raise Refusal("either files or a lake", "doctord read PATH... --lake LAKE puts files into a lake")
+    if lakes:
+        return Recorded(lakes[0])
+    return Files(paths, told) if paths else Recorded(lake)
 
 
 def past(lake: Lake, before: datetime, seconds: float) -> Chart:

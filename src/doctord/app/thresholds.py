@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from doctord.analyse.capacity import level, threshold
+from doctord.analyse.capacity import alert, level, threshold
 from doctord.analyse.capacity.check import Checked
 from doctord.analyse.capacity.check import check as check_thresholds
 from doctord.analyse.capacity.level import Judged
@@ -16,7 +16,9 @@ from doctord.analyse.capacity.spread import spread_of
 from doctord.analyse.capacity.threshold import Rules
 from doctord.app import read
 from doctord.app.history import doubts_in, doubts_of, history, series_in, spread_between
+from doctord.app.rules import own_figures, rules_of
 from doctord.app.rules import rules_of
+from doctord.app.source import DAY_S, Files, Interval, Recorded
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.chart.chart import Chart
@@ -27,11 +29,12 @@ from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 
 CHECKED_STEP_S = 300
+USUAL_S, GOOD_S = DAY_S, 28 * DAY_S  # how far back a lake is looked at to check, and to propose, where it is not said
 SILENT_S = 2 * HOUR_S  # figures of an hour may be one hour old
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class _Asked:
     """A history: of files, or else of a lake, between two moments; null means all of files."""
 
     source: Files | Recorded
@@ -49,9 +52,24 @@ class Found:
     unjudged: list[str]
     file: str
 
+    @property
+    def healthy(self) -> bool | None:
+        """Whether nothing is violated now, and every service level was kept; null when nothing was measured to tell."""
+        if not self.checked.held and all(one.is_violated is None for one in self.judged):
+            return None
+        violated = any(one.is_now for one in self.checked.violations) or any(one.is_violated for one in self.judged)
+        return not violated
 
-def check(asked: Asked, file: Path | None, watcher: Watcher = SILENT) -> Found:
-    """Hold the thresholds and levels of a file, or the built-in ones, against a history."""
+    def alerts(self, form: alert.Form) -> str:
+        """The violations as alerts."""
+        made = [alert.violated(one) for one in self.checked.violations if one.is_now]
+        made += [alert.broken(one) for one in self.judged if one.is_violated]
+        return alert.written(made, form, self.checked.now)
+
+
+def check(source: Files | Recorded, interval: Interval, file: Path | None, watcher: Watcher = SILENT) -> Found:
+    """Hold the thresholds and levels of a file, or the built-in ones, against a history: of a lake the last day."""
+    asked = _Asked(source, interval.since, interval.until, USUAL_S)
     rules = rules_of(file)
     if not rules.thresholds and not rules.levels:
         raise Refusal(f"{file}: there is no threshold in it", threshold.FORM)
@@ -63,7 +81,7 @@ def check(asked: Asked, file: Path | None, watcher: Watcher = SILENT) -> Found:
     return Found(checked, judged, [one.name for one in rules.levels if one.name not in known], str(file or "Doctor D"))
 
 
-def _measured(asked: Asked, rules: Rules, watcher: Watcher) -> tuple[list[Series], Chart]:
+def _measured(asked: _Asked, rules: Rules, watcher: Watcher) -> tuple[list[Series], Chart]:
     """The histories that thresholds speak of, in steps of five minutes or longer, and the tables of service levels."""
     figures, tables = rules.figures_used(), {known.table for known in rules.levels}
     wanted = rules.percentiles_used()
@@ -75,7 +93,7 @@ def _measured(asked: Asked, rules: Rules, watcher: Watcher) -> tuple[list[Series
     return _kept(asked.source, asked, rules, watcher), _chart(asked, watcher, set(tables)) if tables else Chart()
 
 
-def _kept(recorded: Recorded, asked: Asked, rules: Rules, watcher: Watcher) -> list[Series]:
+def _kept(recorded: Recorded, asked: _Asked, rules: Rules, watcher: Watcher) -> list[Series]:
     """The histories of a lake, of its minutes or, where only hours are kept, of these."""
     lake, (since, until) = Lake(recorded.lake or default_lake()), _between(asked)
     figures, wanted = rules.figures_used(), rules.percentiles_used()
@@ -90,7 +108,7 @@ def _kept(recorded: Recorded, asked: Asked, rules: Rules, watcher: Watcher) -> l
     return [*map(at_its_pace, series), *percentiles]
 
 
-def _tell_silence(asked: Asked, checked: Checked, watcher: Watcher) -> None:
+def _tell_silence(asked: _Asked, checked: Checked, watcher: Watcher) -> None:
     """Say so where "now" is long ago, as of a lake that nobody fills any more."""
     until = asked.until or datetime.now(UTC)
     if not isinstance(asked.source, Files) and checked.now and (until - checked.now).total_seconds() > SILENT_S:
@@ -106,19 +124,19 @@ class Proposed:
     until: datetime
 
 
-def proposed(asked: Asked, hold_s: float, watcher: Watcher = SILENT) -> Proposed:
-    """Propose thresholds from a time that was good.
+def proposed(source: Files | Recorded, interval: Interval, hold_s: float, watcher: Watcher = SILENT) -> Proposed:
+    """Propose thresholds from a time that was good: of a lake the last four weeks where no other is said.
 
     Raises:
         Refusal: nothing was measured.
     """
-    histories = _good_time(asked, watcher)
+    histories = _good_time(_Asked(source, interval.since, interval.until, GOOD_S), watcher)
     if not histories:
         raise Refusal("no figure was measured in that time", "docs/how-to/set-thresholds.md says what is needed")
     return Proposed(list(propose(histories, hold_s)), *_span(histories))
 
 
-def _good_time(asked: Asked, watcher: Watcher) -> list[Series]:
+def _good_time(asked: _Asked, watcher: Watcher) -> list[Series]:
     """The histories of a time in hours; of a lake from what it keeps for years, when the rows are long gone."""
     if isinstance(asked.source, Files):
         figures = own_figures()
@@ -133,7 +151,7 @@ def _span(histories: list[Series]) -> tuple[datetime, datetime]:
     return min(series.at(-1) for series in histories), max(series.end for series in histories)
 
 
-def _chart(asked: Asked, watcher: Watcher, tables: set[str]) -> Chart:
+def _chart(asked: _Asked, watcher: Watcher, tables: set[str]) -> Chart:
     """What was measured between two moments, of some tables."""
     if isinstance(asked.source, Files):
         return _within(read.chart_of(asked.source.paths, asked.source.told, watcher), asked)
@@ -149,7 +167,7 @@ def _tell(watcher: Watcher, remarks: Iterable[str]) -> None:
         watcher.note(remark)
 
 
-def _between(asked: Asked) -> tuple[datetime, datetime]:
+def _between(asked: _Asked) -> tuple[datetime, datetime]:
     """From when to when a lake is to be read."""
     now = datetime.now(UTC)
     since, until = asked.since or now - timedelta(seconds=asked.usual_s), asked.until or now
@@ -158,7 +176,7 @@ def _between(asked: Asked) -> tuple[datetime, datetime]:
     return since, until
 
 
-def _within(chart: Chart, asked: Asked) -> Chart:
+def _within(chart: Chart, asked: _Asked) -> Chart:
     """What of files lies between the two moments, where they are said."""
     if chart.since is None or chart.until is None or (asked.since is None and asked.until is None):
         return chart

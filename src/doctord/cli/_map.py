@@ -1,108 +1,131 @@
-"""What `doctord map` prints: maps for the room that there is, lists, records."""
+"""What the commands on latency maps share: their options, and how a map is printed and written."""
 
-import os
-import sys
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from json import dumps
+from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from doctord.analyse.latency.map import LatencyMap, Subject, subjects
-from doctord.analyse.latency.modes import reading
-from doctord.app.map import recorded
-from doctord.cli._terminal import Terminal
-from doctord.collect.live import live_subjects
-from doctord.read.source import Told
-from doctord.report import map_difference
-from doctord.report.lines import hanging, table
-from doctord.report.map_cells import Colours
-from doctord.report.map_document import document
-from doctord.report.map_records import records
-from doctord.report.map_terminal import BESIDE_COLUMNS, BESIDE_ROWS, frame
-from doctord.report.map_view import View
+from doctord.cli._output import check_writable, write
+from doctord.cli.arguments import Db, OfFiles, Unit, Zone, interval, length_s, length_us
+from doctord.printable import json_text
 
-DEFAULT_ROWS = 12
+if TYPE_CHECKING:
+    from doctord.analyse.latency.map import LatencyMap
+    from doctord.app.map import Wanted
+    from doctord.chart.chart import Chart
+    from doctord.read.source import Told
+    from doctord.report.map_view import View
+
+List = Annotated[bool, typer.Option("--list", help="List what can be mapped, and end.")]
+HtmlPage = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page to zoom into and to compare.")]
 
 
-def size(view: View) -> tuple[int, int]:
-    """Columns and lines of the terminal, or of a page that holds what was asked for."""
-    if sys.stdout.isatty():
-        columns, lines = os.get_terminal_size(sys.stdout.fileno())  # $COLUMNS stays when a window changes its size
-        return columns or 80, lines or 24
-    width = 80 if view.columns is None else view.columns + BESIDE_COLUMNS
-    return width, 2 * (view.rows or DEFAULT_ROWS) + BESIDE_ROWS
+class ScaleChoice(StrEnum):
+    """How values become colours."""
+
+    ROOT = "root"
+    LOG = "log"
+    LINEAR = "linear"
 
 
-def is_watched() -> bool:
-    """Whether somebody sees what happens on standard output."""
-    return sys.stdout.isatty()
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What was timed, and where."""
+
+    subject: Annotated[
+        str | None, typer.Option("--event", "--subject", metavar="NAME", help="What was timed: a wait event, a call...")
+    ] = None
+    db: Db = None
+    instance: Annotated[str | None, typer.Option(metavar="NAME", help="One instance of a clustered server.")] = None
 
 
-def room(view: View) -> int:
-    """How many columns of a map are seen at once."""
-    return min(view.columns or size(view)[0], size(view)[0] - BESIDE_COLUMNS)
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where latencies are kept, and which of them are wanted."""
+
+    sources: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="SOURCE", help="Lakes or files, - is standard input; none: the usual lake."),
+    ] = None
+    host: Annotated[str | None, typer.Option(metavar="NAME", help="The host, where there are several.")] = None
+    since: Annotated[
+        str | None,
+        typer.Option("--from", metavar="MOMENT", help="Columns after this moment; of the usual lake -1h if not said."),
+    ] = None
+    until: Annotated[str | None, typer.Option("--to", metavar="MOMENT", help="Columns up to this moment.")] = None
+    column: Annotated[str | None, typer.Option("--interval", metavar="LENGTH", help="Width of a column.")] = None
+    zone: Zone = None
+    unit: Unit = None
+
+    def told(self) -> "Told":
+        """What the user says of files that do not say it themselves."""
+        return OfFiles(zone=self.zone, unit=self.unit).told()
+
+    def wanted(self, subject: Subject) -> "Wanted":
+        """The subject, and where."""
+        from doctord.app.map import Wanted
+
+        return Wanted(subject.subject, subject.db, subject.instance, self.host, length_s(self.column))
+
+    def chart(self) -> "Chart":
+        """The rows of that time.
+
+        Raises:
+            Refusal: a source cannot be read, or an option is not of its form.
+        """
+        from doctord.app.map import recorded
+        from doctord.cli._terminal import Terminal
+
+        asked = interval(self.since, self.until)
+        return recorded(self.sources or (), asked.since, asked.until, self.told(), Terminal())
 
 
-def colours() -> Colours:
-    """How many colours standard output shows, by what its environment says."""
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return "none"
-    return "true" if os.environ.get("COLORTERM") in {"truecolor", "24bit"} else "256"
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a map is drawn."""
+
+    rows: Annotated[int | None, typer.Option(min=1, metavar="N", help="Rows of a map.")] = None
+    columns: Annotated[int | None, typer.Option(min=1, metavar="N", help="Columns of a map.")] = None
+    scale: Annotated[ScaleChoice, typer.Option(help="How values become colours.")] = ScaleChoice.ROOT
+    percentiles: Annotated[bool, typer.Option("--percentiles", help="Mark median (5), 95 % (9) and 99 % (!).")] = False
+    threshold: Annotated[str | None, typer.Option(metavar="LENGTH", help="Draw a line at this latency: 10ms.")] = None
+
+    def view(self) -> "View":
+        """The same, read."""
+        from doctord.report.map_view import View
+
+        return View(self.rows, self.columns, self.scale.value, self.percentiles, length_us(self.threshold))
 
 
-def list_known(
-    sources: Sequence[Path], span: tuple[datetime | None, datetime | None], told: Told, *, json: bool
-) -> None:
-    """Print what can be mapped: of lakes and files, or where none is named live on this host."""
-    if sources:
-        _list_subjects(subjects(recorded(sources, *span, told, Terminal())), json=json)
-    else:
-        _list_live(json=json)
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """Where to write a page and pictures."""
+
+    html: HtmlPage = None
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the maps as a picture.")] = None
+    png: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the maps as a picture.")] = None
+
+    def check(self) -> None:
+        """Refuse what could not be written in the end, before anybody waits for it."""
+        check_writable(self.html, self.svg, self.png)
+
+    def write(
+        self, view: "View", maps: "Callable[[int], Sequence[LatencyMap]]", compare_at: datetime | None = None
+    ) -> None:
+        """Write what was asked for: see `report.map_files.contents`."""
+        from doctord.report.map_files import contents
+
+        for file, content in contents((self.html, self.svg, self.png), view, maps, compare_at):
+            write(file, content)
 
 
-def _list_subjects(known: Sequence[Subject], *, json: bool) -> None:
-    """Print what can be mapped, that of most waits first."""
-    ordered = sorted(known, key=lambda subject: (subject.kind != "histogram", -subject.count))
-    if json:
-        typer.echo(dumps([asdict(subject) for subject in ordered], allow_nan=False))
-        return
-    rows = [
-        (f"{subject.count:,.0f}", str(subject.columns), subject.kind, subject.db or "host", subject.name)
-        for subject in ordered
-    ]
-    for line in table(("waits", "intervals", "known", "server", "subject"), rows, 80):
-        typer.echo(line.plain.rstrip())
+def show(drawn: "LatencyMap", view: "View", compare_at: datetime | None = None, *, json: bool) -> None:
+    """Print a map, what can be read from it, and what differs after a moment."""
+    from doctord.report import map_printed
+    from doctord.report.map_document import document
 
-
-def _list_live(*, json: bool) -> None:
-    """Print what can be mapped live on this host."""
-    known = list(live_subjects())
-    if json:
-        typer.echo(dumps([asdict(subject) for subject in known]))
-        return
-    rows = [(subject.source, subject.db or "host", subject.name) for subject in known]
-    for line in table(("timed by", "server", "subject"), rows, 80):
-        typer.echo(line.plain.rstrip())
-    typer.echo("and every system call: pread64, fdatasync...; of one process with --pid")
-
-
-def show_records(drawn: LatencyMap) -> None:
-    """Print the map as records that PyLatencyMap reads."""
-    for line in records(drawn):
-        typer.echo(line)
-
-
-def show(drawn: LatencyMap, view: View, compare_at: datetime | None = None, *, json: bool) -> None:
-    """Print the map, what can be read from it, and what differs after a moment."""
-    if json:
-        typer.echo(dumps(document(drawn, compare_at), allow_nan=False))
-        return
-    columns, lines = size(view)
-    typer.echo("\n".join(frame(drawn, view, (columns, lines), colours()).lines))
-    found = map_difference.sentences(map_difference.compared(drawn, compare_at)) if compare_at else ()
-    for sentence in (*reading(drawn).sentences, *found):
-        for line in hanging("* ", sentence, columns):
-            typer.echo(line.plain)
+    typer.echo(json_text(document(drawn, compare_at)) if json else map_printed.render(drawn, view, compare_at))

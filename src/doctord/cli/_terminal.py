@@ -9,7 +9,7 @@ from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progres
 from rich.progress import Progress as Bars
 
 from doctord.app.watcher import Progress, Unit, Watcher
-from doctord.cli.arguments import note
+from doctord.cli._output import note
 
 _AMOUNTS: Final[dict[Unit, ProgressColumn]] = {
     "s": TextColumn("{task.completed:.0f} of {task.total:.0f} s"),
@@ -29,6 +29,10 @@ class Terminal(Watcher):
     def progress(self, doing: str, total: float | None, unit: Unit) -> Iterator[Progress]:
         """A bar; where there is no terminal a line, if it is a time to wait. One file is no length."""
         console = Console(stderr=True)
+        if console.is_terminal and total is None and unit == "files":
+            with console.status(doing) as status:
+                yield lambda done, what="": status.update(f"{doing}: {done:.0f} files")  # noqa: ARG005
+            return
         if not console.is_terminal or total is None or (unit == "files" and total < 2):
             if unit == "s":
                 note(f"looking for {total:.0f} s")

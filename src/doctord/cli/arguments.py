@@ -1,113 +1,177 @@
-"""Arguments that several commands share: moments, durations, sizes, and how errors are said."""
+"""Options and arguments that several commands share: one word for one thing.
 
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+A dataclass here is a group of options that go together; `_command.py` makes options of it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from doctord.durations import parse_duration
 from doctord.errors import Refusal
-from doctord.printable import printable
+from doctord.moments import parse_moment
 
-__all__ = [
-    "Addition",
-    "Day",
-    "Every",
-    "Growth",
-    "LakeDir",
-    "Paths",
-    "Refusal",
-    "Steps",
-    "Unit",
-    "Zone",
-    "fail",
-    "note",
-    "parse_duration",
-    "parse_moment",
-    "parse_size",
-    "said",
+if TYPE_CHECKING:
+    from doctord.analyse.capacity.whatif import Change
+    from doctord.app.source import Files, Interval, Recorded
+    from doctord.read.source import Told
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print CSV with a header.")]
+Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML report as well.")]
+Lake = Annotated[Path | None, typer.Option(metavar="LAKE", help="The lake (default: the usual place).")]
+LakeNamed = Annotated[Path | None, typer.Argument(metavar="LAKE", help="The lake (default: the usual place).")]
+Db = Annotated[str | None, typer.Option(metavar="NAME", help="The server, where there are several: postgresql:5432.")]
+Dsns = Annotated[
+    list[str] | None,
+    typer.Option(metavar="DSN", help="Look at this server (libpq connection string), not at those found here."),
+]
+Databases = Annotated[bool, typer.Option(help="Look at databases too, or at the host alone.")]
+Past = Annotated[str, typer.Option(metavar="LENGTH", help="How far back to look for what is usual.")]
+Horizon = Annotated[str, typer.Option(metavar="LENGTH", help="How far to look ahead.")]
+Figures = Annotated[Path | None, typer.Option(metavar="FILE", help="More figures, in TOML.")]
+Thresholds = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Thresholds and service levels, in TOML (default: Doctor D's own).")
 ]
 
-Paths = Annotated[list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, archives; none: a lake.")]
-LakeDir = Annotated[Path | None, typer.Option(metavar="LAKE", help="The lake (default: the usual place).")]
+
+class AlertForm(StrEnum):
+    """Forms of alerts."""
+
+    PROMETHEUS = "prometheus"
+    ALERTMANAGER = "alertmanager"
+
+
+Alert = Annotated[AlertForm | None, typer.Option(help="Print alerts in this form instead.")]
+
+
+Until = Annotated[
+    str | None, typer.Option("--to", metavar="MOMENT", help="End, likewise; else now, or the last row of files.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """The time that counts."""
+
+    since: Annotated[
+        str | None,
+        typer.Option("--from", metavar="MOMENT", help="Start: 2026-11-20T10:00Z or -2h; of a lake -1h if not said."),
+    ] = None
+    until: Until = None
+
+    def interval(self, past: str = "0s") -> "Interval":
+        """See `interval`."""
+        return interval(self.since, self.until, past)
+
+
 Zone = Annotated[
     str | None, typer.Option(metavar="NAME", help="Time zone of files that do not say theirs: Europe/Paris.")
-]
-Day = Annotated[
-    str | None, typer.Option(metavar="DATE", help="Date of the first time of day in files without one: 2026-11-20.")
-]
-Every = Annotated[
-    str | None, typer.Option(metavar="LENGTH", help="Time between two reports in files that tell no times: 5s.")
 ]
 Unit = Annotated[
     str | None, typer.Option(metavar="LENGTH", help="What 1 stands for in latencies without a unit: 1us, 10ms.")
 ]
-Growth = Annotated[
-    str | None, typer.Option(metavar="PERCENT", help="What if there were so much more from now on: 20%.")
-]
-Steps = Annotated[
-    list[str] | None, typer.Option("--step", metavar="'DATE PERCENT'", help="What if, from then on: '2027-01-01 +30%'.")
-]
-Addition = Annotated[
-    list[str] | None, typer.Option(metavar="'SIZE to NAME'", help="What if space is taken: '40GB to users'.")
-]
 
 
-@contextmanager
-def said() -> Iterator[None]:
-    """Run a command's body; a refusal is printed on standard error with its hint, and ends with status 2."""
-    try:
-        yield
-    except Refusal as refusal:
-        fail(str(refusal), refusal.hint)
+@dataclass(frozen=True, slots=True)
+class OfFiles:
+    """What the user says of files that do not say it themselves."""
+
+    zone: Zone = None
+    day: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Date of the first time of day in files without one: 2026-11-20.")
+    ] = None
+    every: Annotated[
+        str | None, typer.Option(metavar="LENGTH", help="Time between two reports in files that tell no times: 5s.")
+    ] = None
+    unit: Unit = None
+
+    def told(self) -> "Told":
+        """The same, read.
+
+        Raises:
+            Refusal: one of them is not of its form.
+        """
+        from doctord.read.formats import zone_named
+        from doctord.read.source import Told
+
+        try:
+            day = date.fromisoformat(self.day) if self.day else None
+        except ValueError as error:
+            raise Refusal(f"{self.day!r} is no date", "write it as 2026-11-20") from error
+        return Told(zone_named(self.zone), length_us(self.unit), day, length_s(self.every))
 
 
-def fail(message: str, hint: str) -> NoReturn:
-    """Say what went wrong and what to do, and end with status 2."""
-    note(f"{message}\nhint: {hint}")
-    raise typer.Exit(2)
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Files, or a lake."""
+
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="PATH", help="Files, folders, archives; none: a lake.")
+    ] = None
+    lake: Lake = None
+
+    def source(self, files: OfFiles | None = None) -> "Files | Recorded":
+        """Where the measurements come from.
+
+        Raises:
+            Refusal: files and a lake are named, or what is said of the files is not of its form.
+        """
+        from doctord.app.source import source_of
+
+        return source_of(self.paths or [], self.lake, (files or OfFiles()).told())
 
 
-def note(text: str) -> None:
-    """Say something beside the result, on standard error, a hint on a line of its own.
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """What would be if."""
 
-    Strangers' words in it, names of files say, are harmless: no line of theirs looks like one of ours.
+    growth: Annotated[
+        str | None, typer.Option(metavar="PERCENT", help="What if there were so much more from now on: 20%.")
+    ] = None
+    step: Annotated[
+        list[str] | None,
+        typer.Option("--step", metavar="'DATE PERCENT'", help="What if, from then on: '2027-01-01 +30%'."),
+    ] = None
+    add: Annotated[
+        list[str] | None, typer.Option(metavar="'SIZE to NAME'", help="What if space is taken: '40GB to users'.")
+    ] = None
+
+    def changes(self) -> "Sequence[Change]":
+        """The same, read.
+
+        Raises:
+            Refusal: one of them is not of its form.
+        """
+        from doctord.app.what_if import changes
+
+        return changes(self.growth, self.step or (), self.add or ())
+
+
+def interval(since: str | None, until: str | None, past: str = "0s") -> "Interval":
+    """The interval between two moments, null where they are not said, and so much of the time before it.
+
+    Raises:
+        Refusal: a moment is none, or the first is not before the second.
     """
-    typer.echo(re.sub(r"\n(?!hint: )", "\n  ", f"doctord: {printable(text)}"), err=True)
+    from doctord.app.source import Interval
+
+    start, end = (parse_moment(text) if text else None for text in (since, until))
+    if start and end and start >= end:
+        raise Refusal(f"{since} is not before {until}", "give --from a moment before --to")
+    return Interval(start, end, parse_duration(past))
 
 
-def parse_size(text: str) -> int:
-    """Bytes of a size such as `10GB`, `512MiB` or a plain number of bytes; 1 kB is 1000 bytes, 1 KiB 1024.
-
-    >>> parse_size("1.5MiB")
-    1572864
-    """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?b?\s*", text.lower())
-    if not match:
-        raise Refusal(f"{text!r} is no size", "write a number and a unit: 500MB, 10GB, 64GiB")
-    base = 1024 if match[3] else 1000
-    return round(float(match[1]) * float(base) ** " kmgt".index(match[2] or " "))
+def length_s(text: str | None) -> float | None:
+    """Seconds of a length of time; null where none is said."""
+    return parse_duration(text) if text else None
 
 
-def parse_moment(text: str, now: datetime | None = None) -> datetime:
-    """A point in time, in UTC: ISO 8601 (UTC unless it names a zone), `now`, or a duration ago such as `-2h`.
-
-    >>> parse_moment("2026-11-20T10:00")
-    datetime.datetime(2026, 11, 20, 10, 0, tzinfo=datetime.timezone.utc)
-    """
-    now = now or datetime.now(UTC)
-    if text == "now":
-        return now
-    if text.startswith("-"):
-        return now - timedelta(seconds=parse_duration(text[1:]))
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise Refusal(
-            f"{text!r} is no point in time", "write 2026-11-20T10:00Z, -2h for two hours ago, or now"
-        ) from error
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+def length_us(text: str | None) -> float | None:
+    """Microseconds of it."""
+    return parse_duration(text) * 1e6 if text else None

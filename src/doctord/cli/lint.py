@@ -6,16 +6,19 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import Refusal, said
+from doctord.cli._command import command
+from doctord.cli._output import status
+from doctord.cli.arguments import Json, When
+from doctord.errors import Refusal
 
 
-@app.command()
+@command(app)
 def lint(
+    *,
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="PATH...", help="Configuration files, SQL, folders, reports; none: this host, now."),
+        typer.Argument(metavar="PATH", help="Configuration files, SQL, folders, reports; none: this host, now."),
     ] = None,
-    *,
     dsn: Annotated[
         list[str] | None,
         typer.Option(
@@ -26,8 +29,7 @@ def lint(
     measured: Annotated[
         Path | None, typer.Option("--with", metavar="LAKE", help="Judge by what this lake holds of the workload.")
     ] = None,
-    since: Annotated[str, typer.Option("--from", metavar="MOMENT", help="Start of what the lake is to tell.")] = "-1h",
-    until: Annotated[str, typer.Option("--to", metavar="MOMENT", help="End of it.")] = "now",
+    when: When,
     cpus: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="CPUs of the server, where no file tells.")
     ] = None,
@@ -38,35 +40,33 @@ def lint(
         Path | None, typer.Option(metavar="DIR", help="Write a patch and drop-ins that mend it into this folder.")
     ] = None,
     write: Annotated[bool, typer.Option("--write", help="With --fix: change the files themselves, too.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    json: Json = False,
     sarif: Annotated[bool, typer.Option("--sarif", help="Print SARIF 2.1.0.")] = False,
     junit: Annotated[bool, typer.Option("--junit", help="Print JUnit XML.")] = False,
-) -> None:
+) -> int:
     """Say what settings get wrong: for this machine, and with --with for its measured workload.
 
     `doctord lint /etc/postgresql/15/main /etc/sysctl.conf` reads files; without any, this host and the servers on it
-    are asked.
+    are asked. --from and --to say which time of the lake counts.
 
     Exit status: 0 notes at most, 1 something worse, 2 there was no setting, a server that was named did not answer,
     or a wrong option.
     """
-    with said():
-        from doctord.app import lint as linting
-        from doctord.app.source import Recorded
-        from doctord.cli import _lint
-        from doctord.cli._sources import span
-        from doctord.cli._terminal import Terminal
+    from doctord.app import lint as linting
+    from doctord.app.source import Recorded
+    from doctord.cli._terminal import Terminal
+    from doctord.report.lint import Form, written
 
-        if json + sarif + junit > 1:
-            raise Refusal("--json, --sarif and --junit are three forms of one document", "give one of them")
-        if write and fix is None:
-            raise Refusal("--write needs --fix DIR", "the folder gets the patch, and drop-ins for what is in no file")
-        form: _lint.Form = "json" if json else "sarif" if sarif else "junit" if junit else "text"
-        watcher, named = Terminal(), paths or ()
-        workload = Recorded(measured).seen(*span(since, until), 0.0, watcher).chart if measured else None
-        chart = linting.settings(named, dsn or (), workload, watcher)
-        examined = linting.lint(chart, linting.statements_of(named), cpus, baseline, watcher)
-        typer.echo(_lint.printed(examined, form))
-        if fix:
-            linting.mend(examined, fix, write=write, watcher=watcher)
-        raise typer.Exit(_lint.status(examined, len(dsn or ())))
+    if json + sarif + junit > 1:
+        raise Refusal("--json, --sarif and --junit are three forms of one document", "give one of them")
+    if write and fix is None:
+        raise Refusal("--write needs --fix DIR", "the folder gets the patch, and drop-ins for what is in no file")
+    form: Form = "json" if json else "sarif" if sarif else "junit" if junit else "text"
+    watcher, named = Terminal(), paths or ()
+    workload = Recorded(measured).seen(when.interval(), watcher).chart if measured else None
+    chart = linting.settings(named, dsn or (), workload, watcher)
+    examined = linting.lint(chart, linting.statements_of(named), cpus, baseline, watcher)
+    typer.echo(written(examined, form))
+    if fix:
+        linting.mend(examined, fix, write=write, watcher=watcher)
+    return status(linting.healthy(examined, len(dsn or ())))

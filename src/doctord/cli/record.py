@@ -1,5 +1,6 @@
 """`doctord record`: fill a lake, in the foreground, until told to stop."""
 
+import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -7,10 +8,14 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import fail, parse_duration, parse_size, said
+from doctord.cli._command import command
+from doctord.cli.arguments import Databases, Dsns, Figures
+from doctord.durations import parse_duration
+from doctord.errors import Refusal
+from doctord.sizes import parse_size
 
 
-@app.command()
+@command(app)
 def record(
     *,
     lake: Annotated[
@@ -26,11 +31,9 @@ def record(
     max_size: Annotated[
         str, typer.Option(metavar="SIZE", help="Delete the oldest beyond this size of the lake.")
     ] = "10GB",
-    figures: Annotated[Path | None, typer.Option(metavar="FILE", help="More figures to keep, in TOML.")] = None,
-    dsn: Annotated[
-        list[str] | None, typer.Option(metavar="DSN", help="Connection string of a server; may be repeated.")
-    ] = None,
-    databases: Annotated[bool, typer.Option(help="Look for database servers.")] = True,
+    figures: Figures = None,
+    dsn: Dsns = None,
+    databases: Databases = True,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say only what goes wrong.")] = False,
     print_unit: Annotated[bool, typer.Option("--print-unit", help="Print a systemd unit and end.")] = False,
 ) -> None:
@@ -43,35 +46,32 @@ def record(
     if print_unit:
         typer.echo(files("doctord.lake").joinpath("doctord.service").read_text(), nl=False)
         return
-    import sys
-
     from doctord.app.record import Recording, become
     from doctord.lake.place import default_lake
 
-    with said():
-        if figures:
-            from doctord.app.rules import figures_of
+    if figures:
+        from doctord.app.rules import figures_of
 
-            figures_of(figures)  # what is wrong with it is said now, not at night
-        place = str(lake or default_lake())
-        summing = [place, str(_positive(keep_minutes)), *([str(figures.absolute())] if figures else [])]
-        recording = Recording(
-            lake=place,
-            every_s=_positive(every),
-            for_s=_positive(for_) if for_ else None,
-            sync_s=_positive(sync),
-            keep_s=_positive(keep),
-            max_bytes=parse_size(max_size),
-            dsns=dsn or [],
-            databases=databases,
-            quiet=quiet,
-            sum_up=[sys.executable, "-m", "doctord.app.sum_up", *summing],
-        )
-        become(recording)
+        figures_of(figures)  # what is wrong with it is said now, not at night
+    place = str(lake or default_lake())
+    summing = [place, str(_positive(keep_minutes)), *([str(figures.absolute())] if figures else [])]
+    recording = Recording(
+        lake=place,
+        every_s=_positive(every),
+        for_s=_positive(for_) if for_ else None,
+        sync_s=_positive(sync),
+        keep_s=_positive(keep),
+        max_bytes=parse_size(max_size),
+        dsns=dsn or [],
+        databases=databases,
+        quiet=quiet,
+        sum_up=[sys.executable, "-m", "doctord.app.sum_up", *summing],
+    )
+    become(recording)
 
 
 def _positive(text: str) -> float:
     seconds = parse_duration(text)
     if seconds <= 0:
-        fail(f"{text!r} is no time to wait", "give a duration above zero")
+        raise Refusal(f"{text!r} is no time to wait", "give a duration above zero")
     return seconds

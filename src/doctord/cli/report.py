@@ -1,88 +1,96 @@
 """`doctord report`: a time examined, or what runs out, as one HTML file."""
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import (
-    Addition,
-    Day,
-    Every,
-    Growth,
-    LakeDir,
-    Paths,
-    Refusal,
-    Steps,
-    Unit,
-    Zone,
-    parse_duration,
-    said,
-)
+from doctord.cli._command import command
+from doctord.cli._output import check_writable, status, write
+from doctord.cli.arguments import Horizon, Json, Measured, OfFiles, Past, Thresholds, WhatIf, When
+from doctord.durations import parse_duration
+from doctord.errors import Refusal
+from doctord.printable import for_output, json_text
+
+if TYPE_CHECKING:
+    from doctord.analyse.capacity.whatif import Change
+    from doctord.app.source import Files, Recorded
 
 
-@app.command()
+@command(app)
 def report(
-    paths: Paths = None,
     *,
-    lake: LakeDir = None,
-    since: Annotated[
-        str | None,
-        typer.Option("--from", metavar="MOMENT", help="Start: 2026-11-20T10:00Z; of a lake -1h if not said."),
-    ] = None,
-    until: Annotated[str | None, typer.Option("--to", metavar="MOMENT", help="End, likewise; else now.")] = None,
-    past: Annotated[str, typer.Option(metavar="LENGTH", help="How far back to look for what is usual.")] = "1d",
+    measured: Measured,
+    when: When,
+    past: Past = "1d",
     capacity: Annotated[bool, typer.Option("--capacity", help="Report what will be violated, and the plans.")] = False,
-    horizon: Annotated[str, typer.Option(metavar="LENGTH", help="Capacity: how far to look ahead.")] = "90d",
-    thresholds: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Capacity: thresholds, in TOML (default: Doctor D's own).")
-    ] = None,
-    growth: Growth = None,
-    step: Steps = None,
-    add: Addition = None,
-    zone: Zone = None,
-    day: Day = None,
-    every: Every = None,
-    unit: Unit = None,
-    file: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")] = Path("report.html"),
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    horizon: Horizon = "90d",
+    thresholds: Thresholds = None,
+    what_if: WhatIf,
+    files: OfFiles,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")] = Path(
+        "report.html"
+    ),
+    json: Json = False,
     csv: Annotated[bool, typer.Option("--csv", help="Capacity: print a table for spreadsheets.")] = False,
-) -> None:
+) -> int:
     """Write a report: one HTML file, readable offline.
 
     On a time that was recorded, or that files tell of: verdict, findings, plots of the evidence. With --capacity on all
-    that is kept: what will be violated, when, the plans against it, and what that rests on.
+    that is kept: what will be violated, when, the plans against it, and what that rests on; --horizon, --thresholds and
+    what-ifs are of this one.
 
     Exit status: 0 no finding, 1 findings, or something is or will be violated, 2 nothing can be told, or a wrong
     option.
     """
-    with said():
-        from doctord.cli._sources import source_of, span, told
+    source = measured.source(files)
+    if capacity:
+        if when.since or when.until:
+            raise Refusal("--capacity looks at all that is kept", "leave --from and --to out")
+        if json and csv:
+            raise Refusal("either --json or --csv", "give one of them: only one document is printed")
+        return _on_capacity(source, thresholds, parse_duration(horizon), what_if.changes(), output, json=json, csv=csv)
+    if csv or thresholds or what_if != WhatIf():
+        raise Refusal("--csv, --thresholds and what-ifs are for reports on capacity", "give --capacity as well")
 
-        source = source_of(paths, lake, told(zone, day, every, unit))
-        if capacity:
-            from doctord.cli import _capacity, _forecast
+    from doctord.app import diagnose as diagnosing
+    from doctord.cli._terminal import Terminal
+    from doctord.report import document, html, wording
 
-            if since or until:
-                raise Refusal("--capacity looks at all that is kept", "leave --from and --to out")
-            if json and csv:
-                raise Refusal("either --json or --csv", "give one of them: only one document is printed")
-            changes = _forecast.changes(growth, step or [], add or [])
-            asked = _capacity.Asked(source, thresholds, parse_duration(horizon), changes)
-            raise typer.Exit(_capacity.report(asked, file, json=json, csv=csv))
+    check_writable(output)
+    found = diagnosing.diagnose(source, when.interval(past), Terminal())
+    write(output, html.render(found.diagnosis, found.seen.chart))
+    verdict = f"{wording.clean(wording.verdict(found.diagnosis))}\n{output}"
+    typer.echo(json_text(document.document(found.diagnosis)) if json else verdict)
+    return status(found.healthy())
 
-        from doctord.app import diagnose as diagnosing
-        from doctord.cli._terminal import Terminal
-        from doctord.cli._verdict import check_writable, status, write
-        from doctord.printable import json_text
-        from doctord.report import document, html, wording
 
-        if csv or thresholds or growth or step or add:
-            raise Refusal("--csv, --thresholds and what-ifs are for reports on capacity", "give --capacity as well")
-        check_writable(file)
-        found = diagnosing.diagnose(source, *span(since, until), parse_duration(past), Terminal())
-        write(file, html.render(found.diagnosis, found.seen.chart))
-        verdict = f"{wording.clean(wording.verdict(found.diagnosis))}\n{file}"
-        typer.echo(json_text(document.document(found.diagnosis)) if json else verdict)
-        raise typer.Exit(status(found))
+def _on_capacity(
+    source: "Files | Recorded",
+    thresholds: Path | None,
+    horizon_s: float,
+    changes: "Sequence[Change]",
+    output: Path,
+    *,
+    json: bool,
+    csv: bool,
+) -> int:
+    from doctord.app.agenda import ahead
+    from doctord.cli._terminal import Terminal
+    from doctord.report import capacity_html, capacity_report
+
+    check_writable(output)
+    found = ahead(source, thresholds, horizon_s, changes, Terminal())
+    said = [change.text for change in changes]
+    document = capacity_report.document_of(found.agenda, horizon_s, said, found.levels)
+    write(output, capacity_html.render(found.agenda, document, datetime.now(UTC)))
+    if json:
+        typer.echo(json_text(document))
+    elif csv:
+        typer.echo(for_output(capacity_report.csv_of(document)), nl=False)
+    else:
+        typer.echo(f"{capacity_report.verdict(document)}\n{output}")
+    return status(found.healthy)

@@ -3,52 +3,62 @@
 from collections.abc import Callable
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from doctord.analyse.sizing.question import Input, Question
 from doctord.analyse.sizing.questions import QUESTIONS
 from doctord.cli import app
-from doctord.cli.arguments import LakeDir, said
+from doctord.cli._command import command
+from doctord.cli.arguments import Db, Json, Lake, Measured, When
+from doctord.errors import Refusal
 
 size = typer.Typer(no_args_is_help=True, help="Say what settings should be, and show the arithmetic.")
 app.add_typer(size, name="size")
 
-Files = Annotated[
-    list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, archives that hold the figures.")
+Paths = Annotated[
+    list[Path] | None, typer.Argument(metavar="PATH", help="Files, folders, archives that hold the figures.")
 ]
 Live = Annotated[bool, typer.Option("--live", help="Take figures of this host and its servers, now.")]
-Db = Annotated[str | None, typer.Option(metavar="NAME", help="Only this database server of several: postgresql:5432.")]
-Since = Annotated[str | None, typer.Option("--from", metavar="MOMENT", help="Start of the time that counts.")]
-Until = Annotated[str | None, typer.Option("--to", metavar="MOMENT", help="End of it.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 METAVARS = {"bytes": "SIZE", "bytes_per_s": "SIZE/s", "s": "TIME", "per_s": "N/s", "share": "PERCENT", "count": "N"}
-SHARED = (("lake", LakeDir), ("live", Live), ("db", Db), ("since", Since), ("until", Until), ("json", Json))
 
 
-def _command(question: Question) -> Callable[..., None]:
+def _command(question: Question) -> Callable[..., int]:
     """The command that answers a question; its options are the question's inputs, and where figures come from."""
 
-    def answer(paths: list[Path] | None, **given: Any) -> None:  # noqa: ANN401 - texts, and the options of SHARED
-        with said():
-            from doctord.cli import _size
+    def answer(
+        *,
+        paths: Paths = None,
+        lake: Lake = None,
+        live: Live = False,
+        db: Db = None,
+        when: When,
+        json: Json = False,
+        **given: str | None,
+    ) -> int:
+        from doctord.app import size as sizing
+        from doctord.cli._terminal import Terminal
+        from doctord.printable import json_text
+        from doctord.report import sizing as report
 
-            raise typer.Exit(_size.answer(question, paths or [], **given))
+        source = Measured(paths, lake).source()
+        if live and (paths or lake):
+            raise Refusal("either this host now, or files or a lake", "leave out --live")
+        used = source if paths or lake else None
+        found = sizing.answer(question, given, used, when.interval(), db, live=live, watcher=Terminal())
+        shown = (question, found.worked, found.known)
+        typer.echo(json_text(report.document(*shown)) if json else report.render(*shown))
+        return 1 if found.worked.fits is False else 0
 
     answer.__doc__ = (
         f"{question.asks}\n\nFigures come from options, or from files, a lake or this host where these hold them; "
         "options go first.\n\nExit status: 0 answered, 1 what is there now does not fit, 2 a figure is missing or "
         "wrong."
     )
-    parameters = [Parameter("paths", Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=Files)]
-    parameters += [_option(one) for one in question.inputs]
-    parameters += [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=False if name in ("live", "json") else None, annotation=kind)
-        for name, kind in SHARED
-    ]
-    answer.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    answer.__annotations__ = {one.name: one.annotation for one in parameters}
+    shared = Signature.from_callable(answer).parameters.values()
+    asked = [_option(one) for one in question.inputs]
+    answer.__signature__ = Signature([*asked, *(one for one in shared if one.kind is Parameter.KEYWORD_ONLY)])  # type: ignore[attr-defined]
     return answer
 
 
@@ -60,4 +70,4 @@ def _option(asked: Input) -> Parameter:
 
 
 for one in QUESTIONS.values():
-    size.command(one.name)(_command(one))
+    command(size, one.name)(_command(one))

@@ -7,7 +7,13 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import Refusal, parse_duration, parse_size, said
+from doctord.cli._command import command
+from doctord.cli._output import check_writable, write
+from doctord.cli.arguments import Json
+from doctord.durations import parse_duration
+from doctord.errors import Refusal
+from doctord.printable import json_text
+from doctord.sizes import parse_size
 
 STANDARD_INPUT = "-"
 
@@ -20,11 +26,12 @@ class How(StrEnum):
     STRACE = "strace"
 
 
-@app.command()
+@command(app)
 def trace(
+    *,
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="FILE...", help="Logs of strace, truss or perf trace; - is standard input."),
+        typer.Argument(metavar="FILE", help="Logs of strace, truss or perf trace; - is standard input."),
     ] = None,
     together: Annotated[bool, typer.Option("--together", help="Take two files as parts of one trace.")] = False,
     pid: Annotated[int | None, typer.Option(metavar="PID", help="Trace this running process instead.")] = None,
@@ -42,8 +49,8 @@ def trace(
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with the timeline of a pass.")] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the timeline alone.")] = None,
     folded: Annotated[Path | None, typer.Option(metavar="FILE", help="Write flame-graph input: time by call.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
-) -> None:
+    json: Json = False,
+) -> int:
     """Say from system-call traces where the time went, and why.
 
     Two files are compared, the earlier one first: what became faster, slower, more or less frequent. Files of one name
@@ -51,33 +58,45 @@ def trace(
 
     Exit status: 0 no finding, 1 findings, 2 there is no call in it, or a wrong option.
     """
-    with said():
-        if (pid is None) == (not files):
-            raise Refusal("name either files or a process", "doctord trace FILE, or doctord trace --pid PID --for 10s")
-        from doctord.app import trace as tracing
-        from doctord.app import trace_live
-        from doctord.cli import _trace
-        from doctord.cli._terminal import Terminal
-        from doctord.cli._verdict import check_writable
+    if (pid is None) == (not files):
+        raise Refusal("name either files or a process", "doctord trace FILE, or doctord trace --pid PID --for 10s")
+    from doctord.app import trace as tracing
+    from doctord.app import trace_live
+    from doctord.cli._terminal import Terminal
+    from doctord.report import timeline, trace_document, trace_html, trace_terminal
 
-        for output in filter(None, (html, svg, folded, log)):
-            check_writable(output)
-        if pid is None:
-            examined = tracing.trace(*_traces(files or [], together=together), stacks=stacks, watcher=Terminal())
-        else:
-            examined = tracing.examined(
-                trace_live.trace(
-                    pid,
-                    parse_duration(length),
-                    how=how.value,
-                    tree=tree,
-                    keep=log,
-                    limit_bytes=parse_size(limit),
-                    watcher=Terminal(),
-                )
+    check_writable(html, svg, folded, log)
+    if pid is None:
+        examined = tracing.trace(*_traces(files or [], together=together), stacks=stacks, watcher=Terminal())
+    else:
+        examined = tracing.examined(
+            trace_live.trace(
+                pid,
+                parse_duration(length),
+                how=how.value,
+                tree=tree,
+                keep=log,
+                limit_bytes=parse_size(limit),
+                watcher=Terminal(),
             )
-        _trace.write(examined, html=html, svg=svg, folded=folded)
-        _trace.conclude(examined, json=json)
+        )
+    shown = (examined.trace, examined.diagnosis, examined.comparison)
+    if html:
+        write(html, trace_html.render(*shown))
+    if svg:
+        drawn = examined.trace["timeline"]
+        if drawn is None:
+            raise Refusal("there is no timeline: the trace holds no whole pass of a loop", "leave out --svg")
+        write(svg, timeline.svg(drawn, alone=True))
+    if folded:
+        write(folded, trace_html.folded(examined.trace))
+    if json:
+        typer.echo(json_text(trace_document.document(*shown, before=examined.before)))
+    else:
+        typer.echo(trace_terminal.render(*shown))
+    if not examined.diagnosis.healthy:
+        return 1
+    return 0 if examined.trace["trace"]["calls"] else 2
 
 
 def _traces(files: list[Path], *, together: bool) -> tuple[list[Path], list[Path]]:

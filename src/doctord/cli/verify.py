@@ -1,27 +1,45 @@
-"""`doctord verify`: whether a lake is what was written to it."""
-
-from pathlib import Path
-from typing import Annotated
+"""`doctord verify` and `doctord repair`: whether a lake is what was written to it, and set right what is not."""
 
 import typer
 
 from doctord.cli import app
-from doctord.cli.arguments import said
+from doctord.cli._command import command
+from doctord.cli._output import status
+from doctord.cli.arguments import Json, LakeNamed
+from doctord.printable import json_text
 
 
-@app.command()
-def verify(
-    lake: Annotated[Path | None, typer.Argument(metavar="[LAKE]", help="The lake (default: the usual place).")] = None,
-    *,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
-) -> None:
+@command(app)
+def verify(*, lake: LakeNamed = None, json: Json = False) -> int:
     """Read every file of a lake to its end, hold it against its checksums, and name what is damaged.
 
     Nothing is changed, and a recorder may go on writing.
 
     Exit status: 0 sound, 1 something is damaged or missing, 2 there is no lake, or a wrong option.
     """
-    with said():
-        from doctord.cli import _verify
+    from doctord.app import verify as verifying
+    from doctord.cli._terminal import Terminal
+    from doctord.report import lake as report
 
-        raise typer.Exit(_verify.verify(lake, json=json))
+    found = verifying.verify(lake, Terminal())
+    typer.echo(json_text(report.verified(found)) if json else report.render(found))
+    if found.flaws and not json:
+        typer.echo("hint: doctord repair sets these right; it deletes nothing", err=True)
+    return status(found.healthy)
+
+
+@command(app)
+def repair(*, lake: LakeNamed = None, json: Json = False) -> None:
+    """Cut damage out of a lake, and set aside what cannot be read: in LAKE/set_aside, nothing is deleted.
+
+    Files written by an older doctord get checksums. The recorder of this lake must be stopped.
+
+    Exit status: 0 the lake is right now, 2 there is no lake, or a wrong option.
+    """
+    from doctord.app import verify as verifying
+    from doctord.cli._terminal import Terminal
+    from doctord.report import lake as report
+
+    done = verifying.repair(lake, Terminal())
+    found = done.verified
+    typer.echo(json_text(report.repaired(found, done.done)) if json else report.render(found, done.done))

@@ -132,5 +132,5 @@ def _means(wanted: Wanted, subject: str, why: str) -> Choice | None:
 def _unknown(subject: str) -> Refusal:
     names = sorted({subject.name for subject in live_subjects()} | {"pread64", "pwrite64", "fdatasync", "fsync"})
     near = get_close_matches(subject, names, 3, 0.4)
-    hint = f"did you mean {' or '.join(near)}?" if near else "doctord map --list says what can be timed here"
+    hint = f"did you mean {' or '.join(near)}?" if near else "doctord map-live --list says what can be timed here"
     return Refusal(f"nothing here times {subject!r}", hint)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
-from doctord.diagnose.finding import Diagnosis
 from doctord.lab import cgroup, folder
 from doctord.lab.binaries import find_binaries
 from doctord.lab.errors import UnavailableError
@@ -24,12 +24,12 @@ _CLIENTS = 4
 _RATE_PER_S = 100
 _BEFORE_S = 3.0
 
-Look = Callable[[Server], Diagnosis | None]
+Seen = TypeVar("Seen")
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a run: the pace of the light load before and during the fault, and what was diagnosed.
+@dataclass(frozen=True)
+class Outcome(Generic[Seen]):
+    """What came of a run: the pace of the light load before and during the fault, and what who looked saw.
 
     `skipped` says why the fault could not be injected here; everything else is null then.
     """
@@ -38,27 +38,19 @@ class Outcome:
     skipped: str | None = None
     before: Pace | None = None
     during: Pace | None = None
-    diagnosis: Diagnosis | None = None
-
-    @property
-    def first_cause(self) -> str | None:
-        """The cause that the diagnosis names first."""
-        return self.diagnosis.findings[0].cause if self.diagnosis and self.diagnosis.findings else None
-
-    @property
-    def correct(self) -> bool | None:
-        """Whether that is the injected one; null when nothing was diagnosed."""
-        return None if self.diagnosis is None else self.first_cause == self.fault.cause
+    seen: Seen | None = None
 
 
-def run(fault: Fault, look: Look, *, seed: int = 1, bin_dir: Path | None = None, keep: bool = False) -> Outcome:
+def run(
+    fault: Fault, look: Callable[[Server], Seen], *, seed: int = 1, bin_dir: Path | None = None, keep: bool = False
+) -> Outcome[Seen]:
     """Inject a fault into a private server and look at it once the fault bites.
 
     Whatever way this ends, by return, exception, Ctrl-C or SIGTERM, the server, its load and its folder are gone.
 
     Args:
         fault: the fault.
-        look: is called with the server while the fault lasts; what it returns is the run's diagnosis.
+        look: is called with the server while the fault lasts; the outcome holds what it returns.
         seed: for everything random in the load.
         bin_dir: folder of PostgreSQL's programs; null: the newest found.
         keep: whether the server's folder, with its logs, stays.
@@ -78,7 +70,7 @@ def run(fault: Fault, look: Look, *, seed: int = 1, bin_dir: Path | None = None,
             return Outcome(fault, skipped=str(reason))
 
 
-def _run(fault: Fault, look: Look, seed: int, binaries: Path, *, keep: bool) -> Outcome:
+def _run(fault: Fault, look: Callable[[Server], Seen], seed: int, binaries: Path, *, keep: bool) -> Outcome[Seen]:
     with ExitStack() as stack:
         home = stack.enter_context(folder.private_folder(keep=keep))
         provide_cluster(binaries, fault.scale, home / "data")
@@ -93,5 +85,5 @@ def _run(fault: Fault, look: Look, seed: int, binaries: Path, *, keep: bool) -> 
         log.info("%s injected, waiting %g s for it to bite", fault.name, fault.warm_up_s)
         time.sleep(fault.warm_up_s)
         bites = time.time()
-        diagnosis = look(server)
-        return Outcome(fault, None, load.pace(started, injected), load.pace(bites, time.time()), diagnosis)
+        seen = look(server)
+        return Outcome(fault, None, load.pace(started, injected), load.pace(bites, time.time()), seen)

@@ -43,11 +43,17 @@ class Flaw:
 
 @dataclass
 class Verified:
-    """What was looked at, and what was wrong with it."""
+    """What was looked at, in the lake of this folder, and what was wrong with it."""
 
+    root: Path
     files: int = 0
     size_bytes: int = 0
     flaws: list[Flaw] = field(default_factory=list)
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing was lost."""
+        return all(flaw.is_harmless for flaw in self.flaws)
 
 
 def verify(place: Place, progress: Callable[[int], None] = lambda _: None) -> Verified:
@@ -62,7 +68,7 @@ def verify(place: Place, progress: Callable[[int], None] = lambda _: None) -> Ve
     """
     if not (place.open.is_dir() or place.sealed.is_dir()):
         raise LakeError(f"{place.root}: no lake here", "name the folder of a lake, or record one with `doctord record`")
-    verified = Verified()
+    verified = Verified(place.root)
     for path, flaws in _looked_at(place):
         verified.files += 1
         verified.size_bytes += path.stat().st_size if path.is_file() else 0

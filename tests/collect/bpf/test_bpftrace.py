@@ -55,7 +55,7 @@ def test_bpftrace_mounts_tracefs_for_itself_and_the_host_sees_nothing(busy: int)
 
 
 def test_a_live_map_says_that_tracefs_was_mounted_for_it() -> None:
-    result = run(WITHOUT_TRACEFS, "map", "--event", "run queue", "--for", "3s", "--json")
+    result = run(WITHOUT_TRACEFS, "map-live", "--event", "run queue", "--for", "3s", "--json")
     assert result.returncode == 0, result.stderr
     assert "bpftrace has mounted it for itself alone" in result.stderr
     assert sum(column["count"] for column in json.loads(result.stdout)["columns"]) > 0
@@ -71,7 +71,7 @@ def test_where_it_may_not_be_mounted_a_process_is_traced_with_strace(busy: int) 
 
 
 def test_where_it_may_not_be_mounted_bpftrace_and_maps_are_refused_with_what_to_do(busy: int) -> None:
-    for command in (["trace", "--pid", str(busy), "--how", "bpf"], ["map", "--event", "run queue", "--for", "1s"]):
+    for command in (["trace", "--pid", str(busy), "--how", "bpf"], ["map-live", "--event", "run queue", "--for", "1s"]):
         result = run(MAY_NOT_MOUNT, *command)
         assert result.returncode == 2
         assert "tracefs is not mounted, and bpftrace may not mount it for itself" in result.stderr

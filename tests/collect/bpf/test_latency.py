@@ -19,7 +19,8 @@ from doctord.chart.chart import Chart
 from doctord.collect.bpf import host as bpf_host
 from doctord.collect.bpf.latency import BpfLatency, Printed
 from doctord.collect.bpf.program import STEPS, Moment, Span, edges_us, program
-from doctord.collect.live import Wanted, choose, live_subjects
+from doctord.collect.core.database import Wanted
+from doctord.collect.live import choose, live_subjects
 from doctord.collect.postgres import probes as bpf_postgres
 from doctord.errors import Refusal
 from doctord.lab import folder

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,9 @@ METRICS = (
     ("doctord_violation_limit", "The limit that it is held against."),
     ("doctord_violation_lead_seconds", "Seconds until it is violated, at the earliest; 0 when it is."),
 )
+
+
+Form: TypeAlias = Literal["prometheus", "alertmanager"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,11 @@ def foreseen(threshold: Threshold, series: Series, when: When | None, now: datet
         threshold.name, "due" if is_due else "foreseen", _labels(series), float(measured[-1]), threshold.limit, lead_s,
         when.date or first, f"{text}: {when.why}", threshold.reason, threshold.plan,
     )  # fmt: skip
+
+
+def written(alerts: Sequence[Alert], form: Form, now: datetime | None) -> str:
+    """Alerts in one of the two forms; `now` is when they were found, null: at this moment."""
+    return prometheus(alerts) if form == "prometheus" else alertmanager(alerts, now)
 
 
 def prometheus(alerts: Iterable[Alert]) -> str:

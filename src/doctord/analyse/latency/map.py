@@ -269,7 +269,7 @@ def _unknown(chart: Chart, subject: str) -> Refusal:
     within = [name for name in names if subject.casefold() in name.casefold()]
     near = within[:3] or [folded[name] for name in get_close_matches(subject.casefold(), folded, 3, 0.5)]
     if not names:
-        return Refusal("there are no latencies in it", "histograms come from doctord map --record, or from files")
+        return Refusal("there are no latencies in it", "histograms come from doctord map-live --record, or from files")
     hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(names[:8])}"
     return Refusal(f"no latencies of {subject!r}", hint)
 

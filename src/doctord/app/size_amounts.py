@@ -1,4 +1,4 @@
-"""Amounts as people write them, by their unit: `9.45MB/s`, `20min`, `70%`, `500:1.2ms,1000:1.4ms`."""
+"""What is given for a question of size, as people write it: `9.45MB/s`, `20min`, `70%`, `500:1.2ms,1000:1.4ms`."""
 
 import re
 from collections.abc import Callable
@@ -6,7 +6,9 @@ from typing import Final
 
 from doctord.analyse.sizing.question import Curve, Input
 from doctord.analyse.sizing.working import Given
-from doctord.cli.arguments import Refusal, parse_duration, parse_size
+from doctord.durations import parse_duration
+from doctord.errors import Refusal
+from doctord.sizes import parse_size
 
 LONGEST: Final = 40  # characters of an amount; more is a mistake, and too much for a number
 PER_S: Final = {"s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}

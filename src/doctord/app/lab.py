@@ -1,0 +1,94 @@
+"""Inject a fault into a private server, and diagnose it, or leave somebody the time to look."""
+
+import difflib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from doctord.app.diagnose import diagnose
+from doctord.app.source import Live
+from doctord.app.watcher import SILENT, Watcher
+from doctord.diagnose.finding import Diagnosis
+from doctord.errors import Refusal
+from doctord.lab import run as lab
+from doctord.lab.fault import Fault, all_faults
+from doctord.lab.run import Outcome
+from doctord.lab.server import Server
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came of a fault, and what was diagnosed; null where that was not asked for, or the fault was skipped."""
+
+    outcome: Outcome[Diagnosis | None]
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """What was diagnosed while the fault lasted."""
+        return self.outcome.seen
+
+    @property
+    def first_cause(self) -> str | None:
+        """The cause that the diagnosis names first."""
+        return self.diagnosis.findings[0].cause if self.diagnosis and self.diagnosis.findings else None
+
+    @property
+    def correct(self) -> bool | None:
+        """Whether that is the injected one; null when nothing was diagnosed."""
+        return None if self.diagnosis is None else self.first_cause == self.outcome.fault.cause
+
+
+def faults() -> Sequence[Fault]:
+    """The faults that can be injected."""
+    return tuple(all_faults().values())
+
+
+def fault_named(name: str) -> Fault:
+    """The fault of a name.
+
+    Raises:
+        Refusal: there is none.
+    """
+    known = all_faults()
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name.replace("-", "_"), known, n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    raise Refusal(f"there is no fault {name!r}", f"{hint}`doctord lab list` shows them all")
+
+
+def try_fault(
+    fault: Fault,
+    seconds: float,
+    invite: Callable[[Server], None] | None = None,
+    *,
+    seed: int = 1,
+    bin_dir: Path | None = None,
+    keep: bool = False,
+    watcher: Watcher = SILENT,
+) -> Tried:
+    """Inject a fault into a private server for so long, and diagnose it.
+
+    Args:
+        fault: The fault.
+        seconds: How long it lasts, once it bites.
+        invite: Is told of the server, and then time goes by for somebody to look; null has it diagnosed instead.
+        seed: For everything random in the load.
+        bin_dir: Folder of PostgreSQL's programs; null: the newest found.
+        keep: Whether the server's folder, with its logs, stays.
+        watcher: Who is told how it goes on.
+
+    Raises:
+        Refusal: there is no usable PostgreSQL, or it does not start.
+    """
+
+    def look(server: Server) -> Diagnosis | None:
+        if invite is None:
+            # Without a past: this host's own is not that of a private server.
+            return diagnose(Live(seconds, [server.dsn]), watcher=watcher).diagnosis
+        invite(server)
+        time.sleep(seconds)
+        return None
+
+    return Tried(lab.run(fault, look, seed=seed, bin_dir=bin_dir, keep=keep))

@@ -1,0 +1,62 @@
+"""How a command says what it found: words or JSON on standard output, files, notes on standard error, the status."""
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from doctord.errors import Refusal
+from doctord.printable import json_text, printable
+
+if TYPE_CHECKING:
+    from doctord.app.diagnose import Examination
+
+
+def note(text: str) -> None:
+    """Say something beside the result, on standard error, a hint on a line of its own.
+
+    Strangers' words in it, names of files say, are harmless: no line of theirs looks like one of ours.
+    """
+    typer.echo(re.sub(r"\n(?!hint: )", "\n  ", f"doctord: {printable(text)}"), err=True)
+
+
+def status(healthy: bool | None) -> int:
+    """The exit status: 0 where all is well, 1 where it is not, 2 where that cannot be told."""
+    return 2 if healthy is None else 0 if healthy else 1
+
+
+def check_writable(*files: Path | None) -> None:
+    """Refuse a file that could not be written in the end before anybody waits for it."""
+    for file in filter(None, files):
+        if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
+            hint = "name a file in a folder that is there and that you may write to"
+            raise Refusal(f"{file} cannot be written", hint)
+
+
+def write(file: Path, content: str | bytes) -> None:
+    """Write a page or a picture.
+
+    Raises:
+        Refusal: the file cannot be written.
+    """
+    try:
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        raise Refusal(f"{file}: {error.strerror}", "name a file that you may write") from error
+
+
+def conclude(found: "Examination", *, html: Path | None, json: bool, servers: int = 0) -> int:
+    """Write the report, print the verdict; the exit status.
+
+    It is 2 when there is no finding but nothing was judged, or fewer database servers answered than the user named.
+    """
+    from doctord.report import document, terminal
+    from doctord.report import html as page
+
+    diagnosis = found.diagnosis
+    if html:
+        write(html, page.render(diagnosis, found.seen.chart))
+    typer.echo(json_text(document.document(diagnosis)) if json else terminal.render(diagnosis))
+    return status(found.healthy(servers))

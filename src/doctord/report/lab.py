@@ -1,0 +1,68 @@
+"""Faults of the lab, and what came of one: JSON documents, and the same to be read on a terminal."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from doctord.diagnose.finding import Diagnosis
+from doctord.lab.fault import Fault
+from doctord.lab.run import Outcome
+from doctord.lab.workload import Pace
+from doctord.report import document as diagnoses
+from doctord.report import terminal
+
+
+def faults_document(faults: Sequence[Fault]) -> list[dict[str, Any]]:
+    """What `doctord lab list --json` gives."""
+    return [
+        {
+            "fault": fault.name,
+            "expected_cause": fault.cause,
+            "needs_root": fault.needs_root,
+            "description": fault.description,
+        }
+        for fault in faults
+    ]
+
+
+def faults_listed(faults: Sequence[Fault]) -> str:
+    """A line for each fault."""
+    width = max(len(fault.name) for fault in faults)
+    return "\n".join(
+        f"{fault.name:<{width}}  {fault.summary}{' (root)' if fault.needs_root else ''}" for fault in faults
+    )
+
+
+def document(outcome: Outcome[Diagnosis | None], first_cause: str | None, *, correct: bool | None) -> dict[str, Any]:
+    """What `doctord lab run --json` gives."""
+    return {
+        "fault": outcome.fault.name,
+        "expected_cause": outcome.fault.cause,
+        "first_cause": first_cause,
+        "correct": correct,
+        "skipped": outcome.skipped,
+        "throughput": {
+            "before": asdict(outcome.before) if outcome.before else None,
+            "during": asdict(outcome.during) if outcome.during else None,
+        },
+        "diagnosis": diagnoses.document(outcome.seen) if outcome.seen else None,
+    }
+
+
+def render(outcome: Outcome[Diagnosis | None], first_cause: str | None) -> str:
+    """The diagnosis, where there is one, and what became of the light load."""
+    name = outcome.fault.name
+    if outcome.skipped:
+        return f"{name} was skipped: {outcome.skipped}"
+    lines = [f"The light load before: {_paced(outcome.before)}; during {name}: {_paced(outcome.during)}."]
+    if outcome.seen:
+        lines.insert(0, terminal.render(outcome.seen))
+        lines.append(f"Expected: {outcome.fault.cause or 'no finding'}; found: {first_cause or 'no finding'}.")
+    return "\n".join(lines)
+
+
+def _paced(pace: Pace | None) -> str:
+    if pace is None:
+        return "not reported"
+    latency = "" if pace.latency_ms is None else f", {pace.latency_ms:g} ms each"
+    return f"{pace.tps:g} transactions/s{latency}"
