@@ -9,6 +9,10 @@ from typing import Annotated
 
 import typer
 
+from doctord.cli._command import command
+
+__all__ = ["app", "command", "load", "main"]
+
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,

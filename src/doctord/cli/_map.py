@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from doctord.cli._output import check_writable, write
+from doctord.cli._output import Terminal, check_writable, write
 from doctord.cli.arguments import Db, OfFiles, Unit, Zone, interval, length_s, length_us
-from doctord.printable import json_text
 
 if TYPE_CHECKING:
     from doctord.analyse.latency.map import LatencyMap
@@ -78,7 +78,6 @@ class Kept:
             Refusal: a source cannot be read, or an option is not of its form.
         """
         from doctord.app.map import recorded
-        from doctord.cli._terminal import Terminal
 
         asked = interval(self.since, self.until)
         return recorded(self.sources or (), asked.since, asked.until, self.told(), Terminal())
@@ -128,4 +127,6 @@ def show(drawn: "LatencyMap", view: "View", compare_at: datetime | None = None, 
     from doctord.report import map_printed
     from doctord.report.map_document import document
 
-    typer.echo(json_text(document(drawn, compare_at)) if json else map_printed.render(drawn, view, compare_at))
+    typer.echo(
+        dumps(document(drawn, compare_at), allow_nan=False) if json else map_printed.render(drawn, view, compare_at)
+    )

@@ -1,33 +1,36 @@
 """A latency map on the whole screen while it grows, and the keys that change it."""
 
+import os
+import select
 import sys
+import termios
+import tty
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Protocol
+from contextlib import ExitStack, contextmanager
 
-from doctord.app.map_feed import Maps
-from doctord.cli._keys import keyboard
+from doctord.app.map_feed import Watched
 from doctord.report.map_printed import colours, size
 from doctord.report.map_screen import Screen
 from doctord.report.map_view import View
 
 LOOK_S = 0.25
-
-
-class Watched(Protocol):
-    """Maps that grow."""
-
-    def grown(self) -> bool:
-        """Look for what is new; whether anything is."""
-        ...
-
-    def maps(self) -> Maps:
-        """The maps so far."""
-        ...
-
-    def is_over(self) -> bool:
-        """Whether the source has ended."""
-        ...
+NAMES = {
+    b" ": "space",
+    b"\x1b[A": "up",
+    b"\x1b[B": "down",
+    b"\x1b[C": "right",
+    b"\x1b[D": "left",
+    b"\x1bOA": "up",
+    b"\x1bOB": "down",
+    b"\x1bOC": "right",
+    b"\x1bOD": "left",
+    b"\x1b[H": "home",
+    b"\x1b[F": "end",
+    b"\x1b[1~": "home",
+    b"\x1b[4~": "end",
+    b"\x03": "q",
+    b"\x1b": "q",
+}
 
 
 def has_terminal() -> bool:
@@ -43,7 +46,7 @@ def watch(source: Watched, view: View, word: str) -> None:
         view: What of the map is looked at first.
         word: What the source is: live, replay.
     """
-    with keyboard() as keys, _whole_screen():
+    with _keyboard() as keys, _whole_screen():
         screen, shown_at = Screen(view, word), None
         while not source.is_over():
             if source.grown() or shown_at != size(screen.view):
@@ -72,3 +75,38 @@ def _whole_screen() -> Iterator[None]:
     finally:
         sys.stdout.write("\x1b[?25h\x1b[?1049l")
         sys.stdout.flush()
+
+
+class _Keys:
+    """The keyboard of standard input."""
+
+    def __init__(self, descriptor: int) -> None:
+        """Read from a terminal that gives each key at once."""
+        self._descriptor, self._waiting = descriptor, b""
+
+    def pressed(self, wait_s: float) -> str | None:
+        """Name of the next key (`left`, `space`, or the character itself); null when none came in time."""
+        if not self._waiting:
+            if not select.select([self._descriptor], [], [], max(wait_s, 0.0))[0]:
+                return None
+            self._waiting = os.read(self._descriptor, 256) or b"q"
+        # The longest first: an escape sequence begins with the escape key. What is none is a character.
+        key = next((key for key in sorted(NAMES, key=len, reverse=True) if self._waiting.startswith(key)), None)
+        pressed, self._waiting = self._waiting[: len(key or b" ")], self._waiting[len(key or b" ") :]
+        return NAMES[key] if key else pressed.decode(errors="replace")
+
+
+@contextmanager
+def _keyboard() -> Iterator[_Keys]:
+    """The keys of the terminal, until the end of the block; it is left as it was.
+
+    Standard input, or the process's own terminal when that is a pipe.
+    """
+    with ExitStack() as stack:
+        descriptor = sys.stdin.fileno()
+        if not sys.stdin.isatty():
+            descriptor = os.open("/dev/tty", os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+        stack.callback(termios.tcsetattr, descriptor, termios.TCSADRAIN, termios.tcgetattr(descriptor))
+        tty.setcbreak(descriptor)
+        yield _Keys(descriptor)

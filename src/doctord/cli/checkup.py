@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from doctord.cli import app
-from doctord.cli._command import command
-from doctord.cli._output import check_writable, conclude
+from doctord.cli import app, command
+from doctord.cli._output import Terminal, check_writable, conclude
 from doctord.cli.arguments import Databases, Dsns, Html, Json
 from doctord.durations import parse_duration
 
@@ -31,7 +30,6 @@ def checkup(
     """
     seconds = parse_duration(length)
     from doctord.app.check_up import check_up
-    from doctord.cli._terminal import Terminal
 
     check_writable(html)
     found = check_up(seconds, dsn or (), databases=databases, lake=lake, watcher=Terminal())

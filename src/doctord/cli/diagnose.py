@@ -1,8 +1,7 @@
 """`doctord diagnose`: the same verdict on what was recorded, or on the files that other tools left."""
 
-from doctord.cli import app
-from doctord.cli._command import command
-from doctord.cli._output import check_writable, conclude
+from doctord.cli import app, command
+from doctord.cli._output import Terminal, check_writable, conclude
 from doctord.cli.arguments import Html, Json, Measured, OfFiles, Past, When
 
 
@@ -23,7 +22,6 @@ def diagnose(
     Exit status: 0 no finding, 1 findings, 2 nothing could be judged, or a wrong option.
     """
     from doctord.app import diagnose as diagnosing
-    from doctord.cli._terminal import Terminal
 
     check_writable(html)
     found = diagnosing.diagnose(measured.source(files), when.interval(past), Terminal())

@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from doctord.cli import app
-from doctord.cli._command import command
-from doctord.cli._output import status
+from doctord.cli import app, command
+from doctord.cli._output import Terminal, status
 from doctord.cli.arguments import Alert, Horizon, Json, Measured, OfFiles, Thresholds, WhatIf
 from doctord.durations import parse_duration
 from doctord.errors import Refusal
@@ -37,7 +36,6 @@ def forecast(
     """
     from doctord.app import forecast as forecasting
     from doctord.app import saturation as saturating
-    from doctord.cli._terminal import Terminal
     from doctord.report import capacity_forecast, capacity_saturation
 
     source, changes, horizon_s = measured.source(files), what_if.changes(), parse_duration(horizon)

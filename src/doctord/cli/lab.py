@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from doctord.cli import app
-from doctord.cli._command import command
+from doctord.cli import app, command
+from doctord.cli._output import Terminal
 from doctord.cli.arguments import Json
 from doctord.durations import parse_duration
 from doctord.printable import json_text, log_to_standard_error
@@ -52,7 +52,6 @@ def run_fault(
     something, 2 the server cannot be started, or a wrong option.
     """
     from doctord.app.lab import fault_named, try_fault
-    from doctord.cli._terminal import Terminal
     from doctord.report import lab as report
 
     log_to_standard_error("doctord: %(message)s", logging.INFO)

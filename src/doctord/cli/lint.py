@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from doctord.cli import app
-from doctord.cli._command import command
-from doctord.cli._output import status
+from doctord.cli import app, command
+from doctord.cli._output import Terminal, status
 from doctord.cli.arguments import Json, When
 from doctord.errors import Refusal
 
@@ -54,7 +53,6 @@ def lint(
     """
     from doctord.app import lint as linting
     from doctord.app.source import Recorded
-    from doctord.cli._terminal import Terminal
     from doctord.report.lint import Form, written
 
     if json + sarif + junit > 1:

@@ -1,17 +1,16 @@
 """`doctord map`, and what else is done with latencies that are kept: compare them, replay them, export them."""
 
 import sys
+from json import dumps
 from typing import Annotated
 
 import typer
 
-from doctord.cli import app
-from doctord.cli._command import command
+from doctord.cli import app, command
 from doctord.cli._map import HtmlPage, Kept, List, Look, Pictures, Subject, show
 from doctord.cli.arguments import Json
 from doctord.errors import Refusal
 from doctord.moments import parse_moment
-from doctord.printable import json_text
 
 
 @command(app, "map")
@@ -36,7 +35,7 @@ def draw(
     pictures.check()
     if list_:
         known = by_waits(kept.chart())
-        typer.echo(json_text(map_subjects.records(known)) if json else map_subjects.recorded(known))
+        typer.echo(dumps(map_subjects.records(known), allow_nan=False) if json else map_subjects.recorded(known))
         return
     if kept.sources == [STANDARD_INPUT] and sys.stdout.isatty() and not json:
         with from_pipe(subject.subject, kept.told()) as growing:

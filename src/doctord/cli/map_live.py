@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from doctord.cli import app
-from doctord.cli._command import command
+from doctord.cli import app, command
 from doctord.cli._map import List, Look, Pictures, Subject, show
+from doctord.cli._output import Terminal
 from doctord.cli.arguments import Json, length_s
 from doctord.errors import Refusal
 from doctord.printable import json_text
@@ -43,7 +43,6 @@ def live(
     """
     from doctord.app import map_live
     from doctord.cli._map_screen import has_terminal, watch
-    from doctord.cli._terminal import Terminal
     from doctord.collect.core.database import Wanted
     from doctord.collect.live import live_subjects
     from doctord.report import map_subjects

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from doctord.cli import app
-from doctord.cli._command import command
+from doctord.cli import app, command
+from doctord.cli._output import Terminal
 from doctord.cli.arguments import Figures, Json, Measured, OfFiles, Thresholds
 from doctord.moments import parse_moment
 
@@ -34,7 +34,6 @@ def profile(
     wrong option.
     """
     from doctord.app import profile as profiling
-    from doctord.cli._terminal import Terminal
     from doctord.printable import json_text
     from doctord.report import capacity_profile
 

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from doctord.cli import app
-from doctord.cli._command import command
+from doctord.cli import app, command
+from doctord.cli._output import Terminal
 from doctord.cli.arguments import Json, OfFiles
 from doctord.errors import Refusal
 from doctord.printable import json_text
@@ -30,7 +30,6 @@ def read(
     Exit status: 0 read, 2 a file that was named cannot be, or none could, or a wrong option.
     """
     from doctord.app.read import Kept, each_read
-    from doctord.cli._terminal import Terminal
     from doctord.read.format import formats as known_formats
     from doctord.report import files_read
 

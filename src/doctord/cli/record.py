@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from doctord.cli import app
-from doctord.cli._command import command
+from doctord.cli import app, command
 from doctord.cli.arguments import Databases, Dsns, Figures
 from doctord.durations import parse_duration
 from doctord.errors import Refusal

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from doctord.cli import app
-from doctord.cli._command import command
-from doctord.cli._output import check_writable, status, write
+from doctord.cli import app, command
+from doctord.cli._output import Terminal, check_writable, status, write
 from doctord.cli.arguments import Horizon, Json, Measured, OfFiles, Past, Thresholds, WhatIf, When
 from doctord.durations import parse_duration
 from doctord.errors import Refusal
@@ -57,7 +56,6 @@ def report(
         raise Refusal("--csv, --thresholds and what-ifs are for reports on capacity", "give --capacity as well")
 
     from doctord.app import diagnose as diagnosing
-    from doctord.cli._terminal import Terminal
     from doctord.report import document, html, wording
 
     check_writable(output)
@@ -79,7 +77,6 @@ def _on_capacity(
     csv: bool,
 ) -> int:
     from doctord.app.agenda import ahead
-    from doctord.cli._terminal import Terminal
     from doctord.report import capacity_html, capacity_report
 
     check_writable(output)

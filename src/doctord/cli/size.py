@@ -9,8 +9,8 @@ import typer
 
 from doctord.analyse.sizing.question import Input, Question
 from doctord.analyse.sizing.questions import QUESTIONS
-from doctord.cli import app
-from doctord.cli._command import command
+from doctord.cli import app, command
+from doctord.cli._output import Terminal
 from doctord.cli.arguments import Db, Json, Lake, Measured, When
 from doctord.errors import Refusal
 
@@ -38,7 +38,6 @@ def _command(question: Question) -> Callable[..., int]:
         **given: str | None,
     ) -> int:
         from doctord.app import size as sizing
-        from doctord.cli._terminal import Terminal
         from doctord.printable import json_text
         from doctord.report import sizing as report
 

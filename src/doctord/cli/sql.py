@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from doctord.cli import app
-from doctord.cli._command import command
+from doctord.cli import app, command
 from doctord.cli._output import note
 from doctord.cli.arguments import Json, Lake
 from doctord.printable import for_output, printable

@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from doctord.cli import app
-from doctord.cli._command import command
-from doctord.cli._output import note, status, write
+from doctord.cli import app, command
+from doctord.cli._output import Terminal, note, status, write
 from doctord.cli.arguments import Alert, Json, Measured, OfFiles, Thresholds, Until, interval
 from doctord.durations import parse_duration
 from doctord.errors import Refusal
@@ -36,7 +35,6 @@ def check(
     Exit status: 0 none is violated now, 1 some are, 2 nothing was measured that they speak of, or a wrong option.
     """
     from doctord.app import thresholds as checking
-    from doctord.cli._terminal import Terminal
     from doctord.report import thresholds as report
 
     found = checking.check(measured.source(files), interval(since, until), thresholds, Terminal())
@@ -65,7 +63,6 @@ def init(
     Exit status: 0 written, 2 nothing was measured, or a wrong option.
     """
     from doctord.app import thresholds as checking
-    from doctord.cli._terminal import Terminal
     from doctord.report import thresholds_toml
 
     if output and output.exists():

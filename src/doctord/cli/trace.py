@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from doctord.cli import app
-from doctord.cli._command import command
-from doctord.cli._output import check_writable, write
+from doctord.cli import app, command
+from doctord.cli._output import Terminal, check_writable, write
 from doctord.cli.arguments import Json
 from doctord.durations import parse_duration
 from doctord.errors import Refusal
@@ -62,7 +61,6 @@ def trace(
         raise Refusal("name either files or a process", "doctord trace FILE, or doctord trace --pid PID --for 10s")
     from doctord.app import trace as tracing
     from doctord.app import trace_live
-    from doctord.cli._terminal import Terminal
     from doctord.report import timeline, trace_document, trace_html, trace_terminal
 
     check_writable(html, svg, folded, log)

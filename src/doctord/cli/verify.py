@@ -2,9 +2,8 @@
 
 import typer
 
-from doctord.cli import app
-from doctord.cli._command import command
-from doctord.cli._output import status
+from doctord.cli import app, command
+from doctord.cli._output import Terminal, status
 from doctord.cli.arguments import Json, LakeNamed
 from doctord.printable import json_text
 
@@ -18,7 +17,6 @@ def verify(*, lake: LakeNamed = None, json: Json = False) -> int:
     Exit status: 0 sound, 1 something is damaged or missing, 2 there is no lake, or a wrong option.
     """
     from doctord.app import verify as verifying
-    from doctord.cli._terminal import Terminal
     from doctord.report import lake as report
 
     found = verifying.verify(lake, Terminal())
@@ -37,7 +35,6 @@ def repair(*, lake: LakeNamed = None, json: Json = False) -> None:
     Exit status: 0 the lake is right now, 2 there is no lake, or a wrong option.
     """
     from doctord.app import verify as verifying
-    from doctord.cli._terminal import Terminal
     from doctord.report import lake as report
 
     done = verifying.repair(lake, Terminal())
