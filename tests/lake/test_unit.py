@@ -17,7 +17,6 @@ import confined
 from doctord.app.history import history
 from doctord.chart.chart import Chart
 from doctord.chart.figure import own_figures
-from doctord.cli.arguments import parse_size
 from doctord.lake.imports import keep
 from doctord.lake.query import Lake
 from doctord.sizes import parse_size

@@ -6,7 +6,6 @@ from datetime import timedelta
 from pathlib import Path
 
 from doctord.analyse.capacity import alert
-from doctord.analyse.capacity.figure import Figure
 from doctord.analyse.capacity.outlook import Item, outlook
 from doctord.analyse.capacity.pace import at_its_pace, series_at_pace
 from doctord.analyse.capacity.responses import with_loads

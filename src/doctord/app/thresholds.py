@@ -16,10 +16,8 @@ from doctord.analyse.capacity.spread import spread_of
 from doctord.analyse.capacity.threshold import Rules
 from doctord.app import read
 from doctord.app.history import doubts_in, doubts_of, history, series_in, spread_between
-from doctord.app.rules import own_figures, rules_of
 from doctord.app.rules import rules_of
 from doctord.app.source import DAY_S, Files, Interval, Recorded
-from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.chart.chart import Chart
 from doctord.chart.figure import own_figures
