@@ -49,7 +49,7 @@ def test_redo_before() -> None:
 def test_redo_after() -> None:
     (archived_min, switched_min) = said(r"archived in (\d+) min, switched every (\d+) min")
     member = cell("config.csv", "member size", "after")
-    rate = 8e9 / (60 * int(switched_min))
+    rate = 8 * 2**30 / (60 * int(switched_min))
     told = size("redo", "--rate", f"{rate:.6f}", "--size", f"{member}B", "--archive-time", f"{archived_min}min")
     assert told["by_name"]["switch interval"] == pytest.approx(7 * 60)
     assert told["by_name"]["archive time of that"] == pytest.approx(2 / 7)
@@ -58,7 +58,7 @@ def test_redo_after() -> None:
 def test_the_log_buffer() -> None:
     (buffer_mb, rate_mb) = said(r"\((\d+) MB for up to (\d+) MB/s\)")
     told = size("redo", "--rate", f"{rate_mb}MB/s")
-    assert told["by_name"]["log buffer"] == pytest.approx(float(buffer_mb) * 1e6, rel=1e-12)
+    assert told["by_name"]["log buffer"] == pytest.approx(float(buffer_mb) * 2**20, rel=1e-12)
     assert cell("config.csv", "log_buffer", "after") == f"{buffer_mb}M"
 
 

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from doctord.durations import parse_duration
 from doctord.errors import Refusal
+from doctord.units import parse_duration
 
 
 def parse_moment(text: str, now: datetime | None = None) -> datetime:

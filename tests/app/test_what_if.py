@@ -9,10 +9,10 @@ from doctord.errors import Refusal
 
 
 def test_each_form_is_read() -> None:
-    more, step, added = changes("20%", ["2027-01-01 -10%"], ["40GB to users"])
+    more, step, added = changes("20%", ["2027-01-01 -10%"], ["40GiB to users"])
     assert (more.factor, more.since) == (1.2, None)
     assert (step.factor, step.since) == (0.9, datetime(2027, 1, 1, tzinfo=UTC))
-    assert (added.added, added.unit, added.entity) == (40e9, "bytes", "users")
+    assert (added.added, added.unit, added.entity) == (40 * 2.0**30, "bytes", "users")
     assert changes(None, [], []) == []
 
 

@@ -81,7 +81,7 @@ def test_alerts_tell_how_long_it_is_until_then(tablespaces: list[str | Path]) ->
     [
         (("--growth", "much"), "20%"),
         (("--step", "+30%"), "2027-01-01 +30%"),
-        (("--add", "40GB users"), "40GB to users"),
+        (("--add", "40GB users"), "40GiB to users"),
         (("--horizon", "soon"), "500ms"),
     ],
 )

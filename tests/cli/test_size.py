@@ -54,14 +54,14 @@ def test_the_document_has_the_same_steps(question: str) -> None:
 
 def test_a_step_can_be_followed() -> None:
     outcome = run("redo", "--rate", "9.45MB/s", "--size", "500MB")
-    assert "  switch interval = log size / redo rate = 500 MB / 9.45 MB/s = 52.91 s [1]\n" in outcome.stdout
+    assert "  switch interval = log size / redo rate = 500 MiB / 9.45 MiB/s = 52.91 s [1]\n" in outcome.stdout
     assert "\nWhat is there now does not fit.\n" in outcome.stdout
     assert outcome.exit_code == 1
 
 
 def test_what_is_only_held_against_the_answer_is_shown_too() -> None:
     outcome = run("redo", "--rate", "9.45MB/s", "--groups", "3")
-    assert "  log groups  3          --groups\n" in outcome.stdout
+    assert "  log groups  3           --groups\n" in outcome.stdout
 
 
 def test_what_is_missing_is_asked_for_by_name() -> None:
@@ -75,11 +75,11 @@ def test_what_is_missing_is_asked_for_by_name() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("redo --rate nonsense", "'nonsense' is no size"),
-        ("redo --rate 5XB/s", "'5XB' is no size"),
+        ("redo --rate nonsense", "'nonsense' is no rate"),
+        ("redo --rate 5XB/s", "'5XB/s' is no rate"),
         ("redo --rate 5MB/fortnight", "is no rate"),
         ("redo --rate 0MB/s", "above zero"),
-        ("redo --rate=-5MB/s", "'-5MB' is no size"),
+        ("redo --rate=-5MB/s", "'-5MB/s' is no rate"),
         ("redo --rate 9999999TB/s", "more than any machine has"),
         (f"redo --rate {'9' * 400}MB/s", "too long"),
         ("redo --rate 1MB/s --archive-time 2min", "of a log of what size"),
@@ -89,7 +89,7 @@ def test_what_is_missing_is_asked_for_by_name() -> None:
         ("pool --cpus 0", "above zero"),
         ("pool --limit 170%", "no part of a whole"),
         ("pool --limit 100%", "below 100%"),
-        ("disks --reads many", "no number"),
+        ("disks --reads many", "no rate"),
         ("queue-depth --curve 500", "not a list of points"),
         ("queue-depth --curve 500:2ms,500:3ms", "two points stand at one place"),
         ("queue-depth --curve 500:x", "is no duration"),

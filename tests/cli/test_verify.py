@@ -30,7 +30,7 @@ def damaged(tmp_path: Path) -> Path:
 def test_damage_is_named_and_repaired(damaged: Path) -> None:
     verified = doctord("verify", damaged)
     assert verified.returncode == 1
-    assert "13 files, 0.1 MiB: 1 of them damaged" in verified.stdout
+    assert "13 files, 83.1 KiB: 1 of them damaged" in verified.stdout
     assert "400 of 400 rows are damaged" in verified.stdout
     assert "hint: doctord repair" in verified.stderr
     repaired = doctord("repair", damaged)

@@ -19,7 +19,7 @@ from doctord.chart.chart import Chart
 from doctord.chart.figure import own_figures
 from doctord.lake.imports import keep
 from doctord.lake.query import Lake
-from doctord.sizes import parse_size
+from doctord.units import parse_size
 from servers import running_postgres
 
 UNIT = Path(str(files("doctord.lake").joinpath("doctord.service")))
@@ -139,7 +139,7 @@ def test_it_records_sums_up_and_lets_go(path: Path) -> None:
     )
     assert series.values.tolist() == [20.0]
     assert seen.mib["sums"] < CHILD_AT_MOST_MIB
-    assert sum(seen.mib.values()) < parse_size(TOLD["MemoryMax"] + "iB") / (1 << 20) / 2
+    assert sum(seen.mib.values()) < parse_size(TOLD["MemoryMax"]) / (1 << 20) / 2
     assert seen.threads < int(TOLD["TasksMax"]) / 2
 
 

@@ -6,7 +6,6 @@ import pytest
 from doctord.app.read import chart_of
 from doctord.chart.chart import Chart
 from doctord.lint import engine
-from doctord.lint.kernel.units import span_s
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import RULES
 from doctord.read.source import Told
@@ -186,10 +185,6 @@ def test_what_is_right_is_not(right: dict[str, Any]) -> None:
 
 def test_unmeasured_swapping_is_only_noted() -> None:
     assert said({"vm.swappiness": 60}, {"swap_out_per_s": None})["kernel/swappiness_high"].severity is Severity.NOTE
-
-
-def test_a_span_of_systemd_that_is_none() -> None:
-    assert span_s("soon") is None
 
 
 # multipath.conf

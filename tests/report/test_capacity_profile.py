@@ -10,7 +10,7 @@ from doctord.analyse.capacity.profile import Profile, profile
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.chart.figure import own_figures
-from doctord.report.capacity_profile import number, render
+from doctord.report.capacity_profile import render, shown
 
 AT = datetime(2026, 11, 20, tzinfo=UTC)
 SPACE = next(figure for figure in own_figures() if figure.name == "space_left_bytes")
@@ -27,7 +27,7 @@ def page(*names: str, limit: float | None = None) -> Profile:
 def test_a_violation_is_said_in_words_and_no_line_is_too_long() -> None:
     lines = render(page("users", limit=3e9), 80).splitlines()
     (line,) = (line for line in lines if "VIOLATED: space left users" in line)
-    assert line.split()[:9] == ["-", "-", "-", "2", "GB", "-", "-", "3", "GB"]
+    assert line.split()[:7] == ["-", "-", "-", "1.86GiB", "-", "-", "2.79GiB"]
     assert "1 of 1 figures with a limit violate it." in lines[1]
     assert max(map(len, lines)) <= 80
 
@@ -52,9 +52,9 @@ def test_of_many_entities_eight_stand_on_the_page_and_all_that_have_a_limit() ->
         (999.4, "", "999"),
         (999.6, "", "1 k"),
         (-1234567.0, "", "-1.23 M"),
-        (2e9, "bytes", "2 GB"),
-        (12.0, "bytes", "12"),
+        (2e9, "bytes", "1.86GiB"),
+        (12.0, "bytes", "12B"),
     ],
 )
 def test_three_digits_and_what_was_not_measured(value: float | None, unit: str, text: str) -> None:
-    assert number(value, unit) == text
+    assert shown(value, unit) == text

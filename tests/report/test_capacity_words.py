@@ -78,7 +78,7 @@ def test_to_be_safe_one_begins_by_the_earliest_date() -> None:
 
 
 def test_growth_is_per_day_or_hardly_any_or_not_known() -> None:
-    assert words.growth(item()) == "\u221250 MB a day"
+    assert words.growth(item()) == "\u221247.7 MiB a day"
     assert words.growth(item(growth_per_day=1e4)) == "hardly any"
     assert words.growth(item(growth_per_day=None)) == "not known"
 

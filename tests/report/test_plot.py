@@ -2,7 +2,7 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
-from doctord.report.plot import HEIGHT, LEFT, RIGHT, WIDTH, Plot, described, gaps, number, svg, ticks, time_ticks
+from doctord.report.plot import HEIGHT, LEFT, RIGHT, WIDTH, Plot, described, gaps, svg, ticks, time_ticks
 from doctord.report.series import Series, Step
 
 
@@ -113,11 +113,3 @@ def test_ticks_are_round_and_reach_the_top(most: float, expected: list[float]) -
 def test_time_ticks_are_round_in_utc(seconds: float, labels: list[str]) -> None:
     since = 1_795_212_000.0
     assert [label for _, label in time_ticks(since, since + seconds)] == labels
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0, "0"), (0.1234, "0.123"), (12.345, "12.3"), (999.7, "1,000"), (12345, "12,345"), (1e-5, "1e-05")],
-)
-def test_numbers_have_three_digits(value: float, text: str) -> None:
-    assert number(value) == text

@@ -18,22 +18,6 @@ def test_what_is_above_zero_never_shows_as_zero(share: float, words: str) -> Non
     assert wording.percent(share) == words
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0.0178, "17.8 ms"),
-        (1.25, "1.25 s"),
-        (20, "20 s"),
-        (60, "1 min"),
-        (3_905, "1 h 5 min"),
-        (3_600, "1 h"),
-        (90_000, "1 d 1 h"),
-    ],
-)
-def test_a_duration_has_its_two_largest_units(seconds: float, words: str) -> None:
-    assert wording.duration(seconds) == words
-
-
 def test_the_second_date_stands_where_it_differs() -> None:
     across_midnight = wording.interval(examples.SINCE, examples.SINCE + timedelta(hours=3))
     assert across_midnight == "2026-11-20 22:00:00 to 2026-11-21 01:00:00 UTC (3 h)"

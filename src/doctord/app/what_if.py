@@ -1,4 +1,4 @@
-"""What-ifs as people write them: `20%` more, `2027-01-01 +30%`, `40GB to users`."""
+"""What-ifs as people write them: `20%` more, `2027-01-01 +30%`, `40GiB to users`."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Final
 from doctord.analyse.capacity.whatif import Change
 from doctord.errors import Refusal
 from doctord.moments import parse_moment
-from doctord.sizes import parse_size
+from doctord.units import parse_size
 
 PERCENT: Final = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*%\s*")
 
@@ -32,7 +32,7 @@ def changes(growth: str | None, steps: Sequence[str], additions: Sequence[str]) 
     for text in additions:
         size, found, name = text.partition(" to ")
         if not found:
-            raise Refusal(f"{text!r} is no addition", "write it as '40GB to users'")
+            raise Refusal(f"{text!r} is no addition", "write it as '40GiB to users'")
         made.append(Change(text, added=float(parse_size(size)), unit="bytes", entity=name.strip()))
     return made
 

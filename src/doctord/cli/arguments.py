@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from doctord.durations import parse_duration
 from doctord.errors import Refusal
 from doctord.moments import parse_moment
+from doctord.units import parse_duration
 
 if TYPE_CHECKING:
     from doctord.analyse.capacity.whatif import Change
@@ -139,7 +139,7 @@ class WhatIf:
         typer.Option("--step", metavar="'DATE PERCENT'", help="What if, from then on: '2027-01-01 +30%'."),
     ] = None
     add: Annotated[
-        list[str] | None, typer.Option(metavar="'SIZE to NAME'", help="What if space is taken: '40GB to users'.")
+        list[str] | None, typer.Option(metavar="'SIZE to NAME'", help="What if space is taken: '40GiB to users'.")
     ] = None
 
     def changes(self) -> "Sequence[Change]":

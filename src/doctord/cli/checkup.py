@@ -8,7 +8,7 @@ import typer
 from doctord.cli import app, command
 from doctord.cli._output import Terminal, check_writable, conclude
 from doctord.cli.arguments import Databases, Dsns, Html, Json
-from doctord.durations import parse_duration
+from doctord.units import parse_duration
 
 
 @command(app)

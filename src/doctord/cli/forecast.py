@@ -8,9 +8,9 @@ import typer
 from doctord.cli import app, command
 from doctord.cli._output import Terminal, status
 from doctord.cli.arguments import Alert, Horizon, Json, Measured, OfFiles, Thresholds, WhatIf
-from doctord.durations import parse_duration
 from doctord.errors import Refusal
 from doctord.printable import json_text
+from doctord.units import parse_duration
 
 
 @command(app)

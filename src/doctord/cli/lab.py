@@ -9,8 +9,8 @@ import typer
 from doctord.cli import app, command
 from doctord.cli._output import Terminal
 from doctord.cli.arguments import Json
-from doctord.durations import parse_duration
 from doctord.printable import json_text, log_to_standard_error
+from doctord.units import parse_duration
 
 if TYPE_CHECKING:
     from doctord.lab.server import Server

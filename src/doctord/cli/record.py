@@ -9,9 +9,8 @@ import typer
 
 from doctord.cli import app, command
 from doctord.cli.arguments import Databases, Dsns, Figures
-from doctord.durations import parse_duration
 from doctord.errors import Refusal
-from doctord.sizes import parse_size
+from doctord.units import parse_duration, parse_size
 
 
 @command(app)
@@ -29,7 +28,7 @@ def record(
     keep_minutes: Annotated[str, typer.Option(metavar="LENGTH", help="Delete sums of minutes that are older.")] = "92d",
     max_size: Annotated[
         str, typer.Option(metavar="SIZE", help="Delete the oldest beyond this size of the lake.")
-    ] = "10GB",
+    ] = "10GiB",
     figures: Figures = None,
     dsn: Dsns = None,
     databases: Databases = True,

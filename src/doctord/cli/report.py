@@ -10,9 +10,9 @@ import typer
 from doctord.cli import app, command
 from doctord.cli._output import Terminal, check_writable, status, write
 from doctord.cli.arguments import Horizon, Json, Measured, OfFiles, Past, Thresholds, WhatIf, When
-from doctord.durations import parse_duration
 from doctord.errors import Refusal
 from doctord.printable import for_output, json_text
+from doctord.units import parse_duration
 
 if TYPE_CHECKING:
     from doctord.analyse.capacity.whatif import Change

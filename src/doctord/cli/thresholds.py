@@ -8,9 +8,9 @@ import typer
 from doctord.cli import app, command
 from doctord.cli._output import Terminal, note, status, write
 from doctord.cli.arguments import Alert, Json, Measured, OfFiles, Thresholds, Until, interval
-from doctord.durations import parse_duration
 from doctord.errors import Refusal
 from doctord.printable import json_text
+from doctord.units import parse_duration
 
 thresholds = typer.Typer(no_args_is_help=True, help="Set limits while all is well, and see who violates them.")
 app.add_typer(thresholds, name="thresholds")

@@ -9,10 +9,9 @@ import typer
 from doctord.cli import app, command
 from doctord.cli._output import Terminal, check_writable, write
 from doctord.cli.arguments import Json
-from doctord.durations import parse_duration
 from doctord.errors import Refusal
 from doctord.printable import json_text
-from doctord.sizes import parse_size
+from doctord.units import parse_duration, parse_size
 
 STANDARD_INPUT = "-"
 
@@ -43,7 +42,7 @@ def trace(
     ] = How.AUTO,
     tree: Annotated[bool, typer.Option(help="Trace its descendants too, with --pid.")] = True,
     log: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the log of strace here.")] = None,
-    limit: Annotated[str, typer.Option(metavar="SIZE", help="Stop at a log of strace this long.")] = "1GB",
+    limit: Annotated[str, typer.Option(metavar="SIZE", help="Stop at a log of strace this long.")] = "1GiB",
     stacks: Annotated[bool, typer.Option("--stacks", help="Sum calls by their stacks (strace -k).")] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with the timeline of a pass.")] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the timeline alone.")] = None,

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from doctord.chart.tables import FROM_FILE
-from doctord.diagnose.words import in_bytes
-from doctord.quantities import number
+from doctord.units import in_bytes, setting_number
 
 NOT_SET: Final = f"{FROM_FILE}, not set"
 TRUE: Final = frozenset({"on", "true", "yes", "1", "t", "y", "enabled"})
@@ -59,7 +58,7 @@ class Setting:
         >>> Setting("postgresql", None, None, "checkpoint_timeout", "5min", "s").number
         300.0
         """
-        return number(self.value, self.unit)
+        return setting_number(self.value, self.unit)
 
     @property
     def flag(self) -> bool | None:

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from doctord.analyse.capacity.outlook import Item
 from doctord.report.lines import hanging, heading, one_line, printed
-from doctord.report.quantity import quantity
-from doctord.report.wording import duration, iso
+from doctord.report.wording import iso
+from doctord.units import duration, quantity
 
 SHOWN = 20
 

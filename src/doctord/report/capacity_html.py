@@ -13,8 +13,7 @@ from doctord.analyse.capacity.agenda import Agenda, Entry
 from doctord.report import capacity_plot, capacity_report, capacity_strip
 from doctord.report import capacity_words as words
 from doctord.report.html import environment
-from doctord.report.quantity import quantity
-from doctord.report.wording import duration
+from doctord.units import duration, quantity
 
 OF_ONE_THRESHOLD = 3  # are open: the fourth tablespace and on are folded
 PERHAPS = 6

@@ -10,6 +10,7 @@ from doctord.analyse.capacity.contradictions import Contradiction
 from doctord.analyse.capacity.profile import DAYS_AGO, Line, Profile, Rhythm, Server
 from doctord.analyse.capacity.spread import DECIDES, SHOWN
 from doctord.report.lines import hanging, hashes, heading, printed, table
+from doctord.units import in_letters, quantity
 
 SCHEMA_VERSION: Final = 1
 CHANGE_OVER: Final = 30  # days, on the terminal
@@ -17,7 +18,8 @@ DECIDES_HEADING: Final = "95 %"
 MOST_LINES: Final = 8  # of one figure; all of them are in the document
 DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 NOTHING: Final = "not measured"
-SIZES: Final = ("", " k", " M", " G", " T", " P", " E")
+# What stands beside a figure's name of a unit that stands with its values.
+BESIDE: Final = {"": "", "bytes": "", "bytes_per_s": ", per s"}
 
 
 def document_of(profile: Profile) -> dict[str, Any]:
@@ -156,8 +158,8 @@ def _server(server: Server, width: int) -> Iterator[Text]:
         rows = [
             (
                 f"{wait.share:.0%}",
-                number(wait.s_per_s),
-                number(wait.average_ms),
+                shown(wait.s_per_s),
+                shown(wait.average_ms),
                 _wait_name(wait.event, wait.wait_class),
             )
             for wait in server.waits
@@ -181,14 +183,14 @@ def _shown(server: Server) -> list[Line]:
 
 
 def _row(line: Line) -> Sequence[str]:
-    values = [number(line.values[days], line.figure.unit) for days in DAYS_AGO]
+    values = [shown(line.values[days], line.figure.unit) for days in DAYS_AGO]
     change = line.change_pct(CHANGE_OVER)
     about = f" {line.whose.entity}" if line.whose.entity else ""
     verdict = f"{line.verdict.upper()}: " if line.verdict in {"violated", "contradicted"} else ""
-    unit = f", {line.figure.unit}" if line.figure.unit and line.figure.unit != "bytes" else ""
-    limit = "" if line.limit is None else number(line.limit, line.figure.unit)
+    unit = BESIDE.get(line.figure.unit, f", {line.figure.unit}")
+    limit = "" if line.limit is None else shown(line.limit, line.figure.unit)
     limit += f" {line.threshold.of}" if line.threshold and line.threshold.of else ""
-    percentile = number((line.percentiles[0] or {}).get(DECIDES[line.figure.worse]), line.figure.unit)
+    percentile = shown((line.percentiles[0] or {}).get(DECIDES[line.figure.worse]), line.figure.unit)
     return (
         *values,
         percentile,
@@ -209,19 +211,15 @@ def _rhythm(rhythm: Rhythm, width: int) -> Iterator[Text]:
     most = max((mean for mean in rhythm.by_weekday if mean is not None), default=0)
     for day, mean in zip(DAYS, rhythm.by_weekday, strict=True):
         bar = hashes(mean / most if mean and most else None, 30).rstrip()
-        yield Text(f"{day}  {NOTHING if mean is None else number(mean):>8}  {bar}".rstrip())
+        yield Text(f"{day}  {NOTHING if mean is None else shown(mean):>8}  {bar}".rstrip())
 
 
-def number(value: float | None, unit: str = "") -> str:
-    """Three digits, thousands as letters; `-` for what was not measured.
+def shown(value: float | None, unit: str = "") -> str:
+    """Three digits, thousands as letters, bytes with their unit, as narrow as it can be; `-` for what was not measured.
 
-    >>> number(1234567.0), number(0.61), number(None), number(0.0)
-    ('1.23 M', '0.61', '-', '0')
+    >>> shown(1234567.0), shown(0.61), shown(None), shown(1234567.0, "bytes_per_s")
+    ('1.23 M', '0.61', '-', '1.18MiB')
     """
     if value is None:
         return "-"
-    size, rest = 0, abs(value)
-    while rest >= 999.5 and size < len(SIZES) - 1:
-        size, rest = size + 1, rest / 1000
-    sign, ending = "-" if value < 0 else "", "B" if unit == "bytes" and size else ""
-    return f"{sign}{rest:.3g}{SIZES[size]}{ending}"
+    return quantity(value, "bytes").replace(" ", "") if unit.startswith("bytes") else in_letters(value, 1000.0)

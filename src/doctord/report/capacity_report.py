@@ -10,7 +10,8 @@ from typing import Any
 from doctord.analyse.capacity.agenda import RANKING, Agenda, Entry
 from doctord.report.capacity_forecast import item_of
 from doctord.report.capacity_words import moment, until
-from doctord.report.wording import clean, duration, iso
+from doctord.report.wording import clean, iso
+from doctord.units import duration
 
 COLUMNS = (
     "rank", "verdict", "figure", "title", "host", "db", "entity", "date", "earliest", "latest", "violated_since", "now",

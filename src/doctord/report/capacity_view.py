@@ -10,6 +10,7 @@ from doctord.analyse.capacity.agenda import Entry
 from doctord.analyse.capacity.forecast.ahead import SUMMED
 from doctord.analyse.capacity.series import DAY_S, Numbers, Series
 from doctord.report.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, time_ticks
+from doctord.units import scale
 
 MOST_BLOCKS = 200  # of a history: more cannot be told apart in a small plot
 LEAST_PAST_S = 14 * DAY_S
@@ -57,7 +58,7 @@ def seen(entry: Entry, horizon_s: float) -> tuple[View, Blocks]:
     """What is drawn: the time until the limit is passed for certain, twice as much past, and the values of both."""
     since, until = _time(entry, horizon_s)
     past = blocks_of(entry.item.series, since, entry.item.forecast.step_s)
-    return View(since, until, *_bounds(_values(entry, past, until))), past
+    return View(since, until, *_bounds(_values(entry, past, until), entry.item.series.figure.unit)), past
 
 
 def blocks_of(series: Series, since: float, step_s: int) -> Blocks:
@@ -118,12 +119,16 @@ def _ahead_s(entry: Entry, horizon_s: float) -> float:
     return (far - entry.item.series.end).total_seconds() * (1.25 if when.latest else 2.5) if far else horizon_s
 
 
-def _bounds(values: Numbers) -> tuple[float, float, float]:
-    """The lowest and highest tick, and how far apart they are: from zero on, unless all values lie far from it."""
+def _bounds(values: Numbers, unit: str) -> tuple[float, float, float]:
+    """The lowest and highest tick, and how far apart they are: from zero on, unless all values lie far from it.
+
+    They are round in the unit that stands at the axis.
+    """
     low, high = float(values.min()), float(values.max())
     if 0 <= low < high / 2 or (low == high and low > 0):
         low = 0.0
-    step = _tick_step(high - low)
+    size, _ = scale(max(abs(low), abs(high)), unit)
+    step = size * _tick_step((high - low) / size)
     return math.floor(low / step) * step, math.ceil(high / step + 0.05) * step, step
 
 

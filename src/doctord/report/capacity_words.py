@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from doctord.report.quantity import quantity
-from doctord.report.wording import duration, percent
+from doctord.report.wording import percent
+from doctord.units import duration, quantity
 
 Item = Mapping[str, Any]
 DAY_S = 86_400

@@ -9,10 +9,10 @@ from doctord.diagnose.phrase import Phrase, Words
 from doctord.report import tops, wording
 from doctord.report.panels import panels
 from doctord.report.phrases import said, threshold
-from doctord.report.plot import number, svg
+from doctord.report.plot import svg
+from doctord.units import number, quantity
 
 NOT_MEASURED = "\u2013"
-BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 COLOURS = 10
 
 
@@ -74,10 +74,4 @@ def _figure(value: float | None) -> str:
 
 
 def _bytes(value: float | None) -> str:
-    if value is None:
-        return NOT_MEASURED
-    size, units = value, list(BYTE_UNITS)
-    while size >= 1024 and len(units) > 1:
-        size /= 1024
-        units.pop(0)
-    return f"{number(size)} {units[0]}"
+    return NOT_MEASURED if value is None else quantity(value, "bytes")

@@ -5,6 +5,7 @@ from typing import Any
 
 from doctord.lake.verify import Flaw, Verified
 from doctord.printable import printable
+from doctord.units import in_bytes
 
 
 def verified(found: Verified) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def render(found: Verified, done: Sequence[tuple[Flaw, str]] | None = None) -> s
     """A line on the lake, then each flaw, or what was done about each."""
     harmful = sum(not flaw.is_harmless for flaw in found.flaws)
     state = f"{harmful} of them damaged, foreign or misplaced" if harmful else "sound"
-    lines = [f"{found.root}: {found.files} files, {found.size_bytes / (1 << 20):.1f} MiB: {state}"]
+    lines = [f"{found.root}: {found.files} files, {in_bytes(found.size_bytes)}: {state}"]
     if done is None:
         lines += [_line(found, flaw) for flaw in found.flaws]
     else:

@@ -9,8 +9,8 @@ from doctord.analyse.latency.difference import Difference, Part, Shift, differen
 from doctord.analyse.latency.histogram import Histogram
 from doctord.analyse.latency.map import LatencyMap
 from doctord.report.map_grid import Row, choose_edges
-from doctord.report.map_terminal import amount, label, latency
-from doctord.report.plot import number
+from doctord.report.map_terminal import amount, label
+from doctord.units import in_latency, number
 
 # Less than this share of the waits in other buckets is no change.
 ALIKE = 0.01
@@ -53,7 +53,7 @@ def sentences(found: Difference) -> Iterator[str]:
 
 
 def _mean(side: Part) -> str:
-    return "none" if side.mean_us is None else latency(side.mean_us)
+    return "none" if side.mean_us is None else in_latency(side.mean_us / 1e6)
 
 
 def _ratio(ratio: float) -> str:
@@ -68,4 +68,4 @@ def _quantile(histogram: Histogram, share: float) -> str:
     found = histogram.quantile(share)
     if found is None:
         return "none"
-    return f"over {latency(found.low_us)}" if found.high_us == inf else latency(found.us)
+    return f"over {in_latency(found.low_us / 1e6)}" if found.high_us == inf else in_latency(found.us / 1e6)

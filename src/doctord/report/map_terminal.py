@@ -11,6 +11,7 @@ from doctord.analyse.latency.map import Column, LatencyMap
 from doctord.report.map_cells import GAP, Colours, Ink, bounds, cells, ink
 from doctord.report.map_grid import Grid, Row, Value, cells_of, choose_edges, grid, value_of
 from doctord.report.map_view import View
+from doctord.units import in_latency, in_letters
 
 LABEL = 9  # columns of a row's latency, and of its newest value at the right
 BESIDE_COLUMNS = 2 * LABEL + 3
@@ -226,32 +227,19 @@ def _over(drawn: LatencyMap, threshold_us: float) -> str:
     """Which share of the waits took longer; between two, when the threshold lies inside of a bucket."""
     buckets, total = drawn.whole.buckets, drawn.whole.total
     if not total:
-        return f"no wait over {latency(threshold_us)}"
+        return f"no wait over {in_latency(threshold_us / 1e6)}"
     least = 100 * sum(bucket.count for bucket in buckets if bucket.gt_us >= threshold_us) / total
     most = 100 * sum(bucket.count for bucket in buckets if bucket.le_us > threshold_us) / total
     share = f"{least:.3g} %" if least == most else f"between {least:.3g} and {most:.3g} %"
-    return f"{share} of the waits took over {latency(threshold_us)}"
+    return f"{share} of the waits took over {in_latency(threshold_us / 1e6)}"
 
 
 def label(row: Row, *, both: bool = False) -> str:
     """The latencies of a row: its upper edge, or both."""
     if row.le_us == inf:
-        return f"> {latency(row.gt_us)}"
-    return f"{latency(row.gt_us)} to {latency(row.le_us)}" if both and row.gt_us else latency(row.le_us)
-
-
-def latency(us: float) -> str:
-    """A latency in a unit that keeps it short.
-
-    >>> latency(64), latency(8192), latency(2_097_152)
-    ('64 us', '8.19 ms', '2.1 s')
-    >>> latency(999.7), latency(1_234_567_890)
-    ('1 ms', '1,235 s')
-    """
-    for unit, size in (("s", 1e6), ("ms", 1e3)):
-        if us >= 0.9995 * size:
-            return f"{us / size:,.0f} {unit}" if us >= 999.5 * size else f"{us / size:.3g} {unit}"
-    return f"{us:.3g} us"
+        return f"> {in_latency(row.gt_us / 1e6)}"
+    upper = in_latency(row.le_us / 1e6)
+    return f"{in_latency(row.gt_us / 1e6)} to {upper}" if both and row.gt_us else upper
 
 
 def amount(rate: float, what: Value) -> str:
@@ -260,9 +248,4 @@ def amount(rate: float, what: Value) -> str:
     >>> amount(1234567, "count"), amount(0.0123, "time")
     ('1.23M', '12.3 ms')
     """
-    if what == "time":
-        return latency(rate * 1e6)
-    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e4)):
-        if rate >= size:
-            return f"{rate / (1e3 if unit == 'k' else size):.3g}{unit}"
-    return f"{rate:.3g}" if rate < 100 else f"{rate:,.0f}"
+    return in_latency(rate) if what == "time" else in_letters(rate, 1e4).replace(" ", "")

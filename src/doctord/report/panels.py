@@ -7,9 +7,9 @@ import polars as pl
 from doctord.chart.chart import Chart
 from doctord.report.plot import Plot
 from doctord.report.series import Series, active_by_class, layers, line
+from doctord.units import GIB
 
 MOST_DEVICES = 3
-GIB = 2**30
 
 
 def panels(chart: Chart) -> list[Plot]:

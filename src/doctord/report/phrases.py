@@ -4,7 +4,7 @@ from datetime import datetime
 
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Phrase, Value, Words, figures, places
-from doctord.diagnose.words import in_bytes, in_rate, in_share, in_time
+from doctord.units import in_bytes, in_rate, in_share, in_time
 
 TIME_OF = {
     "database": "database time",

@@ -15,6 +15,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from doctord.report.series import Series, Step
 from doctord.report.wording import clean
+from doctord.units import number
 
 WIDTH, HEIGHT = 480, 206
 LEFT, RIGHT, TOP, BOTTOM = 46, 10, 18, 24
@@ -182,10 +183,3 @@ def time_ticks(since: float, until: float) -> list[tuple[float, str]]:
     span = max(until - since, 1e-6)
     shown = [m for m in moments if LEFT + (m - since) / span * (WIDTH - LEFT - RIGHT) <= last]
     return [(float(m), datetime.fromtimestamp(m, UTC).strftime(form)) for m in shown]
-
-
-def number(value: float) -> str:
-    """A number in three digits, without an exponent where one can do without."""
-    if abs(value) >= 999.5:
-        return f"{value:,.0f}"
-    return f"{value:.3g}" if abs(value) >= 0.001 or value == 0 else f"{value:.1g}"

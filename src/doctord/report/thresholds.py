@@ -10,7 +10,8 @@ from doctord.analyse.capacity.check import Checked, Violation
 from doctord.analyse.capacity.level import Judged
 from doctord.analyse.capacity.plan import Plan
 from doctord.report.lines import hanging, heading, one_line, printed
-from doctord.report.wording import duration, iso
+from doctord.report.wording import iso
+from doctord.units import duration
 
 SHOWN = 20  # of the past: a page of them says what there is
 

@@ -11,10 +11,11 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from doctord.analyse.calls import NO_CALL, NOT_IN_TRACE
 from doctord.chart.calltrace import Bar, Row, Timeline
-from doctord.diagnose.words import in_time, shortened
+from doctord.diagnose.words import shortened
 from doctord.report.plot import ticks
 from doctord.report.trace_wording import called
 from doctord.report.wording import clean
+from doctord.units import in_time
 
 WIDTH = 960
 LEFT, RIGHT, TOP, BOTTOM = 170, 12, 40, 26

@@ -5,11 +5,12 @@ from markupsafe import Markup
 from doctord.analyse.calls_compared import Comparison
 from doctord.chart.calltrace import Trace
 from doctord.diagnose.finding import Diagnosis
-from doctord.diagnose.words import in_time, who
+from doctord.diagnose.words import who
 from doctord.report import timeline, wording
 from doctord.report import trace_wording as words
 from doctord.report.html import environment
 from doctord.report.trace_tables import changes, path, tables, waits
+from doctord.units import in_time
 
 
 def render(trace: Trace, diagnosis: Diagnosis, comparison: Comparison | None = None) -> str:

@@ -7,12 +7,13 @@ from rich.text import Text
 from doctord.analyse.calls_compared import Comparison
 from doctord.chart.calltrace import MainLoop, Trace
 from doctord.diagnose.finding import Diagnosis
-from doctord.diagnose.words import in_share, in_time, who
+from doctord.diagnose.words import who
 from doctord.report import trace_wording as words
 from doctord.report.lines import hanging, hashes, heading, one_line, printed, table
 from doctord.report.terminal import findings
 from doctord.report.trace_tables import changes, tables
 from doctord.report.wording import clean
+from doctord.units import in_share, in_time
 
 MOST = 8
 

@@ -8,8 +8,9 @@ from doctord.analyse.calls import NO_CALL, NOT_IN_TRACE
 from doctord.analyse.calls_compared import Change, Comparison
 from doctord.chart.calltrace import About, Live, Loop, MainLoop, PathPart, Step, Trace, Wait
 from doctord.diagnose.finding import Diagnosis
-from doctord.diagnose.words import arguments, in_bytes, in_rate, in_share, in_time, ordinal, shortened, who
+from doctord.diagnose.words import arguments, ordinal, shortened, who
 from doctord.report import wording
+from doctord.units import in_bytes, in_rate, in_share, in_time
 
 ARGUMENTS_SHOWN = 44
 ASIDE = {NO_CALL: "no call running: computing, or waiting for a CPU", NOT_IN_TRACE: "not in the trace"}

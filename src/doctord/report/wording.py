@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from doctord.analyse.vitals import Vital
 from doctord.diagnose.finding import Diagnosis, Finding
-from doctord.diagnose.words import in_share
 from doctord.report.phrases import said, says_share, time
+from doctord.units import duration, in_share, number
 
 CONFIDENCE = ((0.9, "almost certain"), (0.75, "very likely"), (0.6, "likely"), (0.4, "possible"), (0.0, "a guess"))
 OVERVIEW_FROM = 4  # findings; fewer are seen at a glance
@@ -56,8 +56,7 @@ def impact(finding: Finding, diagnosis: Diagnosis) -> str:
 
 def vital(sign: Vital) -> str:
     """The value of a vital sign with its unit, in three digits."""
-    number = f"{sign.value:,.0f}" if abs(sign.value) >= 100 else f"{sign.value:.3g}"
-    return f"{number} {sign.unit}".strip()
+    return f"{number(sign.value)} {sign.unit}".strip()
 
 
 def time_of(diagnosis: Diagnosis) -> str:
@@ -98,21 +97,6 @@ def interval(since: datetime | None, until: datetime | None) -> str:
 def iso(moment: datetime | None) -> str | None:
     """A moment as JSON documents have it: ISO 8601, in UTC; null stays null."""
     return None if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
-
-
-def duration(seconds: float) -> str:
-    """A length of time in its two largest units."""
-    if seconds < 1:
-        return f"{1000 * seconds:.3g} ms"
-    if seconds < 60:
-        return f"{seconds:.3g} s"
-    sizes = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
-    parts, rest = [], round(seconds)
-    for unit, size in sizes:
-        count, rest = divmod(rest, size)
-        parts.append((count, unit))
-    largest = next(i for i, (count, _) in enumerate(parts) if count)
-    return " ".join(f"{count} {unit}" for count, unit in parts[largest : largest + 2] if count)
 
 
 def grouped(findings: Sequence[Finding]) -> list[tuple[Finding, list[Finding]]]:

@@ -15,8 +15,8 @@ import polars as pl
 
 from doctord.analyse.capacity.plan import NO_PLAN, Plan, plan_of
 from doctord.chart.chart import Chart
-from doctord.durations import parse_duration
 from doctord.errors import Refusal
+from doctord.units import parse_duration
 
 DAY_S = 86_400.0
 Table = Literal["timing", "latency"]

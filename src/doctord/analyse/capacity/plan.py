@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from doctord.durations import parse_duration
 from doctord.errors import Refusal
+from doctord.units import parse_duration
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from doctord.analyse.capacity.series import Series, Whose
 from doctord.analyse.capacity.spread import share_of
 from doctord.chart.figure import Figure
 from doctord.chart.figure import parsed as parsed_figures
-from doctord.durations import parse_duration
 from doctord.errors import Refusal
+from doctord.units import parse_duration
 
 HOURS_OF_WEEK = 168
 FORM = "docs/how-to/set-thresholds.md shows the form"

@@ -14,6 +14,7 @@ from statistics import fmean, median, pstdev
 
 from doctord.analyse.latency.histogram import Bucket, Histogram
 from doctord.analyse.latency.map import Column, LatencyMap
+from doctord.units import in_latency, number
 
 LEAST_WAITS = 20  # fewer say nothing about how they are spread
 LEAST_SHARE = 0.01  # a mode of less is a tail
@@ -304,7 +305,7 @@ def _mode_told(modes: Sequence[Mode], mode: Mode) -> str:
 
 def _ratio(shift: Shift) -> str:
     times = shift.after_us / shift.before_us
-    return f"{_two(times)} times as long" if times > 1 else f"{100 * times:.2g} % as long"
+    return f"{number(times, 2)} times as long" if times > 1 else f"{100 * times:.2g} % as long"
 
 
 def _share(share: float) -> str:
@@ -312,12 +313,4 @@ def _share(share: float) -> str:
 
 
 def _time(us: float) -> str:
-    for unit, size in (("s", 1e6), ("ms", 1e3)):
-        if us >= size:
-            return f"{_two(us / size)} {unit}"
-    return f"{_two(us)} us"
-
-
-def _two(value: float) -> str:
-    """Two digits, and no exponent."""
-    return f"{value:.2g}" if value < 99.5 else f"{value:.0f}"
+    return in_latency(us / 1e6, 2)

@@ -7,11 +7,11 @@ from doctord.analyse.sizing.amounts import amount
 from doctord.analyse.sizing.question import Curve, Input, Question, Setting, Sizing, known, said
 from doctord.analyse.sizing.working import Given, Number, Quantity, Step
 from doctord.errors import Refusal
+from doctord.units import MIB
 
 ADVICE: Final = 'Oracle Database Performance Tuning Guide 19c, "Tuning the Database Buffer Cache", V$DB_CACHE_ADVICE'
 F05: Final = 'G. Fawcett, "Demystifying high-end server behavior", 2005'
 FEWEST: Final = 2
-MIB: Final = 2**20
 # A point of the curve this near to the size now stands for it.
 NEAR: Final = 0.01
 # Points nearer to each other than this tell the same.

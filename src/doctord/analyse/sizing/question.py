@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from doctord.analyse.sizing.working import Assumed, Given, Quantity, Step
+from doctord.units import MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +107,10 @@ class Question:
 
 
 def uneven(size: Quantity) -> str | None:
-    """What to say of memory that is no whole number of MiB: decimal units, most likely, where binary ones are meant."""
-    if not isinstance(size, Given) or size.value % 2**20 == 0:
+    """What to say of memory that is no whole number of MiB: it was counted in decimal units, most likely."""
+    if not isinstance(size, Given) or size.value % MIB == 0:
         return None
-    return f"The {size.name} is no whole number of MiB: what Oracle and PostgreSQL call 12GB is 12GiB here."
+    return f"The {size.name} is no whole number of MiB: was it counted in thousands? A GB is 1024 x 1024 x 1024 here."
 
 
 def known(*steps: Step | None) -> tuple[Step, ...]:

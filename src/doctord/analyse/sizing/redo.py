@@ -6,6 +6,7 @@ from doctord.analyse.sizing.amounts import amount
 from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, known, said
 from doctord.analyse.sizing.working import Assumed, Quantity, Step, larger, round_up
 from doctord.errors import Refusal
+from doctord.units import MIB
 
 M08: Final = "K. Manoharan's redo case, 2008"
 GUIDE: Final = 'Oracle Database Administrator\'s Guide 19c, "Planning the Size of Redo Log Files"'
@@ -14,12 +15,11 @@ D12: Final = 'J. Doelle and S. Langer, "Analyzing BI Oracle workloads", 2012'
 BESIDES_ARCHIVING: Final = 2
 FEWEST: Final = 4
 LARGE_BUFFER: Final = 1e8
-MIB: Final = 2**20
 
 INPUTS: Final = (
-    Input("rate", "redo rate", "bytes_per_s", "Redo at the busiest: 9.45MB/s."),
+    Input("rate", "redo rate", "bytes_per_s", "Redo at the busiest: 9.45MiB/s."),
     Input(
-        "size", "log size", "bytes", "Size of a log now, for the interval between its switches: 500MB.", needed=False
+        "size", "log size", "bytes", "Size of a log now, for the interval between its switches: 500MiB.", needed=False
     ),
     Input("groups", "log groups", "count", "Number of groups now.", needed=False),
     Input(
@@ -30,9 +30,9 @@ INPUTS: Final = (
         assumed=20 * 60,
         because="a switch every 15 to 20 minutes at the busiest is the usual rule",
     ),
-    Input("archive-rate", "archive rate", "bytes_per_s", "What the archiver copies: 70MB/s.", needed=False),
+    Input("archive-rate", "archive rate", "bytes_per_s", "What the archiver copies: 70MiB/s.", needed=False),
     Input("archive-time", "archive time", "s", "Or how long it takes for a log of the size now: 2min.", needed=False),
-    Input("buffer", "log buffer", "bytes", "Size of the log buffer now: 4MB.", needed=False),
+    Input("buffer", "log buffer", "bytes", "Size of the log buffer now: 4MiB.", needed=False),
     Input(
         "buffer-for",
         "time buffered",

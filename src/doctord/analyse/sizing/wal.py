@@ -5,15 +5,15 @@ from typing import Final
 from doctord.analyse.sizing.amounts import amount
 from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, known, said
 from doctord.analyse.sizing.working import Number, Quantity, Step, larger, round_up
+from doctord.units import MIB
 
 XLOG: Final = "PostgreSQL, xlog.c, CalculateCheckpointSegments: max_wal_size / (1 + completion target)"
 RECOVERY: Final = 'PostgreSQL documentation, "WAL Configuration"'
-MIB: Final = 2**20
 SEGMENT: Final = Number(16 * MIB, "bytes")
 LONG_RECOVERY_S: Final = 600.0
 
 INPUTS: Final = (
-    Input("rate", "WAL rate", "bytes_per_s", "WAL written at the busiest: 12MB/s."),
+    Input("rate", "WAL rate", "bytes_per_s", "WAL written at the busiest: 12MiB/s."),
     Input(
         "timeout",
         "checkpoint_timeout",
@@ -39,7 +39,7 @@ INPUTS: Final = (
         because="wal_writer_delay's default; each commit flushes sooner",
     ),
     Input("max-wal-size", "max_wal_size", "bytes", "max_wal_size now: 1GiB.", needed=False),
-    Input("replay-rate", "replay rate", "bytes_per_s", "WAL replayed in recovery: 50MB/s.", needed=False),
+    Input("replay-rate", "replay rate", "bytes_per_s", "WAL replayed in recovery: 50MiB/s.", needed=False),
 )
 
 

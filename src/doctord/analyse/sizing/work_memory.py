@@ -5,10 +5,10 @@ from typing import Final
 from doctord.analyse.sizing.amounts import amount
 from doctord.analyse.sizing.question import Curve, Input, Question, Setting, Sizing, known, said
 from doctord.analyse.sizing.working import Given, Quantity, Step
+from doctord.units import MIB
 
 WORK_MEM: Final = 'PostgreSQL documentation, "Resource Consumption", work_mem and hash_mem_multiplier'
 PGA: Final = 'Oracle Database Performance Tuning Guide 19c, "Tuning the Program Global Area"'
-MIB: Final = 2**20
 # A size of the PGA that spills a tenth more than the largest is as good as that.
 HARDLY_MORE: Final = 1.1
 
@@ -56,7 +56,7 @@ INPUTS: Final = (
         "spilled by PGA",
         "bytes bytes",
         "What sorts and hashes write to and read from disk at sizes of the PGA (V$PGA_TARGET_ADVICE): "
-        "4GiB:20GB,8GiB:0.",
+        "4GiB:20GiB,8GiB:0.",
         needed=False,
         zero=True,
     ),

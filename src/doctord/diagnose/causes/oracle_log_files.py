@@ -10,6 +10,7 @@ from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.oracle import behind, share, waited
 from doctord.diagnose.phrase import phrase
+from doctord.units import MIB
 
 REDO = "v$sysstat.redo size"
 SWITCHES = "thread_activity.log switches (derived)"
@@ -25,7 +26,6 @@ TOO_OFTEN_S = 5 * 60
 # Five seconds of redo: the casebook's 72 MB for up to 14 MB/s; the log writer empties it at a third at the latest.
 BUFFERED_S = 5
 RETRIES_PER_S = 1.0
-MIB = 2**20
 SLOW_WRITE_MS = 5.0
 
 

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.chart.catalogue import Known, nearest
-from doctord.diagnose.words import in_bytes
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.setting import Setting
 from doctord.lint.subject import Subject
-from doctord.quantities import factor_of
+from doctord.units import in_bytes, one_of
 
 # Of these the catalogue is whole: a name that it has not is none.
 WHOLE: Final = ("postgresql", "mysql", "multipath")
@@ -216,7 +215,7 @@ def _wrong(known: Known, setting: Setting) -> str | None:
 def _out_of_bounds(known: Known, number: float | None) -> str | None:
     if number is None:
         return "no number with a unit that is known"
-    factor = factor_of(known.unit)
+    factor = one_of(known.unit)
     if known.least is not None and number < known.least * factor:
         return f"below the least, {_bound(known.least, known.unit)}"
     if known.most is not None and number > known.most * factor:
@@ -234,7 +233,7 @@ def _mistaken(subject: Subject, known: Known, setting: Setting) -> str | None:
     memory = subject.machine.memory_bytes
     if memory is None or known.kind != "size" or not setting.value.strip().isdigit():
         return None
-    factor = factor_of(known.unit)
+    factor = one_of(known.unit)
     written = float(setting.value)
     if factor > 1 and written * factor > memory and written <= memory:
         return in_bytes(written)

@@ -9,11 +9,11 @@ import polars as pl
 
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_bytes
 from doctord.lint.kernel.databases import databases
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_bytes
 
 BLOCK: Final = re.compile(r"block\.(.+)\.(\w+)")
 # Schedulers that keep requests back to put them into the order of a turning disk, or into shares.

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Words, phrase
-from doctord.diagnose.words import in_bytes
 from doctord.lint.kernel.databases import databases, memory_of
 from doctord.lint.kernel.units import UNITS
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_bytes
 
 THROTTLED = 0.01  # of each second
 

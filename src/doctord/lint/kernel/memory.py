@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_bytes, in_share
 from doctord.lint.kernel.databases import databases, memory_of, shared_bytes
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import GIB, in_bytes, in_share
 
 MUCH_DIRTY_BYTES = 16 << 30
 MUCH_OF_MEMORY = 0.02
@@ -194,7 +194,7 @@ def dirty_limit_large(subject: Subject) -> Iterator[Remark]:
             f"vm.dirty_background_ratio = {ratio:.0f}: {in_bytes(dirty)} may be dirty before anything is written",
             "vm.dirty_background_ratio",
             "vm.dirty_ratio",
-            cost=f"{dirty / 1e9:.0f} s of writing at 1 GB/s, which a checkpoint's fsync has to wait for",
+            cost=f"{dirty / GIB:.0f} s of writing at 1 GiB/s, which a checkpoint's fsync has to wait for",
             severity=Severity.WARNING,
             changes=[subject.change("vm.dirty_background_bytes", str(256 << 20), "now")],
         )

@@ -1,20 +1,17 @@
 """Units of systemd that start databases: limits that fit, and time to stop."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
-from doctord.diagnose.words import in_bytes
 from doctord.lint.kernel.databases import memory_of
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.setting import Setting
 from doctord.lint.subject import Subject
+from doctord.units import in_bytes, seconds_of
 
 UNITS: Final = {"postgresql": ("postgres",), "mysql": ("mysql", "mariadb"), "oracle": ("oracle", "dbora")}
 LEAST_STOP_S: Final = 60.0
-PARTS: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(us|ms|min|m|h|d|s)?")
-SECONDS: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 @rule("systemd")
@@ -73,7 +70,7 @@ def stopped_too_soon(subject: Subject) -> Iterator[Remark]:
     Source: systemd.service(5), TimeoutStopSec; PostgreSQL documentation, 19.5 Shutting Down the Server.
     """
     for setting in _keys(subject, "TimeoutStopSec", "TimeoutSec"):
-        seconds = span_s(setting.value)
+        seconds = seconds_of(setting.value)
         if _is_database(setting) and seconds and seconds < LEAST_STOP_S:
             yield subject.remark(
                 f"{setting.name} = {setting.value}: killed after {seconds:.0f} s",
@@ -149,18 +146,6 @@ def oom_killer_comes_first(subject: Subject) -> Iterator[Remark]:
                 cost="availability: when memory runs out the database ends first",
                 severity=Severity.WARNING,
             )
-
-
-def span_s(text: str) -> float | None:
-    """Seconds of a time span of systemd; null for infinity and what is none.
-
-    >>> span_s("1min 30s"), span_s("90"), span_s("infinity")
-    (90.0, 90.0, None)
-    """
-    parts = PARTS.findall(text)
-    if not parts or PARTS.sub("", text).strip():
-        return None
-    return sum(float(number) * SECONDS[unit] for number, unit in parts)
 
 
 def _keys(subject: Subject, *names: str) -> list[Setting]:

@@ -5,11 +5,11 @@ from typing import Final
 
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_rate
 from doctord.lint.mysql.measured import evidence, figure, latest
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_rate
 
 _NEAR: Final = 0.9
 _OWN_FILES: Final = 10  # logs and the like, as the server reckons them

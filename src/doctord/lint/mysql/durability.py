@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_rate
 from doctord.lint.mysql.measured import evidence, figure, is_mariadb, writes_binlog
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_rate
 
 _SAFE_COMMITS: Final = frozenset({1, 3})  # 3 is MariaDB's older way of group commit, as safe as 1
 _NO_SYNC: Final = frozenset({"nosync", "littlesync"})

@@ -6,11 +6,11 @@ from typing import Final
 import polars as pl
 
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_bytes, in_rate
 from doctord.lint.mysql.measured import evidence, figure, writes_binlog
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_bytes, in_rate
 
 DAY_S: Final = 86400.0
 LONG_ENOUGH_S: Final = 600.0  # what was written in less is a burst, and tells nothing of days

@@ -6,11 +6,11 @@ from typing import Final
 
 from doctord.diagnose.finding import Evidence, Unseen
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_bytes, in_rate, in_share, in_time
 from doctord.lint.mysql.measured import STATEMENTS, evidence, figure, is_felt, latest, read_s, share
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_bytes, in_rate, in_share, in_time
 
 SHARED: Final = (
     "innodb_buffer_pool_size",

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_bytes, in_rate
 from doctord.lint.mysql.measured import evidence, figure, is_mariadb
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_bytes, in_rate
 
 _OFTEN: Final = 10.0  # reading settings and status makes one or two a second by itself
 

@@ -5,17 +5,16 @@ from typing import Final
 
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_bytes, in_rate, in_time
 from doctord.lint.mysql.measured import evidence, figure, highest, is_felt, is_mariadb, share, write_s
 from doctord.lint.remark import CANNOT_JUDGE, Change, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import MIB, in_bytes, in_rate, in_time
 
 AN_HOUR_S: Final = 3600.0
 _ONE_FILE: Final = (10, 6)  # the first MariaDB with a single log file
 _SHORT_S: Final = 900.0
 _SHORTEST_S: Final = 60.0  # then every busy page is written anew within the minute, however few they are
-_MIB: Final = 1 << 20
 # From 7/8 of the log on InnoDB lets every change wait for page writes; before that it already writes all it can.
 _NEARLY_FULL: Final = 0.75
 
@@ -41,7 +40,7 @@ def redo_log_small(subject: Subject) -> Iterator[Remark]:
     again = (min(dirty, size) / lasts_s) if dirty else 0.0
     age, most = highest(subject, "innodb_checkpoint_age"), highest(subject, "innodb_checkpoint_max_age")
     full = age / most if age is not None and most else None
-    if lasts_s > (_SHORT_S if again >= _MIB or (full or 0.0) >= _NEARLY_FULL else _SHORTEST_S):
+    if lasts_s > (_SHORT_S if again >= MIB or (full or 0.0) >= _NEARLY_FULL else _SHORTEST_S):
         return
     filled = Evidence(
         "statistic", "innodb_checkpoint_age", phrase("{:share}", full or 0), "below 75 %", "then changes wait"
@@ -187,7 +186,7 @@ def _larger(subject: Subject, wanted: float) -> Change:
     """The redo log made so large, each file of it in whole pieces of 64 MiB."""
     by_capacity = subject.number("innodb_redo_log_capacity") is not None and is_mariadb(subject) is False
     files = 1.0 if by_capacity else subject.number("innodb_log_files_in_group") or 1.0
-    size = f"{max(-(-int(wanted / files) // (64 * _MIB)), 1) * 64}M"
+    size = f"{max(-(-int(wanted / files) // (64 * MIB)), 1) * 64}M"
     return subject.change("innodb_redo_log_capacity" if by_capacity else "innodb_log_file_size", size)
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from doctord.diagnose.words import in_bytes
 from doctord.lint.oracle.figures import is_on_asm, sga_bytes, waited
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_bytes
 
 READS = ("db file sequential read", "db file scattered read", "db file parallel read", "direct path read")
 

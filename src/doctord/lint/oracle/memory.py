@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from math import ceil
 
 from doctord.diagnose.finding import Unseen
-from doctord.diagnose.words import in_bytes, in_share
 from doctord.lint.oracle.figures import page_table_bytes, sga_bytes, waited
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_bytes, in_share
 
 EXPLICIT_POOLS = ("java_pool_size", "large_pool_size", "streams_pool_size", "shared_pool_size", "db_cache_size")
 MUCH_OF_TARGET = 0.25

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_bytes, in_share
 from doctord.lint.oracle.figures import waited
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_bytes, in_share
 
 ENOUGH_LOG_BUFFER = 100e6  # D12; M08: 72 MB served 14 MB/s of redo
 SWITCHES = "thread_activity.log switches (derived)"

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from doctord.diagnose.words import in_share
 from doctord.lint.oracle.figures import waited
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_share
 
 RESMGR = ("resmgr:cpu quantum", "resmgr:become active", "resmgr:pq queued")
 

@@ -8,7 +8,6 @@ import polars as pl
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_share
 from doctord.lint.postgresql.figures import (
     connections,
     counted,
@@ -22,6 +21,7 @@ from doctord.lint.postgresql.figures import (
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_share
 
 NEAR: Final = 0.9
 OLD_S: Final = 300.0

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from doctord.diagnose.words import in_share, in_time
 from doctord.lint.postgresql.figures import commits_per_s, is_felt, waited
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_share, in_time
 
 LOST_CYCLES: Final = 3  # of the WAL writer, at the most: documentation, Asynchronous Commit
 BLIND: Final = ("ignore_checksum_failure", "zero_damaged_pages", "ignore_invalid_pages", "ignore_system_indexes")

@@ -6,10 +6,10 @@ from typing import Final
 
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_bytes
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_bytes
 
 SMALL_PAGE_BYTES: Final = 4096
 ENTRY_BYTES: Final = 8

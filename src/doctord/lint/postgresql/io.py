@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from doctord.diagnose.words import in_share
 from doctord.lint.postgresql.figures import (
     READS,
     in_waits,
@@ -15,6 +14,7 @@ from doctord.lint.postgresql.figures import (
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_share
 
 WORKERS: Final = ("AioIoCompletion",)
 OWN_WRITES: Final = ("DataFileWrite", "DataFileFlush")

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_share
 from doctord.lint.postgresql.figures import commits_per_s, counted, is_felt, waited_in
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_share
 
 MANY_LINES_PER_S: Final = 1000.0
 A_DAY_S: Final = 86400.0

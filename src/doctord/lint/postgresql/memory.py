@@ -5,7 +5,7 @@ from typing import Final
 
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_bytes, in_share, ordinal
+from doctord.diagnose.words import ordinal
 from doctord.lint.postgresql.figures import (
     BLOCK_BYTES,
     READS,
@@ -24,6 +24,7 @@ from doctord.lint.postgresql.figures import (
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_bytes, in_share
 
 # One sequential scan passes through so much (src/backend/storage/buffer/README): less for each connection, and
 # a single scan takes the pages of others.

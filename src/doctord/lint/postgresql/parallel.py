@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_share
 from doctord.lint.postgresql.figures import counted, total
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.setting import Setting
 from doctord.lint.subject import Subject
+from doctord.units import in_share
 
 FEW_LAUNCHED: Final = 0.8
 WITHIN: Final = (

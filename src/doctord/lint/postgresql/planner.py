@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.chart.catalogue import catalogue
-from doctord.diagnose.words import in_bytes, in_share
 from doctord.lint.postgresql.figures import READS, as_setting, is_felt, is_solid, waited
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_bytes, in_share
 
 OF_DISKS: Final = 4.0  # random_page_cost as it is for disks that turn
 COMPARE: Final = "compare EXPLAIN (ANALYZE, BUFFERS) of the statements that take the time"

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_time
 from doctord.lint.postgresql.figures import counted, total
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_time
 
 NOT_WAITING: Final = ("local", "off")
 

@@ -8,6 +8,7 @@ from doctord.chart.catalogue import catalogue
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import one_of, setting_number
 
 UNITS: Final = {"size": ("B", "kB", "MB", "GB", "TB"), "time": ("us", "ms", "s", "min", "h", "d")}
 WITH_UNIT: Final = re.compile(r"\s*[-+]?\d+(?:\.\d+)?\s*([A-Za-z]+)\s*")
@@ -29,7 +30,7 @@ def unit_refused(subject: Subject) -> Iterator[Remark]:
         units = UNITS.get(known.kind) if known else None
         if setting.is_running or not units or not found or found[1] in units or setting.number is None:
             continue  # what is no number in anybody's units, value_invalid names
-        meant = next((unit for unit in units if unit.lower().startswith(found[1][:1].lower())), None)
+        meant = next((unit for unit in units if one_of(unit) == setting_number(f"1{found[1]}", unit)), None)
         number = setting.value.replace(found[1], "").strip()
         yield subject.remark(
             f"{setting.name} = {setting.value}: there is no unit {found[1]}",

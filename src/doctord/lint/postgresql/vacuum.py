@@ -7,11 +7,11 @@ import polars as pl
 
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_bytes, in_share
 from doctord.lint.postgresql.figures import counted, largest, total
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_bytes, in_share
 
 A_DAY_S: Final = 86400.0
 # The server refuses writes when 3 million transactions are left of 2^31 (1 million before version 14).

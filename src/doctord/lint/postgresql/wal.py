@@ -7,7 +7,6 @@ import polars as pl
 
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_bytes, in_share, in_time
 from doctord.lint.postgresql.figures import (
     FOR_THE_LOG,
     as_setting,
@@ -23,6 +22,7 @@ from doctord.lint.postgresql.figures import (
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_bytes, in_share, in_time
 
 STOCK_BYTES: Final = 1 << 30
 STORM_S: Final = 60.0

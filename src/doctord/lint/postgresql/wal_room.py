@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.words import in_bytes
 from doctord.lint.postgresql.figures import counted, data_directory_free_bytes, is_empty, last, total
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.units import in_bytes
 
 
 @rule("postgresql")

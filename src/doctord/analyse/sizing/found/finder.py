@@ -11,7 +11,7 @@ from doctord.analyse.sizing.question import Curve, Input
 from doctord.analyse.sizing.working import Given
 from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
-from doctord.quantities import number
+from doctord.units import setting_number
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def setting(seen: Measured, **units: str) -> Found:
     rows = seen.chart.frame("setting").filter(pl.col("value").is_not_null()).sort("ts", maintain_order=True)
     for name, unit in units.items():
         by_server = {
-            row["db"]: number(str(row["value"]).partition(",")[0], row["unit"] or unit)
+            row["db"]: setting_number(str(row["value"]).partition(",")[0], row["unit"] or unit)
             for row in rows.filter(pl.col("name") == name).iter_rows(named=True)
         }
         known = [value for value in by_server.values() if value and value > 0]

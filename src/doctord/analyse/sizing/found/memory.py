@@ -6,8 +6,8 @@ import polars as pl
 
 from doctord.analyse import figures, translation
 from doctord.analyse.sizing.found.finder import Found, FoundCurve, Measured, Points, finds, setting
+from doctord.units import MIB
 
-MIB: Final = 2**20
 DEFAULT_POOLS: Final = ("D", "DEFAULT", "")
 NEAR: Final = 0.01
 
