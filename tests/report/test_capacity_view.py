@@ -3,8 +3,10 @@
 import numpy as np
 
 from doctord.analyse.capacity.series import DAY_S, HOUR_S
-from doctord.report.capacity_view import MOST_BLOCKS, blocks_of, ticks_of
+from doctord.report.capacity_view import MOST_BLOCKS, blocks_of, seen, ticks_of
+from doctord.units import GIB
 from histories import NAN, history
+from report.capacity_examples import WITHIN_S, agenda_of, patient
 
 
 def test_blocks_end_with_the_history_and_keep_its_extremes() -> None:
@@ -20,3 +22,10 @@ def test_blocks_end_with_the_history_and_keep_its_extremes() -> None:
 def test_long_times_have_months_and_short_ones_days() -> None:
     assert [label for _, label in ticks_of(1767225600.0, 1767225600.0 + 240 * DAY_S)][:2] == ["Mar 2026", "May 2026"]
     assert all(" 20" not in label for _, label in ticks_of(1767225600.0, 1767225600.0 + 30 * DAY_S))
+
+
+def test_ticks_are_round_in_the_unit_at_the_axis() -> None:
+    (entry,) = (one for one in agenda_of(patient()).entries if one.item.series.whose.entity == "users")
+    view, _ = seen(entry, WITHIN_S)
+    assert view.tick / GIB in {1.0, 2.0, 5.0, 10.0, 20.0}
+    assert view.high / view.tick == round(view.high / view.tick)

@@ -187,7 +187,7 @@ def _row(line: Line) -> Sequence[str]:
     change = line.change_pct(CHANGE_OVER)
     about = f" {line.whose.entity}" if line.whose.entity else ""
     verdict = f"{line.verdict.upper()}: " if line.verdict in {"violated", "contradicted"} else ""
-    unit = BESIDE.get(line.figure.unit, f", {line.figure.unit}")
+    unit = BESIDE.get(line.figure.unit, f", {line.figure.unit.replace('_', ' ')}")
     limit = "" if line.limit is None else shown(line.limit, line.figure.unit)
     limit += f" {line.threshold.of}" if line.threshold and line.threshold.of else ""
     percentile = shown((line.percentiles[0] or {}).get(DECIDES[line.figure.worse]), line.figure.unit)
