@@ -288,18 +288,6 @@ TABLES: Final[dict[str, Table]] = {
             entity=("component", "db", "instance", "name", "source_file", "line"),
         ),
         _table(
-            "call",
-            "one system call in a trace",
-            ("pid", "i64", "Process or thread that made it."),
-            ("call", "str", "Name."),
-            ("elapsed_s", "f64", "Duration."),
-            ("cpu_s", "f64", "CPU time in it."),
-            ("result", "str", "Return value as printed."),
-            ("error", "str", "Error name; null when it succeeded."),
-            ("arguments", "str", "Arguments as printed."),
-            entity=("pid",),
-        ),
-        _table(
             "block_io",
             "one request in an I/O trace",
             ("device", "str", "Kernel name of the device."),
