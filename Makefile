@@ -67,6 +67,7 @@ format: $(VENV)/tested
 
 docs: $(VENV)/tested
 	$(BIN)/python docs/make_reference.py
+	$(BIN)/python docs/make_trace.py
 
 # Lists of settings, renewed by servers that are started for it.
 catalogues: $(VENV)/tested

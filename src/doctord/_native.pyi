@@ -5,6 +5,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
+from doctord.chart.calltrace import Trace
+
 class Buffer(Protocol):
     """Numbers that lie in memory one after another: an array, a memoryview, an array of numpy's."""
 
@@ -145,6 +147,12 @@ def damaged_row_groups(path: str | PathLike[str]) -> list[int]:
     Raises as `read_checks` does.
     """
 
+def trace_parts() -> list[tuple[str, str, list[tuple[str, str, str]]]]:
+    """The parts of what `analyse_trace` returns, those that others need first.
+
+    Of each the name, what it is, and its keys: name, type as Python writes it, meaning.
+    """
+
 def analyse_trace(
     paths: Sequence[str | PathLike[str]],
     *,
@@ -152,8 +160,8 @@ def analyse_trace(
     most_detail: int | None = None,
     stacks: bool = False,
     watch: Callable[[int], object] | None = None,
-) -> bytes:
-    """Analyse the files of one call trace (`-` is standard input); a JSON document, see docs/reference/trace.md.
+) -> Trace:
+    """Analyse the files of one call trace (`-` is standard input); docs/reference/trace.md explains the keys.
 
     Args:
         paths: The files of one trace.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::detect::{Detected, detect};
 use crate::digest::{Digest, MOST_DETAIL};
-use crate::document::{self, Document, Reading};
+use crate::document::{self, Reading, Trace};
 use crate::input::Input;
 use crate::layout::Layout;
 use crate::pipeline::{self, Source};
@@ -35,7 +35,7 @@ pub type Watch<'a> = dyn FnMut(u64) -> io::Result<()> + Send + 'a;
 const LONGEST_SUMMARY: usize = 64 << 20;
 
 /// Analyse the files of one trace, or one summary, or one file of histograms.
-pub fn analyse(request: &Request, watch: &mut Watch) -> Result<Document, Problem> {
+pub fn analyse(request: &Request, watch: &mut Watch) -> Result<Trace, Problem> {
     let mut reader = Reader { bytes: 0, watch };
     let mut traced: Option<Traced> = None;
     for path in &in_order_of_time(&request.paths)? {

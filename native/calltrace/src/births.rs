@@ -1,7 +1,7 @@
 //! What it costs a process to make others.
 
+use crate::part::part;
 use rustc_hash::FxHashMap;
-use serde::Serialize;
 
 use crate::growth::mapped_bytes;
 use crate::journal::{Birth, Deed, Entry, Journal, Process, ProcessId};
@@ -9,22 +9,29 @@ use crate::roles::{RoleId, Roles};
 
 const MOST_ROWS: usize = 50;
 
-/// The forks of all processes of one role.
-#[derive(Clone, Debug, Serialize)]
-pub struct Births {
-    /// The pid of the one that forked most.
-    pub parent: u32,
-    pub role: String,
-    pub call: String,
-    pub count: u64,
-    /// Null when the trace gives no durations; the same for the two below.
-    pub mean_s: Option<f64>,
-    pub p50_s: Option<f64>,
-    pub max_s: Option<f64>,
-    /// Of one fork, the mean; null when the trace does not give it.
-    pub cpu_s: Option<f64>,
-    /// What that parent had mapped at the end; null when the trace does not hold its start.
-    pub mapped_bytes: Option<u64>,
+part! {
+    /// What it cost a process to make others.
+    #[derive(Clone, Debug)]
+    pub struct Births {
+        /// Who forked: the pid of the one that did most.
+        pub parent: u32,
+        /// Its place in the tree.
+        pub role: String,
+        /// By which call.
+        pub call: String,
+        /// How often.
+        pub count: u64,
+        /// Of one fork; null when the trace gives no durations, as the two below.
+        pub mean_s: Option<f64>,
+        /// The median.
+        pub p50_s: Option<f64>,
+        /// The longest.
+        pub max_s: Option<f64>,
+        /// CPU time of one fork, the mean; null when the trace does not give it.
+        pub cpu_s: Option<f64>,
+        /// What that parent had mapped in the end; null when the trace does not hold its start.
+        pub mapped_bytes: Option<u64>,
+    }
 }
 
 #[derive(Default)]

@@ -2,52 +2,62 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use crate::births::{Births, births};
 use crate::digest::Digest;
 use crate::folded::folded;
 use crate::growth::{Growth, growth};
-use crate::passes::{ServiceLoop, loops};
+use crate::live::Live;
+use crate::part::part;
+use crate::passes::{Loop, loops};
 use crate::path::path;
 use crate::path::timeline::{Timeline, timeline};
-use crate::profile::TargetSum;
+use crate::profile::Target;
 use crate::quantize::{self, Histogram};
 use crate::repeat::{Repetition, repetitions};
 use crate::report;
 use crate::roles::{Roles, roles};
 use crate::{summary, totals};
 
-#[derive(Debug, Default, Serialize)]
-pub struct Document {
-    pub trace: report::Trace,
-    pub totals: report::Totals,
-    pub calls: Vec<report::Call>,
-    pub errors: Vec<report::CallError>,
-    pub processes: Vec<report::ProcessRow>,
-    pub targets: Vec<TargetSum>,
-    pub sizes: report::SizeTables,
-    /// The service loop that matters.
-    #[serde(rename = "loop")]
-    pub service_loop: Option<ServiceLoop>,
-    /// Loops of other processes.
-    pub loops: Vec<ServiceLoop>,
-    pub repetitions: Vec<Repetition>,
-    pub memory: Vec<Growth>,
-    pub births: Vec<Births>,
-    pub timeline: Option<Timeline>,
-    /// Microseconds by stack of roles and call.
-    pub folded: BTreeMap<String, u64>,
-    /// Empty unless asked for.
-    pub stacks: Vec<report::Stack>,
-    /// Of a file of histograms.
-    pub histograms: Vec<Histogram>,
-}
-
-impl Document {
-    pub fn to_json(&self) -> Vec<u8> {
-        // Keys are text and numbers are finite or null: nothing here can fail to be written.
-        serde_json::to_vec(self).unwrap_or_default()
+part! {
+    /// The whole of what a trace tells.
+    #[derive(Debug, Default)]
+    pub struct Trace {
+        /// What was read.
+        pub trace: report::About,
+        /// Sums over all processes.
+        pub totals: report::Totals,
+        /// Calls by name.
+        pub calls: Vec<report::Call>,
+        /// How calls failed.
+        pub errors: Vec<report::CallError>,
+        /// The hundred with most time in calls. Times count from the start of the trace.
+        pub processes: Vec<report::Process>,
+        /// The hundred with most time: files, sockets' peers, pipes, as far as the trace shows them (`strace -y`, or their
+        /// open).
+        pub targets: Vec<Target>,
+        /// Calls that moved data, by the size they returned.
+        pub sizes: report::Sizes,
+        /// The loop that matters, null without one: that of a server, which accepts; then the busiest. Times and counts are
+        /// of one pass, the mean over the whole passes, unless it says otherwise.
+        pub r#loop: Option<Loop>,
+        /// Loops of other processes: the keys of `loop`, without `steps` and `path`.
+        pub loops: Vec<Loop>,
+        /// The same call, or sequence of calls, over and over.
+        pub repetitions: Vec<Repetition>,
+        /// How the memory of processes grew.
+        pub memory: Vec<Growth>,
+        /// What it cost processes to make others.
+        pub births: Vec<Births>,
+        /// One pass of usual length, for drawing; null without a pass.
+        pub timeline: Option<Timeline>,
+        /// Microseconds by stack, `server;child;call`: what `--folded` writes for flame graphs.
+        pub folded: BTreeMap<String, u64>,
+        /// With `--stacks`: time by the stacks of `strace -k`.
+        pub stacks: Vec<report::Stack>,
+        /// Of a file of histograms: those of DTrace (`quantize`, `lquantize`, `llquantize`), bpftrace and the bcc tools.
+        pub histograms: Vec<Histogram>,
+        /// Null unless a running process was traced (`--pid`).
+        pub live: Option<Live>,
     }
 }
 
@@ -62,10 +72,10 @@ pub struct Reading {
 }
 
 /// Of a trace of single calls.
-pub fn of_calls(digest: &Digest, reading: Reading) -> Document {
+pub fn of_calls(digest: &Digest, reading: Reading) -> Trace {
     let journal = &digest.journal;
     let roles = roles(journal);
-    let sums = || Document {
+    let sums = || Trace {
         totals: report::totals(digest),
         calls: report::calls(digest),
         errors: report::errors(digest),
@@ -76,12 +86,12 @@ pub fn of_calls(digest: &Digest, reading: Reading) -> Document {
         births: births(journal, &roles),
         folded: folded(journal, &roles),
         stacks: report::stacks(digest),
-        ..Document::default()
+        ..Trace::default()
     };
     let (sums, round) = side_by_side(reading.threads, sums, || what_recurs(digest, &roles));
-    Document {
-        trace: report::trace(digest, reading),
-        service_loop: round.service_loop,
+    Trace {
+        trace: report::about(digest, reading),
+        r#loop: round.service_loop,
         loops: round.loops,
         repetitions: round.repetitions,
         timeline: round.timeline,
@@ -90,9 +100,9 @@ pub fn of_calls(digest: &Digest, reading: Reading) -> Document {
 }
 
 /// Of a summary (strace -c, truss -c, perf trace -s); null when it holds no row.
-pub fn of_totals(text: &[u8], files: Vec<String>) -> Option<Document> {
+pub fn of_totals(text: &[u8], files: Vec<String>) -> Option<Trace> {
     let totals = totals::read(text)?;
-    Some(Document {
+    Some(Trace {
         trace: summary::about(
             text,
             files,
@@ -102,29 +112,29 @@ pub fn of_totals(text: &[u8], files: Vec<String>) -> Option<Document> {
         ),
         calls: summary::calls(&totals),
         totals: summary::sums(&totals),
-        ..Document::default()
+        ..Trace::default()
     })
 }
 
 /// Of histograms that DTrace, bpftrace or a bcc tool printed.
-pub fn of_histograms(text: &[u8], files: Vec<String>) -> Document {
+pub fn of_histograms(text: &[u8], files: Vec<String>) -> Trace {
     let histograms = quantize::read(text);
     let counted = histograms
         .iter()
         .flat_map(|histogram| &histogram.buckets)
         .map(|bucket| bucket.count)
         .sum();
-    Document {
+    Trace {
         trace: summary::about(text, files, "histograms", "histograms", counted),
         histograms,
-        ..Document::default()
+        ..Trace::default()
     }
 }
 
 /// What a trace does over and over.
 struct Round {
-    service_loop: Option<ServiceLoop>,
-    loops: Vec<ServiceLoop>,
+    service_loop: Option<Loop>,
+    loops: Vec<Loop>,
     repetitions: Vec<Repetition>,
     timeline: Option<Timeline>,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use crate::part::part;
 
 use crate::details::number;
 use crate::event::NO_NUMBER;
@@ -13,32 +13,46 @@ use crate::roles::Roles;
 const MOST_ROWS: usize = 50;
 const MIB: f64 = 1_048_576.0;
 
-/// Growth of one process by one kind of call: `mmap` into extents or anonymous, or `brk`.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Growth {
-    pub pid: u32,
-    pub role: String,
-    pub call: String,
-    /// Sum of the extents: address space set aside without access, to be mapped piece by piece.
-    pub reserved_bytes: u64,
-    pub extents: Vec<Pieces>,
-    pub chunks: Vec<Pieces>,
-    /// Sum of the chunks.
-    pub mapped_bytes: u64,
-    /// Calls that mapped a chunk or asked for its page size; reservations are left out.
-    pub calls: u64,
-    pub calls_per_mb: Option<f64>,
-    /// A page size was asked for over at least one chunk.
-    pub page_size_requested: bool,
-    pub requests: u64,
-    /// How it was asked for: the call's flag.
-    pub advice: Option<String>,
+part! {
+    /// How a process's memory grew.
+    #[derive(Clone, Debug, Default)]
+    pub struct Growth {
+        /// Whose memory.
+        pub pid: u32,
+        /// Its place in the tree.
+        pub role: String,
+        /// By which call.
+        pub call: String,
+        /// Address space set aside without access, to be mapped piece by piece: the sum of the extents.
+        pub reserved_bytes: u64,
+        /// Sizes of what was set aside.
+        pub extents: Vec<Amount>,
+        /// Sizes of the pieces.
+        pub chunks: Vec<Amount>,
+        /// Sum of the pieces.
+        pub mapped_bytes: u64,
+        /// Calls that mapped a piece or asked for its page size; reservations are left out.
+        pub calls: u64,
+        /// Calls per MiB.
+        pub calls_per_mb: Option<f64>,
+        /// Whether a page size was asked for over at least one piece (`memcntl`, `madvise`).
+        pub page_size_requested: bool,
+        /// How often.
+        pub requests: u64,
+        /// How: the call's flag.
+        pub advice: Option<String>,
+    }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Pieces {
-    pub bytes: u64,
-    pub count: u64,
+part! {
+    /// How often memory of one size was asked for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Amount {
+        /// The size.
+        pub bytes: u64,
+        /// How often.
+        pub count: u64,
+    }
 }
 
 /// What a call of class Map, Unmap, Break, Advise or Exec did, from its arguments; null for another call, a failed one,
@@ -225,8 +239,8 @@ fn total(sizes: &BTreeMap<u64, u64>) -> u64 {
 }
 
 /// Largest sum first.
-fn pieces(sizes: &BTreeMap<u64, u64>) -> Vec<Pieces> {
-    let mut pieces: Vec<Pieces> = sizes.iter().map(|(&bytes, &count)| Pieces { bytes, count }).collect();
+fn pieces(sizes: &BTreeMap<u64, u64>) -> Vec<Amount> {
+    let mut pieces: Vec<Amount> = sizes.iter().map(|(&bytes, &count)| Amount { bytes, count }).collect();
     pieces.sort_by_key(|piece| std::cmp::Reverse(piece.bytes.saturating_mul(piece.count)));
     pieces.truncate(20);
     pieces

@@ -1,10 +1,10 @@
 //! Sums over the whole trace: by call, by error, by what a descriptor stands for, by size.
 
 use rustc_hash::FxHashMap;
-use serde::Serialize;
 
 use crate::digest::files::Reading;
 use crate::journal::ProcessId;
+use crate::part::part;
 
 /// Durations in buckets of an eighth of a power of two: percentiles are right to 12 %.
 #[derive(Clone, Debug)]
@@ -82,25 +82,38 @@ pub struct ProcessSum {
     pub last_ns: u64,
 }
 
-/// Sums of what descriptors stood for: a file, a peer.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct TargetSum {
-    #[serde(rename = "target")]
-    pub name: String,
-    pub calls: u64,
-    pub seconds: f64,
-    pub reads: u64,
-    pub read_bytes: u64,
-    pub writes: u64,
-    pub written_bytes: u64,
-    pub sequential_reads: u64,
-    pub random_reads: u64,
-    pub seeks: u64,
-    pub seeks_then_read: u64,
-    pub syncs: u64,
+part! {
+    /// What descriptors stood for: a file, a socket's peer, a pipe.
+    #[derive(Clone, Debug, Default)]
+    pub struct Target {
+        /// Path or peer.
+        pub target: String,
+        /// Calls on it.
+        pub calls: u64,
+        /// Time in them.
+        pub seconds: f64,
+        /// How many read.
+        pub reads: u64,
+        /// As the calls returned.
+        pub read_bytes: u64,
+        /// How many wrote.
+        pub writes: u64,
+        /// As the calls returned.
+        pub written_bytes: u64,
+        /// Reads that begin where the last ended.
+        pub sequential_reads: u64,
+        /// Other reads.
+        pub random_reads: u64,
+        /// Seeks.
+        pub seeks: u64,
+        /// Seeks with a read next.
+        pub seeks_then_read: u64,
+        /// `fsync()`, `fdatasync()` and the like.
+        pub syncs: u64,
+    }
 }
 
-impl TargetSum {
+impl Target {
     pub fn count_reading(&mut self, reading: Reading) {
         self.seeks_then_read += u64::from(reading.after_seek);
         match reading.sequential {
@@ -145,7 +158,7 @@ pub struct Profile {
     /// By index in `Journal::processes`.
     pub processes: Vec<ProcessSum>,
     /// The first stands for what was not opened in the trace and could not be named.
-    pub targets: Vec<TargetSum>,
+    pub targets: Vec<Target>,
     /// By call and error.
     pub errors: FxHashMap<(u16, String), (u64, f64)>,
     /// The error that each process met last, by process and call: for calls that fail over and over.

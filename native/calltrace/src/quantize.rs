@@ -1,23 +1,32 @@
 //! Histograms as text: DTrace's quantize, lquantize and llquantize, SystemTap's hist_log and hist_linear, bpftrace's hist
 //! and lhist, those of the bcc tools.
 
-use serde::Serialize;
+use crate::part::part;
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Histogram {
-    /// What it is about: the aggregation's keys, or the map's name with its keys; empty when the text does not say.
-    pub key: String,
-    /// As the text has it: `usecs`; null when it does not say.
-    pub unit: Option<String>,
-    pub buckets: Vec<Bucket>,
+part! {
+    /// A distribution that a tool printed, in its own unit.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct Histogram {
+        /// What was counted: the aggregation's keys, or the map's name with its keys; empty when the text does not say.
+        pub key: String,
+        /// As the text has it: `usecs`; null when it does not say.
+        pub unit: Option<String>,
+        /// How the values are spread.
+        pub buckets: Vec<Values>,
+    }
 }
 
-/// Values from `low` to below `high`; null is without end.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Bucket {
-    pub low: Option<f64>,
-    pub high: Option<f64>,
-    pub count: u64,
+part! {
+    /// Values from `low` to below `high`; null is without end.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Values {
+        /// From here; null is without end.
+        pub low: Option<f64>,
+        /// To below here; null is without end.
+        pub high: Option<f64>,
+        /// How many.
+        pub count: u64,
+    }
 }
 
 /// Which values a row counts.
@@ -228,7 +237,7 @@ fn number(text: &str) -> Option<f64> {
 
 /// DTrace and SystemTap name where a bucket begins; it ends where the next row's begins. SystemTap leaves out rows without
 /// a count, but never all around one that has some: no row there ends later than twice its beginning, or one step on.
-fn buckets(rows: &[(Label, u64)], has_elisions: bool) -> Vec<Bucket> {
+fn buckets(rows: &[(Label, u64)], has_elisions: bool) -> Vec<Values> {
     let starts: Vec<f64> = rows.iter().filter_map(|(label, _)| start(*label)).collect();
     let steps = || starts.windows(2).map(|pair| pair[1] - pair[0]);
     let is_power = |value: &f64| value.abs() < 2.0 || value.abs().log2().fract() == 0.0;
@@ -253,7 +262,7 @@ fn buckets(rows: &[(Label, u64)], has_elisions: bool) -> Vec<Bucket> {
             Label::From(value) if value < 0.0 && !is_linear => (Some(value * 2.0 + 1.0), Some(value + 1.0)),
             Label::From(value) => (Some(value), end(index, value)),
         };
-        Bucket { low, high, count }
+        Values { low, high, count }
     };
     rows.iter().enumerate().map(bucket).collect()
 }

@@ -2,133 +2,222 @@
 
 use std::cmp::Ordering;
 
-use serde::Serialize;
-
 use crate::digest::Digest;
 use crate::digest::stacks::StackSum;
 use crate::document::Reading;
-use crate::journal::{End, Process, ProcessId};
+use crate::journal::{self, End, ProcessId};
 use crate::layout::Clock;
-use crate::profile::{CallSum, ProcessSum, Sizes, TargetSum};
+use crate::part::part;
+use crate::profile::{self, CallSum, ProcessSum, Target};
 
 /// Of processes and of targets the document holds the first so many, by time.
 const MOST_ROWS: usize = 100;
 
-#[derive(Debug, Default, Serialize)]
-pub struct Trace {
-    pub files: Vec<String>,
-    pub tool: &'static str,
-    pub kind: &'static str,
-    pub clock: Option<&'static str>,
-    /// UTC, ISO 8601; null when the stamps do not say.
-    pub began: Option<String>,
-    pub seconds: Option<f64>,
-    pub bytes: u64,
-    pub lines: u64,
-    pub calls: u64,
-    pub processes: usize,
-    pub elapsed_is: Option<&'static str>,
-    pub has_cpu: bool,
-    pub calls_without_detail: u64,
-    pub gaps: usize,
-    pub gap_seconds: f64,
-    /// Lines whose stamp was before that of their process's line before.
-    pub backwards: u64,
-    pub skipped: Vec<Skip>,
-    /// Files that could not be read to their end, in words.
-    pub damage: Vec<String>,
+part! {
+    /// What was read.
+    #[derive(Debug, Default)]
+    pub struct About {
+        /// What was read.
+        pub files: Vec<String>,
+        /// `strace`, `truss`, `perf trace`, `bpftrace`, or `histograms`.
+        pub tool: &'static str,
+        /// `calls` (one by one), `summary` (`-c`, `-s`: sums only), or `histograms` (of DTrace, bpftrace or a bcc tool).
+        pub kind: &'static str,
+        /// What time stamps count from: `epoch`, `time of day`, `since start`, `since last line`.
+        pub clock: Option<&'static str>,
+        /// When the trace began (UTC, ISO 8601); null when its stamps do not say.
+        pub began: Option<String>,
+        /// From the first to the last stamp.
+        pub seconds: Option<f64>,
+        /// Bytes that were read, unpacked.
+        pub bytes: u64,
+        /// Lines that were read.
+        pub lines: u64,
+        /// Calls in them.
+        pub calls: u64,
+        /// Processes and threads that were seen.
+        pub processes: usize,
+        /// How the time of a call is known: above.
+        pub elapsed_is: Option<&'static str>,
+        /// Whether CPU time in calls is given (`truss -E`).
+        pub has_cpu: bool,
+        /// Calls that are in the sums only, as no more are kept one by one.
+        pub calls_without_detail: u64,
+        /// Gaps of an excerpt.
+        pub gaps: usize,
+        /// Their sum.
+        pub gap_seconds: f64,
+        /// Time stamps before that of the line before, of the same process.
+        pub backwards: u64,
+        /// Lines that were not used.
+        pub skipped: Vec<Skipped>,
+        /// Files that could not be read to their end, and why.
+        pub damage: Vec<String>,
+    }
 }
 
-#[derive(Debug, Default, Serialize)]
-pub struct Totals {
-    /// As a summary gives it; null for a trace of single calls.
-    pub elapsed_s: Option<f64>,
-    pub in_calls_s: Option<f64>,
-    pub outside_calls_s: Option<f64>,
-    pub cpu_s: Option<f64>,
-    pub user_s: Option<f64>,
-    pub errors: u64,
+part! {
+    /// Sums over all processes.
+    #[derive(Debug, Default)]
+    pub struct Totals {
+        /// As a summary gives it (`elapsed:`); null for a trace of single calls.
+        pub elapsed_s: Option<f64>,
+        /// Time of all processes in calls.
+        pub in_calls_s: Option<f64>,
+        /// Time of all processes between calls.
+        pub outside_calls_s: Option<f64>,
+        /// CPU time in calls.
+        pub cpu_s: Option<f64>,
+        /// As a summary gives it (`usr time:`).
+        pub user_s: Option<f64>,
+        /// Calls that failed.
+        pub errors: u64,
+    }
 }
 
-#[derive(Debug, Serialize)]
-pub struct Stack {
-    pub call: String,
-    pub frames: Vec<String>,
-    pub count: u64,
-    pub seconds: f64,
+part! {
+    /// Calls from one place in the program.
+    #[derive(Debug)]
+    pub struct Stack {
+        /// The call.
+        pub call: String,
+        /// From where, innermost first.
+        pub frames: Vec<String>,
+        /// How often.
+        pub count: u64,
+        /// How long in sum.
+        pub seconds: f64,
+    }
 }
 
-#[derive(Debug, Serialize)]
-pub struct Skip {
-    pub why: &'static str,
-    pub lines: u64,
-    pub first_line: Option<u64>,
-    pub example: String,
+part! {
+    /// Lines that were not used, and why.
+    #[derive(Debug)]
+    pub struct Skipped {
+        /// Why they were not used.
+        pub why: &'static str,
+        /// How many.
+        pub lines: u64,
+        /// Number of the first of them.
+        pub first_line: Option<u64>,
+        /// How that one reads.
+        pub example: String,
+    }
 }
 
-#[derive(Debug, Default, Serialize)]
-pub struct Call {
-    pub call: String,
-    pub class: &'static str,
-    pub count: u64,
-    pub errors: u64,
-    pub seconds: Option<f64>,
-    pub cpu_s: Option<f64>,
-    /// Of the time in all calls.
-    pub share: Option<f64>,
-    pub mean_s: Option<f64>,
-    pub p50_s: Option<f64>,
-    pub p95_s: Option<f64>,
-    pub p99_s: Option<f64>,
-    pub max_s: Option<f64>,
+part! {
+    /// All calls of one name.
+    #[derive(Debug, Default)]
+    pub struct Call {
+        /// Name.
+        pub call: String,
+        /// What it does: `read`, `write`, `seek`, `open`, `poll`, `fork`, `wait`, `lock`, `sync`, `memory`...
+        pub class: &'static str,
+        /// How often it was made.
+        pub count: u64,
+        /// How often it failed.
+        pub errors: u64,
+        /// In sum.
+        pub seconds: Option<f64>,
+        /// CPU time in sum.
+        pub cpu_s: Option<f64>,
+        /// Of the time in all calls.
+        pub share: Option<f64>,
+        /// Of one call; so are the four below.
+        pub mean_s: Option<f64>,
+        /// The median; percentiles are right to 12 %.
+        pub p50_s: Option<f64>,
+        /// 95 % took no longer.
+        pub p95_s: Option<f64>,
+        /// 99 % took no longer.
+        pub p99_s: Option<f64>,
+        /// The longest.
+        pub max_s: Option<f64>,
+    }
 }
 
-#[derive(Debug, Serialize)]
-pub struct CallError {
-    pub call: String,
-    pub error: String,
-    pub count: u64,
-    pub seconds: f64,
+part! {
+    /// How often a call failed in one way.
+    #[derive(Debug)]
+    pub struct CallError {
+        /// `open`.
+        pub call: String,
+        /// `ENOENT`.
+        pub error: String,
+        /// How often.
+        pub count: u64,
+        /// How long in sum.
+        pub seconds: f64,
+    }
 }
 
-#[derive(Debug, Serialize)]
-pub struct ProcessRow {
-    pub pid: u32,
-    pub thread: Option<u32>,
-    pub parent: Option<u32>,
-    pub role: String,
-    pub program: Option<String>,
-    pub began_s: f64,
-    pub ended_s: Option<f64>,
-    pub end: Option<String>,
-    pub calls: u64,
-    pub errors: u64,
-    pub in_calls_s: f64,
-    pub outside_calls_s: Option<f64>,
-    pub unseen_s: f64,
-    pub cpu_s: Option<f64>,
-    pub signals: u64,
+part! {
+    /// A process, or a thread of one.
+    #[derive(Debug)]
+    pub struct Process {
+        /// Process id.
+        pub pid: u32,
+        /// Thread id; null when it is not known.
+        pub thread: Option<u32>,
+        /// Its parent's pid; null when it is not known.
+        pub parent: Option<u32>,
+        /// Its place in the tree: the program, else the pid, of the first; `child`, `grandchild` of it, with what they executed.
+        pub role: String,
+        /// What it executed last.
+        pub program: Option<String>,
+        /// Since the trace began.
+        pub began_s: f64,
+        /// Since the trace began; null when its end is not in the trace.
+        pub ended_s: Option<f64>,
+        /// How it ended.
+        pub end: Option<String>,
+        /// How many it made.
+        pub calls: u64,
+        /// How many failed.
+        pub errors: u64,
+        /// Time in calls.
+        pub in_calls_s: f64,
+        /// Time between calls.
+        pub outside_calls_s: Option<f64>,
+        /// Time that an excerpt leaves out.
+        pub unseen_s: f64,
+        /// CPU time in calls.
+        pub cpu_s: Option<f64>,
+        /// How many it got.
+        pub signals: u64,
+    }
 }
 
-#[derive(Debug, Serialize)]
-pub struct SizeBucket {
-    pub le_bytes: u64,
-    pub calls: u64,
-    pub bytes: u64,
+part! {
+    /// Calls that moved up to so many bytes, and more than the class before.
+    #[derive(Debug)]
+    pub struct Size {
+        /// Upper edge of a class of sizes, a power of two.
+        pub le_bytes: u64,
+        /// Calls that returned so many bytes.
+        pub calls: u64,
+        /// Bytes in them.
+        pub bytes: u64,
+    }
 }
 
-#[derive(Debug, Default, Serialize)]
-pub struct SizeTables {
-    pub read: Vec<SizeBucket>,
-    pub write: Vec<SizeBucket>,
+part! {
+    /// Sizes of what was read and written.
+    #[derive(Debug, Default)]
+    pub struct Sizes {
+        /// Of reads.
+        pub read: Vec<Size>,
+        /// Of writes.
+        pub write: Vec<Size>,
+    }
 }
 
-pub fn trace(digest: &Digest, reading: Reading) -> Trace {
+pub fn about(digest: &Digest, reading: Reading) -> About {
     let journal = &digest.journal;
     let clock = journal.layout.clock;
     let span = digest.span_ns.filter(|_| clock != Clock::None);
     let gaps = || journal.processes.iter().flat_map(|process| &process.gaps);
-    Trace {
+    About {
         files: reading.files,
         tool: journal.layout.tool.name(),
         kind: "calls",
@@ -205,8 +294,8 @@ pub fn stacks(digest: &Digest) -> Vec<Stack> {
     sums.into_iter().take(MOST_ROWS).map(row).collect()
 }
 
-fn skipped(digest: &Digest) -> Vec<Skip> {
-    let row = |(reason, skipped): (&crate::event::Reason, &crate::digest::Skipped)| Skip {
+fn skipped(digest: &Digest) -> Vec<Skipped> {
+    let row = |(reason, skipped): (&crate::event::Reason, &crate::digest::Skipped)| Skipped {
         why: reason.words(),
         lines: skipped.lines,
         first_line: skipped.first_line,
@@ -284,20 +373,20 @@ pub fn errors(digest: &Digest) -> Vec<CallError> {
 }
 
 /// Processes by time in calls; the first `MOST_ROWS`. `role` names a process by its place in the tree.
-pub fn processes(digest: &Digest, role: impl Fn(ProcessId) -> String) -> Vec<ProcessRow> {
+pub fn processes(digest: &Digest, role: impl Fn(ProcessId) -> String) -> Vec<Process> {
     let sums = &digest.profile.processes;
     let mut order: Vec<usize> = (0..sums.len()).filter(|&at| sums[at].calls > 0).collect();
     order.sort_by(|&a, &b| sums[b].in_calls_s.total_cmp(&sums[a].in_calls_s));
-    let row = |at: usize| ProcessRow {
+    let row = |at: usize| Process {
         role: role(at as ProcessId),
         ..process_row(digest, &digest.journal.processes[at], &sums[at])
     };
     order.into_iter().take(MOST_ROWS).map(row).collect()
 }
 
-fn process_row(digest: &Digest, process: &Process, sum: &ProcessSum) -> ProcessRow {
+fn process_row(digest: &Digest, process: &journal::Process, sum: &ProcessSum) -> Process {
     let layout = digest.journal.layout;
-    ProcessRow {
+    Process {
         pid: process.pid,
         thread: (process.thread > 0).then_some(process.thread),
         parent: process
@@ -322,22 +411,22 @@ fn process_row(digest: &Digest, process: &Process, sum: &ProcessSum) -> ProcessR
 }
 
 /// What descriptors stood for, by time; the first `MOST_ROWS`.
-pub fn targets(digest: &Digest) -> Vec<TargetSum> {
-    let used = |sum: &&TargetSum| !sum.name.is_empty() && sum.calls + sum.syncs + sum.seeks > 0;
-    let mut rows: Vec<&TargetSum> = digest.profile.targets.iter().filter(used).collect();
+pub fn targets(digest: &Digest) -> Vec<Target> {
+    let used = |sum: &&Target| !sum.target.is_empty() && sum.calls + sum.syncs + sum.seeks > 0;
+    let mut rows: Vec<&Target> = digest.profile.targets.iter().filter(used).collect();
     rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     rows.into_iter().take(MOST_ROWS).cloned().collect()
 }
 
-pub fn sizes(digest: &Digest) -> SizeTables {
-    SizeTables {
+pub fn sizes(digest: &Digest) -> Sizes {
+    Sizes {
         read: buckets(&digest.profile.reads),
         write: buckets(&digest.profile.writes),
     }
 }
 
-fn buckets(sizes: &Sizes) -> Vec<SizeBucket> {
-    let row = |power: usize| SizeBucket {
+fn buckets(sizes: &profile::Sizes) -> Vec<Size> {
+    let row = |power: usize| Size {
         le_bytes: 1_u64.checked_shl(power as u32).unwrap_or(u64::MAX),
         calls: sizes.calls[power],
         bytes: sizes.bytes[power],

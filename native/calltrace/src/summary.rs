@@ -3,19 +3,19 @@
 use memchr::memchr_iter;
 
 use crate::names;
-use crate::report::{Call, Totals, Trace, by_time};
+use crate::report::{About, Call, Totals, by_time};
 use crate::totals;
 
 /// What there is to say of a file that is no trace of single calls.
-pub fn about(text: &[u8], files: Vec<String>, tool: &'static str, kind: &'static str, calls: u64) -> Trace {
-    Trace {
+pub fn about(text: &[u8], files: Vec<String>, tool: &'static str, kind: &'static str, calls: u64) -> About {
+    About {
         files,
         tool,
         kind,
         bytes: text.len() as u64,
         lines: memchr_iter(b'\n', text).count() as u64,
         calls,
-        ..Trace::default()
+        ..About::default()
     }
 }
 

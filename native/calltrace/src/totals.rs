@@ -3,13 +3,10 @@
 //! All are tables under a heading that names a column `syscall` and one `calls`; which others stand there, and in which
 //! order, depends on the tool and its options.
 
-use serde::Serialize;
-
 use crate::layout::Tool;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Totals {
-    #[serde(skip)]
     pub tool: Tool,
     pub rows: Vec<TotalRow>,
     /// From start to end of the traced program; truss only, as the next two.
@@ -20,7 +17,7 @@ pub struct Totals {
 }
 
 /// The calls of one name, of a thread or of the whole trace. Null is what the table has no column for.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TotalRow {
     pub pid: Option<u32>,
     pub thread: Option<String>,

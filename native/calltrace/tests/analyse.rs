@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use calltrace::analyse::{Problem, Request, analyse};
-use calltrace::document::Document;
+use calltrace::document::Trace;
 use tempfile::TempDir;
 
 fn written(folder: &TempDir, name: &str, content: &[u8]) -> PathBuf {
@@ -13,7 +13,7 @@ fn written(folder: &TempDir, name: &str, content: &[u8]) -> PathBuf {
     path
 }
 
-fn analysed(paths: &[PathBuf]) -> Result<Document, Problem> {
+fn analysed(paths: &[PathBuf]) -> Result<Trace, Problem> {
     let request = Request {
         paths: paths.to_vec(),
         threads: 2,

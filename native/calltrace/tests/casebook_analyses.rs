@@ -1,12 +1,12 @@
 //! Analyses the casebook's traces, which are kept apart from this repository: skipped when they are not there.
 
 use calltrace::analyse::{Request, analyse};
-use calltrace::document::Document;
+use calltrace::document::Trace;
 
 mod shared;
 
 /// The document of a file of the casebook; null, with a message, when there is no casebook.
-fn analysed(name: &str) -> Option<Document> {
+fn analysed(name: &str) -> Option<Trace> {
     let request = Request {
         paths: vec![shared::casebook(name)?],
         threads: 1,
@@ -20,18 +20,15 @@ fn the_listener_waits_for_its_child_in_nine_tenths_of_a_pass() {
     let Some(document) = analysed("listener/before.truss") else {
         return;
     };
-    let found = document.service_loop.expect("a loop");
+    let found = document.r#loop.expect("a loop");
     assert_eq!((found.pid, found.passes, found.complete_passes), (15697, 1, 1));
     assert!((found.seconds_per_pass - 0.30).abs() < 0.01);
     assert!((found.max_passes_per_second.expect("a rate") - 3.3).abs() < 0.2);
     let waits = &found.waits[..4];
-    let calls: Vec<_> = waits
-        .iter()
-        .map(|wait| (wait.step.call.as_str(), wait.step.nth))
-        .collect();
+    let calls: Vec<_> = waits.iter().map(|wait| (wait.call.as_str(), wait.nth)).collect();
     assert_eq!(calls, [("read", 2), ("read", 1), ("waitid", 1), ("fork1", 1)]);
     assert!(waits.iter().all(|wait| wait.on == Some("child")));
-    let sum_s: f64 = waits.iter().map(|wait| wait.step.seconds).sum();
+    let sum_s: f64 = waits.iter().map(|wait| wait.seconds).sum();
     assert!((sum_s - 0.2806).abs() < 0.0005);
     let path_s: f64 = found.path.iter().map(|part| part.seconds).sum();
     assert!((path_s - found.mean_s).abs() < 1e-6);
@@ -57,7 +54,7 @@ fn the_excerpt_taken_afterwards_gives_its_pass_at_least() {
     let Some(document) = analysed("listener/after.truss") else {
         return;
     };
-    let found = document.service_loop.expect("a loop");
+    let found = document.r#loop.expect("a loop");
     assert!(found.at_least && found.complete_passes == 0);
     assert!((found.seconds_per_pass - 0.2032).abs() < 0.0005);
     let second = found

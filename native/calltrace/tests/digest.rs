@@ -163,7 +163,7 @@ fn reads_by_seek_are_told_from_sequential_ones() {
         .profile
         .targets
         .iter()
-        .find(|target| target.name == "/data/t")
+        .find(|target| target.target == "/data/t")
         .unwrap();
     assert_eq!(
         (target.reads, target.read_bytes, target.seeks, target.seeks_then_read),

@@ -7,7 +7,7 @@ mod _native {
     #[pymodule_export]
     use doctord_native::batch::Batch;
     #[pymodule_export]
-    use doctord_native::calltrace::{analyse_trace, call_class, trace_kind};
+    use doctord_native::calltrace::{analyse_trace, call_class, trace_kind, trace_parts};
     #[pymodule_export]
     use doctord_native::histograms::histograms;
     #[pymodule_export]

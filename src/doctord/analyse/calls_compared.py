@@ -7,11 +7,11 @@ of the time, is not listed: two runs of the same program differ by more.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 from doctord.analyse.calls import WAITS, classes, passes, traced_s
-from doctord.chart.calltrace import Call, MainLoop, Step, Trace
+from doctord.chart.calltrace import Call, Loop, Step, Trace
 
 MATTERS = 0.01
 # Addresses, and numbers so long that they are process ids, times or positions, not descriptors or flags.
@@ -69,10 +69,6 @@ class Comparison:
     changes: tuple[Change, ...]
     unchanged: int
 
-    def document(self) -> dict[str, object]:
-        """As it stands in the JSON document."""
-        return asdict(self)
-
 
 def compare(before: Trace, after: Trace) -> Comparison:
     """Compare two traces of the same program."""
@@ -101,7 +97,7 @@ def ordinal_key(step: Step, seen: dict[tuple[str, str], int]) -> Key:
     return *name, seen[name]
 
 
-def _loop_gain(before: MainLoop, after: MainLoop) -> LoopGain | None:
+def _loop_gain(before: Loop, after: Loop) -> LoopGain | None:
     old, new = before["seconds_per_pass"], after["seconds_per_pass"]
     if not old:
         return None
@@ -112,13 +108,13 @@ def _loop_gain(before: MainLoop, after: MainLoop) -> LoopGain | None:
 Pair = tuple[tuple[str, str, int | None], Amount | None, Amount | None]
 
 
-def _steps(before: MainLoop, after: MainLoop) -> Iterator[Pair]:
+def _steps(before: Loop, after: Loop) -> Iterator[Pair]:
     old, new = _by_key(before), _by_key(after)
     for key in old | new:
         yield key, old.get(key), new.get(key)
 
 
-def _by_key(loop: MainLoop) -> dict[Key, Amount]:
+def _by_key(loop: Loop) -> dict[Key, Amount]:
     seen: dict[tuple[str, str], int] = {}
     steps = ((ordinal_key(step, seen), step) for step in loop["steps"])
     return {key: {"count": step["count"], "seconds": step["seconds"]} for key, step in steps}
@@ -130,7 +126,7 @@ def _has_others(trace: Trace) -> bool:
     return loop is not None and any(one["calls"] and one["pid"] != loop["pid"] for one in trace["processes"])
 
 
-def _calls_by_pass(before: Trace, after: Trace, old: MainLoop, new: MainLoop) -> Iterator[Pair]:
+def _calls_by_pass(before: Trace, after: Trace, old: Loop, new: Loop) -> Iterator[Pair]:
     """Calls that no step of either loop makes: they are those of other processes."""
     stepped = {step["call"] for loop in (old, new) for step in loop["steps"]} | {old["anchor"]["call"]}
     yield from _calls(before, after, lambda trace: passes(trace["loop"]) if trace["loop"] else None, stepped)

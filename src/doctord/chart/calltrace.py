@@ -1,9 +1,10 @@
-"""A call trace, analysed: the document that the native reader makes of it.
+"""A call trace, analysed: the types of what the native reader tells of it.
 
-The keys are those of docs/reference/trace.md. Seconds are floats; null is what the trace does not show, never zero.
+Made by docs/make_trace.py of what native/calltrace declares: change it there. The keys: docs/reference/trace.md.
+Seconds are floats; null is what the trace does not show, never zero.
 """
 
-from typing import Literal, TypedDict
+from typing import TypedDict
 
 
 class Skipped(TypedDict):
@@ -20,7 +21,7 @@ class About(TypedDict):
 
     files: list[str]
     tool: str
-    kind: Literal["calls", "summary", "histograms"]
+    kind: str
     clock: str | None
     began: str | None
     seconds: float | None
@@ -49,6 +50,7 @@ class Totals(TypedDict):
     errors: int
 
 
+# All calls of one name.
 Call = TypedDict(
     "Call",
     {
@@ -78,7 +80,7 @@ class CallError(TypedDict):
 
 
 class Process(TypedDict):
-    """A process, or a thread of one; times count from the start of the trace."""
+    """A process, or a thread of one."""
 
     pid: int
     thread: int | None
@@ -98,11 +100,11 @@ class Process(TypedDict):
 
 
 class Target(TypedDict):
-    """What a descriptor stood for, and what was done to it."""
+    """What descriptors stood for: a file, a socket's peer, a pipe."""
 
     target: str
     calls: int
-    seconds: float | None
+    seconds: float
     reads: int
     read_bytes: int
     writes: int
@@ -129,15 +131,34 @@ class Sizes(TypedDict):
     write: list[Size]
 
 
-class Anchor(TypedDict):
+class AnchorCall(TypedDict):
     """The call at which each pass of a loop waits for the next piece of work."""
 
     call: str
     arguments: str
 
 
+class Passes(TypedDict):
+    """Passes by length."""
+
+    le_s: float
+    passes: int
+
+
+class Wait(TypedDict):
+    """A step that costs time."""
+
+    call: str
+    arguments: str
+    nth: int
+    count: float
+    seconds: float
+    share: float | None
+    on: str | None
+
+
 class Step(TypedDict):
-    """One call of a pass: its `nth` occurrence there, `count` and `seconds` a pass."""
+    """A call of a pass."""
 
     call: str
     arguments: str
@@ -146,15 +167,8 @@ class Step(TypedDict):
     seconds: float
 
 
-class Wait(Step):
-    """A step in which the loop's process waited, and on what."""
-
-    share: float | None
-    on: str | None
-
-
 class PathPart(TypedDict):
-    """A part of the critical path; `depth` counts the generations below the loop's process."""
+    """A part of the critical path."""
 
     depth: int
     role: str
@@ -168,20 +182,13 @@ class PathPart(TypedDict):
     why: str | None
 
 
-class Passes(TypedDict):
-    """Passes up to a length."""
-
-    le_s: float
-    passes: int
-
-
 class Loop(TypedDict):
-    """A service loop: what one process does again and again; seconds are a pass, but for `idle_s`, which is all."""
+    """A service loop: what one process does again and again."""
 
     pid: int
     role: str
     program: str | None
-    anchor: Anchor
+    anchor: AnchorCall
     passes: int
     complete_passes: int
     wakeups: int
@@ -200,11 +207,6 @@ class Loop(TypedDict):
     idle_s: float | None
     idle_share: float | None
     waits: list[Wait]
-
-
-class MainLoop(Loop):
-    """The loop that matters, with all its steps in order and its critical path, largest part first."""
-
     steps: list[Step]
     path: list[PathPart]
 
@@ -268,7 +270,7 @@ class Births(TypedDict):
 
 
 class Bar(TypedDict):
-    """A call on the timeline, from the start of the pass."""
+    """A call on the timeline."""
 
     start_s: float
     seconds: float
@@ -286,13 +288,21 @@ class Row(TypedDict):
     bars: list[Bar]
 
 
+# One pass of usual length, for drawing.
 Timeline = TypedDict(
-    "Timeline", {"pass": int, "began_s": float, "seconds": float, "rows": list[Row], "bars_left_out": int}
+    "Timeline",
+    {
+        "pass": int,
+        "began_s": float,
+        "seconds": float,
+        "rows": list[Row],
+        "bars_left_out": int,
+    },
 )
 
 
 class Stack(TypedDict):
-    """Calls from one place in the program, its innermost frame first."""
+    """Calls from one place in the program."""
 
     call: str
     frames: list[str]
@@ -301,7 +311,7 @@ class Stack(TypedDict):
 
 
 class Values(TypedDict):
-    """A bucket of a histogram: values from `low` to below `high`; null is without end."""
+    """Values from `low` to below `high`; null is without end."""
 
     low: float | None
     high: float | None
@@ -324,11 +334,7 @@ class Used(TypedDict):
 
 
 class Live(TypedDict):
-    """How a running process was traced, and what that cost it.
-
-    `how` is strace or bpftrace; `ended` is time, limit (of the log), ended (the process did) or interrupted (by the
-    user); `note` says what is special about `how`: why it was not bpftrace, or that tracefs was mounted for it alone.
-    """
+    """How a running process was traced, and what that cost it."""
 
     how: str
     pid: int
@@ -341,7 +347,7 @@ class Live(TypedDict):
 
 
 class Trace(TypedDict):
-    """The whole document."""
+    """The whole of what a trace tells."""
 
     trace: About
     totals: Totals
@@ -350,7 +356,7 @@ class Trace(TypedDict):
     processes: list[Process]
     targets: list[Target]
     sizes: Sizes
-    loop: MainLoop | None
+    loop: Loop | None
     loops: list[Loop]
     repetitions: list[Repetition]
     memory: list[Growth]

@@ -1,11 +1,9 @@
 """System-call traces of strace, truss and perf trace; the native crate reads and analyses them."""
 
-import json
 import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import cast
 
 from doctord import _native
 from doctord.chart.calltrace import Trace
@@ -24,13 +22,13 @@ def read(paths: Sequence[Path], *, stacks: bool = False, watch: Callable[[int], 
         watch: called with the bytes read so far.
 
     Returns:
-        The document that docs/reference/trace.md explains.
+        What it tells: docs/reference/trace.md explains the keys.
 
     Raises:
         Refusal: a file cannot be read, or is no call trace.
     """
     try:
-        document = _native.analyse_trace(paths, stacks=stacks, watch=watch)
+        return _native.analyse_trace(paths, stacks=stacks, watch=watch)
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else error.strerror
         raise Refusal(
@@ -39,10 +37,6 @@ def read(paths: Sequence[Path], *, stacks: bool = False, watch: Callable[[int], 
     except ValueError as error:
         message, hint = error.args
         raise Refusal(message, hint) from error
-    trace = json.loads(document) | {"live": None}
-    if trace["loop"]:  # empty lists are left out of a loop
-        trace["loop"] = {"steps": [], "path": []} | trace["loop"]
-    return cast(Trace, trace)
 
 
 def parts_of_one(paths: Sequence[Path]) -> bool:

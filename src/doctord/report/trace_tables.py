@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from doctord.analyse.calls import NO_CALL
 from doctord.analyse.calls_compared import Change, Comparison
 from doctord.chart.calltrace import Call, Growth, Histogram, Loop, MainLoop, Process, Repetition, Target, Trace, Values
+from doctord.chart.calltrace import Call, Growth, Histogram, Loop, Process, Repetition, Target, Trace, Values
+from doctord.diagnose.words import in_bytes, in_share, in_time, shortened, who
 from doctord.diagnose.words import shortened, who
 from doctord.report import trace_wording as words
 from doctord.report.lines import hashes
@@ -35,13 +37,13 @@ def tables(trace: Trace) -> list[Table]:
     return [table for table in (*made, *more) if table.rows]
 
 
-def waits(loop: MainLoop) -> Table:
+def waits(loop: Loop) -> Table:
     """What the loop waits for in a pass, largest first."""
     rows = ((_share(one["share"]), _time(one["seconds"]), words.wait(one)) for one in loop["waits"])
     return _table("Waits in a pass", ("share", "a pass", "call"), rows)
 
 
-def path(loop: MainLoop) -> Table:
+def path(loop: Loop) -> Table:
     """The critical path of a pass, largest part first."""
     rows = ((_share(one["share"]), _time(one["seconds"]), one["role"], words.part(one)) for one in loop["path"])
     return _table("Where a pass goes: its critical path", ("share", "a pass", "process", "call"), rows)

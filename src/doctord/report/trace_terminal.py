@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from doctord.analyse.calls_compared import Comparison
-from doctord.chart.calltrace import MainLoop, Trace
+from doctord.chart.calltrace import Loop, Trace
 from doctord.diagnose.finding import Diagnosis
 from doctord.diagnose.words import who
 from doctord.report import trace_wording as words
@@ -72,7 +72,7 @@ def _comparison(comparison: Comparison, width: int) -> Iterator[Text]:
     yield from hanging("  ", f"{more}{comparison.unchanged} others differ by less than 1 %", width)
 
 
-def _loop(loop: MainLoop, width: int) -> Iterator[Text]:
+def _loop(loop: Loop, width: int) -> Iterator[Text]:
     yield from heading(f"The loop of {clean(who(loop['role']))}", width, words.rate(loop))
     for sentence in words.sentences(loop):
         yield from hanging("  ", sentence, width)
@@ -80,7 +80,7 @@ def _loop(loop: MainLoop, width: int) -> Iterator[Text]:
         yield from hanging(_bar(wait["share"], wait["seconds"], width), words.wait(wait), width)
 
 
-def _path(loop: MainLoop, width: int) -> Iterator[Text]:
+def _path(loop: Loop, width: int) -> Iterator[Text]:
     """The critical path as a tree: each process below the one that waited for it, its parts largest first."""
     if not loop["path"]:
         return

@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from doctord.analyse.calls import NO_CALL, NOT_IN_TRACE
 from doctord.analyse.calls_compared import Change, Comparison
-from doctord.chart.calltrace import About, Live, Loop, MainLoop, PathPart, Step, Trace, Wait
+from doctord.chart.calltrace import About, Live, Loop, PathPart, Step, Trace, Wait
 from doctord.diagnose.finding import Diagnosis
 from doctord.diagnose.words import arguments, ordinal, shortened, who
 from doctord.report import wording
@@ -82,7 +82,7 @@ def part(one: PathPart) -> str:
     return f"{times}{called(one['call'], one['arguments'])}{cpu}"
 
 
-def sentences(loop: MainLoop) -> Iterator[str]:
+def sentences(loop: Loop) -> Iterator[str]:
     """The loop in sentences: passes and their length, what of it is its own, how busy it was."""
     least = "at least " if loop["at_least"] else ""
     spread = f" (p95 {in_time(loop['p95_s'])}, longest {in_time(loop['max_s'])})" if loop["complete_passes"] > 1 else ""

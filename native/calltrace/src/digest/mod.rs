@@ -20,7 +20,7 @@ use crate::event::{Event, Kind, NO_TIME, Reason};
 use crate::journal::{End, Entry, Journal, ProcessId, SiteId};
 use crate::layout::{Clock, Layout};
 use crate::names::{self, Class};
-use crate::profile::{Profile, TargetSum};
+use crate::profile::{Profile, Target};
 use clock::Timeline;
 use files::Files;
 use halves::{Held, Pending};
@@ -121,7 +121,7 @@ impl Digest {
                 ..Journal::default()
             },
             profile: Profile {
-                targets: vec![TargetSum::default()],
+                targets: vec![Target::default()],
                 ..Profile::default()
             },
             timeline: Timeline::new(layout),
@@ -220,7 +220,7 @@ impl Digest {
         } else {
             0
         };
-        let name = &self.profile.targets[target as usize].name;
+        let name = &self.profile.targets[target as usize].target;
         let hash = event.site ^ u64::from(target).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let site = self.numbers.site(
             hash,

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::details;
 use crate::journal::{CallName, Journal, Site, SiteId};
 use crate::names::{self, CALLS, UNKNOWN};
-use crate::profile::{CallSum, Profile, TargetSum};
+use crate::profile::{CallSum, Profile, Target};
 
 /// Beyond these many, sites of a call are no longer told apart, and targets are counted together.
 const MOST_SITES: usize = 200_000;
@@ -85,9 +85,9 @@ impl Numbers {
             return 0;
         }
         let target = profile.targets.len() as u32;
-        profile.targets.push(TargetSum {
-            name: name.clone(),
-            ..TargetSum::default()
+        profile.targets.push(Target {
+            target: name.clone(),
+            ..Target::default()
         });
         self.targets.insert(name, target);
         target

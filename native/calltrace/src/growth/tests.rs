@@ -25,7 +25,7 @@ fn chunks_in_a_reserved_extent_are_counted_and_the_request_for_a_page_size_is_se
     let [row] = &rows[..] else { panic!("{rows:?}") };
     assert_eq!(row.call, "mmap");
     assert_eq!((row.reserved_bytes, row.mapped_bytes), (4_718_592, 1_048_576));
-    let chunk = Pieces {
+    let chunk = Amount {
         bytes: 524_288,
         count: 2,
     };

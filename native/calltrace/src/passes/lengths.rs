@@ -1,6 +1,6 @@
 //! How long passes take: median, extremes, and how many there are of each length.
 
-use super::Bucket;
+use super::Passes;
 
 pub struct Lengths {
     pub p50_s: f64,
@@ -8,7 +8,7 @@ pub struct Lengths {
     pub min_s: f64,
     pub max_s: f64,
     pub mean_s: f64,
-    pub distribution: Vec<Bucket>,
+    pub distribution: Vec<Passes>,
 }
 
 impl Lengths {
@@ -30,7 +30,7 @@ impl Lengths {
 }
 
 /// Counts up to 1, 2, 5, 10... of a microsecond and so on, from the first to the last that is not empty.
-fn distribution(lengths_ns: &[u64]) -> Vec<Bucket> {
+fn distribution(lengths_ns: &[u64]) -> Vec<Passes> {
     let edges: Vec<u64> = (3..13)
         .flat_map(|power| [1, 2, 5].map(|step| step * 10_u64.pow(power)))
         .collect();
@@ -40,9 +40,9 @@ fn distribution(lengths_ns: &[u64]) -> Vec<Bucket> {
     }
     let longest_ns = lengths_ns.iter().copied().max().unwrap_or(0);
     let edges = edges.iter().copied().chain([longest_ns]);
-    let mut buckets: Vec<Bucket> = edges
+    let mut buckets: Vec<Passes> = edges
         .zip(passes)
-        .map(|(edge, passes)| Bucket {
+        .map(|(edge, passes)| Passes {
             le_s: edge as f64 / 1e9,
             passes,
         })

@@ -8,10 +8,10 @@ mod told;
 mod waits;
 
 use rustc_hash::FxHashMap;
-use serde::Serialize;
 
 use crate::journal::{Journal, ProcessId, SiteId};
-use crate::path::PathRow;
+use crate::part::part;
+use crate::path::PathPart;
 use crate::roles::Roles;
 use anchor::{Anchor, Sites, Waits, anchor};
 pub use cut::Pass;
@@ -26,91 +26,135 @@ const MOST_LOOPS: usize = 50;
 /// A server that spends less of its time than this in passes that accept does its work in the others.
 const LEAST_ACCEPTING: f64 = 0.25;
 
-/// Times and counts are of one pass, the mean over the passes, unless the field says otherwise.
-#[derive(Clone, Debug, Serialize)]
-pub struct ServiceLoop {
-    pub pid: u32,
-    pub role: String,
-    pub program: Option<String>,
-    /// The wait that the process comes back to when it has nothing to do.
-    pub anchor: Call,
-    pub passes: u64,
-    /// Those that the trace holds whole; all figures are of them, or of the others when there is none.
-    pub complete_passes: u64,
-    /// Times that the process woke and did none of a pass's work.
-    pub wakeups: u64,
-    /// The median.
-    pub seconds_per_pass: f64,
-    pub p50_s: f64,
-    pub p95_s: f64,
-    pub min_s: f64,
-    pub max_s: f64,
-    pub mean_s: f64,
-    pub distribution: Vec<Bucket>,
-    /// What one such process can serve: 1 / mean; null when passes take no time that the trace could show.
-    pub max_passes_per_second: Option<f64>,
-    /// No pass is complete: times are at least these.
-    pub at_least: bool,
-    /// CPU within calls; null when the trace does not give it.
-    pub own_cpu_s: Option<f64>,
-    pub own_cpu_share: Option<f64>,
-    /// Time between calls: computing, or waiting for a CPU; null when the trace counts it to the calls (truss -D).
-    pub outside_calls_s: Option<f64>,
-    /// All waits for work, and their share of the process's time; null when the trace does not hold such a wait.
-    pub idle_s: Option<f64>,
-    pub idle_share: Option<f64>,
-    pub waits: Vec<WaitRow>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub steps: Vec<StepRow>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub path: Vec<PathRow>,
-    #[serde(skip)]
-    pub process: ProcessId,
-    #[serde(skip)]
-    pub idle: Option<SiteId>,
-    #[serde(skip)]
-    pub server: bool,
-    /// The first of the passes that the figures are of.
-    #[serde(skip)]
-    pub kept: Vec<Pass>,
+part! {
+    /// A service loop: what one process does again and again.
+    #[derive(Clone, Debug)]
+    pub struct Loop {
+        /// Whose loop it is.
+        pub pid: u32,
+        /// Its place in the tree.
+        pub role: String,
+        /// What it executes.
+        pub program: Option<String>,
+        /// The wait for work at which a pass ends.
+        pub anchor: AnchorCall,
+        /// Passes, whole or not.
+        pub passes: u64,
+        /// Those that the trace holds whole; the figures are of these, or of the others when there is none.
+        pub complete_passes: u64,
+        /// Times it woke and did none of a pass's work.
+        pub wakeups: u64,
+        /// Length of a pass: the median.
+        pub seconds_per_pass: f64,
+        /// The same.
+        pub p50_s: f64,
+        /// 95 % took no longer.
+        pub p95_s: f64,
+        /// The shortest.
+        pub min_s: f64,
+        /// The longest.
+        pub max_s: f64,
+        /// The mean.
+        pub mean_s: f64,
+        /// Passes by length.
+        pub distribution: Vec<Passes>,
+        /// What one such process can serve: 1 / mean; null when passes take no time that the trace could show.
+        pub max_passes_per_second: Option<f64>,
+        /// No pass is whole: lengths are at least these.
+        pub at_least: bool,
+        /// CPU time of the process itself, in calls; null when the trace does not give it.
+        pub own_cpu_s: Option<f64>,
+        /// Its share of the pass.
+        pub own_cpu_share: Option<f64>,
+        /// Time between its calls: computing, or waiting for a CPU; null when the trace counts it to the calls (truss -D).
+        pub outside_calls_s: Option<f64>,
+        /// All its waits for work; null when the trace does not hold such a wait.
+        pub idle_s: Option<f64>,
+        /// Their share of the process's time.
+        pub idle_share: Option<f64>,
+        /// Steps that cost time.
+        pub waits: Vec<Wait>,
+        /// All calls of a pass in their order; empty but for the loop that matters.
+        pub steps: Vec<Step>,
+        /// The critical path; empty but for the loop that matters. What a child did replaces the wait for it, so that the
+        /// parts add up to the pass.
+        pub path: Vec<PathPart>,
+    }
+    beside {
+        pub process: ProcessId,
+        /// The wait that the process comes back to when it has nothing to do.
+        pub idle: Option<SiteId>,
+        pub server: bool,
+        /// The first of the passes that the figures are of.
+        pub kept: Vec<Pass>,
+    }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Call {
-    pub call: String,
-    pub arguments: String,
+part! {
+    /// The call at which each pass of a loop waits for the next piece of work.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct AnchorCall {
+        /// Its name.
+        pub call: String,
+        /// Its arguments.
+        pub arguments: String,
+    }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Bucket {
-    pub le_s: f64,
-    pub passes: u64,
+part! {
+    /// Passes by length.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Passes {
+        /// Up to this length, and longer than the one before.
+        pub le_s: f64,
+        /// How many.
+        pub passes: u64,
+    }
 }
 
-/// A step that costs time; the share is of the pass.
-#[derive(Clone, Debug, Serialize)]
-pub struct WaitRow {
-    #[serde(flatten)]
-    pub step: StepRow,
-    pub share: Option<f64>,
-    pub on: Option<&'static str>,
+part! {
+    /// A step that costs time.
+    #[derive(Clone, Debug)]
+    pub struct Wait {
+        /// The call.
+        pub call: String,
+        /// Its arguments.
+        pub arguments: String,
+        /// The how manyth of its kind in the pass.
+        pub nth: u16,
+        /// How often, a pass.
+        pub count: f64,
+        /// How long, a pass.
+        pub seconds: f64,
+        /// Of the pass.
+        pub share: Option<f64>,
+        /// `child`, `disk`, `network`, `lock`, `sleep` or `name service`.
+        pub on: Option<&'static str>,
+    }
 }
 
-#[derive(Clone, Debug, Serialize)]
-pub struct StepRow {
-    pub call: String,
-    pub arguments: String,
-    /// The how manyth call of this kind in the pass; 16 stands for all later ones too.
-    pub nth: u16,
-    pub count: f64,
-    pub seconds: f64,
+part! {
+    /// A call of a pass.
+    #[derive(Clone, Debug)]
+    pub struct Step {
+        /// The call.
+        pub call: String,
+        /// Its arguments.
+        pub arguments: String,
+        /// The how manyth of its kind in the pass; 16 stands for all later ones too.
+        pub nth: u16,
+        /// How often, a pass.
+        pub count: f64,
+        /// How long, a pass.
+        pub seconds: f64,
+    }
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Loops {
     /// Servers first, then by the time they were busy; at most 50. The first is the one that matters, and only it has
     /// its `steps`.
-    pub found: Vec<ServiceLoop>,
+    pub found: Vec<Loop>,
     /// Of every process that has a loop: how many passes, and where it is idle.
     pub beats: FxHashMap<ProcessId, (u64, Option<SiteId>)>,
 }
@@ -136,8 +180,8 @@ pub fn loops(journal: &Journal, roles: &Roles) -> Loops {
     loops
 }
 
-fn keep_busiest(loops: &mut Vec<ServiceLoop>) {
-    let busy_s = |found: &ServiceLoop| found.mean_s * found.passes as f64;
+fn keep_busiest(loops: &mut Vec<Loop>) {
+    let busy_s = |found: &Loop| found.mean_s * found.passes as f64;
     loops.sort_by(|a, b| b.server.cmp(&a.server).then(busy_s(b).total_cmp(&busy_s(a))));
     loops.truncate(MOST_LOOPS);
 }
@@ -148,7 +192,7 @@ fn service_loop(
     sites: &Sites,
     process: ProcessId,
     (waits, sums): &mut (Waits, Steps),
-) -> Option<ServiceLoop> {
+) -> Option<Loop> {
     let known = &journal.processes[process as usize];
     let anchor = anchor(known, sites, waits)?;
     let only_accepting = accepting_only(journal, process, anchor, sites);

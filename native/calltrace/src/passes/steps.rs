@@ -9,7 +9,7 @@ const MOST_NTH: u16 = 16;
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub struct StepSum {
     pub site: SiteId,
     /// The how manyth call of this site in a pass; 16 stands for all later ones too.
     pub nth: u16,
@@ -22,7 +22,7 @@ pub struct Step {
 
 /// Sums of all passes that were added. One is used for many processes, to spare memory.
 pub struct Steps {
-    pub steps: Vec<Step>,
+    pub steps: Vec<StepSum>,
     pub outside_s: f64,
     pub cpu_s: f64,
     /// By site: its first step, and the step last used with the pass that used it.
@@ -88,7 +88,7 @@ impl Steps {
     }
 
     fn step_after(&mut self, last: u32, at: u32) -> u32 {
-        let Step { site, nth, next, .. } = self.steps[last as usize];
+        let StepSum { site, nth, next, .. } = self.steps[last as usize];
         if nth == MOST_NTH {
             return last;
         }
@@ -101,7 +101,7 @@ impl Steps {
     }
 
     fn new_step(&mut self, site: SiteId, nth: u16, example: u32) -> u32 {
-        self.steps.push(Step {
+        self.steps.push(StepSum {
             site,
             nth,
             count: 0,

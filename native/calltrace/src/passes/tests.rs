@@ -3,7 +3,7 @@ use crate::journal::Deed;
 use crate::roles::roles;
 use crate::story::Story;
 
-fn found(story: &Story) -> Vec<ServiceLoop> {
+fn found(story: &Story) -> Vec<Loop> {
     loops(&story.journal, &roles(&story.journal)).found
 }
 
@@ -27,10 +27,7 @@ fn the_listener_waits_on_its_child() {
     assert!(near(listener.idle_s.unwrap(), 1.8922) && near(listener.idle_share.unwrap(), 1.8922 / 2.1921));
     assert!(!listener.at_least);
     let first: Vec<_> = listener.waits.iter().take(4).collect();
-    let names: Vec<_> = first
-        .iter()
-        .map(|row| (row.step.call.as_str(), row.step.nth, row.on))
-        .collect();
+    let names: Vec<_> = first.iter().map(|row| (row.call.as_str(), row.nth, row.on)).collect();
     let child = Some("child");
     assert_eq!(
         names,
@@ -41,7 +38,7 @@ fn the_listener_waits_on_its_child() {
             ("fork1", 1, child)
         ]
     );
-    assert!(near(first.iter().map(|row| row.step.seconds).sum(), 0.2806));
+    assert!(near(first.iter().map(|row| row.seconds).sum(), 0.2806));
     assert_eq!(listener.own_cpu_s, None);
 }
 

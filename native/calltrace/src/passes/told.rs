@@ -2,9 +2,9 @@
 
 use super::anchor::Anchor;
 use super::lengths::Lengths;
-use super::steps::{Step, Steps};
+use super::steps::{StepSum, Steps};
 use super::waits::waits_on;
-use super::{Call, ServiceLoop, StepRow, Tally, WaitRow, share};
+use super::{AnchorCall, Loop, Step, Tally, Wait, share};
 use crate::journal::{Journal, ProcessId};
 use crate::roles::Roles;
 
@@ -23,18 +23,18 @@ pub struct Found<'a> {
 }
 
 impl Found<'_> {
-    pub fn told(self, complete: u64, incomplete: u64) -> ServiceLoop {
+    pub fn told(self, complete: u64, incomplete: u64) -> Loop {
         let process = &self.journal.processes[self.process as usize];
         let passes = self.tally.lengths_ns.len() as f64;
         let mean_s = self.lengths.mean_s;
         let own_cpu_s = (!process.cpu_s.is_empty()).then_some(self.sums.cpu_s / passes);
         let idle_s = self.anchor.idle.map(|_| self.tally.idle_s);
         let anchor = &self.journal.sites[self.anchor.site as usize];
-        ServiceLoop {
+        Loop {
             pid: process.pid,
             role: self.roles.name(self.process).to_owned(),
             program: (!process.program.is_empty()).then(|| process.program.clone()),
-            anchor: Call {
+            anchor: AnchorCall {
                 call: self.journal.call_name(self.anchor.site).to_owned(),
                 arguments: anchor.arguments.clone(),
             },
@@ -66,7 +66,7 @@ impl Found<'_> {
     }
 
     /// In the order in which they came first; when there are too many, those that cost most.
-    fn steps(&self) -> Vec<StepRow> {
+    fn steps(&self) -> Vec<Step> {
         let mut steps = self.sums.steps.clone();
         steps.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         steps.truncate(MOST_STEPS);
@@ -75,10 +75,10 @@ impl Found<'_> {
     }
 
     /// Steps that take more than 1 % of a pass, or 0.1 % of it if they wait on something; longest first.
-    fn waits(&self) -> Vec<WaitRow> {
+    fn waits(&self) -> Vec<Wait> {
         let process = &self.journal.processes[self.process as usize];
         let total_s = self.lengths.mean_s * self.tally.lengths_ns.len() as f64;
-        let mut costly: Vec<&Step> = self
+        let mut costly: Vec<&StepSum> = self
             .sums
             .steps
             .iter()
@@ -87,8 +87,13 @@ impl Found<'_> {
         costly.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         let rows = costly.into_iter().filter_map(|step| {
             let on = waits_on(self.journal, process, step.example);
-            let row = WaitRow {
-                step: self.row(step),
+            let told = self.row(step);
+            let row = Wait {
+                call: told.call,
+                arguments: told.arguments,
+                nth: told.nth,
+                count: told.count,
+                seconds: told.seconds,
                 share: share(step.seconds, total_s),
                 on,
             };
@@ -97,9 +102,9 @@ impl Found<'_> {
         rows.take(MOST_WAITS).collect()
     }
 
-    fn row(&self, step: &Step) -> StepRow {
+    fn row(&self, step: &StepSum) -> Step {
         let passes = self.tally.lengths_ns.len() as f64;
-        StepRow {
+        Step {
             call: self.journal.call_name(step.site).to_owned(),
             arguments: self.journal.sites[step.site as usize].arguments.clone(),
             nth: step.nth,

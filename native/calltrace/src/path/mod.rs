@@ -5,12 +5,12 @@ mod follow;
 pub mod timeline;
 mod walk;
 
+use crate::part::part;
 use rustc_hash::FxHashMap;
-use serde::Serialize;
 
 use crate::journal::{Journal, ProcessId, SiteId};
 use crate::names::Class;
-use crate::passes::{ServiceLoop, share};
+use crate::passes::{Loop, share};
 use crate::roles::{RoleId, Roles};
 use follow::{Follower, How, Piece};
 use walk::What;
@@ -19,22 +19,31 @@ const MOST_ROWS: usize = 200;
 pub const NO_CALL: &str = "(no call running)";
 pub const NOT_IN_TRACE: &str = "(not in the trace)";
 
-/// A row of the path; count, seconds and share are of a pass, on average.
-#[derive(Clone, Debug, Serialize)]
-pub struct PathRow {
-    pub depth: u32,
-    pub role: String,
-    /// Of the longest of them.
-    pub pid: u32,
-    /// "(no call running)" is time outside calls, "(not in the trace)" what an excerpt leaves out.
-    pub call: String,
-    pub arguments: String,
-    pub count: f64,
-    pub seconds: f64,
-    pub cpu_s: Option<f64>,
-    pub share: Option<f64>,
-    /// "while the server reads from the grandchild".
-    pub why: Option<String>,
+part! {
+    /// A part of the critical path.
+    #[derive(Clone, Debug)]
+    pub struct PathPart {
+        /// Generations below the loop's process.
+        pub depth: u32,
+        /// Whose it is: the place in the tree.
+        pub role: String,
+        /// Of the longest of them.
+        pub pid: u32,
+        /// What it did; `(no call running)` is time between calls, `(not in the trace)` what an excerpt leaves out.
+        pub call: String,
+        /// Its arguments.
+        pub arguments: String,
+        /// How often, a pass.
+        pub count: f64,
+        /// How long, a pass.
+        pub seconds: f64,
+        /// CPU time, a pass.
+        pub cpu_s: Option<f64>,
+        /// Of the pass.
+        pub share: Option<f64>,
+        /// Why the pass had to wait for it: `while the server reads from the grandchild`.
+        pub why: Option<String>,
+    }
 }
 
 /// Where the time of the first thousand passes of a loop went, by role and call site.
@@ -44,7 +53,7 @@ pub struct Path {
     pub seconds: f64,
     /// By role and site: how often, and seconds, in all passes.
     by_site: FxHashMap<(RoleId, SiteId), (u64, f64)>,
-    pub rows: Vec<PathRow>,
+    pub rows: Vec<PathPart>,
 }
 
 impl Path {
@@ -78,7 +87,7 @@ struct Sum {
 }
 
 /// The critical path of a loop's passes, largest first.
-pub fn path(journal: &Journal, roles: &Roles, found: &ServiceLoop) -> Path {
+pub fn path(journal: &Journal, roles: &Roles, found: &Loop) -> Path {
     let follower = Follower::new(journal);
     let mut sums: FxHashMap<(RoleId, Key), Sum> = FxHashMap::default();
     for pass in &found.kept {
@@ -131,10 +140,10 @@ fn add(sum: &mut Sum, journal: &Journal, piece: &Piece) {
 fn rows(
     journal: &Journal,
     roles: &Roles,
-    found: &ServiceLoop,
+    found: &Loop,
     path: &Path,
     sums: FxHashMap<(RoleId, Key), Sum>,
-) -> Vec<PathRow> {
+) -> Vec<PathPart> {
     let mut sums: Vec<((RoleId, Key), Sum)> = sums.into_iter().filter(|(_, sum)| sum.seconds > 0.0).collect();
     sums.sort_by(|a, b| b.1.seconds.total_cmp(&a.1.seconds).then(a.0.0.cmp(&b.0.0)));
     sums.truncate(MOST_ROWS);
@@ -145,7 +154,7 @@ fn rows(
             Key::Outside => (NO_CALL, ""),
             Key::Unseen => (NOT_IN_TRACE, ""),
         };
-        PathRow {
+        PathPart {
             depth: roles.role(role).depth,
             role: roles.role(role).name.clone(),
             pid: journal.processes[sum.process as usize].pid,
@@ -161,7 +170,7 @@ fn rows(
     sums.into_iter().map(row).collect()
 }
 
-fn why(journal: &Journal, roles: &Roles, found: &ServiceLoop, key: Key, sum: &Sum) -> Option<String> {
+fn why(journal: &Journal, roles: &Roles, found: &Loop, key: Key, sum: &Sum) -> Option<String> {
     let forks = matches!(key, Key::Site(site) if journal.sites[site as usize].class == Class::Fork);
     let cost = forks.then_some("the cost of copying the process");
     let waits = sum.waiter.map(|(waiter, how)| {

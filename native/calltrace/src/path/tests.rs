@@ -11,7 +11,7 @@ fn followed(story: &Story) -> (Path, timeline::Timeline) {
     (path, timeline::timeline(&story.journal, &roles, &loops[0]).unwrap())
 }
 
-fn row<'a>(path: &'a Path, role: &str, call: &str) -> &'a PathRow {
+fn row<'a>(path: &'a Path, role: &str, call: &str) -> &'a PathPart {
     let found = path.rows.iter().find(|row| row.role == role && row.call == call);
     found.unwrap_or_else(|| panic!("{role} {call} in {:#?}", path.rows))
 }

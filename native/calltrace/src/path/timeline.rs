@@ -1,45 +1,64 @@
 //! One pass across processes, drawn as bars, with the critical path marked.
 
+use crate::part::part;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::Serialize;
 
 use super::follow::{Follower, Piece};
 use super::walk::{What, first_after};
 use super::{NO_CALL, NOT_IN_TRACE};
 use crate::journal::{Journal, ProcessId};
-use crate::passes::{Pass, ServiceLoop};
+use crate::passes::{Loop, Pass};
 use crate::roles::Roles;
 
 const MOST_BARS: usize = 2000;
 
-#[derive(Clone, Debug, Serialize)]
-pub struct Timeline {
-    /// Which of the loop's passes, from 1.
-    pub pass: u64,
-    pub began_s: f64,
-    pub seconds: f64,
-    /// The pass's own process first, then those that it waited for.
-    pub rows: Vec<TimelineRow>,
-    /// The shortest, beyond 2,000.
-    pub bars_left_out: u64,
+part! {
+    /// One pass of usual length, for drawing.
+    #[derive(Clone, Debug)]
+    pub struct Timeline {
+        /// Which of the loop's passes, from 1.
+        pub pass: u64,
+        /// When it began.
+        pub began_s: f64,
+        /// How long it took.
+        pub seconds: f64,
+        /// The loop's own process first, then those that it waited for.
+        pub rows: Vec<Row>,
+        /// The shortest, beyond 2,000.
+        pub bars_left_out: u64,
+    }
 }
 
-#[derive(Clone, Debug, Serialize)]
-pub struct TimelineRow {
-    pub pid: u32,
-    pub role: String,
-    pub depth: u32,
-    pub bars: Vec<Bar>,
+part! {
+    /// A process on the timeline.
+    #[derive(Clone, Debug)]
+    pub struct Row {
+        /// Process id.
+        pub pid: u32,
+        /// Its place in the tree.
+        pub role: String,
+        /// Generations below the loop's process.
+        pub depth: u32,
+        /// Its calls.
+        pub bars: Vec<Bar>,
+    }
 }
 
-#[derive(Clone, Debug, Serialize)]
-pub struct Bar {
-    /// Since the pass began.
-    pub start_s: f64,
-    pub seconds: f64,
-    pub call: String,
-    pub arguments: String,
-    pub on_path: bool,
+part! {
+    /// A call on the timeline.
+    #[derive(Clone, Debug)]
+    pub struct Bar {
+        /// From the start of the pass.
+        pub start_s: f64,
+        /// How long.
+        pub seconds: f64,
+        /// Which call.
+        pub call: String,
+        /// Its arguments.
+        pub arguments: String,
+        /// Whether it is on the critical path.
+        pub on_path: bool,
+    }
 }
 
 /// A bar before it is put into words.
@@ -52,7 +71,7 @@ struct Stretch {
 }
 
 /// The pass whose length is nearest to the median, of the first thousand; null when there is none.
-pub fn timeline(journal: &Journal, roles: &Roles, found: &ServiceLoop) -> Option<Timeline> {
+pub fn timeline(journal: &Journal, roles: &Roles, found: &Loop) -> Option<Timeline> {
     let distance = |pass: &Pass| (pass.seconds() - found.p50_s).abs();
     let passes = found.kept.iter().enumerate();
     let (number, pass) = passes.min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)))?;
@@ -129,14 +148,8 @@ fn drop_shortest(stretches: &mut Vec<Stretch>) -> u64 {
     left_out as u64
 }
 
-fn rows(
-    journal: &Journal,
-    roles: &Roles,
-    processes: &[ProcessId],
-    pass: &Pass,
-    stretches: &[Stretch],
-) -> Vec<TimelineRow> {
-    let row = |&process: &ProcessId| TimelineRow {
+fn rows(journal: &Journal, roles: &Roles, processes: &[ProcessId], pass: &Pass, stretches: &[Stretch]) -> Vec<Row> {
+    let row = |&process: &ProcessId| Row {
         pid: journal.processes[process as usize].pid,
         role: roles.name(process).to_owned(),
         depth: roles.of(process).depth,

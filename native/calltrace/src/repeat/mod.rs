@@ -2,8 +2,8 @@
 
 mod sequences;
 
+use crate::part::part;
 use rustc_hash::FxHashMap;
-use serde::Serialize;
 
 use crate::journal::{Journal, Process, ProcessId, SiteId};
 use crate::names::Class;
@@ -18,33 +18,46 @@ const LEAST_CALLS: u64 = 8;
 const LEAST_A_PASS: u64 = 2;
 const MOST_ROWS: usize = 50;
 
-#[derive(Clone, Debug, Serialize)]
-pub struct Repetition {
-    /// Of a sequence, the member that takes most time.
-    pub call: String,
-    pub arguments: String,
-    pub sequence: Option<Vec<String>>,
-    /// Of all processes of the role, the one that spent most on it.
-    pub pid: u32,
-    pub role: String,
-    /// All calls of this name in the processes that repeat it; of a sequence, all calls in it.
-    pub calls: u64,
-    /// Those of the most frequent arguments.
-    pub same_arguments: u64,
-    pub seconds: f64,
-    pub cpu_s: Option<f64>,
-    pub on_critical_path: bool,
-    /// On the critical path; null when they are not on it. So are the two below.
-    pub calls_per_pass: Option<f64>,
-    pub seconds_per_pass: Option<f64>,
-    pub share_of_pass: Option<f64>,
-    pub errors: u64,
-    /// The journal does not say which: for the caller to fill in, by process and call.
-    pub error: Option<String>,
-    #[serde(skip)]
-    pub process: ProcessId,
-    #[serde(skip)]
-    pub call_number: u16,
+part! {
+    /// The same call, or sequence of calls, over and over.
+    #[derive(Clone, Debug)]
+    pub struct Repetition {
+        /// The call that comes again; of a sequence, the member with most time.
+        pub call: String,
+        /// Its arguments.
+        pub arguments: String,
+        /// Calls that come again in this order.
+        pub sequence: Option<Vec<String>>,
+        /// Who makes them: of all processes of the role, the one that spent most on it.
+        pub pid: u32,
+        /// Its place in the tree.
+        pub role: String,
+        /// All calls of this name by the processes of the role that repeat it; of a sequence, all calls in it.
+        pub calls: u64,
+        /// Those with the most frequent arguments.
+        pub same_arguments: u64,
+        /// In sum.
+        pub seconds: f64,
+        /// CPU time in sum; null when it is not known.
+        pub cpu_s: Option<f64>,
+        /// Whether the pass of the loop waits for them.
+        pub on_critical_path: bool,
+        /// On the critical path: what removing them saves; null when they are not on it. So are the two below.
+        pub calls_per_pass: Option<f64>,
+        /// Likewise.
+        pub seconds_per_pass: Option<f64>,
+        /// Likewise.
+        pub share_of_pass: Option<f64>,
+        /// How many failed.
+        pub errors: u64,
+        /// How.
+        pub error: Option<String>,
+    }
+    beside {
+        /// The journal does not say which error: for the caller to fill in, by process and call.
+        pub process: ProcessId,
+        pub call_number: u16,
+    }
 }
 
 /// Repetitions by the role of who made them, largest seconds first, at most 50. `path` is the critical path of the

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from doctord._native import call_class, syscall_name
-from doctord.chart.calltrace import Call, Live, MainLoop, Passes, Step, Totals, Trace
+from doctord.chart.calltrace import Call, Live, Loop, Passes, Step, Totals, Trace
 
 NS_PER_S = 1e9
 
@@ -90,7 +90,7 @@ def _call(sums: Sums, number: str) -> Call:
     }
 
 
-def _loop(sums: Sums, live: Live, command: str) -> MainLoop | None:
+def _loop(sums: Sums, live: Live, command: str) -> Loop | None:
     """The loop of the traced process: passes in which it accepted a connection where it accepts, else all of them."""
     pid = str(live["pid"])
     accepts = sums.get("a", {}).get(pid, 0)

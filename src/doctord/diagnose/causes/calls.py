@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from doctord.analyse.calls import MOVES_DATA, WAITS, classes, of_class, on_path
-from doctord.chart.calltrace import Births, MainLoop, Repetition, Trace
+from doctord.chart.calltrace import Births, Loop, Repetition, Trace
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.cost import Cost, of_busy, of_pass
@@ -177,13 +177,13 @@ def failed_calls_loop(case: Case) -> Iterator[Claim]:
             )
 
 
-def _accepts(trace: Trace, loop: MainLoop) -> bool:
+def _accepts(trace: Trace, loop: Loop) -> bool:
     """Whether the loop is that of a server, which takes in clients."""
     accepting = {call["call"] for call in of_class(trace, "accept")}
     return any(name in accepting for name in (loop["anchor"]["call"], *(step["call"] for step in loop["steps"])))
 
 
-def _signs_of_limit(loop: MainLoop, a_pass: float, busy: float | None) -> Iterator[Sign]:
+def _signs_of_limit(loop: Loop, a_pass: float, busy: float | None) -> Iterator[Sign]:
     own = "" if loop["own_cpu_s"] is None else phrase("; {:time} of it is its own CPU", loop["own_cpu_s"])
     waits = phrase("{}: meanwhile it serves nobody", _largest_waits(loop))
     comes = phrase("a client that comes meanwhile waits for its end{}", own)
@@ -196,16 +196,16 @@ def _signs_of_limit(loop: MainLoop, a_pass: float, busy: float | None) -> Iterat
         yield Sign("trace", "loop.idle_share", 100 * busy, 100 * BUSY, "busy {:.0f %} of the time", full, reached)
 
 
-def _waited_s(loop: MainLoop) -> float:
+def _waited_s(loop: Loop) -> float:
     return sum(wait["seconds"] for wait in loop["waits"])
 
 
-def _busy_share(loop: MainLoop) -> float | None:
+def _busy_share(loop: Loop) -> float | None:
     known = loop["idle_share"] is not None and loop["passes"] >= PASSES_TO_TELL
     return 1 - loop["idle_share"] if known and loop["idle_share"] is not None else None
 
 
-def _largest_waits(loop: MainLoop) -> Phrase:
+def _largest_waits(loop: Loop) -> Phrase:
     waits = [wait for wait in loop["waits"] if wait["seconds"]][:4]
     return listed(*(phrase("{} {:time}", wait["call"], wait["seconds"]) for wait in waits))
 
