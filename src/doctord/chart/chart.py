@@ -85,8 +85,8 @@ class Chart:
         """One table as a Polars frame, each entity's rows in time order; empty when no source filled it."""
         if table not in self._frames:
             arrow = self.tables.get(table)
-            if arrow is None:
-                arrow = arrow_schema(TABLES[table]).empty_table()
+            if arrow is None:  # not by empty_table(), which would load pandas
+                arrow = pa.Table.from_batches([], arrow_schema(TABLES[table]))
             frame = pl.from_arrow(arrow)
             assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table never becomes a Series
             self._frames[table] = frame
