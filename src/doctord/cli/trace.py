@@ -58,45 +58,46 @@ def trace(
     """
     if (pid is None) == (not files):
         raise Refusal("name either files or a process", "doctord trace FILE, or doctord trace --pid PID --for 10s")
-    from doctord.app import trace as tracing
-    from doctord.app import trace_live
-    from doctord.report import timeline, trace_document, trace_html, trace_terminal
+    from doctord.app import trace_files, trace_live
 
     check_writable(html, svg, folded, log)
+    before = None
     if pid is None:
-        examined = tracing.trace(*_traces(files or [], together=together), stacks=stacks, watcher=Terminal())
+        before, traced = trace_files.traces(*_parts(files or [], together=together), stacks=stacks, watcher=Terminal())
     else:
-        examined = tracing.examined(
-            trace_live.trace(
-                pid,
-                parse_duration(length),
-                how=how.value,
-                tree=tree,
-                keep=log,
-                limit_bytes=parse_size(limit),
-                watcher=Terminal(),
-            )
+        traced = trace_live.trace(
+            pid,
+            parse_duration(length),
+            how=how.value,
+            tree=tree,
+            keep=log,
+            limit_bytes=parse_size(limit),
+            watcher=Terminal(),
         )
-    shown = (examined.trace, examined.diagnosis, examined.comparison)
+    from doctord.app.trace import examined
+    from doctord.report import timeline, trace_document, trace_html, trace_terminal
+
+    found = examined(traced, before)
+    shown = (found.trace, found.diagnosis, found.comparison)
     if html:
         write(html, trace_html.render(*shown))
     if svg:
-        drawn = examined.trace["timeline"]
+        drawn = found.trace["timeline"]
         if drawn is None:
             raise Refusal("there is no timeline: the trace holds no whole pass of a loop", "leave out --svg")
         write(svg, timeline.svg(drawn, alone=True))
     if folded:
-        write(folded, trace_html.folded(examined.trace))
+        write(folded, trace_html.folded(found.trace))
     if json:
-        typer.echo(json_text(trace_document.document(*shown, before=examined.before)))
+        typer.echo(json_text(trace_document.document(*shown, before=found.before)))
     else:
         typer.echo(trace_terminal.render(*shown))
-    if not examined.diagnosis.healthy:
+    if not found.diagnosis.healthy:
         return 1
-    return 0 if examined.trace["trace"]["calls"] else 2
+    return 0 if found.trace["trace"]["calls"] else 2
 
 
-def _traces(files: list[Path], *, together: bool) -> tuple[list[Path], list[Path]]:
+def _parts(files: list[Path], *, together: bool) -> tuple[list[Path], list[Path]]:
     """The files of the trace before, none unless two are compared, and of the trace itself."""
     from doctord.read.calltrace import parts_of_one
 
