@@ -6,9 +6,9 @@ A log of 500 MB is made of SAMPLE, one of `strace -f -ttt -T -o`, by repeating i
 several times in turn: the analysis on one core and on two, the whole command, mawk that only sums `<...>` by call, a
 Python script with a regular expression that does the same, strace-stats of the crate strace-parse where it is
 installed (`cargo install strace-parse`), and `wc -l` as the floor. Each is a process of its own: seconds from its
-start to its end, and the most memory that it held; only the analysis alone takes its own time, without the start of
-Python. The figures are medians. strace-stats gets a log of its own, without
-the lines at which it stops: signal sets `~[...]`, local sockets, halves of calls.
+start to its end, its CPU seconds, which hardly differ on a busy machine, and the most memory that it held; only the
+analysis alone takes its own time, without the start of Python. The figures are medians. strace-stats gets a log of its
+own, without the lines at which it stops: signal sets `~[...]`, local sockets, halves of calls.
 """
 
 import argparse
@@ -50,6 +50,7 @@ print(dict(seconds))
 def main() -> None:
     """Measure, and print one line of a table for each."""
     arguments = _arguments()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # as it is installed, with what Python keeps compiled
     with tempfile.TemporaryDirectory(prefix="doctord-trace-", dir="/var/tmp") as folder:
         log, plain = Path(folder) / "log", Path(folder) / "plain"
         _make(arguments.sample, log, arguments.megabytes)
@@ -57,16 +58,16 @@ def main() -> None:
         _make(plain, plain.with_suffix(".long"), arguments.megabytes)
         os.sync()  # writing them is not what is measured
         contenders = _contenders(log, plain.with_suffix(".long"), arguments.strace_stats)
-        measured: dict[str, list[tuple[float, float, float]]] = {name: [] for name in contenders}
+        measured: dict[str, list[tuple[float, ...]]] = {name: [] for name in contenders}
         for _ in range(arguments.rounds):
             for name, command in contenders.items():
                 measured[name].append(_run(command))
-    floor = statistics.median(rate for rate, _, _ in measured["wc -l"])
+    floor = statistics.median(rate for rate, *_ in measured["wc -l"])
     print(f"{arguments.megabytes} MB; medians of {arguments.rounds} rounds")
-    print("| what | MB/s | seconds | times wc -l | memory, MiB |\n|---|---|---|---|---|")
+    print("| what | MB/s | seconds | CPU seconds | times wc -l | memory, MiB |\n|---|---|---|---|---|---|")
     for name, runs in measured.items():
-        rate, seconds, memory = (statistics.median(column) for column in zip(*runs, strict=True))
-        print(f"| {name} | {rate:.0f} | {seconds:.2f} | {floor / rate:.1f} | {memory:.0f} |")
+        rate, seconds, cpu_s, memory = (statistics.median(column) for column in zip(*runs, strict=True))
+        print(f"| {name} | {rate:.0f} | {seconds:.2f} | {cpu_s:.2f} | {floor / rate:.1f} | {memory:.0f} |")
 
 
 def _make(sample: Path, log: Path, megabytes: int) -> None:
@@ -92,8 +93,8 @@ def _contenders(log: Path, plain: Path, strace_stats: str | None) -> dict[str, l
     return contenders
 
 
-def _run(command: list[str]) -> tuple[float, float, float]:
-    """MB/s of the log that a command reads, its seconds, and the most resident memory in MiB."""
+def _run(command: list[str]) -> tuple[float, ...]:
+    """MB/s of the log that a command reads, its seconds, its CPU seconds, and the most resident memory in MiB."""
     log = next(Path(word) for word in reversed(command) if Path(word).is_absolute())
     began = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
@@ -105,7 +106,7 @@ def _run(command: list[str]) -> tuple[float, float, float]:
     assert child.returncode in {0, 1}, command  # 1: doctord has findings
     if any("perf_counter" in word for word in command):
         seconds = float(printed)
-    return log.stat().st_size / 1e6 / seconds, seconds, usage.ru_maxrss / 1024
+    return log.stat().st_size / 1e6 / seconds, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def _arguments() -> argparse.Namespace:
