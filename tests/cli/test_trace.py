@@ -34,6 +34,15 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+def test_nothing_is_loaded_that_a_trace_does_not_need(file: Path) -> None:
+    """Half of what the command cost was loading readers, and pandas for an empty table."""
+    code = "import sys; from doctord.cli import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    run = [sys.executable, "-c", code, "trace", str(file), "--json"]
+    loaded = subprocess.run(run, capture_output=True, text=True, timeout=180, check=False).stderr.split()
+    assert "doctord.diagnose.engine" in loaded
+    assert {"pandas", "duckdb", "jinja2", "doctord.read.formats", "doctord.lake.query"} & set(loaded) == set()
+
+
 def test_json_is_the_document_with_findings(file: Path) -> None:
     result = trace(file, "--json")
     document = json.loads(result.stdout)
