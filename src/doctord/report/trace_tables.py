@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 from doctord.analyse.calls import NO_CALL
 from doctord.analyse.calls_compared import Change, Comparison
-from doctord.chart.calltrace import Call, Growth, Histogram, Loop, MainLoop, Process, Repetition, Target, Trace, Values
 from doctord.chart.calltrace import Call, Growth, Histogram, Loop, Process, Repetition, Target, Trace, Values
-from doctord.diagnose.words import in_bytes, in_share, in_time, shortened, who
 from doctord.diagnose.words import shortened, who
 from doctord.report import trace_wording as words
 from doctord.report.lines import hashes
