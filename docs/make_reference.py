@@ -19,7 +19,8 @@ from doctord.analyse.sizing.amounts import amount
 from doctord.analyse.sizing.question import Input
 from doctord.analyse.sizing.questions import QUESTIONS
 from doctord.chart.tables import TABLES
-from doctord.collect.postgres.waits import wait_events
+from doctord.chart.waits.events import wait_events
+from doctord.chart.waits.kinds import KINDS
 from doctord.diagnose import engine
 from doctord.diagnose.cause import CAUSES
 from doctord.lint import engine as lint
@@ -87,16 +88,33 @@ def _else(asked: Input) -> str:
 
 
 def waits() -> Iterator[str]:
-    """Every wait event of PostgreSQL with its class, as waits.csv has it."""
+    """Every wait event of PostgreSQL with its class, as chart/waits/postgresql.csv has it."""
     yield "# Wait events of PostgreSQL\n\n"
     yield "A session that waits for nothing is on a CPU, or wants to be: class and event `CPU`. `*` stands for all\n"
     yield "events of a type that have no line. Background processes are all but client backends and their parallel\n"
     yield "workers. Version 17 spells some events otherwise (`BuffileRead`, `WalSync`): the older spelling is kept\n"
     yield "for all versions.\n\n"
-    yield "| type | event | class | of a background process | meaning |\n|---|---|---|---|---|\n"
-    for (wait_type, _), event in wait_events().items():
+    yield "| type | event | class | of a background process | kind | meaning |\n|---|---|---|---|---|---|\n"
+    for event in wait_events("postgresql"):
         background = event.background_class or event.wait_class
-        yield f"| {wait_type} | {event.wait_event} | {event.wait_class} | {background} | {event.meaning} |\n"
+        kind = event.wait_kind + (f" ({event.background_kind})" if event.background_kind else "")
+        yield f"| {event.wait_event_type} | {event.event} | {event.wait_class} | {background} | {kind} "
+        yield f"| {event.meaning} |\n"
+
+
+def wait_kinds() -> Iterator[str]:
+    """Every kind of wait, and which events of each vendor are of it."""
+    yield "# Kinds of wait\n\n"
+    yield "What `wait_kind` of `wait` and `session` holds: the same words for what any server waits for. Causes\n"
+    yield "that are the same everywhere ask for a kind. `%` in the name of an event stands for any text.\n"
+    yield "PostgreSQL's events by type: [Wait events of PostgreSQL](postgresql-waits.md).\n"
+    for kind, meaning in KINDS.items():
+        yield f"\n## {kind}\n{meaning}\n\n"
+        for vendor, name in (("postgresql", "PostgreSQL"), ("oracle", "Oracle"), ("mysql", "MySQL, MariaDB")):
+            lines = (line for line in wait_events(vendor) if kind in (line.wait_kind, line.background_kind))
+            events = dict.fromkeys(line.event for line in lines)
+            if told := ", ".join(f"`{event}`" for event in events if event != "*"):
+                yield f"- {name}: {told}\n"
 
 
 def commands() -> Iterator[str]:
@@ -165,6 +183,7 @@ PAGES = {
     "files.md": files,
     "oracle-names.md": oracle_names,
     "postgresql-waits.md": waits,
+    "wait-kinds.md": wait_kinds,
 }
 
 

@@ -8,12 +8,13 @@ Wood: "Automatic Performance Diagnosis and Tuning in Oracle", CIDR 2005) and act
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import polars as pl
 
 from doctord.chart.chart import Chart
 from doctord.chart.tables import WORKING
+from doctord.chart.waits.events import kind_of
 
 RUN_QUEUE = ("Scheduler", "run queue")
 # Of Oracle's database time neither the CPU nor a wait accounts for: the run queue, and what is not instrumented.
@@ -23,14 +24,26 @@ CLASS_WAITED, EVENTS_NOT_TOLD = "wait_class.waited", "(which events, is not told
 BACKGROUND = ("Idle", "System I/O")
 
 
+class Spent(NamedTuple):
+    """What time was spent on: the key of the parts of a time model."""
+
+    wait_class: str
+    event: str
+    wait_kind: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class TimeShare:
-    """One part of the time model: seconds per second spent in a wait class and event, and its share of the whole."""
+    """One part of the time model: seconds per second spent in a wait class and event, and its share of the whole.
+
+    `wait_kind` is one of KINDS (`chart/waits/kinds.py`); null where it is not known what the event waits for.
+    """
 
     wait_class: str
     event: str
     seconds_per_second: float
     share: float
+    wait_kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +65,14 @@ class TimeModel:
             for part in self.shares
             if (wait_class is None or part.wait_class == wait_class) and (not events or part.event in events)
         )
+
+    def kind_share(self, *kinds: str) -> float:
+        """Share (0 to 1) of some kinds of wait (`chart/waits/kinds.py`), whoever the vendor is."""
+        return sum(part.share for part in self.shares if part.wait_kind in kinds)
+
+    def events_of(self, *kinds: str) -> list[str]:
+        """The vendors' events of some kinds of wait, the longest waited for first."""
+        return [part.event for part in self.shares if part.wait_kind in kinds]
 
 
 def seconds_observed(chart: Chart) -> float:
@@ -79,10 +100,10 @@ def covered_s(frame: pl.DataFrame) -> float:
 def active_sessions(chart: Chart) -> pl.DataFrame:
     """Samples of sessions that worked or waited on a user's behalf: their time is database time.
 
-    Columns: ts, interval_s, db, sid, pid, wait_class, event, statement_id, in_state_s.
+    Columns: ts, interval_s, db, sid, pid, wait_class, event, wait_kind, statement_id, in_state_s.
     """
     working = pl.col("kind").is_in(WORKING) & (pl.col("state") == "active") & (pl.col("wait_class") != "Idle")
-    columns = ("ts", "interval_s", "db", "sid", "pid", "wait_class", "event", "statement_id", "in_state_s")
+    columns = ("ts", "interval_s", "db", "sid", "pid", "wait_class", "event", "wait_kind", "statement_id", "in_state_s")
     return chart.frame("session").lazy().filter(working).select(columns).collect()
 
 
@@ -114,51 +135,66 @@ def foreground_waits(chart: Chart) -> pl.DataFrame:
     return chart.frame("wait").filter((foreground | added_up) & of_a_database)
 
 
-def _model(of: Literal["database", "processes"], parts: dict[tuple[str, str], float], seconds: float) -> TimeModel:
+def _model(of: Literal["database", "processes"], parts: dict[Spent, float], seconds: float) -> TimeModel:
     total = sum(parts.values())
     if not total or not seconds:
         return TimeModel(of, 0.0, ())
     ordered = sorted(parts.items(), key=lambda part: -part[1])
-    shares = tuple(TimeShare(*key, value / seconds, value / total) for key, value in ordered if value > 0)
+    shares = tuple(
+        TimeShare(key.wait_class, key.event, value / seconds, value / total, key.wait_kind)
+        for key, value in ordered
+        if value > 0
+    )
     return TimeModel(of, total / seconds, shares)
 
 
-def _wait_parts(chart: Chart, waits: pl.DataFrame) -> dict[tuple[str, str], float]:
+def _wait_parts(chart: Chart, waits: pl.DataFrame) -> dict[Spent, float]:
     """Seconds by wait, and what is left of database time where the database tells its whole.
 
     Source: Oracle Database Performance Tuning Guide, "Time model statistics": DB time is CPU time and time in non-idle
     waits of foreground sessions.
     """
     seconds = pl.col("waited_s_per_s") * pl.col("interval_s").fill_null(1.0)
-    grouped = waits.group_by(pl.col("wait_class").fill_null("Other"), "event").agg(seconds.sum().alias("seconds"))
-    parts = {(str(row[0]), str(row[1])): float(row[2]) for row in grouped.iter_rows()}
-    if {wait_class for wait_class, _ in parts} == {"CPU"}:
+    parts = _by_event(waits.with_columns(pl.col("wait_class").fill_null("Other")), seconds)
+    if {part.wait_class for part in parts} == {"CPU"}:
         parts |= _class_parts(chart)
     told = chart.frame("statistic").filter(pl.col("name") == DB_TIME)
     whole = float(told.select((pl.col("value") * pl.col("interval_s")).sum()).item() or 0.0)
     if whole > sum(parts.values()):
-        parts[UNACCOUNTED] = whole - sum(parts.values())
+        parts[Spent(*UNACCOUNTED)] = whole - sum(parts.values())
     return parts
 
 
-def _class_parts(chart: Chart) -> dict[tuple[str, str], float]:
+def _class_parts(chart: Chart) -> dict[Spent, float]:
     """Seconds by wait class, of a source that sums up no single events (AWR-miner before version 4)."""
     classes = chart.frame("statistic").filter(
         (pl.col("name") == CLASS_WAITED) & ~pl.col("entity").is_in([*BACKGROUND, "CPU", "DB CPU"])
     )
     sums = classes.group_by("entity").agg((pl.col("value") * pl.col("interval_s")).sum())
-    return {(str(row[0]), EVENTS_NOT_TOLD): float(row[1]) for row in sums.iter_rows()}
+    return {Spent(str(row[0]), EVENTS_NOT_TOLD): float(row[1]) for row in sums.iter_rows()}
 
 
-def _database_parts(chart: Chart) -> dict[tuple[str, str], float]:
+def _by_event(rows: pl.DataFrame, seconds: pl.Expr) -> dict[Spent, float]:
+    """Seconds by class and event of `wait` or `session`, with the kind of each.
+
+    A lake or file that was written before kinds were has none: it is that of the event.
+    """
+    grouped = rows.group_by("wait_class", "event").agg(seconds.sum(), pl.col("wait_kind").drop_nulls().first())
+    return {
+        Spent(str(wait_class), str(event), kind or kind_of(event, wait_class)): float(spent)
+        for wait_class, event, spent, kind in grouped.iter_rows()
+    }
+
+
+def _database_parts(chart: Chart) -> dict[Spent, float]:
     active = active_sessions(chart)
-    grouped = active.group_by("wait_class", "event").agg(pl.col("interval_s").sum())
-    parts = {(str(row[0]), str(row[1])): float(row[2]) for row in grouped.iter_rows()}
-    on_cpu = parts.pop(("CPU", "CPU"), 0.0)
+    parts = _by_event(active, pl.col("interval_s"))
+    cpu = Spent("CPU", "CPU", "cpu")
+    on_cpu = parts.pop(cpu, 0.0)
     queueing = run_queue_share(chart, active["pid"].unique())
-    parts["CPU", "CPU"] = on_cpu * (1 - (queueing or 0.0))
+    parts[cpu] = on_cpu * (1 - (queueing or 0.0))
     if queueing:
-        parts[RUN_QUEUE] = on_cpu * queueing
+        parts[Spent(*RUN_QUEUE, "run queue")] = on_cpu * queueing
     return parts
 
 
@@ -178,13 +214,13 @@ def run_queue_share(chart: Chart, pids: pl.Series | None = None) -> float | None
     return float(waited / wanted) if wanted else None
 
 
-def _process_parts(chart: Chart) -> dict[tuple[str, str], float]:
+def _process_parts(chart: Chart) -> dict[Spent, float]:
     columns = {
-        "usr_pct": ("CPU", "user"),
-        "sys_pct": ("CPU", "kernel"),
-        "run_wait_pct": RUN_QUEUE,
-        "io_wait_pct": ("I/O", "block I/O"),
-        "memory_wait_pct": ("Memory", "reclaim and swap"),
+        "usr_pct": Spent("CPU", "user", "cpu"),
+        "sys_pct": Spent("CPU", "kernel", "cpu"),
+        "run_wait_pct": Spent(*RUN_QUEUE, "run queue"),
+        "io_wait_pct": Spent("I/O", "block I/O"),
+        "memory_wait_pct": Spent("Memory", "reclaim and swap"),
     }
     sums = chart.frame("process").select(
         (pl.col(column) * pl.col("interval_s") / 100).sum().alias(column) for column in columns

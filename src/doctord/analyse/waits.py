@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from doctord.chart.chart import Chart
+from doctord.chart.waits.events import kind_of
 
 INSTANCE = ("db", "instance")
 
@@ -21,6 +22,7 @@ class Wait:
 
     event: str
     wait_class: str
+    wait_kind: str | None
     seconds_per_second: float
     per_second: float | None
     ms: float | None
@@ -59,7 +61,7 @@ def _by_event(chart: Chart, kind: str) -> dict[str, Wait]:
     # without an interval it is not known how many there were in a second of the clock
     known = (pl.col("count").is_not_null() & pl.col("interval_s").is_not_null()).any()
     grouped = rows.group_by("event").agg(
-        pl.col("wait_class").drop_nulls().last(),
+        pl.col("wait_class", "wait_kind").drop_nulls().last(),
         (pl.col("waited_s_per_s") * pl.col("part")).sum().alias("seconds_per_second"),
         pl.when(known).then((pl.col("waits_per_s") * pl.col("part")).sum()).alias("per_second"),
         pl.when(timed.any()).then((pl.col("avg_wait_ms") * pl.col("count")).filter(timed).sum()).alias("timed_ms"),
@@ -71,14 +73,16 @@ def _by_event(chart: Chart, kind: str) -> dict[str, Wait]:
 def _wait(row: dict[str, str | float | None]) -> Wait:
     seconds, per_second = float(row["seconds_per_second"] or 0.0), row["per_second"]
     timed_ms, timed = row["timed_ms"], row["timed"]
+    event, wait_class = str(row["event"]), str(row["wait_class"] or "Other")
     ms = None
     if timed_ms is not None and timed:
         ms = float(timed_ms) / float(timed)
     elif seconds and per_second:
         ms = seconds * 1000 / float(per_second)
     return Wait(
-        event=str(row["event"]),
-        wait_class=str(row["wait_class"] or "Other"),
+        event=event,
+        wait_class=wait_class,
+        wait_kind=str(row["wait_kind"]) if row["wait_kind"] else kind_of(event, wait_class),
         seconds_per_second=seconds,
         per_second=None if per_second is None else float(per_second),
         ms=ms,

@@ -107,6 +107,11 @@ class Case:
         names = [self.chart.frame(table)["db"].drop_nulls().unique() for table in ("session", "statistic", "wait")]
         return pl.concat(names).unique().sort().to_list()
 
+    @cached_property
+    def components(self) -> set[str]:
+        """The vendors of the database servers that were seen: postgresql, oracle, mysql."""
+        return {db.partition(":")[0] for db in self.dbs}
+
     def figures(self, name: str) -> list[figures.Figure]:
         """Figures of that name in `statistic`, by server and entity, largest mean first."""
         return figures.figures(self.chart, name)

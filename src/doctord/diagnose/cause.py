@@ -6,13 +6,14 @@ strong figures from two sides agree (who waits, and what it waits for), 0.6 when
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Claim, Finding
 
+VENDORS = {"PostgreSQL": "postgresql", "Oracle": "oracle", "MySQL": "mysql"}
 HEADINGS = ("Looks like", "Hurts because", "Speaks for it", "Speaks against it", "Remedy", "Verify", "Source")
 
 Examiner = Callable[[Case], Iterator[Claim]]
@@ -32,8 +33,14 @@ class Cause:
     explains: tuple[str, ...]
     examine: Examiner
 
-    def finding(self, claim: Claim, interval: tuple[datetime, datetime] | None, explained_by: str | None) -> Finding:
-        """What this cause claims, with what its documentation says."""
+    def finding(
+        self,
+        claim: Claim,
+        interval: tuple[datetime, datetime] | None,
+        explained_by: str | None,
+        components: Collection[str] = (),
+    ) -> Finding:
+        """What this cause claims, with what its documentation says to those components; to all where none is given."""
         return Finding(
             cause=self.name,
             title=claim.title,
@@ -42,8 +49,8 @@ class Cause:
             for_=tuple(claim.for_),
             against=tuple(claim.against),
             unseen=tuple(claim.unseen),
-            remedy=tuple(claim.remedy) or (self.sections["Remedy"],),
-            verify=tuple(claim.verify) or (self.sections["Verify"],),
+            remedy=tuple(claim.remedy) or _told_to(components, self.sections["Remedy"]),
+            verify=tuple(claim.verify) or _told_to(components, self.sections["Verify"]),
             sources=(self.sections["Source"],),
             interval=interval,
             explained_by=explained_by,
@@ -55,7 +62,10 @@ CAUSES: dict[str, Cause] = {}
 
 
 def cause(*, explains: tuple[str, ...] = ()) -> Callable[[Examiner], Examiner]:
-    """Register a function as a cause. Its name is the cause's; its docstring has a summary and all HEADINGS."""
+    """Register a function as a cause. Its name is the cause's; its docstring has a summary and all HEADINGS.
+
+    In Remedy and Verify, what begins with one of VENDORS and a colon is said where a server of that vendor was seen.
+    """
 
     def register(examine: Examiner) -> Examiner:
         summary, sections = _documentation(examine)
@@ -66,6 +76,17 @@ def cause(*, explains: tuple[str, ...] = ()) -> Callable[[Examiner], Examiner]:
         return examine
 
     return register
+
+
+def _told_to(components: Collection[str], section: str) -> tuple[str, ...]:
+    """A section of a documentation in its parts: what is said to all, and what is said to a vendor that is there.
+
+    >>> _told_to({"oracle"}, "Commit sooner. PostgreSQL: see pg_locks. Oracle: see v$lock.")
+    ('Commit sooner.', 'Oracle: see v$lock.')
+    """
+    said = re.split(rf"\s*\b(?=(?:{'|'.join(VENDORS)}): )", section)
+    others = tuple(f"{name}: " for name, component in VENDORS.items() if components and component not in components)
+    return tuple(part for part in said if part and not part.startswith(others))
 
 
 def _documentation(examine: Examiner) -> tuple[str, dict[str, str]]:

@@ -2,7 +2,7 @@
 
 import importlib
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
 import polars as pl
@@ -42,7 +42,7 @@ def diagnose(chart: Chart, earlier: Chart | None = None, trace: Trace | None = N
         until=chart.until,
         time_of=case.time.of,
         time=case.time.shares,
-        findings=findings(claims, interval),
+        findings=findings(claims, interval, case.components),
         looked_at=_looked_at(case),
         unseen=case.unseen() + case.gaps(),
         figures=tuple(case.vitals.values()),
@@ -50,14 +50,16 @@ def diagnose(chart: Chart, earlier: Chart | None = None, trace: Trace | None = N
 
 
 def findings(
-    claims: Iterable[tuple[str, Claim]], interval: tuple[datetime, datetime] | None = None
+    claims: Iterable[tuple[str, Claim]],
+    interval: tuple[datetime, datetime] | None = None,
+    components: Collection[str] = (),
 ) -> tuple[Finding, ...]:
     """What causes claim, each with its name, as findings: most damage first, each followed by what it explains.
 
     Of several that explain a finding the one with the largest impact counts.
     """
     ordered = sorted(claims, key=_damage)
-    whole = [CAUSES[name].finding(claim, interval, _explaining(name, ordered)) for name, claim in ordered]
+    whole = [CAUSES[name].finding(claim, interval, _explaining(name, ordered), components) for name, claim in ordered]
     names = {finding.cause for finding in whole}
 
     def below(cause: str) -> Iterable[Finding]:

@@ -1,11 +1,8 @@
-"""Evidence from what Oracle counts of itself: waits, statistics, segments, statements."""
-
-from collections.abc import Sequence
+"""Evidence from what Oracle counts of itself: statistics, segments, statements."""
 
 from doctord.analyse.figures import Figure
 from doctord.analyse.latency.map import LatencyMap
-from doctord.analyse.waits import Wait
-from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
+from doctord.diagnose.case import Case
 from doctord.diagnose.evidence import Sign
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Words, listed, phrase
@@ -16,11 +13,6 @@ WORTH_NAMING_SHARE = 0.01
 MOST_NAMED = 3
 # Buckets that double let a mean be estimated to about a third.
 AGREES = 1.5
-
-
-def share(case: Case, *events: str) -> float:
-    """Share (0 to 1) of database time that client sessions waited for any of these events."""
-    return case.time.share(None, *events) if events else 0.0
 
 
 def time_model(case: Case, line: str) -> float | None:
@@ -41,51 +33,6 @@ def holders_ran(case: Case) -> Sign:
     """Whether those who held latches and mutexes had a CPU to run on; else waits for them are waits for a CPU."""
     return Sign("cpu", "cpu is null", idle_pct(case), 10.0, "{:.0f %} of the CPU time idle",
                 "the holders were running", "holders that wait for a CPU may be all there is to it")  # fmt: skip
-
-
-def events_like(case: Case, *beginnings: str) -> list[str]:
-    """Events of client sessions whose name begins with one of these, the longest waited for first."""
-    found = [wait for wait in case.waits.values() if wait.event.startswith(beginnings)]
-    return [wait.event for wait in sorted(found, key=lambda wait: -wait.seconds_per_second)]
-
-
-def mean_ms(waits: Sequence[Wait]) -> float | None:
-    """Mean duration over several events, weighted by their number; null when none is known."""
-    timed = [(wait.ms, wait.seconds_per_second) for wait in waits if wait.ms and wait.seconds_per_second]
-    count = sum(seconds / ms for ms, seconds in timed)
-    return sum(seconds for _, seconds in timed) / count if count else None
-
-
-def waited(case: Case, *events: str, why: str = "") -> list[Evidence]:
-    """What client sessions waited for these events: how often, how long, which share of the time."""
-    told = []
-    for event in sorted(events, key=lambda event: -share(case, event)):
-        part, wait = share(case, event), case.waits.get(event)
-        if wait is not None and part >= WORTH_NAMING_SHARE:
-            figure, limit = phrase("{}: {:share of database}", event, part), phrase("{:share}", WORTH_SAYING_SHARE)
-            told.append(
-                Evidence(
-                    "wait",
-                    _rows(event),
-                    figure,
-                    limit,
-                    phrase("{}{}", phrase("{}: ", why) if why else "", _told(wait)),
-                    "at_least",
-                )
-            )
-    return told
-
-
-def behind(case: Case, event: str, threshold: Words, why: Words) -> list[Evidence]:
-    """How long background processes wait for an event; nothing when that is not known."""
-    wait = case.background.get(event)
-    if wait is None:
-        return []
-    return [
-        Evidence(
-            "wait", f"{_rows(event)} and kind = 'background'", phrase("{}: {}", event, _told(wait)), threshold, why
-        )
-    ]
 
 
 def counted(case: Case, name: str, words: str, threshold: Words = "", why: Words = "") -> list[Evidence]:
@@ -150,18 +97,3 @@ def _leader(case: Case, figure: Figure, total: float, why: str) -> Evidence:
         "",
         phrase("{}: {}", why, shortened(text)) if text else why,
     )
-
-
-def _told(wait: Wait) -> Words:
-    """How long one wait takes, or all of them, and how often there is one."""
-    if wait.ms is None:
-        return _often(wait) or phrase("{:.3g s per s}", wait.seconds_per_second)
-    return listed(phrase("{:time} each", wait.ms / 1000), _often(wait))
-
-
-def _often(wait: Wait) -> Words:
-    return "" if wait.per_second is None else phrase("{:rate}", wait.per_second)
-
-
-def _rows(event: str) -> str:
-    return f"event = '{event}'"

@@ -1,6 +1,11 @@
 """Row locks, the idle session behind them, and locks on whole tables."""
 
+from datetime import UTC, datetime
+
+import pytest
+
 from diagnose.patients import patient
+from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 
@@ -35,7 +40,7 @@ def test_a_root_that_is_seldom_idle_is_not_blamed_for_idling() -> None:
 
 def test_a_lock_on_a_whole_table() -> None:
     time = {("Application", "relation"): 5.0}
-    assert diagnose(patient(time=time)).findings[0].cause == "relation_locks"
+    assert diagnose(patient(time=time)).findings[0].cause == "table_locks"
 
 
 def test_a_moment_of_waiting_is_no_finding() -> None:
@@ -49,3 +54,41 @@ def test_round_trips_to_the_client_make_no_idle_blocker() -> None:
     assert found[0].cause == "row_locks"
     assert "idle_in_transaction_blocker" not in [finding.cause for finding in found]
     assert any("round trips" in said(item.why) for item in found[0].for_)
+
+
+def mysql_patient(event: str, **statistics: float) -> Chart:
+    """A MySQL server half of whose time goes into one event, its waits as a lake of an older version holds them."""
+    common = {"ts": datetime(2026, 11, 20, tzinfo=UTC), "interval_s": 60.0, "host": "h", "db": "mysql:3306"}
+    waits = [
+        {"wait_class": "CPU", "event": "CPU", "waited_s_per_s": 2.0},
+        {"wait_class": "Application", "event": event, "waited_s_per_s": 2.0, "waits_per_s": 8.0, "avg_wait_ms": 250.0},
+    ]
+    counted = [{**common, "name": f"global_status.{name}", "value": value} for name, value in statistics.items()]
+    return Chart.from_rows(wait=[{**common, "kind": "foreground", **wait} for wait in waits], statistic=counted)
+
+
+def test_row_locks_of_mysql_are_the_same_cause() -> None:
+    chart = mysql_patient("LOCK WAIT", innodb_row_lock_waits=8.0, innodb_row_lock_time=2000.0)
+    (finding,) = diagnose(chart).findings
+    assert finding.cause == "row_locks"
+    assert finding.impact.share == 0.5
+    assert any("250.0 ms each, 8 a second" in said(item.figure) for item in finding.for_)
+    assert any(said(step).startswith("MySQL: sys.innodb_lock_waits") for step in finding.remedy)
+    assert not any("v$session" in said(step) or "pg_blocking_pids" in said(step) for step in finding.remedy)
+
+
+@pytest.mark.parametrize("event", ["wait/lock/metadata/sql/mdl", "Waiting for table metadata lock", "User lock"])
+def test_metadata_locks_of_mysql_are_locks_on_tables(event: str) -> None:
+    (finding,) = diagnose(mysql_patient(event)).findings
+    assert finding.cause == "table_locks"
+    assert any("lock_wait_timeout" in said(step) for step in finding.remedy)
+
+
+def test_sampled_sessions_of_mysql_show_who_blocks() -> None:
+    waiter = WAITER | {"event": "LOCK WAIT", "db": "mysql:3306"}
+    chart = patient(
+        time={("Application", "LOCK WAIT"): 6.0, ("CPU", "CPU"): 0.2}, sessions=[ROOT | {"db": "mysql:3306"}, waiter]
+    )
+    finding = diagnose(chart).findings[0]
+    assert finding.cause == "row_locks"
+    assert any("waited behind session 7000" in said(item.figure) for item in finding.for_)

@@ -6,7 +6,7 @@ from diagnose.oracle_patients import found
 from doctord.report.phrases import said
 
 KINDS = {
-    "enq: TX - row lock contention": "row_lock_waits",
+    "enq: TX - row lock contention": "row_locks",
     "enq: TX - allocate ITL entry": "transaction_slots_missing",
     "enq: TX - index contention": "index_splits",
     "enq: TM - contention": "table_locks",
@@ -14,7 +14,7 @@ KINDS = {
     "enq: HW - contention": "space_allocation",
     "enq: RO - fast object reuse": "object_checkpoints",
     "enq: CF - contention": "control_file_busy",
-    "enq: UL - contention": "other_enqueues",
+    "enq: UL - contention": "table_locks",
     "enq: ZZ - contention": "other_enqueues",
     "enq: US - contention": "undo_contention",
 }
@@ -44,6 +44,6 @@ def test_long_waits_are_open_transactions_and_short_ones_a_hot_row(ms: float, wo
 
 
 def test_an_enqueue_says_what_the_lock_is_for() -> None:
-    (finding,) = found(waits={"enq: UL - contention": (1.0, 300.0)}).values()
-    assert any("application itself" in said(item.why) for item in finding.for_)
-    assert "Ask the application" in said(finding.remedy[0])
+    (finding,) = found(waits={"enq: JI - contention": (1.0, 300.0)}).values()
+    assert any("materialized view" in said(item.why) for item in finding.for_)
+    assert "Spread the refreshes" in said(finding.remedy[0])

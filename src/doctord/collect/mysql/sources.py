@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from doctord.chart.waits.events import find
 from doctord.collect.core.increase import ALL, Buckets, Edges, Total
 
 QUERY: Final = "query"
@@ -86,22 +87,9 @@ def _sum(count: int, picos: int) -> Buckets:
 
 def wait_class(event: str) -> str:
     """Class of a wait event, in Oracle's terms."""
-    return next((wait_class for prefix, wait_class in _CLASSES.items() if event.startswith(prefix)), "Other")
+    found = find("mysql", event)
+    return found.wait_class if found else "Other"
 
-
-_CLASSES: Final = {
-    "wait/io/file/innodb/innodb_log_file": "System I/O",
-    "wait/io/file/sql/binlog": "System I/O",
-    "wait/io/file/sql/relaylog": "System I/O",
-    "wait/io/file/": "User I/O",
-    "wait/io/socket/": "Network",
-    "wait/lock/": "Application",
-    "wait/synch/cond/sql/MDL_context::": "Application",
-    "wait/synch/cond/sql/MYSQL_BIN_LOG::COND_done": "Commit",
-    "wait/synch/cond/sql/wait_for_commit::": "Commit",
-    "wait/synch/cond/": "Idle",  # the sleep of background threads, but for the three above
-    "wait/synch/": "Concurrency",
-}
 
 HISTOGRAM: Final = Source(
     "performance_schema.events_statements_histogram_global",

@@ -17,7 +17,7 @@ from doctord.chart.tables import CLIENT, WORKING
 from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away
 from doctord.collect.postgres.link import Link
-from doctord.collect.postgres.waits import CPU, classify
+from doctord.collect.postgres.waits import CPU, Wait, classify
 from doctord.errors import Refusal
 
 _BLOCKERS_EVERY_S: Final = 0.5
@@ -107,9 +107,9 @@ class SessionCollector:
 
     def _row(self, session: dict[str, Any], ts: int, interval: float) -> dict[str, Any]:
         kind, state = session["backend_type"], session["state"]
-        wait_class, event = classify(session["wait_event_type"], session["wait_event"], kind)
+        wait = classify(session["wait_event_type"], session["wait_event"], kind)
         if state is not None and state.startswith("idle in transaction"):
-            wait_class = "Idle"
+            wait = wait._replace(wait_class="Idle", wait_kind="idle")
         query_id = session["query_id"]
         return {
             "ts": ts,
@@ -124,8 +124,7 @@ class SessionCollector:
             "program": program_name(session["application_name"] or ""),
             "client": session["client"],
             "state": "active" if state == "fastpath function call" else state,
-            "wait_class": wait_class,
-            "event": event,
+            **wait._asdict(),
             "statement_id": str(query_id) if query_id else None,
             "blocker_sid": self._blockers.get(session["pid"], _NEVER)[1],
             "in_state_s": session["in_state_s"],
@@ -167,13 +166,13 @@ class _Waits:
 
     def __init__(self) -> None:
         self.interval_s = 0.0
-        self._seconds: dict[tuple[str, str], float] = {CPU: 0.0}
+        self._seconds: dict[Wait, float] = {CPU: 0.0}
 
     def add(self, sample: list[dict[str, Any]], interval_s: float) -> None:
         self.interval_s += interval_s
         for row in sample:
             if row["kind"] in WORKING and row["state"] == "active":
-                key = (row["wait_class"], row["event"])
+                key = Wait(row["wait_class"], row["event"], row["wait_kind"])
                 self._seconds[key] = self._seconds.get(key, 0.0) + interval_s
 
     def batch(self, db: str) -> Batch:
@@ -181,7 +180,7 @@ class _Waits:
         return rows(
             "wait",
             [
-                {**common, "wait_class": wait_class, "event": event, "waited_s_per_s": seconds / self.interval_s}
-                for (wait_class, event), seconds in self._seconds.items()
+                {**common, **wait._asdict(), "waited_s_per_s": seconds / self.interval_s}
+                for wait, seconds in self._seconds.items()
             ],
         )

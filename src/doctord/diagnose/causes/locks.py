@@ -1,17 +1,23 @@
-"""Locks: sessions that wait for rows, tables or advisory locks that another session holds."""
+"""Locks: sessions of any vendor that wait for rows, tables or advisory locks that another session holds."""
 
 from collections.abc import Iterator
 
 import polars as pl
 
 from doctord.analyse.locks import Blocker
-from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
+from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.oracle import leaders
 from doctord.diagnose.phrase import phrase
+from doctord.diagnose.waited import counted_of_kind, mean_ms, of_kind
 from doctord.diagnose.words import shortened
 
-ROW_LOCKS = ("transactionid", "tuple")
+ROW = "row lock"
+TABLE = ("table lock", "application lock")
+ROW_SEGMENTS = "v$segment_statistics.row lock waits"
+INNODB = "global_status.innodb_row_lock_"
+LONG_LOCK_MS = 1000.0
 IDLE_PART = 0.5
 # A client that answers within a second is on its way between two statements; one that does not has gone away.
 GONE_AWAY_S = 2.0
@@ -22,46 +28,49 @@ SHORT_WAIT_S = 1.0
 def row_locks(case: Case) -> Iterator[Claim]:
     """Sessions queue behind row locks.
 
-    Looks like: client sessions wait on `transactionid` or `tuple` while CPUs and disks have room.
-    Hurts because: rows that many transactions change serve one transaction at a time; what waits in the queue holds its
-        own locks and its connection meanwhile.
-    Speaks for it: share of database time in these waits; a blocking tree whose root is at work, and at what: a root
-        that waits for the log or for a read holds the row as long as that takes.
-    Speaks against it: a root that is idle in its transaction (that is another cause); short waits over many roots.
-    Remedy: Shorten the transaction that holds the row: change the hot row last, commit at once, keep round trips to the
-        client out of it. Split a hot counter over several rows, or add up later. Look at the statements named here.
-    Verify: Record the same load again: the share of `transactionid` and `tuple` waits falls, commits per second
-        rise.
-    Source: PostgreSQL documentation, "Explicit Locking" and "Wait Events of Type Lock"; in Oracle's terms enq: TX - row
-        lock contention.
+    Looks like: sessions wait for rows that other transactions changed (PostgreSQL's `transactionid` and `tuple`,
+        Oracle's enq: TX - row lock contention, InnoDB's LOCK WAIT) while CPUs and disks have room.
+    Hurts because: rows that many transactions change serve one transaction at a time, however long its user thinks;
+        what waits in the queue holds its own locks and its connection meanwhile.
+    Speaks for it: share of database time in these waits, how long one takes, the segments; a blocking tree whose root
+        is at work, and at what: a root that waits for the log or for a read holds the row as long as that takes.
+    Speaks against it: a root that is idle in its transaction (that is another cause); short waits over many roots. In
+        Oracle mode 4 (a unique key or a bitmap index being inserted by two), which a report does not tell.
+    Remedy: Shorten the transaction that holds the row: change the hot row last, commit at once, keep users and round
+        trips to the client out of it; take rows in the same order everywhere. Split a hot counter over several rows,
+        or add up later; use a queue (skip locked) in place of a hot row. Look at the statements named here.
+        PostgreSQL: pg_blocking_pids and pg_stat_activity name the blocker.
+        Oracle: v$session.final_blocking_session and ASH name the blocker; no bitmap indexes on tables with concurrent
+        changes.
+        MySQL: sys.innodb_lock_waits (information_schema.innodb_lock_waits in MariaDB) names the blocker; an index on
+        the condition lets a statement lock the rows that it wants, and no others.
+    Verify: Record the same load again: the share of these waits falls, commits per second rise. Oracle: row lock waits
+        of the segment fall.
+    Source: PostgreSQL documentation, "Explicit Locking" and "Wait Events of Type Lock"; Oracle Database Performance
+        Tuning Guide 19c, "enqueue (enq:)"; Oracle Database Reference 19c, "Oracle Enqueue Names"; MySQL Reference
+        Manual, "InnoDB Locking" and "The INFORMATION_SCHEMA INNODB_TRX Table".
     """
-    share = case.time.share("Application", *ROW_LOCKS)
+    share = case.time.kind_share(ROW)
     if not case.worth_saying(share):
         return
-    waiters = case.active.filter(pl.col("event").is_in(ROW_LOCKS))
     roots = case.blockers
     yield Claim(
         phrase("{:share of database} is spent waiting for row locks", share),
         impact=share,
         confidence=0.9,
         for_=[
-            Evidence(
-                "session",
-                "event in ('transactionid', 'tuple')",
-                phrase("{:share of database}, {:.1f} sessions on average", share, case.time.seconds_per_second * share),
-                phrase("{:share}", WORTH_SAYING_SHARE),
-                phrase("{} sessions took part", waiters["sid"].n_unique()),
-                "at_least",
-            ),
+            *of_kind(case, ROW, why=_open_or_hot(case)),
+            *leaders(case, ROW_SEGMENTS, "where the rows are"),
             *(_tree(case, root) for root in roots[:3]),
             *_round_trips(roots),
+            *_innodb(case),
         ],
-        against=_short_waits(case, waiters),
+        against=_short_waits(case),
         unseen=() if roots else case.unseen("pg_blocking_pids", "pg_monitor"),
     )
 
 
-@cause(explains=("row_locks", "relation_locks", "vacuum_held_back"))
+@cause(explains=("row_locks", "table_locks", "vacuum_held_back"))
 def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
     """A session that does nothing keeps locks that others need.
 
@@ -101,21 +110,28 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
 
 
 @cause()
-def relation_locks(case: Case) -> Iterator[Claim]:
-    """Sessions queue behind a lock on a whole table, or an advisory lock.
+def table_locks(case: Case) -> Iterator[Claim]:
+    """Sessions queue behind a lock on a whole table, its definition, or one of the application's own making.
 
-    Looks like: client sessions wait on `relation`, `advisory`, `virtualxid` or `object`.
+    Looks like: sessions wait on PostgreSQL's `relation`, `advisory`, `virtualxid` or `object`, on Oracle's enq: TM -
+        contention, on MySQL's metadata locks.
     Hurts because: a statement that wants an exclusive lock (ALTER TABLE, VACUUM FULL, LOCK, TRUNCATE) waits for all
-        before it, and everything after it waits for the statement.
+        before it, and everything after it waits for the statement. In Oracle one delete or update of a parent's key
+        locks the child table when its foreign key has no index; a direct-path load locks all others out.
     Speaks for it: share of database time in these waits, and the session at the root.
-    Speaks against it: few sessions, or a short time.
-    Remedy: Run such statements with lock_timeout and try again, at a quiet time; use the CONCURRENTLY forms; keep
-        transactions that read the table short.
+    Speaks against it: few sessions, or a short time; a deliberate LOCK TABLE, or DDL.
+    Remedy: Run statements that lock a table with a limit on their waiting, and try again, at a quiet time; keep
+        transactions that read the table short. Ask the application what it serialises with locks of its own, and why.
+        PostgreSQL: set lock_timeout for them; use the CONCURRENTLY forms.
+        Oracle: index every foreign key whose parent's rows are deleted or whose key is changed; no direct-path (append)
+        inserts beside other changes of the table; ddl_lock_timeout for DDL.
+        MySQL: set lock_wait_timeout for them; end the transaction that holds the metadata lock
+        (performance_schema.metadata_locks); ALGORITHM=INPLACE or INSTANT.
     Verify: The share of these waits falls; the root is gone.
-    Source: PostgreSQL documentation, "Table-Level Locks".
+    Source: PostgreSQL documentation, "Table-Level Locks"; Oracle Database Performance Tuning Guide 19c, "enqueue
+        (enq:)": TM; T. Kyte, 2005 (unindexed foreign keys); MySQL Reference Manual, "Metadata Locking".
     """
-    events = ("relation", "advisory", "virtualxid", "object", "extend", "userlock")
-    share = case.time.share("Application", *events)
+    share = case.time.kind_share(*TABLE)
     if not case.worth_saying(share):
         return
     yield Claim(
@@ -123,17 +139,34 @@ def relation_locks(case: Case) -> Iterator[Claim]:
         impact=share,
         confidence=0.85,
         for_=[
-            Evidence(
-                "session",
-                f"event in {events}",
-                phrase("{:share of database}, {:.1f} sessions on average", share, case.time.seconds_per_second * share),
-                phrase("{:share}", WORTH_SAYING_SHARE),
-                "time that no row lock explains",
-                "at_least",
-            ),
+            *of_kind(case, *TABLE, why="time that no row lock explains"),
             *(_tree(case, root) for root in case.blockers[:3]),
         ],
     )
+
+
+def _open_or_hot(case: Case) -> str:
+    """What the mean of counted waits tells; empty where waits were sampled."""
+    ms = mean_ms(counted_of_kind(case.waits, ROW)) if case.active.is_empty() else None
+    if ms is None:
+        return ""
+    return "transactions that stay open" if ms >= LONG_LOCK_MS else "short waits, many of them: a hot row"
+
+
+def _innodb(case: Case) -> list[Evidence]:
+    """What InnoDB counts of its row locks since the last look."""
+    waits, waited_ms = case.total(f"{INNODB}waits"), case.total(f"{INNODB}time")
+    if not waits or waited_ms is None:
+        return []
+    return [
+        Evidence(
+            "statistic",
+            f"name = '{INNODB}time'",
+            phrase("{:time} each, {:rate}", waited_ms / 1000 / waits, waits),
+            "",
+            "row locks as InnoDB counts them",
+        )
+    ]
 
 
 def _round_trips(roots: list[Blocker]) -> list[Evidence]:
@@ -182,14 +215,15 @@ def _tree(case: Case, root: Blocker) -> Evidence:
     )
 
 
-def _short_waits(case: Case, waiters: pl.DataFrame) -> list[Evidence]:
-    longest = waiters["in_state_s"].max()
+def _short_waits(case: Case) -> list[Evidence]:
+    events = case.time.events_of(ROW)
+    longest = case.active.filter(pl.col("event").is_in(events))["in_state_s"].max()
     if not isinstance(longest, float) or longest >= SHORT_WAIT_S:
         return []
     return [
         Evidence(
             "session",
-            "event in ('transactionid', 'tuple')",
+            f"event in ({', '.join(repr(event) for event in events)})",
             phrase("no wait was longer than {:.0f ms}, behind {} sessions in turn", longest * 1000, len(case.blockers)),
             phrase("{:.0f ms}", SHORT_WAIT_S * 1000),
             "the row moves on: a queue at a hot row rather than one blocker",

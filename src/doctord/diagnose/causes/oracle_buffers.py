@@ -6,8 +6,9 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim
-from doctord.diagnose.oracle import behind, counted, holders_ran, leaders, share, waited
+from doctord.diagnose.oracle import counted, holders_ran, leaders
 from doctord.diagnose.phrase import phrase
+from doctord.diagnose.waited import behind, share, waited
 
 BUSY = "buffer busy waits"
 CHAINS = "latch: cache buffers chains"

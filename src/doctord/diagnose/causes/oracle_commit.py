@@ -8,8 +8,9 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.oracle import behind, counted, idle_pct, per, share, waited
+from doctord.diagnose.oracle import counted, idle_pct, per
 from doctord.diagnose.phrase import phrase
+from doctord.diagnose.waited import behind, share, waited
 
 SYNC = "log file sync"
 WRITE = "log file parallel write"

@@ -9,8 +9,9 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence
-from doctord.diagnose.oracle import idle_pct, per, share, waited
+from doctord.diagnose.oracle import idle_pct, per
 from doctord.diagnose.phrase import phrase
+from doctord.diagnose.waited import share, waited
 
 BUSY = "v$osstat.BUSY_TIME"
 LOAD = "v$osstat.LOAD"

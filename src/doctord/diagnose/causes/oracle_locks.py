@@ -1,18 +1,16 @@
-"""Oracle's enqueues: who waits for a lock, of which kind, on what."""
+"""Oracle's enqueues beyond those on rows and tables: who waits for a lock, of which kind, on what."""
 
 from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.oracle import counted, events_like, leaders, share, waited
+from doctord.diagnose.oracle import counted, leaders
 from doctord.diagnose.phrase import phrase
+from doctord.diagnose.waited import events_like, share, waited
 
-ROW = "enq: TX - row lock contention"
 ITL = "enq: TX - allocate ITL entry"
 INDEX = "enq: TX - index contention"
-TABLE = "enq: TM - contention"
-ROW_SEGMENTS = "v$segment_statistics.row lock waits"
 ITL_SEGMENTS = "v$segment_statistics.itl waits"
 BUSY_SEGMENTS = "v$segment_statistics.buffer busy waits"
 SEQUENCES = ("enq: SQ - contention", "enq: SV -  contention", "enq: SV - contention")
@@ -21,11 +19,9 @@ SPACE = ("enq: HW - contention", "enq: FB - contention", "enq: SS - contention",
 OBJECT_CHECKPOINTS = ("enq: RO - fast object reuse", "enq: KO - fast object checkpoint", "enq: TO - contention",
                       "enq: RO - contention", "local write wait")  # fmt: skip
 CONTROL_FILE = ("enq: CF - contention", "control file sequential read", "control file parallel write")
-LONG_LOCK_MS = 1000.0
 
 # What the remaining enqueues mean, and what to do (Oracle Database Reference 19c, "Oracle Enqueue Names").
 MEANING = {
-    "UL": ("a lock of the application itself (dbms_lock)", "Ask the application what it serialises, and why."),
     "PS": ("parallel servers are reserved", "Fewer parallel statements at once, or a queue (parallel_degree_policy)."),
     "JI": ("a materialized view is refreshed by another", "Spread the refreshes; refresh fast or less often."),
     "DX": ("a distributed transaction's branch", "Look for sessions of one global transaction that run at once."),
@@ -40,36 +36,6 @@ MEANING = {
     "PV": ("parallel servers start or stop", "Set parallel_min_servers so that they stay."),
     "BB": ("a global (XA) transaction across instances", "Keep one global transaction on one instance."),
 }
-
-
-@cause()
-def row_lock_waits(case: Case) -> Iterator[Claim]:
-    """Sessions wait for rows that another transaction has changed.
-
-    Looks like: enq: TX - row lock contention.
-    Hurts because: they wait until that transaction ends, however long its user thinks.
-    Speaks for it: share of the time, how long a wait is, the segments.
-    Speaks against it: mode 4 (a unique key or a bitmap index being inserted by two): the report does not tell the mode.
-    Remedy: Find the blocker (v$session.final_blocking_session, or ASH): commit sooner, no user interaction inside a
-        transaction, rows in the same order, a queue (skip locked) in place of a hot row; no bitmap indexes on
-        tables with concurrent changes.
-    Verify: The share of the event, and row lock waits of the segment.
-    Source: Oracle Database Performance Tuning Guide 19c, "enqueue (enq:)"; Oracle Database Reference 19c, "Oracle
-        Enqueue Names".
-    """
-    part, wait = share(case, ROW), case.waits.get(ROW)
-    if wait is None or not case.worth_saying(part):
-        return
-    long = wait.ms is not None and wait.ms >= LONG_LOCK_MS
-    yield Claim(
-        phrase("Sessions wait for rows that others hold: {:share of database}", part),
-        impact=part,
-        confidence=0.9,
-        for_=[
-            *waited(case, ROW, why="transactions that stay open" if long else "short waits, many of them: a hot row"),
-            *leaders(case, ROW_SEGMENTS, "where the rows are"),
-        ],
-    )
 
 
 @cause()
@@ -108,23 +74,6 @@ def index_splits(case: Case) -> Iterator[Claim]:
         *counted(case, "v$sysstat.leaf node splits", "{:rate leaf splits}"),
     ]
     yield from _of_kind(case, (INDEX,), "Sessions wait for index splits", more)
-
-
-@cause()
-def table_locks(case: Case) -> Iterator[Claim]:
-    """Sessions wait for a lock on a whole table.
-
-    Looks like: enq: TM - contention.
-    Hurts because: one delete or update of a parent's key locks the child table when its foreign key has no index; a
-        direct-path load locks all others out.
-    Speaks for it: share of the time.
-    Speaks against it: a deliberate LOCK TABLE, or DDL.
-    Remedy: Index every foreign key whose parent's rows are deleted or whose key is changed; no direct-path (append)
-        inserts beside other changes of the table.
-    Verify: The event is gone.
-    Source: Oracle Database Performance Tuning Guide 19c, "enqueue (enq:)": TM; T. Kyte, 2005 (unindexed foreign keys).
-    """
-    yield from _of_kind(case, (TABLE,), "Sessions wait for locks on whole tables", [])
 
 
 @cause()
@@ -210,7 +159,8 @@ def other_enqueues(case: Case) -> Iterator[Claim]:
     Verify: The share of the event.
     Source: Oracle Database Reference 19c, "Oracle Enqueue Names".
     """
-    known = {ROW, ITL, INDEX, TABLE, "enq: US - contention", *SEQUENCES, *SPACE, *OBJECT_CHECKPOINTS, *CONTROL_FILE}
+    elsewhere = case.time.events_of("row lock", "table lock", "application lock")
+    known = {ITL, INDEX, "enq: US - contention", *elsewhere, *SEQUENCES, *SPACE, *OBJECT_CHECKPOINTS, *CONTROL_FILE}
     for event in events_like(case, "enq: "):
         if event in known or not case.worth_saying(share(case, event)):
             continue

@@ -8,8 +8,8 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.oracle import behind, share, waited
 from doctord.diagnose.phrase import phrase
+from doctord.diagnose.waited import behind, share, waited
 from doctord.units import MIB
 
 REDO = "v$sysstat.redo size"

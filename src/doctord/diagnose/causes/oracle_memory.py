@@ -9,8 +9,9 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.oracle import counted, share, waited
+from doctord.diagnose.oracle import counted
 from doctord.diagnose.phrase import phrase
+from doctord.diagnose.waited import share, waited
 
 READS = ("db file sequential read", "cell single block physical read", "db file scattered read",
          "cell multiblock physical read", "db file parallel read", "read by other session")  # fmt: skip

@@ -6,8 +6,9 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.oracle import counted, holders_ran, leaders, per, share, time_model, waited
+from doctord.diagnose.oracle import counted, holders_ran, leaders, per, time_model
 from doctord.diagnose.phrase import phrase
+from doctord.diagnose.waited import share, waited
 
 PARSING = "parse time elapsed"
 HARD = "hard parse elapsed time"

@@ -8,8 +8,9 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.oracle import agrees, counted, leaders, mean_ms, per, readers, share, waited
+from doctord.diagnose.oracle import agrees, counted, leaders, per, readers
 from doctord.diagnose.phrase import phrase
+from doctord.diagnose.waited import mean_ms, share, waited
 
 # The same waits have names of their own on Exadata.
 SINGLE = ("db file sequential read", "cell single block physical read", "db file parallel read")

@@ -7,8 +7,9 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.oracle import counted, per, share, time_model, waited
+from doctord.diagnose.oracle import counted, per, time_model
 from doctord.diagnose.phrase import Words, listed, phrase
+from doctord.diagnose.waited import share, waited
 from doctord.diagnose.words import shortened
 
 # A quarter of all time in one statement: whatever is done about it can be felt by everybody.

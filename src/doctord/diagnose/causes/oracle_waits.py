@@ -7,8 +7,9 @@ import polars as pl
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES, cause
 from doctord.diagnose.finding import Claim
-from doctord.diagnose.oracle import leaders, share, waited
+from doctord.diagnose.oracle import leaders
 from doctord.diagnose.phrase import phrase
+from doctord.diagnose.waited import share, waited
 
 # Events that say by themselves what goes on, and what to do (Oracle Database Reference 19c, "Descriptions of Wait
 # Events").
@@ -75,8 +76,6 @@ def other_waits(case: Case) -> Iterator[Claim]:
 
 def _told(case: Case) -> set[str]:
     """Events that findings of the other causes name."""
-    others = [
-        known for known in CAUSES.values() if known.organ.startswith("oracle") and known.name != other_waits.__name__
-    ]
+    others = [known for known in CAUSES.values() if known.name != other_waits.__name__]
     evidence = [item for known in others for finding in known.examine(case) for item in finding.for_]
     return {item.filter.removeprefix("event = ").strip("'") for item in evidence if item.table == "wait"}
