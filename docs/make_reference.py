@@ -18,6 +18,7 @@ from doctord.analyse.sizing import found
 from doctord.analyse.sizing.amounts import amount
 from doctord.analyse.sizing.question import Input
 from doctord.analyse.sizing.questions import QUESTIONS
+from doctord.chart.common_statistics import COMMON
 from doctord.chart.tables import TABLES
 from doctord.chart.waits.events import wait_events
 from doctord.chart.waits.kinds import KINDS
@@ -117,6 +118,17 @@ def wait_kinds() -> Iterator[str]:
                 yield f"- {name}: {told}\n"
 
 
+def common_statistics() -> Iterator[str]:
+    """Every common statistic with the vendors' names."""
+    yield "# Statistics that all vendors have\n\n"
+    yield "The table `statistic` holds each under its source's own name; causes that are the same everywhere ask for\n"
+    yield "the common one. Several names of a vendor are added up.\n\n"
+    yield "| name | unit | PostgreSQL | Oracle | MySQL, MariaDB | meaning |\n|---|---|---|---|---|---|\n"
+    for name, common in COMMON.items():
+        own = " | ".join(" + ".join(f"`{one}`" for one in names) for names in common.names.values())
+        yield f"| {name} | {common.unit} | {own} | {common.meaning} |\n"
+
+
 def commands() -> Iterator[str]:
     """Every command with its options, as `--help` has them."""
     cli.load()
@@ -184,6 +196,7 @@ PAGES = {
     "oracle-names.md": oracle_names,
     "postgresql-waits.md": waits,
     "wait-kinds.md": wait_kinds,
+    "common-statistics.md": common_statistics,
 }
 
 

@@ -16,6 +16,7 @@ from doctord.analyse.time import (
 from doctord.analyse.waits import Wait, background, foreground
 from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
+from doctord.chart.common_statistics import names_of
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Evidence, Impact, Unseen, measured
 from doctord.diagnose.phrase import phrase
 
@@ -119,6 +120,11 @@ class Case:
     def total(self, name: str, db: str | None = None) -> float | None:
         """Mean of a figure summed over its entities; null when it was not measured."""
         values = [figure.mean for figure in self.figures(name) if db is None or figure.db == db]
+        return sum(values) if values else None
+
+    def common(self, name: str, db: str | None = None) -> float | None:
+        """Mean of a statistic that all vendors have (`chart/common_statistics.py`); null when it was not measured."""
+        values = [value for own in names_of(name) if (value := self.total(own, db)) is not None]
         return sum(values) if values else None
 
     def setting_of_any(self, name: str) -> str | None:

@@ -15,12 +15,12 @@ def test_an_ordinary_hour_is_healthy() -> None:
 @pytest.mark.parametrize(("write_ms", "slow"), [(4.9, False), (5.0, True), (12.0, True)])
 def test_a_slow_log_device(write_ms: float, *, slow: bool) -> None:
     findings = found(waits={"log file sync": (70.0, 13.0)}, background={"log file parallel write": (74.0, write_ms)})
-    assert ("log_device_slow" in findings) is slow
+    assert ("commits_slow" in findings) is slow
 
 
 def test_the_device_is_blamed_for_its_part_alone() -> None:
     findings = found(waits=SLOW_SYNC, background={"log file parallel write": (74.0, 11.8)})
-    device, starved = findings["log_device_slow"], findings["log_writer_starved"]
+    device, starved = findings["commits_slow"], findings["log_writer_starved"]
     assert device.impact.share is not None
     assert starved.impact.share is not None
     assert device.impact.share / (device.impact.share + starved.impact.share) == pytest.approx(11.8 / 26.45)
@@ -35,8 +35,10 @@ def test_a_log_writer_without_a_cpu_is_surer_on_a_full_host() -> None:
 
 
 def test_without_the_background_it_cannot_be_told_which() -> None:
-    findings = found(waits=SLOW_SYNC, background={"log file parallel write": None})
-    assert not {"log_device_slow", "log_writer_starved"} & set(findings)
+    (finding,) = found(waits=SLOW_SYNC, background={"log file parallel write": None}).values()
+    assert finding.cause == "commits_slow"
+    assert finding.confidence == 0.7
+    assert said(finding.title) == "Commits wait 26.4 ms for the log"
 
 
 def test_a_synchronous_standby_is_not_a_lost_cpu() -> None:

@@ -123,8 +123,8 @@ def _casebook(side: str) -> dict[str, Finding]:
 
 def test_the_casebooks_redo_case_before() -> None:
     findings = _casebook("before")
-    assert "11.8 ms" in said(findings["log_device_slow"].title)
-    assert any("log file sequential read" in item.filter for item in findings["log_device_slow"].for_)
+    assert "11.8 ms" in said(findings["commits_slow"].title)
+    assert any("log file sequential read" in item.filter for item in findings["commits_slow"].for_)
     assert "CPU scheduling" in said(findings["log_writer_starved"].title)
     assert any("30 % of its context switches" in said(item.figure) for item in findings["log_writer_starved"].for_)
     assert "every 60.00 s" in said(findings["log_switches_frequent"].title)

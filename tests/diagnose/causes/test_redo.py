@@ -2,7 +2,8 @@
 
 import pytest
 
-from diagnose.patients import patient
+from diagnose.patients import START, patient
+from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 
@@ -20,9 +21,10 @@ def test_slow_commits_on_a_slow_device() -> None:
 
 def test_commits_that_wait_longer_than_the_device_needs() -> None:
     found = diagnose(patient(time=WAITING, postgres={COMMITS: 100.0}, disk={"write_ms": 1.0})).findings
-    commits = next(finding for finding in found if finding.cause == "commits_slow")
-    assert "more than the device explains" in said(commits.title)
-    assert commits.against
+    commits = next(finding for finding in found if finding.cause == "log_writer_starved")
+    assert "20.0 ms, the log write takes 1.0: the difference is not the device" in said(commits.title)
+    assert any("idle" in said(item.figure) for item in commits.against)
+    assert "commits_slow" not in {finding.cause for finding in found}
 
 
 def test_the_servers_own_timing_of_the_log_goes_before_the_devices() -> None:
@@ -46,7 +48,7 @@ def test_checkpoints_by_size_every_few_seconds() -> None:
     found = diagnose(patient(time=WAITING, postgres=storm, settings={"max_wal_size": "32"})).findings
     assert found[0].cause == "checkpoints_too_frequent"
     assert "every 4 s" in said(found[0].title)
-    assert [finding.explained_by for finding in found if finding.cause == "commits_slow"] == [found[0].cause]
+    assert [finding.explained_by for finding in found if finding.cause == "log_writer_starved"] == [found[0].cause]
 
 
 @pytest.mark.parametrize("requested", [0.0, 0.05])
@@ -60,3 +62,20 @@ def test_full_log_buffers() -> None:
     found = diagnose(patient(time=time, postgres=full, settings={"wal_buffers": "512"})).findings
     assert found[0].cause == "wal_buffers_full"
     assert "400 times a second" in said(found[0].title)
+
+
+def test_commits_of_mysql_are_the_same_causes() -> None:
+    """MySQL has the commits that wait, by the state of its threads, and no time of a write of the log."""
+    row = {"ts": START, "interval_s": 60.0, "host": "h", "db": "mysql:3306"}
+    states = {"waiting for handler commit": 2.0, "Waiting for semi-sync ACK from replica": 1.0, "CPU": 1.0}
+    chart = Chart.from_rows(
+        wait=[
+            {**row, "kind": "foreground", "wait_class": "Commit", "event": event, "waited_s_per_s": each}
+            for event, each in states.items()
+        ],
+        statistic=[{**row, "name": "global_status.handler_commit", "value": 100.0}],
+    )
+    found = {finding.cause: finding for finding in diagnose(chart).findings}
+    assert {"commits_slow", "standby_slows_commits"} <= set(found)
+    assert said(found["commits_slow"].title) == "Commits wait 20.0 ms for the log"
+    assert any("innodb_flush_log_at_trx_commit" in said(step) for step in found["commits_slow"].remedy)

@@ -94,7 +94,7 @@ def test_a_burst_is_no_saturation() -> None:
 
 
 def test_waiting_for_a_replica_is_no_device() -> None:
-    assert not found(patient(disk=SLOW, time={("Commit", "SyncRep"): 3.0}))
+    assert list(found(patient(disk=SLOW, time={("Commit", "SyncRep"): 3.0}))) == ["standby_slows_commits"]
 
 
 def test_io_by_others_explains_the_device() -> None:

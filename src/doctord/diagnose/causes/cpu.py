@@ -73,7 +73,7 @@ def cpu_saturated(case: Case) -> Iterator[Claim]:
     )
 
 
-@cause(explains=("cpu_saturated", "log_writer_preempted", "commits_slow"))
+@cause(explains=("cpu_saturated", "log_writer_preempted", "commits_slow", "log_writer_starved"))
 def cpu_outsider(case: Case) -> Iterator[Claim]:
     """Processes outside the database take the CPUs that it waits for.
 
@@ -112,7 +112,7 @@ def cpu_outsider(case: Case) -> Iterator[Claim]:
     )
 
 
-@cause(explains=("cpu_saturated", "log_writer_preempted", "commits_slow"))
+@cause(explains=("cpu_saturated", "log_writer_preempted", "commits_slow", "log_writer_starved"))
 def cpu_throttled(case: Case) -> Iterator[Claim]:
     """The control group's CPU limit stops the database.
 
@@ -132,7 +132,12 @@ def cpu_throttled(case: Case) -> Iterator[Claim]:
             return  # what stops a group stops the groups in it
 
 
-@cause(explains=("commits_slow",))
+@cause(
+    explains=(
+        "commits_slow",
+        "log_writer_starved",
+    )
+)
 def log_writer_preempted(case: Case) -> Iterator[Claim]:
     """A process that everybody waits for loses the CPU.
 

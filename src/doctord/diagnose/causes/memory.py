@@ -66,7 +66,16 @@ def memory_short(case: Case) -> Iterator[Claim]:
     )
 
 
-@cause(explains=("memory_short", "device_saturated", "device_slow", "buffer_pool_small", "commits_slow"))
+@cause(
+    explains=(
+        "memory_short",
+        "device_saturated",
+        "device_slow",
+        "buffer_pool_small",
+        "commits_slow",
+        "log_writer_starved",
+    )
+)
 def cgroup_memory_limit(case: Case) -> Iterator[Claim]:
     """The control group's memory limit squeezes the database.
 

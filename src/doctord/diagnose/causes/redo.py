@@ -1,8 +1,6 @@
-"""Redo: commits, the write-ahead log and checkpoints."""
+"""PostgreSQL's redo: the buffers of the write-ahead log, and checkpoints."""
 
 from collections.abc import Iterator
-
-import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
@@ -10,62 +8,18 @@ from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import phrase
 
-# A commit is one small write and a flush: below this even a single disk with a write cache is not slow.
-SLOW_COMMIT_MS = 5.0
-# Twice the device's own time is more than the device can explain.
-MORE_THAN_THE_DEVICE = 2.0
 # Requested checkpoints closer than this write most pages in full again and again.
 CHECKPOINT_EVERY_S = 60.0
 FULL_PAGES_MUCH = 0.3
 BLOCK_BYTES = 8192
-COMMIT_EVENTS_OF_REPLICAS = ("SyncRep",)
 
 
-@cause()
-def commits_slow(case: Case) -> Iterator[Claim]:
-    """Commits wait long for the log.
-
-    Looks like: client sessions wait in class Commit (`WALSync`, `WALWrite`), several milliseconds for each commit.
-    Hurts because: a transaction is over only when its redo is on stable storage; locks are held until then.
-    Speaks for it: waiting time per commit; the log device's own write time beside it.
-    Speaks against it: a device that writes much faster than commits wait: then the time goes to a CPU queue.
-    Remedy: Where the device is slow, give the log its own, faster device or one with a protected write cache. Where
-        the device is quick and commits still wait, the log writer does not get a CPU: relieve the CPUs first. Group
-        small transactions into larger ones.
-    Verify: Time waited per commit, before and after, at the same commits per second.
-    Source: K. Manoharan's redo case, 2008: log file sync far above log file parallel write is CPU scheduling, not disk.
-    """
-    share = case.time.share("Commit") - case.time.share("Commit", *COMMIT_EVENTS_OF_REPLICAS)
-    commits = case.total("pg_stat_database.xact_commit")
-    if not case.worth_saying(share) or not commits:
-        return
-    per_commit_ms = share * case.time.seconds_per_second / commits * 1000
-    if per_commit_ms < SLOW_COMMIT_MS:
-        return
-    device_ms = _log_write_ms(case)
-    scheduling = device_ms is not None and per_commit_ms > MORE_THAN_THE_DEVICE * device_ms
-    where = "more than the device explains" if scheduling else "the log device is slow"
-    yield Claim(
-        phrase("Commits wait {:.1f ms} for the log: {}", per_commit_ms, where),
-        impact=share,
-        confidence=0.7 if device_ms is None else 0.85,
-        for_=[
-            Evidence(
-                "session",
-                "wait_class = 'Commit'",
-                phrase("{:.1f ms} per commit at {:.0f commits/s}", per_commit_ms, commits),
-                phrase("{:.0f ms}", SLOW_COMMIT_MS),
-                phrase("{:share of database}", share),
-                "at_least",
-            ),
-            *([] if scheduling else _device(device_ms, per_commit_ms)),
-        ],
-        against=_device(device_ms, per_commit_ms) if scheduling else [],
-        unseen=case.unseen("track_wal_io_timing") if device_ms is None else (),
+@cause(
+    explains=(
+        "commits_slow",
+        "log_writer_starved",
     )
-
-
-@cause(explains=("commits_slow",))
+)
 def wal_buffers_full(case: Case) -> Iterator[Claim]:
     """Sessions write the log themselves because its buffers are full.
 
@@ -112,7 +66,7 @@ def wal_buffers_full(case: Case) -> Iterator[Claim]:
     )
 
 
-@cause(explains=("commits_slow", "wal_buffers_full", "device_saturated", "log_writer_preempted"))
+@cause(explains=("commits_slow", "log_writer_starved", "wal_buffers_full", "device_saturated", "log_writer_preempted"))
 def checkpoints_too_frequent(case: Case) -> Iterator[Claim]:
     """Checkpoints follow each other too closely.
 
@@ -187,37 +141,3 @@ def _room(db: str, redo: float) -> Evidence:
 def _full_page_share(case: Case, db: str) -> float | None:
     pages, redo = case.total("pg_stat_wal.wal_fpi", db), case.total("pg_stat_wal.wal_bytes", db)
     return None if pages is None or not redo else min(pages * BLOCK_BYTES / redo, 1.0)
-
-
-def _log_write_ms(case: Case) -> float | None:
-    """Time of one log flush: by the server's own timing where it is on, else the busiest device's mean write time."""
-    sync_ms, syncs = case.total("pg_stat_wal.wal_sync_time"), case.total("pg_stat_wal.wal_sync")
-    if sync_ms and syncs:
-        return sync_ms / syncs
-    written = (
-        case.chart.frame("disk")
-        .filter(pl.col("write_ms").is_not_null())
-        .group_by("device")
-        .agg(
-            pl.col("writes_per_s").sum().alias("writes"),
-            ((pl.col("write_ms") * pl.col("writes_per_s")).sum() / pl.col("writes_per_s").sum()).alias("ms"),
-        )
-        .sort("writes", descending=True)
-    )
-    return float(written["ms"][0]) if written.height else None
-
-
-def _device(device_ms: float | None, per_commit_ms: float) -> list[Evidence]:
-    if device_ms is None:
-        return []
-    return [
-        Evidence(
-            "disk",
-            "write_ms",
-            phrase("the log device takes {:.1f ms} for a write", device_ms),
-            phrase("{:.1f ms} per commit", per_commit_ms),
-            "the device explains the wait"
-            if per_commit_ms <= MORE_THAN_THE_DEVICE * device_ms
-            else "the rest is not the device: look at the CPU queue",
-        )
-    ]

@@ -35,7 +35,12 @@ SMALLEST_BYTES = 2**30
 NO_LATENCY_RISE = 1.5
 
 
-@cause(explains=("commits_slow",))
+@cause(
+    explains=(
+        "commits_slow",
+        "log_writer_starved",
+    )
+)
 def device_saturated(case: Case) -> Iterator[Claim]:
     """A device has more to do than it can: requests queue.
 
@@ -67,7 +72,12 @@ def device_saturated(case: Case) -> Iterator[Claim]:
         )
 
 
-@cause(explains=("commits_slow",))
+@cause(
+    explains=(
+        "commits_slow",
+        "log_writer_starved",
+    )
+)
 def device_slow(case: Case) -> Iterator[Claim]:
     """A device takes long for each request although little is asked of it.
 
@@ -105,7 +115,7 @@ def device_slow(case: Case) -> Iterator[Claim]:
         )
 
 
-@cause(explains=("device_saturated", "device_slow", "queue_depth_low", "commits_slow"))
+@cause(explains=("device_saturated", "device_slow", "queue_depth_low", "commits_slow", "log_writer_starved"))
 def io_by_others(case: Case) -> Iterator[Claim]:
     """Processes outside the database keep the device busy.
 
@@ -152,6 +162,7 @@ def io_by_others(case: Case) -> Iterator[Claim]:
         "device_saturated",
         "queue_depth_low",
         "commits_slow",
+        "log_writer_starved",
         "buffer_pool_small",
         "checkpoints_too_frequent",
     ),

@@ -1,14 +1,11 @@
 """Load: sessions, transactions and what they cost, new connections."""
 
-from typing import Final
-
 import polars as pl
 
 from doctord.analyse import calls, figures
 from doctord.analyse.sizing.found.finder import Found, Measured, finds, highest, setting
 from doctord.analyse.time import time_model
-
-COMMITS: Final = ("pg_stat_database.xact_commit", "v$sysstat.user commits")
+from doctord.chart.common_statistics import names_of
 
 
 @finds("sessions")
@@ -36,8 +33,8 @@ def _cpus(seen: Measured) -> Found:
 
 @finds("requests")
 def _requests(seen: Measured) -> Found:
-    """Transactions per second: xact_commit of PostgreSQL, user commits of Oracle."""
-    for name in COMMITS:
+    """Transactions per second: xact_commit of PostgreSQL, user commits of Oracle, handler_commit of MySQL."""
+    for name in names_of("commits"):
         if found := figures.figures(seen.chart, name):
             return sum(one.mean for one in found), f"measured: {name}, on average"
     return None

@@ -1,0 +1,296 @@
+"""Commits: what a transaction waits for until its log is on stable storage, or at a standby."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from doctord.analyse.waits import Wait
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.evidence import Sign, weigh
+from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.oracle import idle_pct, per
+from doctord.diagnose.phrase import Words, phrase
+from doctord.diagnose.waited import behind, counted_of_kind, of_kind
+
+SYNC, WRITE, STANDBY = "log sync", "log write", "standby"
+# A commit is one small write and a flush: below this even a single disk with a write cache is not slow.
+SLOW_MS = 5.0
+# A commit that just misses a write waits for the rest of that one and for the whole next one: twice at the most.
+MOST_WRITES_PER_SYNC = 2.0
+# Less than this beyond the write is the ordinary posting of sessions.
+LOST_MS = 2.0
+# Writes beyond this size take their time in bytes, not in latency.
+LARGE_WRITE_BYTES = 1e6
+LEAST_IDLE_PCT = 10.0
+INVOLUNTARY_SHARE = 0.3
+LOG_WRITER = r"^ora_lg|lgwr|walwriter"
+
+
+@dataclass(frozen=True, slots=True)
+class Commits:
+    """How commits wait: `share` (0 to 1) of the time, and milliseconds.
+
+    `sync_ms` is one wait for the log, or all of one commit where waits were sampled; `write_ms` one write of the log,
+    null where it was not measured; `standby_ms` what the log writer waits for a standby in it. `write` is the log
+    writer's wait where the server counts it.
+    """
+
+    share: float
+    sync_ms: float
+    per_s: float | None
+    write_ms: float | None
+    write: Wait | None
+    standby_ms: float
+
+    @property
+    def is_write(self) -> bool | None:
+        """Whether the write explains the wait; null where the write was not measured."""
+        return None if self.write_ms is None else self.sync_ms <= MOST_WRITES_PER_SYNC * self.write_ms
+
+
+@cause()
+def commits_slow(case: Case) -> Iterator[Claim]:
+    """Commits wait long for the log's device.
+
+    Looks like: sessions wait for the log (PostgreSQL's `WALSync` and `WALWrite`, Oracle's log file sync, MySQL's
+        waiting for handler commit), several milliseconds for each commit, and a write of the log takes as long.
+    Hurts because: a transaction is over only when its redo is on stable storage; locks are held until then.
+    Speaks for it: waiting time per commit; the time of a write of the log, and its part of that; readers of the same
+        device.
+    Speaks against it: a wait much longer than the write (the rest is not the device); writes so large that bandwidth,
+        not latency, sets their time.
+    Remedy: Give the log a device of its own, with a protected write cache, apart from data files and from copies of the
+        log; stripe it where the writes are large; no RAID 5. Group small transactions into larger ones.
+        PostgreSQL: pg_wal on that device; synchronous_commit = off where losing the last transactions is acceptable.
+        Oracle: the redo logs on that device; COMMIT WRITE BATCH NOWAIT where losing the last transactions is
+        acceptable.
+        MySQL: innodb_log_group_home_dir and the binary log on that device; innodb_flush_log_at_trx_commit = 2 and
+        sync_binlog = 0 where losing the last transactions is acceptable.
+    Verify: Time waited per commit and time of a write, before and after, at the same commits per second. Oracle: the
+        mean, and the histogram, of log file parallel write at the same redo writes per second.
+    Source: K. Manoharan's redo case, 2008; PostgreSQL documentation, "WAL Configuration"; Oracle Database Reference
+        19c, "Descriptions of Wait Events", log file parallel write, log file sync; MySQL Reference Manual, "Optimizing
+        InnoDB Redo Logging".
+    """
+    commits = _commits(case)
+    if commits is None or commits.sync_ms < SLOW_MS:
+        return
+    if commits.is_write is False and (commits.write_ms or 0.0) < SLOW_MS:
+        return
+    write_ms = commits.write_ms
+    whole = commits.is_write is not False
+    impact = commits.share * (1.0 if whole or write_ms is None else write_ms / commits.sync_ms)
+    if not case.worth_saying(impact):
+        return
+    for_, against = weigh(_of_the_device(case, commits))
+    slow = phrase(": the log device is slow, {:.1f ms} a write", write_ms) if write_ms is not None else ""
+    yield Claim(
+        phrase("Commits wait {:.1f ms} for the log{}", commits.sync_ms, slow),
+        impact=impact,
+        confidence=0.7 if write_ms is None else 0.85,
+        for_=[
+            *_waiting(case, commits),
+            *_writing(case, commits, phrase("{:.0f ms}", SLOW_MS), "the log's own write"),
+            *for_,
+        ],
+        against=against,
+        unseen=case.unseen("track_wal_io_timing") if write_ms is None else (),
+    )
+
+
+@cause()
+def log_writer_starved(case: Case) -> Iterator[Claim]:
+    """Commits wait for a CPU to write the log on, not for its device.
+
+    Looks like: waits for the log take far more than its writes (Oracle's log file sync and log file parallel write).
+    Hurts because: a log writer that is ready but not running, or sessions that were posted and do not get a CPU, add
+        their queueing to every commit, whatever the device does.
+    Speaks for it: the wait against the write (more than twice cannot be the device), idle time of the host, involuntary
+        switches of the log writer.
+    Speaks against it: a CPU that stands idle; a synchronous standby, whose acknowledgement is part of the wait.
+    Remedy: Relieve the CPUs first; commit less often.
+        Oracle: give LGWR a fixed or real-time priority (_high_priority_processes, FX class on Solaris) where the host
+        stays busy; on 12c and later see whether the log writer's workers cost more than they bring
+        (_use_single_log_writer).
+    Verify: The wait of a commit comes down to one to two times the write of the log; involuntary switches of the log
+        writer vanish.
+    Source: K. Manoharan's redo case, 2008: 26.45 ms of sync on 11.8 ms of write, 30 % involuntary switches;
+        R. Shamsudeen, "Tuning log file sync wait events", 2008.
+    """
+    commits = _commits(case)
+    if commits is None or commits.write_ms is None or commits.is_write:
+        return
+    lost_ms = commits.sync_ms - commits.write_ms - commits.standby_ms
+    impact = commits.share * lost_ms / commits.sync_ms
+    if commits.write is None and commits.sync_ms < SLOW_MS:
+        return
+    if lost_ms < LOST_MS or not case.worth_saying(impact):
+        return
+    for_, against = weigh(_of_the_cpu(case))
+    yield Claim(
+        phrase(
+            "Commits wait {:.1f ms}, the log write takes {:.1f}: the difference is {}",
+            commits.sync_ms,
+            commits.write_ms,
+            "CPU scheduling" if for_ else "not the device",
+        ),
+        impact=impact,
+        confidence=0.6 if against or not for_ else 0.85,
+        for_=[
+            *_waiting(case, commits),
+            *_writing(
+                case, commits, phrase("a sync takes {:.0f} of them at most", MOST_WRITES_PER_SYNC), "the device's part"
+            ),
+            *for_,
+        ],
+        against=against,
+    )
+
+
+@cause(explains=("commits_slow", "log_writer_starved"))
+def standby_slows_commits(case: Case) -> Iterator[Claim]:
+    """Commits wait for a synchronous standby.
+
+    Looks like: sessions wait for a replica (PostgreSQL's `SyncRep`, MySQL's semi-sync ACK); in Oracle log file sync is
+        long, the local write short, and the log writer waits for the remote one.
+    Hurts because: with synchronous transport a commit needs the standby's acknowledgement: network and its disk.
+    Speaks for it: the wait for the standby, beside the local write.
+    Speaks against it: a remote write as short as the local one.
+    Remedy: Look at the network's round trip and the standby's log device; let commits wait for less where the
+        protection that was promised allows it.
+        PostgreSQL: synchronous_commit = remote_write, or local for what may be lost; fewer synchronous_standby_names.
+        Oracle: NOAFFIRM (fast sync) or asynchronous transport; give the standby redo logs a fast device.
+        MySQL: rpl_semi_sync_master_wait_for_slave_count (source and replica in 8.0.26 and later) no higher than needed.
+    Verify: The wait for the standby, and the time of a commit with it.
+    Source: PostgreSQL documentation, "Synchronous Replication"; Oracle Data Guard Concepts and Administration 19c,
+        "Redo Transport Services"; Oracle Database Reference 19c; MySQL Reference Manual, "Semisynchronous Replication".
+    """
+    share = case.time.kind_share(STANDBY)
+    if case.worth_saying(share):
+        yield Claim(
+            phrase("{:share of database} waits for a standby to confirm commits", share),
+            impact=share,
+            confidence=0.85,
+            for_=of_kind(case, STANDBY),
+        )
+    commits = _commits(case)
+    if commits is None or commits.standby_ms < LOST_MS or commits.standby_ms <= (commits.write_ms or 0.0):
+        return
+    impact = commits.share * min(commits.standby_ms / commits.sync_ms, 1.0)
+    if not case.worth_saying(impact):
+        return
+    remote = [wait.event for wait in counted_of_kind(case.background, STANDBY)]
+    yield Claim(
+        phrase("Commits wait {:.1f} of {:.1f ms} for the standby", commits.standby_ms, commits.sync_ms),
+        impact=impact,
+        confidence=0.85,
+        for_=[
+            *_waiting(case, commits),
+            *(item for event in remote for item in behind(case, event, "the local write", "the standby's part")),
+            *_writing(case, commits, "", "the local device's part"),
+        ],
+    )
+
+
+def _commits(case: Case) -> Commits | None:
+    """How commits wait; null where they take no share of the time worth saying, or where it is not known how long."""
+    share, per_s = case.time.kind_share(SYNC), case.common("commits")
+    if not case.worth_saying(share):
+        return None
+    counted = counted_of_kind(case.waits, SYNC) if case.active.is_empty() else []
+    sync_ms = counted[0].ms if counted else None
+    if not sync_ms:
+        if not per_s:
+            return None
+        sync_ms = share * case.time.seconds_per_second / per_s * 1000
+    write = next(iter(counted_of_kind(case.background, WRITE)), None) if counted else None
+    standby_ms = max((wait.ms or 0.0 for wait in counted_of_kind(case.background, STANDBY)), default=0.0)
+    write_ms = write.ms if write else _log_write_ms(case)
+    return Commits(share, sync_ms, per_s, write_ms, write, standby_ms if counted else 0.0)
+
+
+def _log_write_ms(case: Case) -> float | None:
+    """Time of one log flush: by the server's own timing where it is on, else the busiest device's mean write time."""
+    sync_ms, syncs = case.total("pg_stat_wal.wal_sync_time"), case.total("pg_stat_wal.wal_sync")
+    if sync_ms and syncs:
+        return sync_ms / syncs
+    if case.active.is_empty():  # a report of hours ago says nothing of this host's devices
+        return None
+    written = (
+        case.chart.frame("disk")
+        .filter(pl.col("write_ms").is_not_null())
+        .group_by("device")
+        .agg(
+            pl.col("writes_per_s").sum().alias("writes"),
+            ((pl.col("write_ms") * pl.col("writes_per_s")).sum() / pl.col("writes_per_s").sum()).alias("ms"),
+        )
+        .sort("writes", descending=True)
+    )
+    return float(written["ms"][0]) if written.height else None
+
+
+def _of_the_device(case: Case, commits: Commits) -> list[Sign]:
+    reading = case.background.get("log file sequential read")
+    size = _bytes_per_write(case)
+    return [
+        Sign("wait" if commits.write else "session", f"wait_kind = '{SYNC}'",
+             commits.sync_ms / commits.write_ms if commits.write_ms else None, MOST_WRITES_PER_SYNC,
+             "a sync takes {:.1f} times the write", why_not="the rest of the commit is not the device",
+             why="the device explains it", below=True),
+        Sign("wait", "event = 'log file sequential read'", reading.per_second if reading else None, 1.0,
+             '{:.3g reads of the logs per s}', "the archiver reads where the log writer writes"),
+        Sign("statistic", "name = 'v$sysstat.redo size'", size, LARGE_WRITE_BYTES, "{:,.0f} bytes a write",
+             "small writes: it is latency", "large writes: bandwidth counts", below=True),
+    ]  # fmt: skip
+
+
+def _bytes_per_write(case: Case) -> float | None:
+    """Mean size of a write of Oracle's log: PostgreSQL writes full buffers apart from commits, which a mean hides."""
+    return per(case, "v$sysstat.redo size", "v$sysstat.redo writes")
+
+
+def _of_the_cpu(case: Case) -> list[Sign]:
+    return [
+        Sign("cpu", "cpu is null", idle_pct(case), LEAST_IDLE_PCT, '{:.0f %} of the CPU time idle',
+             "no CPU is left for the log writer", "on average a CPU is free: bursts, or the log writer's class",
+             below=True),
+        Sign("process", "command of the log writer", _involuntary_pct(case), INVOLUNTARY_SHARE * 100,
+             '{:.0f %} of its context switches are involuntary', "it is switched out before it is done",
+             "it is seldom switched out"),
+    ]  # fmt: skip
+
+
+def _waiting(case: Case, commits: Commits) -> list[Evidence]:
+    """What sessions waited for the log, by wait where the server counts them, else by commit."""
+    if case.active.is_empty():
+        return of_kind(case, SYNC)
+    return [
+        Evidence(
+            "session",
+            f"event in ({', '.join(repr(event) for event in case.time.events_of(SYNC))})",
+            phrase("{:.1f ms} per commit at {:.0f commits/s}", commits.sync_ms, commits.per_s),
+            phrase("{:.0f ms}", SLOW_MS),
+            phrase("{:share of database}", commits.share),
+            "at_least",
+        )
+    ]
+
+
+def _writing(case: Case, commits: Commits, threshold: Words, why: str) -> list[Evidence]:
+    """The time of a write of the log; nothing where it was not measured."""
+    if commits.write is not None:
+        return behind(case, commits.write.event, threshold, why)
+    if commits.write_ms is None:
+        return []
+    return [Evidence("disk", "write_ms", phrase("the log device takes {:.1f ms} for a write", commits.write_ms),
+                     phrase("{:.1f ms} per commit", commits.sync_ms), why)]  # fmt: skip
+
+
+def _involuntary_pct(case: Case) -> float | None:
+    """Of the log writer's context switches, those that it did not ask for; null when its process was not seen."""
+    frame = case.chart.frame("process")
+    writers = frame.filter(pl.col("command").str.to_lowercase().str.contains(LOG_WRITER))
+    voluntary, involuntary = (float(writers[column].sum()) for column in ("vcsw_per_s", "icsw_per_s"))
+    return 100 * involuntary / (voluntary + involuntary) if voluntary + involuntary else None
