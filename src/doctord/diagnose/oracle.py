@@ -1,7 +1,6 @@
 """Evidence from what Oracle counts of itself: statistics, segments, statements."""
 
 from doctord.analyse.figures import Figure
-from doctord.analyse.latency.map import LatencyMap
 from doctord.diagnose.case import Case
 from doctord.diagnose.evidence import Sign
 from doctord.diagnose.finding import Evidence
@@ -11,8 +10,6 @@ from doctord.diagnose.words import shortened
 # An event that takes less than a hundredth of the time adds nothing to the evidence of its neighbours.
 WORTH_NAMING_SHARE = 0.01
 MOST_NAMED = 3
-# Buckets that double let a mean be estimated to about a third.
-AGREES = 1.5
 
 
 def time_model(case: Case, line: str) -> float | None:
@@ -74,18 +71,6 @@ def readers(case: Case, most: int = MOST_NAMED) -> list[Evidence]:
     ]
 
 
-def agrees(case: Case, drawn: LatencyMap) -> bool:
-    """Whether a histogram adds up to about the time that was counted beside it; true where none was.
-
-    Statspack's histograms have one bucket from 32 ms to 1 s: what is estimated of it is good for nothing.
-    """
-    wait = case.waits.get(drawn.subject)
-    if wait is None or not wait.ms or not drawn.whole.total:
-        return True
-    estimated_ms = drawn.whole.time.us / drawn.whole.total / 1000
-    return estimated_ms <= AGREES * wait.ms
-
-
 def _leader(case: Case, figure: Figure, total: float, why: str) -> Evidence:
     view, _, what = figure.name.partition(".")
     text = case.statement_text(figure.entity) if view == "v$sqlstats" else None
@@ -97,3 +82,22 @@ def _leader(case: Case, figure: Figure, total: float, why: str) -> Evidence:
         "",
         phrase("{}: {}", why, shortened(text)) if text else why,
     )
+
+
+def parsing_parts(case: Case) -> list[Evidence]:
+    """What parsing consists of, by the time model's finer lines."""
+    lines = (
+        "hard parse (sharing criteria) elapsed time",
+        "hard parse (bind mismatch) elapsed time",
+        "failed parse elapsed time",
+        "failed parse (out of shared memory) elapsed time",
+    )
+    parts = [
+        (line, part) for line in lines if (part := time_model(case, line)) is not None and part >= WORTH_NAMING_SHARE
+    ]
+    return [
+        Evidence(
+            "statistic", f"name = 'v$sys_time_model.{line}'", phrase("{}: {:share}", line, part), "", "of database time"
+        )
+        for line, part in parts
+    ]

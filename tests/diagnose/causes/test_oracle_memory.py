@@ -25,7 +25,7 @@ def _advice(saved: float) -> dict[tuple[str, str], float]:
 @pytest.mark.parametrize(("saved", "small"), [(0.19, False), (0.21, True), (0.9, True)])
 def test_a_small_buffer_cache_by_its_advice(saved: float, *, small: bool) -> None:
     findings = found(waits=MANY_READS, figures=_advice(saved))
-    assert ("buffer_cache_small" in findings) is small
+    assert ("buffer_pool_small" in findings) is small
 
 
 def test_the_advice_is_heard_only_where_reads_cost_time() -> None:
@@ -35,14 +35,14 @@ def test_the_advice_is_heard_only_where_reads_cost_time() -> None:
 @pytest.mark.parametrize(("multipass", "against"), [(0.1, False), (0.0, True), (None, False)])
 def test_work_areas_that_spill(multipass: float | None, *, against: bool) -> None:
     finding = found(waits=TEMPORARY, figures={("v$sql_workarea_histogram.multipass", "64M - 128M"): multipass})
-    assert bool(finding["work_areas_spill"].against) is against
-    assert "work_areas_spill" not in found(waits={"direct path read temp": (5.0, 5.0)})
+    assert bool(finding["sort_spill"].against) is against
+    assert "sort_spill" not in found(waits={"direct path read temp": (5.0, 5.0)})
 
 
 def test_pools_are_not_compared_with_one_another() -> None:
     view = "v$db_cache_advice"
     kept = {(f"{view}.size_factor", "K 9,000"): 1.5, (f"{view}.estd_physical_reads", "K 9,000"): 0.0}
-    assert "buffer_cache_small" not in found(waits=MANY_READS, figures=_advice(0.1) | kept)
+    assert "buffer_pool_small" not in found(waits=MANY_READS, figures=_advice(0.1) | kept)
 
 
 @pytest.mark.parametrize(("count", "over"), [(0.0, False), (12.0, True)])

@@ -27,7 +27,7 @@ def _histogram(*buckets: tuple[float, float, int]) -> dict[str, Any]:
 @pytest.mark.parametrize(("ms", "slow"), [(19.0, False), (20.0, True), (45.0, True)])
 def test_slow_single_block_reads(ms: float, *, slow: bool) -> None:
     findings = found(waits={"db file sequential read": (200.0, ms)})
-    assert ("single_block_reads_slow" in findings) is slow
+    assert ("reads_slow" in findings) is slow
     assert ("too_many_single_block_reads" in findings) is not slow
 
 
@@ -35,7 +35,7 @@ def test_a_few_slow_reads_speak_against_a_slow_device() -> None:
     buckets = [(256.0, 512.0, 900_000), (65536.0, 131072.0, 300_000)]
     spread = found(waits={"db file sequential read": (330.0, 25.0)}, extra=_histogram(*buckets))
     whole = found(waits={"db file sequential read": (330.0, 25.0)}, extra=_histogram((16384.0, 32768.0, 1_200_000)))
-    few, all_ = spread["single_block_reads_slow"], whole["single_block_reads_slow"]
+    few, all_ = spread["reads_slow"], whole["reads_slow"]
     assert few.against
     assert not all_.against
     assert few.confidence < all_.confidence

@@ -1,62 +1,118 @@
 """Buffers: reading again and again what memory could hold."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from doctord.chart.common_statistics import names_of
 from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import Words, phrase
+from doctord.diagnose.waited import share, waited
 
-READS = ("DataFileRead", "DataFilePrefetch", "DataFileExtend")
-BLOCK_BYTES = 8192
+READS = ("single read", "multi-block read")
+# What Oracle reads into its cache: scans that go past it would not be saved.
+CACHED_READS = ("db file sequential read", "cell single block physical read", "db file scattered read",
+         "cell multiblock physical read", "db file parallel read", "read by other session")  # fmt: skip
+BLOCK_BYTES = {"postgresql": 8192, "mysql": 16384}
 # Memory that stands ready beyond this share is worth giving to the buffer pool.
 FREE_MEMORY = 0.25
 # When the device delivers less than this share of what the server reads, the rest comes from the page cache.
 FROM_DEVICE = 0.5
+# Twice the cache is what can be asked for; a fifth of the reads is what can be felt of it.
+LARGER_CACHE = 2.0
+SAVED_READS = 0.2
+ADVICE = "v$db_cache_advice"
+
+
+@dataclass(frozen=True, slots=True)
+class CacheAdvice:
+    """What a larger buffer cache would save: sizes as printed, reads at the present one, share (0 to 1) saved."""
+
+    now: str
+    larger: str
+    reads: float
+    saved: float
 
 
 @cause(explains=("device_saturated",))
 def buffer_pool_small(case: Case) -> Iterator[Claim]:
-    """The buffer pool is too small for what is read, while memory is free.
+    """The buffer pool is too small for what is read.
 
-    Looks like: sessions wait on `DataFileRead`; blocks read per second stay high; much memory is free or page cache.
-    Hurts because: each read is a system call and a copy, from the page cache at best and from disk at worst.
-    Speaks for it: share of database time in reads, blocks read per second, memory that is available.
-    Speaks against it: no free memory; data so much larger than memory that no pool would hold it. A hit ratio speaks
-        neither way: 99.9 % can hide hundreds of reads a second.
-    Remedy: Raise shared_buffers towards the size of what is read (a quarter of memory to begin with; more where the
-        page cache serves most reads, as the same pages are then held twice); use huge pages from a few GiB on.
-    Verify: Blocks read per second and the share of `DataFileRead` fall at the same load.
-    Source: G. Fawcett, "Demystifying high-end server behavior", 2005 (database cache against file-system cache);
-        PostgreSQL documentation, shared_buffers.
+    Looks like: much time in reads (PostgreSQL's `DataFileRead`, reads of InnoDB's data files), blocks read per second
+        stay high, and much memory is free or page cache. Oracle says itself what a larger cache would save: its
+        advisory expects far fewer reads.
+    Hurts because: blocks are read again that were thrown out a moment ago; each read is a system call and a copy, from
+        the page cache at best and from disk at worst.
+    Speaks for it: share of database time in reads, blocks read per second, memory that is available; in Oracle the
+        reads that a cache of twice the size would save, by its own simulation.
+    Speaks against it: no free memory; data so much larger than memory that no pool would hold it; an advisory that
+        stays flat: then statements, not memory. A hit ratio speaks neither way: 99.9 % can hide hundreds of reads a
+        second.
+    Remedy: Give the buffer pool the memory that is free, towards the size of what is read; use huge pages from a few
+        GiB on. Statements that read without need come first.
+        PostgreSQL: raise shared_buffers (a quarter of memory to begin with; more where the page cache serves most
+        reads, as the same pages are then held twice).
+        Oracle: raise db_cache_size (or sga_target) to where the advisory's curve goes flat, if the host has the memory
+        without paging.
+        MySQL: raise innodb_buffer_pool_size (half of memory to begin with, up to three quarters where nothing else
+        needs it).
+    Verify: Blocks read per second and the share of these reads fall at the same load. Oracle: the advisory is flat at
+        the new size.
+    Source: G. Fawcett, "Demystifying high-end server behavior", 2005 (database cache against file-system cache; reads
+        from 700 to 7 a second); PostgreSQL documentation, shared_buffers; Oracle Database Reference 19c,
+        V$DB_CACHE_ADVICE; MySQL Reference Manual, "Configuring InnoDB Buffer Pool Size".
     """
-    share = case.time.share(None, *READS)
-    blocks = case.total("pg_stat_database.blks_read")
-    free = _free_memory(case)
-    if not case.worth_saying(share) or blocks is None or free is None or free < FREE_MEMORY:
+    yield from _advised(case) if "oracle" in case.components else _beside_free_memory(case)
+
+
+def _advised(case: Case) -> Iterator[Claim]:
+    """By Oracle's own simulation of a larger cache."""
+    part = share(case, *CACHED_READS)
+    advice = [one for one in _cache_advice(case) if one.saved >= SAVED_READS]
+    if not advice or not case.worth_saying(part):
         return
-    pool = case.setting_of_any("shared_buffers")
+    best = max(advice, key=lambda one: one.reads)
     yield Claim(
-        phrase("{:share of database} reads blocks, with {:share} of memory available", share, free),
-        impact=share,
+        phrase("A larger buffer cache would save {:share} of the reads, by Oracle's own advice", best.saved),
+        impact=part * best.saved,
+        confidence=0.8,
+        for_=[
+            *waited(case, *CACHED_READS),
+            Evidence("statistic", f"name = '{ADVICE}.estd_physical_reads' and entity = '{best.larger}'",
+                     phrase("{:share} fewer reads with {} MB", best.saved, best.larger),
+                     phrase("{:share} fewer", SAVED_READS),
+                     phrase("it is {} MB now", best.now), "at_least"),
+        ],
+    )  # fmt: skip
+
+
+def _beside_free_memory(case: Case) -> Iterator[Claim]:
+    """By reads that take time while memory is free."""
+    part, blocks, free = case.time.kind_share(*READS), case.common("physical reads"), _free_memory(case)
+    if not case.worth_saying(part) or blocks is None or free is None or free < FREE_MEMORY:
+        return
+    read_bytes = blocks * _block_bytes(case)
+    events = case.time.events_of(*READS)
+    yield Claim(
+        phrase("{:share of database} reads blocks, with {:share} of memory available", part, free),
+        impact=part,
         confidence=0.75,
         for_=[
             Evidence(
-                "session",
-                f"event in {READS}",
-                phrase("{:share}", share),
+                "wait" if case.active.is_empty() else "session",
+                f"event in ({', '.join(repr(event) for event in events)})",
+                phrase("{:share}", part),
                 phrase("{:share}", WORTH_SAYING_SHARE),
                 "waited for reads",
                 "at_least",
             ),
             Evidence(
                 "statistic",
-                "name = 'pg_stat_database.blks_read'",
-                phrase("{:,.0f blocks/s}, {:bytes/s}", blocks, blocks * BLOCK_BYTES),
+                f"name in {names_of('physical reads')}",
+                phrase("{:,.0f blocks/s}, {:bytes/s}", blocks, read_bytes),
                 "",
-                phrase("shared_buffers holds {:bytes}", int(pool) * BLOCK_BYTES)
-                if pool
-                else "shared_buffers is unknown",
+                _pool(case),
             ),
             Evidence(
                 "memory",
@@ -66,9 +122,26 @@ def buffer_pool_small(case: Case) -> Iterator[Claim]:
                 "memory to give",
                 "at_least",
             ),
-            *_double_buffering(case, blocks),
+            *_double_buffering(case, read_bytes),
         ],
     )
+
+
+def _block_bytes(case: Case) -> int:
+    page = case.setting_of_any("innodb_page_size")
+    if page and page.isdigit():
+        return int(page)
+    return BLOCK_BYTES["mysql" if case.components == {"mysql"} else "postgresql"]
+
+
+def _pool(case: Case) -> Words:
+    """What the pool holds: PostgreSQL's setting is in blocks, MySQL's in bytes."""
+    shared, innodb = case.setting_of_any("shared_buffers"), case.setting_of_any("innodb_buffer_pool_size")
+    if shared:
+        return phrase("shared_buffers holds {:bytes}", int(shared) * BLOCK_BYTES["postgresql"])
+    if innodb and innodb.isdigit():
+        return phrase("innodb_buffer_pool_size is {:bytes}", int(innodb))
+    return "the size of the buffer pool is unknown"
 
 
 def _free_memory(case: Case) -> float | None:
@@ -76,7 +149,7 @@ def _free_memory(case: Case) -> float | None:
     return None if available is None or not total else available / total
 
 
-def _double_buffering(case: Case, blocks: float) -> list[Evidence]:
+def _double_buffering(case: Case, server_bytes: float) -> list[Evidence]:
     read = case.chart.frame("disk")["read_bytes_per_s"].drop_nulls()
     if read.is_empty() or not case.seconds:
         return []
@@ -85,14 +158,31 @@ def _double_buffering(case: Case, blocks: float) -> list[Evidence]:
         for (_,), rows in case.chart.frame("disk").partition_by("device", as_dict=True).items()
         if (case_mean := rows["read_bytes_per_s"].mean()) is not None and isinstance(case_mean, float)
     )
-    if per_s > FROM_DEVICE * blocks * BLOCK_BYTES:
+    if per_s > FROM_DEVICE * server_bytes:
         return []
     return [
         Evidence(
             "disk",
             "read_bytes_per_s",
             phrase("the devices deliver {:bytes/s}", per_s),
-            phrase("the server reads {:bytes/s}", blocks * BLOCK_BYTES),
+            phrase("the server reads {:bytes/s}", server_bytes),
             "the page cache serves the rest: the same pages are held twice and copied each time",
         )
     ]
+
+
+def _cache_advice(case: Case) -> list[CacheAdvice]:
+    """What the largest size up to twice the present one would save, for each instance and pool that reads."""
+    reads = {(f.db, f.instance, f.entity): f.mean for f in case.figures(f"{ADVICE}.estd_physical_reads")}
+    pools: dict[tuple[str | None, ...], dict[str, float]] = {}
+    for factor in case.figures(f"{ADVICE}.size_factor"):
+        pool = (factor.entity or "").partition(" ")[0]
+        pools.setdefault((factor.db, factor.instance, pool), {})[factor.entity or ""] = factor.mean
+    found = []
+    for (db, instance, _), sizes in pools.items():
+        now = min(sizes, key=lambda size: abs(sizes[size] - 1))
+        larger = max((size for size in sizes if 1 < sizes[size] <= LARGER_CACHE), key=sizes.__getitem__, default=now)
+        before, after = reads.get((db, instance, now)), reads.get((db, instance, larger))
+        if before and after is not None:
+            found.append(CacheAdvice(now, larger, before, 1 - after / before))
+    return found

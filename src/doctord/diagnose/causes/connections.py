@@ -2,13 +2,22 @@
 
 from collections.abc import Iterator
 
+from doctord.chart.common_statistics import names_of
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.oracle import counted, time_model
 from doctord.diagnose.phrase import phrase
 
 # A pool opens a connection now and then; ten a second is a client that opens one for each piece of work.
 CONNECTS_PER_S = 10.0
+OPENED = "connections opened"
+LOGON = "connection management call elapsed time"
+# One logon that the time model shows starts a process and reads the dictionary: a pool makes one in many seconds.
+LOGONS_PER_S = 1.0
+# Connections in use, and of them idle, by vendor.
+IN_USE = ("pg_stat_activity.connections", "global_status.threads_connected")
 NEAR_LIMIT = 0.9
 
 
@@ -17,18 +26,43 @@ def connection_churn(case: Case) -> Iterator[Claim]:
     """Clients open a new connection for almost every transaction.
 
     Looks like: sessions established per second near the commits per second; the host forks all the time; CPU goes to
-        processes that live too short to be sampled.
-    Hurts because: each connection costs the server a fork, authentication and empty caches: more than a short
-        transaction itself.
-    Speaks for it: connections per second and per transaction; CPU of the processes that came and went.
-    Speaks against it: connections that live long, or little CPU beside the sampled processes.
-    Remedy: Put a connection pool between (pgbouncer in transaction mode, or the application's own), sized by CPUs and
-        service time, not by clients.
-    Verify: Connections and forks per second fall to a few; commits per second rise at the same CPU.
-    Source: PostgreSQL documentation, pg_stat_database.sessions; R. Milkowski, "Oracle's listener performance", 2008.
+        processes that live too short to be sampled. In Oracle connection management in the time model.
+    Hurts because: each connection costs the server a fork or a thread, authentication and empty caches, in Oracle reads
+        of the dictionary too: more than a short transaction itself.
+    Speaks for it: connections per second and per transaction; CPU of the processes that came and went, or the share of
+        connection management.
+    Speaks against it: connections that live long, or little CPU beside the sampled processes; few logons that each take
+        long: then the listener, the host, or authentication.
+    Remedy: Put a connection pool of fixed size between, sized by CPUs and service time, not by clients; no login for
+        each request.
+        PostgreSQL: pgbouncer in transaction mode, or the application's own pool.
+        Oracle: the application's own pool, or DRCP; a logon trigger that does little.
+        MySQL: ProxySQL, or the application's own pool; thread_cache_size so that threads are kept.
+    Verify: Connections and forks per second fall to a few; commits per second rise at the same CPU. Oracle: the share
+        of connection management falls.
+    Source: PostgreSQL documentation, pg_stat_database.sessions; Oracle Database Performance Tuning Guide 19c,
+        "Connection management"; MySQL Reference Manual, "Connection Interfaces"; R. Milkowski, "Oracle's listener
+        performance", 2008.
     """
-    connects = case.total("pg_stat_database.sessions")
-    commits = case.total("pg_stat_database.xact_commit")
+    connects, commits, managing = case.common(OPENED), case.common("commits"), time_model(case, LOGON)
+    if managing is None:
+        yield from _by_number(case, connects, commits)
+    elif case.worth_saying(managing):
+        for_, against = weigh(
+            [Sign("statistic", f"name in {names_of(OPENED)}", connects, LOGONS_PER_S, '{:.2f logons per s}',
+                  "no pool keeps them", "few, so each takes long")]
+        )  # fmt: skip
+        yield Claim(
+            phrase("Logging on takes {:share of database}", managing),
+            impact=managing,
+            confidence=0.7 if against else 0.9,
+            for_=[*counted(case, f"v$sys_time_model.{LOGON}", "connection management {:.3g} s per s", "5 %"), *for_],
+            against=against,
+        )
+
+
+def _by_number(case: Case, connects: float | None, commits: float | None) -> Iterator[Claim]:
+    """Where the server does not say what logging on costs: by how many there are, and the CPU that nobody sampled."""
     if connects is None or connects < CONNECTS_PER_S:
         return
     short_lived_cpu = _cpu_of_short_lived(case)
@@ -41,7 +75,7 @@ def connection_churn(case: Case) -> Iterator[Claim]:
         for_=[
             Evidence(
                 "statistic",
-                "name = 'pg_stat_database.sessions'",
+                f"name in {names_of(OPENED)}",
                 phrase("{:.0f new sessions/s}", connects),
                 phrase("{:.0f new sessions/s}", CONNECTS_PER_S),
                 phrase("{:.2f} for each transaction", connects / commits)
@@ -50,6 +84,7 @@ def connection_churn(case: Case) -> Iterator[Claim]:
                 "at_least",
             ),
             *_forks(case),
+            *counted(case, "global_status.threads_created", "{:rate threads created}", "", "the thread cache is small"),
             *(
                 [
                     Evidence(
@@ -89,9 +124,10 @@ def connections_near_limit(case: Case) -> Iterator[Claim]:
     Speaks against it: most of them idle: then a pool, not a higher limit, is the answer.
     Remedy: Find the clients that keep idle connections and pool them; raise max_connections only with memory for it.
     Verify: Connections stay under 80 % of the limit at the busiest hour.
-    Source: PostgreSQL documentation, max_connections and superuser_reserved_connections.
+    Source: PostgreSQL documentation, max_connections and superuser_reserved_connections; MySQL Reference Manual,
+        "Too many connections".
     """
-    for used in case.figures("pg_stat_activity.connections"):
+    for used in (figure for name in IN_USE for figure in case.figures(name)):
         limit = _connections_allowed(case, used.db)
         if limit is None or used.largest < NEAR_LIMIT * limit:
             continue
@@ -104,7 +140,7 @@ def connections_near_limit(case: Case) -> Iterator[Claim]:
             for_=[
                 Evidence(
                     "statistic",
-                    "name = 'pg_stat_activity.connections'",
+                    f"name = '{used.name}'",
                     phrase("{:.0f} connections of {}", used.largest, limit),
                     phrase("{:.0f}", NEAR_LIMIT * limit),
                     "the next clients are refused",

@@ -7,7 +7,7 @@ from doctord.analyse.latency.modes import Mode, Reading, reading
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.oracle import agrees
+from doctord.diagnose.histograms import agrees
 from doctord.diagnose.phrase import phrase
 
 # Two modes are of different things, not of one that varies, when the one takes so many times as long.

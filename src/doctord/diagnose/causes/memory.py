@@ -72,6 +72,7 @@ def memory_short(case: Case) -> Iterator[Claim]:
         "device_saturated",
         "device_slow",
         "buffer_pool_small",
+        "reads_slow",
         "commits_slow",
         "log_writer_starved",
     )

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.oracle import counted, holders_ran, leaders, per, time_model
+from doctord.diagnose.finding import Claim
+from doctord.diagnose.oracle import holders_ran, leaders, parsing_parts, per, time_model
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.waited import share, waited
 
@@ -15,64 +15,14 @@ HARD = "hard parse elapsed time"
 HARD_COUNT = "v$sysstat.parse count (hard)"
 PARSE_COUNT = "v$sysstat.parse count (total)"
 EXECUTIONS = "v$sysstat.execute count"
-POOL = ("latch: shared pool", "latch: row cache objects", "library cache load lock", "cursor: pin S wait on X",
-        "row cache mutex", "row cache lock")  # fmt: skip
 LIBRARY = ("library cache lock", "library cache pin")
 MUTEXES = ("library cache: mutex X", "library cache: mutex S", "library cache: bucket mutex X", "latch: library cache",
            "latch free")  # fmt: skip
 CURSOR = ("cursor: mutex S", "cursor: mutex X", "cursor: pin S", "cursor: pin X")
-# A handful of new statements a second is any server's; beyond, someone makes them up as he goes.
-HARD_PER_S = 20.0
-HARD_TIME = 0.05
 # Nearly one parse for each execution: nobody keeps a cursor open.
 PARSES_PER_EXECUTION = 0.5
-FINER = 0.01
 MANY_VERSIONS = 100.0
 INVALIDATIONS_PER_S = 0.1
-
-
-@cause(explains=("library_cache_contention", "cursor_contention"))
-def hard_parsing(case: Case) -> Iterator[Claim]:
-    """Statements are new to the server all the time: each is parsed and optimised.
-
-    Looks like: a share of hard parsing in the time model; many hard parses a second; waits for the shared pool.
-    Hurts because: a hard parse costs CPU, and holds latches and mutexes of the shared pool that all parsing needs.
-    Speaks for it: hard parse time as a share of database time, hard parses per second, waits for the shared pool.
-    Speaks against it: few hard parses that take long each: then optimising itself (dynamic sampling, many joins), or
-        cursors that were thrown out.
-    Remedy: Bind variables in place of literals: find the statements that share one FORCE_MATCHING_SIGNATURE. Until the
-        application is mended cursor_sharing = FORCE may serve; test it first. See to it that failed parses stop.
-    Verify: Hard parses per second and hard parse elapsed time fall at the same executions.
-    Source: Oracle Database Performance Tuning Guide 19c, "Tuning the Shared Pool and the Large Pool"; T. Kyte, Expert
-        Oracle Database Architecture, 2005 (bind variables); C. Antognini, 2nd edition, 2014, chapter 12.
-    """
-    parsing, pool = time_model(case, HARD), share(case, *POOL)
-    impact = max(parsing or 0.0, pool)
-    hard = case.total(HARD_COUNT)
-    felt = (parsing or 0.0) >= HARD_TIME or (hard is not None and hard >= HARD_PER_S)
-    if not case.worth_saying(impact) or not felt:
-        return
-    for_, against = weigh(
-        [
-            Sign("statistic", "name = 'v$sys_time_model.hard parse elapsed time'",
-                 None if parsing is None else parsing * 100, HARD_TIME * 100, "hard parsing: {:.1f %} of database time",
-                 "time of sessions, whatever they waited for in it", "the parses themselves take little"),
-            Sign("statistic", f"name = '{HARD_COUNT}'", hard, HARD_PER_S, "{:.1f hard parses per s}",
-                 "statements differ, most likely in literals", "few, so each takes long: optimising, or a reload"),
-        ]
-    )  # fmt: skip
-    yield Claim(
-        phrase("Hard parsing takes {:share of database}", impact),
-        impact=impact,
-        confidence=0.65 if against else 0.9,
-        for_=[
-            *for_,
-            *waited(case, *POOL),
-            *_time_model_parts(case),
-            *counted(case, "v$sysstat.parse count (failures)", "{:rate} that fail"),
-        ],
-        against=against,
-    )
 
 
 @cause(explains=("library_cache_contention",))
@@ -108,7 +58,7 @@ def parse_calls_frequent(case: Case) -> Iterator[Claim]:
         phrase("Statements are parsed for nearly every execution: {:share of database}", impact),
         impact=impact,
         confidence=0.6 if against else 0.8,
-        for_=[*for_, *waited(case, *MUTEXES), *_time_model_parts(case)],
+        for_=[*for_, *waited(case, *MUTEXES), *parsing_parts(case)],
         against=against,
     )
 
@@ -183,20 +133,3 @@ def cursor_contention(case: Case) -> Iterator[Claim]:
         ],
         against=against,
     )
-
-
-def _time_model_parts(case: Case) -> list[Evidence]:
-    """What parsing consists of, by the time model's finer lines."""
-    lines = (
-        "hard parse (sharing criteria) elapsed time",
-        "hard parse (bind mismatch) elapsed time",
-        "failed parse elapsed time",
-        "failed parse (out of shared memory) elapsed time",
-    )
-    parts = [(line, part) for line in lines if (part := time_model(case, line)) is not None and part >= FINER]
-    return [
-        Evidence(
-            "statistic", f"name = 'v$sys_time_model.{line}'", phrase("{}: {:share}", line, part), "", "of database time"
-        )
-        for line, part in parts
-    ]

@@ -1,14 +1,13 @@
-"""Oracle's reads: too many, or too slow, and for whom."""
+"""Oracle's reads: too many, and for whom."""
 
 from collections.abc import Iterator
 
-from doctord.analyse.latency.map import latency_map, subjects
-from doctord.analyse.latency.modes import reading
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.oracle import agrees, counted, leaders, per, readers
+from doctord.diagnose.histograms import spread
+from doctord.diagnose.oracle import counted, leaders, per, readers
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.waited import mean_ms, share, waited
 
@@ -20,41 +19,11 @@ MULTI = ("db file scattered read", "direct path read", "cell multiblock physical
 OTHERS_READ = "read by other session"
 # A disk at low load takes 4 to 12 ms; beyond 20 the request queued somewhere, whatever the device is.
 SLOW_READ_MS = 20.0
-# Under 2 ms it came from a cache or from flash: no device makes the reads themselves go away.
-QUICK_READ_MS = 2.0
 # Reading is what a database does: quick reads are a finding only where they are a good part of all time.
 MUCH = 0.2
 RATIO = "instance_efficiency.Buffer Hit %"
 SEGMENT_READS = "v$segment_statistics.physical reads"
 FREE_MEMORY = 0.25
-
-
-@cause()
-def single_block_reads_slow(case: Case) -> Iterator[Claim]:
-    """Reads of single blocks take longer than a healthy device needs.
-
-    Looks like: db file sequential read of 20 ms and more on average.
-    Hurts because: index and row lookups read one block after another; every one of them waits that long.
-    Speaks for it: the mean and the histogram of the waits, the file system or tablespace that is slowest.
-    Speaks against it: a few outliers that make the mean, while most reads are quick.
-    Remedy: Look below the database: queues (host, HBA, array), paths, throttles of a cloud volume, neighbours on the
-        same disks. Spread the files over more devices. Fewer reads help as well: statements, then cache.
-    Verify: The histogram of db file sequential read at the same reads per second.
-    Source: Oracle Database Performance Tuning Guide 10.2, "db file sequential read"; L. Canali,
-        OraLatencyMap, 2013 (what latencies mean).
-    """
-    waits = [case.waits[event] for event in SINGLE_TIMED if event in case.waits]
-    part, ms = share(case, *(wait.event for wait in waits)), mean_ms(waits)
-    if ms is None or ms < SLOW_READ_MS or not case.worth_saying(part):
-        return
-    spread, few_slow = _spread(case, *SINGLE_TIMED)
-    yield Claim(
-        phrase("Single-block reads take {:.1f ms}: {:share of database}", ms, part),
-        impact=part * (1 - QUICK_READ_MS / ms),
-        confidence=0.65 if few_slow else 0.85,
-        for_=[*waited(case, *SINGLE_TIMED), *([] if few_slow else spread), *_slowest_places(case)],
-        against=spread if few_slow else [],
-    )
 
 
 @cause()
@@ -94,7 +63,7 @@ def too_many_single_block_reads(case: Case) -> Iterator[Claim]:
         ),
         impact=part,
         confidence=0.85 if told else 0.7,
-        for_=[*waited(case, *SINGLE), *told, *for_, *_spread(case, *SINGLE_TIMED)[0], *_free_memory(case)],
+        for_=[*waited(case, *SINGLE), *told, *for_, *spread(case, *SINGLE_TIMED)[0], *_free_memory(case)],
         against=[*against, *_ratio(case)],
     )
 
@@ -157,36 +126,6 @@ def same_blocks_read(case: Case) -> Iterator[Claim]:
                 *readers(case),
             ],
         )
-
-
-def _spread(case: Case, *events: str) -> tuple[list[Evidence], bool]:
-    """What the histograms of these events show, and whether a few slow waits make most of their time."""
-    told, few_slow = [], False
-    for subject in subjects(case.chart):
-        if subject.kind != "histogram" or subject.name not in events:
-            continue
-        drawn = latency_map(case.chart, subject.name, db=subject.db)
-        if not agrees(case, drawn):
-            continue
-        found = reading(drawn)
-        few_slow |= any(mode.share < 0.5 < mode.time_share for mode in found.modes)
-        rows = f"subject = '{subject.name}' and db = '{subject.db}'"
-        told += [
-            Evidence("latency", rows, sentence.rstrip("."), "", "by its histogram") for sentence in found.sentences
-        ]
-    return told, few_slow
-
-
-def _slowest_places(case: Case) -> list[Evidence]:
-    """The tablespaces whose reads take longest, of those that are read often."""
-    often = {figure.entity for figure in case.figures("tablespace_io.reads") if figure.mean >= 1.0}
-    slow = [figure for figure in case.figures("tablespace_io.read_ms") if figure.entity in often]
-    return [
-        Evidence("statistic", f"name = 'tablespace_io.read_ms' and entity = '{figure.entity}'",
-                 phrase("tablespace {}: {:.1f ms} a read", figure.entity, figure.mean),
-                 phrase("{:.0f ms}", SLOW_READ_MS), "")
-        for figure in slow[:3] if figure.mean >= SLOW_READ_MS
-    ]  # fmt: skip
 
 
 def _ratio(case: Case) -> list[Evidence]:

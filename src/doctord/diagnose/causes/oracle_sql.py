@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from doctord.analyse.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.oracle import counted, per, time_model
+from doctord.diagnose.oracle import counted, per
 from doctord.diagnose.phrase import Words, listed, phrase
 from doctord.diagnose.waited import share, waited
 from doctord.diagnose.words import shortened
@@ -20,10 +19,6 @@ TO_CLIENT = ("SQL*Net more data to client", "SQL*Net more data from client")
 LINK = ("SQL*Net message from dblink", "SQL*Net more data from dblink", "SQL*Net more data to dblink",
         "SQL*Net message to dblink", "single-task message")  # fmt: skip
 ERRORS = "SQL*Net break/reset to client"
-LOGON = "connection management call elapsed time"
-LOGONS = "v$sysstat.logons cumulative"
-# One logon starts a process and reads the dictionary: a pooled application makes one in many seconds.
-LOGONS_PER_S = 1.0
 PARALLEL = ("PX Deq: Slave Session Stats", "PX Deq: Signal ACK EXT", "PX Deq: Join ACK", "PX qref latch",
             "PX Deq: reap credit", "PX Deq: Signal ACK RSG", "enq: PS - contention")  # fmt: skip
 DOWNGRADED = ("Parallel operations downgraded to serial", "Parallel operations downgraded 75 to 99 pct",
@@ -140,39 +135,6 @@ def calls_fail(case: Case) -> Iterator[Claim]:
                 *counted(case, "v$sysstat.parse count (failures)", "{:rate failed parses}"),
             ],
         )
-
-
-@cause()
-def logons_frequent(case: Case) -> Iterator[Claim]:
-    """Sessions are made anew all the time.
-
-    Looks like: connection management in the time model; logons every second.
-    Hurts because: a logon starts a process, attaches memory and reads the dictionary before any work is done.
-    Speaks for it: share of connection management, logons per second.
-    Speaks against it: few logons that each take long: then the listener, the host, or authentication.
-    Remedy: A connection pool of fixed size; no login for each request; a logon trigger that does little.
-    Verify: Logons per second, and the share of connection management.
-    Source: Oracle Database Performance Tuning Guide 19c, "Connection management"; R. Milkowski, 2008 (the listener).
-    """
-    part, logons = time_model(case, LOGON), case.total(LOGONS)
-    if part is None or not case.worth_saying(part):
-        return
-    for_, against = weigh(
-        [
-            Sign("statistic", f"name = '{LOGONS}'", logons, LOGONS_PER_S, "{:.2f logons per s}", "no pool keeps them",
-                 "few, so each takes long"),
-        ]
-    )  # fmt: skip
-    yield Claim(
-        phrase("Logging on takes {:share of database}", part),
-        impact=part,
-        confidence=0.7 if against else 0.9,
-        for_=[
-            *counted(case, f"v$sys_time_model.{LOGON}", "connection management {:.3g} s per s", "5 %"),
-            *for_,
-        ],
-        against=against,
-    )
 
 
 @cause()

@@ -15,7 +15,6 @@ from doctord.diagnose.words import shortened
 LARGE_SCAN_ROWS = 10_000
 # An index pays where a small part of the rows is wanted.
 SELECTIVE = 0.01
-SPILL_BYTES_PER_S = 1024 * 1024
 
 
 @cause(explains=("buffer_pool_small", "cpu_saturated", "device_saturated"))
@@ -74,59 +73,6 @@ def missing_index(case: Case) -> Iterator[Claim]:
     )
 
 
-@cause(explains=("device_saturated", "io_by_others"))
-def sort_spill(case: Case) -> Iterator[Claim]:
-    """Sorts and hashes do not fit into work_mem and go to disk.
-
-    Looks like: `temp_bytes` grows; sessions wait on `BufFileRead` and `BufFileWrite`, or burn CPU copying to temporary
-        files.
-    Hurts because: what would be one pass in memory becomes several over files.
-    Speaks for it: temporary bytes per second, and the share of database time of the statements that write them.
-    Speaks against it: statements that spill only a little, or sort far more than memory could ever hold.
-    Remedy: Raise work_mem for the role or statement that needs it (not for all: each sort of each session may take
-        it), or let an index deliver the order.
-    Verify: temp_bytes per second falls; explain (analyze) shows `quicksort` in place of `external merge`.
-    Source: PostgreSQL documentation, work_mem, log_temp_files and pg_stat_database.temp_bytes.
-    """
-    temporary = case.total("pg_stat_database.temp_bytes") or 0.0
-    spilling = [statement for statement in case.statements if (statement.temp_bytes_per_s or 0.0) > 0]
-    waited = case.time.share(None, "BufFileRead", "BufFileWrite", "BufFileTruncate")
-    share = max(waited, min(sum(statement.share for statement in spilling), 1.0))
-    if temporary < SPILL_BYTES_PER_S or not case.worth_saying(share):
-        return
-    yield Claim(
-        phrase("Sorts and hashes write {:bytes/s} of temporary files", temporary),
-        impact=share,
-        confidence=0.9 if spilling else 0.7,
-        for_=[
-            Evidence(
-                "statistic",
-                "name = 'pg_stat_database.temp_bytes'",
-                phrase("{:bytes/s}", temporary),
-                phrase("{:bytes/s}", SPILL_BYTES_PER_S),
-                phrase("work_mem is {} kB", case.setting_of_any("work_mem") or "an unknown number of"),
-                "at_least",
-            ),
-            *(
-                Evidence(
-                    "statement",
-                    f"statement_id = '{statement.statement_id}'",
-                    phrase("{:share of database}, {:bytes} a call", statement.share, _temp_per_call(statement)),
-                    "nothing spilled",
-                    shortened(statement.text or ""),
-                )
-                for statement in spilling[:3]
-            ),
-            *(
-                [Evidence("session", "event like 'BufFile%'", phrase("{:share}", waited), "", "waited there")]
-                if waited
-                else []
-            ),
-        ],
-        unseen=() if spilling else case.unseen("pg_stat_statements"),
-    )
-
-
 def _large_scans(case: Case) -> list[Figure]:
     return [
         figure
@@ -162,9 +108,3 @@ def _per_call(statement: Statement) -> Words:
         "" if statement.rows_per_call is None else phrase("{:,.1f} rows a call", statement.rows_per_call),
     ]
     return listed(*parts) if any(parts) else phrase("{:share of database}", statement.share)
-
-
-def _temp_per_call(statement: Statement) -> float:
-    if statement.temp_bytes_per_s is None or not statement.calls_per_s:
-        return 0.0
-    return statement.temp_bytes_per_s / statement.calls_per_s

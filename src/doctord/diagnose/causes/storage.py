@@ -37,6 +37,7 @@ NO_LATENCY_RISE = 1.5
 
 @cause(
     explains=(
+        "reads_slow",
         "commits_slow",
         "log_writer_starved",
     )
@@ -74,6 +75,7 @@ def device_saturated(case: Case) -> Iterator[Claim]:
 
 @cause(
     explains=(
+        "reads_slow",
         "commits_slow",
         "log_writer_starved",
     )
@@ -115,7 +117,9 @@ def device_slow(case: Case) -> Iterator[Claim]:
         )
 
 
-@cause(explains=("device_saturated", "device_slow", "queue_depth_low", "commits_slow", "log_writer_starved"))
+@cause(
+    explains=("device_saturated", "device_slow", "queue_depth_low", "reads_slow", "commits_slow", "log_writer_starved")
+)
 def io_by_others(case: Case) -> Iterator[Claim]:
     """Processes outside the database keep the device busy.
 
@@ -161,6 +165,7 @@ def io_by_others(case: Case) -> Iterator[Claim]:
         "device_slow",
         "device_saturated",
         "queue_depth_low",
+        "reads_slow",
         "commits_slow",
         "log_writer_starved",
         "buffer_pool_small",

@@ -1,0 +1,75 @@
+"""Reads that are slow, or that memory could save."""
+
+from collections.abc import Iterator
+
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.histograms import spread
+from doctord.diagnose.phrase import phrase
+from doctord.diagnose.waited import counted_of_kind, mean_ms, of_kind
+
+SINGLE = "single read"
+READ_TIME = "pg_stat_database.blk_read_time"
+# A disk at low load takes 4 to 12 ms; beyond 20 the request queued somewhere, whatever the device is.
+SLOW_READ_MS = 20.0
+# Under 2 ms it came from a cache or from flash: no device makes the reads themselves go away.
+QUICK_READ_MS = 2.0
+
+
+@cause()
+def reads_slow(case: Case) -> Iterator[Claim]:
+    """Reads of single blocks take longer than a healthy device needs.
+
+    Looks like: reads of single blocks (PostgreSQL's `DataFileRead`, Oracle's db file sequential read, reads of InnoDB's
+        data files) of 20 ms and more on average.
+    Hurts because: index and row lookups read one block after another; every one of them waits that long.
+    Speaks for it: the mean and the histogram of the waits, the file system or tablespace that is slowest.
+    Speaks against it: a few outliers that make the mean, while most reads are quick.
+    Remedy: Look below the database: queues (host, HBA, array), paths, throttles of a cloud volume, neighbours on the
+        same disks. Spread the files over more devices. Fewer reads help as well: statements, then cache.
+    Verify: The mean, and the histogram, of these reads at the same reads per second.
+    Source: Oracle Database Performance Tuning Guide 10.2, "db file sequential read"; L. Canali,
+        OraLatencyMap, 2013 (what latencies mean); PostgreSQL documentation, pg_stat_database.blk_read_time.
+    """
+    part, ms = case.time.kind_share(SINGLE), _read_ms(case)
+    if ms is None or ms < SLOW_READ_MS or not case.worth_saying(part):
+        return
+    told, few_slow = spread(case, *case.time.events_of(SINGLE))
+    yield Claim(
+        phrase("Single-block reads take {:.1f ms}: {:share of database}", ms, part),
+        impact=part * (1 - QUICK_READ_MS / ms),
+        confidence=0.65 if few_slow else 0.85,
+        for_=[*of_kind(case, SINGLE), *_timed(case, ms), *([] if few_slow else told), *_slowest_places(case)],
+        against=told if few_slow else [],
+    )
+
+
+def _read_ms(case: Case) -> float | None:
+    """Mean time of a read: as the server counts its waits, else as PostgreSQL times reads (track_io_timing)."""
+    if case.active.is_empty():
+        return mean_ms(counted_of_kind(case.waits, SINGLE))
+    waited_ms, blocks = case.total(READ_TIME), case.total("pg_stat_database.blks_read")
+    return waited_ms / blocks if waited_ms and blocks else None
+
+
+def _timed(case: Case, ms: float) -> list[Evidence]:
+    """The mean where waits were sampled, and the server's own timing gives it."""
+    if case.active.is_empty():
+        return []
+    return [
+        Evidence("statistic", f"name = '{READ_TIME}'", phrase("{:.1f ms} a block", ms),
+                 phrase("{:.0f ms}", SLOW_READ_MS), "as the server times its reads", "at_least")
+    ]  # fmt: skip
+
+
+def _slowest_places(case: Case) -> list[Evidence]:
+    """The tablespaces whose reads take longest, of those that are read often."""
+    often = {figure.entity for figure in case.figures("tablespace_io.reads") if figure.mean >= 1.0}
+    slow = [figure for figure in case.figures("tablespace_io.read_ms") if figure.entity in often]
+    return [
+        Evidence("statistic", f"name = 'tablespace_io.read_ms' and entity = '{figure.entity}'",
+                 phrase("tablespace {}: {:.1f ms} a read", figure.entity, figure.mean),
+                 phrase("{:.0f ms}", SLOW_READ_MS), "")
+        for figure in slow[:3] if figure.mean >= SLOW_READ_MS
+    ]  # fmt: skip
