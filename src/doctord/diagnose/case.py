@@ -127,6 +127,11 @@ class Case:
         values = [value for own in names_of(name) if (value := self.total(own, db)) is not None]
         return sum(values) if values else None
 
+    def rows_of(self, common: str) -> str:
+        """The condition that finds the rows of such a statistic, by the names under which it was measured."""
+        names = [repr(own) for own in names_of(common) if self.figures(own)]
+        return f"name = {names[0]}" if len(names) == 1 else f"name in ({', '.join(names)})"
+
     def setting_of_any(self, name: str) -> str | None:
         """Value of a database setting when all servers that were seen agree on it; null otherwise."""
         values = {value for db in self.dbs if (value := self.setting(name, db)) is not None}

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from doctord.chart.common_statistics import names_of
 from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Claim, Evidence
@@ -109,7 +108,7 @@ def _beside_free_memory(case: Case) -> Iterator[Claim]:
             ),
             Evidence(
                 "statistic",
-                f"name in {names_of('physical reads')}",
+                case.rows_of("physical reads"),
                 phrase("{:,.0f blocks/s}, {:bytes/s}", blocks, read_bytes),
                 "",
                 _pool(case),

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from doctord.chart.common_statistics import names_of
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
@@ -49,7 +48,7 @@ def connection_churn(case: Case) -> Iterator[Claim]:
         yield from _by_number(case, connects, commits)
     elif case.worth_saying(managing):
         for_, against = weigh(
-            [Sign("statistic", f"name in {names_of(OPENED)}", connects, LOGONS_PER_S, '{:.2f logons per s}',
+            [Sign("statistic", case.rows_of(OPENED), connects, LOGONS_PER_S, '{:.2f logons per s}',
                   "no pool keeps them", "few, so each takes long")]
         )  # fmt: skip
         yield Claim(
@@ -75,7 +74,7 @@ def _by_number(case: Case, connects: float | None, commits: float | None) -> Ite
         for_=[
             Evidence(
                 "statistic",
-                f"name in {names_of(OPENED)}",
+                case.rows_of(OPENED),
                 phrase("{:.0f new sessions/s}", connects),
                 phrase("{:.0f new sessions/s}", CONNECTS_PER_S),
                 phrase("{:.2f} for each transaction", connects / commits)
