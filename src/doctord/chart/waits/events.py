@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
-Vendor: TypeAlias = Literal["postgresql", "oracle", "mysql"]
-VENDORS: Final[tuple[Vendor, ...]] = ("postgresql", "oracle", "mysql")
+VENDORS: Final = tuple(sorted(path.stem for path in Path(__file__).parent.glob("*.csv")))
+"""Whose mappings there are, as `db` begins: a file each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,14 @@ class WaitEvent:
 
 
 @cache
-def wait_events(vendor: Vendor) -> tuple[WaitEvent, ...]:
+def wait_events(vendor: str) -> tuple[WaitEvent, ...]:
     """All lines of a vendor's mapping."""
     with Path(__file__).with_name(f"{vendor}.csv").open(encoding="utf-8", newline="") as file:
         return tuple(WaitEvent(**line) for line in csv.DictReader(file))
 
 
 @lru_cache(maxsize=4096)
-def find(vendor: Vendor, event: str) -> WaitEvent | None:
+def find(vendor: str, event: str) -> WaitEvent | None:
     """The line of an event, in its own letters or else in any case; null where none fits.
 
     >>> find("oracle", "gc cr block 3-way").wait_class, find("mysql", "wait/synch/mutex/sql/LOCK_open").wait_kind
@@ -73,7 +73,7 @@ def kind_of(event: str | None, wait_class: str | None = None) -> str | None:
 
 
 @cache
-def _lines(vendor: Vendor) -> tuple[dict[str, WaitEvent], list[tuple[re.Pattern[str], WaitEvent]]]:
+def _lines(vendor: str) -> tuple[dict[str, WaitEvent], list[tuple[re.Pattern[str], WaitEvent]]]:
     """The lines of single events by name, also in small letters, and those of several, the longest name first.
 
     PostgreSQL's `*` is all of a type, which an event's name does not tell.
