@@ -31,7 +31,8 @@ NAME = "sar's text"
 RANK = Rank.NAMED
 STAMP = re.compile(r"\d\d?(?:[:.時时]|시 )\d\d(?:[:.分]|분 )\d\d[秒초]?(?:\s?[AaPp][Mm])?\s+(?P<rest>\S.*)")
 BANNER = re.compile(r"(?:Linux \S+\s+\(|SunOS |HP-UX |AIX )")
-HEADER = re.compile(rb"\n((?:Linux|SunOS|HP-UX|AIX) [^\n]*)")
+HEADER = re.compile(rb"((?:Linux|SunOS|HP-UX|AIX) [^\n]*)\n?")
+BEFORE_HEADER = re.compile(rb"\n(?=(?:Linux|SunOS|HP-UX|AIX) )")
 PAGE_BYTES = {"sun4": 8192, "i86p": 4096}  # by the beginning of what Solaris calls the machine
 
 
@@ -61,12 +62,16 @@ def read(source: Source) -> Iterator[Batch]:
 def _parted(source: Source) -> Iterator[bytes | Header]:
     """The text in pieces, parted by the lines that begin a report."""
     for piece in source.chunks():
-        text, begin = b"\n" + piece, 1  # its first line, too, stands behind an end of line
-        for found in HEADER.finditer(text):
-            yield text[begin : found.start(1)]
-            yield _header(found[1].decode(errors="replace").removesuffix("\r"), source)
-            begin = found.end() + 1
-        yield text[begin:]
+        begin = 0
+        while begin < len(piece):
+            if line := HEADER.match(piece, begin):
+                yield _header(line[1].decode(errors="replace").removesuffix("\r"), source)
+                begin = line.end()
+            else:
+                found = BEFORE_HEADER.search(piece, begin)
+                end = found.end() if found else len(piece)
+                yield piece[begin:end]
+                begin = end
 
 
 def _header(line: str, source: Source) -> Header:
