@@ -37,7 +37,7 @@ def choose(wanted: Wanted) -> Choice:
     if wanted.dsn and (of_address := database_of(wanted.dsn).latency):
         return Choice([_checked(of_address(wanted))])
     if wanted.db is not None and not any(one.is_named(wanted.db) for one in _here()):
-        hint = "doctord map --list names them, or give an address with --dsn"
+        hint = "doctord map-live --list names them, or give an address with --dsn"
         raise Refusal(f"{wanted.db!r} names no server of this host", hint)
     subject = wanted.subject or _default()
     hindrance = bpftrace.hindrance()
