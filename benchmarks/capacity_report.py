@@ -18,7 +18,8 @@ from doctord.analyse.capacity.series import DAY_S
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.app.history import history
 from doctord.chart.figure import Figure
-from doctord.report import capacity_html, capacity_report
+from doctord.report.capacity import html as capacity_html
+from doctord.report.capacity import report as capacity_report
 
 WITHIN_S = 90.0 * DAY_S
 

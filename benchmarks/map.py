@@ -23,8 +23,8 @@ import numpy.typing as npt
 from doctord._native import LatencyGrid
 from doctord.analyse.latency.histogram import Bucket, Histogram
 from doctord.analyse.latency.map import Column, LatencyMap
-from doctord.report.map_terminal import BESIDE_COLUMNS, BESIDE_ROWS, frame
-from doctord.report.map_view import View
+from doctord.report.map.terminal import BESIDE_COLUMNS, BESIDE_ROWS, frame
+from doctord.report.map.view import View
 
 HOUR_US = 3600 * 10**6
 COLUMN_US = 10 * 10**6

@@ -73,8 +73,8 @@ def test_what_cannot_be_is_refused(address: str, instance: str | None, text: str
 @pytest.mark.parametrize(
     ("address", "hint"),
     [
-        ("mysql://scott@db", "doctord lint --dsn judges settings, doctord map --dsn shows latencies"),
-        ("oracle://scott@db/sales", "doctord map --dsn shows latencies"),
+        ("mysql://scott@db", "doctord lint --dsn judges settings, doctord map-live --dsn shows latencies"),
+        ("oracle://scott@db/sales", "doctord map-live --dsn shows latencies"),
     ],
 )
 def test_what_is_not_sampled_is_refused_with_what_can_be_done(address: str, hint: str) -> None:

@@ -7,7 +7,7 @@ from doctord.chart.chart import Chart
 from doctord.lint import engine
 from doctord.lint.remark import Severity
 from doctord.lint.rule import RULES
-from doctord.report import lint_terminal
+from doctord.report.lint import terminal as lint_terminal
 from settings_charts import HOST, chart, machine, remarks
 
 

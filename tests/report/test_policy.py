@@ -9,25 +9,26 @@ import pytest
 from browser import CHROMIUM, Page, browser
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
-from doctord.report import html, trace_html
-from doctord.report.map_html import page as map_page
+from doctord.report.diagnosis import html
+from doctord.report.map.html import page as map_page
+from doctord.report.trace import html as trace_html
 from report import examples
+from report.capacity.test_html import page_of
 from report.capacity_examples import agenda_of, healthy
-from report.test_capacity_html import page_of
-from report.test_map_html import DRAWN
-from report.test_trace_terminal import EXAMPLES
+from report.map.test_html import DRAWN
+from report.trace.test_terminal import EXAMPLES
 
 PAGES: dict[str, Callable[[], str]] = {
-    "template": lambda: html.render(examples.EXAMPLES["three"], Chart()),
+    "diagnosis": lambda: html.render(examples.EXAMPLES["three"], Chart()),
     "trace": lambda: trace_html.render(EXAMPLES["listener"], diagnose(Chart(), trace=EXAMPLES["listener"])),
-    "capacity_report": lambda: page_of(agenda_of(healthy())),
+    "capacity": lambda: page_of(agenda_of(healthy())),
     "map": lambda: map_page([DRAWN]),
 }
 
 
 def test_all_pages_are_tried() -> None:
-    templates = [path for path in files("doctord.report").iterdir() if path.name.endswith(".html.j2")]
-    assert {path.name.removesuffix(".html.j2") for path in templates if "<!DOCTYPE" in path.read_text()} == {*PAGES}
+    folders = [path for path in files("doctord.report").iterdir() if path.is_dir()]
+    assert {folder.name for folder in folders if folder.joinpath("page.html.j2").is_file()} == {*PAGES}
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from doctord.app.map import Wanted
     from doctord.chart.chart import Chart
     from doctord.read.source import Told
-    from doctord.report.map_view import View
+    from doctord.report.map.view import View
 
 List = Annotated[bool, typer.Option("--list", help="List what can be mapped, and end.")]
 HtmlPage = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page to zoom into and to compare.")]
@@ -95,7 +95,7 @@ class Look:
 
     def view(self) -> "View":
         """The same, read."""
-        from doctord.report.map_view import View
+        from doctord.report.map.view import View
 
         return View(self.rows, self.columns, self.scale.value, self.percentiles, length_us(self.threshold))
 
@@ -116,7 +116,7 @@ class Pictures:
         self, view: "View", maps: "Callable[[int], Sequence[LatencyMap]]", compare_at: datetime | None = None
     ) -> None:
         """Write what was asked for: see `report.map_files.contents`."""
-        from doctord.report.map_files import contents
+        from doctord.report.map.files import contents
 
         for file, content in contents((self.html, self.svg, self.png), view, maps, compare_at):
             write(file, content)
@@ -124,8 +124,8 @@ class Pictures:
 
 def show(drawn: "LatencyMap", view: "View", compare_at: datetime | None = None, *, json: bool) -> None:
     """Print a map, what can be read from it, and what differs after a moment."""
-    from doctord.report import map_printed
-    from doctord.report.map_document import document
+    from doctord.report.map import printed as map_printed
+    from doctord.report.map.document import document
 
     typer.echo(
         dumps(document(drawn, compare_at), allow_nan=False) if json else map_printed.render(drawn, view, compare_at)

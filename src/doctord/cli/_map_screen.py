@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from doctord.app.map_feed import Watched
-from doctord.report.map_printed import colours, size
-from doctord.report.map_screen import Screen
-from doctord.report.map_view import View
+from doctord.report.map.printed import colours, size
+from doctord.report.map.screen import Screen
+from doctord.report.map.view import View
 
 LOOK_S = 0.25
 NAMES = {

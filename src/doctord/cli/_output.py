@@ -90,8 +90,8 @@ def conclude(found: "Examination", *, html: Path | None, json: bool, servers: in
 
     It is 2 when there is no finding but nothing was judged, or fewer database servers answered than the user named.
     """
-    from doctord.report import document, terminal
-    from doctord.report import html as page
+    from doctord.report.diagnosis import document, terminal
+    from doctord.report.diagnosis import html as page
 
     diagnosis = found.diagnosis
     if html:

@@ -36,7 +36,8 @@ def forecast(
     """
     from doctord.app import forecast as forecasting
     from doctord.app import saturation as saturating
-    from doctord.report import capacity_forecast, capacity_saturation
+    from doctord.report.capacity import forecast as capacity_forecast
+    from doctord.report.capacity import saturation as capacity_saturation
 
     source, changes, horizon_s = measured.source(files), what_if.changes(), parse_duration(horizon)
     said = [change.text for change in changes]

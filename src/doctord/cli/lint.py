@@ -53,7 +53,7 @@ def lint(
     """
     from doctord.app import lint as linting
     from doctord.app.source import Recorded
-    from doctord.report.lint import Form, written
+    from doctord.report.lint.forms import Form, written
 
     if json + sarif + junit > 1:
         raise Refusal("--json, --sarif and --junit are three forms of one document", "give one of them")

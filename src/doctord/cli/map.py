@@ -28,8 +28,8 @@ def draw(
     from doctord.app.map_live import from_pipe
     from doctord.cli._map_screen import watch
     from doctord.read.source import STANDARD_INPUT
-    from doctord.report import map_subjects
-    from doctord.report.map_printed import room
+    from doctord.report.map import subjects as map_subjects
+    from doctord.report.map.printed import room
 
     view, wanted = look.view(), kept.wanted(subject)
     pictures.check()
@@ -63,7 +63,7 @@ def compare(
 
     Exit status: 0 compared, 2 there is nothing to compare, or a wrong option.
     """
-    from doctord.report.map_printed import room
+    from doctord.report.map.printed import room
 
     view, wanted, moment = look.view(), kept.wanted(subject), parse_moment(at)
     page = Pictures(html)
@@ -89,7 +89,7 @@ def replay(
     """
     from doctord.app.map_replay import Replay
     from doctord.cli._map_screen import has_terminal, watch
-    from doctord.report.map_printed import room
+    from doctord.report.map.printed import room
 
     view, wanted = look.view(), kept.wanted(subject)
     if not has_terminal():
@@ -105,6 +105,6 @@ def export(*, subject: Subject, kept: Kept) -> None:
 
     Exit status: 0 printed, 2 there is nothing to print, these records cannot hold it, or a wrong option.
     """
-    from doctord.report.map_records import records
+    from doctord.report.map.records import records
 
     typer.echo("\n".join(records(kept.wanted(subject).map_of(kept.chart()))))

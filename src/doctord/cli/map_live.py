@@ -45,7 +45,7 @@ def live(
     from doctord.cli._map_screen import has_terminal, watch
     from doctord.collect.core.database import Wanted
     from doctord.collect.live import live_subjects
-    from doctord.report import map_subjects
+    from doctord.report.map import subjects as map_subjects
 
     view, seconds = look.view(), length_s(length)
     pictures.check()

@@ -35,7 +35,7 @@ def profile(
     """
     from doctord.app import profile as profiling
     from doctord.printable import json_text
-    from doctord.report import capacity_profile
+    from doctord.report.capacity import profile as capacity_profile
 
     source = measured.source(files)
     asked = profiling.Asked(parse_moment(at) if at else None, figures, thresholds, busy_hour)

@@ -56,7 +56,8 @@ def report(
         raise Refusal("--csv, --thresholds and what-ifs are for reports on capacity", "give --capacity as well")
 
     from doctord.app import diagnose as diagnosing
-    from doctord.report import document, html, wording
+    from doctord.report import wording
+    from doctord.report.diagnosis import document, html
 
     check_writable(output)
     found = diagnosing.diagnose(source, when.interval(past), Terminal())
@@ -77,7 +78,8 @@ def _on_capacity(
     csv: bool,
 ) -> int:
     from doctord.app.agenda import ahead
-    from doctord.report import capacity_html, capacity_report
+    from doctord.report.capacity import html as capacity_html
+    from doctord.report.capacity import report as capacity_report
 
     check_writable(output)
     found = ahead(source, thresholds, horizon_s, changes, Terminal())

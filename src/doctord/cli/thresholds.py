@@ -35,7 +35,7 @@ def check(
     Exit status: 0 none is violated now, 1 some are, 2 nothing was measured that they speak of, or a wrong option.
     """
     from doctord.app import thresholds as checking
-    from doctord.report import thresholds as report
+    from doctord.report.capacity import thresholds as report
 
     found = checking.check(measured.source(files), interval(since, until), thresholds, Terminal())
     if alert:
@@ -63,7 +63,7 @@ def init(
     Exit status: 0 written, 2 nothing was measured, or a wrong option.
     """
     from doctord.app import thresholds as checking
-    from doctord.report import thresholds_toml
+    from doctord.report.capacity import thresholds_toml
 
     if output and output.exists():
         raise Refusal(f"{output} is there already", "thresholds that somebody keeps are not overwritten: name another")

@@ -75,7 +75,10 @@ def trace(
             watcher=Terminal(),
         )
     from doctord.app.trace import examined
-    from doctord.report import timeline, trace_document, trace_html, trace_terminal
+    from doctord.report.trace import document as trace_document
+    from doctord.report.trace import html as trace_html
+    from doctord.report.trace import terminal as trace_terminal
+    from doctord.report.trace import timeline
 
     found = examined(traced, before)
     shown = (found.trace, found.diagnosis, found.comparison)

@@ -50,7 +50,10 @@ class Patient:
 
 def _looked_at(database: Database, those: Sequence[Database]) -> Database:
     if database not in those:
-        ways = [("lint --dsn judges settings", database.collectors), ("map-live --dsn shows latencies", database.latency)]
+        ways = [
+            ("lint --dsn judges settings", database.collectors),
+            ("map-live --dsn shows latencies", database.latency),
+        ]
         hint = ", ".join(f"doctord {way}" for way, offered in ways if offered)
         raise Refusal(f"sessions of {database.schemes[0]}:// servers are not sampled", hint)
     return database

@@ -8,8 +8,8 @@ from doctord.diagnose.finding import Diagnosis
 from doctord.lab.fault import Fault
 from doctord.lab.run import Outcome
 from doctord.lab.workload import Pace
-from doctord.report import document as diagnoses
-from doctord.report import terminal
+from doctord.report.diagnosis import document as diagnoses
+from doctord.report.diagnosis import terminal
 
 
 def faults_document(faults: Sequence[Fault]) -> list[dict[str, Any]]:

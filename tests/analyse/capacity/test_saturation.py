@@ -15,7 +15,7 @@ from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change
 from doctord.chart.chart import Chart
 from doctord.chart.figure import own_figures
-from doctord.report import capacity_saturation
+from doctord.report.capacity import saturation as capacity_saturation
 
 START = datetime(2026, 9, 1, tzinfo=UTC)
 FIGURES = {figure.name: figure for figure in own_figures()}

@@ -7,8 +7,8 @@ import pytest
 from doctord.analyse.latency.map import latency_map, subjects
 from doctord.chart.chart import Chart
 from doctord.read.formats import read_file
-from doctord.report.map_terminal import frame
-from doctord.report.map_view import View
+from doctord.report.map.terminal import frame
+from doctord.report.map.view import View
 from shared import CASEBOOK, CORPUS, sample
 
 SAMPLES = (

@@ -1,0 +1,1 @@
+"""Profiles, forecasts, thresholds, saturation, and the capacity report."""

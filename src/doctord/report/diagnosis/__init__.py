@@ -1,0 +1,1 @@
+"""Findings, with the plots and tables beside them."""

@@ -1,0 +1,78 @@
+"""The diagnosis as one HTML file that needs nothing else: no network, no script, light and dark, on paper too."""
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from doctord.chart.chart import Chart
+from doctord.diagnose.finding import Diagnosis
+from doctord.diagnose.phrase import Phrase, Words
+from doctord.report import wording
+from doctord.report.diagnosis import tops
+from doctord.report.diagnosis.panels import panels
+from doctord.report.phrases import said, threshold
+from doctord.report.plot import svg
+from doctord.units import number, quantity
+
+NOT_MEASURED = "\u2013"
+COLOURS = 10
+
+
+def render(diagnosis: Diagnosis, chart: Chart) -> str:
+    """The report of a diagnosis, with plots and tables of the chart it was made from."""
+    shown = [(plot, Markup(svg(plot))) for plot in panels(chart)]  # noqa: S704 - the serialiser of XML escaped it
+    return (
+        environment()
+        .get_template("diagnosis/page.html.j2")
+        .render(
+            diagnosis=diagnosis,
+            verdict=wording.verdict(diagnosis),
+            groups=wording.grouped(diagnosis.findings),
+            plots=shown,
+            processes=tops.top_processes(chart),
+            statements=tops.top_statements(chart),
+            tree=tops.blocking_tree(chart),
+            overview_from=wording.OVERVIEW_FROM,
+            colours=range(COLOURS),
+            wording=wording,
+        )
+    )
+
+
+def environment() -> Environment:
+    """Where the templates of this package are, and what they can use."""
+    templates = Environment(
+        loader=PackageLoader("doctord.report", "."),
+        autoescape=True,
+        finalize=_harmless,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters.update(
+        figure=_figure, bytes=_bytes, together=_together, number=number, text=said, threshold=threshold
+    )
+    return templates
+
+
+def _harmless(value: object) -> object:
+    """Text from data without control and formatting characters; escaping comes after."""
+    if isinstance(value, Phrase):
+        return wording.clean(said(value))
+    return wording.clean(value) if type(value) is str else value
+
+
+def _together(text: Words) -> Markup:
+    """Text in which no line breaks between a figure and its unit; it can be copied as it was."""
+    unbroken = Markup('<span class="unbroken">{}</span>')
+    words = wording.together(wording.clean(said(text))).split(" ")
+    return Markup(" ").join(
+        unbroken.format(word.replace(wording.JOINT, " ")) if wording.JOINT in word else word for word in words
+    )
+
+
+def _figure(value: float | None) -> str:
+    return NOT_MEASURED if value is None else number(value)
+
+
+def _bytes(value: float | None) -> str:
+    return NOT_MEASURED if value is None else quantity(value, "bytes")

@@ -1,0 +1,1 @@
+"""What lint found: terminal, JSON, SARIF, JUnit."""

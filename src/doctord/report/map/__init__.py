@@ -1,0 +1,1 @@
+"""Latency maps: on a terminal, as pages, pictures and records."""

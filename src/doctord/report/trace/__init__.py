@@ -1,0 +1,1 @@
+"""Traces of system calls: verdict, tables, the timeline of a pass."""
