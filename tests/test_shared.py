@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+SUPPORT = Path(__file__).parent / "support"
 
 
 @pytest.mark.parametrize("variable", ["DOCTORD_CORPUS", "DOCTORD_CASEBOOK"])
 def test_a_folder_that_is_named_and_not_there_is_a_failure(variable: str, tmp_path: Path) -> None:
     environment = {**os.environ, variable: str(tmp_path / "none")}
     command = [sys.executable, "-c", "import shared"]
-    result = subprocess.run(command, cwd=HERE, env=environment, capture_output=True, text=True, check=False)
+    result = subprocess.run(command, cwd=SUPPORT, env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 1
     assert f"{variable} names {tmp_path}/none, which is no folder" in result.stderr
 

@@ -81,7 +81,7 @@ def test_without_root_a_fault_of_control_groups_is_skipped(monkeypatch: pytest.M
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     outcome = run(all_faults()["memory_squeeze"], lambda _server: None)
     assert "root" in (outcome.skipped or "")
-    assert outcome.correct is None
+    assert outcome.seen is None
 
 
 def test_ctrl_c_ends_the_run_and_leaves_nothing_behind() -> None:

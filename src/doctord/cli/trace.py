@@ -76,21 +76,23 @@ def trace(
         )
     from doctord.app.trace import examined
     from doctord.report.trace import document as trace_document
-    from doctord.report.trace import html as trace_html
+    from doctord.report.trace import folded as trace_folded
     from doctord.report.trace import terminal as trace_terminal
     from doctord.report.trace import timeline
 
     found = examined(traced, before)
     shown = (found.trace, found.diagnosis, found.comparison)
     if html:
-        write(html, trace_html.render(*shown))
+        from doctord.report.trace.html import render
+
+        write(html, render(*shown))
     if svg:
         drawn = found.trace["timeline"]
         if drawn is None:
             raise Refusal("there is no timeline: the trace holds no whole pass of a loop", "leave out --svg")
         write(svg, timeline.svg(drawn, alone=True))
     if folded:
-        write(folded, trace_html.folded(found.trace))
+        write(folded, trace_folded.render(found.trace))
     if json:
         typer.echo(json_text(trace_document.document(*shown, before=found.before)))
     else:

@@ -8,7 +8,8 @@ from doctord.analyse.calls_compared import compare
 from doctord.chart.calltrace import Trace
 from doctord.chart.chart import Chart
 from doctord.diagnose.engine import diagnose
-from doctord.report.trace.html import folded, render
+from doctord.report.trace import folded
+from doctord.report.trace.html import render
 from report.diagnosis.test_html import Page
 from report.examples import HOSTILE
 from report.trace.test_terminal import EXAMPLES
@@ -70,5 +71,5 @@ def test_hostile_text_stays_text() -> None:
 
 
 def test_folded_stacks_are_what_flame_graphs_take() -> None:
-    assert folded(listener_before()) == "15697;fork1 30000\n15697;child;grandchild (oracle);cladm 117000\n"
-    assert folded(healthy()) == ""
+    assert folded.render(listener_before()) == "15697;fork1 30000\n15697;child;grandchild (oracle);cladm 117000\n"
+    assert folded.render(healthy()) == ""

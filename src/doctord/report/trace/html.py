@@ -42,11 +42,3 @@ def render(trace: Trace, diagnosis: Diagnosis, comparison: Comparison | None = N
             wording=wording,
         )
     )
-
-
-def folded(trace: Trace) -> str:
-    """Time by process and call, one stack a line with its microseconds: what flame-graph tools take.
-
-    The format is that of B. Gregg's flamegraph.pl (2011): frames from the outermost on, separated by semicolons.
-    """
-    return "".join(f"{wording.clean(stack)} {microseconds}\n" for stack, microseconds in trace["folded"].items())
