@@ -19,8 +19,8 @@ import polars as pl
 from doctord.analyse.capacity.profile import DAYS_AGO, NEEDS_DAYS, Profile, days_to, profile
 from doctord.app.history import doubts_in, series_in, spread_in
 from doctord.app.profile import DOUBTED
-from doctord.chart.buckets import bucket_of
-from doctord.chart.figure import Figure
+from doctord.dataset.buckets import bucket_of
+from doctord.dataset.figure import Figure
 from doctord.lake import tier_files
 from doctord.lake.history import History
 from doctord.lake.query import Lake

@@ -17,7 +17,7 @@ from doctord.analyse.capacity.plan import Plan
 from doctord.analyse.capacity.series import DAY_S
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.app.history import history
-from doctord.chart.figure import Figure
+from doctord.dataset.figure import Figure
 from doctord.report.capacity import html as capacity_html
 from doctord.report.capacity import report as capacity_report
 

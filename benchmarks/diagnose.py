@@ -20,10 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from doctord.chart.chart import Chart
-from doctord.chart.tables import TABLES
 from doctord.collect.core.schedule import collect_for
 from doctord.collect.patient import Patient
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.tables import TABLES
 from doctord.diagnose.finding import Diagnosis
 from doctord.lab.fault import all_faults
 from doctord.lab.run import run
@@ -36,11 +36,11 @@ DOCTORD = str(Path(sys.executable).with_name("doctord"))
 def main() -> None:
     """Build the hour, time the commands, print the table."""
     with tempfile.TemporaryDirectory(prefix="doctord-bench-") as folder:
-        chart = observed()
-        fill(Path(folder), chart)
-        assert chart.since is not None
-        since = chart.since.isoformat()
-        until = (chart.since + timedelta(seconds=HOUR_S)).isoformat()
+        dataset = observed()
+        fill(Path(folder), dataset)
+        assert dataset.since is not None
+        since = dataset.since.isoformat()
+        until = (dataset.since + timedelta(seconds=HOUR_S)).isoformat()
         hour = [DOCTORD, "diagnose", "--lake", folder, "--from", since, "--to", until]
         print("| command | median, s | target, s |\n|---|---|---|")
         print(f"| doctord diagnose, one hour, 340 processes | {timed(hour):.2f} | 2 |")
@@ -48,12 +48,12 @@ def main() -> None:
         print(f"| python -c pass | {timed([sys.executable, '-c', 'pass']):.2f} | |")
 
 
-def observed() -> Chart:
+def observed() -> Dataset:
     """Twenty seconds of a server under a row-lock convoy, with many idle processes beside it."""
-    charts: list[Chart] = []
+    datasets: list[Dataset] = []
 
     def look(server: Server) -> Diagnosis | None:
-        charts.append(Chart.from_batches(collect_for(Patient(dsns=[server.dsn]).collectors(), OBSERVED_S)))
+        datasets.append(Dataset.from_batches(collect_for(Patient(dsns=[server.dsn]).collectors(), OBSERVED_S)))
         return None
 
     with ExitStack() as stack:
@@ -64,12 +64,12 @@ def observed() -> Chart:
         outcome = run(all_faults()["row_lock_convoy"], look)
     if outcome.skipped:
         sys.exit(f"the lab skipped the fault: {outcome.skipped}")
-    return charts[0]
+    return datasets[0]
 
 
-def fill(lake: Path, chart: Chart) -> None:
-    """Write the chart again and again, shifted, as sealed files of ten minutes, as the lake would have them."""
-    for name, table in chart.tables.items():
+def fill(lake: Path, dataset: Dataset) -> None:
+    """Write the dataset again and again, shifted, as sealed files of ten minutes, as the lake would have them."""
+    for name, table in dataset.tables.items():
         order = [(column, "ascending") for column in (*TABLES[name].entity, "ts")]
         for part in range(6):
             shifts = range(part * HOUR_S // 6, (part + 1) * HOUR_S // 6, OBSERVED_S)

@@ -10,7 +10,7 @@ import numpy as np
 from simulated import START
 
 from doctord.analyse.capacity.series import Numbers, Series, Whose
-from doctord.chart.figure import Figure
+from doctord.dataset.figure import Figure
 
 FIGURE = Figure("figure", "figure", "workload", "disk", "reads_per_s", "per_s")
 LEVEL = 0.95

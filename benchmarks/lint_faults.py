@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lint_postgres import DEBIAN, READS, STOCK, Load, recorded, server_of, tuned
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
 from doctord.lint.remark import Remark, Severity
 from doctord.read.formats import read_file
@@ -73,13 +73,13 @@ def in_files(settings: Mapping[str, str]) -> list[Remark]:
     with tempfile.TemporaryDirectory(prefix="doctord-lint-") as name:
         file = Path(name) / "postgresql.conf"
         file.write_text("".join(f"{name} = '{value}'\n" for name, value in settings.items()), encoding="utf-8")
-        charts = [Chart.from_batches(read_file(path).batches) for path in (file, Path("/proc/meminfo"))]
-    return remarks(Chart.joined(charts))
+        datasets = [Dataset.from_batches(read_file(path).batches) for path in (file, Path("/proc/meminfo"))]
+    return remarks(Dataset.joined(datasets))
 
 
-def remarks(chart: Chart) -> list[Remark]:
+def remarks(dataset: Dataset) -> list[Remark]:
     """What lint says of PostgreSQL."""
-    return [one for one in engine.examine(chart).remarks if one.rule.startswith("postgresql/")]
+    return [one for one in engine.examine(dataset).remarks if one.rule.startswith("postgresql/")]
 
 
 def line(fault: Fault, said: list[Remark]) -> str:

@@ -22,12 +22,12 @@ import pymysql
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
-from doctord.chart.chart import Chart
 from doctord.collect.core.notices import Notices
 from doctord.collect.core.schedule import collect_for
 from doctord.collect.linux import LinuxCollector
 from doctord.collect.mysql.driver import MySQLDriver
 from doctord.collect.mysql.settings import MySQLSettings
+from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
 from mariadb_server import MariaDBServer, running_mariadb
 
@@ -107,7 +107,7 @@ def by_doctord(name: str, server: MariaDBServer) -> Iterator[Said]:
     """What `doctord lint` says."""
     driver = MySQLDriver(str(server.socket), "root")
     batches = collect_for([LinuxCollector(period_s=1.0), MySQLSettings(driver, Notices())], 2.0)
-    for remark in engine.examine(Chart.from_batches(batches)).remarks:
+    for remark in engine.examine(Dataset.from_batches(batches)).remarks:
         if remark.subject.startswith("mysql"):
             yield Said(name, "doctord", remark.severity.word, remark.title)
 

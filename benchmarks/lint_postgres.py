@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from doctord.chart.chart import Chart
 from doctord.collect import postgres
 from doctord.collect.core.schedule import collect_for
 from doctord.collect.linux import LinuxCollector
+from doctord.dataset.dataset import Dataset
 from doctord.lab import folder
 from doctord.lab.server import Server, running_server
 from doctord.lab.template import provide_cluster
@@ -95,11 +95,11 @@ def server_of(programs: Path, settings: Mapping[str, str]) -> Iterator[Server]:
             yield server
 
 
-def recorded(server: Server, load: Load) -> Chart:
+def recorded(server: Server, load: Load) -> Dataset:
     """What the collectors see of a server and its host under a load."""
     with workload(server, seed=1, clients=load.clients, script=load.script, rate_per_s=load.rate_per_s):
         collectors = [LinuxCollector(), *postgres.collectors([server.dsn])]
-        return Chart.from_batches(collect_for(collectors, load.seconds))
+        return Dataset.from_batches(collect_for(collectors, load.seconds))
 
 
 def room() -> bool:

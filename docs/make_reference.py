@@ -18,10 +18,10 @@ from doctord.analyse.sizing import found
 from doctord.analyse.sizing.amounts import amount
 from doctord.analyse.sizing.question import Input
 from doctord.analyse.sizing.questions import QUESTIONS
-from doctord.chart.common_statistics import COMMON
-from doctord.chart.tables import TABLES
-from doctord.chart.waits.events import wait_events
-from doctord.chart.waits.kinds import KINDS
+from doctord.dataset.common_statistics import COMMON
+from doctord.dataset.tables import TABLES
+from doctord.dataset.waits.events import wait_events
+from doctord.dataset.waits.kinds import KINDS
 from doctord.diagnose import engine
 from doctord.diagnose.cause import CAUSES
 from doctord.lint import engine as lint
@@ -89,7 +89,7 @@ def _else(asked: Input) -> str:
 
 
 def waits() -> Iterator[str]:
-    """Every wait event of PostgreSQL with its class, as chart/waits/postgresql.csv has it."""
+    """Every wait event of PostgreSQL with its class, as dataset/waits/postgresql.csv has it."""
     yield "# Wait events of PostgreSQL\n\n"
     yield "A session that waits for nothing is on a CPU, or wants to be: class and event `CPU`. `*` stands for all\n"
     yield "events of a type that have no line. Background processes are all but client backends and their parallel\n"

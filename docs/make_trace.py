@@ -1,4 +1,4 @@
-"""Makes src/doctord/chart/calltrace.py and the tables of docs/reference/trace.md of what native/calltrace declares.
+"""Makes src/doctord/dataset/calltrace.py and the tables of docs/reference/trace.md of what native/calltrace declares.
 
 `python docs/make_trace.py` writes them; a test fails when they do not say what the native library says.
 """
@@ -109,7 +109,7 @@ def _words(kind: str) -> str:
 
 
 PAGE: Final = ROOT / "docs" / "reference" / "trace.md"
-TYPES: Final = ROOT / "src" / "doctord" / "chart" / "calltrace.py"
+TYPES: Final = ROOT / "src" / "doctord" / "dataset" / "calltrace.py"
 
 if __name__ == "__main__":
     TYPES.write_text(types(), encoding="utf-8")

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from doctord.analyse.capacity.profile import Profile, profile
 from doctord.analyse.capacity.series import series_of
 from doctord.analyse.capacity.threshold import Threshold
-from doctord.app.read import chart_of
-from doctord.chart.figure import own_figures
+from doctord.app.read import dataset_of
 from doctord.cli import app, load
+from doctord.dataset.figure import own_figures
 from doctord.read.source import Told
 from shared import CASEBOOK, CORPUS, needs_casebook, needs_corpus
 
@@ -60,11 +60,11 @@ def mapped(folder: Path, name: str, mapping: str) -> Path:
 def warehouse(folder: Path) -> Profile:
     """The profile of waits of the data warehouse, held against its thresholds."""
     rows = "".join(ROW.format(ago_s=days * 86400, column=column) for column, days in DAYS_AGO.items())
-    chart = chart_of([mapped(folder, "dw_profile.csv", f'[csv]\nfile = "dw_profile.csv"\n{rows}')], Told())
+    dataset = dataset_of([mapped(folder, "dw_profile.csv", f'[csv]\nfile = "dw_profile.csv"\n{rows}')], Told())
     lines = [line.split(",") for line in (CAPACITY / "dw_profile.csv").read_text().splitlines()[1:]]
     thresholds = [Threshold(line[0], "wait_ms", 10 * float(line[-1].strip("<")), entity=line[0]) for line in lines]
-    assert chart.until is not None
-    return profile(series_of(chart, own_figures()), own_figures(), chart.until, thresholds=thresholds)
+    assert dataset.until is not None
+    return profile(series_of(dataset, own_figures()), own_figures(), dataset.until, thresholds=thresholds)
 
 
 def test_the_eight_violations_of_the_warehouse(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from doctord import cli
-from doctord.chart.rows import now_us, rows
-from doctord.chart.tables import TABLES
+from doctord.dataset.rows import now_us, rows
+from doctord.dataset.tables import TABLES
 from doctord.diagnose.engine import CAUSES
 from doctord.lake.query import Lake
 from doctord.lake.writer import LakeWriter

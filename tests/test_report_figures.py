@@ -3,7 +3,7 @@
 import pytest
 
 from doctord._native import ReportFigure, ReportTable, Rows
-from doctord.chart.tables import TABLES
+from doctord.dataset.tables import TABLES
 
 TABLE = ReportTable.made(
     "Latches", ["Name", "Gets", "Time (ms)"], [["a", "1,000", "5"], ["", "7", ""], ["c", "N/A", "1s"]]

@@ -14,8 +14,8 @@ import pymysql
 import pytest
 from typer.testing import CliRunner
 
-from doctord.chart.tables import TABLES
 from doctord.cli import app, load
+from doctord.dataset.tables import TABLES
 from doctord.lake.query import Lake
 from mariadb_server import running_mariadb
 from secret_corpus import MYSQL, POSTGRES, PROGRAMS, SECRET, Corpus

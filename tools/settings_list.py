@@ -1,4 +1,4 @@
-"""Lists of settings (`src/doctord/chart/catalogues/`) renewed by what running servers say.
+"""Lists of settings (`src/doctord/dataset/catalogues/`) renewed by what running servers say.
 
 A list holds for all versions, those too that nobody can start any more: so what servers say is added to what stands
 there. Bounds widen, choices grow, a default on which versions disagree is emptied. What stands empty for a setting that
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-LISTS: Final = Path(__file__).parents[1] / "src/doctord/chart/catalogues"
+LISTS: Final = Path(__file__).parents[1] / "src/doctord/dataset/catalogues"
 COLUMNS: Final = ("name", "kind", "unit", "default", "least", "most", "choices", "needs", "since", "until", "note")
 # A server says only that it is a whole number, or a real one; what it measures, people have added.
 NARROWER: Final = {"int": ("size", "time"), "real": ("time",)}

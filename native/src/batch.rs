@@ -1,4 +1,4 @@
-//! `Batch`: rows of one table on their way from a collector to a lake or a chart.
+//! `Batch`: rows of one table on their way from a collector to a lake or a dataset.
 //!
 //! It speaks the Arrow PyCapsule interface, so that pyarrow, Polars and DuckDB take it without copying, and the
 //! recorder, which imports none of them, can hand it on to the lake's writer.

@@ -290,7 +290,7 @@ mod tests {
         String::from_utf8(into).unwrap()
     }
 
-    // What is taken out, case by case, is in tests/chart/test_scrub.py.
+    // What is taken out, case by case, is in tests/dataset/test_scrub.py.
     #[test]
     fn every_begin_of_a_text_ends() {
         let text = "SELECT 'a''b\\', E'\\'', $x$ y $x$ \"n\" /* c */ -- d\n U&'e' 0x1f .5 a.5 $1 `f`; SET a.b = c, q'[d]'; \

@@ -1,4 +1,4 @@
-//! Rows into Arrow: builders for the tables that `doctord.chart.tables` declares.
+//! Rows into Arrow: builders for the tables that `doctord.dataset.tables` declares.
 //!
 //! Python owns the vocabulary and hands a table's layout (column names and types) to whoever fills it; the builder
 //! resolves the names once and then takes values by position. A column that a row does not set is null: absent is not

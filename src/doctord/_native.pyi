@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
-from doctord.chart.calltrace import Trace
+from doctord.dataset.calltrace import Trace
 
 class Buffer(Protocol):
     """Numbers that lie in memory one after another: an array, a memoryview, an array of numpy's."""
@@ -291,7 +291,7 @@ class HostSampler:
         proc: str | PathLike[str] = "/proc",
         sys: str | PathLike[str] = "/sys",
     ) -> None:
-        """Open the files of /proc and /sys; `layouts` are those of `doctord.chart.tables`."""
+        """Open the files of /proc and /sys; `layouts` are those of `doctord.dataset.tables`."""
 
     def sample(self) -> list[Batch]:
         """Rows since the last call, one batch per table that has any; the first call has no rates."""
@@ -439,7 +439,7 @@ class ServerLog:
         """Whether the log ends within a line, which is left out."""
 
 def scrubbed(text: str, dialect: str) -> str:
-    """A statement without its constants, its comments and its values: see `doctord.chart.scrub`."""
+    """A statement without its constants, its comments and its values: see `doctord.dataset.scrub`."""
 
 class SqlTrace:
     """An extended SQL trace of Oracle, summed up as it is read: see `doctord.read.oracle.logs.trace_10046`.

@@ -16,12 +16,12 @@ def test_io_limits_with_the_part_of_the_time_at_the_limit() -> None:
 
 
 def test_figures_of_a_group_that_were_not_measured_are_null() -> None:
-    chart = patient(cgroup={"memory.limit_bytes": 1e9, "cpu.nr_throttled_per_s": 2.0})
-    (memory,) = memory_groups(chart)
-    (cpu,) = cpu_groups(chart)
+    dataset = patient(cgroup={"memory.limit_bytes": 1e9, "cpu.nr_throttled_per_s": 2.0})
+    (memory,) = memory_groups(dataset)
+    (cpu,) = cpu_groups(dataset)
     assert (memory.path, memory.limit_bytes, memory.usage_bytes) == ("/postgres", 1e9, None)
     assert cpu.cut_short is None
-    assert io_limits(chart, near=0.85) == []
+    assert io_limits(dataset, near=0.85) == []
 
 
 def test_share_of_periods_cut_short() -> None:

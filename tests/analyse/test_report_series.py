@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from doctord.analyse.report_series import Rise, mean_of, rises, rising_run
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 
 START = datetime(2026, 11, 20, 0, 0, tzinfo=UTC)
 DB = "oracle:P"
@@ -22,8 +22,8 @@ def _waits(event: str, values: list[float | None], wait_class: str = "User I/O",
     ]  # fmt: skip
 
 
-def _of(chart: Chart, kind: str) -> dict[str, Rise]:
-    return {rise.name: rise for rise in rises(chart) if rise.kind == kind}
+def _of(dataset: Dataset, kind: str) -> dict[str, Rise]:
+    return {rise.name: rise for rise in rises(dataset) if rise.kind == kind}
 
 
 @pytest.mark.parametrize(
@@ -56,30 +56,30 @@ def test_class_event_and_statement_rise_together_and_since_when() -> None:
         for name, values in {"abc": [0.5, 0.4, 0.5, 1.9, 2.0], "xyz": [1.0] * 5}.items()
         for hour, value in enumerate(values)
     ]  # fmt: skip
-    chart = Chart.from_rows(wait=[*reads, *cpu], statement=statements)
-    (rise,) = _of(chart, "wait class").values()
+    dataset = Dataset.from_rows(wait=[*reads, *cpu], statement=statements)
+    (rise,) = _of(dataset, "wait class").values()
     assert (rise.name, rise.before, rise.now, rise.within, rise.others) == ("User I/O", 1.0, pytest.approx(2.45), 2, 3)
     assert rise.since == START + timedelta(hours=3)
     assert rise.ends == (START + timedelta(hours=4), START + timedelta(hours=5))
     assert rise.lasting
     assert rise.whole_before == pytest.approx(3.0)
-    assert set(_of(chart, "event")) == {"db file sequential read"}
-    assert set(_of(chart, "statement")) == {"abc"}
+    assert set(_of(dataset, "event")) == {"db file sequential read"}
+    assert set(_of(dataset, "statement")) == {"abc"}
 
 
 def test_what_a_list_of_the_top_leaves_out_took_no_more_than_its_last() -> None:
     listed = _waits("db file sequential read", [5.0, 5.0, 5.0]) + _waits("log file sync", [None, None, 1.2], "Commit")
     short = _waits("latch free", [1.0, 1.0, 1.0], "Other")
-    assert "log file sync" not in _of(Chart.from_rows(wait=[*listed, *short]), "event")
+    assert "log file sync" not in _of(Dataset.from_rows(wait=[*listed, *short]), "event")
     low = _waits("latch free", [0.1, 0.1, 0.1], "Other")
-    assert "log file sync" in _of(Chart.from_rows(wait=[*listed, *low]), "event")
+    assert "log file sync" in _of(Dataset.from_rows(wait=[*listed, *low]), "event")
 
 
 def test_instances_that_end_seconds_apart_are_one_interval() -> None:
     later = timedelta(seconds=7)
     one = _waits("CPU", [1.0, 1.0, 1.0, 4.0], "CPU", instance="p1")
     two = [row | {"ts": row["ts"] + later} for row in _waits("CPU", [1.0, 1.0, 1.0, 4.0], "CPU", instance="p2")]
-    (rise,) = _of(Chart.from_rows(wait=[*one, *two]), "wait class").values()
+    (rise,) = _of(Dataset.from_rows(wait=[*one, *two]), "wait class").values()
     assert (rise.before, rise.now, rise.within, rise.others) == (2.0, 8.0, 1, 3)
 
 
@@ -89,7 +89,7 @@ def test_classes_alone_are_enough() -> None:
          "name": "wait_class.waited", "entity": "Commit", "value": value}
         for hour, value in enumerate([0.1, 0.1, 0.9])
     ]  # fmt: skip
-    assert set(_of(Chart.from_rows(statistic=rows), "wait class")) == {"Commit"}
+    assert set(_of(Dataset.from_rows(statistic=rows), "wait class")) == {"Commit"}
 
 
 def test_the_work_before_and_now() -> None:
@@ -97,12 +97,12 @@ def test_the_work_before_and_now() -> None:
         {"ts": START + timedelta(hours=hour + 1), "interval_s": 3600.0, "db": DB, "name": "calls", "value": value}
         for hour, value in enumerate([10.0, 20.0, 60.0])
     ]
-    chart = Chart.from_rows(wait=_waits("CPU", [1.0, 1.0, 3.0], "CPU"), statistic=calls)
-    (rise,) = _of(chart, "wait class").values()
-    assert mean_of(chart, "calls", rise) == (pytest.approx(15.0), pytest.approx(60.0))
-    assert mean_of(chart, "not counted", rise) is None
+    dataset = Dataset.from_rows(wait=_waits("CPU", [1.0, 1.0, 3.0], "CPU"), statistic=calls)
+    (rise,) = _of(dataset, "wait class").values()
+    assert mean_of(dataset, "calls", rise) == (pytest.approx(15.0), pytest.approx(60.0))
+    assert mean_of(dataset, "not counted", rise) is None
 
 
 def test_what_was_sampled_each_second_is_no_row_of_reports() -> None:
     waits = [row | {"interval_s": 1.0} for row in _waits("db file sequential read", [1.0, 1.0, 1.0, 5.0, 5.0])]
-    assert rises(Chart.from_rows(wait=waits)) == []
+    assert rises(Dataset.from_rows(wait=waits)) == []

@@ -6,7 +6,7 @@ import pytest
 
 from doctord._native import Batch
 from doctord.app.map_feed import Feed
-from doctord.chart.rows import micros, rows
+from doctord.dataset.rows import micros, rows
 from doctord.errors import Refusal
 
 T0 = datetime(2026, 11, 21, tzinfo=UTC)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from doctord.app.rules import figures_of, own_rules, rules_of
-from doctord.chart.figure import own_figures
+from doctord.dataset.figure import own_figures
 from doctord.errors import Refusal
 
 SCANS = """[[figure]]

@@ -11,8 +11,8 @@ import pytest
 from doctord.app.diagnose import diagnose
 from doctord.app.source import Files, Interval, Live, Recorded, source_of
 from doctord.app.watcher import Progress, Unit, Watcher
-from doctord.chart.chart import Chart
-from doctord.chart.rows import rows
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.rows import rows
 from doctord.errors import Refusal
 from doctord.lake.place import is_lake
 from doctord.lake.writer import LakeWriter
@@ -52,13 +52,13 @@ def lake(tmp_path: Path) -> Path:
     return tmp_path / "lake"
 
 
-def seconds(chart: Chart) -> list[float]:
-    return [(ts - START).total_seconds() for ts in chart.frame("cpu")["ts"].sort()]
+def seconds(dataset: Dataset) -> list[float]:
+    return [(ts - START).total_seconds() for ts in dataset.frame("cpu")["ts"].sort()]
 
 
 def test_a_lake_gives_the_time_asked_for_and_what_was_before(lake: Path) -> None:
     seen = Recorded(lake).seen(Interval(START + 10 * SECOND, START + 20 * SECOND, past_s=4))
-    assert seconds(seen.chart) == list(range(11, 21))
+    assert seconds(seen.dataset) == list(range(11, 21))
     assert seconds(seen.earlier) == list(range(7, 11))
     assert seen.trace is None
 
@@ -73,12 +73,12 @@ def test_a_lake_without_rows_of_that_time_says_what_it_holds(lake: Path) -> None
 
 def test_files_give_all_of_their_time_where_none_is_asked_for() -> None:
     files = Files([sample(CASEBOOK / "iosize" / "vxfs-1k.vxtrace")])
-    whole = files.seen().chart
+    whole = files.seen().dataset
     assert whole.since
     assert whole.until
     middle = whole.since + (whole.until - whole.since) / 2
     later = files.seen(Interval(middle))
-    assert later.chart.until == whole.until
+    assert later.dataset.until == whole.until
     assert later.earlier.until
     assert later.earlier.until <= middle
     with pytest.raises(Refusal, match="nothing in these files is of"):
@@ -107,7 +107,7 @@ def test_a_trace_keeps_its_diagnosis_beside_other_files(tmp_path: Path, *, in_a_
             shutil.copy(path, tmp_path)
         paths = [tmp_path]
     found = diagnose(Files(paths))
-    assert found.seen.chart.frame("latency").height, "the other file is there too"
+    assert found.seen.dataset.frame("latency").height, "the other file is there too"
     assert found.diagnosis.time_of == "pass"
     assert found.diagnosis.findings[0].cause == "single_threaded_limit"
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.chart.rows import rows
+from doctord.dataset.rows import rows
 from doctord.lake.writer import LakeWriter
 from needs import needs_bpftrace
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from doctord.chart.chart import Chart
 from doctord.cli import app, load
+from doctord.dataset.dataset import Dataset
 from doctord.lake.imports import keep
 from doctord.lake.tiers import let_go
 
@@ -54,7 +54,7 @@ def lake(tmp_path: Path) -> Path:
         for event, wait_class in names.items()
         for instance in ("1", "2")
     ]
-    keep(tmp_path / "lake", Chart.from_rows(disk=disk, wait=wait).tables)
+    keep(tmp_path / "lake", Dataset.from_rows(disk=disk, wait=wait).tables)
     return tmp_path / "lake"
 
 
@@ -141,7 +141,7 @@ def minutes_of(path: Path, *of_hours: float) -> Path:
         for hour, used in enumerate(of_hours)
         for minute in range(60)
     ]
-    keep(path, Chart.from_rows(cpu=cpu).tables)
+    keep(path, Dataset.from_rows(cpu=cpu).tables)
     return path
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from doctord.app.history import history
-from doctord.chart.chart import Chart
-from doctord.chart.figure import own_figures
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.figure import own_figures
 from doctord.lake.imports import keep
 from doctord.lake.query import Lake
 
@@ -130,7 +130,7 @@ def test_a_connection_string_that_is_none_is_refused(tmp_path: Path) -> None:
 def test_what_retention_takes_was_summed_up_and_the_recorder_stays_small(tmp_path: Path) -> None:
     begin = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(days=40)
     row = {"ts": begin, "interval_s": 3600.0, "host": "a", "usr_pct": 20.0, "sys_pct": 5.0}
-    keep(tmp_path, Chart.from_rows(cpu=[row]).tables)
+    keep(tmp_path, Dataset.from_rows(cpu=[row]).tables)
     with recording(tmp_path, "--keep", "7d") as recorder:
         deadline = time.monotonic() + 120
         while list(tmp_path.glob(f"sealed/cpu/{begin:%Y-%m-%d}/*")):

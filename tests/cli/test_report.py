@@ -11,10 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.test_forecast import MAPPING, THRESHOLDS
-from doctord.chart.rows import micros, rows
 from doctord.cli import app, load
+from doctord.dataset.rows import micros, rows
 from doctord.lake.writer import LakeWriter
-from report import charts
+from report import datasets
 from report.examples import SINCE, UNTIL
 from shared import CASEBOOK, CORPUS, sample
 
@@ -34,7 +34,7 @@ INTERVAL = ("--from", "2026-11-20T22:00:00Z", "--to", "2026-11-20T22:00:30Z")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("lake") / "lake"
     with LakeWriter(path) as writer:
-        for name, table in charts.chart().tables.items():
+        for name, table in datasets.dataset().tables.items():
             writer.append(rows(name, _in_micros(table)))
     return path
 

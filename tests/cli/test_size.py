@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 
 from doctord import cli
 from doctord.analyse.sizing.questions import QUESTIONS
-from doctord.chart.rows import now_us, rows
+from doctord.dataset.rows import now_us, rows
 from doctord.lake.writer import LakeWriter
 
 ANSWERED = {

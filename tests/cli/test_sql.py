@@ -11,8 +11,8 @@ import duckdb
 import pytest
 
 from doctord.app.sql import refusing
-from doctord.chart.rows import rows
-from doctord.chart.tables import TABLES
+from doctord.dataset.rows import rows
+from doctord.dataset.tables import TABLES
 from doctord.errors import Refusal
 from doctord.lake.query import Lake
 from doctord.lake.writer import LakeWriter

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.chart.rows import rows
+from doctord.dataset.rows import rows
 from doctord.lake.writer import LakeWriter
 
 pytestmark = pytest.mark.slow

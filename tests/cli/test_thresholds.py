@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from doctord.app.rules import rules_of
-from doctord.chart.figure import own_figures
-from doctord.chart.rows import rows
 from doctord.cli import app, load
+from doctord.dataset.figure import own_figures
+from doctord.dataset.rows import rows
 from doctord.lake.query import Lake
 from doctord.lake.tiers import let_go, renew
 from doctord.lake.writer import LakeWriter

@@ -6,13 +6,13 @@ from collections.abc import Callable
 import pytest
 
 from doctord.analyse.latency.map import latency_map
-from doctord.chart.chart import Chart
 from doctord.collect import live as sources
 from doctord.collect.bpf import host as bpf_host
 from doctord.collect.core.database import Wanted
 from doctord.collect.linux import LinuxCollector
 from doctord.collect.live import Choice, choose
 from doctord.collect.postgres.means import MEANS, PostgresMeans
+from doctord.dataset.dataset import Dataset
 from doctord.errors import Refusal
 from servers import PACKAGED, PostgresServer
 
@@ -74,8 +74,8 @@ def test_of_a_server_the_means_of_its_own_counters_are_left(
     choice = choose(Wanted("smgr read", 0.5, dsn=server.dsn()))
     assert choice.lost
     assert "means of the server's own counters are shown, the distribution is lost" in choice.lost
-    chart = sampled(choice.collectors[0], server)
-    drawn = latency_map(chart, "smgr read")
+    dataset = sampled(choice.collectors[0], server)
+    drawn = latency_map(dataset, "smgr read")
     assert drawn.kind == "mean"
     counted = sum(column.count or 0 for column in drawn.columns)
     assert counted > 100
@@ -86,9 +86,9 @@ def test_of_a_server_the_means_of_its_own_counters_are_left(
 def test_times_that_the_server_does_not_take_are_said(postgres_server: Callable[..., PostgresServer]) -> None:
     server = postgres_server(PACKAGED, {"track_io_timing": "off"})
     (collector,) = means(server, "smgr read").collectors
-    chart = sampled(collector, server)
-    assert chart.frame("wait").is_empty()
-    (event,) = chart.frame("event").rows(named=True)
+    dataset = sampled(collector, server)
+    assert dataset.frame("wait").is_empty()
+    (event,) = dataset.frame("event").rows(named=True)
     assert (event["kind"], event["text"]) == ("unseen", "track_io_timing is off")
     assert event["hint"] == "ALTER SYSTEM SET track_io_timing = on; SELECT pg_reload_conf()"
 
@@ -101,8 +101,8 @@ def test_every_mean_is_a_statement_that_the_server_knows(
     settings = {"track_io_timing": "on", "track_wal_io_timing": "on"}
     server = postgres_server(version, settings)
     for subject in MEANS:
-        chart = sampled(means(server, subject).collectors[0], server)
-        said = [row["text"] for row in chart.frame("event").iter_rows(named=True)]
+        dataset = sampled(means(server, subject).collectors[0], server)
+        said = [row["text"] for row in dataset.frame("event").iter_rows(named=True)]
         expected = {"query": ["pg_stat_statements"], "smgr write": ["this version"] if version < 16 else []}
         assert len(said) == len(expected.get(subject, []))
         assert all(text.startswith(begin) for text, begin in zip(said, expected.get(subject, []), strict=True))
@@ -114,7 +114,7 @@ def means(server: PostgresServer, subject: str) -> Choice:
     return choice
 
 
-def sampled(collector: "sources.Collector", server: PostgresServer) -> Chart:
+def sampled(collector: "sources.Collector", server: PostgresServer) -> Dataset:
     """Two samples, and reads and writes between them."""
     assert isinstance(collector, PostgresMeans)
     batches = collector.sample()
@@ -123,4 +123,4 @@ def sampled(collector: "sources.Collector", server: PostgresServer) -> Chart:
     time.sleep(1.2)
     batches += collector.sample()
     collector.close()
-    return Chart.from_batches(batches)
+    return Dataset.from_batches(batches)

@@ -1,6 +1,6 @@
-"""Oracle patients for the tests of causes: charts as AWR and Statspack fill them, healthy unless told otherwise.
+"""Oracle patients for the tests of causes: datasets as AWR and Statspack fill them, healthy unless told otherwise.
 
-    chart = oracle_patient(waits={"log file sync": (72.0, 26.45)}, background={"log file parallel write": (74.0, 11.8)})
+    found = oracle_patient(waits={"log file sync": (72.0, 26.45)}, background={"log file parallel write": (74.0, 11.8)})
 
 One row per report and entity. A figure set to None was not measured.
 """
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 
@@ -62,8 +62,8 @@ def oracle_patient(
     extra: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     reports: int = 1,
     start: datetime = START,
-) -> Chart:
-    """A chart of hourly reports on a server that is healthy but for what the arguments change.
+) -> Dataset:
+    """A dataset of hourly reports on a server that is healthy but for what the arguments change.
 
     Args:
         waits: changes to client sessions' waits by event: waits per second and milliseconds each; None removes one.
@@ -102,7 +102,7 @@ def oracle_patient(
     }
     for table, more in (extra or {}).items():
         rows.setdefault(table, []).extend(dict(row) for row in more)
-    return Chart.from_rows(**{table: [*_hourly(part, reports, start)] for table, part in rows.items()})
+    return Dataset.from_rows(**{table: [*_hourly(part, reports, start)] for table, part in rows.items()})
 
 
 def found(**changes: Any) -> dict[str, Finding]:

@@ -1,6 +1,6 @@
-"""Patients for the tests of causes: synthetic charts, healthy unless told otherwise.
+"""Patients for the tests of causes: synthetic datasets, healthy unless told otherwise.
 
-    chart = patient(cpu={"idle_pct": 1.0}, outsiders=[{"command": "stress", "usr_pct": 95.0}])
+    dataset = patient(cpu={"idle_pct": 1.0}, outsiders=[{"command": "stress", "usr_pct": 95.0}])
 
 Everything is constant over the interval: one row per second and entity. A figure set to None was not measured; a table
 named in `without` was not filled by any source.
@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import Any
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 
 Row = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
@@ -84,8 +84,8 @@ def patient(
     events: Rows = (),
     extra: Mapping[str, Rows] | None = None,
     without: Collection[str] = (),
-) -> Chart:
-    """A chart of a patient who is healthy but for what the arguments change.
+) -> Dataset:
+    """A dataset of a patient who is healthy but for what the arguments change.
 
     Args:
         seconds: length of the interval, one row per second and entity.
@@ -138,7 +138,7 @@ def patient(
         end | {"component": "postgresql", "db": DB, "name": name, "value": value}
         for name, value in (settings or {}).items()
     ]
-    return Chart.from_rows(**{name: rows for name, rows in tables.items() if name not in without})
+    return Dataset.from_rows(**{name: rows for name, rows in tables.items() if name not in without})
 
 
 def _repeated(rows: Rows, seconds: int, start: datetime) -> Iterator[Row]:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES, HEADINGS, cause
 from doctord.diagnose.engine import diagnose, findings
@@ -65,8 +65,8 @@ def test_a_cause_without_its_headings_is_refused() -> None:
         cause()(undocumented)
 
 
-def test_an_empty_chart_gives_no_finding_and_claims_no_time() -> None:
-    diagnosis = diagnose(Chart())
+def test_an_empty_dataset_gives_no_finding_and_claims_no_time() -> None:
+    diagnosis = diagnose(Dataset())
     assert diagnosis.healthy
     assert diagnosis.since is None
     assert diagnosis.time == ()
@@ -81,6 +81,6 @@ def test_what_could_not_be_seen_is_said_once() -> None:
         "text": "no right to read it",
         "hint": "grant CAP_NET_ADMIN",
     }
-    diagnosis = diagnose(Chart.from_rows(event=[unseen, unseen]))
+    diagnosis = diagnose(Dataset.from_rows(event=[unseen, unseen]))
     assert [(said(item.what), said(item.grant)) for item in diagnosis.unseen] == [("taskstats", "grant CAP_NET_ADMIN")]
     assert diagnosis.host == "a"

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from diagnose.patients import DB, START, patient
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.case import Case
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.evidence import Sign, past, weigh
@@ -85,13 +85,13 @@ SLOW = patient(
 )
 
 
-@pytest.mark.parametrize("chart", [EVERYTHING_AT_ONCE, SLOW], ids=["everything at once", "a slow disk"])
-def test_evidence_leads_back_to_rows(chart: Chart) -> None:
-    findings = diagnose(chart).findings
+@pytest.mark.parametrize("dataset", [EVERYTHING_AT_ONCE, SLOW], ids=["everything at once", "a slow disk"])
+def test_evidence_leads_back_to_rows(dataset: Dataset) -> None:
+    findings = diagnose(dataset).findings
     assert findings
     with duckdb.connect() as connection:
-        for name in chart.tables:
-            connection.register(name, chart.frame(name).to_arrow())
+        for name in dataset.tables:
+            connection.register(name, dataset.frame(name).to_arrow())
         for finding in findings:
             for evidence in (*finding.for_, *finding.against):
                 query = f'select count(*) from "{evidence.table}" where {evidence.filter}'

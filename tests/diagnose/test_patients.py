@@ -19,14 +19,14 @@ def test_sampled_time_adds_up_to_the_sessions_asked_for() -> None:
 
 
 def test_what_is_left_out_is_not_there() -> None:
-    chart = patient(without=("session", "process"), cpu={"pressure_some_pct": None})
-    assert chart.frame("session").is_empty()
-    assert Case(chart).mean("cpu", "pressure_some_pct") is None
+    dataset = patient(without=("session", "process"), cpu={"pressure_some_pct": None})
+    assert dataset.frame("session").is_empty()
+    assert Case(dataset).mean("cpu", "pressure_some_pct") is None
 
 
 def test_sessions_of_ones_own_are_sampled_once_a_second() -> None:
-    chart = patient(seconds=10, time={}, sessions=[{"sid": 77, "blocker_sid": 5}, {"samples": 3}])
-    rows = chart.frame("session")
+    dataset = patient(seconds=10, time={}, sessions=[{"sid": 77, "blocker_sid": 5}, {"samples": 3}])
+    rows = dataset.frame("session")
     assert rows["sid"].value_counts(sort=True).rows() == [(77, 10), (7001, 3)]
     assert set(rows["db"]) == {DB}
 

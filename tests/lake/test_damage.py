@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from doctord.chart.rows import micros, rows
+from doctord.dataset.rows import micros, rows
 from doctord.lake.query import Lake
 from doctord.lake.writer import LakeWriter
 from lake_rows import segments, statistic, values
@@ -45,7 +45,7 @@ def test_a_damaged_row_group_costs_itself_and_is_named(path: Path) -> None:
     content[middle + 100] ^= 1
     file.write_bytes(content)
     lake = Lake(path)
-    found = lake.chart(NOON - timedelta(seconds=1), NOON + timedelta(hours=1)).frame("statistic").height
+    found = lake.dataset(NOON - timedelta(seconds=1), NOON + timedelta(hours=1)).frame("statistic").height
     assert found == MANY - groups.row_group(1).num_rows
     [problem] = lake.problems
     assert str(file) in problem
@@ -64,8 +64,8 @@ def test_files_of_a_lake_of_before_are_read_and_the_damaged_one_named(path: Path
     content[200 : len(content) // 2] = bytes(len(content) // 2 - 200)
     files[1].write_bytes(content)
     lake = Lake(path)
-    chart = lake.chart(NOON - timedelta(hours=1), NOON + timedelta(hours=1))
-    assert chart.frame("statistic").height == 10_000
+    dataset = lake.dataset(NOON - timedelta(hours=1), NOON + timedelta(hours=1))
+    assert dataset.frame("statistic").height == 10_000
     [problem] = lake.problems
     assert str(files[1]) in problem
 
@@ -76,8 +76,8 @@ def test_rows_are_found_by_their_own_time_whatever_the_clock_said(path: Path) ->
         for moment in (NOON, long_ago, to_come, NOON + timedelta(seconds=1)):
             writer.append(statistic(1.0, ts=micros(moment)))
     for moment in (NOON, long_ago, to_come):
-        chart = Lake(path).chart(moment - timedelta(seconds=1), moment + timedelta(seconds=1))
-        assert chart.frame("statistic").height == (2 if moment == NOON else 1)
+        dataset = Lake(path).dataset(moment - timedelta(seconds=1), moment + timedelta(seconds=1))
+        assert dataset.frame("statistic").height == (2 if moment == NOON else 1)
 
 
 def test_a_batch_that_crosses_midnight_lies_under_both_days(path: Path) -> None:
@@ -111,8 +111,8 @@ def test_what_is_no_file_of_ours_stops_nothing(path: Path, make: object, name: s
     for file in foreign:
         make(file)
     lake = Lake(path)
-    chart = lake.chart(NOON - timedelta(hours=1), NOON + timedelta(hours=1))
-    assert chart.frame("statistic")["value"].to_list() == [1]
+    dataset = lake.dataset(NOON - timedelta(hours=1), NOON + timedelta(hours=1))
+    assert dataset.frame("statistic")["value"].to_list() == [1]
     is_born_empty = make is Path.touch and name.startswith("20261120")  # a crash may leave such a segment
     for file in foreign[is_born_empty:]:
         assert any(str(file) in problem for problem in lake.problems), lake.problems

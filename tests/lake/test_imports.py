@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.lake.imports import keep
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
@@ -14,8 +14,8 @@ from doctord.lake.query import Lake
 LONG_AGO = datetime(2013, 8, 26, 22, tzinfo=UTC)
 
 
-def rows(hours: int) -> Chart:
-    return Chart.from_rows(
+def rows(hours: int) -> Dataset:
+    return Dataset.from_rows(
         cpu=[
             {"ts": LONG_AGO + timedelta(hours=hour), "interval_s": 3600.0, "host": "a", "usr_pct": hour + 0.12345}
             for hour in range(hours)
@@ -30,7 +30,7 @@ def test_each_row_lies_with_its_day(tmp_path: Path) -> None:
         "2013-08-26",
         "2013-08-27",
     ]
-    held = Lake(tmp_path).chart(LONG_AGO + timedelta(minutes=1), LONG_AGO + timedelta(days=1))
+    held = Lake(tmp_path).dataset(LONG_AGO + timedelta(minutes=1), LONG_AGO + timedelta(days=1))
     assert held.frame("cpu")["usr_pct"].sort().to_list() == [1.12345, 2.12345, 3.12345]
     assert held.frame("setting")["value"].to_list() == ["1"]
 

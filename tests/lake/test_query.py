@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from doctord._native import Batch
-from doctord.chart.rows import micros, rows
-from doctord.chart.tables import TABLES
+from doctord.dataset.rows import micros, rows
+from doctord.dataset.tables import TABLES
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
 from doctord.lake.writer import LakeWriter
@@ -33,13 +33,13 @@ def test_no_lake_is_an_error_that_says_how_to_make_one(path: Path) -> None:
     assert "doctord record" in refusal.value.hint
 
 
-def test_a_chart_holds_what_ended_in_its_half_open_interval(path: Path) -> None:
+def test_a_dataset_holds_what_ended_in_its_half_open_interval(path: Path) -> None:
     with LakeWriter(path) as writer:
         for minute in range(4):
             writer.append(statistic(minute, ts=micros(NOON + timedelta(minutes=minute))))
-    chart = Lake(path).chart(NOON + timedelta(minutes=1), NOON + timedelta(minutes=3))
-    assert chart.frame("statistic")["value"].to_list() == [2, 3]
-    assert chart.frame("statistic")["ts"][0] == NOON + timedelta(minutes=2)
+    dataset = Lake(path).dataset(NOON + timedelta(minutes=1), NOON + timedelta(minutes=3))
+    assert dataset.frame("statistic")["value"].to_list() == [2, 3]
+    assert dataset.frame("statistic")["ts"][0] == NOON + timedelta(minutes=2)
     assert Lake(path).span() == (NOON, NOON + timedelta(minutes=3))
 
 
@@ -53,11 +53,11 @@ def test_words_of_an_earlier_vocabulary_are_read_as_those_of_today(path: Path) -
 
 
 def _kinds(path: Path) -> list[str | None]:
-    chart = Lake(path).chart(NOON - timedelta(hours=1), NOON, {"session": "kind = 'client' OR sid > 0"})
-    return chart.frame("session").sort("sid")["kind"].to_list()
+    dataset = Lake(path).dataset(NOON - timedelta(hours=1), NOON, {"session": "kind = 'client' OR sid > 0"})
+    return dataset.frame("session").sort("sid")["kind"].to_list()
 
 
-def test_a_chart_holds_the_settings_in_force(path: Path) -> None:
+def test_a_dataset_holds_the_settings_in_force(path: Path) -> None:
     now = datetime.now(UTC)
     long_ago = now - timedelta(days=9)
     with LakeWriter(path) as writer:
@@ -68,9 +68,9 @@ def test_a_chart_holds_the_settings_in_force(path: Path) -> None:
             )
     with LakeWriter(path) as writer:
         writer.append(statistic(1.0, ts=micros(now)))
-    chart = Lake(path).chart(now - timedelta(hours=1), now)
-    assert chart.frame("setting")["value"].to_list() == ["8192"]
-    assert chart.since == chart.until, "the interval is that of the other tables"
+    dataset = Lake(path).dataset(now - timedelta(hours=1), now)
+    assert dataset.frame("setting")["value"].to_list() == ["8192"]
+    assert dataset.since == dataset.until, "the interval is that of the other tables"
 
 
 def test_what_an_earlier_recorder_could_not_see_is_told_until_the_next_one_starts(path: Path) -> None:
@@ -86,8 +86,8 @@ def test_what_an_earlier_recorder_could_not_see_is_told_until_the_next_one_start
             writer.append(told)
 
     def subjects(since: int, until: int) -> list[str]:
-        chart = Lake(path).chart(start + timedelta(hours=since), start + timedelta(hours=until))
-        return chart.frame("event").sort("ts")["subject"].to_list()
+        dataset = Lake(path).dataset(start + timedelta(hours=since), start + timedelta(hours=until))
+        return dataset.frame("event").sort("ts")["subject"].to_list()
 
     assert subjects(2, 3) == ["old"]
     assert subjects(7, 9) == ["new", "new"]
@@ -97,7 +97,7 @@ def test_settings_alone_are_no_recording(path: Path) -> None:
     now = datetime.now(UTC)
     with LakeWriter(path) as writer:
         writer.append(rows("setting", [{"ts": micros(now), "component": "kernel", "name": "vm.swappiness"}]))
-    assert Lake(path).chart(now, now + timedelta(hours=1)).until is None
+    assert Lake(path).dataset(now, now + timedelta(hours=1)).until is None
 
 
 def test_now_is_in_utc_like_ts(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ HEAD = """
 import json, sys, threading, time
 from pathlib import Path
 from doctord._native import SegmentWriter, seal_segment
-from doctord.chart.rows import now_us, rows
+from doctord.dataset.rows import now_us, rows
 from doctord.lake.writer import LakeWriter
 
 def mib(name="VmRSS"):

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from doctord.chart.buckets import percentiles
-from doctord.chart.chart import Chart
-from doctord.chart.figure import Figure
-from doctord.chart.rows import rows
+from doctord.dataset.buckets import percentiles
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.figure import Figure
+from doctord.dataset.rows import rows
 from doctord.lake import tiers
 from doctord.lake.history import History, until_of
 from doctord.lake.imports import keep
@@ -43,7 +43,7 @@ def disk(path: Path, *minutes: tuple[float, float | None]) -> Lake:
         }
         for at, value in minutes
     ]
-    keep(path, Chart.from_rows(disk=told).tables)
+    keep(path, Dataset.from_rows(disk=told).tables)
     return Lake(path)
 
 

@@ -15,8 +15,8 @@ import pytest
 
 import confined
 from doctord.app.history import history
-from doctord.chart.chart import Chart
-from doctord.chart.figure import own_figures
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.figure import own_figures
 from doctord.lake.imports import keep
 from doctord.lake.query import Lake
 from doctord.units import parse_size
@@ -96,7 +96,7 @@ def recorded(lake: Path, *more: str) -> Seen:
 def an_hour(lake: Path, begin: datetime) -> None:
     """Rows of CPU, one a minute."""
     about = {"interval_s": 60.0, "host": "a", "usr_pct": 20.0, "sys_pct": 0.0}
-    keep(lake, Chart.from_rows(cpu=[about | {"ts": begin + timedelta(minutes=at)} for at in range(1, 61)]).tables)
+    keep(lake, Dataset.from_rows(cpu=[about | {"ts": begin + timedelta(minutes=at)} for at in range(1, 61)]).tables)
 
 
 def rows_of(lake: Path, table: str) -> int:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from doctord.app.history import history
-from doctord.chart.chart import Chart
-from doctord.chart.figure import own_figures
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.figure import own_figures
 from doctord.lake import upkeep
 from doctord.lake.imports import keep
 from doctord.lake.place import Place
@@ -44,7 +44,7 @@ def recorded(path: Path, begin: datetime = OLD, used_pct: float = 20.0) -> Path:
         }
         for minute in range(1, 61)
     ]
-    keep(path, Chart.from_rows(cpu=cpu).tables)
+    keep(path, Dataset.from_rows(cpu=cpu).tables)
     return path
 
 

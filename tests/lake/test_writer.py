@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from doctord._native import SegmentWriter, read_segment
-from doctord.chart.rows import rows
+from doctord.dataset.rows import rows
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
 from doctord.lake.writer import LakeWriter
@@ -209,7 +209,7 @@ def test_files_are_for_owner_and_group_only(path: Path) -> None:
 RECORD_AND_WAIT = """
 import sys, time
 from pathlib import Path
-from doctord.chart.rows import rows
+from doctord.dataset.rows import rows
 from doctord.lake.writer import LakeWriter
 writer = LakeWriter(Path(sys.argv[1]))
 for value in range(5):

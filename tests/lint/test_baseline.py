@@ -5,7 +5,7 @@ import pytest
 from doctord.errors import Refusal
 from doctord.lint import engine
 from doctord.lint.baseline import accepted, parsed
-from settings_charts import chart
+from settings_datasets import dataset
 
 TEXT = """
 [[accept]]
@@ -14,7 +14,7 @@ subject = "postgresql:5432"
 reason = "filled anew every night"
 until = 2027-06-30
 """
-SCRATCH = chart("postgresql", {"fsync": "off"}, db="postgresql:5432")
+SCRATCH = dataset("postgresql", {"fsync": "off"}, db="postgresql:5432")
 
 
 def test_what_is_accepted_is_not_said_and_the_reason_is() -> None:
@@ -31,7 +31,7 @@ def test_after_its_day_it_accepts_nothing_and_that_is_said() -> None:
 
 
 def test_what_accepts_nothing_any_more_is_said() -> None:
-    examined = engine.examine(chart("postgresql", {"fsync": "on"}, db="postgresql:5432"))
+    examined = engine.examine(dataset("postgresql", {"fsync": "on"}, db="postgresql:5432"))
     assert "nobody says it" in accepted(examined, parsed(TEXT, "b.toml"), date(2026, 1, 1))[1][0]
 
 

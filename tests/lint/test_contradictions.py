@@ -1,9 +1,9 @@
 import pytest
 
-from doctord.chart.catalogue import Known
+from doctord.dataset.catalogue import Known
 from doctord.lint import subject
 from doctord.lint.remark import Severity
-from settings_charts import GIB, HOST, chart, machine, remarks
+from settings_datasets import GIB, HOST, dataset, machine, remarks
 
 KNOWN = {
     "shared_buffers": ("size", "8kB", 16.0, 1073741823.0, ()),
@@ -38,7 +38,7 @@ def files(*lines: tuple[str, str]) -> dict[str, object]:
 
 
 def said(*lines: tuple[str, str], **running: object) -> dict[str, str]:
-    found = remarks(chart("postgresql", running, **files(*lines), **machine(16 * GIB)))
+    found = remarks(dataset("postgresql", running, **files(*lines), **machine(16 * GIB)))
     return {name.partition("/")[2]: remark.title for name, remark in found.items() if "fsync_off" not in name}
 
 
@@ -86,7 +86,7 @@ def test_written_but_not_in_force() -> None:
 
 
 def test_a_setting_of_another_version_is_a_warning() -> None:
-    held = chart("postgresql", {"server_version": "16.2"}, **files(("vacuum_defer_cleanup_age", "0")))
+    held = dataset("postgresql", {"server_version": "16.2"}, **files(("vacuum_defer_cleanup_age", "0")))
     found = remarks(held)["postgresql/setting_removed"]
     assert found.severity is Severity.WARNING
     assert "is not in version 16.2" in found.title

@@ -3,16 +3,16 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from doctord import cli
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
 from doctord.lint.remark import Severity
 from doctord.lint.rule import RULES
 from doctord.report.lint import terminal as lint_terminal
-from settings_charts import HOST, chart, machine, remarks
+from settings_datasets import HOST, dataset, machine, remarks
 
 
 def test_fsync_off_is_an_error_and_its_documentation_completes_it() -> None:
-    found = remarks(chart("postgresql", {"fsync": "off"}, db="postgresql:5432"))["postgresql/fsync_off"]
+    found = remarks(dataset("postgresql", {"fsync": "off"}, db="postgresql:5432"))["postgresql/fsync_off"]
     assert found.severity is Severity.ERROR
     assert found.subject == "postgresql:5432"
     assert found.fix == RULES["postgresql/fsync_off"].sections["Fix"]
@@ -20,7 +20,7 @@ def test_fsync_off_is_an_error_and_its_documentation_completes_it() -> None:
 
 
 def test_nothing_is_said_of_what_is_right() -> None:
-    assert remarks(chart("postgresql", {"fsync": "on"}, db="postgresql:5432", **machine())) == {}
+    assert remarks(dataset("postgresql", {"fsync": "on"}, db="postgresql:5432", **machine())) == {}
 
 
 def test_a_file_says_less_than_the_running_server() -> None:
@@ -28,11 +28,11 @@ def test_a_file_says_less_than_the_running_server() -> None:
         {"host": HOST, "component": "postgresql", "name": "fsync", "value": "on", "source": "configuration file"},
         {"host": HOST, "component": "postgresql", "name": "fsync", "value": "off", "source": "file", "line": 3},
     ]
-    assert "postgresql/fsync_off" not in remarks(Chart.from_rows(setting=rows))
+    assert "postgresql/fsync_off" not in remarks(Dataset.from_rows(setting=rows))
 
 
 def test_the_terminal_says_cost_change_and_how_to_verify() -> None:
-    text = lint_terminal.render(engine.examine(chart("postgresql", {"fsync": "off"})), 80, colour=False)
+    text = lint_terminal.render(engine.examine(dataset("postgresql", {"fsync": "off"})), 80, colour=False)
     assert text.splitlines()[0] == "Settings: 1 error"
     assert "fsync = on (needs: reload)" in text
     assert max(map(len, text.splitlines())) <= 80

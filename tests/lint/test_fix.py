@@ -4,14 +4,14 @@ from pathlib import Path
 from doctord.lint import engine, fix
 from doctord.lint.remark import Change, Remark, Severity
 from doctord.lint.setting import Setting
-from settings_charts import HOST, chart
+from settings_datasets import HOST, dataset
 
 CONF = "# ours\nport = 5432\n  fsync = off   # fast\nmax_connections = 100\n"
 
 
 def remarks_on(name: str) -> tuple[Remark, ...]:
     row = {"host": HOST, "component": "postgresql", "name": "fsync", "value": "off", "source": "file"}
-    held = chart("postgresql", {}, setting=[row | {"source_file": name, "line": 3}])
+    held = dataset("postgresql", {}, setting=[row | {"source_file": name, "line": 3}])
     return engine.examine(held).remarks
 
 

@@ -3,13 +3,13 @@ from typing import Any
 
 import pytest
 
-from doctord.app.read import chart_of
-from doctord.chart.chart import Chart
+from doctord.app.read import dataset_of
+from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import RULES
 from doctord.read.source import Told
-from settings_charts import GIB, HOST
+from settings_datasets import GIB, HOST
 from shared import CASEBOOK, CORPUS, sample
 
 # A host that is well, with a PostgreSQL server and an Oracle instance on it.
@@ -79,7 +79,7 @@ def said(
     **tables: Any,
 ) -> dict[str, Remark]:
     rows = settings("kernel", KERNEL | (kernel or {})) + [{"host": HOST} | one for one in SERVERS] + (more or [])
-    held = Chart.from_rows(setting=rows, memory=[MEMORY | (memory or {})], disk=[DISK | (disk or {})], **tables)
+    held = Dataset.from_rows(setting=rows, memory=[MEMORY | (memory or {})], disk=[DISK | (disk or {})], **tables)
     return {one.rule: one for one in engine.examine(held).remarks if not one.rule.startswith(("postgresql", "oracle"))}
 
 
@@ -217,7 +217,7 @@ def multipath_conf() -> str:
 def linted(folder: Path, text: str) -> list[str]:
     file = folder / "multipath.conf"
     file.write_text(text, encoding="utf-8")
-    return sorted({remark.rule for remark in engine.examine(chart_of([file], Told())).remarks})
+    return sorted({remark.rule for remark in engine.examine(dataset_of([file], Told())).remarks})
 
 
 def test_the_cases_multipath_conf_is_right(tmp_path: Path, multipath_conf: str) -> None:

@@ -7,12 +7,12 @@ from contextlib import closing, contextmanager
 import pymysql
 import pytest
 
-from doctord.chart.chart import Chart
 from doctord.collect.core.notices import Notices
 from doctord.collect.core.schedule import collect_for
 from doctord.collect.linux import LinuxCollector
 from doctord.collect.mysql.driver import MySQLDriver
 from doctord.collect.mysql.settings import MySQLSettings
+from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from mariadb_server import MariaDBServer, running_mariadb
@@ -93,7 +93,7 @@ def remarks_on(server: MariaDBServer) -> dict[str, Remark]:
     """What is said of the server after two seconds, with this host measured beside it."""
     driver = MySQLDriver(str(server.socket), "root")
     batches = collect_for([LinuxCollector(period_s=1.0), MySQLSettings(driver, Notices())], LOOK_S)
-    found = engine.examine(Chart.from_batches(batches)).remarks
+    found = engine.examine(Dataset.from_batches(batches)).remarks
     return {one.rule.partition("/")[2]: one for one in found if one.subject.startswith("mysql")}
 
 

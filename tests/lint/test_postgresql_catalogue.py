@@ -2,7 +2,7 @@
 
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
 from servers import PACKAGED, running_postgres
 
@@ -16,7 +16,7 @@ def test_a_file_of_all_that_a_server_runs_with_is_right() -> None:
     rows.append(about | {"name": "server_version", "value": f"{PACKAGED}.1"})
     generic = ("setting_", "value_invalid", "unit_", "set_twice")
     said = [
-        one.title for one in engine.examine(Chart.from_rows(setting=rows)).remarks if generic_rule(one.rule, generic)
+        one.title for one in engine.examine(Dataset.from_rows(setting=rows)).remarks if generic_rule(one.rule, generic)
     ]
     assert [title for title in said if "is gone from version" not in title] == []
 

@@ -8,10 +8,10 @@ from typing import LiteralString
 import psycopg
 import pytest
 
-from doctord.chart.chart import Chart
 from doctord.collect import postgres
 from doctord.collect.core.schedule import collect_for
 from doctord.collect.linux import LinuxCollector
+from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
 from doctord.lint.remark import Remark, Severity
 from servers import PostgresServer, running_postgres
@@ -48,8 +48,8 @@ def busy(server: PostgresServer, work: LiteralString) -> Iterator[None]:
 def said(settings: Mapping[str, object], work: LiteralString) -> dict[str, Remark]:
     with running_postgres(settings=settings) as server, busy(server, work):
         collectors = [LinuxCollector(), *postgres.collectors([server.dsn()])]
-        chart = Chart.from_batches(collect_for(collectors, LOOK_S))
-    return {one.rule.partition("/")[2]: one for one in engine.examine(chart).remarks if "postgresql/" in one.rule}
+        dataset = Dataset.from_batches(collect_for(collectors, LOOK_S))
+    return {one.rule.partition("/")[2]: one for one in engine.examine(dataset).remarks if "postgresql/" in one.rule}
 
 
 def test_faults_are_found_with_what_they_cost_here() -> None:

@@ -7,16 +7,16 @@ import pytest
 from typer.testing import CliRunner
 
 from doctord import cli
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
 from doctord.lint.remark import Severity
 from doctord.lint.sql.hints import DIALECTS, dialect_of, known_hints
 from doctord.lint.statement import statements
-from settings_charts import HOST, machine
+from settings_datasets import HOST, machine
 
 
-def said(sql: str, cpus: int | None = 8, chart: Chart | None = None) -> dict[str, str]:
-    examined = engine.examine(chart or Chart(), list(statements(sql, "q.sql")), cpus)
+def said(sql: str, cpus: int | None = 8, dataset: Dataset | None = None) -> dict[str, str]:
+    examined = engine.examine(dataset or Dataset(), list(statements(sql, "q.sql")), cpus)
     return {remark.rule.partition("/")[2]: remark.title for remark in examined.remarks}
 
 
@@ -89,20 +89,20 @@ def test_of_a_statement_that_cannot_be_parsed_the_names_are_not_judged() -> None
 
 def test_a_degree_cannot_be_judged_without_the_cpus() -> None:
     sql = "select /*+ PARALLEL(f 17) */ 1 from fact f"
-    (remark,) = engine.examine(Chart(), list(statements(sql, "q.sql"))).remarks
+    (remark,) = engine.examine(Dataset(), list(statements(sql, "q.sql"))).remarks
     assert remark.severity is Severity.NOTE
     assert "--cpus" in remark.unseen[0].grant
-    assert "above twice the 4 CPUs" in said(sql, None, Chart.from_rows(**machine(cpus=4)))["degree_above_cpus"]
+    assert "above twice the 4 CPUs" in said(sql, None, Dataset.from_rows(**machine(cpus=4)))["degree_above_cpus"]
 
 
-def measured(text: str, *, blocks: float, rows: float) -> Chart:
+def measured(text: str, *, blocks: float, rows: float) -> Dataset:
     seconds = [datetime(2026, 11, 21, second=second, tzinfo=UTC) for second in range(1, 11)]
     row = {"ts": seconds[-1], "host": HOST, "interval_s": 10.0, "db": "oracle:X", "statement_id": "1", "text": text}
     row |= {"calls_per_s": 1.0, "rows_per_s": rows, "hit_blocks_per_s": blocks, "elapsed_s_per_s": 0.4}
     busy = {"host": HOST, "interval_s": 1.0, "db": "oracle:X", "sid": 1, "kind": "client", "state": "active"}
     busy |= {"wait_class": "CPU", "event": "CPU", "statement_id": "1"}
     cpu = {"host": HOST, "interval_s": 1.0}
-    return Chart.from_rows(
+    return Dataset.from_rows(
         statement=[row],
         session=[{**busy, "ts": ts} for ts in seconds],
         cpu=[{**cpu, "ts": ts} for ts in seconds],
@@ -121,8 +121,8 @@ def measured(text: str, *, blocks: float, rows: float) -> Chart:
 )
 def test_the_statistics_say_which_access_path(hint: str, blocks: float, rows: float, *, wrong: bool) -> None:
     sql = f"select /*+ {hint} */ a from fact f where b = 17"
-    chart = measured("select a from fact f where b = ?", blocks=blocks, rows=rows)
-    assert ("access_path_unlike_rows" in said(sql, 8, chart)) is wrong
+    dataset = measured("select a from fact f where b = ?", blocks=blocks, rows=rows)
+    assert ("access_path_unlike_rows" in said(sql, 8, dataset)) is wrong
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

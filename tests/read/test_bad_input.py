@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.errors import Refusal
 from doctord.read.archive import Piece, found
 from doctord.read.format import formats
@@ -39,8 +39,8 @@ def put(folder: Path, content: bytes) -> Path:
 
 
 def tables(reading: Reading) -> dict[str, pl.DataFrame]:
-    chart = Chart.from_batches(reading.batches)
-    return {name: chart.frame(name).drop("source_file", strict=False) for name in chart.tables}
+    dataset = Dataset.from_batches(reading.batches)
+    return {name: dataset.frame(name).drop("source_file", strict=False) for name in dataset.tables}
 
 
 def same(one: dict[str, pl.DataFrame], other: dict[str, pl.DataFrame]) -> bool:

@@ -1,4 +1,4 @@
-"""What a trace tells has the keys that `doctord.chart.calltrace` and docs/reference/trace.md say, and no others."""
+"""What a trace tells has the keys that `doctord.dataset.calltrace` and docs/reference/trace.md say, and no others."""
 
 import re
 import runpy
@@ -10,7 +10,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddic
 import pytest
 
 from doctord.analyse.calls_compared import Comparison
-from doctord.chart.calltrace import Loop, Trace
+from doctord.dataset.calltrace import Loop, Trace
 from doctord.read.calltrace import read
 
 DOCS = Path(__file__).parents[2] / "docs"

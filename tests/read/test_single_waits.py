@@ -6,7 +6,7 @@ from typing import cast
 import polars as pl
 
 from doctord._native import Batch
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.single_waits import MOST_SILENT_COLUMNS, Waits
 from doctord.read.source import Source
 
@@ -19,7 +19,7 @@ def counted(waits: list[tuple[float, float, str]], column_us: int = 1_000_000) -
     tally, batches = Waits(source(), column_us, db="oracle"), list[Batch]()
     for end_s, latency_us, subject in waits:
         batches += tally.add(1, end_s * 1e6, latency_us, subject)
-    return Chart.from_batches([*batches, *tally.flush()]).frame("latency").sort("ts", "subject", "gt_us")
+    return Dataset.from_batches([*batches, *tally.flush()]).frame("latency").sort("ts", "subject", "gt_us")
 
 
 def per_column(frame: pl.DataFrame) -> list[tuple[float, str, int, float]]:

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from doctord.chart.rows import micros
+from doctord.dataset.rows import micros
 from doctord.read.source import Source, Told
 from doctord.read.zones import placing
 

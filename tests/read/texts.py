@@ -1,26 +1,26 @@
-"""What the tests of interactive tools share: a sample or a file of the corpus as a chart."""
+"""What the tests of interactive tools share: a sample or a file of the corpus as a dataset."""
 
 from pathlib import Path
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.formats import read_file
 from reading import SAMPLES
 
 
-def chart_of(path: Path, *, zone: str | None = "UTC", every_s: float | None = None) -> Chart:
+def dataset_of(path: Path, *, zone: str | None = "UTC", every_s: float | None = None) -> Dataset:
     """The rows of a whole file, of which no line may be skipped."""
     reading = read_file(path, zone=zone, every_s=every_s)
     assert reading.skipped_lines == 0, reading.skipped
-    return Chart.from_batches(reading.batches)
+    return Dataset.from_batches(reading.batches)
 
 
-def chart_of_sample(name: str, *, zone: str | None = "UTC", every_s: float | None = None) -> Chart:
-    return chart_of(SAMPLES / name, zone=zone, every_s=every_s)
+def dataset_of_sample(name: str, *, zone: str | None = "UTC", every_s: float | None = None) -> Dataset:
+    return dataset_of(SAMPLES / name, zone=zone, every_s=every_s)
 
 
-def values(chart: Chart, name: str, entity: str | None = None) -> list[float]:
+def values(dataset: Dataset, name: str, entity: str | None = None) -> list[float]:
     """The values of a statistic in time order."""
-    rows = chart.frame("statistic").filter(name=name)
+    rows = dataset.frame("statistic").filter(name=name)
     return (rows if entity is None else rows.filter(entity=entity))["value"].to_list()
 
 

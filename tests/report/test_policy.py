@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from browser import CHROMIUM, Page, browser
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.diagnosis import html
 from doctord.report.map.html import page as map_page
@@ -19,8 +19,8 @@ from report.map.test_html import DRAWN
 from report.trace.test_terminal import EXAMPLES
 
 PAGES: dict[str, Callable[[], str]] = {
-    "diagnosis": lambda: html.render(examples.EXAMPLES["three"], Chart()),
-    "trace": lambda: trace_html.render(EXAMPLES["listener"], diagnose(Chart(), trace=EXAMPLES["listener"])),
+    "diagnosis": lambda: html.render(examples.EXAMPLES["three"], Dataset()),
+    "trace": lambda: trace_html.render(EXAMPLES["listener"], diagnose(Dataset(), trace=EXAMPLES["listener"])),
     "capacity": lambda: page_of(agenda_of(healthy())),
     "map": lambda: map_page([DRAWN]),
 }

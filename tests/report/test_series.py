@@ -3,15 +3,15 @@ from datetime import timedelta
 import polars as pl
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.report.series import MOST_STEPS, active_by_class, layers, line
-from report import charts
+from report import datasets
 from report.examples import SINCE
 
 
 def frame(*rows: tuple[float, float | None, float | None]) -> pl.DataFrame:
     """Rows of cpu: seconds after SINCE, interval, usr_pct."""
-    return Chart.from_rows(
+    return Dataset.from_rows(
         cpu=[{"ts": SINCE + timedelta(seconds=ts), "interval_s": s, "usr_pct": value} for ts, s, value in rows]
     ).frame("cpu")
 
@@ -55,14 +55,14 @@ def test_layers_share_their_steps() -> None:
         {"ts": SINCE + timedelta(seconds=i), "interval_s": 1.0, "usr_pct": 1.0, "sys_pct": s}
         for i, s in enumerate((1.0, None, 3.0))
     ]
-    user, kernel = layers(Chart.from_rows(cpu=rows).frame("cpu"), {"user": ("usr_pct", 0), "kernel": ("sys_pct", 1)})
+    user, kernel = layers(Dataset.from_rows(cpu=rows).frame("cpu"), {"user": ("usr_pct", 0), "kernel": ("sys_pct", 1)})
     assert [step.start for step in user.steps] == [step.start for step in kernel.steps]
     assert len(user.steps) == 2
 
 
 def test_active_sessions_are_counted_by_class_and_gaps_kept() -> None:
     since = SINCE.timestamp()
-    by_name = {series.name: series for series in active_by_class(charts.chart(20, missing=range(9, 12)))}
+    by_name = {series.name: series for series in active_by_class(datasets.dataset(20, missing=range(9, 12)))}
     assert list(by_name) == ["CPU", "Commit", "Application"]
     assert {round(step.mean, 6) for step in by_name["CPU"].steps} == {1.0}
     missing = [
@@ -75,29 +75,29 @@ def test_active_sessions_are_counted_by_class_and_gaps_kept() -> None:
 
 def test_a_server_without_work_is_zero_and_one_not_seen_for_long_is_a_gap() -> None:
     at = [SINCE + timedelta(seconds=i) for i in range(1, 10)]
-    common = {"interval_s": 1.0, "db": charts.DB}
-    chart = Chart.from_rows(
+    common = {"interval_s": 1.0, "db": datasets.DB}
+    dataset = Dataset.from_rows(
         cpu=[{"ts": ts, "interval_s": 1.0} for ts in at],
         session=[{"ts": at[0], "kind": "client", "state": "active", "wait_class": "CPU", **common}],
         statistic=[{"ts": at[1], **common}],
     )
-    (series,) = active_by_class(chart)
+    (series,) = active_by_class(dataset)
     assert [step.mean for step in series.steps] == [1.0, *[0.0] * 6]
 
 
 def test_counted_waits_serve_where_no_session_was_sampled() -> None:
     waits = [("Commit", 0.5), ("Commit", 0.25), ("User I/O", 2.0), ("Idle", 9.0)]
-    chart = Chart.from_rows(
+    dataset = Dataset.from_rows(
         wait=[
             {"ts": SINCE, "interval_s": 60.0, "wait_class": c, "event": str(i), "waited_s_per_s": s}
             for i, (c, s) in enumerate(waits)
         ]
     )
-    assert {series.name: series.mean for series in active_by_class(chart)} == {"User I/O": 2.0, "Commit": 0.75}
+    assert {series.name: series.mean for series in active_by_class(dataset)} == {"User I/O": 2.0, "Commit": 0.75}
 
 
 def test_a_server_without_any_session_gives_no_layer() -> None:
     at = [SINCE + timedelta(seconds=i) for i in range(1, 10)]
-    idle = [{"ts": ts, "interval_s": 1.0, "db": charts.DB} for ts in at]
-    assert active_by_class(Chart.from_rows(statistic=idle)) == []
-    assert active_by_class(Chart.from_rows(cpu=[{"ts": ts, "interval_s": 1.0} for ts in at])) == []
+    idle = [{"ts": ts, "interval_s": 1.0, "db": datasets.DB} for ts in at]
+    assert active_by_class(Dataset.from_rows(statistic=idle)) == []
+    assert active_by_class(Dataset.from_rows(cpu=[{"ts": ts, "interval_s": 1.0} for ts in at])) == []

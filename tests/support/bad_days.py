@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from bad_hours import Hours, is_told
-from doctord.chart.figure import own_figures
+from doctord.dataset.figure import own_figures
 from doctord.lake.history import History
 from doctord.lake.place import Place
 from doctord.lake.query import Lake

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from doctord.chart.rows import micros, rows
-from doctord.chart.tables import ENTITIES
+from doctord.dataset.rows import micros, rows
+from doctord.dataset.tables import ENTITIES
 from doctord.lake.place import Place
 from doctord.lake.query import Lake
 from doctord.lake.writer import LakeWriter
@@ -50,8 +50,8 @@ def make(path: Path) -> Fingerprint:
 def read(path: Path) -> tuple[Fingerprint, list[str]]:
     """Every row of a lake, and what it names as damaged."""
     lake = Lake(path)
-    chart = lake.chart(NOON - timedelta(hours=1), UNTIL, dict.fromkeys(TABLES, "true"))
-    found = {table: Counter(chart.frame(table).sort(ENTITIES[table]).rows()) for table in TABLES}
+    dataset = lake.dataset(NOON - timedelta(hours=1), UNTIL, dict.fromkeys(TABLES, "true"))
+    found = {table: Counter(dataset.frame(table).sort(ENTITIES[table]).rows()) for table in TABLES}
     return found, lake.problems
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose
-from doctord.chart.figure import own_figures
+from doctord.dataset.figure import own_figures
 
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
 FIGURES = {figure.name: figure for figure in own_figures()}

@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from doctord._native import Batch
-from doctord.chart.rows import rows
+from doctord.dataset.rows import rows
 from doctord.lake.retention import Retention
 from doctord.lake.upkeep import Upkeep
 from hurried_recorder import ToldWriter, record

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from doctord._native import Batch
-from doctord.chart.rows import now_us, rows
+from doctord.dataset.rows import now_us, rows
 from doctord.lake.retention import Retention
 from doctord.lake.writer import LakeWriter
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from doctord._native import Batch
-from doctord.chart.rows import now_us, rows
+from doctord.dataset.rows import now_us, rows
 from doctord.lake.query import Lake
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.formats import Reading, read_file
 
 
@@ -17,7 +17,7 @@ def read_text(tmp_path: Path, text: str | bytes, *, zone: str | None = None, uni
 
 
 def latencies(reading: Reading) -> pl.DataFrame:
-    return Chart.from_batches(reading.batches).frame("latency")
+    return Dataset.from_batches(reading.batches).frame("latency")
 
 
 def buckets(reading: Reading, *columns: str) -> list[tuple[object, ...]]:

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from doctord.chart.chart import Chart
-from doctord.chart.mysql_names import is_gauge
-from settings_charts import GIB, HOST, chart, machine
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.mysql_names import is_gauge
+from settings_datasets import GIB, HOST, dataset, machine
 
 DB = "mysql:3306"
 MARIADB, MYSQL = "10.11.19-MariaDB", "8.0.36"
@@ -22,8 +22,8 @@ class Server:
     version: str = MARIADB
     tables: dict[str, Any] = field(default_factory=dict)
 
-    def chart(self) -> Chart:
-        return chart(
+    def dataset(self) -> Dataset:
+        return dataset(
             "mysql",
             {"version": self.version, **self.settings},
             db=DB,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.formats import Reading, read_file
 from reading import SAMPLES
 
@@ -24,7 +24,7 @@ def read_lines(tmp_path: Path, *lines: str, zone: str | None = "UTC") -> Reading
 
 
 def frame(reading: Reading, table: str) -> pl.DataFrame:
-    return Chart.from_batches(reading.batches).frame(table)
+    return Dataset.from_batches(reading.batches).frame(table)
 
 
 def figures(reading: Reading, name: str, *keys: str) -> dict[tuple[object, ...], float]:

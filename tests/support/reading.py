@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.formats import Reading, read_file
 
 SAMPLES = Path(__file__).parents[1] / "read" / "samples"
@@ -16,7 +16,7 @@ def read_sample(name: str, **told: Any) -> Reading:
 
 
 def frame(reading: Reading, table: str) -> pl.DataFrame:
-    return Chart.from_batches(reading.batches).frame(table)
+    return Dataset.from_batches(reading.batches).frame(table)
 
 
 def picked(reading: Reading, table: str, *columns: str, **where: object) -> list[tuple[Any, ...]]:

@@ -1,6 +1,6 @@
 """Whether two readings hold the same rows, whatever their order."""
 
-from doctord.chart.tables import TABLES
+from doctord.dataset.tables import TABLES
 from doctord.read.formats import Reading
 from reading import frame
 

@@ -7,7 +7,7 @@ Each part has defaults; what a test names replaces them.
 
 from typing import Any, cast
 
-from doctord.chart.calltrace import Trace
+from doctord.dataset.calltrace import Trace
 
 Part = dict[str, Any]
 

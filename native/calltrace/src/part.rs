@@ -1,5 +1,5 @@
 //! The one declaration of what a trace tells. `part!` makes a struct and keeps its keys with their types and meanings:
-//! the types in Python (`doctord.chart.calltrace`) and docs/reference/trace.md are made of them (docs/make_trace.py).
+//! the types in Python (`doctord.dataset.calltrace`) and docs/reference/trace.md are made of them (docs/make_trace.py).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The Linux sampler: one call gives one sample of the host and of every process, as rows for the chart's tables.
+//! The Linux sampler: one call gives one sample of the host and of every process, as rows for the dataset's tables.
 //!
 //! One file per source: cpu.rs reads /proc/stat, disk.rs /proc/diskstats, processes.rs the processes, and so on. Each keeps its
 //! files open, remembers the last reading, and adds its rows to the sheet of its table. Three rules hold everywhere: what was

@@ -1,1 +1,1 @@
-"""Analyses: pure functions from charts to answers; nothing here does I/O."""
+"""Analyses: pure functions from datasets to answers; nothing here does I/O."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 
 SECTOR_BYTES = 512
 
@@ -36,12 +36,12 @@ class Sizes:
         return self.requests / breaks if breaks else float(self.requests)
 
 
-def block_sizes(chart: Chart) -> list[Sizes]:
+def block_sizes(dataset: Dataset) -> list[Sizes]:
     """Sizes by device and operation, the most requests first; requests without a place, as flushes, are left out.
 
     A request that the host splits arrives as pieces, each of which begins where the one before ended.
     """
-    rows = chart.frame("block_io").filter(pl.col("sector").is_not_null() & (pl.col("bytes") > 0))
+    rows = dataset.frame("block_io").filter(pl.col("sector").is_not_null() & (pl.col("bytes") > 0))
     found = [
         _sizes(str(device), str(operation), part)
         for (device, operation), part in rows.partition_by("device", "operation", as_dict=True).items()

@@ -1,11 +1,11 @@
-"""Sums of system calls that stand among other figures of a chart, by what the calls do."""
+"""Sums of system calls that stand among other figures of a dataset, by what the calls do."""
 
 from dataclasses import dataclass
 
 import polars as pl
 
 from doctord._native import call_class
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 
 COUNTED = "trace.calls"
 
@@ -19,10 +19,10 @@ class ClassSum:
     share: float
 
 
-def class_sums(chart: Chart) -> dict[str, ClassSum]:
+def class_sums(dataset: Dataset) -> dict[str, ClassSum]:
     """Sums by class (`read`, `seek`, ...: see docs/reference/trace.md); empty where no calls were traced."""
-    traced = chart.frame("statistic").filter(name=COUNTED)["entity"].drop_nulls().unique()
-    calls = chart.frame("wait").filter(
+    traced = dataset.frame("statistic").filter(name=COUNTED)["entity"].drop_nulls().unique()
+    calls = dataset.frame("wait").filter(
         pl.col("db").is_null() & pl.col("event").is_in(traced.implode()) & (pl.col("interval_s") > 0)
     )
     seconds = pl.col("waited_s_per_s") * pl.col("interval_s")

@@ -7,7 +7,7 @@ traced processes lived through less the time that their loops waited for work. A
 from collections.abc import Iterable, Iterator
 
 from doctord.analyse.time import TimeModel, TimeShare
-from doctord.chart.calltrace import Call, Loop, PathPart, Trace
+from doctord.dataset.calltrace import Call, Loop, PathPart, Trace
 
 # Calls by what they do, as the native reader tells them apart (native/calltrace/src/names.rs).
 MOVES_DATA = frozenset({"read", "write"})

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 from doctord.analyse.calls import WAITS, classes, passes, traced_s
-from doctord.chart.calltrace import Call, Loop, Step, Trace
+from doctord.dataset.calltrace import Call, Loop, Step, Trace
 
 MATTERS = 0.01
 # Addresses, and numbers so long that they are process ids, times or positions, not descriptors or flags.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 import polars as pl
 
 from doctord.analyse.figures import Figure, figures
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 
 READ, WRITE = "read", "write"
 IO_LIMITS = {
@@ -63,25 +63,25 @@ class IoLimit:
     part: float
 
 
-def io_limits(chart: Chart, near: float) -> list[IoLimit]:
+def io_limits(dataset: Dataset, near: float) -> list[IoLimit]:
     """The I/O limits of the database's groups with their use, the most used first.
 
     Args:
-        chart: holds the figures of component `cgroup`.
+        dataset: holds the figures of component `cgroup`.
         near: from which share (0 to 1) of a limit on a rate counts as at the limit; requests are let through in
             slices, so that a group held at its limit is seldom measured at exactly that.
     """
     found = [
-        _io_limit(chart, limit, rate_name, direction, near)
+        _io_limit(dataset, limit, rate_name, direction, near)
         for name, (rate_name, direction) in IO_LIMITS.items()
-        for limit in figures(chart, name)
+        for limit in figures(dataset, name)
         if limit.last > 0
     ]
     return sorted((limit for limit in found if limit), key=lambda limit: (-limit.part, -limit.rate / limit.limit))
 
 
-def _io_limit(chart: Chart, limit: Figure, rate_name: str, direction: str, near: float) -> IoLimit | None:
-    rates = chart.frame("statistic").filter(
+def _io_limit(dataset: Dataset, limit: Figure, rate_name: str, direction: str, near: float) -> IoLimit | None:
+    rates = dataset.frame("statistic").filter(
         (pl.col("name") == rate_name) & (pl.col("entity") == limit.entity) & (pl.col("interval_s") > 0)
     )
     rates = rates.filter(pl.col("value").is_not_null())
@@ -99,19 +99,19 @@ def _io_limit(chart: Chart, limit: Figure, rate_name: str, direction: str, near:
     )
 
 
-def memory_groups(chart: Chart) -> list[MemoryGroup]:
+def memory_groups(dataset: Dataset) -> list[MemoryGroup]:
     """The groups with figures of memory, in the order of their paths."""
-    return [MemoryGroup(path, **means) for path, means in _means(chart, MemoryGroup, "memory")]
+    return [MemoryGroup(path, **means) for path, means in _means(dataset, MemoryGroup, "memory")]
 
 
-def cpu_groups(chart: Chart) -> list[CpuGroup]:
+def cpu_groups(dataset: Dataset) -> list[CpuGroup]:
     """The groups with figures of CPU, in the order of their paths: each after the groups that it is in."""
-    return [CpuGroup(path, **means) for path, means in _means(chart, CpuGroup, "cpu")]
+    return [CpuGroup(path, **means) for path, means in _means(dataset, CpuGroup, "cpu")]
 
 
-def _means(chart: Chart, kind: type, resource: str) -> list[tuple[str, dict[str, float | None]]]:
+def _means(dataset: Dataset, kind: type, resource: str) -> list[tuple[str, dict[str, float | None]]]:
     """By path, the mean of each figure that `kind` has a field for; null where it was not measured."""
     names = [field.name for field in fields(kind) if field.name != "path"]
-    found = {name: {item.entity or "": item.mean for item in figures(chart, f"{resource}.{name}")} for name in names}
+    found = {name: {item.entity or "": item.mean for item in figures(dataset, f"{resource}.{name}")} for name in names}
     paths = sorted({path for means in found.values() for path in means})
     return [(path, {name: found[name].get(path) for name in names}) for path in paths]

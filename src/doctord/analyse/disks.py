@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 
 QUEUES = ("host_queue", "device_queue")
 # A queue half as long again is a different load; less is chance.
@@ -29,7 +29,7 @@ class Spell:
     busy_pct: float | None
 
 
-def intervals(chart: Chart) -> pl.DataFrame:
+def intervals(dataset: Dataset) -> pl.DataFrame:
     """One row per device and interval, reads and writes together.
 
     Columns: device, interval_s, requests_per_s, bytes_per_s, ms (mean over the requests), queue (outstanding requests,
@@ -42,7 +42,7 @@ def intervals(chart: Chart) -> pl.DataFrame:
     whole = pl.coalesce(_sum("host_queue_ms", "device_ms"), "request_ms")
     queue = pl.col("device_queue") + pl.col("host_queue").fill_null(0.0)
     return (
-        chart.frame("disk")
+        dataset.frame("disk")
         .filter(
             (pl.col("interval_s") > 0)
             & pl.any_horizontal(pl.col("reads_per_s", "writes_per_s", "requests_per_s").is_not_null())
@@ -89,7 +89,7 @@ def spells(rows: pl.DataFrame, condition: pl.Expr) -> list[Spell]:
 def rise(rows: pl.DataFrame, device: str) -> float | None:
     """How many times longer a request takes in the half of the time with the longer queue than in the other half.
 
-    Null when the queue hardly varied: then the chart cannot tell whether latency rises with load.
+    Null when the queue hardly varied: then the dataset cannot tell whether latency rises with load.
     """
     measured = pl.col("queue").is_not_null() & pl.col("ms").is_not_null()
     mine = rows.filter((pl.col("device") == device) & measured & (pl.col("requests_per_s") > 0)).sort("queue")

@@ -1,10 +1,10 @@
-"""Looking up figures of a chart: means weighted by the interval that each row covers."""
+"""Looking up figures of a dataset: means weighted by the interval that each row covers."""
 
 from dataclasses import dataclass
 
 import polars as pl
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,9 @@ class Figure:
     unit: str
 
 
-def figures(chart: Chart, name: str) -> list[Figure]:
+def figures(dataset: Dataset, name: str) -> list[Figure]:
     """The figures of that name in `statistic`, one per server, instance and entity, largest mean first."""
-    grouped = chart.derived("statistic", _grouped)
+    grouped = dataset.derived("statistic", _grouped)
     start, count = grouped.where.get(name, (0, 0))
     return [Figure(**row | {"unit": row["unit"] or ""}) for row in grouped.rows[start : start + count].to_dicts()]
 
@@ -66,9 +66,9 @@ def mean(frame: pl.DataFrame, column: str) -> float | None:
     return float((measured[column] * weight).sum()) / total if total else None
 
 
-def setting(chart: Chart, name: str, db: str | None = None) -> str | None:
+def setting(dataset: Dataset, name: str, db: str | None = None) -> str | None:
     """The value in force of a setting (of one database server, or of the host); null when it is not known."""
-    rows = chart.frame("setting").filter(pl.col("name") == name)
+    rows = dataset.frame("setting").filter(pl.col("name") == name)
     rows = rows.filter(pl.col("db").is_null() if db is None else pl.col("db") == db)
     value = rows["value"].last() if rows.height else None
     return None if value is None else str(value)

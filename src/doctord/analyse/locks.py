@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from doctord.chart.chart import Chart
-from doctord.chart.tables import CLIENT
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.tables import CLIENT
 
 LONGEST_CHAIN_LOG2 = 6
 
@@ -33,9 +33,9 @@ class Blocker:
     event: str | None
 
 
-def blockers(chart: Chart) -> list[Blocker]:
+def blockers(dataset: Dataset) -> list[Blocker]:
     """Roots of the blocking trees, the one that cost others most first."""
-    session = chart.frame("session")
+    session = dataset.frame("session")
     waiting = (
         session.lazy()
         .filter(pl.col("blocker_sid").is_not_null() & (pl.col("kind") == CLIENT))

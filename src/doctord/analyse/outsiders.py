@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 
 # The kernel keeps this many characters of a command's name (TASK_COMM_LEN less its end mark).
 COMMAND_LENGTH = 15
@@ -27,13 +27,13 @@ class Consumer:
         return f"{self.command} (pid {self.pid}{more}, user {self.user or 'unknown'})"
 
 
-def outsiders(chart: Chart, processes: pl.DataFrame) -> pl.DataFrame:
+def outsiders(dataset: Dataset, processes: pl.DataFrame) -> pl.DataFrame:
     """Of the rows of `doctord.analyse.processes.processes` those of processes outside the database.
 
     Left out, because their work is the database's own: its clients on the same host (a command that sessions name as
     their program) and kernel threads (they have no memory of their own, and flush and reclaim for others).
     """
-    programs = chart.frame("session")["program"].drop_nulls().unique().str.slice(0, COMMAND_LENGTH)
+    programs = dataset.frame("session")["program"].drop_nulls().unique().str.slice(0, COMMAND_LENGTH)
     outside = (
         ~pl.col("database")
         & ~pl.col("command").is_in(programs.implode()).fill_null(value=False)

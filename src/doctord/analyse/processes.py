@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 
 DATABASE_COMMAND = r"^(postgres|postmaster|mysqld|mariadbd|oracle|ora_)"
 _SECONDS = pl.col("interval_s")
@@ -19,14 +19,14 @@ _SUMS = {
 }
 
 
-def processes(chart: Chart) -> pl.DataFrame:
+def processes(dataset: Dataset) -> pl.DataFrame:
     """One row per process: what it used over the time it was seen; null, not zero, where nothing was measured.
 
     Columns: pid, started, command, user, database (is it part of a database server), seconds, cpu_s, run_wait_s,
     io_wait_s, memory_wait_s, read_bytes, write_bytes, icsw, vcsw, major_faults, rss_bytes.
     """
     return (
-        chart.frame("process")
+        dataset.frame("process")
         .lazy()
         .filter(_SECONDS.is_not_null())
         .select("pid", "started", "command", "user", "rss_bytes", _SECONDS.alias("seconds"), **_SUMS)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 
 # Less than one request on average waiting in the host is chance, and a shorter wait is not felt.
 WAITING = 1.0
@@ -31,13 +31,13 @@ class Waiting:
     full_per_s: float | None
 
 
-def waiting_in_host(chart: Chart) -> list[Waiting]:
+def waiting_in_host(dataset: Dataset) -> list[Waiting]:
     """Devices for which at least one request waited in the host, each for 4 ms and more; the longest queue first.
 
     Sources: iostat(1M) of Solaris (wait, actv, wsvc_t), AIX' iostat -D (avgwqsz, avgsqsz, sqfull).
     """
     both = (
-        chart.frame("disk")
+        dataset.frame("disk")
         .filter(pl.all_horizontal(pl.col("host_queue", "device_queue", "host_queue_ms").is_not_null()))
         .with_columns(seconds=pl.col("interval_s").fill_null(1.0))
     )
@@ -45,7 +45,7 @@ def waiting_in_host(chart: Chart) -> list[Waiting]:
         pl.col("seconds").sum().alias("all"), pl.col("device_queue").max().alias("held")
     )
     full = (
-        chart.frame("statistic")
+        dataset.frame("statistic")
         .filter(pl.col("name") == "iostat.queue.sqfull")
         .group_by(pl.col("entity").alias("device"))
         .agg(pl.col("value").mean().alias("full_per_s"))

@@ -16,7 +16,7 @@ from typing import Literal
 import polars as pl
 
 from doctord.analyse.time import foreground_waits
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 
 LEAST_TIMES = 1.5  # a rise multiplies by so much
 SHORTEST_S = 60.0  # of a report; what was sampled each second rises and falls by chance
@@ -63,10 +63,10 @@ class Rise:
         return self.now / self.before if self.before else None
 
 
-def rises(chart: Chart) -> list[Rise]:
+def rises(dataset: Dataset) -> list[Rise]:
     """All rises of wait classes, events and statements, the largest first."""
     found = []
-    for (db,), told in _spent(chart).partition_by("db", as_dict=True).items():
+    for (db,), told in _spent(dataset).partition_by("db", as_dict=True).items():
         rows, ends = _aligned(told)
         whole = dict(rows.filter(pl.col("kind") == KINDS[0]).group_by("end").agg(pl.col("spent").sum()).rows())
         for kind in KINDS:
@@ -101,12 +101,12 @@ def rising_run(series: Sequence[float]) -> tuple[int, int] | None:
     return (first, last) if higher and fmean(inside) > 0 else None
 
 
-def mean_of(chart: Chart, name: str, rise: Rise) -> tuple[float, float] | None:
+def mean_of(dataset: Dataset, name: str, rise: Rise) -> tuple[float, float] | None:
     """A statistic's mean outside a rise and within it, all instances together; null where either is not known."""
     inside = (pl.col("ts") > rise.since) & (pl.col("ts") <= rise.ends[1] + LATE)
     seconds = pl.col("interval_s")
     rows = (
-        chart.frame("statistic")
+        dataset.frame("statistic")
         .filter((pl.col("name") == name) & (pl.col("db") == rise.db) & (seconds > 0))
         .group_by(inside.alias("inside"), "instance")
         .agg((pl.col("value") * seconds).sum() / seconds.sum())
@@ -143,15 +143,15 @@ def _rise(
     )
 
 
-def _spent(chart: Chart) -> pl.DataFrame:
+def _spent(dataset: Dataset) -> pl.DataFrame:
     """Seconds per second of each thing in each interval: columns db, end, interval_s, kind, name, of, spent."""
-    waits = foreground_waits(chart)
+    waits = foreground_waits(dataset)
     events = _summed(waits, pl.lit("event"), pl.col("event"), pl.col("wait_class"), pl.col("waited_s_per_s"))
     classes = _summed(waits, pl.lit("wait class"), pl.col("wait_class"), pl.lit(None), pl.col("waited_s_per_s"))
-    told = chart.frame("statistic").filter(pl.col("name") == CLASSES)
+    told = dataset.frame("statistic").filter(pl.col("name") == CLASSES)
     if told.height and waits["wait_class"].n_unique() <= 1:  # of events no more than CPU is told
         classes = _summed(told, pl.lit("wait class"), pl.col("entity"), pl.lit(None), pl.col("value"))
-    statement = chart.frame("statement").filter(pl.col("elapsed_s_per_s").is_not_null())
+    statement = dataset.frame("statement").filter(pl.col("elapsed_s_per_s").is_not_null())
     statements = _summed(
         statement, pl.lit("statement"), pl.col("statement_id"), pl.lit(None), pl.col("elapsed_s_per_s")
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from doctord.analyse.time import active_sessions, seconds_observed, time_model
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +30,20 @@ class Statement:
     blocks_per_call: float | None
 
 
-def statements(chart: Chart) -> list[Statement]:
+def statements(dataset: Dataset) -> list[Statement]:
     """Statements that took part of the database time, largest share first."""
-    seconds, model = seconds_observed(chart), time_model(chart)
+    seconds, model = seconds_observed(dataset), time_model(dataset)
     total = model.seconds_per_second * seconds
     if model.of != "database" or not total:
         return []
-    merged = _timed(chart).join(_sampled(chart), on=["db", "statement_id"], how="full", coalesce=True)
+    merged = _timed(dataset).join(_sampled(dataset), on=["db", "statement_id"], how="full", coalesce=True)
     # the server times what has ended, and the leader alone; samples hold what still runs, and parallel workers
     elapsed = pl.max_horizontal("elapsed_s", "sampled_s")
     ordered = merged.with_columns((elapsed / total).clip(0, 1).alias("share")).sort("share", descending=True)
     return [_statement(row, seconds) for row in ordered.iter_rows(named=True)]
 
 
-def _timed(chart: Chart) -> pl.DataFrame:
+def _timed(dataset: Dataset) -> pl.DataFrame:
     weight = pl.col("interval_s")
     rates = {
         "elapsed_s": "elapsed_s_per_s",
@@ -55,7 +55,7 @@ def _timed(chart: Chart) -> pl.DataFrame:
         "hit_blocks": "hit_blocks_per_s",
     }
     return (
-        chart.frame("statement")
+        dataset.frame("statement")
         .filter(weight > 0)
         .group_by("db", "statement_id")
         .agg(
@@ -68,9 +68,9 @@ def _timed(chart: Chart) -> pl.DataFrame:
     )
 
 
-def _sampled(chart: Chart) -> pl.DataFrame:
+def _sampled(dataset: Dataset) -> pl.DataFrame:
     return (
-        active_sessions(chart)
+        active_sessions(dataset)
         .filter(pl.col("statement_id").is_not_null())
         .group_by("db", "statement_id")
         .agg(pl.col("interval_s").sum().alias("sampled_s"))

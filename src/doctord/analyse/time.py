@@ -12,9 +12,9 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from doctord.chart.chart import Chart
-from doctord.chart.tables import WORKING
-from doctord.chart.waits.events import kind_of
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.tables import WORKING
+from doctord.dataset.waits.events import kind_of
 
 RUN_QUEUE = ("Scheduler", "run queue")
 # Of Oracle's database time neither the CPU nor a wait accounts for: the run queue, and what is not instrumented.
@@ -36,7 +36,7 @@ class Spent(NamedTuple):
 class TimeShare:
     """One part of the time model: seconds per second spent in a wait class and event, and its share of the whole.
 
-    `wait_kind` is one of KINDS (`chart/waits/kinds.py`); null where it is not known what the event waits for.
+    `wait_kind` is one of KINDS (`dataset/waits/kinds.py`); null where it is not known what the event waits for.
     """
 
     wait_class: str
@@ -67,7 +67,7 @@ class TimeModel:
         )
 
     def kind_share(self, *kinds: str) -> float:
-        """Share (0 to 1) of some kinds of wait (`chart/waits/kinds.py`), whoever the vendor is."""
+        """Share (0 to 1) of some kinds of wait (`dataset/waits/kinds.py`), whoever the vendor is."""
         return sum(part.share for part in self.shares if part.wait_kind in kinds)
 
     def events_of(self, *kinds: str) -> list[str]:
@@ -75,13 +75,13 @@ class TimeModel:
         return [part.event for part in self.shares if part.wait_kind in kinds]
 
 
-def seconds_observed(chart: Chart) -> float:
+def seconds_observed(dataset: Dataset) -> float:
     """Seconds that were observed, gaps left out: from the whole-host CPU rows, else from first to last row."""
-    covered = covered_s(chart.frame("cpu").filter(pl.col("cpu").is_null()))
+    covered = covered_s(dataset.frame("cpu").filter(pl.col("cpu").is_null()))
     if covered:
         return covered
-    if chart.since and chart.until:
-        return (chart.until - chart.since).total_seconds()
+    if dataset.since and dataset.until:
+        return (dataset.until - dataset.since).total_seconds()
     return 0.0
 
 
@@ -96,34 +96,34 @@ def covered_s(frame: pl.DataFrame) -> float:
     return float(ordered.select(covered.sum()).item() or 0.0) / 1e6
 
 
-@lru_cache(maxsize=2)  # a chart under examination, and its past: every analysis starts here
-def active_sessions(chart: Chart) -> pl.DataFrame:
+@lru_cache(maxsize=2)  # a dataset under examination, and its past: every analysis starts here
+def active_sessions(dataset: Dataset) -> pl.DataFrame:
     """Samples of sessions that worked or waited on a user's behalf: their time is database time.
 
     Columns: ts, interval_s, db, sid, pid, wait_class, event, wait_kind, statement_id, in_state_s.
     """
     working = pl.col("kind").is_in(WORKING) & (pl.col("state") == "active") & (pl.col("wait_class") != "Idle")
     columns = ("ts", "interval_s", "db", "sid", "pid", "wait_class", "event", "wait_kind", "statement_id", "in_state_s")
-    return chart.frame("session").lazy().filter(working).select(columns).collect()
+    return dataset.frame("session").lazy().filter(working).select(columns).collect()
 
 
-def time_model(chart: Chart) -> TimeModel:
-    """The time model of a chart.
+def time_model(dataset: Dataset) -> TimeModel:
+    """The time model of a dataset.
 
     Of the database when sessions were sampled, or when its own sums of waits are known, else of the host's processes.
     """
-    waits = foreground_waits(chart)
-    if waits.height and not active_sessions(chart).height:
+    waits = foreground_waits(dataset)
+    if waits.height and not active_sessions(dataset).height:
         # Sums without an interval (a list of top events) tell shares only.
-        return _model("database", _wait_parts(chart, waits), covered_s(waits) or 1.0)
-    seconds = seconds_observed(chart)
-    if chart.frame("session").height:
-        return _model("database", _database_parts(chart), seconds)
-    return _model("processes", _process_parts(chart), seconds)
+        return _model("database", _wait_parts(dataset, waits), covered_s(waits) or 1.0)
+    seconds = seconds_observed(dataset)
+    if dataset.frame("session").height:
+        return _model("database", _database_parts(dataset), seconds)
+    return _model("processes", _process_parts(dataset), seconds)
 
 
 @lru_cache(maxsize=2)
-def foreground_waits(chart: Chart) -> pl.DataFrame:
+def foreground_waits(dataset: Dataset) -> pl.DataFrame:
     """Rows of `wait` that are part of database time, CPU among them.
 
     Where a source adds foreground and background up, waits of the class System I/O are left out: background processes
@@ -132,7 +132,7 @@ def foreground_waits(chart: Chart) -> pl.DataFrame:
     added_up = pl.col("kind").is_null() & ~pl.col("wait_class").fill_null("Other").is_in(BACKGROUND)
     foreground = (pl.col("kind") == "foreground") & (pl.col("wait_class").fill_null("Other") != "Idle")
     of_a_database = pl.col("db").is_not_null() & pl.col("waited_s_per_s").is_not_null()
-    return chart.frame("wait").filter((foreground | added_up) & of_a_database)
+    return dataset.frame("wait").filter((foreground | added_up) & of_a_database)
 
 
 def _model(of: Literal["database", "processes"], parts: dict[Spent, float], seconds: float) -> TimeModel:
@@ -148,7 +148,7 @@ def _model(of: Literal["database", "processes"], parts: dict[Spent, float], seco
     return TimeModel(of, total / seconds, shares)
 
 
-def _wait_parts(chart: Chart, waits: pl.DataFrame) -> dict[Spent, float]:
+def _wait_parts(dataset: Dataset, waits: pl.DataFrame) -> dict[Spent, float]:
     """Seconds by wait, and what is left of database time where the database tells its whole.
 
     Source: Oracle Database Performance Tuning Guide, "Time model statistics": DB time is CPU time and time in non-idle
@@ -157,17 +157,17 @@ def _wait_parts(chart: Chart, waits: pl.DataFrame) -> dict[Spent, float]:
     seconds = pl.col("waited_s_per_s") * pl.col("interval_s").fill_null(1.0)
     parts = _by_event(waits.with_columns(pl.col("wait_class").fill_null("Other")), seconds)
     if {part.wait_class for part in parts} == {"CPU"}:
-        parts |= _class_parts(chart)
-    told = chart.frame("statistic").filter(pl.col("name") == DB_TIME)
+        parts |= _class_parts(dataset)
+    told = dataset.frame("statistic").filter(pl.col("name") == DB_TIME)
     whole = float(told.select((pl.col("value") * pl.col("interval_s")).sum()).item() or 0.0)
     if whole > sum(parts.values()):
         parts[Spent(*UNACCOUNTED)] = whole - sum(parts.values())
     return parts
 
 
-def _class_parts(chart: Chart) -> dict[Spent, float]:
+def _class_parts(dataset: Dataset) -> dict[Spent, float]:
     """Seconds by wait class, of a source that sums up no single events (AWR-miner before version 4)."""
-    classes = chart.frame("statistic").filter(
+    classes = dataset.frame("statistic").filter(
         (pl.col("name") == CLASS_WAITED) & ~pl.col("entity").is_in([*BACKGROUND, "CPU", "DB CPU"])
     )
     sums = classes.group_by("entity").agg((pl.col("value") * pl.col("interval_s")).sum())
@@ -186,24 +186,24 @@ def _by_event(rows: pl.DataFrame, seconds: pl.Expr) -> dict[Spent, float]:
     }
 
 
-def _database_parts(chart: Chart) -> dict[Spent, float]:
-    active = active_sessions(chart)
+def _database_parts(dataset: Dataset) -> dict[Spent, float]:
+    active = active_sessions(dataset)
     parts = _by_event(active, pl.col("interval_s"))
     cpu = Spent("CPU", "CPU", "cpu")
     on_cpu = parts.pop(cpu, 0.0)
-    queueing = run_queue_share(chart, active["pid"].unique())
+    queueing = run_queue_share(dataset, active["pid"].unique())
     parts[cpu] = on_cpu * (1 - (queueing or 0.0))
     if queueing:
         parts[Spent(*RUN_QUEUE, "run queue")] = on_cpu * queueing
     return parts
 
 
-def run_queue_share(chart: Chart, pids: pl.Series | None = None) -> float | None:
+def run_queue_share(dataset: Dataset, pids: pl.Series | None = None) -> float | None:
     """Of the time that processes wanted a CPU, the share (0 to 1) in which they waited for one; null if unmeasured.
 
     Microstates as in Solaris' prstat -m: LAT / (USR + SYS + LAT).
     """
-    process = chart.frame("process")
+    process = dataset.frame("process")
     if pids is not None:
         process = process.filter(pl.col("pid").is_in(pids.implode()))
     process = process.filter(pl.col("run_wait_pct").is_not_null())
@@ -214,7 +214,7 @@ def run_queue_share(chart: Chart, pids: pl.Series | None = None) -> float | None
     return float(waited / wanted) if wanted else None
 
 
-def _process_parts(chart: Chart) -> dict[Spent, float]:
+def _process_parts(dataset: Dataset) -> dict[Spent, float]:
     columns = {
         "usr_pct": Spent("CPU", "user", "cpu"),
         "sys_pct": Spent("CPU", "kernel", "cpu"),
@@ -222,7 +222,7 @@ def _process_parts(chart: Chart) -> dict[Spent, float]:
         "io_wait_pct": Spent("I/O", "block I/O"),
         "memory_wait_pct": Spent("Memory", "reclaim and swap"),
     }
-    sums = chart.frame("process").select(
+    sums = dataset.frame("process").select(
         (pl.col(column) * pl.col("interval_s") / 100).sum().alias(column) for column in columns
     )
     return {key: float(sums[column].item() or 0) for column, key in columns.items()}

@@ -12,7 +12,7 @@ import polars as pl
 from doctord.analyse import figures
 from doctord.analyse.sizing.page_tables import PAGE_TABLE_ENTRY_BYTES
 from doctord.analyse.sizing.tlb import TSB_ENTRY_BYTES
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 
 SHARES = ("itlb_pct", "itsb_pct", "dtlb_pct", "dtsb_pct")
 # Counters of faults since boot: those served from memory, and those that needed I/O.
@@ -47,12 +47,12 @@ class Faults:
         return self.major / self.minor
 
 
-def by_moment(chart: Chart) -> pl.DataFrame:
+def by_moment(dataset: Dataset) -> pl.DataFrame:
     """Share of the CPUs' time in translation at each moment, % (column `pct` beside `ts` and `interval_s`).
 
     It is that of all CPUs together where the source tells it, else the mean of the CPUs.
     """
-    rows = chart.frame("translation").filter(pl.any_horizontal(pl.col(SHARES).is_not_null()))
+    rows = dataset.frame("translation").filter(pl.any_horizontal(pl.col(SHARES).is_not_null()))
     of_all = rows.filter(pl.col("cpu").is_null())
     # Each row is one CPU, mode and page size: their times add up within a CPU.
     together = pl.sum_horizontal(pl.col(SHARES).sum()).alias("pct")
@@ -60,15 +60,15 @@ def by_moment(chart: Chart) -> pl.DataFrame:
     return per_cpu.group_by("ts", "interval_s").agg(pl.col("pct").mean()).sort("ts")
 
 
-def share(chart: Chart) -> float | None:
+def share(dataset: Dataset) -> float | None:
     """Share (0 to 1) of the CPUs' time spent on address translation; null when it was not measured."""
-    pct = figures.mean(by_moment(chart), "pct")
+    pct = figures.mean(by_moment(dataset), "pct")
     return None if pct is None else pct / 100
 
 
-def by_page(chart: Chart) -> list[Translation]:
+def by_page(dataset: Dataset) -> list[Translation]:
     """Where the time went by mode and page size, as means over the CPUs, largest first."""
-    rows = chart.frame("translation").filter(pl.col("cpu").is_not_null())
+    rows = dataset.frame("translation").filter(pl.col("cpu").is_not_null())
     grouped = rows.group_by("mode", "page_bytes").agg(
         pl.sum_horizontal("dtlb_pct", "dtsb_pct").mean().alias("data"),
         pl.sum_horizontal("itlb_pct", "itsb_pct").mean().alias("code"),
@@ -77,10 +77,10 @@ def by_page(chart: Chart) -> list[Translation]:
     return sorted(found, key=lambda part: -(part.data_pct + part.code_pct))
 
 
-def faults(chart: Chart) -> list[Faults]:
-    """Faults since boot by each pair of counters that the chart holds, summed over CPUs, as last read."""
+def faults(dataset: Dataset) -> list[Faults]:
+    """Faults since boot by each pair of counters that the dataset holds, summed over CPUs, as last read."""
     last = (
-        chart.frame("statistic")
+        dataset.frame("statistic")
         .filter(pl.col("name").is_in([name for pair in COUNTERS for name in pair]))
         .group_by("name", "entity")
         .agg(pl.col("value").last())

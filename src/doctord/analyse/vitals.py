@@ -6,8 +6,8 @@ import polars as pl
 
 from doctord.analyse import translation
 from doctord.analyse.time import active_sessions
-from doctord.chart.chart import Chart
-from doctord.chart.tables import WORKING
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.tables import WORKING
 
 # What sampling tells in every interval, also while no session is active: their time on a CPU (see `wait.event`).
 SAMPLED = "event = 'CPU' AND kind IS NULL AND waits_per_s IS NULL AND interval_s IS NOT NULL"
@@ -47,13 +47,15 @@ class Usual:
     windows: int
 
 
-def vitals(chart: Chart) -> dict[str, Vital]:
-    """Vital signs of a chart as a whole, by name; one that was not measured is left out."""
-    return {name: Vital(name, values["value"][0], unit) for name, unit, values in _signs(chart, None) if values.height}
+def vitals(dataset: Dataset) -> dict[str, Vital]:
+    """Vital signs of a dataset as a whole, by name; one that was not measured is left out."""
+    return {
+        name: Vital(name, values["value"][0], unit) for name, unit, values in _signs(dataset, None) if values.height
+    }
 
 
-def usual(earlier: Chart, window_s: float) -> dict[str, Usual]:
-    """What was usual in an earlier chart, cut into windows of the same length.
+def usual(earlier: Dataset, window_s: float) -> dict[str, Usual]:
+    """What was usual in an earlier dataset, cut into windows of the same length.
 
     High is the median plus four robust standard deviations (1.4826 times the median absolute deviation; Hampel, "The
     influence curve and its role in robust estimation", 1974), and at least the largest but one of the windows.
@@ -71,26 +73,26 @@ def _usual(values: pl.Series) -> Usual:
     return Usual(median, max(median + SELDOM * deviation, float(values.top_k(2)[-1])), values.len())
 
 
-def _signs(chart: Chart, window_s: float | None) -> list[tuple[str, str, pl.DataFrame]]:
+def _signs(dataset: Dataset, window_s: float | None) -> list[tuple[str, str, pl.DataFrame]]:
     """Name, unit and a frame of `window`, `value` of each vital sign."""
-    host = chart.frame("cpu").filter(pl.col("cpu").is_null())
-    disk = chart.frame("disk").with_columns(
+    host = dataset.frame("cpu").filter(pl.col("cpu").is_null())
+    disk = dataset.frame("disk").with_columns(
         ms=pl.max_horizontal("read_ms", "write_ms", "request_ms", QUEUED_AND_SERVED_MS)
     )
     signs = [
-        ("active sessions", "on average", _active(chart, host, window_s)),
-        ("transactions", "per s", _transactions(chart, window_s)),
+        ("active sessions", "on average", _active(dataset, host, window_s)),
+        ("transactions", "per s", _transactions(dataset, window_s)),
         ("CPU used", "%", _means(host, 100 - pl.col("idle_pct") - pl.col("wait_io_pct").fill_null(0), window_s)),
         ("CPU pressure", "% of the time", _means(host, pl.col("pressure_some_pct"), window_s)),
-        ("memory pressure", "% of the time", _means(chart.frame("memory"), pl.col("pressure_some_pct"), window_s)),
-        ("retransmits", "per s", _means(chart.frame("network"), pl.col("retransmits_per_s"), window_s)),
+        ("memory pressure", "% of the time", _means(dataset.frame("memory"), pl.col("pressure_some_pct"), window_s)),
+        ("retransmits", "per s", _means(dataset.frame("network"), pl.col("retransmits_per_s"), window_s)),
     ]
     signs.append(
-        ("address translation", "% of the time", _means(translation.by_moment(chart), pl.col("pct"), window_s))
+        ("address translation", "% of the time", _means(translation.by_moment(dataset), pl.col("pct"), window_s))
     )
     for (device,), rows in sorted(disk.partition_by("device", as_dict=True).items()):
         signs.append((f"{device} latency", "ms", _means(rows, pl.col("ms"), window_s)))
-    for (device,), rows in sorted(chart.frame("block_io").partition_by("device", as_dict=True).items()):
+    for (device,), rows in sorted(dataset.frame("block_io").partition_by("device", as_dict=True).items()):
         signs.append((f"{device} requests", "KiB each", _means(rows, pl.col("bytes") / 1024, window_s)))
     return signs
 
@@ -113,12 +115,12 @@ def _means(frame: pl.DataFrame, value: pl.Expr, window_s: float | None) -> pl.Da
     )
 
 
-def _active(chart: Chart, host: pl.DataFrame, window_s: float | None) -> pl.DataFrame:
+def _active(dataset: Dataset, host: pl.DataFrame, window_s: float | None) -> pl.DataFrame:
     """Average active sessions per window that was observed; nothing when no sessions were sampled."""
-    if chart.frame("session").is_empty() and chart.frame("wait").filter(pl.sql_expr(SAMPLED)).is_empty():
+    if dataset.frame("session").is_empty() and dataset.frame("wait").filter(pl.sql_expr(SAMPLED)).is_empty():
         return pl.DataFrame(schema={"window": pl.Int64, "value": pl.Float64})
     observed = host.group_by(_window(window_s)).agg(pl.col("interval_s").sum().alias("seconds"))
-    busy = active_sessions(chart).group_by(_window(window_s)).agg(pl.col("interval_s").sum().alias("busy"))
+    busy = active_sessions(dataset).group_by(_window(window_s)).agg(pl.col("interval_s").sum().alias("busy"))
     return (
         observed.filter(pl.col("seconds") > 0)
         .join(busy, on="window", how="left")
@@ -126,8 +128,8 @@ def _active(chart: Chart, host: pl.DataFrame, window_s: float | None) -> pl.Data
     )
 
 
-def _transactions(chart: Chart, window_s: float | None) -> pl.DataFrame:
-    commits = chart.frame("statistic").filter(pl.col("name") == "pg_stat_database.xact_commit")
+def _transactions(dataset: Dataset, window_s: float | None) -> pl.DataFrame:
+    commits = dataset.frame("statistic").filter(pl.col("name") == "pg_stat_database.xact_commit")
     per_database = [
         _means(rows, pl.col("value"), window_s) for rows in commits.partition_by("db", "entity", include_key=True)
     ]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from doctord.chart.chart import Chart
-from doctord.chart.waits.events import kind_of
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.waits.events import kind_of
 
 INSTANCE = ("db", "instance")
 
@@ -28,33 +28,33 @@ class Wait:
     ms: float | None
 
 
-def foreground(chart: Chart) -> dict[str, Wait]:
+def foreground(dataset: Dataset) -> dict[str, Wait]:
     """What client sessions waited for, by event; where a report does not tell sessions apart, what all waited for."""
-    return _by_event(chart, "foreground")
+    return _by_event(dataset, "foreground")
 
 
-def background(chart: Chart) -> dict[str, Wait]:
+def background(dataset: Dataset) -> dict[str, Wait]:
     """What background processes waited for, by event; likewise."""
-    return _by_event(chart, "background")
+    return _by_event(dataset, "background")
 
 
-def reported(chart: Chart) -> pl.DataFrame:
+def reported(dataset: Dataset) -> pl.DataFrame:
     """Seconds that reports of waits cover, for each instance: columns db, instance, seconds."""
-    intervals = _weighted(chart).select(*INSTANCE, "ts", "weight").unique()
+    intervals = _weighted(dataset).select(*INSTANCE, "ts", "weight").unique()
     return intervals.group_by(*INSTANCE).agg(pl.col("weight").sum().alias("seconds"))
 
 
-def _weighted(chart: Chart) -> pl.DataFrame:
+def _weighted(dataset: Dataset) -> pl.DataFrame:
     """Rows of `wait` with their weight: the interval; a list without one (of top events, say) stands for itself."""
-    return chart.frame("wait").with_columns(weight=pl.col("interval_s").fill_null(1.0)).filter(pl.col("weight") > 0)
+    return dataset.frame("wait").with_columns(weight=pl.col("interval_s").fill_null(1.0)).filter(pl.col("weight") > 0)
 
 
-def _by_event(chart: Chart, kind: str) -> dict[str, Wait]:
+def _by_event(dataset: Dataset, kind: str) -> dict[str, Wait]:
     rows = (
-        _weighted(chart)
+        _weighted(dataset)
         .drop_nulls("event")
         .filter((pl.col("kind") == kind) | pl.col("kind").is_null())
-        .join(reported(chart), on=INSTANCE, nulls_equal=True)
+        .join(reported(dataset), on=INSTANCE, nulls_equal=True)
         .with_columns(part=pl.col("weight") / pl.col("seconds"), count=pl.col("waits_per_s") * pl.col("weight"))
     )
     timed = pl.col("avg_wait_ms").is_not_null() & (pl.col("count") > 0)

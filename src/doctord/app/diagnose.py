@@ -18,7 +18,7 @@ class Examination:
     @property
     def servers(self) -> int:
         """How many database servers answered."""
-        return self.seen.chart.frame("statistic")["db"].drop_nulls().n_unique()
+        return self.seen.dataset.frame("statistic")["db"].drop_nulls().n_unique()
 
     def healthy(self, servers: int = 0) -> bool | None:
         """False with findings; null where nothing was judged, or fewer database servers answered than were named.
@@ -42,4 +42,4 @@ def diagnose(source: Source, asked: Interval = ALL, watcher: Watcher = SILENT) -
         Refusal: the source cannot be read, or tells nothing of that time.
     """
     seen = source.seen(asked, watcher)
-    return Examination(seen, engine.diagnose(seen.chart, seen.earlier, seen.trace))
+    return Examination(seen, engine.diagnose(seen.dataset, seen.earlier, seen.trace))

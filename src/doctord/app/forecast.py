@@ -17,7 +17,7 @@ from doctord.app.history import history, renewed
 from doctord.app.rules import rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
-from doctord.chart.figure import Figure, own_figures
+from doctord.dataset.figure import Figure, own_figures
 from doctord.errors import Refusal
 from doctord.lake.history import until_of
 from doctord.lake.place import default_lake
@@ -68,7 +68,7 @@ def forecast(
 def histories(source: Files | Recorded, figures: Sequence[Figure], watcher: Watcher = SILENT) -> list[Series]:
     """Figures over the time that files tell of, or over the last years of a lake."""
     if isinstance(source, Files):
-        return list(series_at_pace(read.chart_of(source.paths, source.told, watcher), figures, HOUR_S))
+        return list(series_at_pace(read.dataset_of(source.paths, source.told, watcher), figures, HOUR_S))
     place = Lake(source.lake or default_lake())
     renewed(place, figures, watcher)
     last = until_of(place, figures)

@@ -10,8 +10,8 @@ from doctord.analyse.capacity.doubts import changed_units, is_counted_once, is_o
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose
 from doctord.analyse.capacity.spread import Spread
 from doctord.app.watcher import SILENT, Watcher
-from doctord.chart.chart import Chart
-from doctord.chart.figure import Figure
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.figure import Figure
 from doctord.lake.history import History
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
@@ -106,13 +106,13 @@ def doubts_in(lake: Lake, told: History, figures: Sequence[Figure], since: datet
         if is_counted_once(figure):
             yield said(figure, whose, part)
     if wanted := [f"({figure.where or 'true'})" for figure in figures if figure.table == "statistic"]:
-        yield from changed_units(lake.chart(since, until, {"statistic": " OR ".join(wanted)}).frame("statistic"))
+        yield from changed_units(lake.dataset(since, until, {"statistic": " OR ".join(wanted)}).frame("statistic"))
 
 
-def doubts_of(chart: Chart, figures: Sequence[Figure]) -> Iterator[str]:
+def doubts_of(dataset: Dataset, figures: Sequence[Figure]) -> Iterator[str]:
     """The same of what files tell."""
-    yield from overfull(chart, figures)
-    rows = chart.frame("statistic")
+    yield from overfull(dataset, figures)
+    rows = dataset.frame("statistic")
     wanted = [pl.sql_expr(figure.where or "true") for figure in figures if figure.table == "statistic"]
     yield from changed_units(rows.filter(pl.any_horizontal(*wanted)) if wanted else rows.clear())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from doctord.app import read
 from doctord.app.lint_host import of_this_host
 from doctord.app.watcher import SILENT, Watcher
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.errors import Refusal
 from doctord.lint import baseline, engine, fix
 from doctord.lint.engine import Examined
@@ -21,8 +21,8 @@ KEPT = ".before-doctord"
 
 
 def settings(
-    paths: Sequence[Path], dsns: Sequence[str] = (), workload: Chart | None = None, watcher: Watcher = SILENT
-) -> Chart:
+    paths: Sequence[Path], dsns: Sequence[str] = (), workload: Dataset | None = None, watcher: Watcher = SILENT
+) -> Dataset:
     """Settings of files, or of this host and its servers, with what is known of their workload.
 
     Raises:
@@ -31,10 +31,10 @@ def settings(
     if paths and dsns:
         raise Refusal("either files or servers", "lint the files first, then the server: --dsn without PATH")
     held = [path for path in paths if not is_sql(path)]
-    charts = [read.chart_of(held, Told(), watcher)] if held else []
+    datasets = [read.dataset_of(held, Told(), watcher)] if held else []
     if not paths:
-        charts.append(of_this_host(dsns, watcher))
-    return Chart.joined([*charts, *([workload] if workload else [])])
+        datasets.append(of_this_host(dsns, watcher))
+    return Dataset.joined([*datasets, *([workload] if workload else [])])
 
 
 def is_sql(path: Path) -> bool:
@@ -56,7 +56,7 @@ def statements_of(paths: Sequence[Path]) -> list[Statement]:
 
 
 def lint(
-    chart: Chart,
+    dataset: Dataset,
     hinted: Sequence[Statement] = (),
     cpus: int | None = None,
     accepting: Path | None = None,
@@ -65,7 +65,7 @@ def lint(
     """Examine settings, without what a baseline accepts; what is to be said of the baseline is noted.
 
     Args:
-        chart: The settings, and what was measured.
+        dataset: The settings, and what was measured.
         hinted: Statements with hints.
         cpus: How many CPUs the machine has, where nothing tells.
         accepting: File of what is accepted.
@@ -74,7 +74,7 @@ def lint(
     Raises:
         Refusal: there was nothing to judge, or the baseline cannot be read.
     """
-    examined = engine.examine(chart, hinted, cpus)
+    examined = engine.examine(dataset, hinted, cpus)
     if not examined.looked_at:
         raise Refusal("there is no setting and no hint in what was read", "doctord read PATH says what each file is")
     if accepting is None:

@@ -9,9 +9,9 @@ import polars as pl
 
 from doctord.app import read
 from doctord.app.watcher import SILENT, Watcher
-from doctord.chart.chart import Chart
 from doctord.collect.core.schedule import collect_for
 from doctord.collect.patient import Patient
+from doctord.dataset.dataset import Dataset
 from doctord.read.source import Told
 
 LOOK_S: Final = 6.0  # settings come with the first sample; what is counted needs two that lie 5 s apart
@@ -35,12 +35,12 @@ FILES: Final = (
 )
 
 
-def of_this_host(dsns: Sequence[str], watcher: Watcher = SILENT) -> Chart:
+def of_this_host(dsns: Sequence[str], watcher: Watcher = SILENT) -> Dataset:
     """Settings and two samples of this host and its servers (or those named), and what its files configure."""
     collectors = Patient(dsns=dsns, unsampled=True).collectors()
     with watcher.progress("Looking", LOOK_S, "s") as progress:
-        live = Chart.from_batches(collect_for(collectors, LOOK_S, progress))
-    return Chart.joined([live, *_read_files(list(configured(ROOT, watcher)), watcher)])
+        live = Dataset.from_batches(collect_for(collectors, LOOK_S, progress))
+    return Dataset.joined([live, *_read_files(list(configured(ROOT, watcher)), watcher)])
 
 
 def configured(root: Path, watcher: Watcher = SILENT) -> Iterator[Path]:
@@ -60,9 +60,9 @@ def _says_something(path: Path, watcher: Watcher) -> bool:
     return any(line.strip() and not line.lstrip().startswith(("#", ";")) for line in lines)
 
 
-def _read_files(paths: Sequence[Path], watcher: Watcher) -> list[Chart]:
-    """The settings of files as a chart, said to be of this host; none where there are no files."""
+def _read_files(paths: Sequence[Path], watcher: Watcher) -> list[Dataset]:
+    """The settings of files as a dataset, said to be of this host; none where there are no files."""
     if not paths:
         return []
-    frame = read.chart_of(paths, Told(), watcher).frame("setting")
-    return [Chart({"setting": frame.with_columns(pl.lit(socket.gethostname()).alias("host")).to_arrow()})]
+    frame = read.dataset_of(paths, Told(), watcher).frame("setting")
+    return [Dataset({"setting": frame.with_columns(pl.lit(socket.gethostname()).alias("host")).to_arrow()})]

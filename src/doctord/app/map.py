@@ -8,7 +8,7 @@ from typing import Final
 
 from doctord.analyse.latency.map import LatencyMap, Subject, latency_map, subjects
 from doctord.app.watcher import SILENT, Watcher
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.errors import Refusal
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
@@ -37,41 +37,41 @@ class Wanted:
     host: str | None = None
     column_s: float | None = None
 
-    def map_of(self, chart: Chart, room: int | None = None) -> LatencyMap:
+    def map_of(self, dataset: Dataset, room: int | None = None) -> LatencyMap:
         """The map of the subject, or of the one with most waits; columns wide enough for the room where none is said.
 
         Raises:
             Refusal: there is none, or it is not clear which.
         """
-        subject = self.subject or _some(chart)[0].name
+        subject = self.subject or _some(dataset)[0].name
         column_s = self.column_s
-        if column_s is None and room and chart.since and chart.until:
-            needed_s = (chart.until - chart.since).total_seconds() / room
-            known = latency_map(chart, subject, db=self.db, instance=self.instance, host=self.host)
+        if column_s is None and room and dataset.since and dataset.until:
+            needed_s = (dataset.until - dataset.since).total_seconds() / room
+            known = latency_map(dataset, subject, db=self.db, instance=self.instance, host=self.host)
             if len(known.columns) <= room:
                 return known
             column_s = next((width for width in WIDTHS_S if width >= needed_s), needed_s)
-        return latency_map(chart, subject, db=self.db, instance=self.instance, host=self.host, column_s=column_s)
+        return latency_map(dataset, subject, db=self.db, instance=self.instance, host=self.host, column_s=column_s)
 
-    def maps_of(self, chart: Chart, room: int | None = None) -> list[LatencyMap]:
+    def maps_of(self, dataset: Dataset, room: int | None = None) -> list[LatencyMap]:
         """The map of the subject; where none is asked for those of all, that of most waits first.
 
         Raises:
             Refusal: there is none, or it is not clear which.
         """
         if self.subject:
-            return [self.map_of(chart, room)]
-        found = [subject for subject in _some(chart) if self.db in {None, subject.db}]
-        return [replace(self, subject=one.name, db=one.db).map_of(chart, room) for one in found[:MOST_MAPS]]
+            return [self.map_of(dataset, room)]
+        found = [subject for subject in _some(dataset) if self.db in {None, subject.db}]
+        return [replace(self, subject=one.name, db=one.db).map_of(dataset, room) for one in found[:MOST_MAPS]]
 
 
-def by_waits(chart: Chart) -> list[Subject]:
+def by_waits(dataset: Dataset) -> list[Subject]:
     """The subjects, that of most waits first, histograms before means."""
-    return sorted(subjects(chart), key=lambda subject: (subject.kind != "histogram", -subject.count))
+    return sorted(subjects(dataset), key=lambda subject: (subject.kind != "histogram", -subject.count))
 
 
-def _some(chart: Chart) -> list[Subject]:
-    known = by_waits(chart)
+def _some(dataset: Dataset) -> list[Subject]:
+    known = by_waits(dataset)
     if not known:
         raise Refusal(
             "there are no latencies in it", "doctord map-live --record LAKE records some; docs/how-to/draw-a-map.md"
@@ -85,7 +85,7 @@ def recorded(
     until: datetime | None,
     told: Told,
     watcher: Watcher = SILENT,
-) -> Chart:
+) -> Dataset:
     """The rows of lakes and files that a map can be drawn of, between two moments.
 
     Where no place is named it is the usual lake, and its last hour, or the hour to the later moment.
@@ -95,10 +95,10 @@ def recorded(
     """
     if not places:
         places, since = [_usual_lake()], since or (until or datetime.now(UTC)) - USUAL
-    charts = (
+    datasets = (
         _of_lake(place, since, until, watcher) if place.is_dir() else _of_file(place, told, watcher) for place in places
     )
-    return Chart.joined(charts).between(since or BEGINNING, until or END_OF_TIME)
+    return Dataset.joined(datasets).between(since or BEGINNING, until or END_OF_TIME)
 
 
 def _usual_lake() -> Path:
@@ -109,20 +109,20 @@ def _usual_lake() -> Path:
     return lake
 
 
-def _of_lake(place: Path, since: datetime | None, until: datetime | None, watcher: Watcher) -> Chart:
+def _of_lake(place: Path, since: datetime | None, until: datetime | None, watcher: Watcher) -> Dataset:
     lake = Lake(place)
     span = lake.span()
     if span is None:
         raise Refusal(f"{place} holds nothing", "record first: doctord map-live --record LAKE, or doctord record")
-    chart = lake.chart(since or span[0] - timedelta(seconds=1), until or span[1], dict.fromkeys(TABLES, "true"))
+    dataset = lake.dataset(since or span[0] - timedelta(seconds=1), until or span[1], dict.fromkeys(TABLES, "true"))
     for problem in lake.problems:
         watcher.note(problem)
-    return chart
+    return dataset
 
 
-def _of_file(place: Path, told: Told, watcher: Watcher) -> Chart:
+def _of_file(place: Path, told: Told, watcher: Watcher) -> Dataset:
     with opened(place, told) as source:
         found = read_source(source)
     for remark in [*found.skipped, *(f"{place}: {told}" for told in found.notes)]:
         watcher.note(str(remark))
-    return Chart.from_batches(found.batches)
+    return Dataset.from_batches(found.batches)

@@ -9,7 +9,7 @@ import pyarrow as pa
 from doctord._native import Batch
 from doctord.analyse.latency.histogram import Histogram
 from doctord.analyse.latency.map import LatencyMap, joined, latency_map, maps_of_rows, markers, subjects
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.errors import Refusal
 
 MOST_COLUMNS = 3600
@@ -59,22 +59,22 @@ class Feed:
         if not batches:
             return False
         timed = [batch for batch in batches if batch.table == "latency"]
-        chart = Chart.from_batches(batch for batch in batches if batch.table != "latency")
-        means = (latency_map(chart, known.name, db=known.db) for known in subjects(chart))
+        dataset = Dataset.from_batches(batch for batch in batches if batch.table != "latency")
+        means = (latency_map(dataset, known.name, db=known.db) for known in subjects(dataset))
         later = maps_of_rows(row for batch in timed for row in pa.record_batch(batch).to_pylist())
         for drawn in (*later, *means):
             if self.subject in {None, drawn.subject}:
                 key = (drawn.subject, drawn.db)
                 before = self._maps.get(key)
                 self._maps[key] = _longer(before, drawn) if before else (drawn, drawn.whole)
-        if "event" in chart.tables:
-            self._mark(chart)
+        if "event" in dataset.tables:
+            self._mark(dataset)
         return True
 
-    def _mark(self, chart: Chart) -> None:
+    def _mark(self, dataset: Dataset) -> None:
         """Markers also of subjects that have no new rows: what happened may be why."""
         for key, (drawn, whole) in self._maps.items():
-            new = tuple(marker for marker in markers(chart, drawn.db) if marker not in drawn.markers)
+            new = tuple(marker for marker in markers(dataset, drawn.db) if marker not in drawn.markers)
             if new:
                 self._maps[key] = replace(drawn, markers=drawn.markers + new), whole
 

@@ -18,7 +18,7 @@ from doctord.app.history import doubts_in, doubts_of, renewed, series_in, spread
 from doctord.app.rules import figures_of, rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
-from doctord.chart.figure import Figure
+from doctord.dataset.figure import Figure
 from doctord.errors import Refusal
 from doctord.lake.history import History
 from doctord.lake.place import default_lake
@@ -67,11 +67,11 @@ def _of_files(files: Files, asked: Asked, watcher: Watcher) -> Profile:
     Raises:
         Refusal: nothing in them could be used, or no figure is in it.
     """
-    figures, chart = asked.all_figures, read.chart_of(files.paths, files.told, watcher)
-    series = list(series_of(chart, figures))
+    figures, dataset = asked.all_figures, read.dataset_of(files.paths, files.told, watcher)
+    series = list(series_of(dataset, figures))
     if not series:
         raise Refusal("none of the figures is in these files", "doctord read says what is; --figures FILE names others")
-    waits = chart.frame("wait")
+    waits = dataset.frame("wait")
     return made(
         series,
         figures,
@@ -80,8 +80,8 @@ def _of_files(files: Files, asked: Asked, watcher: Watcher) -> Profile:
         thresholds=asked.all_thresholds,
         classes=_classes_of(waits),
         contradictions=contradictions(waits),
-        spread=spread_of(chart, figures),
-        doubts=list(doubts_of(chart, figures)),
+        spread=spread_of(dataset, figures),
+        doubts=list(doubts_of(dataset, figures)),
     )
 
 
@@ -94,7 +94,7 @@ def _of_lake(recorded: Recorded, asked: Asked, watcher: Watcher) -> Profile:
         raise Refusal(f"{lake.path}: none of the figures was recorded", "record first: doctord record, or doctord read")
     end = asked.at or last
     series = series_in(told, figures, end - timedelta(days=NEEDS_DAYS), end)
-    rows = lake.chart(end - timedelta(days=NEEDS_DAYS), end, {"wait": CONTRADICTS}).frame("wait")
+    rows = lake.dataset(end - timedelta(days=NEEDS_DAYS), end, {"wait": CONTRADICTS}).frame("wait")
     for problem in lake.problems:
         watcher.note(problem)
     if not series:

@@ -1,4 +1,4 @@
-"""Read files of other tools: what each held, all of them as one chart, or into a lake."""
+"""Read files of other tools: what each held, all of them as one dataset, or into a lake."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -8,8 +8,8 @@ import polars as pl
 import pyarrow as pa
 
 from doctord.app.watcher import SILENT, Watcher
-from doctord.chart.chart import Chart
-from doctord.chart.repeats import without_repeats
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.repeats import without_repeats
 from doctord.errors import Refusal
 from doctord.lake.imports import keep
 from doctord.read.archive import found
@@ -59,8 +59,8 @@ def each_read(paths: Sequence[Path], told: Told, watcher: Watcher = SILENT) -> I
                 yield file
 
 
-def chart_of(paths: Sequence[Path], told: Told, watcher: Watcher = SILENT) -> Chart:
-    """What several files tell, as a chart; what is to be known of each file is noted.
+def dataset_of(paths: Sequence[Path], told: Told, watcher: Watcher = SILENT) -> Dataset:
+    """What several files tell, as a dataset; what is to be known of each file is noted.
 
     Raises:
         Refusal: nothing in them could be used.
@@ -68,8 +68,8 @@ def chart_of(paths: Sequence[Path], told: Told, watcher: Watcher = SILENT) -> Ch
     return joined(each_read(paths, told, watcher), watcher)
 
 
-def joined(files: Iterable[FileRead], watcher: Watcher = SILENT) -> Chart:
-    """The rows of files as a chart; what is to be known of each file is noted.
+def joined(files: Iterable[FileRead], watcher: Watcher = SILENT) -> Dataset:
+    """The rows of files as a dataset; what is to be known of each file is noted.
 
     Raises:
         Refusal: nothing in them could be used.
@@ -80,7 +80,7 @@ def joined(files: Iterable[FileRead], watcher: Watcher = SILENT) -> Chart:
             watcher.note(line)
     if not any(file.tables for file in held):
         raise Refusal("nothing in these files can be used", "doctord read says what each of them is")
-    return Chart(tables_of(held))
+    return Dataset(tables_of(held))
 
 
 def tables_of(files: Iterable[FileRead]) -> dict[str, pa.Table]:

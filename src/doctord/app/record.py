@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from doctord._native import Batch, give_back_memory
-from doctord.chart.rows import now_us, rows
 from doctord.collect.core import schedule
 from doctord.collect.patient import Patient
+from doctord.dataset.rows import now_us, rows
 from doctord.errors import Refusal
 from doctord.lake.place import LakeError
 from doctord.lake.retention import Retention

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from doctord.analyse.capacity import threshold
 from doctord.analyse.capacity.threshold import Rules
-from doctord.chart import figure
-from doctord.chart.figure import Figure, own_figures
+from doctord.dataset import figure
+from doctord.dataset.figure import Figure, own_figures
 from doctord.errors import Refusal
 
 

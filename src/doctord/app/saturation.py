@@ -20,7 +20,7 @@ from doctord.app.history import history, renewed
 from doctord.app.rules import rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
-from doctord.chart.figure import Figure, own_figures
+from doctord.dataset.figure import Figure, own_figures
 from doctord.errors import Refusal
 from doctord.lake.history import until_of
 from doctord.lake.place import default_lake
@@ -90,10 +90,10 @@ def points_scaled(path: Path) -> Database:
 
 
 def _of_files(source: Files, watcher: Watcher) -> tuple[Observed, list[Series]]:
-    chart = read.chart_of(source.paths, source.told, watcher)
+    dataset = read.dataset_of(source.paths, source.told, watcher)
     figures = {figure.name: figure for figure in own_figures()}
     loads = _loads(figures)
-    return observed(chart, figures, step_of(chart)), list(series_of(chart, loads, HOUR_S))
+    return observed(dataset, figures, step_of(dataset)), list(series_of(dataset, loads, HOUR_S))
 
 
 def _of_lake(recorded: Recorded, watcher: Watcher) -> tuple[Observed, list[Series]]:
@@ -107,8 +107,8 @@ def _of_lake(recorded: Recorded, watcher: Watcher) -> tuple[Observed, list[Serie
         raise Refusal(f"{lake.path}: nothing was measured", "record with `doctord record`, or name files")
     hours = history(lake, loads, last - LOOKED_BACK, last)
     step_s = SHORT_STEP_S if max((len(series.values) for series in hours), default=0) <= 1 else STEP_S
-    parts = [observed(lake.chart(since, since + DAY, NEEDS), figures, step_s) for since in _days(last)]
-    parts.append(observed(lake.chart(last - HOUR, last, {"cpu": "cpu IS NOT NULL"}), figures))  # tells how many
+    parts = [observed(lake.dataset(since, since + DAY, NEEDS), figures, step_s) for since in _days(last)]
+    parts.append(observed(lake.dataset(last - HOUR, last, {"cpu": "cpu IS NOT NULL"}), figures))  # tells how many
     return Observed.joined(parts), hours
 
 

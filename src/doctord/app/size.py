@@ -14,7 +14,7 @@ from doctord.app import lint
 from doctord.app.size_amounts import parse_amount
 from doctord.app.source import ALL, Interval, Source
 from doctord.app.watcher import SILENT, Watcher
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.errors import Refusal
 
 
@@ -81,7 +81,7 @@ def size(
         Refusal: a figure is missing, or there is no such server.
     """
     if seen and db:
-        seen = Measured(_of_server(seen.chart, db), seen.trace)
+        seen = Measured(_of_server(seen.dataset, db), seen.trace)
     figures = {one: told.get(one) or _found(one, seen) for one in question.inputs}
     missing = [one for one, figure in figures.items() if figure is None and one.needed]
     if missing:
@@ -97,7 +97,7 @@ def measured(source: Source, asked: Interval, watcher: Watcher = SILENT) -> Meas
         Refusal: it cannot be read, or tells nothing of that time.
     """
     seen = source.seen(asked, watcher)
-    return Measured(seen.chart, seen.trace)
+    return Measured(seen.dataset, seen.trace)
 
 
 def measured_now(watcher: Watcher = SILENT) -> Measured:
@@ -113,16 +113,16 @@ def _found(asked: Input, seen: Measured | None) -> Quantity | Curve | None:
     return figure
 
 
-def _of_server(chart: Chart, db: str) -> Chart:
-    """What a chart tells of one database server, and of its host."""
-    frames = {name: chart.frame(name) for name in chart.tables}
+def _of_server(dataset: Dataset, db: str) -> Dataset:
+    """What a dataset tells of one database server, and of its host."""
+    frames = {name: dataset.frame(name) for name in dataset.tables}
     of_servers = {name: frame for name, frame in frames.items() if "db" in frame.columns}
     servers = sorted({one for frame in of_servers.values() for one in frame["db"].drop_nulls().unique()})
     if db not in servers:
         held = f"there are: {', '.join(servers)}" if servers else "there is none in what was read"
         raise Refusal(f"no database server {db!r}", held)
     ours = {name: frame.filter(pl.col("db").is_null() | (pl.col("db") == db)) for name, frame in of_servers.items()}
-    return Chart({name: frame.to_arrow() for name, frame in (frames | ours).items()})
+    return Dataset({name: frame.to_arrow() for name, frame in (frames | ours).items()})
 
 
 def _ask_for(question: Question, missing: Sequence[Input], seen: Measured | None, *, live: bool) -> NoReturn:

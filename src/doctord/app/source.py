@@ -10,10 +10,10 @@ from doctord._native import Batch
 from doctord.analyse.vitals import NEEDS
 from doctord.app import read
 from doctord.app.watcher import SILENT, Watcher
-from doctord.chart.calltrace import Trace
-from doctord.chart.chart import Chart
 from doctord.collect.core.schedule import collect_for
 from doctord.collect.patient import Patient
+from doctord.dataset.calltrace import Trace
+from doctord.dataset.dataset import Dataset
 from doctord.errors import Refusal
 from doctord.lake.place import default_lake, is_lake
 from doctord.lake.query import Lake
@@ -47,14 +47,14 @@ class Seen:
     """What a source tells of a time.
 
     Attributes:
-        chart: What was measured in it.
+        dataset: What was measured in it.
         earlier: What vital signs need of the time before; empty where nothing is known of it.
         trace: The call trace, where one is among it.
         batches: The rows as they came, of what was measured just now.
     """
 
-    chart: Chart
-    earlier: Chart = field(default_factory=Chart)
+    dataset: Dataset
+    earlier: Dataset = field(default_factory=Dataset)
     trace: Trace | None = None
     batches: Sequence[Batch] = ()
 
@@ -84,14 +84,14 @@ class Recorded:
         if start >= end:
             raise Refusal(f"{start:%F %T} UTC is not before {end:%F %T}", "give --from a moment before --to")
         lake = Lake(self.lake or default_lake())
-        chart = lake.chart(start, end)
+        dataset = lake.dataset(start, end)
         for problem in lake.problems:
             watcher.note(problem)
-        if chart.until is None:
+        if dataset.until is None:
             span = lake.span()
             held = f"the lake holds {span[0]:%F %T} to {span[1]:%F %T} UTC" if span else "record first: doctord record"
             raise Refusal(f"nothing was recorded from {start:%F %T} to {end:%F %T} UTC", held)
-        return Seen(chart, past(lake, start, asked.past_s))
+        return Seen(dataset, past(lake, start, asked.past_s))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +109,11 @@ class Files:
             return Seen(whole, trace=trace)
         begin = asked.since or whole.since - timedelta(microseconds=1)
         end = asked.until or whole.until
-        chart = whole.between(begin, end)
-        if chart.until is None:
+        dataset = whole.between(begin, end)
+        if dataset.until is None:
             held = f"they tell of {whole.since:%F %T} to {whole.until:%F %T} UTC"
             raise Refusal(f"nothing in these files is of {begin:%F %T} to {end:%F %T} UTC", held)
-        return Seen(chart, whole.between(begin - timedelta(seconds=asked.past_s), begin), trace)
+        return Seen(dataset, whole.between(begin - timedelta(seconds=asked.past_s), begin), trace)
 
     def _trace(self, files: Sequence[FileRead], watcher: Watcher) -> Trace | None:
         """The call trace among these files, where there is one and no more."""
@@ -146,13 +146,13 @@ class Live:
         """See `Source`; there is no other moment than now."""
         if asked.since or asked.until:
             raise Refusal("a live look has no past", "name a lake or files")
-        earlier = Chart()
+        earlier = Dataset()
         if self.lake and self.lake.is_dir():
             earlier = past(Lake(self.lake), datetime.now(UTC), asked.past_s)
         collectors = Patient(databases=self.databases, dsns=self.dsns).collectors()
         with watcher.progress("Looking", self.seconds, "s") as progress:
             batches = collect_for(collectors, self.seconds, progress)
-        return Seen(Chart.from_batches(batches), earlier, batches=batches)
+        return Seen(Dataset.from_batches(batches), earlier, batches=batches)
 
 
 def source_of(paths: Sequence[Path], lake: Path | None, told: Told) -> Files | Recorded:
@@ -169,6 +169,6 @@ def source_of(paths: Sequence[Path], lake: Path | None, told: Told) -> Files | R
     return Files(paths, told) if paths else Recorded(lake)
 
 
-def past(lake: Lake, before: datetime, seconds: float) -> Chart:
+def past(lake: Lake, before: datetime, seconds: float) -> Dataset:
     """What vital signs need of that length of time before a moment; empty where nothing was recorded."""
-    return lake.chart(before - timedelta(seconds=seconds), before, NEEDS)
+    return lake.dataset(before - timedelta(seconds=seconds), before, NEEDS)

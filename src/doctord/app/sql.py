@@ -9,7 +9,7 @@ from typing import Final
 import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-from doctord.chart.tables import TABLES
+from doctord.dataset.tables import TABLES
 from doctord.errors import Refusal
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake

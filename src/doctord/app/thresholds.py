@@ -19,8 +19,8 @@ from doctord.app.history import doubts_in, doubts_of, history, series_in, spread
 from doctord.app.rules import rules_of
 from doctord.app.source import DAY_S, Files, Interval, Recorded
 from doctord.app.watcher import SILENT, Watcher
-from doctord.chart.chart import Chart
-from doctord.chart.figure import own_figures
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.figure import own_figures
 from doctord.errors import Refusal
 from doctord.lake.history import History
 from doctord.lake.place import default_lake
@@ -71,24 +71,24 @@ def check(source: Files | Recorded, interval: Interval, file: Path | None, watch
     rules = rules_of(file)
     if not rules.thresholds and not rules.levels:
         raise Refusal(f"{file}: there is no threshold in it", threshold.FORM)
-    histories, chart = _measured(asked, rules, watcher)
-    judged = list(level.judged(rules.levels, chart))
+    histories, dataset = _measured(asked, rules, watcher)
+    judged = list(level.judged(rules.levels, dataset))
     known = {one.level.name for one in judged}
     checked = check_thresholds(rules.thresholds, histories)
     _tell_silence(asked, checked, watcher)
     return Found(checked, judged, [one.name for one in rules.levels if one.name not in known], str(file or "Doctor D"))
 
 
-def _measured(asked: _Asked, rules: Rules, watcher: Watcher) -> tuple[list[Series], Chart]:
+def _measured(asked: _Asked, rules: Rules, watcher: Watcher) -> tuple[list[Series], Dataset]:
     """The histories that thresholds speak of, in steps of five minutes or longer, and the tables of service levels."""
     figures, tables = rules.figures_used(), {known.table for known in rules.levels}
     wanted = rules.percentiles_used()
     if isinstance(asked.source, Files):
-        chart = _chart(asked, watcher, {used.table for used in figures} | tables)
-        _tell(watcher, doubts_of(chart, figures))
-        spread = spread_of(chart, [rules.figures[name] for name in dict(wanted)])
-        return [*series_at_pace(chart, figures, CHECKED_STEP_S), *spread.series(wanted)], chart
-    return _kept(asked.source, asked, rules, watcher), _chart(asked, watcher, set(tables)) if tables else Chart()
+        dataset = _dataset(asked, watcher, {used.table for used in figures} | tables)
+        _tell(watcher, doubts_of(dataset, figures))
+        spread = spread_of(dataset, [rules.figures[name] for name in dict(wanted)])
+        return [*series_at_pace(dataset, figures, CHECKED_STEP_S), *spread.series(wanted)], dataset
+    return _kept(asked.source, asked, rules, watcher), _dataset(asked, watcher, set(tables)) if tables else Dataset()
 
 
 def _kept(recorded: Recorded, asked: _Asked, rules: Rules, watcher: Watcher) -> list[Series]:
@@ -138,7 +138,7 @@ def _good_time(asked: _Asked, watcher: Watcher) -> list[Series]:
     """The histories of a time in hours; of a lake from what it keeps for years, when the rows are long gone."""
     if isinstance(asked.source, Files):
         figures = own_figures()
-        return list(series_at_pace(_chart(asked, watcher, {used.table for used in figures}), figures, HOUR_S))
+        return list(series_at_pace(_dataset(asked, watcher, {used.table for used in figures}), figures, HOUR_S))
     lake = Lake(asked.source.lake or default_lake())
     histories = [at_its_pace(series) for series in history(lake, own_figures(), *_between(asked))]
     _tell(watcher, lake.problems)
@@ -149,15 +149,15 @@ def _span(histories: list[Series]) -> tuple[datetime, datetime]:
     return min(series.at(-1) for series in histories), max(series.end for series in histories)
 
 
-def _chart(asked: _Asked, watcher: Watcher, tables: set[str]) -> Chart:
+def _dataset(asked: _Asked, watcher: Watcher, tables: set[str]) -> Dataset:
     """What was measured between two moments, of some tables."""
     if isinstance(asked.source, Files):
-        return _within(read.chart_of(asked.source.paths, asked.source.told, watcher), asked)
+        return _within(read.dataset_of(asked.source.paths, asked.source.told, watcher), asked)
     since, until = _between(asked)
     lake = Lake(asked.source.lake or default_lake())
-    chart = lake.chart(since, until, dict.fromkeys(sorted(tables), "true"))
+    dataset = lake.dataset(since, until, dict.fromkeys(sorted(tables), "true"))
     _tell(watcher, lake.problems)
-    return chart
+    return dataset
 
 
 def _tell(watcher: Watcher, remarks: Iterable[str]) -> None:
@@ -174,8 +174,8 @@ def _between(asked: _Asked) -> tuple[datetime, datetime]:
     return since, until
 
 
-def _within(chart: Chart, asked: _Asked) -> Chart:
+def _within(dataset: Dataset, asked: _Asked) -> Dataset:
     """What of files lies between the two moments, where they are said."""
-    if chart.since is None or chart.until is None or (asked.since is None and asked.until is None):
-        return chart
-    return chart.between(asked.since or chart.since - timedelta(microseconds=1), asked.until or chart.until)
+    if dataset.since is None or dataset.until is None or (asked.since is None and asked.until is None):
+        return dataset
+    return dataset.between(asked.since or dataset.since - timedelta(microseconds=1), asked.until or dataset.until)

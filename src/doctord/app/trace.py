@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from doctord.analyse.calls_compared import Comparison, compare
-from doctord.chart.calltrace import Trace
-from doctord.chart.chart import Chart
+from doctord.dataset.calltrace import Trace
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Diagnosis
 
@@ -22,4 +22,4 @@ class Examined:
 def examined(trace: Trace, earlier: Trace | None = None) -> Examined:
     """Diagnose a trace; compare it with the one before where there is one."""
     comparison = compare(earlier, trace) if earlier else None
-    return Examined(trace, diagnose(Chart(), trace=trace), earlier, comparison)
+    return Examined(trace, diagnose(Dataset(), trace=trace), earlier, comparison)

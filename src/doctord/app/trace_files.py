@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 from doctord.app.watcher import SILENT, Watcher
-from doctord.chart.calltrace import Trace
+from doctord.dataset.calltrace import Trace
 from doctord.read.calltrace import read
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from doctord.app.watcher import SILENT, Progress, Watcher
-from doctord.chart.calltrace import Live, Trace, Used
 from doctord.collect.bpf import bpftrace
 from doctord.collect.bpf import call_sums as sums
 from doctord.collect.bpf import calls as bpf
 from doctord.collect.linux import strace
 from doctord.collect.linux.tracee import Meter, command_of, family
+from doctord.dataset.calltrace import Live, Trace, Used
 from doctord.errors import Refusal
 from doctord.read.calltrace import read
 

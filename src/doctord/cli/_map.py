@@ -16,7 +16,7 @@ from doctord.cli.arguments import Db, OfFiles, Unit, Zone, interval, length_s, l
 if TYPE_CHECKING:
     from doctord.analyse.latency.map import LatencyMap
     from doctord.app.map import Wanted
-    from doctord.chart.chart import Chart
+    from doctord.dataset.dataset import Dataset
     from doctord.read.source import Told
     from doctord.report.map.view import View
 
@@ -71,7 +71,7 @@ class Kept:
 
         return Wanted(subject.subject, subject.db, subject.instance, self.host, length_s(self.column))
 
-    def chart(self) -> "Chart":
+    def dataset(self) -> "Dataset":
         """The rows of that time.
 
         Raises:

@@ -95,6 +95,6 @@ def conclude(found: "Examination", *, html: Path | None, json: bool, servers: in
 
     diagnosis = found.diagnosis
     if html:
-        write(html, page.render(diagnosis, found.seen.chart))
+        write(html, page.render(diagnosis, found.seen.dataset))
     typer.echo(json_text(document.document(diagnosis)) if json else terminal.render(diagnosis))
     return status(found.healthy(servers))

@@ -61,9 +61,9 @@ def lint(
         raise Refusal("--write needs --fix DIR", "the folder gets the patch, and drop-ins for what is in no file")
     form: Form = "json" if json else "sarif" if sarif else "junit" if junit else "text"
     watcher, named = Terminal(), paths or ()
-    workload = Recorded(measured).seen(when.interval(), watcher).chart if measured else None
-    chart = linting.settings(named, dsn or (), workload, watcher)
-    examined = linting.lint(chart, linting.statements_of(named), cpus, baseline, watcher)
+    workload = Recorded(measured).seen(when.interval(), watcher).dataset if measured else None
+    dataset = linting.settings(named, dsn or (), workload, watcher)
+    examined = linting.lint(dataset, linting.statements_of(named), cpus, baseline, watcher)
     typer.echo(written(examined, form))
     if fix:
         linting.mend(examined, fix, write=write, watcher=watcher)

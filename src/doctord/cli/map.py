@@ -34,7 +34,7 @@ def draw(
     view, wanted = look.view(), kept.wanted(subject)
     pictures.check()
     if list_:
-        known = by_waits(kept.chart())
+        known = by_waits(kept.dataset())
         typer.echo(dumps(map_subjects.records(known), allow_nan=False) if json else map_subjects.recorded(known))
         return
     if kept.sources == [STANDARD_INPUT] and sys.stdout.isatty() and not json:
@@ -43,9 +43,9 @@ def draw(
             drawn = growing.feed.map_of()
         pictures.write(view, lambda _: [drawn])
     else:
-        chart = kept.chart()
-        pictures.write(view, lambda columns: wanted.maps_of(chart, columns))
-        drawn = wanted.map_of(chart, None if json else room(view))
+        dataset = kept.dataset()
+        pictures.write(view, lambda columns: wanted.maps_of(dataset, columns))
+        drawn = wanted.map_of(dataset, None if json else room(view))
     show(drawn, view, json=json)
 
 
@@ -68,9 +68,9 @@ def compare(
     view, wanted, moment = look.view(), kept.wanted(subject), parse_moment(at)
     page = Pictures(html)
     page.check()
-    chart = kept.chart()
-    page.write(view, lambda columns: wanted.maps_of(chart, columns), moment)
-    show(wanted.map_of(chart, None if json else room(view)), view, moment, json=json)
+    dataset = kept.dataset()
+    page.write(view, lambda columns: wanted.maps_of(dataset, columns), moment)
+    show(wanted.map_of(dataset, None if json else room(view)), view, moment, json=json)
 
 
 @command(app, "map-replay")
@@ -94,7 +94,7 @@ def replay(
     view, wanted = look.view(), kept.wanted(subject)
     if not has_terminal():
         raise Refusal("a replay needs a terminal", "doctord map prints the map")
-    drawn = wanted.map_of(kept.chart(), room(view))
+    drawn = wanted.map_of(kept.dataset(), room(view))
     watch(Replay(drawn, speed), view, f"REPLAY x{speed:g}")
     show(drawn, view, json=False)
 
@@ -107,4 +107,4 @@ def export(*, subject: Subject, kept: Kept) -> None:
     """
     from doctord.report.map.records import records
 
-    typer.echo("\n".join(records(kept.wanted(subject).map_of(kept.chart()))))
+    typer.echo("\n".join(records(kept.wanted(subject).map_of(kept.dataset()))))

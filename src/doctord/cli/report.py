@@ -61,7 +61,7 @@ def report(
 
     check_writable(output)
     found = diagnosing.diagnose(source, when.interval(past), Terminal())
-    write(output, html.render(found.diagnosis, found.seen.chart))
+    write(output, html.render(found.diagnosis, found.seen.dataset))
     verdict = f"{wording.clean(wording.verdict(found.diagnosis))}\n{output}"
     typer.echo(json_text(document.document(found.diagnosis)) if json else verdict)
     return status(found.healthy())

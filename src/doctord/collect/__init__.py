@@ -1,1 +1,1 @@
-"""Live collectors: each yields rows for the chart's tables, and its own cost."""
+"""Live collectors: each yields rows for the dataset's tables, and its own cost."""

@@ -1,4 +1,4 @@
-"""A case: one chart under examination, with the analyses that causes share, each done once."""
+"""A case: one dataset under examination, with the analyses that causes share, each done once."""
 
 from functools import cached_property
 
@@ -14,9 +14,9 @@ from doctord.analyse.time import (
     time_model,
 )
 from doctord.analyse.waits import Wait, background, foreground
-from doctord.chart.calltrace import Trace
-from doctord.chart.chart import Chart
-from doctord.chart.common_statistics import names_of
+from doctord.dataset.calltrace import Trace
+from doctord.dataset.common_statistics import names_of
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Evidence, Impact, Unseen, measured
 from doctord.diagnose.phrase import phrase
 
@@ -27,85 +27,85 @@ WORTH_SAYING_SESSIONS = 0.1
 
 
 class Case:
-    """What a cause is given: the chart, figures derived from it, what was usual earlier, and a call trace."""
+    """What a cause is given: the dataset, figures derived from it, what was usual earlier, and a call trace."""
 
-    def __init__(self, chart: Chart, earlier: Chart | None = None, trace: Trace | None = None) -> None:
-        """Open a case on a chart; `earlier` is the same patient's chart of a time before."""
-        self.chart = chart
+    def __init__(self, dataset: Dataset, earlier: Dataset | None = None, trace: Trace | None = None) -> None:
+        """Open a case on a dataset; `earlier` is the same patient's dataset of a time before."""
+        self.dataset = dataset
         self.earlier = earlier
         self.trace = trace
 
     @cached_property
     def time(self) -> TimeModel:
         """Where the time went: of the database's sessions, or the processes; where they are not known, of the trace."""
-        known = time_model(self.chart)
+        known = time_model(self.dataset)
         return known if self.trace is None or known.shares else calls.time_model(self.trace)
 
     @cached_property
     def seconds(self) -> float:
         """Seconds that were observed."""
-        return seconds_observed(self.chart)
+        return seconds_observed(self.dataset)
 
     @cached_property
     def cpus(self) -> int:
-        """Number of CPUs seen, or told by a database; 0 when the chart holds neither."""
+        """Number of CPUs seen, or told by a database; 0 when the dataset holds neither."""
         told = max((round(figure.mean) for figure in self.figures("v$osstat.NUM_CPUS")), default=0)
-        return self.chart.frame("cpu")["cpu"].drop_nulls().n_unique() or told
+        return self.dataset.frame("cpu")["cpu"].drop_nulls().n_unique() or told
 
     @cached_property
     def host_cpu(self) -> pl.DataFrame:
         """The whole-host rows of `cpu`."""
-        return self.chart.frame("cpu").filter(pl.col("cpu").is_null())
+        return self.dataset.frame("cpu").filter(pl.col("cpu").is_null())
 
     @cached_property
     def active(self) -> pl.DataFrame:
         """Samples of active client sessions."""
-        return active_sessions(self.chart)
+        return active_sessions(self.dataset)
 
     @cached_property
     def processes(self) -> pl.DataFrame:
         """One row per process: see `doctord.analyse.processes`."""
-        return processes.processes(self.chart)
+        return processes.processes(self.dataset)
 
     @cached_property
     def outsiders(self) -> pl.DataFrame:
         """The processes that are not the database's and do not work for it."""
-        return outsiders.outsiders(self.chart, self.processes)
+        return outsiders.outsiders(self.dataset, self.processes)
 
     @cached_property
     def blockers(self) -> list[locks.Blocker]:
         """Roots of the blocking trees."""
-        return locks.blockers(self.chart)
+        return locks.blockers(self.dataset)
 
     @cached_property
     def statements(self) -> list[statements.Statement]:
         """Statements that took part of the database time, largest share first."""
-        return statements.statements(self.chart)
+        return statements.statements(self.dataset)
 
     @cached_property
     def usual(self) -> dict[str, vitals.Usual]:
-        """What was usual earlier, by vital sign; empty without an earlier chart."""
+        """What was usual earlier, by vital sign; empty without an earlier dataset."""
         return vitals.usual(self.earlier, self.seconds) if self.earlier else {}
 
     @cached_property
     def vitals(self) -> dict[str, vitals.Vital]:
-        """The vital signs of this chart, by name."""
-        return vitals.vitals(self.chart)
+        """The vital signs of this dataset, by name."""
+        return vitals.vitals(self.dataset)
 
     @cached_property
     def waits(self) -> dict[str, Wait]:
         """What client sessions waited for as the server counted it, by event; empty where waits were sampled."""
-        return foreground(self.chart)
+        return foreground(self.dataset)
 
     @cached_property
     def background(self) -> dict[str, Wait]:
         """What background processes waited for, likewise."""
-        return background(self.chart)
+        return background(self.dataset)
 
     @cached_property
     def dbs(self) -> list[str]:
         """The database servers that were seen."""
-        names = [self.chart.frame(table)["db"].drop_nulls().unique() for table in ("session", "statistic", "wait")]
+        names = [self.dataset.frame(table)["db"].drop_nulls().unique() for table in ("session", "statistic", "wait")]
         return pl.concat(names).unique().sort().to_list()
 
     @cached_property
@@ -115,7 +115,7 @@ class Case:
 
     def figures(self, name: str) -> list[figures.Figure]:
         """Figures of that name in `statistic`, by server and entity, largest mean first."""
-        return figures.figures(self.chart, name)
+        return figures.figures(self.dataset, name)
 
     def total(self, name: str, db: str | None = None) -> float | None:
         """Mean of a figure summed over its entities; null when it was not measured."""
@@ -123,7 +123,7 @@ class Case:
         return sum(values) if values else None
 
     def common(self, name: str, db: str | None = None) -> float | None:
-        """Mean of a statistic that all vendors have (`chart/common_statistics.py`); null when it was not measured."""
+        """Mean of a statistic that all vendors have (`dataset/common_statistics.py`); null when it was not measured."""
         values = [value for own in names_of(name) if (value := self.total(own, db)) is not None]
         return sum(values) if values else None
 
@@ -139,18 +139,18 @@ class Case:
 
     def setting(self, name: str, db: str | None = None) -> str | None:
         """Value in force of a setting; null when it is not known."""
-        return figures.setting(self.chart, name, db)
+        return figures.setting(self.dataset, name, db)
 
     def mean(self, table: str, column: str) -> float | None:
         """Mean of a column over the interval, weighted; null when it was not measured."""
-        return figures.mean(self.host_cpu if table == "cpu" else self.chart.frame(table), column)
+        return figures.mean(self.host_cpu if table == "cpu" else self.dataset.frame(table), column)
 
     def database_time_s(self) -> float:
         """Database time in seconds over the interval: of sampled sessions, else as the database tells it."""
         sampled = float(self.active["interval_s"].sum() or 0.0)
         if sampled or self.time.of != "database":
             return sampled
-        return self.time.seconds_per_second * covered_s(foreground_waits(self.chart))
+        return self.time.seconds_per_second * covered_s(foreground_waits(self.dataset))
 
     def waited(self, db: str, *wait_classes: str) -> float:
         """Share (0 to 1) of all database time that sessions of one server spent in some wait classes."""
@@ -178,12 +178,12 @@ class Case:
         """Normalised text of a statement; null when the server did not give it."""
         if statement_id is None:
             return None
-        known = self.chart.frame("statement").filter(pl.col("statement_id") == statement_id)["text"].drop_nulls()
+        known = self.dataset.frame("statement").filter(pl.col("statement_id") == statement_id)["text"].drop_nulls()
         return str(known.last()) if known.len() else None
 
     def unseen(self, *subjects: str) -> tuple[Unseen, ...]:
         """What could not be read, about the subjects that a cause asks for (about all, when it names none)."""
-        events = self.chart.frame("event").filter(pl.col("kind") == "unseen")
+        events = self.dataset.frame("event").filter(pl.col("kind") == "unseen")
         if subjects:
             events = events.filter(pl.col("subject").str.contains_any(list(subjects)))
         columns = events.select("subject", "text", "hint").unique(maintain_order=True)
@@ -191,7 +191,7 @@ class Case:
 
     def gaps(self) -> tuple[Unseen, ...]:
         """Times of which nothing, or not all, was recorded: of each subject the last, and how often there were such."""
-        gaps = self.chart.frame("event").filter(pl.col("kind") == "gap").sort("ts")
+        gaps = self.dataset.frame("event").filter(pl.col("kind") == "gap").sort("ts")
         found = gaps.group_by("subject", maintain_order=True).agg(pl.len(), pl.col("text", "hint").last())
         often = (
             (row, f"{row['len']} times, the last: " if row["len"] > 1 else "") for row in found.iter_rows(named=True)
@@ -201,7 +201,7 @@ class Case:
         )
 
     def against_past(self, vital: str) -> tuple[Evidence, ...]:
-        """How a vital sign compares with the earlier chart, as evidence; empty when there is no past to compare."""
+        """How a vital sign compares with the earlier dataset, as evidence; empty when there is no past to compare."""
         now, past = self.vitals.get(vital), self.usual.get(vital)
         if now is None or past is None:
             return ()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from doctord.analyse.calls import busy_s, pass_s
-from doctord.chart.calltrace import Trace
+from doctord.dataset.calltrace import Trace
 from doctord.diagnose.case import WORTH_SAYING_SHARE
 from doctord.diagnose.phrase import Phrase, phrase
 

@@ -8,8 +8,8 @@ from datetime import datetime
 import polars as pl
 
 from doctord.analyse.block_sizes import Sizes, block_sizes
-from doctord.chart.calltrace import Trace
-from doctord.chart.chart import Chart
+from doctord.dataset.calltrace import Trace
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose import causes
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES
@@ -22,24 +22,24 @@ for _module in pkgutil.iter_modules(causes.__path__):
     importlib.import_module(f"{causes.__name__}.{_module.name}")
 
 
-def diagnose(chart: Chart, earlier: Chart | None = None, trace: Trace | None = None) -> Diagnosis:
+def diagnose(dataset: Dataset, earlier: Dataset | None = None, trace: Trace | None = None) -> Diagnosis:
     """Diagnose one interval.
 
     Args:
-        chart: what was measured in it.
+        dataset: what was measured in it.
         earlier: the same patient before, to judge by its own past; absolute rules alone are used without it.
         trace: system calls of its processes; the time is then that of the trace.
 
     Returns:
         The verdict, with findings in order of damage.
     """
-    case = Case(chart, earlier, trace)
+    case = Case(dataset, earlier, trace)
     claims = [(cause.name, claim) for cause in CAUSES.values() for claim in cause.examine(case)]
-    interval = (chart.since, chart.until) if chart.since and chart.until else None
+    interval = (dataset.since, dataset.until) if dataset.since and dataset.until else None
     return Diagnosis(
-        host=_host(chart),
-        since=chart.since,
-        until=chart.until,
+        host=_host(dataset),
+        since=dataset.since,
+        until=dataset.until,
         time_of=case.time.of,
         time=case.time.shares,
         findings=findings(claims, interval, case.components),
@@ -83,14 +83,14 @@ def _damage(claimed: tuple[str, Claim]) -> tuple[float, float, str]:
     return (-(claim.cost.share or 0.0) * claim.confidence, -claim.confidence, name)
 
 
-def _host(chart: Chart) -> str:
-    names = {name for table in chart.tables for name in chart.frame(table)["host"].drop_nulls().unique()}
+def _host(dataset: Dataset) -> str:
+    names = {name for table in dataset.tables for name in dataset.frame(table)["host"].drop_nulls().unique()}
     return ", ".join(sorted(names)) or "unknown host"
 
 
 def _sums_of_waits(case: Case, sampled: pl.Series) -> list[Phrase]:
     """A line for each database that told its waits in sum alone: how many reports, of how many events."""
-    waits = case.chart.frame("wait").filter(pl.col("db").is_not_null() & ~pl.col("db").is_in(sampled.implode()))
+    waits = case.dataset.frame("wait").filter(pl.col("db").is_not_null() & ~pl.col("db").is_in(sampled.implode()))
     by_db = waits.group_by("db").agg(pl.col("ts").n_unique(), pl.col("event").n_unique()).sort("db")
     return [
         phrase("{}: waits in sum, {} events, {} intervals", db, events, times) for db, times, events in by_db.rows()
@@ -118,18 +118,18 @@ def _looked_at(case: Case) -> tuple[Phrase, ...]:
         ("filesystem", "mount", "file systems"),
         ("network", "interface", "network interfaces"),
     ):
-        count = case.chart.frame(table)[column].drop_nulls().n_unique()
+        count = case.dataset.frame(table)[column].drop_nulls().n_unique()
         if count:
             lines.append(phrase("{} {}", count, words if count > 1 else words[:-1]))
-    lines += [_traced(sizes) for sizes in block_sizes(case.chart)[:MOST_TRACED]]
-    sampled = case.chart.frame("session").filter(pl.col("db").is_not_null())
+    lines += [_traced(sizes) for sizes in block_sizes(case.dataset)[:MOST_TRACED]]
+    sampled = case.dataset.frame("session").filter(pl.col("db").is_not_null())
     by_db = sampled.group_by("db").agg(pl.len(), pl.col("sid").n_unique()).sort("db")
     lines += [
         phrase("{}: {} samples of sessions, {} sessions at work", db, samples, sids)
         for db, samples, sids in by_db.rows()
     ]
     lines += _sums_of_waits(case, by_db["db"])
-    told = {*by_db["db"], *case.chart.frame("wait")["db"]}
+    told = {*by_db["db"], *case.dataset.frame("wait")["db"]}
     lines += [phrase("{}: no session at work", db) for db in case.dbs if db not in told]
-    statistics = case.chart.frame("statistic").height
-    return (*lines, phrase("{} other figures, {} settings", statistics, case.chart.frame("setting").height))
+    statistics = case.dataset.frame("statistic").height
+    return (*lines, phrase("{} other figures, {} settings", statistics, case.dataset.frame("setting").height))

@@ -24,10 +24,10 @@ def agrees(case: Case, drawn: LatencyMap) -> bool:
 def spread(case: Case, *events: str) -> tuple[list[Evidence], bool]:
     """What the histograms of these events show, and whether a few slow waits make most of their time."""
     told, few_slow = [], False
-    for subject in subjects(case.chart):
+    for subject in subjects(case.dataset):
         if subject.kind != "histogram" or subject.name not in events:
             continue
-        drawn = latency_map(case.chart, subject.name, db=subject.db)
+        drawn = latency_map(case.dataset, subject.name, db=subject.db)
         if not agrees(case, drawn):
             continue
         found = reading(drawn)

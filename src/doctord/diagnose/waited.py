@@ -14,7 +14,7 @@ WORTH_NAMING_SHARE = 0.01
 
 
 def of_kind(case: Case, *kinds: str, why: Words = "") -> list[Evidence]:
-    """What sessions waited for events of some kinds (`chart/waits/kinds.py`), with the server's own names.
+    """What sessions waited for events of some kinds (`dataset/waits/kinds.py`), with the server's own names.
 
     Where a server counts its waits, `why` stands before how often and how long; where sessions were sampled, alone.
     """

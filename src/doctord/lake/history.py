@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from doctord.chart.figure import Figure
+from doctord.dataset.figure import Figure
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
 from doctord.lake.summaries import added_sums, ending, mark_of
@@ -93,7 +93,7 @@ class History:
         return self._whose
 
     def counted(self, since: datetime, until: datetime, tier: str = "1h-buckets") -> pl.DataFrame:
-        """Counts in buckets (`doctord.chart.buckets`) of the steps that end after one moment and no later than another.
+        """Counts in buckets (`doctord.dataset.buckets`) of the steps that end after one moment, no later than another.
 
         Args:
             since: Start.

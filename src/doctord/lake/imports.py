@@ -10,9 +10,9 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 
-from doctord.chart.chart import arrow_schema
-from doctord.chart.repeats import without_repeats
-from doctord.chart.tables import TABLES
+from doctord.dataset.dataset import arrow_schema
+from doctord.dataset.repeats import without_repeats
+from doctord.dataset.tables import TABLES
 from doctord.lake.parquet_file import write_checked
 from doctord.lake.place import FOLDER_MODE, LakeError, Place, new_name
 from doctord.lake.query import Lake
@@ -49,9 +49,9 @@ def _days(frame: pl.DataFrame) -> Iterator[tuple[date, pl.DataFrame]]:
 
 def _there(lake: Path, table: str, day: date) -> pl.DataFrame:
     begin = datetime(day.year, day.month, day.day, tzinfo=UTC)
-    # A chart begins after its first moment.
-    chart = Lake(lake).chart(begin - timedelta(microseconds=1), begin + timedelta(days=1), {table: "true"})
-    return chart.frame(table)
+    # A dataset begins after its first moment.
+    dataset = Lake(lake).dataset(begin - timedelta(microseconds=1), begin + timedelta(days=1), {table: "true"})
+    return dataset.frame(table)
 
 
 def _write(place: Place, table: str, day: date, rows: pl.DataFrame) -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from doctord.chart.tables import TABLES
+from doctord.dataset.tables import TABLES
 from doctord.errors import Refusal
 
 _NAME = re.compile(r"(?P<begun>[0-9]{8}T[0-9]{6}Z)-[0-9a-f]{8}")

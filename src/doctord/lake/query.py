@@ -15,8 +15,8 @@ import duckdb
 import pyarrow as pa
 
 from doctord._native import Batch, read_segment
-from doctord.chart.chart import Chart, arrow_schema
-from doctord.chart.tables import OLD_WORDS, TABLES
+from doctord.dataset.dataset import Dataset, arrow_schema
+from doctord.dataset.tables import OLD_WORDS, TABLES
 from doctord.lake.place import LakeError, Place, begun
 from doctord.lake.sealed import A_DAY, Interval, Sound, examined, readable
 
@@ -120,8 +120,8 @@ class Lake:
             if reason or not path.exists():
                 parts.files.remove(path)
 
-    def chart(self, since: datetime, until: datetime, where: "Mapping[str, str] | None" = None) -> Chart:
-        """The rows whose interval ended after `since` and no later than `until`, and the settings in force, as a chart.
+    def dataset(self, since: datetime, until: datetime, where: "Mapping[str, str] | None" = None) -> Dataset:
+        """Rows whose interval ended after `since` and no later than `until`, and the settings in force, as a dataset.
 
         `where` names the tables wanted (default: all), each with a condition in SQL that its rows must meet.
         """
@@ -146,7 +146,7 @@ class Lake:
                 rows = rows_of(parts)
         except duckdb.Error as error:
             raise LakeError(f"{self.path}: {_first_line(error)}", "doctord verify finds what is damaged") from error
-        return Chart({name: table.cast(arrow_schema(TABLES[name])) for name, table in rows.items() if table.num_rows})
+        return Dataset({name: table.cast(arrow_schema(TABLES[name])) for name, table in rows.items() if table.num_rows})
 
     def span(self) -> tuple[datetime, datetime] | None:
         """Time of the first and the last row; null for an empty lake."""

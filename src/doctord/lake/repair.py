@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from doctord._native import seal_segment
-from doctord.chart.tables import ENTITIES
+from doctord.dataset.tables import ENTITIES
 from doctord.lake.claim import Claim
 from doctord.lake.parquet_file import write_checked
 from doctord.lake.place import FOLDER_MODE, LakeError, Place, begun

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from doctord.chart.tables import LASTING
+from doctord.dataset.tables import LASTING
 from doctord.lake.place import Place, begun
 
 log = logging.getLogger(__name__)

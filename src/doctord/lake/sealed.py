@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from doctord._native import damaged_row_groups, read_checks
-from doctord.chart.chart import arrow_schema
-from doctord.chart.rows import micros
-from doctord.chart.tables import TABLES
+from doctord.dataset.dataset import arrow_schema
+from doctord.dataset.rows import micros
+from doctord.dataset.tables import TABLES
 
 A_DAY: Final = timedelta(days=1)  # a file of before is named by a clock that may have been set since
 

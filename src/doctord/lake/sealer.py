@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from doctord._native import seal_segment
-from doctord.chart.tables import ENTITIES
+from doctord.dataset.tables import ENTITIES
 from doctord.lake.place import Place, begun, sync_folder
 
 log = logging.getLogger(__name__)

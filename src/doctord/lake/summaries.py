@@ -10,9 +10,9 @@ from typing import Final
 import duckdb
 import polars as pl
 
-from doctord.chart.buckets import GROWTH, ZERO_AT
-from doctord.chart.figure import Figure
-from doctord.chart.tables import TABLES
+from doctord.dataset.buckets import GROWTH, ZERO_AT
+from doctord.dataset.figure import Figure
+from doctord.dataset.tables import TABLES
 from doctord.lake.place import LakeError
 
 WHOSE: Final = ("figure", "host", "db", "entity")

@@ -15,8 +15,8 @@ from typing import Final
 
 import polars as pl
 
-from doctord.chart.figure import Figure
-from doctord.chart.tables import LASTING
+from doctord.dataset.figure import Figure
+from doctord.dataset.tables import LASTING
 from doctord.lake.place import FOLDER_MODE, LakeError, Place
 from doctord.lake.query import Lake
 from doctord.lake.summaries import (

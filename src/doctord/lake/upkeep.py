@@ -16,7 +16,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from doctord._native import Batch
-from doctord.chart.rows import now_us, rows
+from doctord.dataset.rows import now_us, rows
 from doctord.lake.place import Place, begun
 from doctord.lake.retention import Retention, delete
 

@@ -9,7 +9,7 @@ from typing import Final, Literal
 import polars as pl
 
 from doctord._native import read_checks, read_segment
-from doctord.chart.tables import TABLES
+from doctord.dataset.tables import TABLES
 from doctord.lake.place import LakeError, Place, begun
 from doctord.lake.sealed import Interval, examined, readable
 from doctord.lake.tier_files import damage_of, read_index

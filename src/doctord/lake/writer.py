@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Final
 
 from doctord._native import Batch, SegmentWriter
-from doctord.chart.rows import now_us, rows
+from doctord.dataset.rows import now_us, rows
 from doctord.lake.claim import Claim
 from doctord.lake.place import LakeError, Place, begun, new_name
 from doctord.lake.sealer import Sealer

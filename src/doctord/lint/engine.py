@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from doctord import lint
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.lint.patient import subjects
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import RULES, Rule
@@ -42,15 +42,15 @@ class Examined:
         return max((remark.severity for remark in self.remarks), default=None)
 
 
-def examine(chart: Chart, statements: Sequence[Statement] = (), cpus: int | None = None) -> Examined:
+def examine(dataset: Dataset, statements: Sequence[Statement] = (), cpus: int | None = None) -> Examined:
     """Examine settings for the machine and the workload that are known.
 
     Args:
-        chart: the settings, and what was measured.
+        dataset: the settings, and what was measured.
         statements: those of SQL files that have hints.
         cpus: how many CPUs the machine has, where the user says it.
     """
-    found = subjects(chart, statements, cpus)
+    found = subjects(dataset, statements, cpus)
     remarks = [
         remark for one in found for rule in rules_for(one) for remark in rule.remarks(one) if not is_idle(remark)
     ]

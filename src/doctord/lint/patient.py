@@ -1,11 +1,11 @@
-"""Who is examined: the subjects whose settings a chart holds, each with what was measured of it and of its host."""
+"""Who is examined: the subjects whose settings a dataset holds, each with what was measured of it and of its host."""
 
 from collections.abc import Callable, Iterable, Sequence
 
 import polars as pl
 
-from doctord.chart.catalogue import catalogue, list_of
-from doctord.chart.chart import Chart
+from doctord.dataset.catalogue import catalogue, list_of
+from doctord.dataset.dataset import Dataset
 from doctord.lint.setting import Setting
 from doctord.lint.statement import Statement, hint_setting
 from doctord.lint.subject import Machine, Subject
@@ -14,23 +14,23 @@ from doctord.lint.subject import Machine, Subject
 Key = tuple[str, str | None, str | None]
 
 
-def subjects(chart: Chart, statements: Sequence[Statement] = (), cpus: int | None = None) -> list[Subject]:
-    """Everybody whose settings a chart holds (the kernel also where only its memory is known), and each file of SQL."""
-    rows = chart.frame("setting").filter(pl.col("name").is_not_null() & pl.col("value").is_not_null())
+def subjects(dataset: Dataset, statements: Sequence[Statement] = (), cpus: int | None = None) -> list[Subject]:
+    """Everybody whose settings a dataset holds (the kernel also where its memory alone is known), each file of SQL."""
+    rows = dataset.frame("setting").filter(pl.col("name").is_not_null() & pl.col("value").is_not_null())
     by_key: dict[Key, list[Setting]] = {}
     for row in rows.sort("ts", maintain_order=True).iter_rows(named=True):
         by_key.setdefault((row["component"], row["db"], row["host"]), []).append(_setting(row))
-    for host in chart.frame("memory")["host"].unique(maintain_order=True):
+    for host in dataset.frame("memory")["host"].unique(maintain_order=True):
         by_key.setdefault(("kernel", None, host), [])
     merged: dict[Key, list[Setting]] = {}
     for key, held in by_key.items():
         merged.setdefault(_same_as(key, by_key), []).extend(held)
-    by_host = _by_host(chart)
+    by_host = _by_host(dataset)
     found = [
-        Subject(component, db, host, tuple(held), Machine(_of(chart if host is None else by_host(host), db), cpus))
+        Subject(component, db, host, tuple(held), Machine(_of(dataset if host is None else by_host(host), db), cpus))
         for (component, db, host), held in merged.items()
     ]
-    found += [_of_file(file, statements, Machine(chart, cpus)) for file in {one.file: None for one in statements}]
+    found += [_of_file(file, statements, Machine(dataset, cpus)) for file in {one.file: None for one in statements}]
     for one in found:
         one.others = [other for other in found if other.host == one.host or None in (other.host, one.host)]
     return found
@@ -55,14 +55,16 @@ def _name(db: str | None) -> str | None:
     return db.lower() if db else None
 
 
-def _by_host(chart: Chart) -> Callable[[str], Chart]:
-    """What a chart tells of a host; rows that do not say whose they are count for all, and are kept once."""
-    parts = {name: chart.frame(name).partition_by("host", as_dict=True, maintain_order=True) for name in chart.tables}
-    nobodys = Chart(
-        {name: by_host.get((None,), chart.frame(name).clear()).to_arrow() for name, by_host in parts.items()}
+def _by_host(dataset: Dataset) -> Callable[[str], Dataset]:
+    """What a dataset tells of a host; rows that do not say whose they are count for all, and are kept once."""
+    parts = {
+        name: dataset.frame(name).partition_by("host", as_dict=True, maintain_order=True) for name in dataset.tables
+    }
+    nobodys = Dataset(
+        {name: by_host.get((None,), dataset.frame(name).clear()).to_arrow() for name, by_host in parts.items()}
     )
 
-    def of(host: str) -> Chart:
+    def of(host: str) -> Dataset:
         own = {name: by_host[host,] for name, by_host in parts.items() if (host,) in by_host}
         frames = ((name, pl.concat([nobodys.frame(name), rows]), (None,) in parts[name]) for name, rows in own.items())
         return nobodys.replaced(
@@ -72,14 +74,14 @@ def _by_host(chart: Chart) -> Callable[[str], Chart]:
     return of
 
 
-def _of(chart: Chart, db: str | None) -> Chart:
-    """What a chart tells of one server; what does not say whose it is counts for everybody."""
+def _of(dataset: Dataset, db: str | None) -> Dataset:
+    """What a dataset tells of one server; what does not say whose it is counts for everybody."""
     if db is None:
-        return chart
+        return dataset
     names = [db.lower(), db.partition(":")[0].lower()]  # a file of figures may not say of which port it is
     is_its = pl.col("db").is_null() | pl.col("db").str.to_lowercase().is_in(names)
-    frames = {name: chart.frame(name) for name in chart.tables}
-    return Chart(
+    frames = {name: dataset.frame(name) for name in dataset.tables}
+    return Dataset(
         {name: (frame.filter(is_its) if "db" in frame.columns else frame).to_arrow() for name, frame in frames.items()}
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from doctord.chart.catalogue import Version
+from doctord.dataset.catalogue import Version
 from doctord.lint.remark import Remark
 
 if TYPE_CHECKING:

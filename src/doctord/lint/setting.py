@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from doctord.chart.tables import FROM_FILE
+from doctord.dataset.tables import FROM_FILE
 from doctord.units import in_bytes, setting_number
 
 NOT_SET: Final = f"{FROM_FILE}, not set"

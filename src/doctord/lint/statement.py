@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from doctord.chart.tables import FROM_FILE
+from doctord.dataset.tables import FROM_FILE
 from doctord.lint.setting import Setting
 
 # What can stand in SQL without being SQL: quoted text, comments. The first that matches at a place counts.

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from doctord.chart.catalogue import Known, Version, catalogue, list_of, version_of
-from doctord.chart.chart import Chart
+from doctord.dataset.catalogue import Known, Version, catalogue, list_of, version_of
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence, Unseen
 from doctord.lint.remark import Change, Remark, Severity
@@ -21,11 +21,11 @@ LIST_DIFFERENCES = ("oracle",)
 class Machine:
     """The host that a configuration is for; every figure is null where it is not known."""
 
-    def __init__(self, chart: Chart, cpus: int | None = None) -> None:
-        """The machine that a chart tells of; `cpus` is what the user says of it."""
-        self.case = Case(chart)
+    def __init__(self, dataset: Dataset, cpus: int | None = None) -> None:
+        """The machine that a dataset tells of; `cpus` is what the user says of it."""
+        self.case = Case(dataset)
         self._cpus = cpus
-        self._memory = chart.frame("memory")
+        self._memory = dataset.frame("memory")
 
     @property
     def cpus(self) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from doctord import _native
-from doctord.chart.calltrace import Trace
+from doctord.dataset.calltrace import Trace
 from doctord.errors import Refusal
 
 # strace -ff and truss -o NAME.PID: one file for each process, perhaps compressed since.

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from doctord._native import Batch
-from doctord.chart.rows import micros, rows
-from doctord.chart.tables import TABLES
+from doctord.dataset.rows import micros, rows
+from doctord.dataset.tables import TABLES
 from doctord.read.source import Source
 
 MANY_ROWS: Final = 20_000

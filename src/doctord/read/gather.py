@@ -10,9 +10,9 @@ from multiprocessing import get_context
 
 import pyarrow as pa
 
-from doctord.chart.calltrace import Trace
-from doctord.chart.chart import arrow_schema
-from doctord.chart.tables import TABLES
+from doctord.dataset.calltrace import Trace
+from doctord.dataset.dataset import arrow_schema
+from doctord.dataset.tables import TABLES
 from doctord.errors import Refusal
 from doctord.read.archive import Piece
 from doctord.read.formats import read_source

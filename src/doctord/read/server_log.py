@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from doctord._native import Batch, ServerLog
-from doctord.chart.tables import TABLES
+from doctord.dataset.tables import TABLES
 from doctord.read.source import Source
 from doctord.read.zones import placing
 

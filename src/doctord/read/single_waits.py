@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from doctord._native import Batch, LatencyGrid
-from doctord.chart.rows import columns
+from doctord.dataset.rows import columns
 from doctord.read.source import Source
 
 # A silence of more columns than this is a gap: the trace may have been off.

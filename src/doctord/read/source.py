@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
 
-from doctord.chart.calltrace import Trace
+from doctord.dataset.calltrace import Trace
 from doctord.errors import Refusal
 from doctord.read.unpack import HEAD_BYTES, MOST_WHOLE_BYTES, UNPACK_ERRORS, unpacked
 

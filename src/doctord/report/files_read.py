@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 from rich.text import Text
 
-from doctord.chart.tables import LASTING
+from doctord.dataset.tables import LASTING
 from doctord.read.gather import FileRead
 from doctord.report.lines import hanging, printed
 

@@ -1,4 +1,4 @@
-"""Columns of a chart as series to plot: thinned to what a small plot can show, with gaps where nothing was measured."""
+"""Columns of a dataset as series to plot: thinned to what a small plot shows, with gaps where nothing was measured."""
 
 import math
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from doctord.analyse.time import active_sessions
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 
 MOST_STEPS = 240
 ROUNDING_S = 0.001
@@ -119,33 +119,33 @@ def _segments(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def active_by_class(chart: Chart) -> list[Series]:
+def active_by_class(dataset: Dataset) -> list[Series]:
     """Average active sessions by wait class, from sampled sessions, or else from the server's own count of waits."""
-    frame = _sampled_by_class(chart)
+    frame = _sampled_by_class(dataset)
     if frame.is_empty():
-        frame = _counted_by_class(chart)
+        frame = _counted_by_class(dataset)
     known = [name for name in frame.columns if name in CLASSES]
     return layers(frame, {name: (name, CLASSES.index(name)) for name in sorted(known, key=CLASSES.index)})
 
 
-def _counted_by_class(chart: Chart) -> pl.DataFrame:
-    waits = chart.frame("wait").filter(pl.col("wait_class") != "Idle")
+def _counted_by_class(dataset: Dataset) -> pl.DataFrame:
+    waits = dataset.frame("wait").filter(pl.col("wait_class") != "Idle")
     return waits.pivot(
         on="wait_class", index=["ts", "interval_s"], values="waited_s_per_s", aggregate_function="sum"
     ).sort("ts")
 
 
-def _sampled_by_class(chart: Chart) -> pl.DataFrame:
+def _sampled_by_class(dataset: Dataset) -> pl.DataFrame:
     """One row per time bucket in which a database server was seen, one column per wait class.
 
     A bucket without a session at work is zero only when the server gave something else in it; else it is left out.
     """
-    if chart.since is None or chart.until is None:
+    if dataset.since is None or dataset.until is None:
         return pl.DataFrame()
-    since_s, until_s = chart.since.timestamp(), chart.until.timestamp()
+    since_s, until_s = dataset.since.timestamp(), dataset.until.timestamp()
     width_s = max(1.0, (until_s - since_s) / MOST_STEPS)
-    seen = _seen_buckets(chart, since_s, until_s, width_s)
-    sampled = _seconds_by_bucket(active_sessions(chart), since_s, width_s)
+    seen = _seen_buckets(dataset, since_s, until_s, width_s)
+    sampled = _seconds_by_bucket(active_sessions(dataset), since_s, width_s)
     classes = [name for name in sampled.columns if name in CLASSES]
     start = pl.lit(since_s) + pl.col("bucket") * width_s
     end = pl.min_horizontal(start + width_s, pl.lit(until_s))
@@ -166,10 +166,10 @@ def _seconds_by_bucket(sessions: pl.DataFrame, since_s: float, width_s: float) -
     ).pivot(on="wait_class", index="bucket", values="interval_s", aggregate_function="sum")
 
 
-def _seen_buckets(chart: Chart, since_s: float, until_s: float, width_s: float) -> pl.DataFrame:
+def _seen_buckets(dataset: Dataset, since_s: float, until_s: float, width_s: float) -> pl.DataFrame:
     """The buckets that rows of a database server cover, and a little more: an idle server shows only so often."""
     rows = pl.concat(
-        chart.frame(table).filter(pl.col("db").is_not_null()).select("ts", "interval_s").unique()
+        dataset.frame(table).filter(pl.col("db").is_not_null()).select("ts", "interval_s").unique()
         for table in ("session", "statistic", "statement")
     ).unique()
     tail = rows.select(

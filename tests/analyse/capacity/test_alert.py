@@ -12,7 +12,7 @@ from doctord.analyse.capacity.level import Level, judged
 from doctord.analyse.capacity.plan import Plan
 from doctord.analyse.capacity.series import Whose
 from doctord.analyse.capacity.threshold import Threshold
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from histories import MONDAY, NAN, history
 
 NOW = MONDAY + timedelta(hours=3)
@@ -66,7 +66,7 @@ def test_prometheus_reads_one_sample_of_each_metric() -> None:
 
 def test_a_broken_service_level_is_an_alert() -> None:
     row = {"ts": NOW, "host": "a", "run": "day", "duration_s": 62_100.0, "over_limit": 24}
-    (one,) = judged([Level("slow", most_per_24h=30)], Chart.from_rows(timing=[row]))
+    (one,) = judged([Level("slow", most_per_24h=30)], Dataset.from_rows(timing=[row]))
     (sent,) = json.loads(alertmanager([broken(one)], NOW))
     assert sent["labels"]["subject"] == "day"
     assert "24 in 17.25 h" in sent["annotations"]["summary"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from doctord.analyse.capacity.contradictions import contradictions
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 
 AT = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -14,7 +14,7 @@ AT = datetime(2026, 11, 20, tzinfo=UTC)
 def found(**columns: Any) -> list[tuple[str, float, float]]:
     """Entity, mean that is said and mean that is reckoned of what contradicts itself in one row of an hour."""
     row = {"ts": AT, "interval_s": 3600.0, "host": "a", "db": "x", "instance": "1", "event": "e"} | columns
-    told = contradictions(Chart.from_rows(wait=[row]).frame("wait"))
+    told = contradictions(Dataset.from_rows(wait=[row]).frame("wait"))
     return [(one.entity, one.said_ms, round(one.reckoned_ms, 6)) for one in told]
 
 

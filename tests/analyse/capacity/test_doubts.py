@@ -7,22 +7,22 @@ import polars as pl
 import pytest
 
 from doctord.analyse.capacity.doubts import changed_units, is_counted_once, overfull
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from histories import FIGURES
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
-def cpu(*ends_s: float, interval_s: float = 60.0) -> Chart:
+def cpu(*ends_s: float, interval_s: float = 60.0) -> Dataset:
     rows = [
         {"ts": NOON + timedelta(seconds=end), "interval_s": interval_s, "host": "a", "usr_pct": 1.0, "sys_pct": 1.0}
         for end in ends_s
     ]
-    return Chart.from_rows(cpu=rows)
+    return Dataset.from_rows(cpu=rows)
 
 
 @pytest.mark.parametrize(
-    ("chart", "is_doubted"),
+    ("dataset", "is_doubted"),
     [
         (cpu(*range(60, 3601, 60)), False),
         (cpu(*range(30, 3601, 60)), False),
@@ -32,8 +32,8 @@ def cpu(*ends_s: float, interval_s: float = 60.0) -> Chart:
         (cpu(900, 1800, 2700, interval_s=3600.0), True),
     ],
 )
-def test_an_hour_holds_no_more_than_an_hour(chart: Chart, *, is_doubted: bool) -> None:
-    assert bool(list(overfull(chart, [FIGURES["cpu_used_pct"]]))) is is_doubted
+def test_an_hour_holds_no_more_than_an_hour(dataset: Dataset, *, is_doubted: bool) -> None:
+    assert bool(list(overfull(dataset, [FIGURES["cpu_used_pct"]]))) is is_doubted
 
 
 def test_a_mean_over_several_entities_may_hold_more() -> None:

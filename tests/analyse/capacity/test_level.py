@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from doctord.analyse.capacity.level import Judged, Level, judged, level_of, poisson_limits
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.errors import Refusal
 from shared import CASEBOOK, needs_casebook
 
@@ -22,7 +22,7 @@ def timing(hours: float, over: int | None, run: str = "day", at: float = 0.0, **
 
 
 def judge(level: Level, *rows: dict[str, Any]) -> list[Judged]:
-    return list(judged([level], Chart.from_rows(timing=list(rows))))
+    return list(judged([level], Dataset.from_rows(timing=list(rows))))
 
 
 @needs_casebook
@@ -100,13 +100,13 @@ def test_a_share_is_of_the_requests() -> None:
     assert (one.is_violated, one.value, one.scaling) == (True, pytest.approx(0.3), "30 of 10000 requests")
 
 
-def buckets(*counts: tuple[Any, float | None, int]) -> Chart:
+def buckets(*counts: tuple[Any, float | None, int]) -> Dataset:
     rows = [
         {"ts": MIDNIGHT + timedelta(hours=12), "interval_s": 43_200.0, "host": "a", "subject": "answer"}
         | {"gt_us": 1e6 * low, "le_us": None if high is None else 1e6 * high, "count": count}
         for low, high, count in counts
     ]
-    return Chart.from_rows(latency=rows)
+    return Dataset.from_rows(latency=rows)
 
 
 def test_classes_of_response_time_are_counted_from_buckets() -> None:

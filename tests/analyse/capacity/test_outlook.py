@@ -9,7 +9,7 @@ import pytest
 from doctord.analyse.capacity.outlook import outlook
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Series, Whose
 from doctord.analyse.capacity.threshold import Threshold
-from doctord.chart.figure import Figure
+from doctord.dataset.figure import Figure
 
 pytestmark = pytest.mark.slow
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from doctord.analyse.capacity.pace import at_its_pace, series_at_pace, step_of
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from histories import FIGURES, NAN, history
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 
 
-def chart(every_s: float, count: int = 20) -> Chart:
+def dataset(every_s: float, count: int = 20) -> Dataset:
     rows = [
         {
             "ts": MIDNIGHT + timedelta(seconds=every_s * row),
@@ -25,7 +25,7 @@ def chart(every_s: float, count: int = 20) -> Chart:
         for host in ("a", "b")
         for mount in ("/", "/data")
     ]
-    return Chart.from_rows(filesystem=rows)
+    return Dataset.from_rows(filesystem=rows)
 
 
 @pytest.mark.parametrize(
@@ -33,17 +33,17 @@ def chart(every_s: float, count: int = 20) -> Chart:
     [(1, 300), (299, 300), (600, 600), (3600, 3600), (3700, 3600), (86_400, 86_400), (1e7, 604_800)],
 )
 def test_a_step_is_no_shorter_than_what_was_measured(every_s: float, step_s: int) -> None:
-    assert step_of(chart(every_s).frame("filesystem"), 300) == step_s
+    assert step_of(dataset(every_s).frame("filesystem"), 300) == step_s
 
 
 def test_one_moment_alone_has_the_least_step() -> None:
-    assert step_of(chart(60, count=1).frame("filesystem"), 300) == 300
-    assert step_of(Chart().frame("filesystem"), 300) == 300
+    assert step_of(dataset(60, count=1).frame("filesystem"), 300) == 300
+    assert step_of(Dataset().frame("filesystem"), 300) == 300
 
 
 def test_daily_readings_are_whole_days() -> None:
     figures = [FIGURES["filesystem_used_bytes"], FIGURES["cpu_used_pct"], FIGURES["filesystem_used_pct"]]
-    series = list(series_at_pace(chart(86_400), figures, 300))
+    series = list(series_at_pace(dataset(86_400), figures, 300))
     assert len(series) == 8
     assert all(len(one.values) == 20 for one in series)
 

@@ -9,7 +9,7 @@ import pytest
 from doctord.analyse.capacity.profile import Profile, profile
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose
 from doctord.analyse.capacity.threshold import Threshold
-from doctord.chart.figure import own_figures
+from doctord.dataset.figure import own_figures
 
 AT = datetime(2026, 11, 20, tzinfo=UTC)
 FIGURES = {figure.name: figure for figure in own_figures()}

@@ -10,7 +10,7 @@ from doctord.analyse.capacity.responses import WAITS, grown, queues_of, with_loa
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change
-from doctord.chart.figure import Figure, own_figures
+from doctord.dataset.figure import Figure, own_figures
 
 pytestmark = pytest.mark.slow
 

@@ -13,8 +13,8 @@ from doctord.analyse.capacity.scaling import law
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Series, Whose, series_of
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change
-from doctord.chart.chart import Chart
-from doctord.chart.figure import own_figures
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.figure import own_figures
 from doctord.report.capacity import saturation as capacity_saturation
 
 START = datetime(2026, 9, 1, tzinfo=UTC)
@@ -31,21 +31,21 @@ def disk(rate: float, response_ms: float, number: int, device: str = "sda") -> d
     return hour(number, device=device, reads_per_s=rate, writes_per_s=0.0, read_ms=response_ms)
 
 
-def growing_disk() -> Chart:
+def growing_disk() -> Dataset:
     """A disk of 200 requests per second, whose busy hour takes 75 and grows by one percent of that a day."""
     random = np.random.default_rng(4)
     rates = 50 * BY_DAY * (1 + 0.01 * np.arange(HOURS) / 24) * random.normal(1, 0.02, HOURS)
-    return Chart.from_rows(disk=[disk(rate, 5 / (1 - rate / 200), number) for number, rate in enumerate(rates)])
+    return Dataset.from_rows(disk=[disk(rate, 5 / (1 - rate / 200), number) for number, rate in enumerate(rates)])
 
 
-def loads(chart: Chart) -> list[Series]:
+def loads(dataset: Dataset) -> list[Series]:
     figures = FIGURES | {WAITS.name: WAITS}
-    return list(series_of(chart, [figures[name] for name in saturation.LOADS.values()], HOUR_S))
+    return list(series_of(dataset, [figures[name] for name in saturation.LOADS.values()], HOUR_S))
 
 
 def test_a_growing_disk_reaches_its_knee_at_a_date() -> None:
-    chart = growing_disk()
-    (found,) = saturations(list(resources(observed(chart, FIGURES))), loads(chart), 90 * DAY_S)
+    dataset = growing_disk()
+    (found,) = saturations(list(resources(observed(dataset, FIGURES))), loads(dataset), 90 * DAY_S)
     assert found.knee is not None
     assert found.load is not None
     assert found.knee.value == pytest.approx(100, rel=0.03)
@@ -55,8 +55,8 @@ def test_a_growing_disk_reaches_its_knee_at_a_date() -> None:
 
 def test_before_that_its_headroom_and_its_date_are_told() -> None:
     rows = growing_disk().frame("disk")[: 24 * 25].to_dicts()
-    chart = Chart.from_rows(disk=rows)
-    (found,) = saturations(list(resources(observed(chart, FIGURES))), loads(chart), 90 * DAY_S)
+    dataset = Dataset.from_rows(disk=rows)
+    (found,) = saturations(list(resources(observed(dataset, FIGURES))), loads(dataset), 90 * DAY_S)
     assert found.headroom_pct is not None
     assert 3 < found.headroom_pct < 12
     assert found.when.verdict == "date"
@@ -71,10 +71,10 @@ def test_a_knee_that_is_hardly_known_has_neither_headroom_nor_date() -> None:
     random = np.random.default_rng(12)
     rates = 50 * BY_DAY[:240] * random.normal(1, 0.02, 240)
     noise = np.exp(random.normal(0, 0.25, 240))
-    chart = Chart.from_rows(
+    dataset = Dataset.from_rows(
         disk=[disk(rate, 5 * noise[number] / (1 - rate / 300), number) for number, rate in enumerate(rates)]
     )
-    (found,) = saturations(list(resources(observed(chart, FIGURES))), loads(chart), 30 * DAY_S)
+    (found,) = saturations(list(resources(observed(dataset, FIGURES))), loads(dataset), 30 * DAY_S)
     assert found.knee is not None
     assert found.knee.high is None or found.knee.high > 3 * found.knee.low
     assert (found.headroom_pct, found.when.verdict, found.when.why) == (
@@ -85,8 +85,8 @@ def test_a_knee_that_is_hardly_known_has_neither_headroom_nor_date() -> None:
 
 
 def test_growth_brings_the_date_nearer() -> None:
-    chart = Chart.from_rows(disk=growing_disk().frame("disk")[: 24 * 25].to_dicts())
-    queues, history = list(resources(observed(chart, FIGURES))), loads(chart)
+    dataset = Dataset.from_rows(disk=growing_disk().frame("disk")[: 24 * 25].to_dicts())
+    queues, history = list(resources(observed(dataset, FIGURES))), loads(dataset)
     ((as_it_is,), (more,)) = (
         saturations(queues, history, 90 * DAY_S, changes) for changes in ((), [Change("5% more", factor=1.05)])
     )
@@ -98,13 +98,13 @@ def test_growth_brings_the_date_nearer() -> None:
 
 def test_growth_is_answered_by_the_queue_not_by_a_straight_line() -> None:
     rows = growing_disk().frame("disk")[: 24 * 10].to_dicts()
-    chart = Chart.from_rows(disk=rows)
+    dataset = Dataset.from_rows(disk=rows)
     changes = [
         Change("50% more", factor=1.5),
         Change("400% more", factor=5.0),
         Change("40GB", added=4e10, unit="bytes"),
     ]
-    (found,) = saturations(list(resources(observed(chart, FIGURES))), loads(chart), 90 * DAY_S, changes)
+    (found,) = saturations(list(resources(observed(dataset, FIGURES))), loads(dataset), 90 * DAY_S, changes)
     some, much = found.grown
     assert found.load is not None
     assert some.load == pytest.approx(1.5 * found.load)
@@ -117,7 +117,7 @@ def test_growth_is_answered_by_the_queue_not_by_a_straight_line() -> None:
 def test_a_device_that_answers_in_a_millisecond_at_any_load_is_called_a_cache() -> None:
     random = np.random.default_rng(4)
     rows = [disk(rate, float(random.normal(0.5, 0.02)), number) for number, rate in enumerate(9000 * BY_DAY[:300])]
-    (found,) = resources(observed(Chart.from_rows(disk=rows), FIGURES))
+    (found,) = resources(observed(Dataset.from_rows(disk=rows), FIGURES))
     assert "does not depend on the load" in found.queue.why
     assert "0.5 ms is a cache's or flash's time" in found.queue.why
 
@@ -130,14 +130,14 @@ def test_an_event_that_is_one_request_to_storage_is_a_queue_too_and_thresholds_a
         hour(number, waits_per_s=rate, avg_wait_ms=5 / (1 - rate / 4600), waited_s_per_s=1.0, **about)
         for number, rate in enumerate(rates)
     ]
-    chart = Chart.from_rows(wait=[*rows, *(row | {"event": "latch free", "wait_class": "Other"} for row in rows)])
+    dataset = Dataset.from_rows(wait=[*rows, *(row | {"event": "latch free", "wait_class": "Other"} for row in rows)])
     limits = [
         Threshold("reads are slow", "wait_ms", 20.0, entity="*db file sequential read"),
         Threshold("reads are not free", "wait_ms", 4.0),
         Threshold("log waits", "wait_ms", 20.0, entity="*log file sync"),
         Threshold("disks are slow", "disk_read_ms", 20.0),
     ]
-    (found,) = saturations(list(resources(observed(chart, FIGURES))), loads(chart), 30 * DAY_S, (), limits)
+    (found,) = saturations(list(resources(observed(dataset, FIGURES))), loads(dataset), 30 * DAY_S, (), limits)
     assert found.resource.kind == "wait"
     assert found.resource.whose.entity == "1 db file sequential read"
     assert found.resource.queue.saturation.value == pytest.approx(4600, rel=0.03)
@@ -162,7 +162,7 @@ def cpu(number: int, used_pct: float, **columns: object) -> dict[str, object]:
 def test_cpus_say_what_is_missing(columns: dict[str, object], *, whole: bool, why: str) -> None:
     rows = [cpu(number, 30 * load, **columns) for number, load in enumerate(BY_DAY[:200])]
     rows += [hour(0, cpu=number) for number in range(8 if whole else 0)]
-    found = [one for one in resources(observed(Chart.from_rows(cpu=rows), FIGURES)) if one.kind == "cpu"]
+    found = [one for one in resources(observed(Dataset.from_rows(cpu=rows), FIGURES)) if one.kind == "cpu"]
     assert why in found[0].queue.why
     assert found[0].cpus == (8 if whole else None)
 
@@ -172,8 +172,8 @@ def test_a_host_s_cpus_are_judged_by_their_run_queue_or_by_their_pressure() -> N
     run_queue = [cpu(number, 100 * rho, run_queue=rho / (1 - rho)) for number, rho in enumerate(used)]
     pressure = [cpu(number, 100 * rho, pressure_some_pct=100 * rho * rho) for number, rho in enumerate(used)]
     for rows in (run_queue, pressure):
-        chart = Chart.from_rows(cpu=[*rows, hour(299, cpu=0)])
-        (found,) = saturations(list(resources(observed(chart, FIGURES))), loads(chart), 30 * DAY_S)
+        dataset = Dataset.from_rows(cpu=[*rows, hour(299, cpu=0)])
+        (found,) = saturations(list(resources(observed(dataset, FIGURES))), loads(dataset), 30 * DAY_S)
         assert found.knee is not None
         assert found.knee.value == pytest.approx(0.5, rel=0.02)
         assert found.when.verdict == "violated"
@@ -189,7 +189,7 @@ def test_a_database_s_throughput_peaks_where_the_law_says() -> None:
         for number in range(400)
         for name, value in (("v$sys_time_model.DB time", users[number]), ("v$sysstat.user commits", done[number]))
     ]
-    (found,) = databases(observed(Chart.from_rows(statistic=rows), FIGURES))
+    (found,) = databases(observed(Dataset.from_rows(statistic=rows), FIGURES))
     at = found.scaling.users
     assert (found.done, found.whose.db) == ("commits_per_s", "oracle:DW")
     assert at is not None
@@ -213,7 +213,7 @@ def test_active_sessions_of_postgresql_come_of_its_samples() -> None:
         | {"component": "postgresql", "entity": "shop", "name": "pg_stat_database.xact_commit", "value": 100.0}
         for minute in range(120)
     ]
-    seen = observed(Chart.from_rows(session=rows, statistic=commits), FIGURES).databases
+    seen = observed(Dataset.from_rows(session=rows, statistic=commits), FIGURES).databases
     assert seen["users"].to_list()[:5] == pytest.approx([1, 2, 3, 4, 1])
     assert seen["entity"].unique().to_list() == ["shop"]
 

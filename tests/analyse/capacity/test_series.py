@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from doctord.analyse.capacity.series import MOST_STEPS, series_of
-from doctord.chart.chart import Chart
-from doctord.chart.figure import Figure
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.figure import Figure
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 READS = Figure("reads", "reads", "storage", "disk", "reads_per_s", "per_s", each=("device",))
@@ -20,11 +20,11 @@ def disk(minute: float, value: float | None, **columns: Any) -> dict[str, Any]:
 
 
 def values(*rows: dict[str, Any], figure: Figure = READS) -> list[list[float]]:
-    return [series.values.tolist() for series in series_of(Chart.from_rows(disk=list(rows)), [figure])]
+    return [series.values.tolist() for series in series_of(Dataset.from_rows(disk=list(rows)), [figure])]
 
 
 def test_a_row_belongs_to_the_hour_in_which_it_ends() -> None:
-    (series,) = series_of(Chart.from_rows(disk=[disk(10, 1.0), disk(60, 3.0), disk(70, 5.0)]), [READS])
+    (series,) = series_of(Dataset.from_rows(disk=[disk(10, 1.0), disk(60, 3.0), disk(70, 5.0)]), [READS])
     assert series.start == MIDNIGHT + timedelta(hours=1)
     assert series.values.tolist() == [2.0, 5.0]
     assert (series.low.tolist(), series.high.tolist()) == ([1.0, 5.0], [3.0, 5.0])

@@ -8,7 +8,7 @@ import pytest
 from doctord.analyse.capacity.forecast import Forecast
 from doctord.analyse.capacity.series import DAY_S, Series, Whose
 from doctord.analyse.capacity.whatif import Change, changed
-from doctord.chart.figure import Figure
+from doctord.dataset.figure import Figure
 
 START = datetime(2026, 11, 20, tzinfo=UTC)
 USED = Figure("used", "used", "space", "space", "used_bytes", "bytes", each=("name",))

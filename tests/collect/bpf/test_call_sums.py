@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from doctord._native import call_class, syscall_name, syscall_number
-from doctord.chart.calltrace import Live
 from doctord.collect.bpf.call_sums import document, quantile_s
+from doctord.dataset.calltrace import Live
 
 LIVE: Live = {
     "how": "bpftrace", "pid": 100, "processes": 1, "seconds": 10.0, "ended": "time",

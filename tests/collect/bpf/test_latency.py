@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from doctord.analyse.latency.map import LatencyMap, latency_map
 from doctord.analyse.latency.modes import reading
-from doctord.chart.chart import Chart
 from doctord.collect.bpf import host as bpf_host
 from doctord.collect.bpf.latency import BpfLatency, Printed
 from doctord.collect.bpf.program import STEPS, Moment, Span, edges_us, program
 from doctord.collect.core.database import Wanted
 from doctord.collect.live import choose, live_subjects
 from doctord.collect.postgres import probes as bpf_postgres
+from doctord.dataset.dataset import Dataset
 from doctord.errors import Refusal
 from doctord.lab import folder
 from doctord.lab.binaries import find_binaries
@@ -107,7 +107,7 @@ def until(collector: BpfLatency, table: str) -> pl.DataFrame:
     """The first rows of a table that come."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        if not (found := Chart.from_batches(collector.sample()).frame(table)).is_empty():
+        if not (found := Dataset.from_batches(collector.sample()).frame(table)).is_empty():
             return found
         time.sleep(0.1)
     raise AssertionError(f"no rows of {table}")
@@ -160,10 +160,10 @@ def timed(server: Server, subject: str, seconds: int) -> tuple[LatencyMap, int, 
         time.sleep(1.5)  # the last backend's statistics, and the last print
         after = own_figures(server)
         time.sleep(1.0)
-        chart = Chart.from_batches(collector.sample())
+        dataset = Dataset.from_batches(collector.sample())
     finally:
         collector.close()
-    return latency_map(chart, subject), int(after[0] - before[0]), (after[1] - before[1]) * 1e3
+    return latency_map(dataset, subject), int(after[0] - before[0]), (after[1] - before[1]) * 1e3
 
 
 def own_figures(server: Server) -> tuple[int, float]:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from doctord._native import Batch
-from doctord.chart.chart import Chart
-from doctord.chart.rows import now_us, rows
 from doctord.collect.core import schedule
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.rows import now_us, rows
 
 
 class Metronome:
@@ -31,7 +31,7 @@ class Metronome:
 
 
 def events(batches: list[Batch]) -> list[dict[str, Any]]:
-    return Chart.from_batches(batches).frame("event").to_dicts()
+    return Dataset.from_batches(batches).frame("event").to_dicts()
 
 
 def ticks(metronome: Metronome) -> list[int]:

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 from doctord._native import HostSampler
-from doctord.chart.tables import TABLES
 from doctord.collect.linux import LinuxCollector
+from doctord.dataset.tables import TABLES
 from servers import PACKAGED, PostgresServer
 
 Rows = dict[str, list[dict[str, Any]]]

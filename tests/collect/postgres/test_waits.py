@@ -50,7 +50,7 @@ def test_classes(wait_type: str | None, event: str | None, kind: str, expected: 
     assert classify(wait_type, event, kind)[:2] == expected
 
 
-def test_the_mapping_uses_the_classes_of_the_chart() -> None:
+def test_the_mapping_uses_the_classes_of_the_dataset() -> None:
     events = wait_events().values()
     assert {event.wait_class for event in events} <= CLASSES
     assert {event.background_class for event in events} <= CLASSES | {""}

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from doctord.chart.calltrace import Trace
-from doctord.chart.chart import Chart
+from doctord.dataset.calltrace import Trace
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
@@ -19,7 +19,7 @@ SUMMARY: dict[str, Any] = {
 
 
 def findings(trace: Trace) -> dict[str, Finding]:
-    return {finding.cause: finding for finding in diagnose(Chart(), trace=trace).findings}
+    return {finding.cause: finding for finding in diagnose(Dataset(), trace=trace).findings}
 
 
 def summary(*calls: dict[str, Any]) -> Trace:

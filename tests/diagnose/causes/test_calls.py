@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from doctord.chart.calltrace import Trace
-from doctord.chart.chart import Chart
+from doctord.dataset.calltrace import Trace
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
@@ -27,7 +27,7 @@ REPEATED = {"calls_per_pass": 75.0, "on_critical_path": True, "share_of_pass": N
 
 
 def findings(trace: Trace) -> dict[str, Finding]:
-    return {finding.cause: finding for finding in diagnose(Chart(), trace=trace).findings}
+    return {finding.cause: finding for finding in diagnose(Dataset(), trace=trace).findings}
 
 
 def test_a_healthy_server_is_not_blamed() -> None:

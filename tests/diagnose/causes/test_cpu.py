@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from diagnose.patients import patient
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
@@ -26,8 +26,8 @@ THROTTLED = {
 }  # fmt: skip
 
 
-def found(chart: Chart) -> dict[str, Finding]:
-    return {finding.cause: finding for finding in diagnose(chart).findings}
+def found(dataset: Dataset) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(dataset).findings}
 
 
 def figures(side: tuple[Any, ...]) -> str:
@@ -81,8 +81,8 @@ def test_idle_time_with_io_outstanding_is_idle_time() -> None:
 
 
 def test_host_figures_alone_give_a_one_sided_finding() -> None:
-    chart = patient(cpu=FULL, without=("session", "process"))
-    finding = found(chart)["cpu_saturated"]
+    dataset = patient(cpu=FULL, without=("session", "process"))
+    finding = found(dataset)["cpu_saturated"]
     assert finding.impact.share is None
     assert finding.confidence == 0.6
     assert "cpu_saturated" not in found(patient(cpu=FULL | {"run_queue": 2.0}, without=("session", "process")))
@@ -93,8 +93,8 @@ def test_a_busy_host_that_makes_no_session_wait_is_no_finding() -> None:
 
 
 def test_throttled_group_is_seen_with_the_limit() -> None:
-    chart = patient(time=BUSY_TIME, backend={"usr_pct": 10.0, "run_wait_pct": 5.0}, cgroup=THROTTLED)
-    finding = found(chart)["cpu_throttled"]
+    dataset = patient(time=BUSY_TIME, backend={"usr_pct": 10.0, "run_wait_pct": 5.0}, cgroup=THROTTLED)
+    finding = found(dataset)["cpu_throttled"]
     assert "/postgres is limited to 0.5 CPUs" in said(finding.title)
     assert "90 % of the periods were cut short" in figures(finding.for_)
     assert "79 % of the host's CPU time is idle" in figures(finding.for_)
@@ -166,8 +166,8 @@ def test_little_or_unknown_steal_is_no_finding(steal: float | None) -> None:
 def test_what_was_not_measured_speaks_for_nobody() -> None:
     nothing = dict.fromkeys(("idle_pct", "wait_io_pct", "run_queue", "pressure_some_pct", "steal_pct"))
     unknown = {"usr_pct": None, "sys_pct": None, "run_wait_pct": None, "icsw_per_s": None, "vcsw_per_s": None}
-    chart = patient(cpu=nothing, backend=unknown, log_writer=unknown, outsiders=[unknown | {"command": "x"}])
-    assert not found(chart)
+    dataset = patient(cpu=nothing, backend=unknown, log_writer=unknown, outsiders=[unknown | {"command": "x"}])
+    assert not found(dataset)
     assert not found(patient(cpu=FULL, time=BUSY_TIME, without=("process",)))
 
 
@@ -184,8 +184,8 @@ def test_what_was_not_measured_speaks_for_nobody() -> None:
 )
 def test_a_host_of_which_the_number_of_cpus_is_not_told(host: dict[str, float], *, is_full: bool) -> None:
     """As vmstat of Solaris prints it: nobody's time, a run queue, no CPUs."""
-    chart = Chart.from_rows(cpu=[{"ts": 1_000_000, "sys_pct": 30.0, "wait_io_pct": 0.0} | host])
-    found = {finding.cause: finding for finding in diagnose(chart).findings}
+    dataset = Dataset.from_rows(cpu=[{"ts": 1_000_000, "sys_pct": 30.0, "wait_io_pct": 0.0} | host])
+    found = {finding.cause: finding for finding in diagnose(dataset).findings}
     assert ("cpu_saturated" in found) is is_full
     for finding in found.values():
         assert "30 % of the time in the kernel" in [said(evidence.figure) for evidence in finding.for_]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
@@ -20,8 +20,10 @@ WAITING = {
 def found(changes: Mapping[str, Any], x_to_ds: float | None = None) -> list[Finding]:
     at = {"ts": 1_700_000_000_000_000, "interval_s": 60.0, "host": "zvm"}
     statistic = [at | {"component": "zvm", "entity": "ORA01", "name": "UPAGE.X>DS", "value": x_to_ds, "kind": "gauge"}]
-    chart = Chart.from_rows(guest=[at | WAITING | changes], **({"statistic": statistic} if x_to_ds is not None else {}))
-    return [finding for finding in diagnose(chart).findings if finding.cause == "hypervisor_paging"]
+    dataset = Dataset.from_rows(
+        guest=[at | WAITING | changes], **({"statistic": statistic} if x_to_ds is not None else {})
+    )
+    return [finding for finding in diagnose(dataset).findings if finding.cause == "hypervisor_paging"]
 
 
 def test_a_guest_that_waits_for_pages() -> None:
@@ -49,6 +51,6 @@ def test_pages_that_do_not_come_back_speak_against_it() -> None:
 
 def test_screens_of_the_hypervisor() -> None:
     batches = [*read_sample("zvm.ustat.txt", zone="UTC").batches, *read_sample("zvm.upage.txt", zone="UTC").batches]
-    (finding,) = [one for one in diagnose(Chart.from_batches(batches)).findings if one.cause == "hypervisor_paging"]
+    (finding,) = [one for one in diagnose(Dataset.from_batches(batches)).findings if one.cause == "hypervisor_paging"]
     assert "ORA01" in said(finding.title)
     assert "25 pages/s read back" in {said(evidence.figure) for evidence in finding.for_}

@@ -7,7 +7,7 @@ import pytest
 
 from diagnose.oracle_patients import DB, oracle_patient
 from diagnose.patients import START, patient
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
@@ -16,7 +16,7 @@ READING = {("User I/O", "DataFileRead"): 2.0, ("CPU", "CPU"): 2.0}
 SECONDS = 60
 
 
-def latencies(counts: Any, db: str | None = "postgresql:5432") -> Chart:
+def latencies(counts: Any, db: str | None = "postgresql:5432") -> Dataset:
     """A patient that waits for reads, and histograms of them: counts by upper edge, in microseconds, of each second."""
     rows = [
         {
@@ -32,11 +32,11 @@ def latencies(counts: Any, db: str | None = "postgresql:5432") -> Chart:
         for second in range(SECONDS)
         for le_us, count in counts(second).items()
     ]
-    return Chart.joined([patient(time=READING, seconds=SECONDS), Chart.from_rows(latency=rows)])
+    return Dataset.joined([patient(time=READING, seconds=SECONDS), Dataset.from_rows(latency=rows)])
 
 
-def found(chart: Chart) -> dict[str, Finding]:
-    return {finding.cause: finding for finding in diagnose(chart).findings}
+def found(dataset: Dataset) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(dataset).findings}
 
 
 def test_a_slow_minority_that_takes_the_time() -> None:
@@ -48,8 +48,8 @@ def test_a_slow_minority_that_takes_the_time() -> None:
 
 
 def test_bursts_every_ten_seconds() -> None:
-    chart = latencies(lambda second: {256.0: 1000} | ({262144.0: 20} if second % 10 == 0 else {}))
-    finding = found(chart)["slow_bursts"]
+    dataset = latencies(lambda second: {256.0: 1000} | ({262144.0: 20} if second % 10 == 0 else {}))
+    finding = found(dataset)["slow_bursts"]
     assert said(finding.title) == "smgr read over 131.1 ms comes in bursts every 10 s"
 
 
@@ -67,8 +67,8 @@ def test_healthy_spreads_say_nothing(counts: Any) -> None:
 
 
 def test_the_host_alone_is_not_judged() -> None:
-    chart = latencies(lambda _: {128.0: 800, 8192.0: 150, 16384.0: 60}, db=None)
-    assert not {"slow_mode", "slow_bursts"} & found(chart).keys()
+    dataset = latencies(lambda _: {128.0: 800, 8192.0: 150, 16384.0: 60}, db=None)
+    assert not {"slow_mode", "slow_bursts"} & found(dataset).keys()
 
 
 @pytest.mark.parametrize(
@@ -82,5 +82,5 @@ def test_the_host_alone_is_not_judged() -> None:
 def test_a_report_that_counts_the_time_is_held_against_its_histogram(event: str, ms: float, *, slow: bool) -> None:
     buckets = [(256.0, 512.0, 900_000), (65536.0, 131072.0, 200_000)]
     rows = [{"db": DB, "subject": event, "gt_us": low, "le_us": high, "count": n} for low, high, n in buckets]
-    chart = oracle_patient(waits={event: (300.0, ms)}, extra={"latency": rows})
-    assert ("slow_mode" in found(chart)) is slow
+    dataset = oracle_patient(waits={event: (300.0, ms)}, extra={"latency": rows})
+    assert ("slow_mode" in found(dataset)) is slow

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from diagnose.patients import patient
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 
@@ -56,7 +56,7 @@ def test_round_trips_to_the_client_make_no_idle_blocker() -> None:
     assert any("round trips" in said(item.why) for item in found[0].for_)
 
 
-def mysql_patient(event: str, **statistics: float) -> Chart:
+def mysql_patient(event: str, **statistics: float) -> Dataset:
     """A MySQL server half of whose time goes into one event, its waits as a lake of an older version holds them."""
     common = {"ts": datetime(2026, 11, 20, tzinfo=UTC), "interval_s": 60.0, "host": "h", "db": "mysql:3306"}
     waits = [
@@ -64,12 +64,12 @@ def mysql_patient(event: str, **statistics: float) -> Chart:
         {"wait_class": "Application", "event": event, "waited_s_per_s": 2.0, "waits_per_s": 8.0, "avg_wait_ms": 250.0},
     ]
     counted = [{**common, "name": f"global_status.{name}", "value": value} for name, value in statistics.items()]
-    return Chart.from_rows(wait=[{**common, "kind": "foreground", **wait} for wait in waits], statistic=counted)
+    return Dataset.from_rows(wait=[{**common, "kind": "foreground", **wait} for wait in waits], statistic=counted)
 
 
 def test_row_locks_of_mysql_are_the_same_cause() -> None:
-    chart = mysql_patient("LOCK WAIT", innodb_row_lock_waits=8.0, innodb_row_lock_time=2000.0)
-    (finding,) = diagnose(chart).findings
+    dataset = mysql_patient("LOCK WAIT", innodb_row_lock_waits=8.0, innodb_row_lock_time=2000.0)
+    (finding,) = diagnose(dataset).findings
     assert finding.cause == "row_locks"
     assert finding.impact.share == 0.5
     assert any("250.0 ms each, 8 a second" in said(item.figure) for item in finding.for_)
@@ -86,9 +86,9 @@ def test_metadata_locks_of_mysql_are_locks_on_tables(event: str) -> None:
 
 def test_sampled_sessions_of_mysql_show_who_blocks() -> None:
     waiter = WAITER | {"event": "LOCK WAIT", "db": "mysql:3306"}
-    chart = patient(
+    dataset = patient(
         time={("Application", "LOCK WAIT"): 6.0, ("CPU", "CPU"): 0.2}, sessions=[ROOT | {"db": "mysql:3306"}, waiter]
     )
-    finding = diagnose(chart).findings[0]
+    finding = diagnose(dataset).findings[0]
     assert finding.cause == "row_locks"
     assert any("waited behind session 7000" in said(item.figure) for item in finding.for_)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from diagnose.patients import GIB, patient
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
@@ -20,8 +20,8 @@ SQUEEZED = {"memory.limit_bytes": 128e6, "memory.usage_bytes": 126e6, "memory.fa
 SMALL_PAGES = {"page_tables_bytes": 3 * GIB, "shmem_bytes": 12 * GIB}
 
 
-def found(chart: Chart) -> dict[str, Finding]:
-    return {finding.cause: finding for finding in diagnose(chart).findings}
+def found(dataset: Dataset) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(dataset).findings}
 
 
 def figures(side: tuple[Any, ...]) -> str:
@@ -37,8 +37,8 @@ def test_memory_short() -> None:
 
 
 def test_what_sessions_waited_for_memory_is_the_impact() -> None:
-    chart = patient(memory=SHORT, time={("CPU", "CPU"): 4.0}, backend={"memory_wait_pct": 60.0})
-    assert found(chart)["memory_short"].impact.share == pytest.approx(0.6)
+    dataset = patient(memory=SHORT, time={("CPU", "CPU"): 4.0}, backend={"memory_wait_pct": 60.0})
+    assert found(dataset)["memory_short"].impact.share == pytest.approx(0.6)
 
 
 def test_available_memory_speaks_against_shortage() -> None:
@@ -105,10 +105,10 @@ def test_refaults_tell_a_squeezed_group_without_pressure() -> None:
 
 def test_only_what_is_read_again_is_the_limits_fault() -> None:
     group = SQUEEZED | {"memory.refaults_per_s": 1000.0}  # 4 of 8 MB/s
-    chart = patient(
+    dataset = patient(
         time=READING, cgroup=group, backend={"read_bytes_per_s": 2.048e6}, log_writer={"read_bytes_per_s": 0}
     )
-    assert found(chart)["cgroup_memory_limit"].impact.share == pytest.approx(0.75 / 2)
+    assert found(dataset)["cgroup_memory_limit"].impact.share == pytest.approx(0.75 / 2)
 
 
 def test_a_group_that_reads_large_tables_once_is_well() -> None:
@@ -125,10 +125,10 @@ def test_a_killed_process_is_a_finding_of_its_own() -> None:
 
 def test_the_limit_explains_a_saturated_device_and_short_memory() -> None:
     disk = {"reads_per_s": 900.0, "read_ms": 16.0, "device_queue": 14.0, "busy_pct": 99.0}
-    chart = patient(
+    dataset = patient(
         time=READING, memory={"available_bytes": GIB, "pressure_some_pct": 30.0}, cgroup=SQUEEZED, disk=disk
     )
-    findings = found(chart)
+    findings = found(dataset)
     assert next(iter(findings)) == "cgroup_memory_limit"
     assert findings["device_saturated"].explained_by == "cgroup_memory_limit"
     assert findings["memory_short"].explained_by == "cgroup_memory_limit"

@@ -5,19 +5,19 @@ from typing import Any
 import pytest
 
 from diagnose.patients import patient
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
-from read.texts import chart_of, chart_of_sample
+from read.texts import dataset_of, dataset_of_sample
 from shared import CASEBOOK, sample
 
 
-def found(chart: Chart) -> dict[str, Finding]:
-    return {finding.cause: finding for finding in diagnose(chart).findings}
+def found(dataset: Dataset) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(dataset).findings}
 
 
-def process(**states: Any) -> Chart:
+def process(**states: Any) -> Dataset:
     row = {
         "ts": 1_000_000,
         "pid": 7,
@@ -27,11 +27,11 @@ def process(**states: Any) -> Chart:
         "sleep_pct": 94.0,
         "lock_pct": 0.0,
     }
-    return Chart.from_rows(process=[row | {"run_wait_pct": 0.0} | states])
+    return Dataset.from_rows(process=[row | {"run_wait_pct": 0.0} | states])
 
 
 def test_the_casebooks_process_is_bound_by_its_cpu_and_the_other_waits() -> None:
-    findings = found(chart_of(sample(CASEBOOK / "cpu/prstat-m.txt")))
+    findings = found(dataset_of(sample(CASEBOOK / "cpu/prstat-m.txt")))
     assert list(findings) == ["process_on_one_cpu"]
     finding = findings["process_on_one_cpu"]
     assert said(finding.title) == "oracle (pid 5221) uses the whole of one CPU"
@@ -65,7 +65,7 @@ def test_sampled_sessions_tell_better() -> None:
 
 
 def test_a_full_host_explains_it() -> None:
-    both = Chart.joined([chart_of_sample("prstat.m.txt"), chart_of_sample("vmstat.solaris.txt")])
+    both = Dataset.joined([dataset_of_sample("prstat.m.txt"), dataset_of_sample("vmstat.solaris.txt")])
     findings = found(both)
     assert next(iter(findings)) == "cpu_saturated"
     assert findings["process_waits_for_cpu"].explained_by == "cpu_saturated"

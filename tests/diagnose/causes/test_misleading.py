@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from diagnose.oracle_patients import oracle_patient
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
@@ -20,7 +20,7 @@ def _statistic(name: str, value: float) -> dict[str, list[dict[str, Any]]]:
 
 
 def _told(**tables: list[dict[str, Any]]) -> Finding | None:
-    found = diagnose(Chart.from_rows(**tables)).findings
+    found = diagnose(Dataset.from_rows(**tables)).findings
     return next((finding for finding in found if finding.cause == "time_not_measured"), None)
 
 

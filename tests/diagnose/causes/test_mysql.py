@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
@@ -30,8 +30,8 @@ def found(
     host = [{**COMMON, "db": None, **memory}] if memory else []
     for row in host:
         del row["db"]
-    chart = Chart.from_rows(wait=rows, statistic=counted, setting=settings, memory=host)
-    return {finding.cause: finding for finding in diagnose(chart).findings}
+    dataset = Dataset.from_rows(wait=rows, statistic=counted, setting=settings, memory=host)
+    return {finding.cause: finding for finding in diagnose(dataset).findings}
 
 
 def steps(finding: Finding) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from diagnose.patients import patient
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
@@ -15,8 +15,8 @@ LOSSY = {"segments_out_per_s": 2000.0, "retransmits_per_s": 60.0}
 QUEUE = {("0.0.0.0:5432", "listen.accept_queue"): 129.0, ("0.0.0.0:5432", "listen.backlog"): 128.0}
 
 
-def found(chart: Chart) -> dict[str, Finding]:
-    return {finding.cause: finding for finding in diagnose(chart).findings}
+def found(dataset: Dataset) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(dataset).findings}
 
 
 def figures(side: tuple[Any, ...]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from diagnose.oracle_patients import DB, found
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.read.formats import read_file
@@ -92,8 +92,8 @@ def _casebook() -> dict[str, Finding]:
 
 
 def test_the_casebooks_list_of_top_events_as_it_stands() -> None:
-    chart = Chart.from_batches(read_file(sample(CASEBOOK / "caching" / "statspack_top_events.txt")).batches)
-    (finding,) = diagnose(chart).findings
+    dataset = Dataset.from_batches(read_file(sample(CASEBOOK / "caching" / "statspack_top_events.txt")).batches)
+    (finding,) = diagnose(dataset).findings
     assert finding.cause == "too_many_single_block_reads"
     assert said(finding.title) == "43 % of database time goes into single-block reads: 11 ms each"
 

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from diagnose.patients import patient
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report import wording
 from doctord.report.phrases import said
-from read.texts import chart_of, chart_of_sample
+from read.texts import dataset_of, dataset_of_sample
 from shared import CASEBOOK, sample
 
 CAPPED = {
@@ -19,13 +19,13 @@ CAPPED = {
 }  # fmt: skip
 
 
-def found(chart: Chart) -> dict[str, Finding]:
-    return {finding.cause: finding for finding in diagnose(chart).findings}
+def found(dataset: Dataset) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(dataset).findings}
 
 
-def alone(**changes: Any) -> Chart:
+def alone(**changes: Any) -> Dataset:
     rows = [CAPPED | changes | {"ts": second, "interval_s": 1.0} for second in range(1, 6)]
-    return Chart.from_rows(disk=[row | {"ts": row["ts"] * 1_000_000} for row in rows])
+    return Dataset.from_rows(disk=[row | {"ts": row["ts"] * 1_000_000} for row in rows])
 
 
 def test_eight_at_a_time_are_too_few() -> None:
@@ -53,7 +53,7 @@ def test_queues_that_are_no_cause(changes: dict[str, Any]) -> None:
 
 def test_a_queue_that_was_longer_before_is_not_capped() -> None:
     longer = alone(device_queue=20.0, host_queue=0.0)
-    assert "queue_depth_low" not in found(Chart.joined([alone(), longer]))
+    assert "queue_depth_low" not in found(Dataset.joined([alone(), longer]))
 
 
 def test_with_sessions_it_must_be_felt() -> None:
@@ -64,12 +64,12 @@ def test_with_sessions_it_must_be_felt() -> None:
 
 
 def test_what_the_system_counts_itself_is_said() -> None:
-    finding = found(chart_of_sample("iostat_aix.D.txt"))["queue_depth_low"]
+    finding = found(dataset_of_sample("iostat_aix.D.txt"))["queue_depth_low"]
     assert "its queue was found full 480 times per s" in [said(evidence.figure) for evidence in finding.for_]
     assert finding.confidence == 0.6, "one report says little"
 
 
 def test_the_casebooks_idle_disk_is_healthy() -> None:
-    diagnosis = diagnose(chart_of(sample(CASEBOOK / "queue_depth/iostat-xnM.txt")))
+    diagnosis = diagnose(dataset_of(sample(CASEBOOK / "queue_depth/iostat-xnM.txt")))
     assert diagnosis.healthy
     assert [f"{vital.name} {wording.vital(vital)}" for vital in diagnosis.figures] == ["c1t10d0 latency 22.4 ms"]

@@ -3,7 +3,7 @@
 import pytest
 
 from diagnose.patients import START, patient
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 
@@ -68,14 +68,14 @@ def test_commits_of_mysql_are_the_same_causes() -> None:
     """MySQL has the commits that wait, by the state of its threads, and no time of a write of the log."""
     row = {"ts": START, "interval_s": 60.0, "host": "h", "db": "mysql:3306"}
     states = {"waiting for handler commit": 2.0, "Waiting for semi-sync ACK from replica": 1.0, "CPU": 1.0}
-    chart = Chart.from_rows(
+    dataset = Dataset.from_rows(
         wait=[
             {**row, "kind": "foreground", "wait_class": "Commit", "event": event, "waited_s_per_s": each}
             for event, each in states.items()
         ],
         statistic=[{**row, "name": "global_status.handler_commit", "value": 100.0}],
     )
-    found = {finding.cause: finding for finding in diagnose(chart).findings}
+    found = {finding.cause: finding for finding in diagnose(dataset).findings}
     assert {"commits_slow", "standby_slows_commits"} <= set(found)
     assert said(found["commits_slow"].title) == "Commits wait 20.0 ms for the log"
     assert any("innodb_flush_log_at_trx_commit" in said(step) for step in found["commits_slow"].remedy)

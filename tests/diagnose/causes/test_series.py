@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from diagnose.oracle_patients import START, oracle_patient
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
@@ -19,7 +19,7 @@ def _grown(before: int = 4, now: int = 2, **changes: Any) -> list[Finding]:
     quiet = BUSY_SQL | {"elapsed_s_per_s": 0.1}
     first = oracle_patient(reports=before, statements=[quiet])
     then = oracle_patient(reports=now, start=START + timedelta(hours=before), statements=[BUSY_SQL], **changes)
-    found = diagnose(Chart.joined([first, then])).findings
+    found = diagnose(Dataset.joined([first, then])).findings
     return [finding for finding in found if finding.cause == "time_grew"]
 
 
@@ -58,7 +58,7 @@ def test_work_after_idleness_is_no_finding() -> None:
         "log file sync": None, "db file scattered read": None},
     )  # fmt: skip
     busy = oracle_patient(reports=2, start=START + timedelta(hours=4))
-    assert diagnose(Chart.joined([idle, busy])).healthy
+    assert diagnose(Dataset.joined([idle, busy])).healthy
 
 
 def test_a_small_rise_is_no_finding() -> None:

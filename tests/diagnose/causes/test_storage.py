@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from diagnose.patients import GIB, START, patient
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
@@ -27,8 +27,8 @@ LIMITED = {
 }  # fmt: skip
 
 
-def found(chart: Chart, earlier: Chart | None = None) -> dict[str, Finding]:
-    return {finding.cause: finding for finding in diagnose(chart, earlier).findings}
+def found(dataset: Dataset, earlier: Dataset | None = None) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(dataset, earlier).findings}
 
 
 def figures(side: tuple[Any, ...]) -> str:

@@ -6,19 +6,19 @@ import pytest
 
 from diagnose.patients import patient
 from doctord.analyse import translation
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
-from read.texts import chart_of, chart_of_sample
+from read.texts import dataset_of, dataset_of_sample
 from shared import CASEBOOK, sample
 
 
-def found(chart: Chart) -> dict[str, Finding]:
-    return {finding.cause: finding for finding in diagnose(chart).findings}
+def found(dataset: Dataset) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(dataset).findings}
 
 
-def missing(pct: float | None) -> Chart:
+def missing(pct: float | None) -> Dataset:
     rows: list[dict[str, Any]] = [
         {"cpu": cpu, "mode": mode, "page_bytes": 8192, "dtlb_pct": part, "dtsb_pct": 0.0}
         for cpu in (0, 1)
@@ -41,13 +41,13 @@ def test_the_pages_in_which_it_is_spent_and_those_that_would_do() -> None:
 
 
 def test_all_cpus_together_count_once() -> None:
-    assert translation.share(chart_of_sample("trapstat.t.txt")) == pytest.approx(0.233)
+    assert translation.share(dataset_of_sample("trapstat.t.txt")) == pytest.approx(0.233)
 
 
 def test_the_casebook_translates_quickly_and_has_some_more_major_faults() -> None:
     """0.69 % by both counters, just above 0.5 %; no time in misses."""
     files = [sample(CASEBOOK / "tlb" / f"{name}.txt") for name in ("trapstat-T", "vmstat-1", "vmstat-s", "kstat")]
-    findings = found(Chart.joined(map(chart_of, files)))
+    findings = found(Dataset.joined(map(dataset_of, files)))
     assert list(findings) == ["major_faults_many"]
     finding = findings["major_faults_many"]
     assert [said(evidence.figure) for evidence in finding.for_] == [

@@ -1,4 +1,4 @@
-"""nmon: figures of Linux and AIX in the chart's columns and units."""
+"""nmon: figures of Linux and AIX in the dataset's columns and units."""
 
 import shutil
 import subprocess

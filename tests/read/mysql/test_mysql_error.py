@@ -12,7 +12,7 @@ import polars as pl
 import pymysql
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.formats import read_file
 from mariadb_server import MariaDBServer, running_mariadb
 from reading import SAMPLES
@@ -20,24 +20,24 @@ from reading import SAMPLES
 SECRET = "hunter2"  # noqa: S105 - nothing is locked with it
 
 
-def read(path: Path, zone: str | None = None) -> Chart:
+def read(path: Path, zone: str | None = None) -> Dataset:
     reading = read_file(path, zone=zone)
     assert reading.skipped_lines == 0
-    return Chart.from_batches(reading.batches)
+    return Dataset.from_batches(reading.batches)
 
 
-def total(chart: Chart, name: str) -> float:
-    rows = chart.frame("statistic").filter((pl.col("name") == name) & (pl.col("kind") == "rate"))
+def total(dataset: Dataset, name: str) -> float:
+    rows = dataset.frame("statistic").filter((pl.col("name") == name) & (pl.col("kind") == "rate"))
     return float((rows["value"] * rows["interval_s"]).sum())
 
 
-def events(chart: Chart) -> list[tuple[str, str]]:
-    return chart.frame("event").select("kind", "subject").rows()
+def events(dataset: Dataset) -> list[tuple[str, str]]:
+    return dataset.frame("event").select("kind", "subject").rows()
 
 
 def test_mysql_8() -> None:
-    chart = read(SAMPLES / "mysql_error.log")
-    assert events(chart) == [
+    dataset = read(SAMPLES / "mysql_error.log")
+    assert events(dataset) == [
         ("restart", "mysql:3306"),
         ("restart", "mysql:3306"),
         ("connection refused", "mysql:3306"),
@@ -46,23 +46,23 @@ def test_mysql_8() -> None:
         ("disk full", "mysql:3306"),
         ("restart", "mysql:3306"),
     ]
-    assert total(chart, "log.connections_refused") == pytest.approx(2)
-    assert total(chart, "log.aborted_connections") == pytest.approx(1)
-    assert total(chart, "log.page_cleaner_late") == pytest.approx(1)
-    assert total(chart, "log.deadlocks") == pytest.approx(1)
-    loop = chart.frame("statistic").filter(pl.col("name") == "log.page_cleaner_loop")
+    assert total(dataset, "log.connections_refused") == pytest.approx(2)
+    assert total(dataset, "log.aborted_connections") == pytest.approx(1)
+    assert total(dataset, "log.page_cleaner_late") == pytest.approx(1)
+    assert total(dataset, "log.deadlocks") == pytest.approx(1)
+    loop = dataset.frame("statistic").filter(pl.col("name") == "log.page_cleaner_loop")
     assert loop.select("value", "unit", "kind").rows() == [(7.432, "s", "gauge")]
-    texts = dict(chart.frame("event").select("kind", "text").rows())
+    texts = dict(dataset.frame("event").select("kind", "text").rows())
     assert texts["deadlock"] == "UPDATE item SET name = ? WHERE id = ?"
-    errors = set(chart.frame("statistic").filter(pl.col("name") == "log.errors")["entity"])
+    errors = set(dataset.frame("statistic").filter(pl.col("name") == "log.errors")["entity"])
     assert "WARNING MY-010235 Too many connections" in errors
 
 
 def test_mariadb_5_5_in_a_zone_of_its_own() -> None:
-    chart = read(SAMPLES / "mysql_error.55.log", zone="Europe/Paris")
-    assert [kind for kind, _ in events(chart)] == ["restart", "restart", "restart", "restart", "disk full"]
-    assert chart.frame("event")["ts"][0] == datetime(2026, 11, 21, 9, tzinfo=UTC)
-    assert total(chart, "log.messages") == pytest.approx(7)
+    dataset = read(SAMPLES / "mysql_error.55.log", zone="Europe/Paris")
+    assert [kind for kind, _ in events(dataset)] == ["restart", "restart", "restart", "restart", "disk full"]
+    assert dataset.frame("event")["ts"][0] == datetime(2026, 11, 21, 9, tzinfo=UTC)
+    assert total(dataset, "log.messages") == pytest.approx(7)
 
 
 def test_a_zone_that_nobody_told_is_said() -> None:
@@ -89,15 +89,15 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.server
 def test_a_real_server(written: Path) -> None:
-    text, chart = written.read_text(), read(written, zone="UTC")
-    assert total(chart, "log.messages") == pytest.approx(len(re.findall(r"\[(?:Note|Warning|ERROR)\]", text)))
-    assert total(chart, "log.errors") == pytest.approx(len(re.findall(r"\[(?:Warning|ERROR)\]", text)))
-    assert total(chart, "log.deadlocks") == pytest.approx(1)
-    assert total(chart, "log.access_denied") == pytest.approx(1)
-    assert total(chart, "log.aborted_connections") == pytest.approx(text.count("] Aborted connection"))
-    assert text.count("Too many connections") == pytest.approx(total(chart, "log.connections_refused"))
-    assert [kind for kind, _ in events(chart)].count("deadlock") == 2
-    lived = chart.frame("event").filter(pl.col("kind") == "restart")["text"]
+    text, dataset = written.read_text(), read(written, zone="UTC")
+    assert total(dataset, "log.messages") == pytest.approx(len(re.findall(r"\[(?:Note|Warning|ERROR)\]", text)))
+    assert total(dataset, "log.errors") == pytest.approx(len(re.findall(r"\[(?:Warning|ERROR)\]", text)))
+    assert total(dataset, "log.deadlocks") == pytest.approx(1)
+    assert total(dataset, "log.access_denied") == pytest.approx(1)
+    assert total(dataset, "log.aborted_connections") == pytest.approx(text.count("] Aborted connection"))
+    assert text.count("Too many connections") == pytest.approx(total(dataset, "log.connections_refused"))
+    assert [kind for kind, _ in events(dataset)].count("deadlock") == 2
+    lived = dataset.frame("event").filter(pl.col("kind") == "restart")["text"]
     assert lived.str.starts_with("Starting MariaDB").sum() == 2
     assert lived[-1].endswith("Shutdown complete")
 
@@ -105,8 +105,8 @@ def test_a_real_server(written: Path) -> None:
 @pytest.mark.server
 def test_no_value_leaves_the_log(written: Path) -> None:
     assert SECRET in written.read_text()
-    chart = read(written, zone="UTC")
-    assert SECRET not in "".join(chart.frame(name).write_csv() for name in chart.tables)
+    dataset = read(written, zone="UTC")
+    assert SECRET not in "".join(dataset.frame(name).write_csv() for name in dataset.tables)
 
 
 def _deadlock(server: MariaDBServer) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.formats import read_file
 from mariadb_server import running_mariadb
 from reading import SAMPLES
@@ -14,43 +14,43 @@ from reading import SAMPLES
 SECRET = "hunter2"  # noqa: S105 - nothing is locked with it
 
 
-def read(path: Path) -> Chart:
+def read(path: Path) -> Dataset:
     reading = read_file(path)
     assert reading.skipped_lines == 0
-    return Chart.from_batches(reading.batches)
+    return Dataset.from_batches(reading.batches)
 
 
-def statements(chart: Chart) -> dict[str, dict[str, float]]:
+def statements(dataset: Dataset) -> dict[str, dict[str, float]]:
     """Sums over the log by the statement's text."""
     columns = ("calls", "elapsed_s", "rows", "read_blocks", "hit_blocks")
     rows = (
-        chart.frame("statement")
+        dataset.frame("statement")
         .group_by("text")
         .agg((pl.col(f"{column}_per_s") * pl.col("interval_s")).sum().alias(column) for column in columns)
     )
     return {row.pop("text"): row for row in rows.iter_rows(named=True)}
 
 
-def figures(chart: Chart, text: str) -> dict[str, float]:
+def figures(dataset: Dataset, text: str) -> dict[str, float]:
     """Sums over the log of what is counted of one statement."""
-    ids = chart.frame("statement").filter(pl.col("text") == text)["statement_id"].unique()
-    rows = chart.frame("statistic").filter(pl.col("entity").is_in(ids.to_list()))
+    ids = dataset.frame("statement").filter(pl.col("text") == text)["statement_id"].unique()
+    rows = dataset.frame("statistic").filter(pl.col("entity").is_in(ids.to_list()))
     sums = rows.group_by("name").agg((pl.col("value") * pl.col("interval_s")).sum())
     return dict(sums.rows())
 
 
 def test_mysql_8() -> None:
-    chart = read(SAMPLES / "mysql_slow.log")
+    dataset = read(SAMPLES / "mysql_slow.log")
     count = "SELECT count(*) FROM item WHERE name = ?;"
     update = "UPDATE item SET name = ? WHERE id = ?;"
-    found = statements(chart)
+    found = statements(dataset)
     assert set(found) == {count, update, "administrator command: Quit;"}
     assert found[count]["elapsed_s"] == pytest.approx(1.200512)
     assert found[count]["rows"] == pytest.approx(1)
-    assert figures(chart, count) == pytest.approx({"slow_log.rows_examined": 250000, "slow_log.lock_time": 0.000004})
-    assert figures(chart, update)["slow_log.failed"] == pytest.approx(1)
-    assert figures(chart, update)["slow_log.lock_time"] == pytest.approx(0.4)
-    rows = chart.frame("statement")
+    assert figures(dataset, count) == pytest.approx({"slow_log.rows_examined": 250000, "slow_log.lock_time": 0.000004})
+    assert figures(dataset, update)["slow_log.failed"] == pytest.approx(1)
+    assert figures(dataset, update)["slow_log.lock_time"] == pytest.approx(0.4)
+    rows = dataset.frame("statement")
     assert set(rows["db"]) == {"mysql:3306"}
     assert dict(rows.select("text", "database").rows())[count] == "shop"
     assert rows["ts"].max().timestamp() == pytest.approx(1795254786.00012)  # where the last one ended
@@ -58,9 +58,9 @@ def test_mysql_8() -> None:
 
 
 def test_percona() -> None:
-    chart = read(SAMPLES / "percona.slow.log")
-    (text,) = statements(chart)
-    assert figures(chart, text) == pytest.approx(
+    dataset = read(SAMPLES / "percona.slow.log")
+    (text,) = statements(dataset)
+    assert figures(dataset, text) == pytest.approx(
         {
             "slow_log.rows_examined": 250000,
             "slow_log.lock_time": 0.000004,
@@ -101,21 +101,21 @@ def test_a_real_server(tmp_path: Path) -> None:
         (written,) = (server.folder / "data").glob("*-slow.log")
         path = tmp_path / "slow"
         path.write_bytes(written.read_bytes())
-        chart = read(path)
-        assert set(chart.frame("statement")["db"]) == {f"mysql:{server.port}"}
+        dataset = read(path)
+        assert set(dataset.frame("statement")["db"]) == {f"mysql:{server.port}"}
     text = path.read_text()
     assert SECRET in text
-    assert SECRET not in "".join(chart.frame(name).write_csv() for name in chart.tables)
-    found = statements(chart)
+    assert SECRET not in "".join(dataset.frame(name).write_csv() for name in dataset.tables)
+    found = statements(dataset)
     times = [float(seconds) for seconds in re.findall(r"Query_time: ([\d.]+)", text)]
     assert sum(row["calls"] for row in found.values()) == pytest.approx(len(times))
     assert sum(row["elapsed_s"] for row in found.values()) == pytest.approx(sum(times))
-    assert chart.frame("latency")["count"].sum() == len(times)
+    assert dataset.frame("latency")["count"].sum() == len(times)
     assert found["SELECT sleep(?);"]["elapsed_s"] >= 0.2
     assert found["INSERT INTO item SELECT seq, repeat(?, ?) FROM seq_1_to_3000;"]["rows"] == pytest.approx(3000)
     assert "SELECT ?, ?, ?" in found
     grouped = "SELECT name, count(*) FROM item WHERE name <> ? GROUP BY name ORDER BY ?;"
-    assert figures(chart, grouped)["slow_log.full_scan"] == pytest.approx(1)
+    assert figures(dataset, grouped)["slow_log.full_scan"] == pytest.approx(1)
     examined = sum(map(int, re.findall(r"Rows_examined: (\d+)", text)))
-    rows = chart.frame("statistic").filter(pl.col("name") == "slow_log.rows_examined")
+    rows = dataset.frame("statistic").filter(pl.col("name") == "slow_log.rows_examined")
     assert (rows["value"] * rows["interval_s"]).sum() == pytest.approx(examined)

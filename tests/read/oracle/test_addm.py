@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.errors import Refusal
 from doctord.read.formats import read_file
 from latency_files import read_text
@@ -15,12 +15,12 @@ NOW, OLD = SAMPLES / "addm.txt", SAMPLES / "addm.10g.txt"
 
 
 def figures(file: Path, name: str) -> dict[str | None, float]:
-    frame = Chart.from_batches(read_file(file).batches).frame("statistic").filter(pl.col("name") == name)
+    frame = Dataset.from_batches(read_file(file).batches).frame("statistic").filter(pl.col("name") == name)
     return dict(frame.select("entity", "value").iter_rows())
 
 
 def events(file: Path) -> list[dict[str, object]]:
-    return Chart.from_batches(read_file(file).batches).frame("event").to_dicts()
+    return Dataset.from_batches(read_file(file).batches).frame("event").to_dicts()
 
 
 def test_findings_are_events() -> None:
@@ -63,7 +63,7 @@ def test_no_text_of_a_statement_is_kept(file: Path) -> None:
 
 
 def test_two_reports_in_a_file_are_both_read(tmp_path: Path) -> None:
-    both = Chart.from_batches(read_text(tmp_path, NOW.read_text() + OLD.read_text()).batches).frame("event")
+    both = Dataset.from_batches(read_text(tmp_path, NOW.read_text() + OLD.read_text()).batches).frame("event")
     assert both["db"].to_list() == ["oracle:SHOP"] * 2 + ["oracle:OLD"] * 2
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.errors import Refusal
 from doctord.read.formats import read_file
 from latency_files import read_text
@@ -16,7 +16,7 @@ TEXT, HTML = SAMPLES / "ash.txt", SAMPLES / "ash.html"
 
 
 def frame(file: Path, table: str) -> pl.DataFrame:
-    return Chart.from_batches(read_file(file).batches).frame(table)
+    return Dataset.from_batches(read_file(file).batches).frame(table)
 
 
 def named(file: Path, name: str) -> list[tuple[object, ...]]:

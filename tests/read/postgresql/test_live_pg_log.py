@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.formats import Reading, read_file
 from postgres_workload import SECRET, everything, log, logging_server
 from syslog_socket import syslog_file
@@ -33,28 +33,28 @@ def text(logs: dict[str, Path]) -> str:
 
 
 @pytest.fixture(scope="module")
-def chart(logs: dict[str, Path]) -> Chart:
-    return Chart.from_batches(read_file(logs["log"]).batches)
+def dataset(logs: dict[str, Path]) -> Dataset:
+    return Dataset.from_batches(read_file(logs["log"]).batches)
 
 
-def total(chart: Chart, name: str, entity: str | None = None) -> float:
-    figures = chart.frame("statistic").filter((pl.col("name") == name) & (pl.col("kind") == "rate"))
+def total(dataset: Dataset, name: str, entity: str | None = None) -> float:
+    figures = dataset.frame("statistic").filter((pl.col("name") == name) & (pl.col("kind") == "rate"))
     if entity is not None:
         figures = figures.filter(pl.col("entity") == entity)
     return float((figures["value"] * figures["interval_s"]).sum())
 
 
-def events(chart: Chart, kind: str) -> list[tuple[str, str]]:
-    return chart.frame("event").filter(pl.col("kind") == kind).select("subject", "text").rows()
+def events(dataset: Dataset, kind: str) -> list[tuple[str, str]]:
+    return dataset.frame("event").filter(pl.col("kind") == kind).select("subject", "text").rows()
 
 
 def test_all_forms_give_the_same(logs: dict[str, Path]) -> None:
     readings = [read_file(path) for path in logs.values()]
     assert [reading.skipped_lines for reading in readings] == [0, 0, 0]
-    charts = [Chart.from_batches(reading.batches) for reading in readings]
-    for name in charts[0].tables:
+    datasets = [Dataset.from_batches(reading.batches) for reading in readings]
+    for name in datasets[0].tables:
         # Lines of several sessions may come in another order in each file.
-        frames = [chart.frame(name).sort(pl.all()) for chart in charts]
+        frames = [dataset.frame(name).sort(pl.all()) for dataset in datasets]
         assert frames[0].height > 0
         assert frames[1].equals(frames[0]), f"{name} of the csvlog"
         assert frames[2].equals(frames[0]), f"{name} of the jsonlog"
@@ -63,7 +63,7 @@ def test_all_forms_give_the_same(logs: dict[str, Path]) -> None:
 def test_no_value_leaves_the_log(logs: dict[str, Path]) -> None:
     for path in logs.values():
         assert SECRET in path.read_text()
-        read = Chart.from_batches(read_file(path).batches)
+        read = Dataset.from_batches(read_file(path).batches)
         for name in read.tables:
             assert SECRET not in read.frame(name).write_csv(), name
 
@@ -89,27 +89,27 @@ def test_no_value_leaves_the_log(logs: dict[str, Path]) -> None:
         ("pg_stat_user_tables.autoanalyze_count", r"automatic analyze of"),
     ],
 )
-def test_counts_are_those_of_the_text(chart: Chart, text: str, name: str, pattern: str) -> None:
+def test_counts_are_those_of_the_text(dataset: Dataset, text: str, name: str, pattern: str) -> None:
     found = len(re.findall(pattern, text))
     assert found > 0
-    assert total(chart, name) == pytest.approx(found)
+    assert total(dataset, name) == pytest.approx(found)
 
 
-def test_sums_are_those_of_the_text(chart: Chart, text: str) -> None:
+def test_sums_are_those_of_the_text(dataset: Dataset, text: str) -> None:
     temp = sum(map(int, re.findall(r", size (\d+)", text)))
-    assert total(chart, "pg_stat_database.temp_bytes") == pytest.approx(temp)
+    assert total(dataset, "pg_stat_database.temp_bytes") == pytest.approx(temp)
     written = sum(map(int, re.findall(r"complete: wrote (\d+) buffers", text)))
-    assert total(chart, "pg_stat_checkpointer.buffers_written") == pytest.approx(written)
+    assert total(dataset, "pg_stat_checkpointer.buffers_written") == pytest.approx(written)
     removed = sum(map(int, re.findall(r"tuples: (\d+) removed", text)))
-    assert total(chart, "log.autovacuum_rows_removed") == pytest.approx(removed)
+    assert total(dataset, "log.autovacuum_rows_removed") == pytest.approx(removed)
     wal = sum(map(int, re.findall(r"images, (\d+) bytes", text)))
-    assert total(chart, "log.autovacuum_wal_bytes") == pytest.approx(wal)
+    assert total(dataset, "log.autovacuum_wal_bytes") == pytest.approx(wal)
     hits = sum(map(int, re.findall(r"usage: (\d+) hits", text)))
-    assert total(chart, "log.autovacuum_buffers_hit") == pytest.approx(hits)
+    assert total(dataset, "log.autovacuum_buffers_hit") == pytest.approx(hits)
 
 
-def test_statements_and_their_temporary_files(chart: Chart, text: str) -> None:
-    rows = chart.frame("statement").with_columns(
+def test_statements_and_their_temporary_files(dataset: Dataset, text: str) -> None:
+    rows = dataset.frame("statement").with_columns(
         calls=pl.col("calls_per_s") * pl.col("interval_s"), temp=pl.col("temp_bytes_per_s") * pl.col("interval_s")
     )
     executed = len(re.findall(r"duration: \S+ ms  (?:statement|execute)", text))
@@ -123,25 +123,25 @@ def test_statements_and_their_temporary_files(chart: Chart, text: str) -> None:
     assert prepared["calls"].sum() == pytest.approx(3)
 
 
-def test_who_waited_for_whom(chart: Chart, text: str) -> None:
+def test_who_waited_for_whom(dataset: Dataset, text: str) -> None:
     waiter, ms, holder = re.findall(
         r"process (\d+) still waiting .* after (\d+)\.\d+ ms\n.*holding the lock: (\d+)", text
     )[0]
-    subject, said = events(chart, "lock wait")[0]
+    subject, said = events(dataset, "lock wait")[0]
     assert subject == f"process {waiter}"
     assert f"after {ms} ms, held by process {holder}: UPDATE item SET name = ? WHERE id = ?" in said
-    rows = chart.frame("wait").filter(pl.col("event") == "transactionid")
+    rows = dataset.frame("wait").filter(pl.col("event") == "transactionid")
     waits, waited = ((rows[column] * rows["interval_s"]).sum() for column in ("waits_per_s", "waited_s_per_s"))
     acquired = [float(after) for after in re.findall(r"acquired ShareLock on transaction \d+ after ([\d.]+) ms", text)]
     assert waits == pytest.approx(len(acquired))
     assert waited == pytest.approx(sum(acquired) / 1000)
     executed = [float(ms) for ms in re.findall(r"duration: ([\d.]+) ms  (?:statement|execute)", text)]
-    every = chart.frame("wait")
+    every = dataset.frame("wait")
     assert (every["waited_s_per_s"] * every["interval_s"]).sum() == pytest.approx(sum(executed) / 1000)
 
 
-def test_a_deadlock_is_told_with_its_statements(chart: Chart) -> None:
-    ((subject, said),) = events(chart, "deadlock")
+def test_a_deadlock_is_told_with_its_statements(dataset: Dataset) -> None:
+    ((subject, said),) = events(dataset, "deadlock")
     assert subject == "postgres"
     assert re.fullmatch(
         r"(?:Process \d+ waits for ShareLock on transaction \d+; blocked by process \d+\. ?){2}"
@@ -150,20 +150,20 @@ def test_a_deadlock_is_told_with_its_statements(chart: Chart) -> None:
     )
 
 
-def test_the_life_of_the_server(chart: Chart) -> None:
-    (server,) = set(chart.frame("event")["db"])
+def test_the_life_of_the_server(dataset: Dataset) -> None:
+    (server,) = set(dataset.frame("event")["db"])
     assert server.startswith("postgresql:")
-    lived = [said for _, said in events(chart, "restart")]
+    lived = [said for _, said in events(dataset, "restart")]
     assert lived[0].startswith("starting PostgreSQL 15")
     assert lived[-1] == "database system is shut down"
-    assert events(chart, "settings change")[-1] == ("work_mem", "changed to 128kB")
-    assert set(events(chart, "connection refused")) == {(server, "sorry, too many clients already")}
-    assert set(chart.frame("statistic")["db"]) == {server}
-    assert chart.frame("setting").select("name", "value").rows() == [("work_mem", "128kB")]
+    assert events(dataset, "settings change")[-1] == ("work_mem", "changed to 128kB")
+    assert set(events(dataset, "connection refused")) == {(server, "sorry, too many clients already")}
+    assert set(dataset.frame("statistic")["db"]) == {server}
+    assert dataset.frame("setting").select("name", "value").rows() == [("work_mem", "128kB")]
 
 
-def test_errors_have_their_state_and_no_values(chart: Chart) -> None:
-    errors = set(chart.frame("statistic").filter(pl.col("name") == "log.errors")["entity"])
+def test_errors_have_their_state_and_no_values(dataset: Dataset) -> None:
+    errors = set(dataset.frame("statistic").filter(pl.col("name") == "log.errors")["entity"])
     assert {error for error in errors if "57P01" not in error} == {  # autovacuum may be at work when the server stops
         'ERROR 22P02 invalid input syntax for type integer: "?"',
         'ERROR 42703 column "?" does not exist',
@@ -185,11 +185,11 @@ def test_one_thread_gives_the_same(logs: dict[str, Path], tmp_path: Path, monkey
         assert both[2].frame(name).equals(both[0].frame(name))
 
 
-def _read_with(path: Path, threads: int, monkeypatch: pytest.MonkeyPatch) -> Chart:
+def _read_with(path: Path, threads: int, monkeypatch: pytest.MonkeyPatch) -> Dataset:
     monkeypatch.setattr("doctord.read.server_log.THREADS", threads)
     reading: Reading = read_file(path)
     assert reading.skipped_lines == 0
-    return Chart.from_batches(reading.batches)
+    return Dataset.from_batches(reading.batches)
 
 
 @pytest.mark.root
@@ -202,7 +202,7 @@ def test_syslog_gives_the_same(tmp_path: Path, prefix: str) -> None:
         (tmp_path / "csv").write_bytes(log(server, "csv").read_bytes())
     readings = [read_file(tmp_path / name, zone="UTC") for name in ("csv", "syslog")]
     assert [reading.skipped_lines for reading in readings] == [0, 0]
-    csv, syslog = (Chart.from_batches(reading.batches) for reading in readings)
+    csv, syslog = (Dataset.from_batches(reading.batches) for reading in readings)
     assert set(syslog.frame("statistic")["host"]) == {"db1"}
     for name in ("log.connections_received", "log.errors", "pg_stat_database.temp_bytes", "pg_stat_database.deadlocks"):
         assert total(syslog, name) == pytest.approx(total(csv, name))
@@ -211,6 +211,6 @@ def test_syslog_gives_the_same(tmp_path: Path, prefix: str) -> None:
         assert set(csv.frame("event").drop("host").rows()) <= set(syslog.frame("event").drop("host").rows())
 
 
-def calls(chart: Chart) -> dict[str, float]:
-    rows = chart.frame("statement").with_columns(calls=pl.col("calls_per_s") * pl.col("interval_s"))
+def calls(dataset: Dataset) -> dict[str, float]:
+    rows = dataset.frame("statement").with_columns(calls=pl.col("calls_per_s") * pl.col("interval_s"))
     return dict(rows.select("statement_id", "calls").rows())

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.formats import Reading, read_file
 from latency_files import read_text
 from shared import CORPUS, sample
@@ -16,12 +16,12 @@ from shared import CORPUS, sample
 
 def total(reading: Reading, name: str) -> float:
     """Increase over the whole log of a figure that is kept as a rate."""
-    figures = Chart.from_batches(reading.batches).frame("statistic").filter(pl.col("name") == name)
+    figures = Dataset.from_batches(reading.batches).frame("statistic").filter(pl.col("name") == name)
     return float((figures["value"] * figures["interval_s"]).sum())
 
 
 def summed(reading: Reading, table: str, column: str) -> float:
-    rows = Chart.from_batches(reading.batches).frame(table)
+    rows = Dataset.from_batches(reading.batches).frame(table)
     return float((rows[column] * rows["interval_s"]).sum())
 
 
@@ -34,7 +34,7 @@ def test_the_corpus_against_its_text() -> None:
     assert total(reading, "log.messages") == pytest.approx(len(lines))
     assert summed(reading, "statement", "calls_per_s") == pytest.approx(len(durations))
     assert summed(reading, "statement", "elapsed_s_per_s") == pytest.approx(sum(durations) / 1000)
-    latency = Chart.from_batches(reading.batches).frame("latency")
+    latency = Dataset.from_batches(reading.batches).frame("latency")
     assert latency["count"].sum() == len(durations)
     assert latency["waited_us"].sum() == pytest.approx(sum(durations) * 1000)
     said = Counter(found[1] for line in lines if (found := re.search(r"LOG:  (connection \w+|disconnection):", line)))
@@ -46,7 +46,7 @@ def test_the_corpus_against_its_text() -> None:
 def test_statements_of_the_corpus_are_those_of_pgbench() -> None:
     path = sample(CORPUS / "testbed/pg_log_3MB.txt")
     reading = read_file(path)
-    rows = Chart.from_batches(reading.batches).frame("statement")
+    rows = Dataset.from_batches(reading.batches).frame("statement")
     calls = {row["text"]: round(row["calls_per_s"] * row["interval_s"]) for row in rows.iter_rows(named=True)}
     raw = path.read_text()
     assert calls["SELECT abalance FROM pgbench_accounts WHERE aid = ?;"] == raw.count("statement: SELECT abalance")
@@ -67,9 +67,9 @@ cp: cannot stat '/archive/000000010000000000000007': No such file or directory
 
 def test_lock_waits_without_durations_are_no_part_of_a_whole(tmp_path: Path) -> None:
     reading = read_text(tmp_path, WAITS, zone="Europe/Paris")
-    chart = Chart.from_batches(reading.batches)
-    assert "wait" not in chart.tables or chart.frame("wait").is_empty()
-    rows = chart.frame("statistic").filter(pl.col("name") == "log.lock_wait_time").sort("ts", "entity")
+    dataset = Dataset.from_batches(reading.batches)
+    assert "wait" not in dataset.tables or dataset.frame("wait").is_empty()
+    rows = dataset.frame("statistic").filter(pl.col("name") == "log.lock_wait_time").sort("ts", "entity")
     waited = rows.select("ts", "entity", pl.col("value") * pl.col("interval_s")).rows()
     first, last = (datetime(2026, 11, 21, 8, 31, second, tzinfo=UTC) for second in (0, 4))
     assert waited == [
@@ -90,9 +90,9 @@ def test_lines_of_others_are_skipped_and_a_cut_line_is_noted(tmp_path: Path) -> 
 
 
 def test_secrets_of_settings_and_commands_stay(tmp_path: Path) -> None:
-    chart = Chart.from_batches(read_text(tmp_path, WAITS, zone="Europe/Paris").batches)
-    assert chart.frame("setting").select("name", "value").rows() == [("primary_conninfo", "(set, not shown)")]
-    assert "secret" not in "".join(chart.frame(name).write_csv() for name in chart.tables)
+    dataset = Dataset.from_batches(read_text(tmp_path, WAITS, zone="Europe/Paris").batches)
+    assert dataset.frame("setting").select("name", "value").rows() == [("primary_conninfo", "(set, not shown)")]
+    assert "secret" not in "".join(dataset.frame(name).write_csv() for name in dataset.tables)
 
 
 def test_old_and_new_words_of_checkpoints_and_vacuum(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ average=0.05 s; distance=16384 kB, estimate=20000 kB; lsn=0/1, redo lsn=0/1
         "log.autovacuum_time": 3,
     }
     assert {name: total(reading, name) for name in expected} == pytest.approx(expected)
-    gauges = Chart.from_batches(reading.batches).frame("statistic").filter(pl.col("kind") == "gauge")
+    gauges = Dataset.from_batches(reading.batches).frame("statistic").filter(pl.col("kind") == "gauge")
     values = dict(gauges.filter(pl.col("ts").dt.second() > 1).select("name", "value").rows())
     assert values["log.checkpoint_distance"] == 16384 * 1024
     assert values["log.autovacuum_rows_dead_not_removable"] == 7

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.formats import read_file
 from latency_files import read_text
 
@@ -84,15 +84,15 @@ def test_a_random_prefix(
     prefix = "".join([*parts, " ", time, *(sign + escape for sign, escape in after), last])
     reading = read_text(tmp_path, log_with(prefix))
     assert reading.skipped_lines == 0
-    chart = Chart.from_batches(reading.batches)
-    rows = chart.frame("statistic").with_columns(sum=pl.col("value") * pl.col("interval_s"))
+    dataset = Dataset.from_batches(reading.batches)
+    rows = dataset.frame("statistic").with_columns(sum=pl.col("value") * pl.col("interval_s"))
     sums = dict(rows.group_by("name").agg(pl.col("sum").sum()).rows())
     assert sums["log.messages"] == pytest.approx(4 * STATEMENTS)
     assert sums["log.errors"] == pytest.approx(STATEMENTS)
     assert sums["pg_stat_checkpointer.num_timed"] == pytest.approx(STATEMENTS)
     milliseconds = 0 if time == "%t" else 250
     end = BEGUN + timedelta(seconds=STATEMENTS - 1, milliseconds=milliseconds)
-    statement = chart.frame("statement")
+    statement = dataset.frame("statement")
     assert statement["ts"].to_list() == [end]
     assert statement["text"].to_list() == ["SELECT ?"]
     assert set(statement["database"]) <= {"shop", None}
@@ -115,8 +115,8 @@ def test_a_random_prefix(
     ],
 )
 def test_the_database_is_found(tmp_path: Path, prefix: str) -> None:
-    chart = Chart.from_batches(read_text(tmp_path, log_with(prefix)).batches)
-    assert set(chart.frame("statement")["database"]) == {"shop"}
+    dataset = Dataset.from_batches(read_text(tmp_path, log_with(prefix)).batches)
+    assert set(dataset.frame("statement")["database"]) == {"shop"}
 
 
 def test_a_prefix_without_a_time_is_refused(tmp_path: Path) -> None:

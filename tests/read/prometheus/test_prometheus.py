@@ -1,4 +1,4 @@
-"""Prometheus: metrics under the chart's names, counters as rates, and nothing made up of a single scrape."""
+"""Prometheus: metrics under the dataset's names, counters as rates, and nothing made up of a single scrape."""
 
 import json
 import re

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from latency_files import read_text
-from read.texts import SAMPLES, chart_of_sample, values
+from read.texts import SAMPLES, dataset_of_sample, values
 
 ONE_LINE = """
 System configuration: lcpu=8 drives=1 paths=1 vdisks=0
@@ -18,7 +18,7 @@ hdisk1          99.0   8.0M 500.0   8.0M    0.0 500.0   15.5    0.3  120.0    0 
 
 
 def test_queues_of_host_and_device() -> None:
-    found = chart_of_sample("iostat_aix.D.txt")
+    found = dataset_of_sample("iostat_aix.D.txt")
     disk = {row["device"]: row for row in found.frame("disk").to_dicts()}
     busy = disk["hdisk1"]
     assert (busy["reads_per_s"], busy["read_ms"], busy["writes_per_s"], busy["write_ms"]) == (500.0, 15.5, 0.0, None)
@@ -31,8 +31,8 @@ def test_queues_of_host_and_device() -> None:
 def test_on_one_line_it_says_the_same(tmp_path: Path) -> None:
     reading = read_text(tmp_path, ONE_LINE, zone="UTC")
     assert reading.skipped_lines == 0
-    (line,) = Chart.from_batches(reading.batches).frame("disk").to_dicts()
-    (lines,) = chart_of_sample("iostat_aix.D.txt").frame("disk").filter(device="hdisk1").to_dicts()
+    (line,) = Dataset.from_batches(reading.batches).frame("disk").to_dicts()
+    (lines,) = dataset_of_sample("iostat_aix.D.txt").frame("disk").filter(device="hdisk1").to_dicts()
     assert line["ts"].time().isoformat() == "10:11:12"
     assert {k: v for k, v in line.items() if k != "ts"} == {k: v for k, v in lines.items() if k != "ts"}
 
@@ -43,11 +43,11 @@ def test_a_disk_that_was_cut_is_named(tmp_path: Path) -> None:
     del lines[9:11]  # the queue of the first disk
     reading = read_text(tmp_path, "".join(lines))
     assert [skipped.reason for skipped in reading.skipped] == ["not all figures of hdisk0 stand before it"]
-    assert Chart.from_batches(reading.batches).frame("disk")["device"].to_list() == ["hdisk1"]
+    assert Dataset.from_batches(reading.batches).frame("disk")["device"].to_list() == ["hdisk1"]
 
 
 def test_the_usual_layout() -> None:
-    found = chart_of_sample("iostat_aix.txt")
+    found = dataset_of_sample("iostat_aix.txt")
     (cpu,) = found.frame("cpu").to_dicts()
     assert (cpu["usr_pct"], cpu["sys_pct"], cpu["idle_pct"], cpu["wait_io_pct"]) == (40.0, 10.0, 40.0, 10.0)
     disk = found.frame("disk").filter(device="hdisk0")

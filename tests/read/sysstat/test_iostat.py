@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.formats import read_file
 from latency_files import read_text
 from shared import CORPUS, sample
@@ -29,15 +29,15 @@ sda               0,00     7,00   10,00   30,00    80,00  4096,00    52,53     2
 """
 
 
-def chart(path: Path) -> Chart:
+def dataset(path: Path) -> Dataset:
     reading = read_file(path, zone="UTC")
     assert reading.skipped_lines == 0
-    return Chart.from_batches(reading.batches)
+    return Dataset.from_batches(reading.batches)
 
 
 def test_a_comma_for_the_point_and_twelve_hours(tmp_path: Path) -> None:
     reading = read_text(tmp_path, OLD, zone="Europe/Paris")
-    found = Chart.from_batches(reading.batches)
+    found = Dataset.from_batches(reading.batches)
     (cpu,) = found.frame("cpu").to_dicts()
     assert (cpu["ts"], cpu["interval_s"], cpu["host"]) == (datetime(2021, 11, 30, 14, 16, 20, tzinfo=UTC), 5.0, "db1")
     assert [cpu[f"{part}_pct"] for part in ("usr", "sys", "wait_io", "steal", "idle")] == [12.0, 3.0, 4.0, 5.0, 76.0]
@@ -49,7 +49,7 @@ def test_a_comma_for_the_point_and_twelve_hours(tmp_path: Path) -> None:
 
 def test_alone_the_report_since_boot_is_kept_without_an_interval(tmp_path: Path) -> None:
     reading = read_text(tmp_path, OLD[: OLD.index("11/30/2021 03:16:20")], zone="UTC")
-    (disk,) = Chart.from_batches(reading.batches).frame("disk").to_dicts()
+    (disk,) = Dataset.from_batches(reading.batches).frame("disk").to_dicts()
     assert (disk["interval_s"], disk["reads_per_s"]) == (None, 0.13)
 
 
@@ -60,13 +60,13 @@ def test_each_sample_is_read_whole(name: str) -> None:
     reports = file.read_text().split("avg-cpu:")[1:]
     devices = [[line.split()[0] for line in part.split("Device", 1)[1].splitlines()[1:] if line] for part in reports]
     expected = devices[1:] or devices
-    assert chart(file).frame("disk")["device"].to_list() == [device for report in expected for device in report]
+    assert dataset(file).frame("disk")["device"].to_list() == [device for report in expected for device in report]
 
 
 def test_the_samples_agree_with_their_text() -> None:
     """Sums of a column under its heading, of the reports after the first."""
     file = sample(CORPUS / "testbed/iostat-xt.txt")
-    found = chart(file)
+    found = dataset(file)
     lines = [line.split() for line in file.read_text().splitlines()]
     names = next(words for words in lines if words and words[0] == "Device")
     vda = [dict(zip(names, words, strict=True)) for words in lines if words and words[0] == "vda"][1:]
@@ -83,7 +83,7 @@ def test_the_samples_agree_with_their_text() -> None:
 
 
 def test_a_read_that_was_not_made_took_no_time() -> None:
-    disk = chart(sample(CORPUS / "testbed/iostat-dxmtz.txt")).frame("disk")
+    disk = dataset(sample(CORPUS / "testbed/iostat-dxmtz.txt")).frame("disk")
     assert disk.filter(writes_per_s=0.0)["write_ms"].null_count() == disk.filter(writes_per_s=0.0).height > 0
 
 

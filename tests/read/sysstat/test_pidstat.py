@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from read.texts import chart_of, chart_of_sample, table_under, values
+from read.texts import dataset_of, dataset_of_sample, table_under, values
 from shared import CORPUS, sample
 
 COLUMNS = {
@@ -19,7 +19,7 @@ def test_the_tables_of_a_moment_make_one_row_of_each_process() -> None:
     file = sample(CORPUS / "testbed/pidstat-urdw.txt")
     before_averages = file.read_text().split("Average:")[0]
     texts = table_under(before_averages, "PID")
-    process = chart_of(file).frame("process")
+    process = dataset_of(file).frame("process")
     for name, (column, factor) in COLUMNS.items():
         expected = sum(max(float(row[name]), 0.0) for row in texts if name in row and row[name] != name)
         assert process[column].sum() == pytest.approx(expected * factor), name
@@ -28,7 +28,7 @@ def test_the_tables_of_a_moment_make_one_row_of_each_process() -> None:
 
 
 def test_one_line_a_process() -> None:
-    found = chart_of(sample(CORPUS / "linux_text/jc_centos-7.7_pidstat-hdlrsuw-2-5.out"))
+    found = dataset_of(sample(CORPUS / "linux_text/jc_centos-7.7_pidstat-hdlrsuw-2-5.out"))
     process = found.frame("process")
     mine = process.filter(pid=2297)
     assert mine["minor_faults_per_s"].to_list() == [74.75, 82.5, 73.23, 72.5, 72.14]
@@ -41,24 +41,24 @@ def test_one_line_a_process() -> None:
 
 
 def test_arguments_are_left_out() -> None:
-    commands = chart_of(sample(CORPUS / "linux_text/jc_centos-7.7_pidstat-hl.out")).frame("process")["command"]
+    commands = dataset_of(sample(CORPUS / "linux_text/jc_centos-7.7_pidstat-hl.out")).frame("process")["command"]
     assert {"systemd", "auditd", "login", "kworker/u256:4"} <= set(commands)
     assert not commands.str.contains(" ").any()
 
 
 def test_a_process_counts_once_beside_its_threads() -> None:
-    found = chart_of_sample("pidstat.t.txt")
+    found = dataset_of_sample("pidstat.t.txt")
     assert found.frame("process").select("pid", "sys_pct").rows() == [(2866, 0.98)]
     assert values(found, "pidstat.thread.%system", "2866 pidstat") == [0.98]
 
 
 def test_without_an_interval_it_is_the_life_of_the_processes() -> None:
-    process = chart_of(sample(CORPUS / "linux_text/jc_centos-7.7_pidstat.out")).frame("process")
+    process = dataset_of(sample(CORPUS / "linux_text/jc_centos-7.7_pidstat.out")).frame("process")
     assert process["interval_s"].null_count() == process.height == 41
     assert process.filter(pl.col("command") == "systemd")["sys_pct"].to_list() == [0.05]
 
 
 def test_times_of_children() -> None:
-    found = chart_of(sample(CORPUS / "linux_text/jc_generic_pidstat-ht.out"))
+    found = dataset_of(sample(CORPUS / "linux_text/jc_generic_pidstat-ht.out"))
     assert values(found, "pidstat.usr-ms", "1 systemd") == [2890.0]
     assert found.frame("process")["run_wait_pct"].to_list() == [0.08]

@@ -72,7 +72,7 @@ def test_a_column_says_the_host(tmp_path: Path) -> None:
     assert frame(reading, "statistic").select("host", "entity").rows() == [("db1", "a")]
 
 
-def test_a_table_of_the_chart_is_taken_as_such(tmp_path: Path) -> None:
+def test_a_table_of_the_dataset_is_taken_as_such(tmp_path: Path) -> None:
     columns = {"ts": [START], "host": ["db1"], "device": ["sda"], "reads_per_s": [5], "busy_pct": [1.5]}
     reading = read_table(tmp_path, columns)
     assert frame(reading, "disk").select("ts", "host", "device", "reads_per_s", "busy_pct", "writes_per_s").rows() == [
@@ -131,7 +131,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
         read_file(file)
 
 
-def test_dbsherlock_s_columns_are_those_of_the_chart() -> None:
+def test_dbsherlock_s_columns_are_those_of_the_dataset() -> None:
     file = sample(CORPUS / "dbsherlock/tpcc16_train.parquet")
     reading, table = read_file(file), pq.read_table(file)
     cpu = frame(reading, "cpu")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.source import Source, Told, opened
 from doctord.read.tools.report import SINCE_BOOT_ALONE, SINCE_BOOT_LEFT_OUT, Report, placed
 from doctord.read.tools.tool import block, tool_of
@@ -28,7 +28,7 @@ def report(**told: object) -> Report:
 
 
 def placed_at(reports: list[Report], source: Source, **told: object) -> list[tuple[datetime, float | None]]:
-    rows = Chart.from_batches(placed(reports, source, **told)).frame("cpu")  # type: ignore[arg-type]
+    rows = Dataset.from_batches(placed(reports, source, **told)).frame("cpu")  # type: ignore[arg-type]
     return rows.select("ts", "interval_s").rows()
 
 
@@ -70,11 +70,11 @@ def test_a_text_that_tells_only_its_day_begins_at_midnight(source: Source) -> No
 def test_a_count_becomes_a_rate_where_the_interval_is_known(source: Source) -> None:
     counted = report(at=NOON, interval_s=4.0)
     counted.counted("process", "icsw_per_s", 20.0, pid=7)
-    (row,) = Chart.from_batches(placed([counted], source)).frame("process").to_dicts()
+    (row,) = Dataset.from_batches(placed([counted], source)).frame("process").to_dicts()
     assert (row["pid"], row["icsw_per_s"]) == (7, 5.0)
     unknown = report(at=NOON)
     unknown.counted("process", "icsw_per_s", 20.0, pid=7)
-    (row,) = Chart.from_batches(placed([unknown], source)).frame("process").to_dicts()
+    (row,) = Dataset.from_batches(placed([unknown], source)).frame("process").to_dicts()
     assert row["icsw_per_s"] is None
 
 
@@ -88,7 +88,7 @@ def test_a_piece_of_an_archive_is_put_at_its_stamp(source: Source) -> None:
     tool = tool_of(text)
     assert tool is not None
     lines = list(enumerate(text.splitlines(), 41))
-    rows = Chart.from_batches(block(tool, lines, source, NOON, every_s=1.0)).frame("cpu")
+    rows = Dataset.from_batches(block(tool, lines, source, NOON, every_s=1.0)).frame("cpu")
     assert rows.select("ts", "interval_s", "run_queue").rows() == [
         (NOON + timedelta(seconds=1), 1.0, 5.0),
         (NOON + timedelta(seconds=2), 1.0, 7.0),

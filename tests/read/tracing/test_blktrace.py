@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.formats import Reading, read_file
 from latency_files import latencies, read_text, reasons
 from shared import CORPUS, sample
@@ -71,7 +71,7 @@ def test_the_sample_agrees_with_its_text() -> None:
 
 
 def test_each_request_is_a_row(tmp_path: Path) -> None:
-    found = Chart.from_batches(read_text(tmp_path, FTRACE).batches).frame("block_io")
+    found = Dataset.from_batches(read_text(tmp_path, FTRACE).batches).frame("block_io")
     columns = ("device", "operation", "sector", "bytes", "latency_us", "queue_us")
     assert found.select(columns).rows()[0] == ("254,0", "read", 44442224, 8192, pytest.approx(100), pytest.approx(30))
     assert found["operation"].to_list() == ["read", "flush", "write"]

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from doctord.analyse.latency.map import subjects
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.formats import Reading, read_file
 from latency_files import read_text, reasons
 from shared import CORPUS, sample
@@ -23,7 +23,7 @@ pread64                       2           10.000
 
 
 def waits(reading: Reading) -> pl.DataFrame:
-    return Chart.from_batches(reading.batches).frame("wait")
+    return Dataset.from_batches(reading.batches).frame("wait")
 
 
 def test_means_of_intervals_between_stamps(tmp_path: Path) -> None:
@@ -52,9 +52,9 @@ def test_two_maps_of_bpftrace_belong_together(tmp_path: Path) -> None:
 
 def test_counts_alone_are_no_means(tmp_path: Path) -> None:
     reading = read_text(tmp_path, "PID    COMM               COUNT\n6818   pgbench           680953\n")
-    chart = Chart.from_batches(reading.batches)
-    assert chart.frame("wait").height == 0
-    assert chart.frame("statistic").select("entity", "value").rows() == [("6818 pgbench", 680953.0)]
+    dataset = Dataset.from_batches(reading.batches)
+    assert dataset.frame("wait").height == 0
+    assert dataset.frame("statistic").select("entity", "value").rows() == [("6818 pgbench", 680953.0)]
     assert reasons(reading) == ["a count without a time: syscount -L prints it"]
 
 
@@ -67,5 +67,5 @@ def test_counts_alone_are_no_means(tmp_path: Path) -> None:
     ],
 )
 def test_the_samples_give_means(name: str, subject: str, count: int) -> None:
-    known = subjects(Chart.from_batches(read_file(sample(CORPUS / "testbed" / name)).batches))
+    known = subjects(Dataset.from_batches(read_file(sample(CORPUS / "testbed" / name)).batches))
     assert [(found.kind, found.count) for found in known if found.name == subject] == [("mean", count)]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.formats import read_file
 from latency_files import read_text, reasons
 from shared import CASEBOOK, CORPUS, sample
@@ -16,26 +16,26 @@ TIMED = """1700000000.000000 read(3, "a", 8) = 1 <0.250000>
 
 
 def test_calls_are_summed(tmp_path: Path) -> None:
-    chart = Chart.from_batches(read_text(tmp_path, TIMED).batches)
-    waits = chart.frame("wait").select("event", "waits_per_s", "avg_wait_ms", "waited_s_per_s").rows()
-    length_s = chart.frame("wait")["interval_s"][0]
+    dataset = Dataset.from_batches(read_text(tmp_path, TIMED).batches)
+    waits = dataset.frame("wait").select("event", "waits_per_s", "avg_wait_ms", "waited_s_per_s").rows()
+    length_s = dataset.frame("wait")["interval_s"][0]
     assert waits[0] == ("read", pytest.approx(2 / length_s), pytest.approx(125.05), pytest.approx(0.2501 / length_s))
-    assert str(chart.until) == "2023-11-14 22:13:22+00:00"
-    errors = chart.frame("statistic").filter(name="trace.errors").select("entity", "value").rows()
+    assert str(dataset.until) == "2023-11-14 22:13:22+00:00"
+    errors = dataset.frame("statistic").filter(name="trace.errors").select("entity", "value").rows()
     assert sorted(errors) == [("read", 1.0), ("write", 0.0)]
 
 
 def test_counts_without_times(tmp_path: Path) -> None:
     reading = read_text(tmp_path, "close(3) = 0\nclose(4) = 0\n")
-    chart = Chart.from_batches(reading.batches)
-    assert chart.frame("wait").height == 0
-    assert chart.frame("statistic").filter(name="trace.calls")["value"].to_list() == [2.0]
+    dataset = Dataset.from_batches(reading.batches)
+    assert dataset.frame("wait").height == 0
+    assert dataset.frame("statistic").filter(name="trace.calls")["value"].to_list() == [2.0]
     assert "it does not say when it was" in reasons(reading)[0]
 
 
 def test_a_summary() -> None:
-    chart = Chart.from_batches(read_file(sample(CASEBOOK / "cpu/truss-c.txt")).batches)
-    read = chart.frame("wait").filter(event="read").row(0, named=True)
+    dataset = Dataset.from_batches(read_file(sample(CASEBOOK / "cpu/truss-c.txt")).batches)
+    read = dataset.frame("wait").filter(event="read").row(0, named=True)
     assert read["waits_per_s"] * read["interval_s"] == pytest.approx(639326)
     assert read["waited_s_per_s"] * read["interval_s"] == pytest.approx(40.7, abs=0.1)
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from latency_files import read_text
 
 LINES = """Start tracing Oracle hard parsing... Hit Ctrl-C to end.
@@ -14,8 +14,8 @@ LINES = """Start tracing Oracle hard parsing... Hit Ctrl-C to end.
 
 
 def test_statements_lose_their_constants(tmp_path: Path) -> None:
-    chart = Chart.from_batches(read_text(tmp_path, LINES).batches)
-    assert chart.frame("event").select("kind", "subject", "text").rows() == [
+    dataset = Dataset.from_batches(read_text(tmp_path, LINES).batches)
+    assert dataset.frame("event").select("kind", "subject", "text").rows() == [
         ("hard parse", "pid 123", "select ? from dual where a = ?"),
         ("hard parse", "pid 124", "begin"),
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.errors import Refusal
 from doctord.read.formats import Reading, read_file
 from shared import CORPUS, sample
@@ -35,7 +35,7 @@ def read(tmp_path: Path, text: str | bytes, zone: str | None = None) -> Reading:
 
 
 def latencies(reading: Reading) -> pl.DataFrame:
-    return Chart.from_batches(reading.batches).frame("latency")
+    return Dataset.from_batches(reading.batches).frame("latency")
 
 
 def recorded(name: str) -> Path:
@@ -61,9 +61,9 @@ def test_an_interval_without_a_wait_is_a_row_that_counts_none(tmp_path: Path) ->
 
 def test_counts_that_fall_are_a_restart_and_a_gap(tmp_path: Path) -> None:
     text = record(1, "64, 5") + record(2, "64, 2") + record(3, "64, 4")
-    chart = Chart.from_batches(read(tmp_path, text).batches)
-    assert chart.frame("latency")["count"].to_list() == [2]
-    assert chart.frame("event")["kind"].to_list() == ["restart"]
+    dataset = Dataset.from_batches(read(tmp_path, text).batches)
+    assert dataset.frame("latency")["count"].to_list() == [2]
+    assert dataset.frame("event")["kind"].to_list() == ["restart"]
 
 
 @pytest.mark.parametrize(

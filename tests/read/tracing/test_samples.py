@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from doctord.analyse.latency.map import latency_map, subjects
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.formats import read_file
 from doctord.report.map.terminal import frame
 from doctord.report.map.view import View
@@ -33,9 +33,9 @@ SAMPLES = (
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
 def test_each_sample_is_drawn(path: Path) -> None:
-    chart = Chart.from_batches(read_file(sample(path), zone="UTC").batches)
-    most = max(subjects(chart), key=lambda subject: subject.count)
-    lines = frame(latency_map(chart, most.name, db=most.db), View(), (80, 40), "none").lines
+    dataset = Dataset.from_batches(read_file(sample(path), zone="UTC").batches)
+    most = max(subjects(dataset), key=lambda subject: subject.count)
+    lines = frame(latency_map(dataset, most.name, db=most.db), View(), (80, 40), "none").lines
     assert lines[0].startswith(most.name)
     assert any(line.startswith("TIME WAITED") for line in lines)
     assert max(map(len, lines)) <= 80
@@ -45,4 +45,4 @@ def test_each_sample_is_drawn(path: Path) -> None:
     "name", ["bpf/LucaCanali_ora_sqlparse_trace_example.txt", "testbed/libbpf_syscount_P.txt", "testbed/vmstat.txt"]
 )
 def test_what_holds_no_latencies_gives_none(name: str) -> None:
-    assert subjects(Chart.from_batches(read_file(sample(CORPUS / name), zone="UTC").batches)) == []
+    assert subjects(Dataset.from_batches(read_file(sample(CORPUS / name), zone="UTC").batches)) == []

@@ -6,9 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from latency_files import read_text
-from read.texts import chart_of, chart_of_sample, values
+from read.texts import dataset_of, dataset_of_sample, values
 from shared import CASEBOOK, CORPUS, sample
 
 LINUX = ["jc_centos-7.7_vmstat.out", "jc_centos-7.7_vmstat-a.out", "jc_centos-7.7_vmstat-w.out"]
@@ -19,7 +19,7 @@ def test_a_long_log_agrees_with_its_text() -> None:
     lines = [line.split() for line in file.read_text().splitlines()]
     names = lines[1]
     texts = [dict(zip(names, map(int, words), strict=True)) for words in lines if words and words[0].isdigit()][1:]
-    found = chart_of(file)
+    found = dataset_of(file)
     cpu, memory = found.frame("cpu"), found.frame("memory")
     assert cpu.height == memory.height == len(texts) > 50
     assert cpu["run_queue"].to_list() == [text["r"] for text in texts]
@@ -32,11 +32,11 @@ def test_a_long_log_agrees_with_its_text() -> None:
 def test_long_logs_repeat_their_heading() -> None:
     file = sample(CORPUS / "linux_text/jc_ubuntu-18.04_vmstat-1-long.out")
     figures = [line.split() for line in file.read_text().splitlines() if line.split() and line.split()[0].isdigit()]
-    assert chart_of(file).frame("cpu")["interrupts_per_s"].to_list() == [float(words[10]) for words in figures][1:]
+    assert dataset_of(file).frame("cpu")["interrupts_per_s"].to_list() == [float(words[10]) for words in figures][1:]
 
 
 def test_its_stamps_are_in_the_zone_of_the_heading() -> None:
-    found = chart_of(sample(CORPUS / "linux_text/jc_centos-7.7_vmstat-at-5-10.out"), zone=None).frame("cpu")
+    found = dataset_of(sample(CORPUS / "linux_text/jc_centos-7.7_vmstat-at-5-10.out"), zone=None).frame("cpu")
     first = datetime(2021, 9, 17, 3, 33, 18, tzinfo=UTC)  # 20:33:18 PDT
     assert found["ts"].to_list() == [first + timedelta(seconds=5 * number) for number in range(3)]
     assert found["interval_s"].to_list() == [5.0] * 3
@@ -44,14 +44,14 @@ def test_its_stamps_are_in_the_zone_of_the_heading() -> None:
 
 @pytest.mark.parametrize("name", LINUX)
 def test_one_look_alone_is_since_boot(name: str) -> None:
-    found = chart_of(sample(CORPUS / "linux_text" / name))
+    found = dataset_of(sample(CORPUS / "linux_text" / name))
     (cpu,) = found.frame("cpu").to_dicts()
     assert (cpu["interval_s"], cpu["idle_pct"], cpu["run_queue"]) == (None, 99.0, 2.0)
     assert found.frame("memory")["free_bytes"][0] > 2794000 * 1024
 
 
 def test_solaris_counts_faults_system_calls_and_disks() -> None:
-    found = chart_of(sample(CASEBOOK / "cpu/vmstat.txt"))
+    found = dataset_of(sample(CASEBOOK / "cpu/vmstat.txt"))
     cpu, memory = found.frame("cpu"), found.frame("memory")
     assert cpu.select("run_queue", "syscalls_per_s", "usr_pct", "sys_pct", "idle_pct").rows() == [
         (0.0, 31834.0, 27.0, 2.0, 72.0),
@@ -60,7 +60,7 @@ def test_solaris_counts_faults_system_calls_and_disks() -> None:
     assert memory["free_bytes"].to_list() == [93835392 * 1024, 91878616 * 1024]
     assert memory["minor_faults_per_s"].to_list() == [21.0, 146.0]
     assert values(found, "vmstat.b") == [19.0, 18.0]
-    disks = chart_of_sample("vmstat.solaris.txt").frame("statistic").filter(name="vmstat.disk")
+    disks = dataset_of_sample("vmstat.solaris.txt").frame("statistic").filter(name="vmstat.disk")
     assert disks["value"].to_list() == [30.0, 29.0, 0.0, 1.0, 31.0, 30.0, 0.0, 0.0]
     assert disks["entity"].unique().sort().to_list() == ["1 m0", "2 m1", "3 m3", "4 m5"]
 
@@ -70,20 +70,20 @@ def test_solaris_with_swapping_and_with_kinds_of_pages(tmp_path: Path) -> None:
  r b w   swap  free  si  so pi po fr de sr s0 -- -- --   in   sy   cs us sy id
  1 0 0 812345 412345  3   4 40  8  8  0 50 -0  0  0  0  800 4000 2100 12  5 83
 """
-    found = Chart.from_batches(read_text(tmp_path, swapping).batches)
+    found = Dataset.from_batches(read_text(tmp_path, swapping).batches)
     assert (values(found, "vmstat.si"), values(found, "vmstat.so")) == ([3.0], [4.0])
     assert values(found, "vmstat.disk") == [0.0], "-- is no disk, -0 none of its operations"
     kinds = """     memory           page          executable      anonymous      filesystem
    swap  free  re  mf  fr  de  sr  epi  epo  epf  api  apo  apf  fpi  fpo  fpf
  812345 412345 20 120   8   0   5    1    0    0   16    8    0   40    0    8
 """
-    found = Chart.from_batches(read_text(tmp_path, kinds).batches)
+    found = Dataset.from_batches(read_text(tmp_path, kinds).batches)
     assert (values(found, "vmstat.api"), values(found, "vmstat.fpi")) == ([16.0 * 1024], [40.0 * 1024])
     assert found.frame("memory")["scan_per_s"].to_list() == [5.0]
 
 
 def test_aix_counts_pages_of_4_kib_and_tells_capacity() -> None:
-    found = chart_of_sample("vmstat.aix.txt")
+    found = dataset_of_sample("vmstat.aix.txt")
     (cpu,) = found.frame("cpu").to_dicts()
     assert (cpu["run_queue"], cpu["syscalls_per_s"], cpu["sys_pct"], cpu["wait_io_pct"]) == (9.0, 9000.0, 25.0, 5.0)
     assert (cpu["ts"].time().isoformat(), cpu["interval_s"]) == ("10:11:17", 5.0)
@@ -93,11 +93,11 @@ def test_aix_counts_pages_of_4_kib_and_tells_capacity() -> None:
 
 
 def test_hp_ux_counts_pages() -> None:
-    (memory,) = chart_of_sample("vmstat.hpux.txt").frame("memory").to_dicts()
+    (memory,) = dataset_of_sample("vmstat.hpux.txt").frame("memory").to_dicts()
     assert (memory["free_bytes"], memory["page_in_per_s"], memory["scan_per_s"]) == (80000 * 4096, 48.0, 50.0)
 
 
 def test_guests_are_part_of_user_time() -> None:
-    cpu = chart_of_sample("vmstat.w.txt").frame("cpu")
+    cpu = dataset_of_sample("vmstat.w.txt").frame("cpu")
     parts = cpu.select(pl.sum_horizontal("usr_pct", "sys_pct", "idle_pct", "wait_io_pct", "steal_pct"))
     assert parts.item() == pytest.approx(100, abs=1)

@@ -2,18 +2,18 @@
 
 from datetime import UTC, datetime
 
-from read.texts import SAMPLES, chart_of, chart_of_sample, values
+from read.texts import SAMPLES, dataset_of, dataset_of_sample, values
 from shared import CASEBOOK, CORPUS, sample
 
 
 def test_faults_of_solaris() -> None:
-    found = chart_of(sample(CASEBOOK / "tlb/vmstat-s.txt"))
+    found = dataset_of(sample(CASEBOOK / "tlb/vmstat-s.txt"))
     assert values(found, "vmstat.minor (as) faults") == [2377024933.0]
     assert values(found, "vmstat.major faults") == [16504390.0]
 
 
 def test_sizes_and_counts_of_linux() -> None:
-    found = chart_of_sample("vmstat_sums.s.txt")
+    found = dataset_of_sample("vmstat_sums.s.txt")
     lines = [line.split() for line in (SAMPLES / "vmstat_sums.s.txt").read_text().splitlines()]
     told = {" ".join(words[2:]): int(words[0]) for words in lines}
     (memory,) = found.frame("memory").to_dicts()
@@ -23,7 +23,7 @@ def test_sizes_and_counts_of_linux() -> None:
 
 
 def test_disks_with_their_moment() -> None:
-    found = chart_of(sample(CORPUS / "linux_text/jc_centos-7.7_vmstat-dt.out"), zone=None).frame("statistic")
+    found = dataset_of(sample(CORPUS / "linux_text/jc_centos-7.7_vmstat-dt.out"), zone=None).frame("statistic")
     assert found.height == 4 * 10
     sda = dict(found.filter(entity="sda").select("name", "value").rows())
     assert (sda["vmstat.reads total"], sda["vmstat.writes ms"], sda["vmstat.I/O sec"]) == (15257.0, 146540.0, 44.0)
@@ -31,11 +31,11 @@ def test_disks_with_their_moment() -> None:
 
 
 def test_two_looks_at_the_disks_are_two_reports() -> None:
-    rows = chart_of_sample("vmstat_sums.d.txt").frame("statistic").filter(name="vmstat.reads total")
+    rows = dataset_of_sample("vmstat_sums.d.txt").frame("statistic").filter(name="vmstat.reads total")
     assert rows["entity"].to_list() == ["vda", "vda"]
     assert rows["ts"].n_unique() == 2
 
 
 def test_slabs_and_sums_of_disks() -> None:
-    assert values(chart_of_sample("vmstat_sums.m.txt"), "vmstat.Size", "AF_VSOCK") == [1280.0]
-    assert values(chart_of_sample("vmstat_sums.D.txt"), "vmstat.disks") == [10.0]
+    assert values(dataset_of_sample("vmstat_sums.m.txt"), "vmstat.Size", "AF_VSOCK") == [1280.0]
+    assert values(dataset_of_sample("vmstat_sums.D.txt"), "vmstat.disks") == [10.0]

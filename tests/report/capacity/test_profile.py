@@ -9,7 +9,7 @@ from doctord.analyse.capacity.contradictions import Contradiction
 from doctord.analyse.capacity.profile import Profile, profile
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose
 from doctord.analyse.capacity.threshold import Threshold
-from doctord.chart.figure import own_figures
+from doctord.dataset.figure import own_figures
 from doctord.report.capacity.profile import render, shown
 
 AT = datetime(2026, 11, 20, tzinfo=UTC)

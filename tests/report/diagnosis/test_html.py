@@ -5,9 +5,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.report.diagnosis.html import render
-from report import charts, examples
+from report import datasets, examples
 
 pytestmark = pytest.mark.slow
 
@@ -46,12 +46,12 @@ class Page(HTMLParser):
 
 @pytest.mark.parametrize("name", examples.EXAMPLES)
 def test_every_element_is_closed(name: str) -> None:
-    page = Page(render(examples.EXAMPLES[name], charts.chart()))
+    page = Page(render(examples.EXAMPLES[name], datasets.dataset()))
     assert page.tags.count("h1") == 1
 
 
 def test_it_needs_nothing_from_outside() -> None:
-    html = render(examples.TWELVE, charts.chart())
+    html = render(examples.TWELVE, datasets.dataset())
     page = Page(html)
     assert "://" not in html
     assert not re.search(r"@import|url\((?!#)", html)
@@ -68,7 +68,7 @@ def test_hostile_text_stays_text() -> None:
         {"ts": examples.UNTIL, "interval_s": 20.0, "host": evil, "device": evil, "reads_per_s": 5.0, "read_ms": 2.0}
     ]
     base = {"ts": examples.UNTIL, "interval_s": 20.0}
-    chart = Chart.from_rows(
+    dataset = Dataset.from_rows(
         cpu=[base],
         disk=rows,
         process=[base | {"pid": 1, "command": evil, "user": evil, "usr_pct": 5.0, "sys_pct": 1.0}],
@@ -81,7 +81,7 @@ def test_hostile_text_stays_text() -> None:
     finding = replace(
         examples.LOCKS, title=evil, for_=(examples.Evidence(evil, evil, evil, evil, evil),), remedy=(evil,)
     )
-    html = render(replace(examples.ONE, host=evil, findings=(finding,), looked_at=(evil,)), chart)
+    html = render(replace(examples.ONE, host=evil, findings=(finding,), looked_at=(evil,)), dataset)
     page = Page(html)
     assert "script" not in page.tags
     assert page.text.count("<script>alert(1)</script>") > 10
@@ -90,20 +90,20 @@ def test_hostile_text_stays_text() -> None:
 
 
 def test_text_can_be_copied_as_it_was() -> None:
-    text = Page(render(examples.ONE, Chart())).text
+    text = Page(render(examples.ONE, Dataset())).text
     assert "SELECT pg_terminate_backend(4711); ask first who psql on db1 is." in text
     assert "\u00a0" not in text
 
 
 def test_what_was_not_measured_is_left_out() -> None:
-    text = Page(render(examples.HEALTHY, Chart())).text
+    text = Page(render(examples.HEALTHY, Dataset())).text
     assert "Evidence over time" not in text
     assert "Processes" not in text
     assert "No finding" in text
 
 
 def test_the_sections_of_a_full_report() -> None:
-    text = " ".join(Page(render(examples.THREE, charts.chart())).text.split())
+    text = " ".join(Page(render(examples.THREE, datasets.dataset())).text.split())
     for part in ("Findings", "Where the database time went", "Device latency", "TCP trouble", "Who blocked whom"):
         assert part in text
     assert "UPDATE account SET balance" in text
@@ -111,8 +111,8 @@ def test_the_sections_of_a_full_report() -> None:
 
 
 def test_an_hour_at_one_second_stays_small_and_quick() -> None:
-    chart = charts.chart(3600, processes=20)
+    dataset = datasets.dataset(3600, processes=20)
     began = time.process_time()
-    html = render(examples.TWELVE, chart)
+    html = render(examples.TWELVE, dataset)
     assert time.process_time() - began < 2
     assert len(html) < 1_000_000

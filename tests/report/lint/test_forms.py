@@ -15,7 +15,7 @@ from doctord.lint.baseline import accepted, parsed
 from doctord.report.lint import document as lint_document
 from doctord.report.lint import junit as lint_junit
 from doctord.report.lint import sarif as lint_sarif
-from settings_charts import HOST, chart, machine
+from settings_datasets import HOST, dataset, machine
 
 BASELINE = '[[accept]]\nrule="*/fsync_off"\nsubject="postgresql:5433"\nreason="scratch"\nuntil=2027-01-01\n'
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -28,7 +28,7 @@ def examined() -> engine.Examined:
         | {"source": "file", "source_file": f"conf d/{port}.conf", "line": 7}
         for port in (5432, 5433)
     ]
-    held = engine.examine(chart("kernel", {"vm.swappiness": 60}, setting=rows, **machine()))
+    held = engine.examine(dataset("kernel", {"vm.swappiness": 60}, setting=rows, **machine()))
     return accepted(held, parsed(BASELINE, "b"), date(2026, 11, 21))[0]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from doctord.analyse.latency.histogram import Bucket, Histogram
 from doctord.analyse.latency.map import Column, LatencyMap, Mean, latency_map
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.errors import Refusal
 from doctord.read.formats import read_file
 from doctord.report.map.records import records
@@ -32,7 +32,7 @@ def counted(*edges_and_counts: tuple[float, float, int]) -> Histogram:
 def read_again(tmp_path: Path, map_: LatencyMap) -> LatencyMap:
     file = tmp_path / "records"
     file.write_text("\n".join(records(map_)) + "\n")
-    return latency_map(Chart.from_batches(read_file(file).batches), map_.subject)
+    return latency_map(Dataset.from_batches(read_file(file).batches), map_.subject)
 
 
 def buckets(map_: LatencyMap) -> list[list[tuple[float, float, int]] | None]:

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from doctord.analyse.calls_compared import compare
-from doctord.chart.calltrace import Trace
-from doctord.chart.chart import Chart
+from doctord.dataset.calltrace import Trace
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.trace import folded
 from doctord.report.trace.html import render
@@ -17,7 +17,7 @@ from traces import births, call, healthy, listener_after, listener_before, loop,
 
 
 def page(trace: Trace) -> str:
-    return render(trace, diagnose(Chart(), trace=trace))
+    return render(trace, diagnose(Dataset(), trace=trace))
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -49,7 +49,7 @@ def test_the_sections_of_a_full_report() -> None:
 
 def test_a_comparison_says_what_changed() -> None:
     before, after = listener_before(), listener_after()
-    text = " ".join(Page(render(after, diagnose(Chart(), trace=after), compare(before, after))).text.split())
+    text = " ".join(Page(render(after, diagnose(Dataset(), trace=after), compare(before, after))).text.split())
     assert "A pass is 33 % shorter: 299.9 ms -> 201.2 ms" in text
     assert '129.8 ms5.0 ms124.8 ms2nd read(16, "...", 64): faster' in text
 

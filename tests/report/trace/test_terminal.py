@@ -5,8 +5,8 @@ from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
 
 from doctord.analyse.calls_compared import compare
-from doctord.chart.calltrace import Trace
-from doctord.chart.chart import Chart
+from doctord.dataset.calltrace import Trace
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.trace.terminal import render
 from report.examples import HOSTILE
@@ -38,7 +38,7 @@ EXAMPLES = {
 
 
 def text(trace: Trace, width: int = 80) -> str:
-    return render(trace, diagnose(Chart(), trace=trace), None, width, colour=False)
+    return render(trace, diagnose(Dataset(), trace=trace), None, width, colour=False)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -48,7 +48,7 @@ def test_reads_as_it_always_did(name: str, snapshot: SnapshotAssertion) -> None:
 
 def test_a_comparison_reads_as_it_always_did(snapshot: SnapshotAssertion) -> None:
     before, after = listener_before(), listener_after()
-    assert render(after, diagnose(Chart(), trace=after), compare(before, after), 80, colour=False) == snapshot
+    assert render(after, diagnose(Dataset(), trace=after), compare(before, after), 80, colour=False) == snapshot
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from doctord.chart.calltrace import Timeline
+from doctord.dataset.calltrace import Timeline
 from doctord.report.trace.timeline import LEFT, RIGHT, WIDTH, described, svg
 from report.examples import HOSTILE
 from traces import healthy, listener_before

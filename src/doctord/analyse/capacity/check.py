@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from doctord.analyse.capacity.series import HOUR_S, Numbers, Series
 from doctord.analyse.capacity.threshold import HOURS_OF_WEEK, Threshold
-from doctord.chart.buckets import GROWTH
+from doctord.dataset.buckets import GROWTH
 
 _MONDAY = datetime(1970, 1, 5, tzinfo=UTC)
 # What is closer to its limit than it is exact is at it: sums are kept with seven digits, percentiles to 1 %.

@@ -9,9 +9,9 @@ from typing import Final
 import polars as pl
 
 from doctord.analyse.capacity.series import HOUR_S, Whose, stepped, text_of
-from doctord.chart.chart import Chart
-from doctord.chart.figure import Figure
-from doctord.chart.tables import TABLES
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.figure import Figure
+from doctord.dataset.tables import TABLES
 
 TOLERATED: Final = 1.1  # intervals that end within an hour may begin before it, and differ by a little
 UNITS: Final = ("host", "db", "component", "instance", "name", "entity")
@@ -29,10 +29,10 @@ def is_overfull() -> pl.Expr:
     return pl.col("weight") * (1 - 1 / pl.col("count")) > TOLERATED * HOUR_S
 
 
-def overfull(chart: Chart, figures: Iterable[Figure]) -> Iterator[str]:
-    """What is to be said of the hours of a chart that hold more than an hour."""
+def overfull(dataset: Dataset, figures: Iterable[Figure]) -> Iterator[str]:
+    """What is to be said of the hours of a dataset that hold more than an hour."""
     for figure in filter(is_counted_once, figures):
-        hours = stepped(chart.frame(figure.table), figure).filter(is_overfull())
+        hours = stepped(dataset.frame(figure.table), figure).filter(is_overfull())
         for (host, db, entity), part in hours.group_by("host", "db", "entity", maintain_order=True):
             yield said(figure, Whose(text_of(host), text_of(db), text_of(entity)), part)
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from doctord.analyse.capacity.plan import NO_PLAN, Plan, plan_of
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.errors import Refusal
 from doctord.units import parse_duration
 
@@ -90,10 +90,10 @@ class Judged:
         return f"{self.slow} in {hours:.4g} h, scaled by 24 / {hours:.4g}"
 
 
-def judged(levels: Iterable[Level], chart: Chart) -> Iterator[Judged]:
-    """Judge each service level for each run or subject of a chart; one that it tells nothing of is left out."""
+def judged(levels: Iterable[Level], dataset: Dataset) -> Iterator[Judged]:
+    """Judge each service level for each run or subject of a dataset; one that it tells nothing of is left out."""
     for level in levels:
-        counts = _timed(chart) if level.table == "timing" else _buckets(chart, level.slower_than_s or 0.0)
+        counts = _timed(dataset) if level.table == "timing" else _buckets(dataset, level.slower_than_s or 0.0)
         for count in counts.sort("host", "subject").iter_rows(named=True):
             if not level.of or fnmatchcase(count["subject"] or "", level.of):
                 yield from _judge(level, count)
@@ -130,9 +130,9 @@ def poisson_limits(count: int) -> tuple[float, float]:
     return (count * (1 - 1 / (9 * count) - Z_95 / (3 * math.sqrt(count))) ** 3 if count else 0.0), high
 
 
-def _timed(chart: Chart) -> pl.DataFrame:
+def _timed(dataset: Dataset) -> pl.DataFrame:
     """By host and run: measured_s, requests, slow, slow_most; of whole runs where told, else of their steps."""
-    rows = chart.frame("timing").filter(pl.col("over_limit").is_not_null())
+    rows = dataset.frame("timing").filter(pl.col("over_limit").is_not_null())
     of_run = ("host", "run")
     is_whole = pl.col("step").is_null()
     rows = rows.filter(is_whole | ~is_whole.any().over(*of_run))
@@ -149,11 +149,11 @@ def _timed(chart: Chart) -> pl.DataFrame:
     )
 
 
-def _buckets(chart: Chart, slow_s: float) -> pl.DataFrame:
+def _buckets(dataset: Dataset, slow_s: float) -> pl.DataFrame:
     """The same by host and subject, from the buckets of histograms."""
     limit_us = slow_s * 1e6
     return _summed(
-        chart.frame("latency").select(
+        dataset.frame("latency").select(
             "host",
             "ts",
             "subject",

@@ -9,9 +9,9 @@ import polars as pl
 
 from doctord.analyse.capacity.responses import WAITS
 from doctord.analyse.capacity.series import stepped
-from doctord.chart.chart import Chart
-from doctord.chart.figure import Figure
-from doctord.chart.tables import WORKING
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.figure import Figure
+from doctord.dataset.tables import WORKING
 
 STEP_S: Final = 60
 SHORT_STEP_S: Final = 1
@@ -89,24 +89,24 @@ class Observed:
         )
 
 
-def step_of(chart: Chart) -> int:
+def step_of(dataset: Dataset) -> int:
     """Seconds of a step: a minute, or one second of what lasted less than an hour."""
-    since, until = chart.since, chart.until
+    since, until = dataset.since, dataset.until
     is_short = since is not None and until is not None and (until - since).total_seconds() < SHORT_S
     return SHORT_STEP_S if is_short else STEP_S
 
 
-def observed(chart: Chart, figures: Mapping[str, Figure], step_s: int = STEP_S) -> Observed:
-    """Load and response of a chart by step.
+def observed(dataset: Dataset, figures: Mapping[str, Figure], step_s: int = STEP_S) -> Observed:
+    """Load and response of a dataset by step.
 
     Args:
-        chart: What was measured.
+        dataset: What was measured.
         figures: Doctor D's own, by name.
         step_s: Seconds of a step.
     """
 
     def steps(figure: Figure, name: str) -> pl.DataFrame:
-        frame = stepped(chart.frame(figure.table), figure, step_s)
+        frame = stepped(dataset.frame(figure.table), figure, step_s)
         return frame.select(*KEYS, pl.col("value").alias(name))
 
     waits = [replace(figure, where=NEEDS["wait"]) for figure in (WAITS, figures["wait_ms"])]
@@ -120,15 +120,15 @@ def observed(chart: Chart, figures: Mapping[str, Figure], step_s: int = STEP_S) 
     used = steps(figures["cpu_used_pct"], "used_pct")
     queues, pressures = steps(figures["run_queue_tasks"], "run_queue"), steps(PRESSURE, "pressure_pct")
     cpus = _beside(_beside(used, queues, how="left"), pressures, how="left").drop("db", "entity")
-    databases = _databases(chart, max(step_s, COUNTERS_S), figures)
-    return Observed(pl.concat(requests), cpus, databases, cpus_of(chart))
+    databases = _databases(dataset, max(step_s, COUNTERS_S), figures)
+    return Observed(pl.concat(requests), cpus, databases, cpus_of(dataset))
 
 
-def cpus_of(chart: Chart) -> dict[str | None, int]:
+def cpus_of(dataset: Dataset) -> dict[str | None, int]:
     """How many CPUs each host has, where its own rows or its database tell it."""
-    told = chart.frame("statistic").filter(pl.col("name") == "v$osstat.NUM_CPUS")
+    told = dataset.frame("statistic").filter(pl.col("name") == "v$osstat.NUM_CPUS")
     counts = dict(told.group_by("host").agg(pl.col("value").max().cast(pl.Int64)).iter_rows())
-    seen = chart.frame("cpu").filter(pl.col("cpu").is_not_null()).group_by("host").agg(pl.col("cpu").n_unique())
+    seen = dataset.frame("cpu").filter(pl.col("cpu").is_not_null()).group_by("host").agg(pl.col("cpu").n_unique())
     return counts | dict(seen.iter_rows())
 
 
@@ -136,15 +136,15 @@ def _beside(one: pl.DataFrame, other: pl.DataFrame, how: Literal["inner", "left"
     return one.join(other, on=KEYS, how=how, nulls_equal=True).sort(KEYS)
 
 
-def _databases(chart: Chart, step_s: int, figures: Mapping[str, Figure]) -> pl.DataFrame:
+def _databases(dataset: Dataset, step_s: int, figures: Mapping[str, Figure]) -> pl.DataFrame:
     users = pl.concat(
         [
-            stepped(chart.frame("statistic"), USERS, step_s).select(*KEYS, pl.col("value").alias("users")),
-            _sampled(chart, step_s),
+            stepped(dataset.frame("statistic"), USERS, step_s).select(*KEYS, pl.col("value").alias("users")),
+            _sampled(dataset, step_s),
         ]
     )
     done = [
-        stepped(chart.frame("statistic"), figures[name], step_s).select(
+        stepped(dataset.frame("statistic"), figures[name], step_s).select(
             *KEYS, pl.lit(name).alias("done"), pl.col("value").alias("throughput")
         )
         for name in DONE
@@ -152,13 +152,13 @@ def _databases(chart: Chart, step_s: int, figures: Mapping[str, Figure]) -> pl.D
     return _beside(users, pl.concat(done)).select("host", "db", "entity", "done", "ts", "users", "throughput")
 
 
-def _sampled(chart: Chart, step_s: int) -> pl.DataFrame:
+def _sampled(dataset: Dataset, step_s: int) -> pl.DataFrame:
     """Active sessions of each database of PostgreSQL: of each step the samples' time, divided by its own."""
     step_us = step_s * 1_000_000
     end_us = -(-pl.col("ts").dt.epoch("us") // step_us) * step_us
     working = pl.col("kind").is_in(WORKING) & (pl.col("state") == "active") & (pl.col("wait_class") != "Idle")
     return (
-        chart.frame("session")
+        dataset.frame("session")
         .filter(working & pl.col("database").is_not_null())
         .group_by("host", "db", pl.col("database").alias("entity"), pl.from_epoch(end_us, "us").alias("ts"))
         .agg((pl.col("interval_s").sum() / step_s).alias("users"))

@@ -7,17 +7,17 @@ import numpy as np
 import polars as pl
 
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Series, series_of, spaced
-from doctord.chart.chart import Chart
-from doctord.chart.figure import Figure
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.figure import Figure
 
 STEPS_S = (60, 300, 600, 900, 1800, HOUR_S, 2 * HOUR_S, 4 * HOUR_S, 6 * HOUR_S, 12 * HOUR_S, DAY_S, 7 * DAY_S)
 _JITTER = 1.1  # a sample of an hour may take a little longer
 
 
-def series_at_pace(chart: Chart, figures: Iterable[Figure], least_step_s: int) -> Iterator[Series]:
-    """The series of a chart, each table's in the step that it was measured in, or a longer one."""
+def series_at_pace(dataset: Dataset, figures: Iterable[Figure], least_step_s: int) -> Iterator[Series]:
+    """The series of a dataset, each table's in the step that it was measured in, or a longer one."""
     for table, own in groupby(sorted(figures, key=lambda figure: figure.table), key=lambda figure: figure.table):
-        yield from series_of(chart, own, step_of(chart.frame(table), least_step_s))
+        yield from series_of(dataset, own, step_of(dataset.frame(table), least_step_s))
 
 
 def step_of(frame: pl.DataFrame, least_s: int) -> int:

@@ -18,7 +18,7 @@ from doctord.analyse.capacity.series import DAY_S, HOUR_S, Numbers, Series, Whos
 from doctord.analyse.capacity.spread import SHOWN, Key, Spread, share_of
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.top_waits import CLASSES, WAITED, Wait, top_waits
-from doctord.chart.figure import Figure
+from doctord.dataset.figure import Figure
 
 DAYS_AGO: Final = (90, 30, 7, 0)
 PATTERN_DAYS: Final = 28  # four of each weekday

@@ -7,7 +7,7 @@ import numpy as np
 
 from doctord.analyse.capacity.queue_fit import Queue, fitted
 from doctord.analyse.capacity.series import Numbers, Series
-from doctord.chart.figure import Figure
+from doctord.dataset.figure import Figure
 
 WAITS: Final = Figure(
     "waits_per_s",

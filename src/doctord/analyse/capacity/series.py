@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from doctord.chart.chart import Chart
-from doctord.chart.figure import Figure
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.figure import Figure
 
 HOUR_S = 3600
 DAY_S = 86_400
@@ -73,10 +73,10 @@ class Series:
         return self.start + timedelta(seconds=self.step_s * step)
 
 
-def series_of(chart: Chart, figures: Iterable[Figure], step_s: int = HOUR_S) -> Iterator[Series]:
-    """The series of a chart, a step each so many seconds; a row belongs to the step in which its interval ends."""
+def series_of(dataset: Dataset, figures: Iterable[Figure], step_s: int = HOUR_S) -> Iterator[Series]:
+    """The series of a dataset, a step each so many seconds; a row belongs to the step in which its interval ends."""
     for figure in figures:
-        steps = stepped(chart.frame(figure.table), figure, step_s)
+        steps = stepped(dataset.frame(figure.table), figure, step_s)
         for key, part in steps.group_by("host", "db", "entity", maintain_order=True):
             yield spaced(figure, Whose(*map(text_of, key)), step_s, part)
 

@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 
 from doctord.analyse.capacity.series import HOUR_S, Series, Whose, text_of, valued
-from doctord.chart.buckets import bucket_of, percentiles
-from doctord.chart.chart import Chart
-from doctord.chart.figure import Figure
+from doctord.dataset.buckets import bucket_of, percentiles
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.figure import Figure
 
 SHOWN: Final = {"p1": 0.01, "p5": 0.05, "p50": 0.5, "p95": 0.95, "p99": 0.99}
 DECIDES: Final = {"high": "p95", "low": "p5"}
@@ -115,12 +115,12 @@ def share_of(name: str) -> float:
     return share
 
 
-def spread_of(chart: Chart, figures: Iterable[Figure]) -> Spread:
-    """How the rows of a chart are spread."""
+def spread_of(dataset: Dataset, figures: Iterable[Figure]) -> Spread:
+    """How the rows of a dataset are spread."""
     keys, parts = list[tuple[Figure, Whose]](), list[pl.DataFrame]()
     for figure in figures:
         counted = (
-            valued(chart.frame(figure.table), figure)
+            valued(dataset.frame(figure.table), figure)
             .group_by("host", "db", "entity", "step_us", bucket_of(pl.col("value")).alias("bucket"))
             .agg(pl.len().alias("count"))
         )

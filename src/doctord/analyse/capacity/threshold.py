@@ -16,8 +16,8 @@ from doctord.analyse.capacity.level import Level, level_of
 from doctord.analyse.capacity.plan import NO_PLAN, Plan, plan_of
 from doctord.analyse.capacity.series import Series, Whose
 from doctord.analyse.capacity.spread import share_of
-from doctord.chart.figure import Figure
-from doctord.chart.figure import parsed as parsed_figures
+from doctord.dataset.figure import Figure
+from doctord.dataset.figure import parsed as parsed_figures
 from doctord.errors import Refusal
 from doctord.units import parse_duration
 

@@ -1,4 +1,4 @@
-"""A latency map: the histograms of one subject over time, from the rows of a chart.
+"""A latency map: the histograms of one subject over time, from the rows of a dataset.
 
 A column is one interval. It holds a histogram where the source gives one, a mean alone where the source knows no more,
 and neither where nothing was measured: that is a gap, and differs from an interval without any wait.
@@ -16,7 +16,7 @@ import polars as pl
 
 from doctord.analyse.latency.histogram import Bucket, Histogram
 from doctord.analyse.latency.sampled import sampled_waits
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.errors import Refusal
 
 # An interval that begins this share of itself after the last one ended leaves a gap between them.
@@ -33,7 +33,7 @@ Kind = Literal["histogram", "sampled", "mean"]
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Something whose latency a chart holds: its name, the server (null: the host), what is known, and how often."""
+    """Something whose latency a dataset holds: its name, the server (null: the host), what is known, and how often."""
 
     name: str
     db: str | None
@@ -123,10 +123,12 @@ class LatencyMap:
         return replace(self, columns=tuple(inside))
 
 
-def subjects(chart: Chart) -> list[Subject]:
-    """All that the chart knows latencies of, by name; of two kinds under one name only the histogram is given."""
+def subjects(dataset: Dataset) -> list[Subject]:
+    """All that the dataset knows latencies of, by name; of two kinds under one name only the histogram is given."""
     keys = ["name", "db"]
-    parts = [frame.select(*keys, "ts", pl.col("count").cast(float), kind=pl.lit(kind)) for kind, frame in _known(chart)]
+    parts = [
+        frame.select(*keys, "ts", pl.col("count").cast(float), kind=pl.lit(kind)) for kind, frame in _known(dataset)
+    ]
     if not parts:
         return []
     found = (
@@ -140,7 +142,7 @@ def subjects(chart: Chart) -> list[Subject]:
 
 
 def latency_map(
-    chart: Chart,
+    dataset: Dataset,
     subject: str,
     *,
     db: str | None = None,
@@ -151,7 +153,7 @@ def latency_map(
     """The map of one subject.
 
     Args:
-        chart: Rows of `latency`; of `wait` and `disk` for what has means only; of `event` for the markers.
+        dataset: Rows of `latency`; of `wait` and `disk` for what has means only; of `event` for the markers.
         subject: A name that `subjects` gives.
         db: The server; null takes the one there is.
         instance: An instance of a clustered server; null takes all of them together.
@@ -161,7 +163,7 @@ def latency_map(
     Raises:
         Refusal: there is no such subject, or it is not clear of which server or host.
     """
-    kind, rows = _best(chart, subject)
+    kind, rows = _best(dataset, subject)
     rows, db = _only(rows, "db", db, subject)
     rows, host = _only(rows, "host", host, subject)
     if instance is not None:
@@ -175,7 +177,7 @@ def latency_map(
         host,
         kind,
         tuple(_with_gaps(columns, column_s)),
-        markers(chart, db),
+        markers(dataset, db),
     )
 
 
@@ -206,14 +208,14 @@ def joined(earlier: LatencyMap, later: LatencyMap, most: int) -> LatencyMap:
     return replace(earlier, columns=columns[-most:], markers=(*earlier.markers, *later.markers)[-most:])
 
 
-def _histograms(chart: Chart) -> pl.DataFrame:
-    return chart.frame("latency").rename({"subject": "name"})
+def _histograms(dataset: Dataset) -> pl.DataFrame:
+    return dataset.frame("latency").rename({"subject": "name"})
 
 
-def _means(chart: Chart) -> pl.DataFrame:
+def _means(dataset: Dataset) -> pl.DataFrame:
     """Means under the same names: `name`, `db`, `count`, `waited_us` of each interval."""
     seconds = pl.col("interval_s")
-    waits = chart.frame("wait").select(
+    waits = dataset.frame("wait").select(
         "ts",
         "interval_s",
         "host",
@@ -223,13 +225,13 @@ def _means(chart: Chart) -> pl.DataFrame:
         count=pl.col("waits_per_s") * seconds,
         waited_us=pl.col("waited_s_per_s") * seconds * 1e6,
     )
-    disks = [_disk_means(chart, operation) for operation in ("read", "write")]
+    disks = [_disk_means(dataset, operation) for operation in ("read", "write")]
     return pl.concat([waits, *disks], how="diagonal").filter(pl.col("count").is_not_null())
 
 
-def _disk_means(chart: Chart, operation: str) -> pl.DataFrame:
+def _disk_means(dataset: Dataset, operation: str) -> pl.DataFrame:
     count = pl.col(f"{operation}s_per_s") * pl.col("interval_s")
-    return chart.frame("disk").select(
+    return dataset.frame("disk").select(
         "ts",
         "interval_s",
         "host",
@@ -240,31 +242,31 @@ def _disk_means(chart: Chart, operation: str) -> pl.DataFrame:
 
 
 # Where latencies come from, that which knows most first: the tables that must have rows, and what is made of them.
-SOURCES: Mapping[Kind, tuple[Sequence[str], Callable[[Chart], pl.DataFrame]]] = {
+SOURCES: Mapping[Kind, tuple[Sequence[str], Callable[[Dataset], pl.DataFrame]]] = {
     "histogram": (["latency"], _histograms),
     "sampled": (["session"], sampled_waits),
     "mean": (["wait", "disk"], _means),
 }
 
 
-def _known(chart: Chart) -> Iterator[tuple[Kind, pl.DataFrame]]:
-    """The rows of each kind that the chart can have; a live map asks each second, and most tables are not there."""
+def _known(dataset: Dataset) -> Iterator[tuple[Kind, pl.DataFrame]]:
+    """The rows of each kind that the dataset can have; a live map asks each second, and most tables are not there."""
     for kind, (tables, rows_of) in SOURCES.items():
-        if any(name in chart.tables for name in tables):
-            yield kind, rows_of(chart)
+        if any(name in dataset.tables for name in tables):
+            yield kind, rows_of(dataset)
 
 
-def _best(chart: Chart, subject: str) -> tuple[Kind, pl.DataFrame]:
+def _best(dataset: Dataset, subject: str) -> tuple[Kind, pl.DataFrame]:
     """The rows of a subject from the source that knows most of it."""
-    for kind, known in _known(chart):
+    for kind, known in _known(dataset):
         rows = known.filter(name=subject)
         if not rows.is_empty():
             return kind, rows
-    raise _unknown(chart, subject)
+    raise _unknown(dataset, subject)
 
 
-def _unknown(chart: Chart, subject: str) -> Refusal:
-    names = [known.name for known in subjects(chart)]
+def _unknown(dataset: Dataset, subject: str) -> Refusal:
+    names = [known.name for known in subjects(dataset)]
     folded = {name.casefold(): name for name in names}
     within = [name for name in names if subject.casefold() in name.casefold()]
     near = within[:3] or [folded[name] for name in get_close_matches(subject.casefold(), folded, 3, 0.5)]
@@ -347,9 +349,9 @@ def _gap(since: datetime, missing_s: float, interval_s: float) -> Iterator[Colum
         yield Column(since + timedelta(seconds=missing_s * (nth + 1) / number), missing_s / number)
 
 
-def markers(chart: Chart, db: str | None) -> tuple[Marker, ...]:
+def markers(dataset: Dataset, db: str | None) -> tuple[Marker, ...]:
     """The events of a server, or of the host, in time order."""
-    events = chart.frame("event").filter(pl.col("kind") != "unseen").sort("ts")
+    events = dataset.frame("event").filter(pl.col("kind") != "unseen").sort("ts")
     if "db" in events.columns and db is not None:
         events = events.filter(pl.col("db").is_null() | (pl.col("db") == db))
     return tuple(Marker(row["ts"], row["kind"], row["text"] or "") for row in events.iter_rows(named=True))

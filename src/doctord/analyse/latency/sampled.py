@@ -6,7 +6,7 @@ missed, and one that is seen counts as p; the time in sum is right on average, a
 
 import polars as pl
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 
 # Columns of one second: several samples each.
 COLUMN_US = 1_000_000
@@ -15,13 +15,13 @@ CPU = "CPU"
 FOLLOWS = 1.7
 
 
-def sampled_waits(chart: Chart) -> pl.DataFrame:
+def sampled_waits(dataset: Dataset) -> pl.DataFrame:
     """Rows as those of `latency`, with `name` for the subject: the wait events of the sampled sessions.
 
     Buckets are powers of two of the time between two samples. A second in which sessions were sampled and no wait of a
     subject ended has a row that counts none.
     """
-    seen = _episodes(chart.frame("session"))
+    seen = _episodes(dataset.frame("session"))
     end = ((pl.col("ts").dt.epoch("us") - 1) // COLUMN_US + 1) * COLUMN_US
     # One period for all of a server: buckets of another would lie across these.
     period_us = pl.col("period_us").median().over("host", "db")

@@ -13,7 +13,7 @@ class Input:
 
     Attributes:
         option: How the command line calls it, without dashes before it.
-        name: What it is, in words; what a chart may hold of it is found by this name (see `measured`).
+        name: What it is, in words; what a dataset may hold of it is found by this name (see `measured`).
         unit: Its unit. A curve (points of one figure against another) has two: `per_s s`.
         help: What the user is told of it, with an example.
         needed: Whether there is no answer without it.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from doctord._native import call_class, syscall_name
-from doctord.chart.calltrace import Call, Live, Loop, Passes, Step, Totals, Trace
+from doctord.dataset.calltrace import Call, Live, Loop, Passes, Step, Totals, Trace
 
 NS_PER_S = 1e9
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from doctord._native import Batch
-from doctord.chart.rows import now_us, rows
 from doctord.collect.bpf import bpftrace
 from doctord.collect.bpf.program import COUNTS, TIMES, edges_us
 from doctord.collect.core.cost import Cost
 from doctord.collect.core.increase import Buckets, Growing, Total, latency_rows
 from doctord.collect.core.notices import Notices
+from doctord.dataset.rows import now_us, rows
 from doctord.errors import Refusal
 
 START_S = 30.0

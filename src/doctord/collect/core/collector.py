@@ -1,4 +1,4 @@
-"""What a collector is: something with a period that yields batches of rows for the chart's tables."""
+"""What a collector is: something with a period that yields batches of rows for the dataset's tables."""
 
 from typing import Protocol
 

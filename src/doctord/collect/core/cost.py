@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Final
 
 from doctord._native import Batch
-from doctord.chart.rows import now_us, rows
+from doctord.dataset.rows import now_us, rows
 
 _EVERY_S: Final = 5.0
 

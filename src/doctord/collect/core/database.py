@@ -104,7 +104,7 @@ class Database:
     """A kind of database server: null is what it does not offer.
 
     Attributes:
-        name: Its component in the chart, and the first word of a server's name there: `postgresql` of `postgresql:1`.
+        name: Its component in the dataset, and the first word of a server's name there: `postgresql` of `postgresql:1`.
         schemes: What may stand before `://` in an address.
         has_plain_addresses: Whether addresses without a scheme are its own; true of one kind.
         is_sampled: Whether its sessions are sampled: a checkup and a recording look at it. Of others lint alone reads

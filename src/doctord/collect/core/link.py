@@ -37,7 +37,7 @@ class Trouble:
 
 
 class Driver(Protocol):
-    """What a kind of server adds to a link: its name in the chart, how to connect, and what its errors mean."""
+    """What a kind of server adds to a link: its name in the dataset, how to connect, and what its errors mean."""
 
     db: str
     errors: tuple[type[Exception], ...]
@@ -67,7 +67,7 @@ class Link:
 
     @property
     def db(self) -> str:
-        """Name of the server in the chart."""
+        """Name of the server in the dataset."""
         return self.driver.db
 
     def reach(self) -> None:

@@ -8,7 +8,7 @@ import time
 from typing import Final
 
 from doctord._native import Batch
-from doctord.chart.rows import now_us, rows
+from doctord.dataset.rows import now_us, rows
 
 log = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from doctord._native import Batch
-from doctord.chart.rows import now_us, rows
 from doctord.collect.core.collector import Collector
+from doctord.dataset.rows import now_us, rows
 
 log = logging.getLogger(__name__)
 

@@ -7,8 +7,8 @@ import socket
 import time
 
 from doctord._native import Batch, HostSampler
-from doctord.chart.rows import now_us, rows
-from doctord.chart.tables import TABLES
+from doctord.dataset.rows import now_us, rows
+from doctord.dataset.tables import TABLES
 
 _FILLED = ("cpu", "memory", "disk", "filesystem", "network", "process", "statistic", "setting", "event")
 

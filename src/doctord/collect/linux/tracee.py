@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from doctord.chart.calltrace import Used
+from doctord.dataset.calltrace import Used
 from doctord.errors import Refusal
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")

@@ -136,7 +136,7 @@ def _statement_limit(version: str) -> str:
 
 
 def _where(place: str) -> tuple[dict[str, Any], str]:
-    """What the driver takes, and the server's name in the chart."""
+    """What the driver takes, and the server's name in the dataset."""
     if place.startswith("/"):
         return {"unix_socket": place}, f"mysql:{place}"
     host, _, port = place.partition(":")

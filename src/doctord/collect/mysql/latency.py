@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 from doctord._native import Batch
-from doctord.chart.rows import now_us, rows
 from doctord.collect.core.cost import Cost
 from doctord.collect.core.increase import Buckets, Gained, Growing, latency_rows, wait_rows
 from doctord.collect.core.link import Away, Driver, Link
 from doctord.collect.core.notices import Notices
 from doctord.collect.mysql.offer import Offer, offer
 from doctord.collect.mysql.sources import Source, wait_class
+from doctord.dataset.rows import now_us, rows
 from doctord.errors import Refusal
 
 _UPTIME = "SHOW /* doctord */ GLOBAL STATUS LIKE 'Uptime'"

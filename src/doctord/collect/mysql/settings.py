@@ -10,13 +10,13 @@ import time
 from typing import Any, Final
 
 from doctord._native import Batch
-from doctord.chart import mysql_names
-from doctord.chart.rows import now_us, rows
 from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away, Driver, Link
 from doctord.collect.core.notices import Notices
 from doctord.collect.core.rates import Counters
 from doctord.collect.mysql.driver import is_mariadb
+from doctord.dataset import mysql_names
+from doctord.dataset.rows import now_us, rows
 from doctord.errors import Refusal
 
 _VARIABLES: Final = "SHOW /* doctord */ GLOBAL VARIABLES"

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from doctord.chart.waits.events import find
 from doctord.collect.core.increase import ALL, Buckets, Edges, Total
+from doctord.dataset.waits.events import find
 
 QUERY: Final = "query"
 OPERATIONS: Final = ("read", "write", "other")

@@ -158,7 +158,7 @@ class OracleDriver:
 
 
 def _service(place: str) -> str:
-    """The service, SID or alias that a connect string names, for the chart."""
+    """The service, SID or alias that a connect string names, for the dataset."""
     if described := re.search(r"(?:SERVICE_NAME|SID)\s*=\s*([^)\s]+)", place, re.IGNORECASE):
         return described.group(1)
     host, _, rest = re.sub(r"^(\w+:)?//", "", place.partition("?")[0]).partition("/")

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from doctord._native import Batch
-from doctord.chart.rows import now_us, rows
 from doctord.collect.core.cost import Cost
 from doctord.collect.core.increase import Buckets, Gained, Growing, latency_rows, wait_rows
 from doctord.collect.core.link import Away, Driver, Link
 from doctord.collect.core.notices import Notices
 from doctord.collect.oracle import views as oracle_views
+from doctord.dataset.rows import now_us, rows
 from doctord.errors import Refusal
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from doctord._native import Batch
-from doctord.chart.rows import now_us, rows
+from doctord.dataset.rows import now_us, rows
 
 
 class Figures:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from doctord._native import Batch
-from doctord.chart.rows import now_us, rows
 from doctord.collect.core.cost import Cost
 from doctord.collect.core.increase import ALL, Buckets, Growing, Total, wait_rows
 from doctord.collect.core.link import Away
 from doctord.collect.core.notices import Notices
 from doctord.collect.postgres.connect import Target
 from doctord.collect.postgres.link import Link
+from doctord.dataset.rows import now_us, rows
 from doctord.errors import Refusal
 
 GRANT: Final = "GRANT pg_monitor TO the role; pg_stat_statements is an extension: CREATE EXTENSION pg_stat_statements"

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from doctord._native import Batch
-from doctord.chart.rows import now_us, rows
 from doctord.collect.core.link import Away
 from doctord.collect.core.rates import EARLY, Cadence, Counters
 from doctord.collect.postgres.databases import Databases
 from doctord.collect.postgres.figures import Figures
 from doctord.collect.postgres.link import Link
+from doctord.dataset.rows import now_us, rows
 from doctord.errors import Refusal
 
 _BUSIEST: Final = 100

@@ -11,13 +11,13 @@ import time
 from typing import Any, Final
 
 from doctord._native import Batch
-from doctord.chart.rows import now_us, rows
-from doctord.chart.secrets import program_name
-from doctord.chart.tables import CLIENT, WORKING
 from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away
 from doctord.collect.postgres.link import Link
 from doctord.collect.postgres.waits import CPU, Wait, classify
+from doctord.dataset.rows import now_us, rows
+from doctord.dataset.secrets import program_name
+from doctord.dataset.tables import CLIENT, WORKING
 from doctord.errors import Refusal
 
 _BLOCKERS_EVERY_S: Final = 0.5

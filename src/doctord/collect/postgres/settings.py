@@ -4,10 +4,10 @@ import os
 from typing import Any, Final
 
 from doctord._native import Batch
-from doctord.chart.rows import now_us, rows
-from doctord.chart.secrets import HIDDEN, may_be_secret
 from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.link import Link
+from doctord.dataset.rows import now_us, rows
+from doctord.dataset.secrets import HIDDEN, may_be_secret
 
 _LOADED: Final = "SELECT /* doctord */ pg_conf_load_time() AS loaded, pg_postmaster_start_time() AS started"
 _SETTINGS: Final = """\

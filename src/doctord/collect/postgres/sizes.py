@@ -4,11 +4,11 @@ import os
 from typing import Final
 
 from doctord._native import Batch
-from doctord.chart.rows import now_us, rows
 from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.databases import largest
 from doctord.collect.postgres.figures import Figures
 from doctord.collect.postgres.link import Link
+from doctord.dataset.rows import now_us, rows
 
 _TABLESPACES: Final = """\
 SELECT /* doctord */ spcname AS name, pg_tablespace_size(oid) AS used_bytes FROM pg_tablespace

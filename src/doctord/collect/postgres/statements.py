@@ -13,11 +13,11 @@ from typing import Any, Final
 from psycopg import sql
 
 from doctord._native import Batch
-from doctord.chart.rows import now_us, rows
-from doctord.chart.scrub import scrub
 from doctord.collect.core.rates import EARLY, Cadence, Counters, Increase
 from doctord.collect.postgres.databases import Databases
 from doctord.collect.postgres.link import Link
+from doctord.dataset.rows import now_us, rows
+from doctord.dataset.scrub import scrub
 
 _OURS: Final = "SELECT /* doctord */"
 _TOP: Final = 200

@@ -1,4 +1,4 @@
-"""Classes and kinds of PostgreSQL's wait events, by type and event: the mapping is `chart/waits/postgresql.csv`.
+"""Classes and kinds of PostgreSQL's wait events, by type and event: the mapping is `dataset/waits/postgresql.csv`.
 
 Version 17 spells some events otherwise (`BuffileRead`, `WalSync`): the older spelling, which books and people use, is
 kept for all versions. An event that version 17 or a later one brought has the spelling that it came with.
@@ -7,8 +7,8 @@ kept for all versions. An event that version 17 or a later one brought has the s
 from functools import cache
 from typing import Final, NamedTuple
 
-from doctord.chart.waits import events
-from doctord.chart.waits.events import WaitEvent
+from doctord.dataset.waits import events
+from doctord.dataset.waits.events import WaitEvent
 
 FOREGROUND: Final = frozenset({"client backend", "parallel worker"})
 """Kinds of process that work for a client: their I/O is User I/O, their wait for WAL a Commit."""

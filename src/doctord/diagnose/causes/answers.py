@@ -24,7 +24,7 @@ def server_does_not_answer(case: Case) -> Iterator[Claim]:
     Verify: It answers a login within milliseconds, and no new event `no answer` is recorded.
     Source: PostgreSQL documentation, connect_timeout, tcp_user_timeout; B. Gregg, "Systems Performance", 2nd ed., 2020.
     """
-    events = case.chart.frame("event").filter((pl.col("kind") == "no answer") & (pl.col("interval_s") > 0))
+    events = case.dataset.frame("event").filter((pl.col("kind") == "no answer") & (pl.col("interval_s") > 0))
     for (db,), told in sorted(events.partition_by("db", as_dict=True).items(), key=lambda item: str(item[0])):
         silent_s = _covered_s(told)
         seconds = max(case.seconds, silent_s)
@@ -57,7 +57,7 @@ def _covered_s(events: pl.DataFrame) -> float:
 
 
 def _answers(case: Case, db: str) -> list[Evidence]:
-    answers = case.chart.frame("statistic").filter(pl.col("db") == db)["ts"].n_unique()
+    answers = case.dataset.frame("statistic").filter(pl.col("db") == db)["ts"].n_unique()
     if not answers:
         return []
     return [

@@ -31,7 +31,7 @@ def requests_in_pieces(case: Case) -> Iterator[Claim]:
     Source: K. Manoharan, notes on Oracle on Solaris, 2008 (vxtrace: 16 and 64 KB arrive whole on file systems of 1 and
         of 8 KB blocks; what splits is an extent boundary); blkparse(1), action X.
     """
-    for sizes in block_sizes(case.chart):
+    for sizes in block_sizes(case.dataset):
         piece, count = sizes.sizes[0]
         if (
             sizes.requests < LEAST_REQUESTS

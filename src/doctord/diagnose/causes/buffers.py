@@ -149,12 +149,12 @@ def _free_memory(case: Case) -> float | None:
 
 
 def _double_buffering(case: Case, server_bytes: float) -> list[Evidence]:
-    read = case.chart.frame("disk")["read_bytes_per_s"].drop_nulls()
+    read = case.dataset.frame("disk")["read_bytes_per_s"].drop_nulls()
     if read.is_empty() or not case.seconds:
         return []
     per_s = sum(
         case_mean
-        for (_,), rows in case.chart.frame("disk").partition_by("device", as_dict=True).items()
+        for (_,), rows in case.dataset.frame("disk").partition_by("device", as_dict=True).items()
         if (case_mean := rows["read_bytes_per_s"].mean()) is not None and isinstance(case_mean, float)
     )
     if per_s > FROM_DEVICE * server_bytes:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from doctord.analyse.call_sums import class_sums
 from doctord.analyse.calls import of_class, on_path, seconds_of
-from doctord.chart.calltrace import Call, Growth, Target, Trace
+from doctord.dataset.calltrace import Call, Growth, Target, Trace
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.cost import Cost, of_busy, of_pass
@@ -66,7 +66,7 @@ def tiny_reads(case: Case) -> Iterator[Claim]:
 
 def _reads_in_sums(case: Case) -> Iterator[Claim]:
     """The same of sums of calls that stand among other files: they tell no sizes, but a seek before each read."""
-    sums = class_sums(case.chart)
+    sums = class_sums(case.dataset)
     reads, seeks = sums.get("read"), sums.get("seek")
     if reads is None or seeks is None or reads.count < OFTEN or seeks.count < reads.count / 2:
         return

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from doctord.analyse.calls import MOVES_DATA, WAITS, classes, of_class, on_path
-from doctord.chart.calltrace import Births, Loop, Repetition, Trace
+from doctord.dataset.calltrace import Births, Loop, Repetition, Trace
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.cost import Cost, of_busy, of_pass

@@ -219,7 +219,7 @@ def _log_write_ms(case: Case) -> float | None:
     if case.active.is_empty():  # a report of hours ago says nothing of this host's devices
         return None
     written = (
-        case.chart.frame("disk")
+        case.dataset.frame("disk")
         .filter(pl.col("write_ms").is_not_null())
         .group_by("device")
         .agg(
@@ -290,7 +290,7 @@ def _writing(case: Case, commits: Commits, threshold: Words, why: str) -> list[E
 
 def _involuntary_pct(case: Case) -> float | None:
     """Of the log writer's context switches, those that it did not ask for; null when its process was not seen."""
-    frame = case.chart.frame("process")
+    frame = case.dataset.frame("process")
     writers = frame.filter(pl.col("command").str.to_lowercase().str.contains(LOG_WRITER))
     voluntary, involuntary = (float(writers[column].sum()) for column in ("vcsw_per_s", "icsw_per_s"))
     return 100 * involuntary / (voluntary + involuntary) if voluntary + involuntary else None

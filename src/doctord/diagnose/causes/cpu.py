@@ -126,7 +126,7 @@ def cpu_throttled(case: Case) -> Iterator[Claim]:
     Verify: nr_throttled stands still at the same load.
     Source: Kernel documentation, "CFS Bandwidth Control".
     """
-    for group in cgroups.cpu_groups(case.chart):
+    for group in cgroups.cpu_groups(case.dataset):
         if (finding := _throttled(case, group)) is not None:
             yield finding
             return  # what stops a group stops the groups in it
@@ -303,7 +303,7 @@ def _waiting(case: Case) -> float | None:
     """Processes (those of the sessions, where a database was seen) waiting for a CPU, on average."""
     waiting = case.processes
     if case.dbs:
-        waiting = waiting.filter(pl.col("pid").is_in(case.chart.frame("session")["pid"].unique().implode()))
+        waiting = waiting.filter(pl.col("pid").is_in(case.dataset.frame("session")["pid"].unique().implode()))
     waited = waiting["run_wait_s"].drop_nulls()
     return float(waited.sum()) / case.seconds if waited.len() and case.seconds else None
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
@@ -52,7 +52,7 @@ def hypervisor_paging(case: Case) -> Iterator[Claim]:
     Source: J. Doelle and S. Langer, Analyzing BI Oracle workloads (IBM, Linux on System z), 2012: overcommitted memory
         was the first cause of slow consolidated databases; FCX113 and FCX114 show it.
     """
-    for guest in guests(case.chart):
+    for guest in guests(case.dataset):
         if guest.page_wait_pct is None or guest.page_wait_pct < PAGE_WAIT_PCT:
             continue
         where = f"guest = '{guest.name}'"
@@ -72,9 +72,9 @@ def hypervisor_paging(case: Case) -> Iterator[Claim]:
         )  # fmt: skip
 
 
-def guests(chart: Chart) -> list[Guest]:
+def guests(dataset: Dataset) -> list[Guest]:
     """The guests that a hypervisor told of, the one that waits most for pages first."""
-    by_guest = chart.frame("guest").sort("ts").group_by("guest").agg(
+    by_guest = dataset.frame("guest").sort("ts").group_by("guest").agg(
         pl.col("page_wait_pct").mean(), pl.col("page_reads_per_s").mean(),
         pl.col("resident_bytes").drop_nulls().last(), pl.col("paged_out_bytes").drop_nulls().last(),
     )  # fmt: skip

@@ -98,10 +98,10 @@ def _readings(case: Case) -> Iterator[tuple[LatencyMap, Reading]]:
     Where the time of each wait is known, those that cost too little to speak of (idle ones among them) are left out,
     and histograms that contradict it.
     """
-    for subject in subjects(case.chart):
+    for subject in subjects(case.dataset):
         told = not case.waits or case.worth_saying(case.time.share(None, subject.name))
         if subject.kind == "histogram" and subject.db is not None and told:
-            drawn = latency_map(case.chart, subject.name, db=subject.db)
+            drawn = latency_map(case.dataset, subject.name, db=subject.db)
             if agrees(case, drawn):
                 yield drawn, reading(drawn)
 

@@ -93,7 +93,7 @@ def cgroup_memory_limit(case: Case) -> Iterator[Claim]:
     Verify: Failures per second and the share of reads fall at the same load.
     Source: Kernel documentation, "Control Group v2", memory.max and memory.events; "Memory Resource Controller".
     """
-    for group in memory_groups(case.chart):
+    for group in memory_groups(case.dataset):
         if (group.oom_kills_per_s or 0.0) * case.seconds >= 1:
             yield _killed(case, group)
         elif (finding := _squeezed(case, group)) is not None:
@@ -127,7 +127,7 @@ def huge_pages_unused(case: Case) -> Iterator[Claim]:
     used = pool - (case.mean("memory", "huge_pages_free") or 0.0)
     if used > 0 or tables < min(PAGE_TABLES_BYTES, PAGE_TABLES_SHARE * total):
         return
-    translating = translation.share(case.chart)
+    translating = translation.share(case.dataset)
     lost = None if translating is None else translating * case.time.share("CPU")
     full = translation.page_table_bytes(1, shared)
     for_, against = weigh(

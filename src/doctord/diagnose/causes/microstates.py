@@ -121,7 +121,7 @@ def process_waits_for_locks(case: Case) -> Iterator[Claim]:
 
 def _own(case: Case) -> pl.DataFrame:
     """Processes of databases by mean microstates, where no database tells its time better itself."""
-    process = case.chart.frame("process").filter(pl.col("command").str.contains(DATABASE_COMMAND))
+    process = case.dataset.frame("process").filter(pl.col("command").str.contains(DATABASE_COMMAND))
     if case.time.of == "database":
         process = process.clear()
     return process.group_by("pid", "started").agg(pl.col("command").last(), pl.col(STATES).mean()).sort("pid")

@@ -36,7 +36,7 @@ def time_not_measured(case: Case) -> Iterator[Claim]:
     Source: G. Fawcett, "Demystifying high-end server behavior", 2005; K. Manoharan, 2008; C. Millsap, "Why a 99 %+
         database buffer cache hit ratio is not OK", 2001.
     """
-    if case.time.shares or case.chart.frame("process")["usr_pct"].drop_nulls().len():
+    if case.time.shares or case.dataset.frame("process")["usr_pct"].drop_nulls().len():
         return
     told = [*_wait_io(case), *_load(case), *_cross_calls(case), *_ratio(case)]
     if told:
@@ -56,7 +56,7 @@ def _wait_io(case: Case) -> list[Evidence]:
     """Wait I/O, unless the devices' own latencies were measured, which say what it cannot."""
     waiting = case.mean("cpu", "wait_io_pct")
     latencies = ("read_ms", "write_ms", "request_ms", "device_ms")
-    measured = any(case.chart.frame("disk")[column].drop_nulls().len() for column in latencies)
+    measured = any(case.dataset.frame("disk")[column].drop_nulls().len() for column in latencies)
     if waiting is None or waiting < WAIT_IO_PCT or measured:
         return []
     why = (
@@ -67,7 +67,7 @@ def _wait_io(case: Case) -> list[Evidence]:
 
 def _load(case: Case) -> list[Evidence]:
     """A load average, unless idle time says how busy the CPUs were."""
-    figures = case.chart.frame("statistic").filter(pl.col("name").str.contains(LOADS))
+    figures = case.dataset.frame("statistic").filter(pl.col("name").str.contains(LOADS))
     load = figures["value"].mean()
     if (
         not isinstance(load, float)
@@ -89,7 +89,7 @@ def _cross_calls(case: Case) -> list[Evidence]:
 
 def _ratio(case: Case) -> list[Evidence]:
     """Ratios of an Oracle report without its times."""
-    ratios = case.chart.frame("statistic").filter(
+    ratios = case.dataset.frame("statistic").filter(
         pl.col("name").str.starts_with(RATIOS) & pl.col("name").str.contains("Hit") & pl.col("value").is_not_null()
     )
     if ratios.is_empty():

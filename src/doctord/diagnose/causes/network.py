@@ -33,7 +33,7 @@ def network_retransmits(case: Case) -> Iterator[Claim]:
     Source: M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of the TCP congestion avoidance
         algorithm", 1997; RFC 6298 (retransmission timer).
     """
-    tcp = case.chart.frame("network")
+    tcp = case.dataset.frame("network")
     tcp = tcp.filter(tcp["interface"].is_null())
     sent, again = mean(tcp, "segments_out_per_s"), mean(tcp, "retransmits_per_s")
     if sent is None or again is None or sent < LEAST_SEGMENTS_PER_S or again < LEAST_RETRANSMITS_PER_S:
@@ -73,7 +73,7 @@ def accept_queue_overflow(case: Case) -> Iterator[Claim]:
     Verify: Overflows stay at zero while clients connect.
     Source: R. Milkowski, "Oracle's listener performance", 2008; tcp(7) and listen(2); TcpExt ListenOverflows.
     """
-    tcp = case.chart.frame("network")
+    tcp = case.dataset.frame("network")
     tcp = tcp.filter(tcp["interface"].is_null())
     overflows, drops = mean(tcp, "listen_overflows_per_s"), mean(tcp, "listen_drops_per_s")
     if overflows is None or overflows * case.seconds < 1:
@@ -98,7 +98,7 @@ def _network_share(case: Case) -> float:
 
 
 def _errors(case: Case) -> list[Sign]:
-    rows = case.chart.frame("network")
+    rows = case.dataset.frame("network")
     rows = rows.filter(rows["interface"].is_not_null())
     return [
         Sign("network", "errors_per_s is not null", mean(rows, "errors_per_s"), 0.1,

@@ -61,7 +61,7 @@ def alert_log_errors(case: Case) -> Iterator[Claim]:
     Verify: No new ones after the change.
     Source: Oracle Database Error Messages 19c.
     """
-    errors = case.chart.frame("event").filter((pl.col("kind") == "error") & pl.col("subject").str.starts_with("ORA-"))
+    errors = case.dataset.frame("event").filter((pl.col("kind") == "error") & pl.col("subject").str.starts_with("ORA-"))
     when = "%Y-%m-%d %H:%M"
     by_code = (
         errors.group_by("subject")
@@ -100,7 +100,7 @@ def instance_ended(case: Case) -> Iterator[Claim]:
     Verify: The instance stays up.
     Source: Oracle Database Administrator's Guide 19c, "Monitoring Errors and Alerts".
     """
-    ended = case.chart.frame("event").filter(pl.col("kind") == "instance terminated").sort("ts")
+    ended = case.dataset.frame("event").filter(pl.col("kind") == "instance terminated").sort("ts")
     if ended.height:
         yield Claim(
             phrase("The instance was terminated {} times", ended.height)
@@ -125,7 +125,7 @@ def archiver_stuck(case: Case) -> Iterator[Claim]:
     Verify: The archiver goes on; no new messages.
     Source: Oracle Database Administrator's Guide 19c, "Managing Archived Redo Log Files".
     """
-    stuck = case.chart.frame("event").filter(pl.col("kind") == "archiver stuck").sort("ts")
+    stuck = case.dataset.frame("event").filter(pl.col("kind") == "archiver stuck").sort("ts")
     if stuck.height:
         yield Claim(
             phrase("The archiver could not write: {} messages", stuck.height),
@@ -148,7 +148,7 @@ def deadlocks_reported(case: Case) -> Iterator[Claim]:
     Verify: No new ones in the alert log.
     Source: Oracle Database Concepts 19c, "Locks and Deadlocks".
     """
-    deadlocks = case.chart.frame("event").filter(
+    deadlocks = case.dataset.frame("event").filter(
         (pl.col("kind") == "deadlock") & pl.col("db").str.starts_with("oracle")
     )
     if deadlocks.height > 1:

@@ -258,4 +258,4 @@ def _messages(kind: str, count: int) -> list[Evidence]:
 
 
 def _events(case: Case, kind: str) -> int:
-    return case.chart.frame("event").filter(pl.col("kind") == kind).height
+    return case.dataset.frame("event").filter(pl.col("kind") == kind).height

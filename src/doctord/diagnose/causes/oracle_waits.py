@@ -55,7 +55,7 @@ def other_waits(case: Case) -> Iterator[Claim]:
     Verify: The share of the event.
     Source: Oracle Database Reference 19c, "Descriptions of Wait Events".
     """
-    oracles = case.chart.frame("wait").filter(pl.col("db").str.starts_with("oracle"))["event"].unique()
+    oracles = case.dataset.frame("wait").filter(pl.col("db").str.starts_with("oracle"))["event"].unique()
     felt = [event for event in oracles if not event.startswith(JUDGED) and case.worth_saying(share(case, event))]
     for event in sorted(set(felt) - _told(case) if felt else ()):
         part = share(case, event)

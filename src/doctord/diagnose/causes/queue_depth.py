@@ -38,7 +38,7 @@ def queue_depth_low(case: Case) -> Iterator[Claim]:
     Verify: wait falls to nearly none at the same requests per second, and asvc_t does not rise by as much.
     Source: K. Manoharan, notes on Oracle on Solaris, 2008: host queue and device queue; 30 per LUN, 256 per target.
     """
-    for waiting in waiting_in_host(case.chart):
+    for waiting in waiting_in_host(case.dataset):
         if waiting.part < LASTING or not _is_capped(waiting):
             continue
         where = f"device = '{waiting.device}'"

@@ -33,7 +33,7 @@ def time_grew(case: Case) -> Iterator[Claim]:
     Source: J. Bentley, Communications of the ACM, 1984 (maximum-sum segment); the proactive method of
         K. Manoharan, 2008: profiles that are kept and compared.
     """
-    found = rises(case.chart)
+    found = rises(case.dataset)
     told = [rise for rise in found if rise.kind == "wait class" and _felt(case, rise)]
     for rise in told[:MOST_TOLD]:
         work = _work(case, rise)
@@ -103,7 +103,7 @@ def _overlap(rise: Rise, other: Rise) -> bool:
 
 def _work(case: Case, rise: Rise) -> float | None:
     """How many times the calls, executions or commits there were; null when they were not counted."""
-    pairs = (mean_of(case.chart, name, rise) for name in WORK)
+    pairs = (mean_of(case.dataset, name, rise) for name in WORK)
     times = [pair[1] / pair[0] for pair in pairs if pair is not None and pair[0]]
     return max(times, default=None)
 

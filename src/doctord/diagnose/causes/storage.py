@@ -56,7 +56,7 @@ def device_saturated(case: Case) -> Iterator[Claim]:
     Verify: Queue and milliseconds per request fall at the same transactions per second.
     Source: Little's law (1961); K. Manoharan, 2008: host queue and device queue together are where requests wait.
     """
-    rows = disks.intervals(case.chart)
+    rows = disks.intervals(case.dataset)
     queueing = (pl.col("busy_pct") >= BUSY_PCT) & (pl.col("queue") >= QUEUED) & (pl.col("ms") >= FELT_MS)
     for spell in _lasting(rows, queueing):
         impact = _io_share(case) * spell.part
@@ -92,7 +92,7 @@ def device_slow(case: Case) -> Iterator[Claim]:
     Verify: Milliseconds per request at the same rate, here and with doctord stress.
     Source: K. Manoharan's redo case, 2008: 12 ms for a log write; L. Canali, latency maps, 2013: what a disk takes.
     """
-    rows = disks.intervals(case.chart)
+    rows = disks.intervals(case.dataset)
     slow = (pl.col("ms") >= SLOW_MS) & (pl.col("queue") < QUEUED) & (pl.col("requests_per_s") >= LEAST_REQUESTS_PER_S)
     for spell in _lasting(rows, slow):
         impact = _io_share(case) * spell.part
@@ -138,7 +138,7 @@ def io_by_others(case: Case) -> Iterator[Claim]:
     ours = sum(own.amount for own in consumers(case.processes.filter("database"), moved))
     enough = theirs >= OTHERS_BYTES_PER_S * case.seconds and theirs >= OTHERS_SHARE * (theirs + ours)
     busy = (pl.col("busy_pct") >= SHARED_BUSY_PCT) & (pl.col("ms") >= SHARED_MS)
-    spell = next(iter(_lasting(disks.intervals(case.chart), busy)), None)
+    spell = next(iter(_lasting(disks.intervals(case.dataset), busy)), None)
     if not theirs or not enough or not case.dbs or spell is None:
         return
     impact = _io_share(case) * spell.part * theirs / (theirs + ours)
@@ -185,7 +185,7 @@ def cgroup_io_limit(case: Case) -> Iterator[Claim]:
     Verify: The rate stays below the limit, and the share of I/O waits falls.
     Source: Kernel documentation, "Control Group v2", io.max, and "Block IO Controller", throttling.
     """
-    reached = [limit for limit in cgroups.io_limits(case.chart, NEAR_LIMIT) if limit.part >= LASTING]
+    reached = [limit for limit in cgroups.io_limits(case.dataset, NEAR_LIMIT) if limit.part >= LASTING]
     if not reached:
         return
     directions = {limit.direction for limit in reached}
@@ -194,7 +194,7 @@ def cgroup_io_limit(case: Case) -> Iterator[Claim]:
         return
     group, _, device = reached[0].entity.rpartition(" ")
     healthy = (pl.col("device") == device) & (pl.col("ms") < FELT_MS)
-    quick = next((spell for spell in disks.spells(disks.intervals(case.chart), healthy)), None)
+    quick = next((spell for spell in disks.spells(disks.intervals(case.dataset), healthy)), None)
     yield Claim(
         phrase("Control group {} is at its {} limit on {}", group, reached[0].direction, device),
         impact=at_most(impact),
@@ -223,7 +223,7 @@ def filesystem_full(case: Case) -> Iterator[Claim]:
     """
     used, room = pl.col("used_bytes") / pl.col("size_bytes"), pl.col("size_bytes") - pl.col("used_bytes")
     full = (
-        case.chart.frame("filesystem")
+        case.dataset.frame("filesystem")
         .group_by("mount", maintain_order=True)
         .last()
         .filter(

@@ -37,7 +37,7 @@ def translation_misses(case: Case) -> Iterator[Claim]:
     Verify: trapstat -T again: time in misses under a tenth, and in the larger pages; the same work takes less CPU.
     Source: K. Manoharan, notes on Oracle on Solaris, 2008: 20 % or more of time in TLB and TSB misses.
     """
-    lost = translation.share(case.chart)
+    lost = translation.share(case.dataset)
     if lost is None or lost < MISSES_SHARE:
         return
     impact = lost * case.time.share("CPU")
@@ -48,7 +48,7 @@ def translation_misses(case: Case) -> Iterator[Claim]:
         for_=[
             Evidence("translation", "true", phrase("{:share} of the time in TLB and TSB misses", lost),
                      phrase("{:share}", MISSES_SHARE), "time on CPU that does no work", "at_least"),
-            *(_in_pages(part) for part in translation.by_page(case.chart)[:3] if part.data_pct + part.code_pct > 1),
+            *(_in_pages(part) for part in translation.by_page(case.dataset)[:3] if part.data_pct + part.code_pct > 1),
             *_sizes(case),
         ],
     )  # fmt: skip
@@ -68,10 +68,10 @@ def major_faults_many(case: Case) -> Iterator[Claim]:
     Verify: The increase of major faults over that of minor ones, under load, stays under 0.5 %.
     Source: K. Manoharan, notes on Oracle on Solaris, 2008: major over minor faults under 0.5 % is well configured.
     """
-    counted = [faults for faults in translation.faults(case.chart) if faults.major_share > MAJOR_SHARE]
+    counted = [faults for faults in translation.faults(case.dataset) if faults.major_share > MAJOR_SHARE]
     if not counted:
         return
-    lost = translation.share(case.chart)
+    lost = translation.share(case.dataset)
     for_, against = weigh(
         [
             Sign("memory", "scan_per_s is not null", case.mean("memory", "scan_per_s"), SCANNED_PER_S,

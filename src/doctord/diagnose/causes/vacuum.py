@@ -36,7 +36,7 @@ def vacuum_held_back(case: Case) -> Iterator[Claim]:
     holders = [*_old_sessions(case), *_old_slots(case), *_prepared(case)]
     if not holders:
         return
-    dead = case.chart.frame("space").filter(pl.col("dead_rows").is_not_null()).group_by("db", "name").last()
+    dead = case.dataset.frame("space").filter(pl.col("dead_rows").is_not_null()).group_by("db", "name").last()
     rows = int(dead["dead_rows"].sum() or 0)
     yield Claim(
         phrase("Vacuum is held back by {}", holders[0].why),
@@ -72,7 +72,7 @@ def bloat(case: Case) -> Iterator[Claim]:
     Source: PostgreSQL documentation, "Routine Vacuuming", pg_stat_all_tables.
     """
     tables = (
-        case.chart.frame("space")
+        case.dataset.frame("space")
         .filter((pl.col("kind") == "table") & pl.col("dead_rows").is_not_null())
         .group_by("db", "database", "name")
         .last()
@@ -147,7 +147,7 @@ def transaction_id_age(case: Case) -> Iterator[Claim]:
 
 def _old_sessions(case: Case) -> list[Evidence]:
     old = (
-        case.chart.frame("session")
+        case.dataset.frame("session")
         .filter((pl.col("transaction_s") >= OLD_TRANSACTION_S) & (pl.col("xmin_age") >= OLD_XMIN_TRANSACTIONS))
         .group_by("db", "sid")
         .last()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from doctord.chart.catalogue import Known, nearest
+from doctord.dataset.catalogue import Known, nearest
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.setting import Setting

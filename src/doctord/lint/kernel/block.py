@@ -212,5 +212,5 @@ def devices(subject: Subject) -> dict[str, dict[str, str]]:
 
 def _mean(subject: Subject, device: str, column: str) -> float | None:
     """Mean of a column of `disk` over what was measured of a device; null where nothing was."""
-    values = subject.case.chart.frame("disk").filter(pl.col("device") == device)[column].drop_nulls()
+    values = subject.case.dataset.frame("disk").filter(pl.col("device") == device)[column].drop_nulls()
     return float(values.mean()) if values.len() else None  # type: ignore[arg-type] # a mean of floats is one

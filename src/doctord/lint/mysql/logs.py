@@ -202,7 +202,7 @@ def _space_left(subject: Subject) -> float | None:
     folder = subject.text("log_bin_basename") or subject.text("datadir")
     if not folder:
         return None
-    mounts = subject.case.chart.frame("filesystem").drop_nulls(["mount", "size_bytes", "used_bytes"])
+    mounts = subject.case.dataset.frame("filesystem").drop_nulls(["mount", "size_bytes", "used_bytes"])
     above = mounts.filter(pl.col("mount").map_elements(lambda one: _is_above(one, folder), return_dtype=pl.Boolean))
     if above.is_empty():
         return None

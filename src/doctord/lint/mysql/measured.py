@@ -3,8 +3,8 @@
 from typing import Final
 
 from doctord.analyse.figures import Figure, mean
-from doctord.chart.catalogue import MARIADB, MYSQL
-from doctord.chart.mysql_names import COMPONENT, STATUS
+from doctord.dataset.catalogue import MARIADB, MYSQL
+from doctord.dataset.mysql_names import COMPONENT, STATUS
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE
 from doctord.diagnose.finding import Evidence, Unseen
 from doctord.diagnose.phrase import Words
@@ -92,7 +92,7 @@ def _figures(subject: Subject, name: str) -> list[Figure]:
 
 
 def _waited_s(subject: Subject, event: str) -> float | None:
-    wait = subject.case.chart.frame("wait")
+    wait = subject.case.dataset.frame("wait")
     timed = wait.filter(wait["event"].fill_null("").str.ends_with(event) & wait["avg_wait_ms"].is_not_null())
     found = mean(timed.filter(timed["db"] == subject.db), "avg_wait_ms")
     return None if found is None else found / 1000
@@ -100,6 +100,6 @@ def _waited_s(subject: Subject, event: str) -> float | None:
 
 def _of_disks(subject: Subject, column: str, per_s: str) -> float | None:
     """Mean over the disks, each weighted by its requests."""
-    disk = subject.case.chart.frame("disk").drop_nulls([column, per_s])
+    disk = subject.case.dataset.frame("disk").drop_nulls([column, per_s])
     requests = float(disk[per_s].sum())
     return float((disk[column] * disk[per_s]).sum()) / requests / 1000 if requests else None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from doctord.chart.catalogue import catalogue, version_of
+from doctord.dataset.catalogue import catalogue, version_of
 from doctord.lint.oracle.figures import waited
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule

@@ -152,7 +152,7 @@ def idle_in_transaction_unlimited(subject: Subject) -> Iterator[Remark]:
     """
     if subject.number("idle_in_transaction_session_timeout") or subject.number("transaction_timeout"):
         return
-    seen = subject.case.chart.frame("session").filter(pl.col("state").str.starts_with("idle in transaction"))
+    seen = subject.case.dataset.frame("session").filter(pl.col("state").str.starts_with("idle in transaction"))
     oldest = seen["transaction_s"].max()
     if not isinstance(oldest, float | int) or subject.get("idle_in_transaction_session_timeout") is None:
         return
@@ -238,7 +238,7 @@ def lock_timeout_off(subject: Subject) -> Iterator[Remark]:
     Source: PostgreSQL documentation, Statement Behavior, lock_timeout.
     """
     share, off = waited_in(subject, "Application"), subject.number("lock_timeout") == 0
-    waits = subject.case.chart.frame("session").filter(pl.col("blocker_sid").is_not_null())
+    waits = subject.case.dataset.frame("session").filter(pl.col("blocker_sid").is_not_null())
     longest = waits["in_state_s"].max()
     if off and isinstance(longest, float | int) and longest >= OLD_S and is_felt(subject, share):
         yield subject.remark(

@@ -102,7 +102,7 @@ def statements_unseen(subject: Subject) -> Iterator[Remark]:
     Verify: doctord diagnose names statements.
     Source: PostgreSQL documentation, pg_stat_statements; compute_query_id.
     """
-    if not subject.is_measured or not subject.is_running or subject.case.chart.frame("statement").height:
+    if not subject.is_measured or not subject.is_running or subject.case.dataset.frame("statement").height:
         return
     libraries = subject.text("shared_preload_libraries")
     loaded = libraries is None or VIEW in libraries

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from doctord.chart.catalogue import catalogue
+from doctord.dataset.catalogue import catalogue
 from doctord.lint.postgresql.figures import READS, as_setting, is_felt, is_solid, waited
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule

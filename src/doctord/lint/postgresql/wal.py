@@ -70,7 +70,7 @@ def _lasts_s(subject: Subject, trigger: float) -> float | None:
     rate, full = total(subject, "pg_stat_wal.wal_bytes"), full_page_share(subject)
     if not rate or full is None:
         return None
-    space = subject.case.chart.frame("space").filter(pl.col("kind") == "database")
+    space = subject.case.dataset.frame("space").filter(pl.col("kind") == "database")
     pages = float(space.group_by("name").agg(pl.col("used_bytes").last())["used_bytes"].sum() or 0.0)
     if not pages or trigger * full <= pages:
         return trigger / rate

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Final
 
 from doctord.analyse.statements import Statement as Measured
-from doctord.chart.scrub import Dialect, scrub
+from doctord.dataset.scrub import Dialect, scrub
 from doctord.diagnose.finding import Evidence, Unseen
 from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule

@@ -19,7 +19,7 @@ from datetime import datetime
 from typing import Final
 
 from doctord._native import Batch
-from doctord.chart.rows import micros
+from doctord.dataset.rows import micros
 from doctord.read.collectors.oswatcher_stamps import is_stamp, stamped
 from doctord.read.counters import Counters
 from doctord.read.figures import Figures

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from doctord._native import Batch
-from doctord.chart.rows import micros
+from doctord.dataset.rows import micros
 from doctord.errors import Refusal
 from doctord.read.collectors.pcp_names import CPU_STATES, ENTITY, PLACES
 from doctord.read.counters import Counters

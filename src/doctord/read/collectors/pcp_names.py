@@ -1,4 +1,4 @@
-"""Where PCP's metrics of the Linux kernel belong in the chart: table, column, factor (of a counter: of its rate)."""
+"""Where PCP's metrics of the Linux kernel belong in the dataset: table, column, factor (of a counter: of its rate)."""
 
 from typing import Final
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from doctord._native import Batch
-from doctord.chart.rows import micros, rows
-from doctord.chart.tables import FROM_FILE
+from doctord.dataset.rows import micros, rows
+from doctord.dataset.tables import FROM_FILE
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.source import Source

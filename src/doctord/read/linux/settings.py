@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from doctord._native import Batch
-from doctord.chart.rows import micros, rows
-from doctord.chart.tables import FROM_FILE
+from doctord.dataset.rows import micros, rows
+from doctord.dataset.tables import FROM_FILE
 from doctord.read.clock import last_written
 from doctord.read.source import Source
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from doctord._native import Batch
-from doctord.chart.rows import rows
+from doctord.dataset.rows import rows
 from doctord.read.source import Source
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from doctord._native import Batch
-from doctord.chart.rows import rows
+from doctord.dataset.rows import rows
 from doctord.read.format import Rank
 from doctord.read.loadtest import fio_figures
 from doctord.read.source import Source

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from doctord._native import Batch
-from doctord.chart.rows import micros
+from doctord.dataset.rows import micros
 from doctord.read.clock import untimed
 from doctord.read.format import Rank
 from doctord.read.loadtest.fio_json import batches

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Final
 
 from doctord._native import Batch
-from doctord.chart.catalogue import EITHER, catalogue
-from doctord.chart.mysql_names import COMPONENT, shown
-from doctord.chart.rows import micros, rows
-from doctord.chart.tables import FROM_FILE
+from doctord.dataset.catalogue import EITHER, catalogue
+from doctord.dataset.mysql_names import COMPONENT, shown
+from doctord.dataset.rows import micros, rows
+from doctord.dataset.tables import FROM_FILE
 from doctord.errors import Refusal
 from doctord.read.clock import last_written
 from doctord.read.format import Rank

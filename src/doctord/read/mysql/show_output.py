@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from doctord._native import Batch
-from doctord.chart import mysql_names
-from doctord.chart.rows import micros, rows
+from doctord.dataset import mysql_names
+from doctord.dataset.rows import micros, rows
 from doctord.read.clock import untimed
 from doctord.read.format import Rank
 from doctord.read.source import Source

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from doctord._native import Batch
-from doctord.chart.rows import micros, rows
+from doctord.dataset.rows import micros, rows
 from doctord.errors import Refusal
 from doctord.read.format import Rank
 from doctord.read.oracle.dates import MOMENT, report_moment

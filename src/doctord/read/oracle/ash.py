@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from doctord._native import Batch, ReportTable, html_tables, text_tables
-from doctord.chart.rows import micros, rows
-from doctord.chart.scrub import scrub
+from doctord.dataset.rows import micros, rows
+from doctord.dataset.scrub import scrub
 from doctord.errors import Refusal
 from doctord.read.format import Rank
 from doctord.read.oracle.dates import MOMENT, report_moment

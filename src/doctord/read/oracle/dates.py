@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-from doctord.chart.rows import micros
+from doctord.dataset.rows import micros
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import Source
 

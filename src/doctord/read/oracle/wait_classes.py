@@ -1,12 +1,12 @@
 """Classes of wait events, for reports that do not print them: Statspack, and AWR before 11g in most sections.
 
-The mapping is `chart/waits/oracle.csv`: taken from V$EVENT_NAME.WAIT_CLASS of 10.2 to 23ai, with names that 8i and 9i
+The mapping is `dataset/waits/oracle.csv`: taken from V$EVENT_NAME.WAIT_CLASS of 10.2 to 23ai, with names that 8i and 9i
 used. An event that is not in it is `Other`, as most events are.
 """
 
 from typing import Final
 
-from doctord.chart.waits.events import find, wait_events
+from doctord.dataset.waits.events import find, wait_events
 
 OTHER: Final = "Other"
 # The events whose class is not Other, by name: what of an event is cut off in a report is found among them.

@@ -13,10 +13,10 @@ from functools import lru_cache
 from typing import Final
 
 from doctord._native import Batch
-from doctord.chart.catalogue import catalogue
-from doctord.chart.rows import micros, rows
-from doctord.chart.secrets import shown
-from doctord.chart.tables import FROM_FILE
+from doctord.dataset.catalogue import catalogue
+from doctord.dataset.rows import micros, rows
+from doctord.dataset.secrets import shown
+from doctord.dataset.tables import FROM_FILE
 from doctord.errors import Refusal
 from doctord.read.clock import last_written
 from doctord.read.format import Rank

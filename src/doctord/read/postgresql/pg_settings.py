@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from doctord._native import Batch
-from doctord.chart.rows import micros, rows
-from doctord.chart.secrets import shown
+from doctord.dataset.rows import micros, rows
+from doctord.dataset.secrets import shown
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.source import Source

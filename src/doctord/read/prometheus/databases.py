@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from doctord.chart.mysql_names import STATUS, is_gauge, rate_unit
+from doctord.dataset.mysql_names import STATUS, is_gauge, rate_unit
 from doctord.read.prometheus.names import PG_ENTITY, PG_GAUGE_VIEWS, PG_GAUGES, PG_VIEWS
 
 MYSQL_STATUS, MYSQL_VARIABLES, PG_SETTINGS = "mysql_global_status_", "mysql_global_variables_", "pg_settings_"
@@ -66,7 +66,7 @@ def _rate_unit(column: str) -> str:
 
 
 def server(component: str, labels: Mapping[str, str]) -> str:
-    """What the chart calls the server: its kind, and its port where a label tells.
+    """What the dataset calls the server: its kind, and its port where a label tells.
 
     >>> server("postgresql", {"server": "db1:5433"}), server("mysql", {})
     ('postgresql:5433', 'mysql')

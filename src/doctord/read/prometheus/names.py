@@ -1,4 +1,4 @@
-"""Where the metrics of node_exporter, postgres_exporter and mysqld_exporter belong in the chart."""
+"""Where the metrics of node_exporter, postgres_exporter and mysqld_exporter belong in the dataset."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ def _rate(table: str, column: str, label: str | None = None, factor: float = 1.0
     return Place(table, column, label, factor, counter=True)
 
 
-# What a label's value is called in the chart.
+# What a label's value is called in the dataset.
 ENTITY: Final = {"cpu": "cpu", "disk": "device", "network": "interface", "filesystem": "mount", "memory": None}
 
 NODE: Final[dict[str, Place]] = {

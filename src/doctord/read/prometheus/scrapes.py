@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Final
 
 from doctord._native import Batch
-from doctord.chart.rows import micros
+from doctord.dataset.rows import micros
 from doctord.read.counters import Counters
 from doctord.read.figures import Figures
 from doctord.read.prometheus.databases import entity as entity_of

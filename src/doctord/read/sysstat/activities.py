@@ -1,7 +1,7 @@
-"""What sar measures: its columns, by what they are about, and where each goes in the chart.
+"""What sar measures: its columns, by what they are about, and where each goes in the dataset.
 
 A column that is not named here becomes a `statistic` under its own name; so does one that is `kept` beside the column
-of the chart that it fills. Names are those of sar's text; `sections.py` says how sadf's JSON calls them.
+of the dataset that it fills. Names are those of sar's text; `sections.py` says how sadf's JSON calls them.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ KIB, MIB = 1024.0, 1024.0**2
 
 @dataclass(frozen=True, slots=True)
 class To:
-    """A column of the chart that a figure fills, times a factor; or to which it is added where something is there."""
+    """A column of the dataset that a figure fills, times a factor; or to which it is added where something is there."""
 
     column: str
     factor: float = 1.0
@@ -31,7 +31,7 @@ class Activity:
         key: The column that says what a line is about.
         prefix: Stands before its columns in the name of a statistic, where they do not speak for themselves.
         columns: Where sar's columns go.
-        kept: Columns that are statistics as well, because several go into one column of the chart.
+        kept: Columns that are statistics as well, because several go into one column of the dataset.
         left_out: Columns that follow from others.
     """
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from doctord._native import Batch, SarScanner
-from doctord.chart.tables import TABLES
+from doctord.dataset.tables import TABLES
 from doctord.read.clock import latest_first, note_first_day
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import Source

@@ -1,4 +1,4 @@
-"""The names of sar, in the chart's terms, as the native scanner has them."""
+"""The names of sar, in the dataset's terms, as the native scanner has them."""
 
 from collections.abc import Mapping
 

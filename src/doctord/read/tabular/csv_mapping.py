@@ -5,7 +5,7 @@
     time = "date"                # column of times; left out: all rows are of the file's last change
     interval_s = 86400           # what a row covers; left out: null
 
-    [[row]]                      # one for each row of the chart that a line becomes
+    [[row]]                      # one for each row of the dataset that a line becomes
     table = "wait"
     db = "oracle:DW"             # columns of text: a text, with {COLUMN} for what the line has there
     event = "{event}"
@@ -33,8 +33,8 @@ from pathlib import PurePath
 from typing import Any
 
 from doctord._native import Batch
-from doctord.chart.rows import micros, rows
-from doctord.chart.tables import TABLES
+from doctord.dataset.rows import micros, rows
+from doctord.dataset.tables import TABLES
 from doctord.errors import Refusal
 from doctord.read.clock import untimed
 from doctord.read.format import Rank

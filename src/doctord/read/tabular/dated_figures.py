@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from doctord._native import Batch
-from doctord.chart.rows import columns, micros
+from doctord.dataset.rows import columns, micros
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import Source

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord._native import Batch
-from doctord.chart.rows import micros, rows
+from doctord.dataset.rows import micros, rows
 from doctord.read.format import Rank
 from doctord.read.moments import placed_moment
 from doctord.read.source import Source

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from doctord._native import Batch
-from doctord.chart.rows import micros
+from doctord.dataset.rows import micros
 from doctord.errors import Refusal
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED, placed_moment

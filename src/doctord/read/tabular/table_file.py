@@ -1,6 +1,6 @@
 """Tables in files of Parquet or Arrow (IPC file or stream).
 
-A table whose columns are those of a table of the chart (as a lake's own files) is taken as that. Any other is a wide
+A table whose columns are those of a table of the dataset (as a lake's own files) is taken as that. Any other is a wide
 table of metrics: a column of times (a timestamp or date, or one named ts, timestamp, datetime, date, time; or `second`,
 `seconds`, `elapsed`, `epoch`, which count from the start), columns of text, which are labels, and columns of figures.
 A figure becomes a row of `statistic` (kind gauge, name: the column; entity: the labels, joined), but for names of dstat
@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from doctord._native import Batch
-from doctord.chart.rows import columns
-from doctord.chart.tables import TABLES
+from doctord.dataset.rows import columns
+from doctord.dataset.tables import TABLES
 from doctord.errors import Refusal
 from doctord.read.format import Rank
 from doctord.read.source import Source
@@ -39,7 +39,7 @@ def sniff(head: str) -> bool:
 
 
 def read(source: Source) -> Iterator[Batch]:
-    """Rows of the chart's table, or of `statistic` and the host's tables.
+    """Rows of the dataset's table, or of `statistic` and the host's tables.
 
     Raises:
         Refusal: the file is damaged, far too large, or has no times or figures.
@@ -51,8 +51,8 @@ def read(source: Source) -> Iterator[Batch]:
             str(table.schema)  # names and types are decoded only when they are looked at
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise Refusal(f"{source.name}: the table cannot be read: {error}", "is the file whole?") from error
-    known = chart_table(table.column_names)
-    yield from _chart_rows(table, known, source) if known else WideTable.placed(table, source).batches()
+    known = dataset_table(table.column_names)
+    yield from _dataset_rows(table, known, source) if known else WideTable.placed(table, source).batches()
 
 
 def _table(path: Path, source: Source) -> pa.Table:
@@ -70,10 +70,10 @@ def _believable(cells: int, source: Source) -> None:
         raise Refusal(f"{source.name}: a table of {cells} cells", "take the rows of fewer hours, or fewer columns")
 
 
-def chart_table(names: list[str]) -> str | None:
-    """The table of the chart that has all these columns; null where none has.
+def dataset_table(names: list[str]) -> str | None:
+    """The table of the dataset that has all these columns; null where none has.
 
-    >>> chart_table(["ts", "host", "device", "reads_per_s"]), chart_table(["ts", "reads"])
+    >>> dataset_table(["ts", "host", "device", "reads_per_s"]), dataset_table(["ts", "reads"])
     ('disk', None)
     """
     own = set(names) - COMMON
@@ -82,7 +82,7 @@ def chart_table(names: list[str]) -> str | None:
     return best.name if best and "ts" in names else None
 
 
-def _chart_rows(table: pa.Table, name: str, source: Source) -> Iterator[Batch]:
+def _dataset_rows(table: pa.Table, name: str, source: Source) -> Iterator[Batch]:
     at_us, _ = moments(table, "ts", [None] * table.num_rows, source)
     kinds = {column.name: column.type for column in TABLES[name].columns}
     arrow = {"f64": pa.float64(), "i64": pa.int64(), "str": pa.string(), "ts": pa.timestamp("us", "UTC")}

@@ -1,4 +1,4 @@
-"""Names of columns that tables of metrics use, and the chart's columns for what they hold.
+"""Names of columns that tables of metrics use, and the dataset's columns for what they hold.
 
 They are those of dstat (`total_cpu_usage.usr`, group and column joined by a dot) and of DBSherlock's data set (Yoon,
 Niu, Mozafari: DBSherlock, SIGMOD 2016), whose requests and bytes of disks are divided by 2^20.
@@ -14,10 +14,10 @@ TOTAL: Final = "total"  # all devices, all interfaces
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A column of the chart: its table, what its figure is multiplied with, and which row of the table it is in.
+    """A column of the dataset: its table, what its figure is multiplied with, and which row of the table it is in.
 
     Attributes:
-        table: Table of the chart.
+        table: Table of the dataset.
         column: Its column; several columns of a file that go into one are added up.
         factor: What the file's figure is multiplied with.
         of: What the row is about: values of the table's other columns.
@@ -104,7 +104,7 @@ WORLDS: Final = (("mysql", "mysql"), ("dbms", "mysql"), ("os", "kernel"))
 
 
 def places_of(name: str) -> tuple[Place, ...]:
-    """Columns of the chart that hold what a column of this name does; none where there is no such.
+    """Columns of the dataset that hold what a column of this name does; none where there is no such.
 
     >>> places_of("cpu_usr (core #2)")
     (Place(table='cpu', column='usr_pct', factor=1.0, of=(('cpu', 1),)),)

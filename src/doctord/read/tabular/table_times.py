@@ -5,7 +5,7 @@ from itertools import pairwise
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from doctord.chart.rows import micros
+from doctord.dataset.rows import micros
 from doctord.read.clock import untimed
 from doctord.read.moments import ZONE_ASSUMED, placed_moment
 from doctord.read.source import Source

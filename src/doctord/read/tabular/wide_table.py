@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from doctord._native import Batch
-from doctord.chart.rows import columns
-from doctord.chart.tables import TABLES
+from doctord.dataset.rows import columns
+from doctord.dataset.tables import TABLES
 from doctord.errors import Refusal
 from doctord.read.source import Source
 from doctord.read.tabular.table_names import Place, places_of, world_of
@@ -98,7 +98,7 @@ class WideTable:
         return cls(table, of, at_us, step_s, labels, hosts)
 
     def batches(self) -> Iterator[Batch]:
-        """Rows of `statistic` by column, and of the chart's tables for names that are known."""
+        """Rows of `statistic` by column, and of the dataset's tables for names that are known."""
         for name in self.of.figures:
             if not places_of(name):
                 yield self._statistic(name)

@@ -1,4 +1,4 @@
-"""Numbers as interactive tools print them, and where the columns of their tables go in the chart."""
+"""Numbers as interactive tools print them, and where the columns of their tables go in the dataset."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -41,7 +41,7 @@ class Layout:
     Attributes:
         component: Of the rows in `statistic`.
         tool: What stands before the dot in their names.
-        places: Column of the chart and factor, by the tool's column; several columns that go to one are added up.
+        places: Column of the dataset and factor, by the tool's column; several columns that go to one are added up.
         units: Unit, kind and factor of a column that has no place, where its name does not tell.
         left_out: Columns that follow from the others.
     """

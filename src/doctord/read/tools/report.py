@@ -7,8 +7,8 @@ from itertools import chain
 from typing import Any
 
 from doctord._native import Batch
-from doctord.chart.rows import micros, rows
-from doctord.chart.tables import TABLES
+from doctord.dataset.rows import micros, rows
+from doctord.dataset.tables import TABLES
 from doctord.read.clock import ASSUMED_STEP_S, untimed
 from doctord.read.source import Source
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from doctord._native import Batch
-from doctord.chart.rows import rows
+from doctord.dataset.rows import rows
 from doctord.read.format import Rank
 from doctord.read.single_waits import CLOCK_FROM_1970, Waits
 from doctord.read.source import Source

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from doctord._native import Batch
-from doctord.chart.rows import micros, rows
+from doctord.dataset.rows import micros, rows
 from doctord.read.clock import Clock
 from doctord.read.format import Rank
 from doctord.read.source import Source

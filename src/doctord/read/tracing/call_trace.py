@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from doctord._native import Batch, trace_kind
-from doctord.chart.calltrace import Trace
-from doctord.chart.rows import micros, rows
+from doctord.dataset.calltrace import Trace
+from doctord.dataset.rows import micros, rows
 from doctord.read import calltrace
 from doctord.read.clock import untimed
 from doctord.read.format import Rank

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from doctord._native import Batch
-from doctord.chart.rows import micros, rows
+from doctord.dataset.rows import micros, rows
 from doctord.read.source import Source
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

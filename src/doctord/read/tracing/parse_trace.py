@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 
 from doctord._native import Batch
-from doctord.chart.rows import micros, rows
-from doctord.chart.scrub import scrub
+from doctord.dataset.rows import micros, rows
+from doctord.dataset.scrub import scrub
 from doctord.read.clock import Clock
 from doctord.read.format import Rank
 from doctord.read.source import Source

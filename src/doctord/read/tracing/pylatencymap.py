@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from doctord._native import Batch
-from doctord.chart.rows import micros, rows
+from doctord.dataset.rows import micros, rows
 from doctord.read.format import Rank
 from doctord.read.moments import moment_of
 from doctord.read.source import Source

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from doctord._native import Batch
-from doctord.chart.rows import micros
+from doctord.dataset.rows import micros
 from doctord.read.clock import Clock
 from doctord.read.format import Rank
 from doctord.read.single_waits import Waits

@@ -3,7 +3,7 @@
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.finding import Diagnosis
 from doctord.diagnose.phrase import Phrase, Words
 from doctord.report import wording
@@ -17,9 +17,9 @@ NOT_MEASURED = "\u2013"
 COLOURS = 10
 
 
-def render(diagnosis: Diagnosis, chart: Chart) -> str:
-    """The report of a diagnosis, with plots and tables of the chart it was made from."""
-    shown = [(plot, Markup(svg(plot))) for plot in panels(chart)]  # noqa: S704 - the serialiser of XML escaped it
+def render(diagnosis: Diagnosis, dataset: Dataset) -> str:
+    """The report of a diagnosis, with plots and tables of the dataset it was made from."""
+    shown = [(plot, Markup(svg(plot))) for plot in panels(dataset)]  # noqa: S704 - the serialiser of XML escaped it
     return (
         environment()
         .get_template("diagnosis/page.html.j2")
@@ -28,9 +28,9 @@ def render(diagnosis: Diagnosis, chart: Chart) -> str:
             verdict=wording.verdict(diagnosis),
             groups=wording.grouped(diagnosis.findings),
             plots=shown,
-            processes=tops.top_processes(chart),
-            statements=tops.top_statements(chart),
-            tree=tops.blocking_tree(chart),
+            processes=tops.top_processes(dataset),
+            statements=tops.top_statements(dataset),
+            tree=tops.blocking_tree(dataset),
             overview_from=wording.OVERVIEW_FROM,
             colours=range(COLOURS),
             wording=wording,

@@ -1,10 +1,10 @@
-"""Which plots a report shows of a chart: one function per organ, each giving nothing where nothing was measured."""
+"""Which plots a report shows of a dataset: one function per organ, each giving nothing where nothing was measured."""
 
 from collections.abc import Iterator
 
 import polars as pl
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.report.plot import Plot
 from doctord.report.series import Series, active_by_class, layers, line
 from doctord.units import GIB
@@ -12,14 +12,14 @@ from doctord.units import GIB
 MOST_DEVICES = 3
 
 
-def panels(chart: Chart) -> list[Plot]:
-    """The plots of a chart, in the order of reading: time, CPU, memory, storage, network."""
-    if chart.since is None or chart.until is None:
+def panels(dataset: Dataset) -> list[Plot]:
+    """The plots of a dataset, in the order of reading: time, CPU, memory, storage, network."""
+    if dataset.since is None or dataset.until is None:
         return []
-    since, until = chart.since.timestamp(), chart.until.timestamp()
+    since, until = dataset.since.timestamp(), dataset.until.timestamp()
     return [
         Plot(title, unit, tuple(series), since, until, stacked, limit)
-        for title, unit, series, stacked, limit in _parts(chart)
+        for title, unit, series, stacked, limit in _parts(dataset)
         if any(one.steps for one in series)
     ]
 
@@ -27,17 +27,17 @@ def panels(chart: Chart) -> list[Plot]:
 Part = tuple[str, str, list[Series], bool, tuple[str, float] | None]
 
 
-def _parts(chart: Chart) -> Iterator[Part]:
-    host = chart.frame("cpu").filter(pl.col("cpu").is_null())
-    count = chart.frame("cpu")["cpu"].drop_nulls().n_unique()
+def _parts(dataset: Dataset) -> Iterator[Part]:
+    host = dataset.frame("cpu").filter(pl.col("cpu").is_null())
+    count = dataset.frame("cpu")["cpu"].drop_nulls().n_unique()
     cpus = ("CPUs", float(count)) if count else None
-    yield "Active sessions by wait class", "sessions, average", active_by_class(chart), True, cpus
+    yield "Active sessions by wait class", "sessions, average", active_by_class(dataset), True, cpus
     yield "CPU used", "% of all CPUs", _cpu(host), True, ("all CPUs", 100.0)
     yield "Tasks running or ready to run", "tasks", line("run queue", host, "run_queue", colour=0), False, cpus
-    yield "Pressure: some task waits", "% of the time", _pressure(host, chart.frame("memory")), False, None
-    yield from _memory(chart.frame("memory"))
-    yield from _devices(chart.frame("disk"))
-    yield from _network(chart.frame("network").filter(pl.col("interface").is_null()))
+    yield "Pressure: some task waits", "% of the time", _pressure(host, dataset.frame("memory")), False, None
+    yield from _memory(dataset.frame("memory"))
+    yield from _devices(dataset.frame("disk"))
+    yield from _network(dataset.frame("network").filter(pl.col("interface").is_null()))
 
 
 def _cpu(host: pl.DataFrame) -> list[Series]:

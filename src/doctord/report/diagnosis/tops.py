@@ -8,7 +8,7 @@ import polars as pl
 
 from doctord.analyse.processes import processes
 from doctord.analyse.time import seconds_observed
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 
 MOST_ROWS = 10
 MOST_SESSIONS = 40
@@ -58,22 +58,22 @@ class Blocked:
     in_state_s: float | None
 
 
-def top_processes(chart: Chart) -> list[Process]:
+def top_processes(dataset: Dataset) -> list[Process]:
     """The processes that used most CPU, in order."""
-    seconds = seconds_observed(chart)
+    seconds = seconds_observed(dataset)
     if not seconds:
         return []
-    used = processes(chart).filter(pl.col("cpu_s").fill_null(1) > 0).head(MOST_ROWS)
+    used = processes(dataset).filter(pl.col("cpu_s").fill_null(1) > 0).head(MOST_ROWS)
     return [_process(row, seconds) for row in used.iter_rows(named=True)]
 
 
-def top_statements(chart: Chart) -> list[Statement]:
+def top_statements(dataset: Dataset) -> list[Statement]:
     """The statements that took most time, in order; empty without statistics of statements."""
     rates = ("elapsed_s_per_s", "calls_per_s", "rows_per_s", "read_blocks_per_s", "temp_bytes_per_s")
-    seconds = seconds_observed(chart)
+    seconds = seconds_observed(dataset)
     if not seconds:
         return []
-    frame = chart.frame("statement").filter(pl.col("interval_s").is_not_null())
+    frame = dataset.frame("statement").filter(pl.col("interval_s").is_not_null())
     sums = [
         pl.when(pl.col(rate).is_not_null().any())
         .then((pl.col(rate) * pl.col("interval_s")).sum() / seconds)
@@ -88,9 +88,9 @@ def top_statements(chart: Chart) -> list[Statement]:
     return [Statement(**row) for row in rows.iter_rows(named=True)]
 
 
-def blocking_tree(chart: Chart) -> list[Blocked]:
+def blocking_tree(dataset: Dataset) -> list[Blocked]:
     """Who waited for whom at the moment with most sessions blocked; each session follows the one that blocks it."""
-    session = chart.frame("session")
+    session = dataset.frame("session")
     blocked = session.filter(pl.col("blocker_sid").is_not_null())
     if blocked.is_empty():
         return []

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from doctord.analyse.calls_compared import Comparison
-from doctord.chart.calltrace import Trace
+from doctord.dataset.calltrace import Trace
 from doctord.diagnose.finding import Diagnosis
 from doctord.report.diagnosis.document import findings
 

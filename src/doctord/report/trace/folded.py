@@ -1,6 +1,6 @@
 """A trace as flame-graph tools take it."""
 
-from doctord.chart.calltrace import Trace
+from doctord.dataset.calltrace import Trace
 from doctord.report import wording
 
 

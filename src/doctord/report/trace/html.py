@@ -3,7 +3,7 @@
 from markupsafe import Markup
 
 from doctord.analyse.calls_compared import Comparison
-from doctord.chart.calltrace import Trace
+from doctord.dataset.calltrace import Trace
 from doctord.diagnose.finding import Diagnosis
 from doctord.diagnose.words import who
 from doctord.report import wording

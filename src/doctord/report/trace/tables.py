@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from doctord.analyse.calls import NO_CALL
 from doctord.analyse.calls_compared import Change, Comparison
-from doctord.chart.calltrace import Call, Growth, Histogram, Loop, Process, Repetition, Target, Trace, Values
+from doctord.dataset.calltrace import Call, Growth, Histogram, Loop, Process, Repetition, Target, Trace, Values
 from doctord.diagnose.words import shortened, who
 from doctord.report.lines import hashes
 from doctord.report.trace import wording as words

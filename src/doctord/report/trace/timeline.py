@@ -10,7 +10,7 @@ from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from doctord.analyse.calls import NO_CALL, NOT_IN_TRACE
-from doctord.chart.calltrace import Bar, Row, Timeline
+from doctord.dataset.calltrace import Bar, Row, Timeline
 from doctord.diagnose.words import shortened
 from doctord.report.plot import ticks
 from doctord.report.trace.wording import called

@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from doctord.analyse.calls import NO_CALL, NOT_IN_TRACE
 from doctord.analyse.calls_compared import Change, Comparison
-from doctord.chart.calltrace import About, Live, Loop, PathPart, Step, Trace, Wait
+from doctord.dataset.calltrace import About, Live, Loop, PathPart, Step, Trace, Wait
 from doctord.diagnose.finding import Diagnosis
 from doctord.diagnose.words import arguments, ordinal, shortened, who
 from doctord.report import wording

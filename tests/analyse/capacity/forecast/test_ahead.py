@@ -7,7 +7,7 @@ import pytest
 
 from doctord.analyse.capacity.forecast import forecast
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Numbers, Series, Whose
-from doctord.chart.figure import Figure, Sum
+from doctord.dataset.figure import Figure, Sum
 
 pytestmark = pytest.mark.slow
 

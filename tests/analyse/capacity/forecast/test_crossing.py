@@ -8,7 +8,7 @@ import pytest
 
 from doctord.analyse.capacity.forecast import When, forecast, when
 from doctord.analyse.capacity.series import DAY_S, Numbers, Series, Whose
-from doctord.chart.figure import Figure
+from doctord.dataset.figure import Figure
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from doctord.analyse.capacity.forecast import forecast
 from doctord.analyse.capacity.forecast.months import Month, month_of, turns
 from doctord.analyse.capacity.forecast.prepare import prepared
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Numbers, Series, Whose
-from doctord.chart.figure import Figure
+from doctord.dataset.figure import Figure
 
 MIDNIGHT = datetime(2026, 1, 2, tzinfo=UTC)  # at which the first day, that of 1 January, ends
 DAYS = np.datetime64("2026-01-01") + np.arange(400)

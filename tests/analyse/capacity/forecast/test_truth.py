@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from doctord.analyse.capacity.forecast import Forecast, When, forecast, when
 from doctord.analyse.capacity.series import DAY_S, Numbers, Series, Whose
-from doctord.chart.figure import Figure
+from doctord.dataset.figure import Figure
 
 pytestmark = pytest.mark.slow
 

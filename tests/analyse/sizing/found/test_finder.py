@@ -7,7 +7,7 @@ from doctord.analyse.sizing.found import FINDERS, Measured, find, where
 from doctord.analyse.sizing.question import Curve, Input
 from doctord.analyse.sizing.questions import QUESTIONS
 from doctord.analyse.sizing.working import Given
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from sizes import GIB, MIB
 
 AT = datetime(2026, 11, 20, tzinfo=UTC)
@@ -15,8 +15,8 @@ INPUTS = {(question.name, one.option): one for question in QUESTIONS.values() fo
 
 
 def found(question: str, option: str, **tables: list[dict[str, Any]]) -> float | tuple[tuple[float, float], ...] | None:
-    """The value of an input in a chart of these rows."""
-    figure = find(INPUTS[question, option], Measured(Chart.from_rows(**tables)))
+    """The value of an input in a dataset of these rows."""
+    figure = find(INPUTS[question, option], Measured(Dataset.from_rows(**tables)))
     return figure.points if isinstance(figure, Curve) else figure.value if figure else None
 
 
@@ -34,9 +34,9 @@ def test_every_finder_serves_an_input_and_says_where_it_looks() -> None:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize("chart", [Chart(), Chart.from_rows(setting=[setting("x", "y")])], ids=["empty", "other"])
-def test_what_was_not_measured_is_null(question: str, chart: Chart) -> None:
-    assert [find(one, Measured(chart)) for one in QUESTIONS[question].inputs if find(one, Measured(chart))] == []
+@pytest.mark.parametrize("dataset", [Dataset(), Dataset.from_rows(setting=[setting("x", "y")])], ids=["empty", "other"])
+def test_what_was_not_measured_is_null(question: str, dataset: Dataset) -> None:
+    assert [find(one, Measured(dataset)) for one in QUESTIONS[question].inputs if find(one, Measured(dataset))] == []
 
 
 def test_the_redo_rate_is_the_highest() -> None:
@@ -140,12 +140,12 @@ def test_sessions_of_all_databases_at_the_most() -> None:
 
 
 def test_a_figure_without_a_finder_is_not_found() -> None:
-    assert find(Input("x", "nobody measures this", "count", ""), Measured(Chart())) is None
+    assert find(Input("x", "nobody measures this", "count", ""), Measured(Dataset())) is None
 
 
 def test_of_several_servers_the_largest_counts() -> None:
     rows = [setting("sga_target", size) | {"db": db} for db, size in (("a", "4G"), ("b", "6G"), ("b", "5G"))]
-    figure = find(INPUTS["huge-pages", "shared"], Measured(Chart.from_rows(setting=rows)))
+    figure = find(INPUTS["huge-pages", "shared"], Measured(Dataset.from_rows(setting=rows)))
     assert isinstance(figure, Given)
     assert (figure.value, figure.origin) == (5 * GIB, "setting: sga_target, the largest of 2")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.errors import Refusal
 from doctord.read.formats import Reading, read_file
 from doctord.read.moments import ZONE_ASSUMED
@@ -65,11 +65,11 @@ def test_a_report_that_does_not_say_when_is_refused(tmp_path: Path) -> None:
         read_text(tmp_path, HISTOGRAMS.format(main="", fine="").replace("End Snap", "End"))
 
 
-def chart(name: str) -> Chart:
-    return Chart.from_batches(read_file(SAMPLES / name).batches)
+def dataset(name: str) -> Dataset:
+    return Dataset.from_batches(read_file(SAMPLES / name).batches)
 
 
-def statistics(held: Chart, instance: str | None = None) -> dict[str, float]:
+def statistics(held: Dataset, instance: str | None = None) -> dict[str, float]:
     """Values by name, or by name and entity in brackets; those at the end of the whole interval."""
     found = held.frame("statistic").filter(pl.col("entity").ne_missing("ten minutes"))
     if instance:
@@ -79,12 +79,12 @@ def statistics(held: Chart, instance: str | None = None) -> dict[str, float]:
 
 
 def everything(reading: Reading) -> dict[str, list[tuple[object, ...]]]:
-    held = Chart.from_batches(reading.batches)
+    held = Dataset.from_batches(reading.batches)
     return {name: sorted(held.frame(name).rows(), key=repr) for name in held.tables}
 
 
 def test_waits_of_an_instance() -> None:
-    found = chart("awr.html").frame("wait")
+    found = dataset("awr.html").frame("wait")
     assert found.select("event", "kind", "wait_class", "waits_per_s", "avg_wait_ms", "waited_s_per_s").rows() == [
         ("db file sequential read", "foreground", "User I/O", 1000.0, pytest.approx(0.5), 0.5),
         ("log file sync", "foreground", "Commit", 20.0, 10.0, 0.2),
@@ -155,15 +155,15 @@ def test_waits_of_an_instance() -> None:
     ],
 )
 def test_statistics_of_an_instance(name: str, value: float) -> None:
-    assert statistics(chart("awr.html"))[name] == pytest.approx(value)
+    assert statistics(dataset("awr.html"))[name] == pytest.approx(value)
 
 
 def test_what_adds_others_up_is_left_out() -> None:
-    assert [name for name in statistics(chart("awr.html")) if "TOTAL" in name] == []
+    assert [name for name in statistics(dataset("awr.html")) if "TOTAL" in name] == []
 
 
 def test_undo_has_its_own_steps() -> None:
-    found = chart("awr.html").frame("statistic").filter(entity="ten minutes", name="v$undostat.undo_blocks")
+    found = dataset("awr.html").frame("statistic").filter(entity="ten minutes", name="v$undostat.undo_blocks")
     assert [(str(ts), value) for ts, value in found.select("ts", "value").rows()] == [
         ("2024-03-02 09:58:00+00:00", 1.0),
         ("2024-03-02 09:48:00+00:00", 1.0),
@@ -171,7 +171,7 @@ def test_undo_has_its_own_steps() -> None:
 
 
 def test_statements_are_merged_over_sections_without_constants() -> None:
-    found = chart("awr.html").frame("statement")
+    found = dataset("awr.html").frame("statement")
     columns = ("statement_id", "database", "text", "calls_per_s", "elapsed_s_per_s", "cpu_s_per_s", "rows_per_s")
     assert found.select(*columns).rows() == [
         ("7abc123def456", "TILL", "select * from sale where id = ? and shop = ?", 10.0, 1.0, 0.6, 20.0),
@@ -180,7 +180,7 @@ def test_statements_are_merged_over_sections_without_constants() -> None:
 
 
 def test_host_between_snapshots() -> None:
-    held = chart("awr.html")
+    held = dataset("awr.html")
     assert held.frame("cpu").select("interval_s", "usr_pct", "sys_pct", "wait_io_pct", "idle_pct").rows() == [
         (1800.0, 16.0, 4.0, 4.0, 76.0),
         (1800.0, 24.0, 6.0, 6.0, 64.0),
@@ -189,7 +189,7 @@ def test_host_between_snapshots() -> None:
 
 
 def test_settings_and_what_changed() -> None:
-    held = chart("awr.html")
+    held = dataset("awr.html")
     settings = dict(held.frame("setting").select("name", "value").rows())
     assert settings["report.version"] == "19.0.0.0.0"
     assert {"open_cursors": "500", "db_block_size": "8192", "TILL:sga_target": "4294967296"}.items() <= settings.items()
@@ -200,7 +200,7 @@ def test_settings_and_what_changed() -> None:
 
 
 def test_before_11g_background_waits_are_taken_off() -> None:
-    found = chart("awr.10g.html").frame("wait").filter(kind="foreground")
+    found = dataset("awr.10g.html").frame("wait").filter(kind="foreground")
     assert found.select("event", "wait_class", "waits_per_s", "avg_wait_ms", "waited_s_per_s").rows() == [
         ("db file sequential read", "User I/O", 50.0, 4.0, 0.2),
         ("enq: TX - row lock contention", "Application", 0.01, 2778.0, pytest.approx(100 / 3600, rel=1e-3)),
@@ -223,11 +223,11 @@ def test_before_11g_background_waits_are_taken_off() -> None:
     ],
 )
 def test_titles_alone_tell_sections_where_there_are_no_summaries(name: str, value: float) -> None:
-    assert statistics(chart("awr.10g.html"))[name] == pytest.approx(value)
+    assert statistics(dataset("awr.10g.html"))[name] == pytest.approx(value)
 
 
 def test_a_cluster_has_its_instances() -> None:
-    held = chart("awr.rac.html")
+    held = dataset("awr.rac.html")
     first, second = statistics(held, "duo1"), statistics(held, "duo2")
     assert (first["v$sys_time_model.DB time"], second["v$sys_time_model.DB time"]) == (1.0, 0.5)
     assert second["v$sysstat.redo size"] == pytest.approx(176_074 * 1024 / 3606)
@@ -253,7 +253,7 @@ def test_a_cluster_has_its_instances() -> None:
 
 
 def test_periods_that_are_compared_have_each_its_time() -> None:
-    held = chart("awr.compare.html")
+    held = dataset("awr.compare.html")
     later = datetime(2024, 3, 3, 9, 30, 10, tzinfo=UTC)
     waits = held.frame("wait").filter(pl.col("event") != "CPU")
     assert waits.select("ts", "event", "kind", "waits_per_s", "avg_wait_ms", "waited_s_per_s").rows() == [
@@ -305,7 +305,7 @@ def test_html_of_a_mail(tmp_path: Path, wrapped: "type[bytes]") -> None:
 
 def test_two_reports_in_one_file(tmp_path: Path) -> None:
     first, second = ((SAMPLES / name).read_bytes() for name in ("awr.html", "awr.10g.html"))
-    held = Chart.from_batches(read_text(tmp_path, first + second).batches)
+    held = Dataset.from_batches(read_text(tmp_path, first + second).batches)
     assert set(held.frame("wait")["db"]) == {"oracle:SHOP", "oracle:OLD"}
     doubled = read_text(tmp_path, first + first)
     assert everything(doubled) == everything(read_text(tmp_path, first))

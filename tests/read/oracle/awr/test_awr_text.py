@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.formats import read_file
 from reading import SAMPLES
 
@@ -18,19 +18,19 @@ ROUNDED = r"^v\$latch|_pct|_factor|factr|sleeps_per_miss|^instance_efficiency|^m
 
 
 @pytest.fixture(scope="module")
-def report() -> Chart:
+def report() -> Dataset:
     reading = read_file(SAMPLE)
     assert (reading.format, reading.skipped_lines) == ("AWR report (text)", 0)
-    return Chart.from_batches(reading.batches)
+    return Dataset.from_batches(reading.batches)
 
 
-def value(chart: Chart, name: str, entity: str | None = None) -> float:
-    rows = chart.frame("statistic").filter((pl.col("name") == name) & pl.col("entity").eq_missing(pl.lit(entity)))
+def value(dataset: Dataset, name: str, entity: str | None = None) -> float:
+    rows = dataset.frame("statistic").filter((pl.col("name") == name) & pl.col("entity").eq_missing(pl.lit(entity)))
     (found,) = rows["value"].to_list()
     return float(found)
 
 
-def test_waits_with_whole_names_and_their_classes(report: Chart) -> None:
+def test_waits_with_whole_names_and_their_classes(report: Dataset) -> None:
     waits = report.frame("wait").select("kind", "wait_class", "event", "waits_per_s", "waited_s_per_s").rows()
     assert waits == [
         ("foreground", "Configuration", "log file switch (private strand flush incomplete)", 10.0, 1.0),
@@ -43,7 +43,7 @@ def test_waits_with_whole_names_and_their_classes(report: Chart) -> None:
     assert value(report, "reconcile.unaccounted") == pytest.approx(2.0 - 0.5 - 1.4)
 
 
-def test_thousands_that_a_histogram_cuts_off(report: Chart) -> None:
+def test_thousands_that_a_histogram_cuts_off(report: Dataset) -> None:
     counts = report.frame("latency").select("subject", "le_us", "count").rows()
     assert counts == [
         ("db file sequential read", 1000.0, 18_000),
@@ -53,13 +53,13 @@ def test_thousands_that_a_histogram_cuts_off(report: Chart) -> None:
     ]
 
 
-def test_statements_over_two_pages(report: Chart) -> None:
+def test_statements_over_two_pages(report: Dataset) -> None:
     rows = report.frame("statement").select("statement_id", "calls_per_s", "elapsed_s_per_s", "cpu_s_per_s").rows()
     assert rows == [("0abcdefghijk1", 10.0, 1.0, 0.1), ("0abcdefghijk2", 1.0, 0.1, 0.05)]
     assert report.frame("statement")["text"][0] == "select name from customers where card = ?"
 
 
-def test_pairs_and_rows_of_two_lines(report: Chart) -> None:
+def test_pairs_and_rows_of_two_lines(report: Dataset) -> None:
     assert value(report, "v$sysstat.cell physical IO interconnect bytes") == 1_000_000.0
     assert value(report, "v$sysstat.logons current") == 60
     assert value(report, "v$sga.Log Buffer") == 9508 * 1024
@@ -70,11 +70,11 @@ def test_pairs_and_rows_of_two_lines(report: Chart) -> None:
     assert value(report, "v$iostat_function_detail.writes", "LGWR (Log File)") == 10.0
 
 
-def read(name: str) -> Chart:
-    return Chart.from_batches(read_file(Path(FOLDER or "") / name).batches)
+def read(name: str) -> Dataset:
+    return Dataset.from_batches(read_file(Path(FOLDER or "") / name).batches)
 
 
-def same(table: str, key: list[str], column: str, one: Chart, other: Chart, *, step: float = 1e-9) -> None:
+def same(table: str, key: list[str], column: str, one: Dataset, other: Dataset, *, step: float = 1e-9) -> None:
     """All rows of both, to two thousandths: the interval's length is worked out of figures that text rounds more."""
     both = one.frame(table).join(other.frame(table), on=key, how="full", nulls_equal=True, suffix="_other")
     off = (pl.col(column) - pl.col(f"{column}_other")).abs() > 0.002 * pl.col(column).abs() + step
@@ -141,8 +141,8 @@ def test_ash_of_a_quarter_of_an_hour_agrees() -> None:
 def test_two_periods_compared_give_what_html_gives() -> None:
     html, text = read("awrd_1830_1845-1930_1945.html"), read("awrd_1830_1845-1930_1945.txt")
     rows = [
-        {(row["event"], row["ts"]): row["waited_s_per_s"] for row in chart.frame("wait").to_dicts()}
-        for chart in (html, text)
+        {(row["event"], row["ts"]): row["waited_s_per_s"] for row in dataset.frame("wait").to_dicts()}
+        for dataset in (html, text)
     ]
     assert rows[0].keys() == rows[1].keys()
     assert {key for key, value in rows[0].items() if value != pytest.approx(rows[1][key], rel=0.06, abs=0.001)} == set()

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from doctord.analyse.time import time_model
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.read.formats import read_file
 from reading import SAMPLES
 
@@ -12,30 +12,30 @@ NINE, EIGHT = SAMPLES / "statspack.9i.lst", SAMPLES / "statspack.8i.lst"
 
 
 @pytest.fixture(scope="module")
-def nine() -> Chart:
+def nine() -> Dataset:
     reading = read_file(NINE)
     assert (reading.format, reading.skipped_lines) == ("Statspack report", 0)
-    return Chart.from_batches(reading.batches)
+    return Dataset.from_batches(reading.batches)
 
 
-def value(chart: Chart, name: str, entity: str | None = None) -> float:
-    rows = chart.frame("statistic").filter((pl.col("name") == name) & pl.col("entity").eq_missing(pl.lit(entity)))
+def value(dataset: Dataset, name: str, entity: str | None = None) -> float:
+    rows = dataset.frame("statistic").filter((pl.col("name") == name) & pl.col("entity").eq_missing(pl.lit(entity)))
     (found,) = rows["value"].to_list()
     return float(found)
 
 
-def wait(chart: Chart, event: str, kind: str = "foreground") -> dict[str, object]:
-    (row,) = chart.frame("wait").filter((pl.col("event") == event) & (pl.col("kind") == kind)).to_dicts()
+def wait(dataset: Dataset, event: str, kind: str = "foreground") -> dict[str, object]:
+    (row,) = dataset.frame("wait").filter((pl.col("event") == event) & (pl.col("kind") == kind)).to_dicts()
     return row
 
 
-def test_whom_it_is_about_and_when(nine: Chart) -> None:
+def test_whom_it_is_about_and_when(nine: Dataset) -> None:
     row = wait(nine, "log file sync")
     assert (row["db"], row["instance"], row["host"], row["interval_s"]) == ("oracle:SHOP", "shop", "db1", 1800.0)
     assert str(row["ts"]) == "2003-05-14 09:30:00+00:00"
 
 
-def test_background_waits_are_taken_off_all_waits(nine: Chart) -> None:
+def test_background_waits_are_taken_off_all_waits(nine: Dataset) -> None:
     reads = wait(nine, "db file sequential read")
     assert reads["waits_per_s"] == pytest.approx(400_000 / 1800)
     assert reads["waited_s_per_s"] == pytest.approx(3200 / 1800)
@@ -45,20 +45,20 @@ def test_background_waits_are_taken_off_all_waits(nine: Chart) -> None:
     assert "log file parallel write" not in events
 
 
-def test_classes_are_looked_up_and_timeouts_counted(nine: Chart) -> None:
+def test_classes_are_looked_up_and_timeouts_counted(nine: Dataset) -> None:
     sync = wait(nine, "log file sync")
     assert (sync["wait_class"], sync["timeouts_per_s"]) == ("Commit", pytest.approx(90 / 1800))
     assert wait(nine, "SQL*Net message from client")["wait_class"] == "Idle"
 
 
-def test_cpu_before_there_was_a_time_model(nine: Chart) -> None:
+def test_cpu_before_there_was_a_time_model(nine: Dataset) -> None:
     cpu = wait(nine, "CPU")
     assert (cpu["wait_class"], cpu["waited_s_per_s"]) == ("CPU", 1.0)
     model = time_model(nine)
     assert model.share("CPU") == pytest.approx(1800 / (1800 + 3200 + 900 + 1), rel=1e-3)
 
 
-def test_statements_by_hash_value_from_all_orders(nine: Chart) -> None:
+def test_statements_by_hash_value_from_all_orders(nine: Dataset) -> None:
     rows = {row["statement_id"]: row for row in nine.frame("statement").to_dicts()}
     first = rows["1234567891"]
     assert (first["calls_per_s"], first["elapsed_s_per_s"], first["read_blocks_per_s"]) == (1.0, 1.0, 100.0)
@@ -66,7 +66,7 @@ def test_statements_by_hash_value_from_all_orders(nine: Chart) -> None:
     assert value(nine, "v$sqlstats.gets", "987654321") == 2000.0
 
 
-def test_sections_beyond_the_waits(nine: Chart) -> None:
+def test_sections_beyond_the_waits(nine: Dataset) -> None:
     assert value(nine, "v$sysstat.redo size") == 100_000.0
     assert value(nine, "v$sysstat.physical reads") == 300.0  # only the load profile has it
     assert value(nine, "v$sga.Shared Pool Size") == 256 * 1024 * 1024
@@ -84,9 +84,9 @@ def test_sections_beyond_the_waits(nine: Chart) -> None:
 
 
 def test_hundredths_of_a_second_of_8i() -> None:
-    chart = Chart.from_batches(read_file(EIGHT).batches)
-    reads = wait(chart, "db file sequential read")
+    dataset = Dataset.from_batches(read_file(EIGHT).batches)
+    reads = wait(dataset, "db file sequential read")
     assert (reads["waited_s_per_s"], reads["avg_wait_ms"], reads["waits_per_s"]) == (1.0, 10.0, 100.0)
-    assert wait(chart, "log file sync")["timeouts_per_s"] == 0.01
-    assert wait(chart, "CPU")["waited_s_per_s"] == 0.5
-    assert value(chart, "v$sga.shared_pool_size") == 100_000_000
+    assert wait(dataset, "log file sync")["timeouts_per_s"] == 0.01
+    assert wait(dataset, "CPU")["waited_s_per_s"] == 0.5
+    assert value(dataset, "v$sga.shared_pool_size") == 100_000_000

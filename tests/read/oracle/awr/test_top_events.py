@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from doctord.analyse.time import time_model
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.errors import Refusal
 from doctord.read.formats import read_file
 from doctord.read.oracle.awr.top_events import NO_INTERVAL, NOT_LISTED
@@ -19,7 +19,7 @@ SAMPLE = SAMPLES / "top_events.txt"
 def test_seconds_are_shares_of_the_whole() -> None:
     reading = read_file(SAMPLE)
     assert NO_INTERVAL in reading.notes
-    rows = Chart.from_batches(reading.batches).frame("wait").to_dicts()
+    rows = Dataset.from_batches(reading.batches).frame("wait").to_dicts()
     assert [(row["wait_class"], row["event"], row["waited_s_per_s"]) for row in rows] == [
         ("User I/O", "db file sequential read", 0.5),
         ("CPU", "CPU", 0.25),
@@ -32,7 +32,7 @@ def test_seconds_are_shares_of_the_whole() -> None:
 
 def test_hundredths_of_a_second(tmp_path: Path) -> None:
     text = SAMPLE.read_text().replace("Timed", "Wait").replace("  Time (s)", " Time (cs)")
-    rows = Chart.from_batches(read_text(tmp_path, text).batches).frame("wait").to_dicts()
+    rows = Dataset.from_batches(read_text(tmp_path, text).batches).frame("wait").to_dicts()
     assert [row["avg_wait_ms"] for row in rows[:3]] == [pytest.approx(0.2), None, pytest.approx(0.6)]
     assert rows[0]["waited_s_per_s"] == pytest.approx(0.5)
 
@@ -43,5 +43,5 @@ def test_a_list_without_rows_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_casebook_s_list_says_43_per_cent() -> None:
-    chart = Chart.from_batches(read_file(sample(CASEBOOK / "caching/statspack_top_events.txt")).batches)
-    assert time_model(chart).share("User I/O", "db file sequential read") == pytest.approx(0.4325, abs=0.0005)
+    dataset = Dataset.from_batches(read_file(sample(CASEBOOK / "caching/statspack_top_events.txt")).batches)
+    assert time_model(dataset).share("User I/O", "db file sequential read") == pytest.approx(0.4325, abs=0.0005)

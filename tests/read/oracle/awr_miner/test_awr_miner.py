@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from doctord.chart.tables import TABLES
+from doctord.dataset.tables import TABLES
 from doctord.errors import Refusal
 from doctord.read.formats import read_file
 from doctord.read.moments import ZONE_ASSUMED

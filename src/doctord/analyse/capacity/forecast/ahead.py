@@ -13,7 +13,7 @@ from doctord.analyse.capacity.forecast.models import BY_STEPS, QUICK, SEASONAL_N
 from doctord.analyse.capacity.forecast.prepare import FEWEST, Prepared, prepared
 from doctord.analyse.capacity.forecast.result import Forecast, untold
 from doctord.analyse.capacity.series import DAY_S, Numbers, Series
-from doctord.chart.figure import Sum
+from doctord.dataset.figure import Sum
 
 DAYS_IN_HOURS = 14  # days ahead that are told hour by hour; what lies further is told by day
 THOROUGH_SERIES = 20  # as many series are worth the models that take long

@@ -44,7 +44,7 @@ def _curve(seen: Measured) -> FoundCurve:
     top = _fullest(seen)
     if top is None:
         return None
-    rows = disks.intervals(seen.chart).filter((pl.col("device") == top["device"]) & (pl.col("requests_per_s") > 0))
+    rows = disks.intervals(seen.dataset).filter((pl.col("device") == top["device"]) & (pl.col("requests_per_s") > 0))
     rows = rows.drop_nulls("ms").sort("requests_per_s")
     if rows.height < LOADS or rows["requests_per_s"][-1] < VARIED * rows["requests_per_s"][0]:
         return None
@@ -56,7 +56,7 @@ def _curve(seen: Measured) -> FoundCurve:
 
 def _busiest(seen: Measured, column: str) -> Found:
     """A column of `disk`, devices added up, in the interval with most requests."""
-    rows = seen.chart.frame("disk").filter(pl.col(column).is_not_null())
+    rows = seen.dataset.frame("disk").filter(pl.col(column).is_not_null())
     if rows.is_empty():
         return None
     both = pl.sum_horizontal("reads_per_s", "writes_per_s")
@@ -66,5 +66,5 @@ def _busiest(seen: Measured, column: str) -> Found:
 
 def _fullest(seen: Measured) -> dict[str, Any] | None:
     """The interval of a device with most requests outstanding; null where no response was measured."""
-    rows = disks.intervals(seen.chart).filter((pl.col("requests_per_s") > 0) & (pl.col("ms") > 0))
+    rows = disks.intervals(seen.dataset).filter((pl.col("requests_per_s") > 0) & (pl.col("ms") > 0))
     return rows.sort(pl.col("requests_per_s") * pl.col("ms")).row(-1, named=True) if rows.height else None

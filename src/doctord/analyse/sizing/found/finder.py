@@ -9,16 +9,16 @@ import polars as pl
 from doctord.analyse import figures
 from doctord.analyse.sizing.question import Curve, Input
 from doctord.analyse.sizing.working import Given
-from doctord.chart.calltrace import Trace
-from doctord.chart.chart import Chart
+from doctord.dataset.calltrace import Trace
+from doctord.dataset.dataset import Dataset
 from doctord.units import setting_number
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured: a chart, and the call trace that the files are."""
+    """What was measured: a dataset, and the call trace that the files are."""
 
-    chart: Chart
+    dataset: Dataset
     trace: Trace | None = None
 
 
@@ -62,7 +62,7 @@ def where(asked: Input) -> str:
 
 def highest(seen: Measured, name: str) -> Found:
     """The highest value of a statistic in any interval, of the server or instance with most of it."""
-    found = figures.figures(seen.chart, name)
+    found = figures.figures(seen.dataset, name)
     return (max(one.largest for one in found), f"measured: {name}, at the most") if found else None
 
 
@@ -72,7 +72,7 @@ def setting(seen: Measured, **units: str) -> Found:
     Of several servers it is the largest. Of the values that containers of a multitenant database have, the root's
     comes first.
     """
-    rows = seen.chart.frame("setting").filter(pl.col("value").is_not_null()).sort("ts", maintain_order=True)
+    rows = seen.dataset.frame("setting").filter(pl.col("value").is_not_null()).sort("ts", maintain_order=True)
     for name, unit in units.items():
         by_server = {
             row["db"]: setting_number(str(row["value"]).partition(",")[0], row["unit"] or unit)

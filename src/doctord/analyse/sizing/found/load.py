@@ -5,15 +5,15 @@ import polars as pl
 from doctord.analyse import calls, figures
 from doctord.analyse.sizing.found.finder import Found, Measured, finds, highest, setting
 from doctord.analyse.time import time_model
-from doctord.chart.common_statistics import names_of
+from doctord.dataset.common_statistics import names_of
 
 
 @finds("sessions")
 def _sessions(seen: Measured) -> Found:
     """Sessions connected (numbackends of PostgreSQL, logons current of Oracle), at the most."""
-    chart = seen.chart.frame("statistic").filter(pl.col("name") == "pg_stat_database.numbackends")
-    if chart.height:
-        most = chart.group_by("ts", "db").agg(pl.col("value").sum())["value"].max()
+    dataset = seen.dataset.frame("statistic").filter(pl.col("name") == "pg_stat_database.numbackends")
+    if dataset.height:
+        most = dataset.group_by("ts", "db").agg(pl.col("value").sum())["value"].max()
         return float(most), "measured: numbackends, at the most"  # type: ignore[arg-type]
     return highest(seen, "v$sysstat.logons current")
 
@@ -27,7 +27,7 @@ def _allowed(seen: Measured) -> Found:
 @finds("CPUs")
 def _cpus(seen: Measured) -> Found:
     """CPUs that were seen, or NUM_CPUS of Oracle's reports."""
-    count = seen.chart.frame("cpu")["cpu"].drop_nulls().n_unique()
+    count = seen.dataset.frame("cpu")["cpu"].drop_nulls().n_unique()
     return (float(count), "measured: CPUs seen") if count else highest(seen, "v$osstat.NUM_CPUS")
 
 
@@ -35,7 +35,7 @@ def _cpus(seen: Measured) -> Found:
 def _requests(seen: Measured) -> Found:
     """Transactions per second: xact_commit of PostgreSQL, user commits of Oracle, handler_commit of MySQL."""
     for name in names_of("commits"):
-        if found := figures.figures(seen.chart, name):
+        if found := figures.figures(seen.dataset, name):
             return sum(one.mean for one in found), f"measured: {name}, on average"
     return None
 
@@ -43,13 +43,13 @@ def _requests(seen: Measured) -> Found:
 @finds("time held")
 def _held(seen: Measured) -> Found:
     """Database time of a transaction (Oracle's reports, sessions sampled)."""
-    return _each(seen, time_model(seen.chart).seconds_per_second, "database time")
+    return _each(seen, time_model(seen.dataset).seconds_per_second, "database time")
 
 
 @finds("CPU time")
 def _cpu(seen: Measured) -> Found:
     """CPU time of a transaction (DB CPU of Oracle's reports)."""
-    found = figures.figures(seen.chart, "v$sys_time_model.DB CPU")
+    found = figures.figures(seen.dataset, "v$sys_time_model.DB CPU")
     return _each(seen, sum(one.mean for one in found), "DB CPU")
 
 
@@ -63,7 +63,7 @@ def _pass(seen: Measured) -> Found:
 @finds("backlog")
 def _backlog(seen: Measured) -> Found:
     """The backlog of listening sockets, and the kernel's net.core.somaxconn."""
-    found = figures.figures(seen.chart, "listen.backlog")
+    found = figures.figures(seen.dataset, "listen.backlog")
     if found:
         return min(one.last for one in found), "measured: the smallest backlog of a listening socket"
     return setting(seen, **{"net.core.somaxconn": ""})

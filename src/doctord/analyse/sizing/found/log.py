@@ -14,7 +14,8 @@ def _redo_rate(seen: Measured) -> Found:
 def _log_size(seen: Measured) -> Found:
     """Redo between two log switches, of Oracle's reports."""
     redo, switches = (
-        figures.figures(seen.chart, name) for name in ("v$sysstat.redo size", "thread_activity.log switches (derived)")
+        figures.figures(seen.dataset, name)
+        for name in ("v$sysstat.redo size", "thread_activity.log switches (derived)")
     )
     if not redo or not switches or not switches[0].mean:
         return None

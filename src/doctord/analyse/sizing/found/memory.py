@@ -93,7 +93,7 @@ def _spilled(seen: Measured) -> FoundCurve:
 @finds("time of a read")
 def _read_time(seen: Measured) -> Found:
     """The wait db file sequential read."""
-    rows = seen.chart.frame("wait").filter(pl.col("event") == "db file sequential read")
+    rows = seen.dataset.frame("wait").filter(pl.col("event") == "db file sequential read")
     ms = figures.mean(rows, "avg_wait_ms")
     return None if ms is None else (ms / 1000, "measured: db file sequential read")
 
@@ -101,21 +101,21 @@ def _read_time(seen: Measured) -> Found:
 @finds("time in translation")
 def _translating(seen: Measured) -> Found:
     """Reports of trapstat -T."""
-    share = translation.share(seen.chart)
+    share = translation.share(seen.dataset)
     return None if share is None else (share, "measured: trapstat")
 
 
 @finds("minor faults")
 def _minor_faults(seen: Measured) -> Found:
     """Counters of vmstat -s or kstat."""
-    counted = translation.faults(seen.chart)
+    counted = translation.faults(seen.dataset)
     return (counted[0].minor, f"measured: {counted[0].minor_name}") if counted else None
 
 
 @finds("major faults")
 def _major_faults(seen: Measured) -> Found:
     """Counters of vmstat -s or kstat."""
-    counted = translation.faults(seen.chart)
+    counted = translation.faults(seen.dataset)
     return (counted[0].major, f"measured: {counted[0].major_name}") if counted else None
 
 
@@ -126,7 +126,7 @@ def _advised(seen: Measured, column: str) -> Points:
 
 def _by_size(seen: Measured, name: str) -> Points:
     """A statistic of advice by the size that it is for, in bytes, as the last report has it."""
-    rows = seen.chart.frame("statistic").filter(pl.col("name") == name).sort("ts")
+    rows = seen.dataset.frame("statistic").filter(pl.col("name") == name).sort("ts")
     latest = rows.group_by("entity", maintain_order=True).last().select("entity", "value").rows()
     return tuple(sorted((size, value) for entity, value in latest if (size := _pool_bytes(entity)) is not None))
 
@@ -139,5 +139,5 @@ def _pool_bytes(entity: str | None) -> float | None:
 
 def _last(seen: Measured, column: str) -> Found:
     """The last value of a column of `memory`."""
-    values = seen.chart.frame("memory").sort("ts")[column].drop_nulls()
+    values = seen.dataset.frame("memory").sort("ts")[column].drop_nulls()
     return (float(values[-1]), f"measured: memory.{column}") if values.len() else None

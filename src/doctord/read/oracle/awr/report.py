@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from doctord._native import Batch, ReportFigure, ReportTable, Rows
-from doctord.chart.tables import TABLES
+from doctord.dataset.tables import TABLES
 from doctord.read.source import Source
 
 # A value for all rows, or one for each.
@@ -52,7 +52,7 @@ class Span:
 
 @dataclass
 class Filled:
-    """Rows of the chart's tables by column, as they are found."""
+    """Rows of the dataset's tables by column, as they are found."""
 
     _held: dict[str, Rows] = field(default_factory=dict)
     _kept: dict[str, list[int]] = field(default_factory=dict)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from doctord._native import Batch, ReportTable, text_tables
-from doctord.chart.rows import micros, rows
+from doctord.dataset.rows import micros, rows
 from doctord.errors import Refusal
 from doctord.read.clock import untimed
 from doctord.read.format import Rank

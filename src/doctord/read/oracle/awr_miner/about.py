@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from doctord.chart.rows import micros
+from doctord.dataset.rows import micros
 from doctord.read.moments import placed_moment
 from doctord.read.oracle.awr_miner.report import Found, Placed, Report
 from doctord.read.oracle.ruled_table import Row

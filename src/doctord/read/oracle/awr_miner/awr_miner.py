@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from doctord._native import Batch
-from doctord.chart.rows import micros, rows
+from doctord.dataset.rows import micros, rows
 from doctord.read.clock import untimed
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from doctord._native import Batch
-from doctord.chart.rows import rows
+from doctord.dataset.rows import rows
 from doctord.read.format import Rank
 from doctord.read.oracle.logs.alert_events import STARTED_PARAMETERS, Event, event_of, may_tell, reason_of
 from doctord.read.oracle.logs.diagnostic_log import STAMPED, DiagnosticLog, LogLine, component, is_xml

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from html import unescape
 
-from doctord.chart.rows import micros
+from doctord.dataset.rows import micros
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import Source
 

@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import Any
 
 from doctord._native import Batch
-from doctord.chart.rows import micros, rows
+from doctord.dataset.rows import micros, rows
 from doctord.read.format import Rank
 from doctord.read.oracle.logs.diagnostic_log import DiagnosticLog, LogLine, component, is_xml
 from doctord.read.oracle.logs.tally import Counted, Tally

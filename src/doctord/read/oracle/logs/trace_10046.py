@@ -21,8 +21,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from doctord._native import Batch, SqlTrace
-from doctord.chart.rows import micros, rows
-from doctord.chart.scrub import scrub
+from doctord.dataset.rows import micros, rows
+from doctord.dataset.scrub import scrub
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.oracle.wait_classes import class_of

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from doctord._native import ReportTable
-from doctord.chart.scrub import scrub
+from doctord.dataset.scrub import scrub
 from doctord.read.oracle.awr.report import Place, Report, Span, Values, place
 from doctord.read.oracle.awr.section import Section, Special, bare_unit, kind_of
 

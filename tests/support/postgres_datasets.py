@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from settings_charts import GIB, HOST
+from settings_datasets import GIB, HOST
 
 DB = "postgresql:5432"
 SECONDS = 10
@@ -27,7 +27,7 @@ def load(
     memory_bytes: int = 16 * GIB,
     **tables: Any,
 ) -> dict[str, Any]:
-    """Tables for `chart(..., **load(...))`: figures by name, and sessions in each wait all the time."""
+    """Tables for `dataset(..., **load(...))`: figures by name, and sessions in each wait all the time."""
     at = {"ts": NOW, "host": HOST}
     sessions = [
         at | {"interval_s": float(SECONDS), "db": DB, "sid": number, "kind": "client", "state": "active"} | wait

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from doctord.chart.catalogue import EITHER, MARIADB, MYSQL, Known, catalogue
+from doctord.dataset.catalogue import EITHER, MARIADB, MYSQL, Known, catalogue
 from mariadb_server import running_mariadb
 from servers import FROM_NPM, PACKAGED, running_postgres
 

@@ -5,10 +5,10 @@ import pytest
 
 from doctord._native import Batch
 from doctord.analyse.time import time_model
-from doctord.chart.chart import Chart
-from doctord.chart.rows import columns, rows
-from doctord.chart.waits.events import VENDORS, find, kind_of, wait_events
-from doctord.chart.waits.kinds import KINDS
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.rows import columns, rows
+from doctord.dataset.waits.events import VENDORS, find, kind_of, wait_events
+from doctord.dataset.waits.kinds import KINDS
 
 BY_ANALYSIS = {"run queue"}
 """Kinds that no server tells: the time model finds them."""
@@ -28,7 +28,7 @@ SAME_EVERYWHERE = {
 
 
 def frame(batch: Batch) -> pl.DataFrame:
-    return Chart.from_batches([batch]).frame(batch.table)
+    return Dataset.from_batches([batch]).frame(batch.table)
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
@@ -84,7 +84,7 @@ def test_the_time_model_gives_rows_of_old_lakes_their_kind_and_keeps_what_is_sai
         {"wait_class": "Concurrency", "event": "of an extension", "wait_kind": "internal lock"},
         {"wait_class": "Other", "event": "of an extension"},
     ]
-    time = time_model(Chart.from_rows(wait=[{**wait, **event} for event in events]))
+    time = time_model(Dataset.from_rows(wait=[{**wait, **event} for event in events]))
     assert time.kind_share("row lock") == pytest.approx(0.5)
     assert time.kind_share("row lock", "internal lock") == pytest.approx(0.75)
     assert sorted(time.events_of("row lock")) == ["transactionid", "tuple"]

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
-from doctord.chart.tables import TABLES
+from doctord.dataset.tables import TABLES
 from doctord.errors import Refusal
 
 Component = Literal[
@@ -30,7 +30,7 @@ class Figure:
         name: Its own, in `snake_case` with its unit at the end.
         title: What people call it.
         component: Part of the patient that it belongs to.
-        table: Table of the chart that it is made of.
+        table: Table of the dataset that it is made of.
         value: SQL expression over that table's columns.
         unit: Unit of the value.
         where: SQL condition on that table's rows; empty: all.
@@ -56,7 +56,7 @@ class Figure:
 @lru_cache(maxsize=1)
 def own_figures() -> tuple[Figure, ...]:
     """The figures that Doctor D keeps."""
-    return parsed(files("doctord.chart").joinpath("figures.toml").read_text(encoding="utf-8"), "figures.toml")
+    return parsed(files("doctord.dataset").joinpath("figures.toml").read_text(encoding="utf-8"), "figures.toml")
 
 
 def parsed(text: str, name: str) -> tuple[Figure, ...]:

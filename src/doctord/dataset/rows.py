@@ -1,4 +1,4 @@
-"""Rows of the chart's tables as batches, and moments as `ts` holds them."""
+"""Rows of the dataset's tables as batches, and moments as `ts` holds them."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,8 +7,8 @@ from itertools import repeat
 from typing import Any, Final
 
 from doctord._native import Batch
-from doctord.chart.tables import TABLES
-from doctord.chart.waits.events import kind_of
+from doctord.dataset.tables import TABLES
+from doctord.dataset.waits.events import kind_of
 
 _WAITING: Final = frozenset({"wait", "session"})
 

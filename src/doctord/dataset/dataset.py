@@ -1,6 +1,6 @@
-"""A chart: a time-bounded set of tables, whether they came live, from a lake, or from files.
+"""A dataset: a time-bounded set of tables, whether they came live, from a lake, or from files.
 
-Importing this module imports Arrow and Polars; `doctord.chart.tables` does not.
+Importing this module imports Arrow and Polars; `doctord.dataset.tables` does not.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar, cast
 import polars as pl
 import pyarrow as pa
 
-from doctord.chart.tables import LASTING, TABLES, Table
+from doctord.dataset.tables import LASTING, TABLES, Table
 
 Made = TypeVar("Made")
 
@@ -43,19 +43,19 @@ def arrow_schema(table: Table) -> pa.Schema:
 
 
 @dataclass(frozen=True, eq=False)
-class Chart:
+class Dataset:
     """The tables of one patient over one interval.
 
-    Every table of the vocabulary is there; one that no source filled is empty. `chart.frame("cpu")` is a Polars frame
-    with the columns that `doctord.chart.tables` declares. The rows of one entity stand in time order; between entities
+    Every table of the vocabulary is there; one that no source filled is empty. `dataset.frame("cpu")` is a Polars
+    frame with the columns that `doctord.dataset.tables` declares. The rows of one entity stand in time order; between entities
     there is none, as a lake keeps them by entity and sorting millions of rows would cost more than any analysis.
     """
 
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
 
     @classmethod
-    def from_batches(cls, batches: Iterable[ArrowBatch]) -> "Chart":
-        """A chart of what collectors yielded."""
+    def from_batches(cls, batches: Iterable[ArrowBatch]) -> "Dataset":
+        """A dataset of what collectors yielded."""
         by_table: dict[str, list[pa.RecordBatch]] = {}
         for batch in batches:
             by_table.setdefault(batch.table, []).append(pa.record_batch(batch))
@@ -64,20 +64,20 @@ class Chart:
         )
 
     @classmethod
-    def from_rows(cls, **tables: list[dict[str, Any]]) -> "Chart":
-        """A chart of rows written out by hand; a key that is missing is null. For tests and small readers.
+    def from_rows(cls, **tables: list[dict[str, Any]]) -> "Dataset":
+        """A dataset of rows written out by hand; a key that is missing is null. For tests and small readers.
 
-        >>> Chart.from_rows(cpu=[{"host": "a", "usr_pct": 12.5}]).frame("cpu")["usr_pct"].to_list()
+        >>> Dataset.from_rows(cpu=[{"host": "a", "usr_pct": 12.5}]).frame("cpu")["usr_pct"].to_list()
         [12.5]
         """
         return cls({name: pa.Table.from_pylist(rows, arrow_schema(TABLES[name])) for name, rows in tables.items()})
 
     @classmethod
-    def joined(cls, charts: Iterable["Chart"]) -> "Chart":
-        """The rows of several charts in one."""
+    def joined(cls, datasets: Iterable["Dataset"]) -> "Dataset":
+        """The rows of several datasets in one."""
         parts: dict[str, list[pa.Table]] = {}
-        for chart in charts:
-            for name, table in chart.tables.items():
+        for dataset in datasets:
+            for name, table in dataset.tables.items():
                 parts.setdefault(name, []).append(table.cast(arrow_schema(TABLES[name])))
         return cls({name: pa.concat_tables(tables) for name, tables in parts.items()})
 
@@ -100,13 +100,13 @@ class Chart:
     def _derived(self) -> dict[str, dict[Callable[[pl.DataFrame], object], object]]:
         return {}
 
-    def replaced(self, tables: Mapping[str, pa.Table]) -> "Chart":
-        """A chart with other rows in some tables; the rest is the same in both, and takes no further memory."""
-        chart = Chart({**self.tables, **tables})
+    def replaced(self, tables: Mapping[str, pa.Table]) -> "Dataset":
+        """A dataset with other rows in some tables; the rest is the same in both, and takes no further memory."""
+        dataset = Dataset({**self.tables, **tables})
         same = [name for name in self.tables if name not in tables]
-        chart._frames.update({name: self.frame(name) for name in same})
-        chart._derived.update({name: self._derived.setdefault(name, {}) for name in same})
-        return chart
+        dataset._frames.update({name: self.frame(name) for name in same})
+        dataset._derived.update({name: self._derived.setdefault(name, {}) for name in same})
+        return dataset
 
     def derived(self, table: str, make: Callable[[pl.DataFrame], Made]) -> Made:
         """What a function makes of a table; it is made once."""
@@ -115,10 +115,10 @@ class Chart:
             known[make] = make(self.frame(table))
         return cast(Made, known[make])
 
-    def between(self, since: datetime, until: datetime) -> "Chart":
+    def between(self, since: datetime, until: datetime) -> "Dataset":
         """The rows whose interval ends after `since` and no later than `until`; lasting tables are kept whole."""
         inside = (pl.col("ts") > since) & (pl.col("ts") <= until)
-        return Chart(
+        return Dataset(
             {
                 name: (self.frame(name) if name in LASTING else self.frame(name).filter(inside)).to_arrow()
                 for name in self.tables
@@ -127,7 +127,7 @@ class Chart:
 
     @cached_property
     def since(self) -> datetime | None:
-        """Start of the interval that the rows cover; null for a chart without rows."""
+        """Start of the interval that the rows cover; null for a dataset without rows."""
         starts = [
             frame.select((pl.col("ts") - pl.duration(microseconds=pl.col("interval_s").fill_null(0) * 1_000_000)).min())
             for frame in self._filled()
@@ -136,7 +136,7 @@ class Chart:
 
     @cached_property
     def until(self) -> datetime | None:
-        """End of the interval that the rows cover; null for a chart without rows."""
+        """End of the interval that the rows cover; null for a dataset without rows."""
         return max((value for frame in self._filled() if (value := frame["ts"].max()) is not None), default=None)  # type: ignore[return-value]
 
     def _filled(self) -> list[pl.DataFrame]:

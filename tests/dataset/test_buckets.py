@@ -5,7 +5,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doctord.chart.buckets import bucket_of, percentiles
+from doctord.dataset.buckets import bucket_of, percentiles
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=64, min_value=-1e300, max_value=1e300)
 

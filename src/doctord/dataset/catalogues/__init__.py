@@ -1,4 +1,4 @@
-"""Settings that each component knows: a CSV file for each, with the columns that `doctord.chart.catalogue` explains.
+"""Settings that each component knows: a CSV file for each, with the columns that `doctord.dataset.catalogue` explains.
 
 Of running servers (`make catalogues` renews them):
 - `postgresql.csv`: pg_settings, by `tools/list_postgresql.py`; what versions before 13 had, and what replaced a

@@ -1,4 +1,4 @@
-"""CSV whose columns are those of one of the chart's tables, under the same names: `ts,host,device,reads_per_s,...`.
+"""CSV whose columns are those of one of the dataset's tables, under the same names: `ts,host,device,reads_per_s,...`.
 
 It needs `ts` (ISO 8601, or seconds, milliseconds or microseconds since 1970) and at least one other column that is
 not `interval_s` or `host`; all must belong to one table. An empty cell was not measured. What else `doctord sql` or
@@ -12,15 +12,15 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from doctord._native import Batch
-from doctord.chart.rows import micros, rows
-from doctord.chart.tables import TABLES
+from doctord.dataset.rows import micros, rows
+from doctord.dataset.tables import TABLES
 from doctord.read.figures import number
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import Source
-from doctord.read.tabular.table_file import chart_table
+from doctord.read.tabular.table_file import dataset_table
 
-NAME = "CSV of a chart's table"
+NAME = "CSV of a dataset's table"
 RANK = Rank.SHAPE
 MANY_ROWS: Final = 20_000
 # Seconds since 1970 stay below the first for ages, milliseconds below the second.
@@ -31,7 +31,7 @@ MILLISECONDS_TO: Final = 1e14
 def sniff(head: str) -> bool:
     """Whether the first line names columns of one table."""
     names = _cells(head.partition("\n")[0].rstrip("\r"))
-    return len(set(names)) == len(names) and chart_table(names) is not None
+    return len(set(names)) == len(names) and dataset_table(names) is not None
 
 
 def _cells(line: str) -> list[str]:
@@ -45,7 +45,7 @@ def read(source: Source) -> Iterator[Batch]:
     """The rows as they stand."""
     lines = source.lines()
     names = _cells(next(lines, (0, ""))[1])
-    table = chart_table(names)
+    table = dataset_table(names)
     if table is None:
         return
     kinds = {column.name: column.type for column in TABLES[table].columns}

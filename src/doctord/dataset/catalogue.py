@@ -65,7 +65,7 @@ def catalogue(component: str) -> dict[str, Known]:
     if component == EITHER:
         mine, other = catalogue(MYSQL), catalogue(MARIADB)
         return {**mine, **other, **{name: _agreed(mine[name], other[name]) for name in mine.keys() & other.keys()}}
-    listed = files("doctord.chart.catalogues").joinpath(f"{component}.csv")
+    listed = files("doctord.dataset.catalogues").joinpath(f"{component}.csv")
     if not listed.is_file():
         return {}
     return {row["name"]: _known(row) for row in csv.DictReader(listed.read_text(encoding="utf-8").splitlines())}

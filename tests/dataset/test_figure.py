@@ -2,7 +2,7 @@
 
 import pytest
 
-from doctord.chart.figure import own_figures, parsed
+from doctord.dataset.figure import own_figures, parsed
 from doctord.errors import Refusal
 
 GOOD = """

@@ -4,14 +4,14 @@ from datetime import UTC, datetime
 
 import polars as pl
 
-from doctord.chart.chart import Chart
-from doctord.chart.repeats import without_repeats
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.repeats import without_repeats
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def cpu(**values: object) -> pl.DataFrame:
-    return Chart.from_rows(cpu=[{"ts": NOON, "interval_s": 600.0, "host": "a"} | values]).frame("cpu")
+    return Dataset.from_rows(cpu=[{"ts": NOON, "interval_s": 600.0, "host": "a"} | values]).frame("cpu")
 
 
 def kept(*parts: pl.DataFrame) -> list[int]:
@@ -42,7 +42,9 @@ def test_equal_rows_of_one_file_are_kept() -> None:
 
 def test_events_are_told_apart_by_all_that_they_tell() -> None:
     events = [
-        Chart.from_rows(event=[{"ts": NOON, "host": "a", "kind": "error", "subject": "x", "text": text}]).frame("event")
+        Dataset.from_rows(event=[{"ts": NOON, "host": "a", "kind": "error", "subject": "x", "text": text}]).frame(
+            "event"
+        )
         for text in ("one", "two", "one")
     ]
     assert [part.height for part in without_repeats("event", events)] == [1, 1, 0]

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doctord.chart.scrub import Dialect, scrub
+from doctord.dataset.scrub import Dialect, scrub
 
 DIALECTS: tuple[Dialect, ...] = ("postgresql", "mysql", "oracle")
 PIECES = st.sampled_from(

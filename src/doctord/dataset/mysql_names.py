@@ -1,6 +1,6 @@
 """Names of MariaDB's and MySQL's variables and status: which are readings, what they count, which may hold a secret.
 
-In the chart they stand in small letters, whoever read them: `global_status.innodb_buffer_pool_reads`.
+In the dataset they stand in small letters, whoever read them: `global_status.innodb_buffer_pool_reads`.
 """
 
 import re

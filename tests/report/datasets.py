@@ -1,11 +1,11 @@
-"""A made-up chart to plot: a host with two CPUs and a PostgreSQL in which sessions queue behind an idle blocker."""
+"""A made-up dataset to plot: a host with two CPUs and a PostgreSQL in which sessions queue behind an idle blocker."""
 
 import math
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from report.examples import SINCE
 
 DB = "postgresql:5432"
@@ -13,14 +13,14 @@ BLOCKER, WAITERS = 4711, 12
 GIB = 2**30
 
 
-def chart(seconds: int = 20, missing: range = range(0), processes: int = 8) -> Chart:
+def dataset(seconds: int = 20, missing: range = range(0), processes: int = 8) -> Dataset:
     """One sample per second, but for those in `missing`; sessions five times a second."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for second in range(1, seconds + 1):
         if second not in missing:
             for table, row in _second(second, processes):
                 rows.setdefault(table, []).append({"ts": _at(second), "interval_s": 1.0, "host": "db1"} | row)
-    return Chart.from_rows(**rows)
+    return Dataset.from_rows(**rows)
 
 
 def _at(second: float) -> datetime:

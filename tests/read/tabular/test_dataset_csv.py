@@ -1,4 +1,4 @@
-"""CSV of a chart's table, as it stands."""
+"""CSV of a dataset's table, as it stands."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doctord.errors import Refusal
-from doctord.read.tabular.chart_csv import moment_of_cell
+from doctord.read.tabular.dataset_csv import moment_of_cell
 from latency_files import read_text
 from reading import picked, read_sample
 from sources import text_source
@@ -17,8 +17,8 @@ NINE = datetime(2012, 3, 1, 9, tzinfo=UTC)
 
 
 def test_columns_of_a_table_need_no_mapping() -> None:
-    reading = read_sample("chart_csv.disk.csv")
-    assert (reading.format, reading.skipped_lines, reading.notes) == ("CSV of a chart's table", 0, [])
+    reading = read_sample("dataset_csv.disk.csv")
+    assert (reading.format, reading.skipped_lines, reading.notes) == ("CSV of a dataset's table", 0, [])
     assert picked(reading, "disk", "ts", "host", "device", "interval_s", "reads_per_s", "read_ms") == [
         (NINE, "db1", "sda", 10.0, 100.5, 2.5),
         (NINE + timedelta(seconds=10), "db1", "sda", 10.0, None, None),

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import polars as pl
 
-from doctord.chart.tables import TABLES
+from doctord.dataset.tables import TABLES
 
 # Rows of these are told apart by nothing less than all of their columns.
 UNKEYED = ("event", "call", "block_io")
@@ -21,8 +21,8 @@ def without_repeats(table: str, parts: Sequence[pl.DataFrame]) -> list[pl.DataFr
     A row tells another again when it has the same `ts`, `host` and entity, an interval as long, and no column filled
     that the other has not. Within one part every row is kept.
 
-    >>> from doctord.chart.chart import Chart
-    >>> binary, text = (Chart.from_rows(cpu=[{"host": "a", "usr_pct": 12.5}]).frame("cpu") for _ in "ab")
+    >>> from doctord.dataset.dataset import Dataset
+    >>> binary, text = (Dataset.from_rows(cpu=[{"host": "a", "usr_pct": 12.5}]).frame("cpu") for _ in "ab")
     >>> [frame.height for frame in without_repeats("cpu", [binary, text])]
     [1, 0]
     """

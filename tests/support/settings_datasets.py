@@ -1,8 +1,8 @@
-"""Charts of settings, written out by hand for the tests of rules."""
+"""Datasets of settings, written out by hand for the tests of rules."""
 
 from typing import Any
 
-from doctord.chart.chart import Chart
+from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
 from doctord.lint.remark import Remark
 
@@ -10,8 +10,8 @@ GIB = 1 << 30
 HOST = "db1"
 
 
-def chart(component: str, settings: dict[str, object], *, db: str | None = None, **tables: Any) -> Chart:
-    """A chart with these settings in force, and rows of other tables as `Chart.from_rows` takes them."""
+def dataset(component: str, settings: dict[str, object], *, db: str | None = None, **tables: Any) -> Dataset:
+    """A dataset with these settings in force, and rows of other tables as `Dataset.from_rows` takes them."""
     rows = [
         {
             "host": HOST,
@@ -23,17 +23,17 @@ def chart(component: str, settings: dict[str, object], *, db: str | None = None,
         }
         for name, value in settings.items()
     ]
-    return Chart.from_rows(setting=[*rows, *tables.pop("setting", [])], **tables)
+    return Dataset.from_rows(setting=[*rows, *tables.pop("setting", [])], **tables)
 
 
 def machine(memory_bytes: int = 16 * GIB, cpus: int = 8, **memory: object) -> dict[str, Any]:
-    """Rows of `memory` and `cpu` of a machine, for `chart(..., **machine())`."""
+    """Rows of `memory` and `cpu` of a machine, for `dataset(..., **machine())`."""
     return {
         "memory": [{"host": HOST, "total_bytes": memory_bytes, **memory}],
         "cpu": [{"host": HOST, "interval_s": 1.0, "cpu": number} for number in range(cpus)],
     }
 
 
-def remarks(held: Chart) -> dict[str, Remark]:
-    """What the rules say of a chart, by the rule's name."""
+def remarks(held: Dataset) -> dict[str, Remark]:
+    """What the rules say of a dataset, by the rule's name."""
     return {remark.rule: remark for remark in engine.examine(held).remarks}

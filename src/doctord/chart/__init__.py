@@ -1,5 +1,0 @@
-"""The chart: what is known about a patient, as typed tables in one vocabulary."""
-
-from doctord.chart.tables import TABLES, Column, Table
-
-__all__ = ["TABLES", "Column", "Table"]

@@ -1,0 +1,5 @@
+"""The dataset: what is known about a patient, as typed tables in one vocabulary."""
+
+from doctord.dataset.tables import TABLES, Column, Table
+
+__all__ = ["TABLES", "Column", "Table"]
