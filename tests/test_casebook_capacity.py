@@ -15,7 +15,7 @@ from doctord.analyse.capacity.threshold import Threshold
 from doctord.app.read import dataset_of
 from doctord.cli import app, load
 from doctord.dataset.figure import own_figures
-from doctord.read.source import Told
+from doctord.read.source import ReadOptions
 from shared import CASEBOOK, CORPUS, needs_casebook, needs_corpus
 
 CAPACITY = CASEBOOK / "capacity"
@@ -60,7 +60,7 @@ def mapped(folder: Path, name: str, mapping: str) -> Path:
 def warehouse(folder: Path) -> Profile:
     """The profile of waits of the data warehouse, held against its thresholds."""
     rows = "".join(ROW.format(ago_s=days * 86400, column=column) for column, days in DAYS_AGO.items())
-    dataset = dataset_of([mapped(folder, "dw_profile.csv", f'[csv]\nfile = "dw_profile.csv"\n{rows}')], Told())
+    dataset = dataset_of([mapped(folder, "dw_profile.csv", f'[csv]\nfile = "dw_profile.csv"\n{rows}')], ReadOptions())
     lines = [line.split(",") for line in (CAPACITY / "dw_profile.csv").read_text().splitlines()[1:]]
     thresholds = [Threshold(line[0], "wait_ms", 10 * float(line[-1].strip("<")), entity=line[0]) for line in lines]
     assert dataset.until is not None

@@ -16,7 +16,7 @@ from doctord.dataset.rows import rows
 from doctord.errors import Refusal
 from doctord.lake.place import is_lake
 from doctord.lake.writer import LakeWriter
-from doctord.read.source import Told
+from doctord.read.source import ReadOptions
 from shared import CASEBOOK, sample
 
 START = datetime(2026, 11, 20, 22, 0, tzinfo=UTC)
@@ -28,7 +28,7 @@ class Heard(Watcher):
 
     def __init__(self) -> None:
         self.notes: list[str] = []
-        self.told: list[tuple[str, float | None, Unit, list[float]]] = []
+        self.options: list[tuple[str, float | None, Unit, list[float]]] = []
 
     def note(self, text: str) -> None:
         self.notes.append(text)
@@ -36,7 +36,7 @@ class Heard(Watcher):
     @contextmanager
     def progress(self, doing: str, total: float | None, unit: Unit) -> Iterator[Progress]:
         done: list[float] = []
-        self.told.append((doing, total, unit, done))
+        self.options.append((doing, total, unit, done))
         yield lambda so_far, what="": done.append(so_far)  # noqa: ARG005
 
 
@@ -150,8 +150,8 @@ def test_a_path_that_may_not_be_looked_into_is_no_lake(tmp_path: Path, monkeypat
 
 
 def test_a_lake_stands_where_files_do(lake: Path) -> None:
-    assert source_of([lake], None, Told()) == Recorded(lake)
+    assert source_of([lake], None, ReadOptions()) == Recorded(lake)
     with pytest.raises(Refusal, match="either files or a lake"):
-        source_of([lake, lake], None, Told())
+        source_of([lake, lake], None, ReadOptions())
     with pytest.raises(Refusal, match="either files or a lake"):
-        source_of([lake / "a.txt"], lake, Told())
+        source_of([lake / "a.txt"], lake, ReadOptions())

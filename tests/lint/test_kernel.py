@@ -8,7 +8,7 @@ from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import RULES
-from doctord.read.source import Told
+from doctord.read.source import ReadOptions
 from settings_datasets import GIB, HOST
 from shared import CASEBOOK, CORPUS, sample
 
@@ -217,7 +217,7 @@ def multipath_conf() -> str:
 def linted(folder: Path, text: str) -> list[str]:
     file = folder / "multipath.conf"
     file.write_text(text, encoding="utf-8")
-    return sorted({remark.rule for remark in engine.examine(dataset_of([file], Told())).remarks})
+    return sorted({remark.rule for remark in engine.examine(dataset_of([file], ReadOptions())).remarks})
 
 
 def test_the_cases_multipath_conf_is_right(tmp_path: Path, multipath_conf: str) -> None:

@@ -8,7 +8,7 @@ from doctord.app.read import dataset_of
 from doctord.lint import engine
 from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import RULES
-from doctord.read.source import Told
+from doctord.read.source import ReadOptions
 from settings_datasets import GIB, HOST, dataset, machine
 from shared import CASEBOOK, CORPUS, sample
 
@@ -166,7 +166,7 @@ def linted(folder: Path, init_ora: str, **meminfo: int) -> dict[str, list[Remark
     if meminfo:
         (folder / "meminfo").write_text(MEMINFO.format(**meminfo), encoding="utf-8")
     found: dict[str, list[Remark]] = {}
-    for remark in engine.examine(dataset_of([folder], Told())).remarks:
+    for remark in engine.examine(dataset_of([folder], ReadOptions())).remarks:
         found.setdefault(remark.rule.partition("/")[2], []).append(remark)
     return found
 
@@ -199,5 +199,5 @@ def test_every_fault_of_the_list_is_named_and_nothing_else(tmp_path: Path, init_
 
 
 def test_the_reports_of_the_corpus_are_linted_without_a_false_alarm() -> None:
-    examined = engine.examine(dataset_of(sorted(sample(CORPUS / "awr").glob("*.html")), Told()))
+    examined = engine.examine(dataset_of(sorted(sample(CORPUS / "awr").glob("*.html")), ReadOptions()))
     assert [remark.title for remark in examined.remarks if remark.severity is Severity.ERROR] == []

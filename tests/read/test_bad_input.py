@@ -16,7 +16,7 @@ from doctord.read.archive import Piece, found
 from doctord.read.format import formats
 from doctord.read.formats import Reading, read_file
 from doctord.read.gather import read_piece
-from doctord.read.source import Told, opened
+from doctord.read.source import ReadOptions, opened
 
 pytestmark = pytest.mark.slow
 
@@ -94,14 +94,14 @@ def test_packed(sample: Path, tmp_path: Path) -> None:
 
 
 def test_in_an_archive(sample: Path, tmp_path: Path) -> None:
-    plain = read_piece(Piece(put(tmp_path, sample.read_bytes()), "file"), Told())
+    plain = read_piece(Piece(put(tmp_path, sample.read_bytes()), "file"), ReadOptions())
     archive = tmp_path / "archive.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.write(tmp_path / "file", "file")
     with found([archive]) as what:
         assert [piece.name for piece in what.pieces] == [f"{archive}/file"]
         os.utime(what.pieces[0].path, (WRITTEN, WRITTEN))
-        held = read_piece(what.pieces[0], Told())
+        held = read_piece(what.pieces[0], ReadOptions())
     assert {name: table.num_rows for name, table in held.tables.items()} == {
         name: table.num_rows for name, table in plain.tables.items()
     }

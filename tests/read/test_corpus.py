@@ -8,7 +8,7 @@ import pytest
 
 from doctord.read.archive import Piece
 from doctord.read.gather import read_piece
-from doctord.read.source import Told
+from doctord.read.source import ReadOptions
 from shared import CORPUS, needs_corpus
 
 pytestmark = pytest.mark.slow
@@ -29,7 +29,7 @@ def files() -> Iterator[Path]:
 def test_it_is_read(path: Path) -> None:
     if path.suffix == ".bin" and not shutil.which("sadf"):
         pytest.skip("sysstat's binary files are read through sadf, which is not here")
-    read = read_piece(Piece(path, str(path)), Told())
+    read = read_piece(Piece(path, str(path)), ReadOptions())
     assert read.refusal is None
     assert sum(table.num_rows for table in read.tables.values())
     assert read.skipped_lines <= CUT.get(path.name, 0), read.skipped[:3]

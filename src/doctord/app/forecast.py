@@ -68,7 +68,7 @@ def forecast(
 def histories(source: Files | Recorded, figures: Sequence[Figure], watcher: Watcher = SILENT) -> list[Series]:
     """Figures over the time that files tell of, or over the last years of a lake."""
     if isinstance(source, Files):
-        return list(series_at_pace(read.dataset_of(source.paths, source.told, watcher), figures, HOUR_S))
+        return list(series_at_pace(read.dataset_of(source.paths, source.options, watcher), figures, HOUR_S))
     place = Lake(source.lake or default_lake())
     renewed(place, figures, watcher)
     last = until_of(place, figures)

@@ -14,7 +14,7 @@ from doctord.lint import baseline, engine, fix
 from doctord.lint.engine import Examined
 from doctord.lint.remark import Severity
 from doctord.lint.statement import Statement, statements
-from doctord.read.source import Told, opened
+from doctord.read.source import ReadOptions, opened
 
 PATCH = "doctord.patch"
 KEPT = ".before-doctord"
@@ -31,7 +31,7 @@ def settings(
     if paths and dsns:
         raise Refusal("either files or servers", "lint the files first, then the server: --dsn without PATH")
     held = [path for path in paths if not is_sql(path)]
-    datasets = [read.dataset_of(held, Told(), watcher)] if held else []
+    datasets = [read.dataset_of(held, ReadOptions(), watcher)] if held else []
     if not paths:
         datasets.append(of_this_host(dsns, watcher))
     return Dataset.joined([*datasets, *([workload] if workload else [])])

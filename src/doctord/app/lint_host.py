@@ -12,7 +12,7 @@ from doctord.app.watcher import SILENT, Watcher
 from doctord.collect.core.schedule import collect_for
 from doctord.collect.patient import Patient
 from doctord.dataset.dataset import Dataset
-from doctord.read.source import Told
+from doctord.read.source import ReadOptions
 
 LOOK_S: Final = 6.0  # settings come with the first sample; what is counted needs two that lie 5 s apart
 ROOT: Final = Path("/")
@@ -64,5 +64,5 @@ def _read_files(paths: Sequence[Path], watcher: Watcher) -> list[Dataset]:
     """The settings of files as a dataset, said to be of this host; none where there are no files."""
     if not paths:
         return []
-    frame = read.dataset_of(paths, Told(), watcher).frame("setting")
+    frame = read.dataset_of(paths, ReadOptions(), watcher).frame("setting")
     return [Dataset({"setting": frame.with_columns(pl.lit(socket.gethostname()).alias("host")).to_arrow()})]

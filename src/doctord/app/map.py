@@ -13,7 +13,7 @@ from doctord.errors import Refusal
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 from doctord.read.formats import read_source
-from doctord.read.source import Told, opened
+from doctord.read.source import ReadOptions, opened
 
 TABLES = ("latency", "wait", "disk", "session", "event")
 BEGINNING, END_OF_TIME = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
@@ -83,7 +83,7 @@ def recorded(
     places: Sequence[Path],
     since: datetime | None,
     until: datetime | None,
-    told: Told,
+    options: ReadOptions,
     watcher: Watcher = SILENT,
 ) -> Dataset:
     """The rows of lakes and files that a map can be drawn of, between two moments.
@@ -96,7 +96,8 @@ def recorded(
     if not places:
         places, since = [_usual_lake()], since or (until or datetime.now(UTC)) - USUAL
     datasets = (
-        _of_lake(place, since, until, watcher) if place.is_dir() else _of_file(place, told, watcher) for place in places
+        _of_lake(place, since, until, watcher) if place.is_dir() else _of_file(place, options, watcher)
+        for place in places
     )
     return Dataset.joined(datasets).between(since or BEGINNING, until or END_OF_TIME)
 
@@ -120,9 +121,9 @@ def _of_lake(place: Path, since: datetime | None, until: datetime | None, watche
     return dataset
 
 
-def _of_file(place: Path, told: Told, watcher: Watcher) -> Dataset:
-    with opened(place, told) as source:
+def _of_file(place: Path, options: ReadOptions, watcher: Watcher) -> Dataset:
+    with opened(place, options) as source:
         found = read_source(source)
-    for remark in [*found.skipped, *(f"{place}: {told}" for told in found.notes)]:
+    for remark in [*found.skipped, *(f"{place}: {options}" for options in found.notes)]:
         watcher.note(str(remark))
     return Dataset.from_batches(found.batches)

@@ -15,7 +15,7 @@ from doctord.collect.core.database import Wanted
 from doctord.collect.live import choose
 from doctord.lake.writer import LakeWriter
 from doctord.read.formats import being_read
-from doctord.read.source import STANDARD_INPUT, Told
+from doctord.read.source import STANDARD_INPUT, ReadOptions
 
 PERIOD_S, SHORT_PERIOD_S = 3.0, 1.0
 SHORT_S = 30.0
@@ -53,14 +53,14 @@ def period_s(seconds: float | None) -> float:
 
 
 @contextmanager
-def from_pipe(subject: str | None, told: Told) -> Iterator[Growing]:
+def from_pipe(subject: str | None, options: ReadOptions) -> Iterator[Growing]:
     """What comes through standard input.
 
     Raises:
         Refusal: no format fits.
     """
     feed = Feed(subject)
-    with being_read(STANDARD_INPUT, told) as (_, batches, _source):
+    with being_read(STANDARD_INPUT, options) as (_, batches, _source):
         # It may wait for input when the user quits: nobody waits for it then.
         thread = threading.Thread(target=feed.take, args=(batches,), daemon=True)
         thread.start()

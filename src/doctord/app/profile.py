@@ -67,7 +67,7 @@ def _of_files(files: Files, asked: Asked, watcher: Watcher) -> Profile:
     Raises:
         Refusal: nothing in them could be used, or no figure is in it.
     """
-    figures, dataset = asked.all_figures, read.dataset_of(files.paths, files.told, watcher)
+    figures, dataset = asked.all_figures, read.dataset_of(files.paths, files.options, watcher)
     series = list(series_of(dataset, figures))
     if not series:
         raise Refusal("none of the figures is in these files", "doctord read says what is; --figures FILE names others")

@@ -14,7 +14,7 @@ from doctord.errors import Refusal
 from doctord.lake.imports import keep
 from doctord.read.archive import found
 from doctord.read.gather import FileRead, gather
-from doctord.read.source import Told
+from doctord.read.source import ReadOptions
 
 # Rows that wait before they are kept in a lake: few and large files come of many, and memory holds so many.
 WAITING_ROWS = 2_000_000
@@ -45,7 +45,7 @@ class Kept:
         self._waiting, self._waiting_rows = [], 0
 
 
-def each_read(paths: Sequence[Path], told: Told, watcher: Watcher = SILENT) -> Iterator[FileRead]:
+def each_read(paths: Sequence[Path], options: ReadOptions, watcher: Watcher = SILENT) -> Iterator[FileRead]:
     """What each file held, with those in folders and archives, in order.
 
     Raises:
@@ -54,18 +54,18 @@ def each_read(paths: Sequence[Path], told: Told, watcher: Watcher = SILENT) -> I
     with found(paths) as what:
         yield from (FileRead(unread.name, refusal=(unread.reason, "")) for unread in what.unread)
         with watcher.progress("Reading", len(what.pieces), "files") as progress:
-            for count, file in enumerate(gather(what.pieces, told), 1):
+            for count, file in enumerate(gather(what.pieces, options), 1):
                 progress(count, file.name.rpartition("/")[2])
                 yield file
 
 
-def dataset_of(paths: Sequence[Path], told: Told, watcher: Watcher = SILENT) -> Dataset:
+def dataset_of(paths: Sequence[Path], options: ReadOptions, watcher: Watcher = SILENT) -> Dataset:
     """What several files tell, as a dataset; what is to be known of each file is noted.
 
     Raises:
         Refusal: nothing in them could be used.
     """
-    return joined(each_read(paths, told, watcher), watcher)
+    return joined(each_read(paths, options, watcher), watcher)
 
 
 def joined(files: Iterable[FileRead], watcher: Watcher = SILENT) -> Dataset:

@@ -90,7 +90,7 @@ def points_scaled(path: Path) -> Database:
 
 
 def _of_files(source: Files, watcher: Watcher) -> tuple[Observed, list[Series]]:
-    dataset = read.dataset_of(source.paths, source.told, watcher)
+    dataset = read.dataset_of(source.paths, source.options, watcher)
     figures = {figure.name: figure for figure in own_figures()}
     loads = _loads(figures)
     return observed(dataset, figures, step_of(dataset)), list(series_of(dataset, loads, HOUR_S))

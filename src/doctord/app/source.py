@@ -19,7 +19,7 @@ from doctord.lake.place import default_lake, is_lake
 from doctord.lake.query import Lake
 from doctord.read import calltrace
 from doctord.read.gather import FileRead
-from doctord.read.source import Told
+from doctord.read.source import ReadOptions
 
 DAY_S = 86400.0
 
@@ -99,11 +99,11 @@ class Files:
     """Files of other tools, folders and archives of them, and what the user says of them."""
 
     paths: Sequence[Path]
-    told: Told = field(default_factory=Told)
+    options: ReadOptions = field(default_factory=ReadOptions)
 
     def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
         """See `Source`."""
-        files = list(read.each_read(self.paths, self.told, watcher))
+        files = list(read.each_read(self.paths, self.options, watcher))
         whole, trace = read.joined(files, watcher), self._trace(files, watcher)
         if whole.since is None or whole.until is None or (asked.since is None and asked.until is None):
             return Seen(whole, trace=trace)
@@ -155,7 +155,7 @@ class Live:
         return Seen(Dataset.from_batches(batches), earlier, batches=batches)
 
 
-def source_of(paths: Sequence[Path], lake: Path | None, told: Told) -> Files | Recorded:
+def source_of(paths: Sequence[Path], lake: Path | None, options: ReadOptions) -> Files | Recorded:
     """Files, or else a lake, which may stand in the place of a file.
 
     Raises:
@@ -166,7 +166,7 @@ def source_of(paths: Sequence[Path], lake: Path | None, told: Told) -> Files | R
         raise Refusal("either files or a lake", "doctord read PATH... --lake LAKE puts files into a lake")
     if lakes:
         return Recorded(lakes[0])
-    return Files(paths, told) if paths else Recorded(lake)
+    return Files(paths, options) if paths else Recorded(lake)
 
 
 def past(lake: Lake, before: datetime, seconds: float) -> Dataset:

@@ -152,7 +152,7 @@ def _span(histories: list[Series]) -> tuple[datetime, datetime]:
 def _dataset(asked: _Asked, watcher: Watcher, tables: set[str]) -> Dataset:
     """What was measured between two moments, of some tables."""
     if isinstance(asked.source, Files):
-        return _within(read.dataset_of(asked.source.paths, asked.source.told, watcher), asked)
+        return _within(read.dataset_of(asked.source.paths, asked.source.options, watcher), asked)
     since, until = _between(asked)
     lake = Lake(asked.source.lake or default_lake())
     dataset = lake.dataset(since, until, dict.fromkeys(sorted(tables), "true"))

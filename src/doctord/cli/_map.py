@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from doctord.analyse.latency.map import LatencyMap
     from doctord.app.map import Wanted
     from doctord.dataset.dataset import Dataset
-    from doctord.read.source import Told
+    from doctord.read.source import ReadOptions
     from doctord.report.map.view import View
 
 List = Annotated[bool, typer.Option("--list", help="List what can be mapped, and end.")]
@@ -61,9 +61,9 @@ class Kept:
     zone: Zone = None
     unit: Unit = None
 
-    def told(self) -> "Told":
+    def options(self) -> "ReadOptions":
         """What the user says of files that do not say it themselves."""
-        return OfFiles(zone=self.zone, unit=self.unit).told()
+        return OfFiles(zone=self.zone, unit=self.unit).options()
 
     def wanted(self, subject: Subject) -> "Wanted":
         """The subject, and where."""
@@ -80,7 +80,7 @@ class Kept:
         from doctord.app.map import recorded
 
         asked = interval(self.since, self.until)
-        return recorded(self.sources or (), asked.since, asked.until, self.told(), Terminal())
+        return recorded(self.sources or (), asked.since, asked.until, self.options(), Terminal())
 
 
 @dataclass(frozen=True, slots=True)

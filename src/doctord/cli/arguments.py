@@ -19,7 +19,7 @@ from doctord.units import parse_duration
 if TYPE_CHECKING:
     from doctord.analyse.capacity.whatif import Change
     from doctord.app.source import Files, Interval, Recorded
-    from doctord.read.source import Told
+    from doctord.read.source import ReadOptions
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV with a header.")]
@@ -91,20 +91,20 @@ class OfFiles:
     ] = None
     unit: Unit = None
 
-    def told(self) -> "Told":
+    def options(self) -> "ReadOptions":
         """The same, read.
 
         Raises:
             Refusal: one of them is not of its form.
         """
         from doctord.read.formats import zone_named
-        from doctord.read.source import Told
+        from doctord.read.source import ReadOptions
 
         try:
             day = date.fromisoformat(self.day) if self.day else None
         except ValueError as error:
             raise Refusal(f"{self.day!r} is no date", "write it as 2026-11-20") from error
-        return Told(zone_named(self.zone), length_us(self.unit), day, length_s(self.every))
+        return ReadOptions(zone_named(self.zone), length_us(self.unit), day, length_s(self.every))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Measured:
         """
         from doctord.app.source import source_of
 
-        return source_of(self.paths or [], self.lake, (files or OfFiles()).told())
+        return source_of(self.paths or [], self.lake, (files or OfFiles()).options())
 
 
 @dataclass(frozen=True, slots=True)

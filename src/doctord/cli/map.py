@@ -38,7 +38,7 @@ def draw(
         typer.echo(dumps(map_subjects.records(known), allow_nan=False) if json else map_subjects.recorded(known))
         return
     if kept.sources == [STANDARD_INPUT] and sys.stdout.isatty() and not json:
-        with from_pipe(subject.subject, kept.told()) as growing:
+        with from_pipe(subject.subject, kept.options()) as growing:
             watch(growing, view, "PIPE")
             drawn = growing.feed.map_of()
         pictures.write(view, lambda _: [drawn])

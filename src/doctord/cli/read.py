@@ -40,7 +40,7 @@ def read(
     if not paths:
         raise Refusal("there is nothing to read", "doctord read PATH..., or doctord read --formats")
     held, kept = list[dict[str, object]](), Kept(lake) if lake else None
-    for file in each_read(paths, files.told(), Terminal()):
+    for file in each_read(paths, files.options(), Terminal()):
         held.append(files_read.document_of(file))
         if kept:
             kept.take(file)

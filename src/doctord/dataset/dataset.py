@@ -47,8 +47,9 @@ class Dataset:
     """The tables of one patient over one interval.
 
     Every table of the vocabulary is there; one that no source filled is empty. `dataset.frame("cpu")` is a Polars
-    frame with the columns that `doctord.dataset.tables` declares. The rows of one entity stand in time order; between entities
-    there is none, as a lake keeps them by entity and sorting millions of rows would cost more than any analysis.
+    frame with the columns that `doctord.dataset.tables` declares. The rows of one entity stand in time order; between
+    entities there is none, as a lake keeps them by entity and sorting millions of rows would cost more than any
+    analysis.
     """
 
     tables: Mapping[str, pa.Table] = field(default_factory=dict)

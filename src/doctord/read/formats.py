@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from doctord._native import Batch
 from doctord.errors import Refusal
 from doctord.read.format import Format, formats
-from doctord.read.source import Skipped, Source, Told, opened
+from doctord.read.source import ReadOptions, Skipped, Source, opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +48,17 @@ def format_of(source: Source) -> Format:
 
 
 @contextmanager
-def being_read(path: Path, told: Told | None = None) -> Iterator[tuple[str, Iterator[Batch], Source]]:
+def being_read(path: Path, options: ReadOptions | None = None) -> Iterator[tuple[str, Iterator[Batch], Source]]:
     """A file of whatever format: the format's name, its rows as they are read, and the source with what was skipped.
 
     Args:
         path: The file; `-` is standard input, which may still be written to.
-        told: What the user says of files that do not say it themselves.
+        options: What the user says of files that do not say it themselves.
 
     Raises:
         Refusal: it cannot be read, or no format fits.
     """
-    with opened(path, told) as source:
+    with opened(path, options) as source:
         found = format_of(source)
         yield found.NAME, found.read(source), source
 
@@ -88,12 +88,12 @@ def read_file(
     day: date | None = None,
     every_s: float | None = None,
 ) -> Reading:
-    """Read a whole file; what the arguments say is explained at `Told`.
+    """Read a whole file; what the arguments say is explained at `ReadOptions`.
 
     Raises:
         Refusal: it cannot be read, no format fits, or nothing in it could be used.
     """
-    with opened(path, Told(zone_named(zone), unit_us, day, every_s)) as source:
+    with opened(path, ReadOptions(zone_named(zone), unit_us, day, every_s)) as source:
         return read_source(source)
 
 

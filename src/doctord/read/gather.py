@@ -16,7 +16,7 @@ from doctord.dataset.tables import TABLES
 from doctord.errors import Refusal
 from doctord.read.archive import Piece
 from doctord.read.formats import read_source
-from doctord.read.source import STANDARD_INPUT, Skipped, Told, opened
+from doctord.read.source import STANDARD_INPUT, ReadOptions, Skipped, opened
 
 # Another process costs half a second to begin: less than that is read sooner alone.
 WORTH_A_PROCESS_BYTES = 8 << 20
@@ -55,12 +55,12 @@ class FileRead:
         return (*refused, *map(str, self.skipped), *(f"{self.name}: {note}" for note in self.notes))
 
 
-def gather(pieces: Sequence[Piece], told: Told) -> Iterator[FileRead]:
+def gather(pieces: Sequence[Piece], options: ReadOptions) -> Iterator[FileRead]:
     """Read files, several at once where that is quicker.
 
     Args:
         pieces: The files.
-        told: What the user says of files that do not say it themselves.
+        options: What the user says of files that do not say it themselves.
 
     Raises:
         Refusal: a process that read was ended from outside, for want of memory maybe.
@@ -68,22 +68,22 @@ def gather(pieces: Sequence[Piece], told: Told) -> Iterator[FileRead]:
     workers = min(len(pieces), os.cpu_count() or 1)
     size = sum(piece.path.stat().st_size for piece in pieces if piece.path != STANDARD_INPUT)
     if workers < 2 or size < WORTH_A_PROCESS_BYTES:
-        yield from (read_piece(piece, told) for piece in pieces)
+        yield from (read_piece(piece, options) for piece in pieces)
         return
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         try:
             for begin in range(0, len(pieces), workers * HELD_BACK):
-                yield from pool.map(partial(read_piece, told=told), pieces[begin : begin + workers * HELD_BACK])
+                yield from pool.map(partial(read_piece, options=options), pieces[begin : begin + workers * HELD_BACK])
         except BrokenProcessPool as error:
             raise Refusal(
                 "a process that read files was ended from outside", "for want of memory? read fewer files at once"
             ) from error
 
 
-def read_piece(piece: Piece, told: Told) -> FileRead:
+def read_piece(piece: Piece, options: ReadOptions) -> FileRead:
     """Read one file; what is wrong with it is in the answer."""
     try:
-        with opened(piece.path, told, piece.name) as source:
+        with opened(piece.path, options, piece.name) as source:
             reading = read_source(source)
     except Refusal as refusal:
         return FileRead(piece.name, refusal=(str(refusal), refusal.hint))

@@ -38,7 +38,7 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReadOptions:
     """What the user says of files that do not say it themselves.
 
     Attributes:
@@ -61,7 +61,7 @@ class Source:
     Attributes:
         name: What to call it.
         head: Its beginning, by which its format is found; of a binary file each byte is a character (latin-1).
-        told: What the user says of it.
+        options: What the user says of it.
         host: What the rows are said to come from; a format that knows better sets it.
         path: The file; null for standard input and members of archives.
         modified: When it was last written; null where nobody knows.
@@ -75,7 +75,7 @@ class Source:
     name: str
     head: str
     stream: io.BufferedReader
-    told: Told = field(default_factory=Told)
+    options: ReadOptions = field(default_factory=ReadOptions)
     host: str | None = None
     path: Path | None = None
     modified: datetime | None = None
@@ -89,22 +89,22 @@ class Source:
     @property
     def zone(self) -> tzinfo | None:
         """The zone of times that do not say theirs; null: not told."""
-        return self.told.zone
+        return self.options.zone
 
     @property
     def unit_us(self) -> float | None:
         """Microseconds in the unit of values that do not say theirs; null: not told."""
-        return self.told.unit_us
+        return self.options.unit_us
 
     @property
     def day(self) -> date | None:
         """The date of the first time of day; null: not told."""
-        return self.told.day
+        return self.options.day
 
     @property
     def every_s(self) -> float | None:
         """Seconds between reports that do not say when they were; null: not told."""
-        return self.told.every_s
+        return self.options.every_s
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Number and text of each line, without its end; what is no UTF-8 is replaced, what is too long is cut."""
@@ -212,7 +212,7 @@ class Source:
 
 
 @contextmanager
-def opened(path: Path, told: Told | None = None, name: str | None = None) -> Iterator[Source]:
+def opened(path: Path, options: ReadOptions | None = None, name: str | None = None) -> Iterator[Source]:
     """A file, or standard input (`-`), unpacked where it is packed; `name` is what to call it if not by its path.
 
     Raises:
@@ -227,14 +227,14 @@ def opened(path: Path, told: Told | None = None, name: str | None = None) -> Ite
             about = os.fstat(descriptor)
         except OSError as error:
             raise _unreadable(name, error.strerror or str(error)) from error
-        source = source_of(raw, name, told)
+        source = source_of(raw, name, options)
         if path != STANDARD_INPUT:
             source.path, source.size_bytes = path, about.st_size
             source.modified = datetime.fromtimestamp(about.st_mtime, UTC)
         yield source
 
 
-def source_of(raw: IO[bytes], name: str, told: Told | None = None) -> Source:
+def source_of(raw: IO[bytes], name: str, options: ReadOptions | None = None) -> Source:
     """A stream of bytes as a source.
 
     Raises:
@@ -249,7 +249,7 @@ def source_of(raw: IO[bytes], name: str, told: Told | None = None) -> Source:
     if not head:
         raise Refusal(f"{name} is empty", "did what wrote it see anything?")
     text = head.decode("latin-1") if b"\0" in head else head.decode(errors="replace")
-    return Source(name, text, stream, told or Told())
+    return Source(name, text, stream, options or ReadOptions())
 
 
 def _unreadable(name: str, why: str) -> Refusal:

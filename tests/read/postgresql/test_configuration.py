@@ -11,7 +11,7 @@ from doctord.lint import engine
 from doctord.read.formats import Reading, read_file
 from doctord.read.postgresql import configuration
 from doctord.read.postgresql.line import Line, parsed
-from doctord.read.source import Told
+from doctord.read.source import ReadOptions
 from reading import frame, picked, read_sample
 
 
@@ -115,7 +115,7 @@ def test_includes_stand_where_the_server_reads_them(main: Path) -> None:
 def test_a_folder_is_one_configuration_and_no_line_counts_twice(main: Path) -> None:
     (main.parent / "conf.d/.c.conf").unlink()
     (main.parent / "conf.d/d.txt").unlink()
-    dataset = dataset_of([main.parent], Told())
+    dataset = dataset_of([main.parent], ReadOptions())
     assert dataset.frame("setting").height == 7
     assert engine.examine(dataset).looked_at == ("postgresql:5433: 7 settings of postgresql",)
 
@@ -139,7 +139,7 @@ def test_an_archive_keeps_its_includes_to_itself(main: Path, tmp_path: Path) -> 
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         for name in ("postgresql.conf", "one.conf", "conf.d/a.conf"):
             archive.write(main.parent / name, f"etc/{name}")
-    frame = dataset_of([tmp_path / "all.zip"], Told()).frame("setting")
+    frame = dataset_of([tmp_path / "all.zip"], ReadOptions()).frame("setting")
     assert frame["value"].to_list() == ["1MB", "2MB", "3MB", "5433"]
     assert frame["source_file"][2] == f"{tmp_path}/all.zip/etc/conf.d/a.conf"
 

@@ -9,7 +9,7 @@ import pytest
 
 from doctord.errors import Refusal
 from doctord.read.formats import Reading, read_file, read_source
-from doctord.read.source import Told
+from doctord.read.source import ReadOptions
 from doctord.read.sysstat import sadf_json, sadf_lines
 from reading import SAMPLES, frame, picked, read_sample
 from same_rows import differences
@@ -48,8 +48,8 @@ def test_restarts_and_comments() -> None:
     [("1795159800", None, 7), ("2026-11-20 08:30:00", "Europe/Paris", 7), ("2026-11-20 08:30:00", None, 8)],
 )
 def test_times(stamp: str, zone: str | None, hour: int) -> None:
-    told = Told(zone=ZoneInfo(zone) if zone else None)
-    reading = read_source(text_source(f"{LINES}db1;600;{stamp};1.50;20.00\n", told=told))
+    options = ReadOptions(zone=ZoneInfo(zone) if zone else None)
+    reading = read_source(text_source(f"{LINES}db1;600;{stamp};1.50;20.00\n", options=options))
     assert picked(reading, "cpu", "ts") == [(datetime(2026, 11, 20, hour, 30, tzinfo=UTC),)]
     assert any("time zone" in note for note in reading.notes) == (" " in stamp and zone is None)
 

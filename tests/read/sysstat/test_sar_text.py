@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from doctord.errors import Refusal
 from doctord.read.formats import Reading, read_source
-from doctord.read.source import Told
+from doctord.read.source import ReadOptions
 from doctord.read.sysstat import sar_text
 from reading import SAMPLES, figure, frame, picked, read_sample
 from sar_averages import averages, compared
@@ -24,8 +24,8 @@ LOAD = """{0}      runq-sz  plist-sz   ldavg-1   ldavg-5  ldavg-15   blocked
 """
 
 
-def read_text(text: str, name: str = "sar.txt", told: Told | None = None) -> Reading:
-    reading = read_source(text_source(text, name, told))
+def read_text(text: str, name: str = "sar.txt", options: ReadOptions | None = None) -> Reading:
+    reading = read_source(text_source(text, name, options))
     assert reading.format == sar_text.NAME
     return reading
 
@@ -151,7 +151,7 @@ def test_time_goes_on(begin: int, steps: list[int], twelve: bool) -> None:  # no
 
 def test_an_hour_that_comes_twice_is_told_apart() -> None:
     text = load("2026-10-25", "02:30:00", "02:50:00", "02:10:00")
-    reading = read_text(text, told=Told(zone=ZoneInfo("Europe/Paris")))
+    reading = read_text(text, options=ReadOptions(zone=ZoneInfo("Europe/Paris")))
     assert moments(reading) == [datetime(2026, 10, 25, hour, minute, tzinfo=UTC) for hour, minute in ((0, 50), (1, 10))]
 
 
@@ -161,8 +161,8 @@ def test_without_a_header_the_name_tells_the_day() -> None:
 
 
 def test_the_user_tells_the_day() -> None:
-    told = Told(day=date(2026, 2, 14))
-    assert moments(read_text(load("03/04/26", "10:00:00", "10:00:10", "10:00:20"), told=told))[0].day == 14
+    options = ReadOptions(day=date(2026, 2, 14))
+    assert moments(read_text(load("03/04/26", "10:00:00", "10:00:10", "10:00:20"), options=options))[0].day == 14
 
 
 def test_several_files_in_one() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from doctord.dataset.dataset import Dataset
-from doctord.read.source import Source, Told, opened
+from doctord.read.source import ReadOptions, Source, opened
 from doctord.read.tools.report import SINCE_BOOT_ALONE, SINCE_BOOT_LEFT_OUT, Report, placed
 from doctord.read.tools.tool import block, tool_of
 
@@ -57,7 +57,7 @@ def test_reports_without_a_time_end_when_the_file_was_written(source: Source) ->
 
 
 def test_every_tells_how_far_apart(source: Source) -> None:
-    source.told = Told(every_s=30.0)
+    source.options = ReadOptions(every_s=30.0)
     (first, interval_s), (second, _) = placed_at([report(), report()], source)
     assert (second - first, interval_s) == (timedelta(seconds=30), 30.0)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from doctord.read.clock import Clock
 from doctord.read.moments import ZONE_ASSUMED
-from doctord.read.source import Source, Told, opened
+from doctord.read.source import ReadOptions, Source, opened
 from doctord.read.tools.times import TIME_OF_DAY, moment_in, time_in, zone_of
 
 MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2068, 12, 31)).map(lambda m: m.replace(microsecond=0))  # noqa: DTZ001
@@ -65,7 +65,7 @@ def test_anything_may_stand_there(source: Source, text: str) -> None:
 def test_the_zone_is_the_texts_else_the_users_else_utc_which_is_said(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("x")
-    with opened(file, Told(zone=ZoneInfo("Europe/Paris"))) as told:
+    with opened(file, ReadOptions(zone=ZoneInfo("Europe/Paris"))) as told:
         assert moment_in("2021-07-01 12:00:00", told) == datetime(2021, 7, 1, 10, tzinfo=UTC)
         assert moment_in("2021-07-01 12:00:00", told, "PDT") == datetime(2021, 7, 1, 19, tzinfo=UTC)
         assert told.notes == []

@@ -46,7 +46,7 @@ def sniff(head: str) -> bool:
 
 def read(source: Source) -> Iterator[Batch]:
     """The rows of what was printed under each stamp."""
-    interfaces, user_zone = Interfaces(source), source.told.zone
+    interfaces, user_zone = Interfaces(source), source.options.zone
     for stamp, lines in _under_stamps(source):
         if not stamp[0]:
             source.host = _host(lines, source)
@@ -54,9 +54,9 @@ def read(source: Source) -> Iterator[Batch]:
             source.skip(stamp[0], "a stamp that tells no moment")
         else:
             # Times of day under the stamp are of the zone that the stamp tells.
-            source.told = replace(source.told, zone=moment.tzinfo)
+            source.options = replace(source.options, zone=moment.tzinfo)
             yield from _printed(lines, moment, interfaces, source)
-            source.told = replace(source.told, zone=user_zone)
+            source.options = replace(source.options, zone=user_zone)
     yield from interfaces.rest()
 
 

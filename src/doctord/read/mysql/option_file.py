@@ -131,7 +131,7 @@ def _of_file(source: Source, line: int, file: Path, above: tuple[Path, ...]) -> 
         source.skip(line, f"{file} is more than {DEEPEST} includes deep: the server skips it")
         return
     try:
-        with opened(file, source.told) as inner:
+        with opened(file, source.options) as inner:
             yield from _options(inner, (*above, resolved))
     except Refusal as refusal:
         if "is empty" not in str(refusal):

@@ -77,7 +77,7 @@ def read(source: Source) -> Iterator[Batch]:
     """Rows of `setting`."""
     for path in mains_of(source):
         try:
-            with opened(path, source.told, name_of(path, source)) as main:
+            with opened(path, source.options, name_of(path, source)) as main:
                 whole = configuration(main)
         except Refusal:
             continue  # whoever reads that file is told

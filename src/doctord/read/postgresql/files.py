@@ -127,7 +127,7 @@ def _open(found: Configuration, source: Source, path: Path, line: int, above: tu
         source.skip(line, f"{name} is included more than {DEEPEST} files deep: the server does not start with it")
     elif not path.is_file() or path.stat().st_size:
         try:
-            with opened(path, source.told, name) as inner:
+            with opened(path, source.options, name) as inner:
                 _take(found, inner, above)
         except Refusal as refusal:
             source.skip(line, f"{refusal} (hint: {refusal.hint})")

@@ -236,7 +236,7 @@ def _records(source: Source, about: Mapping[str, Any]) -> Iterator[tuple[int, Re
     place = PurePath(str(about.get("file", "")))
     if source.path is None or place.is_absolute() or ".." in place.parts or not place.name:
         raise Refusal(f"{source.name}: the CSV must lie in the folder of its mapping, or below it", HINT)
-    with opened(source.path.parent / place, source.told) as lines:
+    with opened(source.path.parent / place, source.options) as lines:
         texts = (text for _, text in lines.lines())
         heading = next(texts, "")
         separator = str(about.get("separator", max(SEPARATORS, key=heading.count)))[:1] or ","
