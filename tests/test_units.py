@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doctord import units
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.units import GIB, MIB, number, parse, quantity, setting_number
 
 
@@ -67,7 +67,7 @@ def test_a_figure_is_read_in_its_unit(text: str, unit: str, value: float) -> Non
     ],
 )
 def test_what_is_none_is_refused_with_a_hint(text: str, unit: str, said: str) -> None:
-    with pytest.raises(Refusal, match=said) as refused:
+    with pytest.raises(UserError, match=said) as refused:
         parse(text, unit)
     assert refused.value.hint.startswith("write ")
 

@@ -1,7 +1,7 @@
 """The one way to refuse: what is wrong, and a hint what to do instead."""
 
 
-class Refusal(Exception):  # noqa: N818 - it is said to the user, not a fault of the program
+class UserError(Exception):
     """Something cannot be done as asked. The command line prints message and hint, and ends with status 2."""
 
     def __init__(self, message: str, hint: str) -> None:

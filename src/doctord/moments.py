@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.units import parse_duration
 
 
@@ -20,7 +20,7 @@ def parse_moment(text: str, now: datetime | None = None) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
-        raise Refusal(
+        raise UserError(
             f"{text!r} is no point in time", "write 2026-11-20T10:00Z, -2h for two hours ago, or now"
         ) from error
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

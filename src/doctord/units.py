@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Final, TypeAlias
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 MIB: Final = 1 << 20
 GIB: Final = 1 << 30
@@ -46,12 +46,12 @@ def parse(text: str, unit: str) -> float:
     (5400.0, 9961472.0, 0.5, 0.7)
 
     Raises:
-        Refusal: it is no such figure, or has a unit that does not exist.
+        UserError: it is no such figure, or has a unit that does not exist.
     """
     read, what, hint = _READERS[unit]
     value = read(text)
     if value is None or value < 0 or not isfinite(value):
-        raise Refusal(f"{text!r} is no {what}", hint)
+        raise UserError(f"{text!r} is no {what}", hint)
     return value
 
 

@@ -7,7 +7,7 @@ import pytest
 from doctord._native import Batch
 from doctord.app.map_feed import Feed
 from doctord.dataset.rows import micros, rows
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 T0 = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -52,5 +52,5 @@ def test_what_happened_is_marked_on_all_maps() -> None:
 
 
 def test_nothing_seen_is_refused() -> None:
-    with pytest.raises(Refusal, match="nothing of 'pread64' was seen"):
+    with pytest.raises(UserError, match="nothing of 'pread64' was seen"):
         Feed("pread64").map_of()

@@ -3,7 +3,7 @@
 import pytest
 
 from doctord.app.map_replay import Replay
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from maps import bimodal_with_bursts, map_of
 
 DRAWN = map_of(30, bimodal_with_bursts)
@@ -28,5 +28,5 @@ def test_columns_come_when_they_are_due(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("speed", [0, -1])
 def test_there_is_no_such_speed(speed: float) -> None:
-    with pytest.raises(Refusal, match="is no speed"):
+    with pytest.raises(UserError, match="is no speed"):
         Replay(DRAWN, speed)

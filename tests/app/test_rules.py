@@ -6,7 +6,7 @@ import pytest
 
 from doctord.app.rules import figures_of, own_rules, rules_of
 from doctord.dataset.figure import own_figures
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 SCANS = """[[figure]]
 name = "scans"
@@ -31,7 +31,7 @@ def test_a_file_adds_figures_but_gives_no_name_anew(tmp_path: Path) -> None:
     file.write_text(SCANS)
     assert [figure.name for figure in figures_of(file)[len(own_figures()) :]] == ["scans"]
     file.write_text(SCANS.replace('"scans"', '"cpu_used_pct"'))
-    with pytest.raises(Refusal, match=r"mine\.toml: figure 'cpu_used_pct': doctord has one of that name"):
+    with pytest.raises(UserError, match=r"mine\.toml: figure 'cpu_used_pct': doctord has one of that name"):
         figures_of(file)
 
 
@@ -43,8 +43,8 @@ def test_thresholds_are_the_user_s_or_doctor_d_s_own(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match=r"nothing\.toml"):
+    with pytest.raises(UserError, match=r"nothing\.toml"):
         rules_of(tmp_path / "nothing.toml")
     (tmp_path / "latin.toml").write_bytes(b'[[threshold]]\nname = "Gr\xf6sse"\n')
-    with pytest.raises(Refusal, match=r"latin\.toml"):
+    with pytest.raises(UserError, match=r"latin\.toml"):
         rules_of(tmp_path / "latin.toml")

@@ -13,7 +13,7 @@ from doctord.app.source import Files, Interval, Live, Recorded, source_of
 from doctord.app.watcher import Progress, Unit, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.rows import rows
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.lake.place import is_lake
 from doctord.lake.writer import LakeWriter
 from doctord.read.source import ReadOptions
@@ -64,10 +64,10 @@ def test_a_lake_gives_the_time_asked_for_and_what_was_before(lake: Path) -> None
 
 
 def test_a_lake_without_rows_of_that_time_says_what_it_holds(lake: Path) -> None:
-    with pytest.raises(Refusal, match="nothing was recorded") as refused:
+    with pytest.raises(UserError, match="nothing was recorded") as refused:
         Recorded(lake).seen(Interval(START - 2 * SECOND, START - SECOND))
     assert "2026-11-20 22:00:0" in refused.value.hint
-    with pytest.raises(Refusal, match="is not before"):
+    with pytest.raises(UserError, match="is not before"):
         Recorded(lake).seen(Interval(START, START))
 
 
@@ -81,7 +81,7 @@ def test_files_give_all_of_their_time_where_none_is_asked_for() -> None:
     assert later.dataset.until == whole.until
     assert later.earlier.until
     assert later.earlier.until <= middle
-    with pytest.raises(Refusal, match="nothing in these files is of"):
+    with pytest.raises(UserError, match="nothing in these files is of"):
         files.seen(Interval(whole.until + SECOND, whole.until + 2 * SECOND))
 
 
@@ -95,7 +95,7 @@ def test_reading_tells_of_each_file_and_of_what_cannot_be_used(tmp_path: Path) -
 
 
 def test_a_live_look_has_no_past() -> None:
-    with pytest.raises(Refusal, match="no past"):
+    with pytest.raises(UserError, match="no past"):
         Live(1).seen(Interval(START))
 
 
@@ -151,7 +151,7 @@ def test_a_path_that_may_not_be_looked_into_is_no_lake(tmp_path: Path, monkeypat
 
 def test_a_lake_stands_where_files_do(lake: Path) -> None:
     assert source_of([lake], None, ReadOptions()) == Recorded(lake)
-    with pytest.raises(Refusal, match="either files or a lake"):
+    with pytest.raises(UserError, match="either files or a lake"):
         source_of([lake, lake], None, ReadOptions())
-    with pytest.raises(Refusal, match="either files or a lake"):
+    with pytest.raises(UserError, match="either files or a lake"):
         source_of([lake / "a.txt"], lake, ReadOptions())

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from doctord.app.what_if import changes
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 
 def test_each_form_is_read() -> None:
@@ -28,5 +28,5 @@ def test_each_form_is_read() -> None:
     ],
 )
 def test_what_is_of_no_form_is_refused(growth: str | None, step: str | None, added: str | None, message: str) -> None:
-    with pytest.raises(Refusal, match=message):
+    with pytest.raises(UserError, match=message):
         changes(growth, [step] if step else [], [added] if added else [])

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from doctord.cli._command import command
 from doctord.cli._output import status
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ def program() -> typer.Typer:
     def one(*, where: Where, again: Annotated[int, typer.Option(metavar="N", help="How often.")] = 1) -> int:
         """Do one thing."""
         if where.lake == Path("forbidden"):
-            raise Refusal("no\nhint: not ours", "another")
+            raise UserError("no\nhint: not ours", "another")
         typer.echo(f"{where.paths} {where.lake} {again}")
         return 1 if where.paths else 0
 

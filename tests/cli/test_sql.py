@@ -13,7 +13,7 @@ import pytest
 from doctord.app.sql import refusing
 from doctord.dataset.rows import rows
 from doctord.dataset.tables import TABLES
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.lake.query import Lake
 from doctord.lake.writer import LakeWriter
 
@@ -134,7 +134,7 @@ def test_too_little_memory_is_no_traceback() -> None:
     limits = {"memory_limit": "20MB", "temp_directory": ""}
     with (
         duckdb.connect(config=limits) as connection,
-        pytest.raises(Refusal, match="Out of Memory") as refusal,
+        pytest.raises(UserError, match="Out of Memory") as refusal,
         refusing(),
     ):
         connection.sql("SELECT list(i) FROM range(10_000_000) t(i)").fetchall()
@@ -142,9 +142,9 @@ def test_too_little_memory_is_no_traceback() -> None:
 
 
 @contextmanager
-def _refusing_all(sealed: Path) -> Iterator[pytest.ExceptionInfo[Refusal]]:
+def _refusing_all(sealed: Path) -> Iterator[pytest.ExceptionInfo[UserError]]:
     sealed.unlink()
-    with pytest.raises(Refusal) as refusal, refusing():
+    with pytest.raises(UserError) as refusal, refusing():
         yield refusal
 
 

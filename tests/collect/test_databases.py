@@ -8,7 +8,7 @@ from doctord import collect
 from doctord.collect.core.database import Latency, Wanted
 from doctord.collect.databases import database_of, databases
 from doctord.collect.patient import Patient
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 TOY = """
 from doctord.collect.core.database import Database, Unreached
@@ -65,7 +65,7 @@ def test_whose_an_address_is(address: str, name: str) -> None:
     ],
 )
 def test_what_cannot_be_is_refused(address: str, instance: str | None, text: str) -> None:
-    with pytest.raises(Refusal, match=text) as refused:
+    with pytest.raises(UserError, match=text) as refused:
         latency(address, instance=instance)
     assert "tiger" not in f"{refused.value} {refused.value.hint}"
 
@@ -78,7 +78,7 @@ def test_what_cannot_be_is_refused(address: str, instance: str | None, text: str
     ],
 )
 def test_what_is_not_sampled_is_refused_with_what_can_be_done(address: str, hint: str) -> None:
-    with pytest.raises(Refusal, match="are not sampled") as refused:
+    with pytest.raises(UserError, match="are not sampled") as refused:
         Patient(dsns=[address])
     assert refused.value.hint == hint
     assert len(Patient(databases=False, dsns=[address]).collectors()) == 1

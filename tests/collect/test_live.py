@@ -13,7 +13,7 @@ from doctord.collect.linux import LinuxCollector
 from doctord.collect.live import Choice, choose
 from doctord.collect.postgres.means import MEANS, PostgresMeans
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from servers import PACKAGED, PostgresServer
 
 
@@ -38,14 +38,14 @@ def test_of_a_device_the_mean_is_left() -> None:
 @pytest.mark.usefixtures("without_bpftrace")
 @pytest.mark.parametrize("subject", ["run queue", "pread64", "buffer read", "LWLock WALWrite"])
 def test_what_only_bpftrace_times_is_refused_with_how_to_get_it(subject: str) -> None:
-    with pytest.raises(Refusal, match="cannot be timed here: bpftrace is not installed") as refused:
+    with pytest.raises(UserError, match="cannot be timed here: bpftrace is not installed") as refused:
         choose(Wanted(subject, 1.0))
     assert refused.value.hint == "apt install bpftrace"
 
 
 @pytest.mark.usefixtures("without_bpftrace")
 def test_an_unknown_subject_is_refused() -> None:
-    with pytest.raises(Refusal, match="nothing here times 'fdatasink'") as refused:
+    with pytest.raises(UserError, match="nothing here times 'fdatasink'") as refused:
         choose(Wanted("fdatasink", 1.0))
     assert "fdatasync" in refused.value.hint
 
@@ -61,7 +61,7 @@ def test_an_unknown_subject_is_refused() -> None:
 )
 def test_what_is_not_there_is_refused(wanted: Wanted, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources.bpftrace, "hindrance", lambda: None)
-    with pytest.raises(Refusal, match=message):
+    with pytest.raises(UserError, match=message):
         choose(wanted)
 
 

@@ -17,7 +17,7 @@ import pytest
 from doctord.collect.bpf import calls as bpf
 from doctord.collect.linux import strace
 from doctord.collect.linux.tracee import Meter, command_of, family
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from needs import needs_bpftrace
 
 # Accepts a connection from its own thread every 20 ms, and asks for the same file 40 times in each pass.
@@ -97,7 +97,7 @@ def test_a_log_that_grows_too_long_ends_the_trace(server: subprocess.Popen[str],
     log = tmp_path / "log"
     try:
         why = strace.record([server.pid], 20.0, log, limit_bytes=20_000)
-    except Refusal as refusal:
+    except UserError as refusal:
         pytest.skip(str(refusal))
     assert why == "limit"
     assert server.poll() is None
@@ -112,20 +112,20 @@ def test_the_end_of_the_process_ends_the_trace(server: subprocess.Popen[str], tm
     began_s = time.monotonic()
     try:
         why = strace.record([server.pid], 20.0, tmp_path / "log", limit_bytes=1 << 30, progress=kill)
-    except Refusal as refusal:
+    except UserError as refusal:
         pytest.skip(str(refusal))
     assert why == "ended"
     assert time.monotonic() - began_s < 19  # asked for 20
 
 
 def test_what_cannot_be_traced_is_refused_in_words() -> None:
-    with pytest.raises(Refusal, match="no process 4194303"):
+    with pytest.raises(UserError, match="no process 4194303"):
         command_of(4194303)
-    with pytest.raises(Refusal, match="kernel"):
+    with pytest.raises(UserError, match="kernel"):
         command_of(2)
     with subprocess.Popen(["true"]) as ended:
         os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)  # a zombie
-        with pytest.raises(Refusal, match=r"\(true\) has ended"):
+        with pytest.raises(UserError, match=r"\(true\) has ended"):
             command_of(ended.pid)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from doctord.dataset.figure import own_figures, parsed
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 GOOD = """
 [[figure]]
@@ -36,14 +36,14 @@ def test_a_figure_says_what_it_is() -> None:
     ],
 )
 def test_what_is_wrong_is_named(old: str, new: str, message: str) -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(UserError) as refusal:
         parsed(GOOD.replace(old, new), "my.toml")
     assert message in str(refusal.value)
     assert "my.toml" in str(refusal.value)
 
 
 def test_two_of_one_name_are_refused() -> None:
-    with pytest.raises(Refusal, match="two of that name"):
+    with pytest.raises(UserError, match="two of that name"):
         parsed(GOOD * 2, "my.toml")
 
 

@@ -2,7 +2,7 @@ from datetime import date
 
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.lint import engine
 from doctord.lint.baseline import accepted, parsed
 from settings_datasets import dataset
@@ -48,7 +48,7 @@ def test_what_accepts_nothing_any_more_is_said() -> None:
     ],
 )
 def test_a_bad_baseline_is_refused_by_name(text: str, words: str) -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(UserError) as refusal:
         parsed(text, "b.toml")
     assert words in str(refusal.value)
     assert str(refusal.value).startswith("b.toml")

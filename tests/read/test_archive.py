@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read import archive
 from doctord.read.archive import found
 
@@ -127,5 +127,5 @@ def test_a_secret_archive_says_so(tmp_path: Path) -> None:
 
 
 def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="nowhere"), found([tmp_path / "nowhere"]):
+    with pytest.raises(UserError, match="nowhere"), found([tmp_path / "nowhere"]):
         pass

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.archive import Piece, found
 from doctord.read.format import formats
 from doctord.read.formats import Reading, read_file
@@ -51,7 +51,7 @@ def survives(file: Path) -> None:
     """A refusal that says something, or rows."""
     try:
         reading = read_file(file, zone="UTC")
-    except Refusal as refusal:
+    except UserError as refusal:
         assert str(file) in str(refusal)  # noqa: PT017 - either is right
         return
     assert sum(map(len, reading.batches))
@@ -134,7 +134,7 @@ def test_a_hole_in_the_middle(sample: Path, tmp_path: Path, first: float, length
 
 
 def test_nothing_in_it(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="is empty"):
+    with pytest.raises(UserError, match="is empty"):
         read_file(put(tmp_path, b""))
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.calltrace import parts_of_one, read
 
 LOG = """\
@@ -28,7 +28,7 @@ def test_a_log_becomes_a_document(tmp_path: Path, *, compressed: bool) -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match=r"none: No such file or directory$"):
+    with pytest.raises(UserError, match=r"none: No such file or directory$"):
         read([tmp_path / "none"])
 
 
@@ -43,7 +43,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_what_is_no_trace_is_refused_with_a_hint(tmp_path: Path, content: bytes, message: str) -> None:
     file = tmp_path / "log"
     file.write_bytes(content)
-    with pytest.raises(Refusal, match=message) as refused:
+    with pytest.raises(UserError, match=message) as refused:
         read([file])
     assert refused.value.hint
 

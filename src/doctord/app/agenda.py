@@ -48,7 +48,7 @@ def ahead(
         watcher: Who is told how it goes on.
 
     Raises:
-        Refusal: nothing was measured, or the libraries that forecast are not installed.
+        UserError: nothing was measured, or the libraries that forecast are not installed.
     """
     rules = rules_of(file)
     measured = forecast.histories(source, list(rules.figures.values()), watcher)

@@ -28,7 +28,7 @@ def check_up(
         watcher: Who is told how it goes on.
 
     Raises:
-        Refusal: a connection string is none, or the lake cannot be written.
+        UserError: a connection string is none, or the lake cannot be written.
     """
     examination = diagnose(Live(seconds, dsns, databases, lake or default_lake()), watcher=watcher)
     if lake:

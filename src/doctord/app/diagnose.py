@@ -39,7 +39,7 @@ def diagnose(source: Source, asked: Interval = ALL, watcher: Watcher = SILENT) -
         watcher: Who is told how it goes on.
 
     Raises:
-        Refusal: the source cannot be read, or tells nothing of that time.
+        UserError: the source cannot be read, or tells nothing of that time.
     """
     seen = source.seen(asked, watcher)
     return Examination(seen, engine.diagnose(seen.dataset, seen.earlier, seen.trace))

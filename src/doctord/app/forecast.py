@@ -18,7 +18,7 @@ from doctord.app.rules import rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.figure import Figure, own_figures
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.lake.history import until_of
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
@@ -58,7 +58,7 @@ def forecast(
     """Every threshold of a file, or of Doctor D, with every series that it concerns, and when it is passed.
 
     Raises:
-        Refusal: nothing was measured, or the libraries that forecast are not installed.
+        UserError: nothing was measured, or the libraries that forecast are not installed.
     """
     rules = rules_of(file)
     figures = with_loads(rules.figures_used(), own_figures()) if changes else rules.figures_used()
@@ -82,11 +82,11 @@ def foreseen(
     """The thresholds held against where the figures go.
 
     Raises:
-        Refusal: the libraries that forecast are not installed.
+        UserError: the libraries that forecast are not installed.
     """
     if left := [one.name for one in rules.thresholds if one.of]:
         watcher.note(f"percentiles are not forecast, so these thresholds are left out: {', '.join(left)}")
     try:
         return outlook(measured, rules.thresholds, horizon_s, changes)
     except ModuleNotFoundError as error:
-        raise Refusal(f"forecasts need {error.name}, which is not installed", HINT_EXTRA) from error
+        raise UserError(f"forecasts need {error.name}, which is not installed", HINT_EXTRA) from error

@@ -10,7 +10,7 @@ from doctord.app.diagnose import diagnose
 from doctord.app.source import Live
 from doctord.app.watcher import SILENT, Watcher
 from doctord.diagnose.finding import Diagnosis
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.lab import run as lab
 from doctord.lab.fault import Fault, all_faults
 from doctord.lab.run import Outcome
@@ -48,14 +48,14 @@ def fault_named(name: str) -> Fault:
     """The fault of a name.
 
     Raises:
-        Refusal: there is none.
+        UserError: there is none.
     """
     known = all_faults()
     if name in known:
         return known[name]
     near = difflib.get_close_matches(name.replace("-", "_"), known, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
-    raise Refusal(f"there is no fault {name!r}", f"{hint}`doctord lab list` shows them all")
+    raise UserError(f"there is no fault {name!r}", f"{hint}`doctord lab list` shows them all")
 
 
 def try_fault(
@@ -80,7 +80,7 @@ def try_fault(
         watcher: Who is told how it goes on.
 
     Raises:
-        Refusal: there is no usable PostgreSQL, or it does not start.
+        UserError: there is no usable PostgreSQL, or it does not start.
     """
 
     def look(server: Server) -> Diagnosis | None:

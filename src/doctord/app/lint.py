@@ -9,7 +9,7 @@ from doctord.app import read
 from doctord.app.lint_host import of_this_host
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.lint import baseline, engine, fix
 from doctord.lint.engine import Examined
 from doctord.lint.remark import Severity
@@ -26,10 +26,10 @@ def settings(
     """Settings of files, or of this host and its servers, with what is known of their workload.
 
     Raises:
-        Refusal: files and servers are both named, or nothing can be read.
+        UserError: files and servers are both named, or nothing can be read.
     """
     if paths and dsns:
-        raise Refusal("either files or servers", "lint the files first, then the server: --dsn without PATH")
+        raise UserError("either files or servers", "lint the files first, then the server: --dsn without PATH")
     held = [path for path in paths if not is_sql(path)]
     datasets = [read.dataset_of(held, ReadOptions(), watcher)] if held else []
     if not paths:
@@ -46,7 +46,7 @@ def statements_of(paths: Sequence[Path]) -> list[Statement]:
     """The statements with hints of files of SQL.
 
     Raises:
-        Refusal: a file cannot be read.
+        UserError: a file cannot be read.
     """
     found = list[Statement]()
     for path in filter(is_sql, paths):
@@ -72,17 +72,17 @@ def lint(
         watcher: Who is told how it goes on.
 
     Raises:
-        Refusal: there was nothing to judge, or the baseline cannot be read.
+        UserError: there was nothing to judge, or the baseline cannot be read.
     """
     examined = engine.examine(dataset, hinted, cpus)
     if not examined.looked_at:
-        raise Refusal("there is no setting and no hint in what was read", "doctord read PATH says what each file is")
+        raise UserError("there is no setting and no hint in what was read", "doctord read PATH says what each file is")
     if accepting is None:
         return examined
     try:
         text = accepting.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise Refusal(f"{accepting}: {error}", baseline.FORM) from error
+        raise UserError(f"{accepting}: {error}", baseline.FORM) from error
     examined, idle = baseline.accepted(examined, baseline.parsed(text, str(accepting)), datetime.now(UTC).date())
     for line in idle:
         watcher.note(line)
@@ -102,7 +102,7 @@ def mend(examined: Examined, folder: Path, *, write: bool, watcher: Watcher = SI
     What was written, and what needs a restart, is noted.
 
     Raises:
-        Refusal: something cannot be written.
+        UserError: something cannot be written.
     """
     texts = {name: text for name in sorted(fix.files_of(examined.remarks)) if (text := _text(Path(name))) is not None}
     edited, new = fix.fixed(examined.remarks, texts)
@@ -116,7 +116,9 @@ def mend(examined: Examined, folder: Path, *, write: bool, watcher: Watcher = SI
             for one in edited:
                 _change(Path(one.name), one.after, watcher)
     except OSError as error:
-        raise Refusal(f"{error.filename}: {error.strerror}", "name a folder, and files, that you may write") from error
+        raise UserError(
+            f"{error.filename}: {error.strerror}", "name a folder, and files, that you may write"
+        ) from error
     needs = dict[str, list[str]]()
     for _, change in fix.wanted(examined.remarks).values():
         needs.setdefault(change.needs, []).append(change.name)

@@ -9,7 +9,7 @@ from typing import Final
 from doctord.analyse.latency.map import LatencyMap, Subject, latency_map, subjects
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 from doctord.read.formats import read_source
@@ -41,7 +41,7 @@ class Wanted:
         """The map of the subject, or of the one with most waits; columns wide enough for the room where none is said.
 
         Raises:
-            Refusal: there is none, or it is not clear which.
+            UserError: there is none, or it is not clear which.
         """
         subject = self.subject or _some(dataset)[0].name
         column_s = self.column_s
@@ -57,7 +57,7 @@ class Wanted:
         """The map of the subject; where none is asked for those of all, that of most waits first.
 
         Raises:
-            Refusal: there is none, or it is not clear which.
+            UserError: there is none, or it is not clear which.
         """
         if self.subject:
             return [self.map_of(dataset, room)]
@@ -73,7 +73,7 @@ def by_waits(dataset: Dataset) -> list[Subject]:
 def _some(dataset: Dataset) -> list[Subject]:
     known = by_waits(dataset)
     if not known:
-        raise Refusal(
+        raise UserError(
             "there are no latencies in it", "doctord map-live --record LAKE records some; docs/how-to/draw-a-map.md"
         )
     return known
@@ -91,7 +91,7 @@ def recorded(
     Where no place is named it is the usual lake, and its last hour, or the hour to the later moment.
 
     Raises:
-        Refusal: one of them cannot be read, or holds nothing.
+        UserError: one of them cannot be read, or holds nothing.
     """
     if not places:
         places, since = [_usual_lake()], since or (until or datetime.now(UTC)) - USUAL
@@ -106,7 +106,7 @@ def _usual_lake() -> Path:
     lake = default_lake()
     if not lake.is_dir():
         hint = "name a lake or files: doctord map PATH; doctord map-live draws what happens now"
-        raise Refusal(f"{lake}: no lake here", hint)
+        raise UserError(f"{lake}: no lake here", hint)
     return lake
 
 
@@ -114,7 +114,7 @@ def _of_lake(place: Path, since: datetime | None, until: datetime | None, watche
     lake = Lake(place)
     span = lake.span()
     if span is None:
-        raise Refusal(f"{place} holds nothing", "record first: doctord map-live --record LAKE, or doctord record")
+        raise UserError(f"{place} holds nothing", "record first: doctord map-live --record LAKE, or doctord record")
     dataset = lake.dataset(since or span[0] - timedelta(seconds=1), until or span[1], dict.fromkeys(TABLES, "true"))
     for problem in lake.problems:
         watcher.note(problem)

@@ -10,7 +10,7 @@ from doctord._native import Batch
 from doctord.analyse.latency.histogram import Histogram
 from doctord.analyse.latency.map import LatencyMap, joined, latency_map, maps_of_rows, markers, subjects
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 MOST_COLUMNS = 3600
 TABLES = ("latency", "wait", "disk", "event")
@@ -86,12 +86,12 @@ class Feed:
         """The map of most waits.
 
         Raises:
-            Refusal: nothing was seen.
+            UserError: nothing was seen.
         """
         self.grown()
         if not self._maps:
             what = f" of {self.subject!r}" if self.subject else ""
-            raise Refusal(f"nothing{what} was seen", "look for longer, or while there is work")
+            raise UserError(f"nothing{what} was seen", "look for longer, or while there is work")
         return max(
             (drawn for drawn, _ in self._maps.values()),
             key=lambda drawn: sum(column.count or 0 for column in drawn.columns),

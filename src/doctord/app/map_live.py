@@ -57,7 +57,7 @@ def from_pipe(subject: str | None, options: ReadOptions) -> Iterator[Growing]:
     """What comes through standard input.
 
     Raises:
-        Refusal: no format fits.
+        UserError: no format fits.
     """
     feed = Feed(subject)
     with being_read(STANDARD_INPUT, options) as (_, batches, _source):
@@ -78,7 +78,7 @@ def live(wanted: Wanted, seconds: float | None, lake: Path | None, watcher: Watc
         watcher: Who is told how it goes on.
 
     Raises:
-        Refusal: nothing here times it.
+        UserError: nothing here times it.
     """
     choice = choose(wanted)
     for word in filter(None, (choice.note, choice.lost)):

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from doctord.analyse.latency.map import LatencyMap
 from doctord.app.map_feed import Maps
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 
 class Replay:
@@ -20,10 +20,10 @@ class Replay:
             speed: How many times as fast as it was.
 
         Raises:
-            Refusal: there is no such speed.
+            UserError: there is no such speed.
         """
         if speed <= 0:
-            raise Refusal(f"{speed:g} is no speed", "1 is as it was, 60 shows an hour in a minute")
+            raise UserError(f"{speed:g} is no speed", "1 is as it was, 60 shows an hour in a minute")
         self._drawn, self._speed, self._began_s = drawn, speed, time.monotonic()
         self._whole, self._shown = drawn.whole, 0
 

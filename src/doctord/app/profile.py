@@ -19,7 +19,7 @@ from doctord.app.rules import figures_of, rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.figure import Figure
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.lake.history import History
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
@@ -56,7 +56,7 @@ def profile(source: Files | Recorded, asked: Asked, watcher: Watcher = SILENT) -
     """The profile of what files tell, or of a lake, of which what is new is summed up on the way.
 
     Raises:
-        Refusal: nothing can be used, there is no lake, or no figure in it.
+        UserError: nothing can be used, there is no lake, or no figure in it.
     """
     return _of_files(source, asked, watcher) if isinstance(source, Files) else _of_lake(source, asked, watcher)
 
@@ -65,12 +65,14 @@ def _of_files(files: Files, asked: Asked, watcher: Watcher) -> Profile:
     """The profile of what files tell.
 
     Raises:
-        Refusal: nothing in them could be used, or no figure is in it.
+        UserError: nothing in them could be used, or no figure is in it.
     """
     figures, dataset = asked.all_figures, read.dataset_of(files.paths, files.options, watcher)
     series = list(series_of(dataset, figures))
     if not series:
-        raise Refusal("none of the figures is in these files", "doctord read says what is; --figures FILE names others")
+        raise UserError(
+            "none of the figures is in these files", "doctord read says what is; --figures FILE names others"
+        )
     waits = dataset.frame("wait")
     return made(
         series,
@@ -91,14 +93,16 @@ def _of_lake(recorded: Recorded, asked: Asked, watcher: Watcher) -> Profile:
     told = History(lake, figures)
     last = told.until
     if last is None:
-        raise Refusal(f"{lake.path}: none of the figures was recorded", "record first: doctord record, or doctord read")
+        raise UserError(
+            f"{lake.path}: none of the figures was recorded", "record first: doctord record, or doctord read"
+        )
     end = asked.at or last
     series = series_in(told, figures, end - timedelta(days=NEEDS_DAYS), end)
     rows = lake.dataset(end - timedelta(days=NEEDS_DAYS), end, {"wait": CONTRADICTS}).frame("wait")
     for problem in lake.problems:
         watcher.note(problem)
     if not series:
-        raise Refusal(
+        raise UserError(
             f"nothing was recorded in the {NEEDS_DAYS} days to {end:%F %T} UTC", f"the last is of {last:%F %T}"
         )
     return made(
@@ -118,7 +122,7 @@ def _moment(at: datetime | None, last: datetime, series: Sequence[Series]) -> da
     moment = at or last
     first = min(one.start for one in series)
     if moment < first:
-        raise Refusal(f"nothing in these files is of {moment:%F %T} UTC or before", f"they begin at {first:%F %T}")
+        raise UserError(f"nothing in these files is of {moment:%F %T} UTC or before", f"they begin at {first:%F %T}")
     return moment
 
 

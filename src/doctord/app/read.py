@@ -10,7 +10,7 @@ import pyarrow as pa
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.repeats import without_repeats
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.lake.imports import keep
 from doctord.read.archive import found
 from doctord.read.gather import FileRead, gather
@@ -49,7 +49,7 @@ def each_read(paths: Sequence[Path], options: ReadOptions, watcher: Watcher = SI
     """What each file held, with those in folders and archives, in order.
 
     Raises:
-        Refusal: one of the paths is not there.
+        UserError: one of the paths is not there.
     """
     with found(paths) as what:
         yield from (FileRead(unread.name, refusal=(unread.reason, "")) for unread in what.unread)
@@ -63,7 +63,7 @@ def dataset_of(paths: Sequence[Path], options: ReadOptions, watcher: Watcher = S
     """What several files tell, as a dataset; what is to be known of each file is noted.
 
     Raises:
-        Refusal: nothing in them could be used.
+        UserError: nothing in them could be used.
     """
     return joined(each_read(paths, options, watcher), watcher)
 
@@ -72,14 +72,14 @@ def joined(files: Iterable[FileRead], watcher: Watcher = SILENT) -> Dataset:
     """The rows of files as a dataset; what is to be known of each file is noted.
 
     Raises:
-        Refusal: nothing in them could be used.
+        UserError: nothing in them could be used.
     """
     held = list(files)
     for file in held:
         for line in file.remarks:
             watcher.note(line)
     if not any(file.tables for file in held):
-        raise Refusal("nothing in these files can be used", "doctord read says what each of them is")
+        raise UserError("nothing in these files can be used", "doctord read says what each of them is")
     return Dataset(tables_of(held))
 
 

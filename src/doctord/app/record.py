@@ -19,7 +19,7 @@ from doctord._native import Batch, give_back_memory
 from doctord.collect.core import schedule
 from doctord.collect.patient import Patient
 from doctord.dataset.rows import now_us, rows
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.lake.place import LakeError
 from doctord.lake.retention import Retention
 from doctord.lake.upkeep import Upkeep
@@ -65,7 +65,7 @@ def record(recording: Recording, stop: threading.Event) -> None:
     """Record until told to stop, or until the time is up.
 
     Raises:
-        Refusal: The lake cannot be written, also at the end, or a connection string is none.
+        UserError: The lake cannot be written, also at the end, or a connection string is none.
     """
     patient = Patient(databases=recording.databases, dsns=recording.dsns, period_s=recording.every_s)
     collectors = patient.collectors()
@@ -117,11 +117,11 @@ def main() -> None:
         signal.signal(number, lambda *_: stop.set())
     try:
         record(recording, stop)
-    except Refusal as refusal:
+    except UserError as refusal:
         sys.exit(_said(refusal))
 
 
-def _said(refusal: Refusal) -> int:
+def _said(refusal: UserError) -> int:
     sys.stderr.write(printable(f"doctord: {refusal}\nhint: {refusal.hint}\n"))
     return 2
 

@@ -8,7 +8,7 @@ from doctord.analyse.capacity import threshold
 from doctord.analyse.capacity.threshold import Rules
 from doctord.dataset import figure
 from doctord.dataset.figure import Figure, own_figures
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 
 @lru_cache(maxsize=1)
@@ -22,13 +22,13 @@ def figures_of(path: Path | None) -> tuple[Figure, ...]:
     """The figures that Doctor D keeps, and those of a user's file.
 
     Raises:
-        Refusal: the file is not of the form of `figures.toml`, or gives a name anew.
+        UserError: the file is not of the form of `figures.toml`, or gives a name anew.
     """
     given = figure.parsed(_text(path), str(path)) if path else ()
     known = {one.name for one in own_figures()}
     for one in given:
         if one.name in known:
-            raise Refusal(f"{path}: figure {one.name!r}: doctord has one of that name", "give it another")
+            raise UserError(f"{path}: figure {one.name!r}: doctord has one of that name", "give it another")
     return (*own_figures(), *given)
 
 
@@ -36,7 +36,7 @@ def rules_of(path: Path | None) -> Rules:
     """The thresholds of a user's file, with its levels and figures, or else Doctor D's own.
 
     Raises:
-        Refusal: it cannot be read or is not of that form; the message names file, threshold and key.
+        UserError: it cannot be read or is not of that form; the message names file, threshold and key.
     """
     return threshold.parsed(_text(path), str(path), own_figures()) if path else own_rules()
 
@@ -45,4 +45,4 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise Refusal(f"{path}: {error}", "name a TOML file that you may read") from error
+        raise UserError(f"{path}: {error}", "name a TOML file that you may read") from error

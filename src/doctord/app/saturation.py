@@ -21,7 +21,7 @@ from doctord.app.rules import rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.figure import Figure, own_figures
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.lake.history import until_of
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
@@ -67,14 +67,14 @@ def saturated(
         watcher: Who is told how it goes on.
 
     Raises:
-        Refusal: nothing was measured, or the libraries that forecast are not installed.
+        UserError: nothing was measured, or the libraries that forecast are not installed.
     """
     seen, loads = _of_files(source, watcher) if isinstance(source, Files) else _of_lake(source, watcher)
     queues, rules = list(saturation.resources(seen)), rules_of(file)
     try:
         held = saturation.saturations(queues, loads, horizon_s, changes, rules.thresholds)
     except ModuleNotFoundError as error:
-        raise Refusal(f"forecasts need {error.name}, which is not installed", HINT_EXTRA) from error
+        raise UserError(f"forecasts need {error.name}, which is not installed", HINT_EXTRA) from error
     return Saturated(held, list(saturation.databases(seen)))
 
 
@@ -82,7 +82,7 @@ def points_scaled(path: Path) -> Database:
     """The law through the points of a CSV file: N and X in its first two columns.
 
     Raises:
-        Refusal: it cannot be read, or a line of it is not two numbers.
+        UserError: it cannot be read, or a line of it is not two numbers.
     """
     users, throughput = _points(path)
     law = fitted(np.array(users), np.array(throughput))
@@ -104,7 +104,7 @@ def _of_lake(recorded: Recorded, watcher: Watcher) -> tuple[Observed, list[Serie
     renewed(lake, watched, watcher)
     last = until_of(lake, watched)
     if last is None:
-        raise Refusal(f"{lake.path}: nothing was measured", "record with `doctord record`, or name files")
+        raise UserError(f"{lake.path}: nothing was measured", "record with `doctord record`, or name files")
     hours = history(lake, loads, last - LOOKED_BACK, last)
     step_s = SHORT_STEP_S if max((len(series.values) for series in hours), default=0) <= 1 else STEP_S
     parts = [observed(lake.dataset(since, since + DAY, NEEDS), figures, step_s) for since in _days(last)]
@@ -125,7 +125,7 @@ def _points(path: Path) -> tuple[list[float], list[float]]:
     try:
         lines = list(csv.reader(path.read_text(encoding="utf-8-sig").splitlines()))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise Refusal(f"{path}: {error}", "name a CSV file that you may read") from error
+        raise UserError(f"{path}: {error}", "name a CSV file that you may read") from error
     users, throughput = list[float](), list[float]()
     for number, cells in enumerate(lines, 1):
         try:
@@ -133,11 +133,11 @@ def _points(path: Path) -> tuple[list[float], list[float]]:
         except (ValueError, IndexError) as error:
             if number == 1 or not any(cells):
                 continue
-            raise Refusal(f"{path}:{number}: {','.join(cells)!r} is not two numbers", HINT_POINTS) from error
+            raise UserError(f"{path}:{number}: {','.join(cells)!r} is not two numbers", HINT_POINTS) from error
         if max(map(abs, pair)) > MOST:
-            raise Refusal(f"{path}:{number}: {','.join(cells)!r}: no system has or does so many", HINT_POINTS)
+            raise UserError(f"{path}:{number}: {','.join(cells)!r}: no system has or does so many", HINT_POINTS)
         users.append(pair[0])
         throughput.append(pair[1])
     if not users:
-        raise Refusal(f"{path}: there are no points in it", HINT_POINTS)
+        raise UserError(f"{path}: there are no points in it", HINT_POINTS)
     return users, throughput

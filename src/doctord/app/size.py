@@ -15,7 +15,7 @@ from doctord.app.size_amounts import parse_amount
 from doctord.app.source import ALL, Interval, Source
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def answer(
         watcher: Who is told how it goes on.
 
     Raises:
-        Refusal: a figure is missing or wrong, or nothing can be read.
+        UserError: a figure is missing or wrong, or nothing can be read.
     """
     written = {one: texts[name_of(one)] for one in question.inputs}
     told = {one: parse_amount(text, one) for one, text in written.items() if text is not None}
@@ -78,7 +78,7 @@ def size(
         live: Whether it was measured just now, for seconds: that is too short for rates.
 
     Raises:
-        Refusal: a figure is missing, or there is no such server.
+        UserError: a figure is missing, or there is no such server.
     """
     if seen and db:
         seen = Measured(_of_server(seen.dataset, db), seen.trace)
@@ -94,7 +94,7 @@ def measured(source: Source, asked: Interval, watcher: Watcher = SILENT) -> Meas
     """What a source tells of an interval.
 
     Raises:
-        Refusal: it cannot be read, or tells nothing of that time.
+        UserError: it cannot be read, or tells nothing of that time.
     """
     seen = source.seen(asked, watcher)
     return Measured(seen.dataset, seen.trace)
@@ -120,7 +120,7 @@ def _of_server(dataset: Dataset, db: str) -> Dataset:
     servers = sorted({one for frame in of_servers.values() for one in frame["db"].drop_nulls().unique()})
     if db not in servers:
         held = f"there are: {', '.join(servers)}" if servers else "there is none in what was read"
-        raise Refusal(f"no database server {db!r}", held)
+        raise UserError(f"no database server {db!r}", held)
     ours = {name: frame.filter(pl.col("db").is_null() | (pl.col("db") == db)) for name, frame in of_servers.items()}
     return Dataset({name: frame.to_arrow() for name, frame in (frames | ours).items()})
 
@@ -134,7 +134,7 @@ def _ask_for(question: Question, missing: Sequence[Input], seen: Measured | None
         hints.append(f"or files or a lake that hold it: {'; '.join(where)}")
     if live:
         hints.append("or a lake: rates need longer than --live looks (doctord record)")
-    raise Refusal(f"size {question.name} lacks: {names}", "; ".join(hints))
+    raise UserError(f"size {question.name} lacks: {names}", "; ".join(hints))
 
 
 def name_of(asked: Input) -> str:

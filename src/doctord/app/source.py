@@ -14,7 +14,7 @@ from doctord.collect.core.schedule import collect_for
 from doctord.collect.patient import Patient
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.lake.place import default_lake, is_lake
 from doctord.lake.query import Lake
 from doctord.read import calltrace
@@ -66,7 +66,7 @@ class Source(Protocol):
         """What it tells of an interval (of all of its time, where no moment is given), and of the time before.
 
         Raises:
-            Refusal: it cannot be read, or tells nothing of that time.
+            UserError: it cannot be read, or tells nothing of that time.
         """
         ...
 
@@ -82,7 +82,7 @@ class Recorded:
         now = datetime.now(UTC)
         start, end = asked.since or now - timedelta(hours=1), asked.until or now
         if start >= end:
-            raise Refusal(f"{start:%F %T} UTC is not before {end:%F %T}", "give --from a moment before --to")
+            raise UserError(f"{start:%F %T} UTC is not before {end:%F %T}", "give --from a moment before --to")
         lake = Lake(self.lake or default_lake())
         dataset = lake.dataset(start, end)
         for problem in lake.problems:
@@ -90,7 +90,7 @@ class Recorded:
         if dataset.until is None:
             span = lake.span()
             held = f"the lake holds {span[0]:%F %T} to {span[1]:%F %T} UTC" if span else "record first: doctord record"
-            raise Refusal(f"nothing was recorded from {start:%F %T} to {end:%F %T} UTC", held)
+            raise UserError(f"nothing was recorded from {start:%F %T} to {end:%F %T} UTC", held)
         return Seen(dataset, past(lake, start, asked.past_s))
 
 
@@ -112,7 +112,7 @@ class Files:
         dataset = whole.between(begin, end)
         if dataset.until is None:
             held = f"they tell of {whole.since:%F %T} to {whole.until:%F %T} UTC"
-            raise Refusal(f"nothing in these files is of {begin:%F %T} to {end:%F %T} UTC", held)
+            raise UserError(f"nothing in these files is of {begin:%F %T} to {end:%F %T} UTC", held)
         return Seen(dataset, whole.between(begin - timedelta(seconds=asked.past_s), begin), trace)
 
     def _trace(self, files: Sequence[FileRead], watcher: Watcher) -> Trace | None:
@@ -145,7 +145,7 @@ class Live:
     def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
         """See `Source`; there is no other moment than now."""
         if asked.since or asked.until:
-            raise Refusal("a live look has no past", "name a lake or files")
+            raise UserError("a live look has no past", "name a lake or files")
         earlier = Dataset()
         if self.lake and self.lake.is_dir():
             earlier = past(Lake(self.lake), datetime.now(UTC), asked.past_s)
@@ -159,11 +159,11 @@ def source_of(paths: Sequence[Path], lake: Path | None, options: ReadOptions) ->
     """Files, or else a lake, which may stand in the place of a file.
 
     Raises:
-        Refusal: both are named.
+        UserError: both are named.
     """
     lakes = [path for path in paths if is_lake(path)]
     if paths and (lake or (lakes and len(paths) > 1)):
-        raise Refusal("either files or a lake", "doctord read PATH... --lake LAKE puts files into a lake")
+        raise UserError("either files or a lake", "doctord read PATH... --lake LAKE puts files into a lake")
     if lakes:
         return Recorded(lakes[0])
     return Files(paths, options) if paths else Recorded(lake)

@@ -10,7 +10,7 @@ import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from doctord.dataset.tables import TABLES
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 
@@ -35,19 +35,19 @@ def refusing() -> Iterator[None]:
     try:
         yield
     except duckdb.CatalogException as error:
-        raise Refusal(str(error), f"tables are {', '.join(TABLES)}") from error
+        raise UserError(str(error), f"tables are {', '.join(TABLES)}") from error
     except duckdb.Error as error:
         hint = _HINTS.get(type(error).__name__, "DuckDB's words; its documentation tells more: duckdb.org/docs")
-        raise Refusal(str(error), hint) from error
+        raise UserError(str(error), hint) from error
     except (OverflowError, ValueError) as error:
-        raise Refusal(f"a value cannot be shown: {error}", "cast it to text: SELECT column::text") from error
+        raise UserError(f"a value cannot be shown: {error}", "cast it to text: SELECT column::text") from error
 
 
 def asked(query: str, path: Path | None = None) -> tuple[DuckDBPyRelation, list[str]]:
     """Ask a lake (the usual one where none is named): the answer, not yet fetched, and what of the lake cannot be read.
 
     Raises:
-        Refusal: there is no lake, or the query is more than one that reads.
+        UserError: there is no lake, or the query is more than one that reads.
     """
     lake = Lake(path or default_lake())
     connection = lake.connect(_tables_named(query))
@@ -76,13 +76,13 @@ def _check_harmless(connection: DuckDBPyConnection, query: str) -> None:
     reading = _EXPLAIN.sub("", query, count=1)
     statements = duckdb.extract_statements(reading)
     if [str(each.type) for each in statements] != ["StatementType.SELECT"]:
-        raise Refusal("only one SELECT, DESCRIBE, SUMMARIZE, SHOW or EXPLAIN is run", _NEVER_CHANGED)
+        raise UserError("only one SELECT, DESCRIBE, SUMMARIZE, SHOW or EXPLAIN is run", _NEVER_CHANGED)
     subquery = statements[0].query.rstrip().removesuffix(";")
     try:
         plan = connection.execute(f"EXPLAIN FROM (\n{subquery}\n)").fetchall()
     except duckdb.BinderException as error:
         if "must be at the top level" in str(error):
-            raise Refusal("a WITH that writes is not run", _NEVER_CHANGED) from error
+            raise UserError("a WITH that writes is not run", _NEVER_CHANGED) from error
         raise
     if _RUNS_ANYTHING in str(plan):
-        raise Refusal(f"{_RUNS_ANYTHING.lower()} is not run", _NEVER_CHANGED)
+        raise UserError(f"{_RUNS_ANYTHING.lower()} is not run", _NEVER_CHANGED)

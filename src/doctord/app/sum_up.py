@@ -9,7 +9,7 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.printable import log_to_standard_error
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ def main(place: str, keep_s: str, figures: str = "") -> int:
         lake = Lake(Path(place), threads=1)
         renew(lake, figures_of(Path(figures) if figures else None))
         let_go(lake.path, timedelta(seconds=float(keep_s)))
-    except Refusal as refusal:
+    except UserError as refusal:
         log.warning("%s\nhint: %s", refusal, refusal.hint)
         return 1
     return 0

@@ -21,7 +21,7 @@ from doctord.app.source import DAY_S, Files, Interval, Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import own_figures
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.lake.history import History
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
@@ -70,7 +70,7 @@ def check(source: Files | Recorded, interval: Interval, file: Path | None, watch
     asked = _Asked(source, interval.since, interval.until, USUAL_S)
     rules = rules_of(file)
     if not rules.thresholds and not rules.levels:
-        raise Refusal(f"{file}: there is no threshold in it", threshold.FORM)
+        raise UserError(f"{file}: there is no threshold in it", threshold.FORM)
     histories, dataset = _measured(asked, rules, watcher)
     judged = list(level.judged(rules.levels, dataset))
     known = {one.level.name for one in judged}
@@ -126,11 +126,11 @@ def proposed(source: Files | Recorded, interval: Interval, hold_s: float, watche
     """Propose thresholds from a time that was good: of a lake the last four weeks where no other is said.
 
     Raises:
-        Refusal: nothing was measured.
+        UserError: nothing was measured.
     """
     histories = _good_time(_Asked(source, interval.since, interval.until, GOOD_S), watcher)
     if not histories:
-        raise Refusal("no figure was measured in that time", "docs/how-to/set-thresholds.md says what is needed")
+        raise UserError("no figure was measured in that time", "docs/how-to/set-thresholds.md says what is needed")
     return Proposed(list(propose(histories, hold_s)), *_span(histories))
 
 
@@ -170,7 +170,7 @@ def _between(asked: _Asked) -> tuple[datetime, datetime]:
     now = datetime.now(UTC)
     since, until = asked.since or now - timedelta(seconds=asked.usual_s), asked.until or now
     if since >= until:
-        raise Refusal(f"{since:%F %T} UTC is not before {until:%F %T}", "give --from a moment before --to")
+        raise UserError(f"{since:%F %T} UTC is not before {until:%F %T}", "give --from a moment before --to")
     return since, until
 
 

@@ -25,7 +25,7 @@ def traces(
         The trace before, if there is one, and the trace.
 
     Raises:
-        Refusal: a file cannot be read, or is no call trace.
+        UserError: a file cannot be read, or is no call trace.
     """
     # Loading all causes takes as long as reading 200 MB, which leaves Python alone meanwhile.
     with ThreadPoolExecutor(1) as beside:

@@ -13,7 +13,7 @@ from doctord.collect.bpf import calls as bpf
 from doctord.collect.linux import strace
 from doctord.collect.linux.tracee import Meter, command_of, family
 from doctord.dataset.calltrace import Live, Trace, Used
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.calltrace import read
 
 # What the process uses untraced is measured for so long before.
@@ -71,7 +71,7 @@ def trace(
         if how == "bpf" or (how == "auto" and not keep):
             try:
                 return _by_bpf(traced, seconds, progress)
-            except Refusal as refusal:
+            except UserError as refusal:
                 if how == "bpf":
                     raise
                 note = f"{refusal}: strace was taken instead"
@@ -103,7 +103,7 @@ def _by_strace(traced: _Traced, log: Path, seconds: float, limit_bytes: int, pro
 def _read(log: Path, live: Live) -> Trace:
     if not log.stat().st_size:
         told = f"process {live['pid']} made no system call in {live['seconds']:g} s"
-        raise Refusal(told, "trace for longer, or while it works")
+        raise UserError(told, "trace for longer, or while it works")
     return read([log])
 
 
@@ -111,7 +111,7 @@ def _keep(log: Path, keep: Path) -> None:
     try:
         shutil.copyfile(log, keep)
     except OSError as error:
-        raise Refusal(f"{keep}: {error.strerror}", "name a file that you may write") from error
+        raise UserError(f"{keep}: {error.strerror}", "name a file that you may write") from error
 
 
 def _before(pids: list[int]) -> Used:

@@ -23,7 +23,7 @@ def verify(lake: Path | None, watcher: Watcher = SILENT) -> Verified:
     """Read every file of a lake (the usual one where none is named) to its end.
 
     Raises:
-        Refusal: there is no lake.
+        UserError: there is no lake.
     """
     with watcher.progress("Reading", None, "files") as progress:
         return lakes.verify(Place(lake or default_lake()), progress)
@@ -33,7 +33,7 @@ def repair(lake: Path | None, watcher: Watcher = SILENT) -> Repaired:
     """Do the same, and set right what is found.
 
     Raises:
-        Refusal: there is no lake, a recorder is writing to it, or it may not be written to.
+        UserError: there is no lake, a recorder is writing to it, or it may not be written to.
     """
     verified = verify(lake, watcher)
     return Repaired(verified, list(repairs.repair(Place(verified.root), verified.flaws)))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from doctord.analyse.capacity.whatif import Change
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.moments import parse_moment
 from doctord.units import parse_size
 
@@ -21,18 +21,18 @@ def changes(growth: str | None, steps: Sequence[str], additions: Sequence[str]) 
         additions: A size each, and what takes it.
 
     Raises:
-        Refusal: one of them is not of its form.
+        UserError: one of them is not of its form.
     """
     made = [Change(f"{growth.strip()} more", factor=_factor(growth))] if growth else []
     for text in steps:
         moment, _, share = text.strip().rpartition(" ")
         if not moment:
-            raise Refusal(f"{text!r} is no step", "write it as '2027-01-01 +30%'")
+            raise UserError(f"{text!r} is no step", "write it as '2027-01-01 +30%'")
         made.append(Change(f"{share} from {moment}", factor=_factor(share), since=parse_moment(moment)))
     for text in additions:
         size, found, name = text.partition(" to ")
         if not found:
-            raise Refusal(f"{text!r} is no addition", "write it as '40GiB to users'")
+            raise UserError(f"{text!r} is no addition", "write it as '40GiB to users'")
         made.append(Change(text, added=float(parse_size(size)), unit="bytes", entity=name.strip()))
     return made
 
@@ -40,5 +40,5 @@ def changes(growth: str | None, steps: Sequence[str], additions: Sequence[str]) 
 def _factor(text: str) -> float:
     found = PERCENT.fullmatch(text)
     if not found or float(found[1]) <= -100:
-        raise Refusal(f"{text!r} is no growth", "write it as 20%, +30% or -10%")
+        raise UserError(f"{text!r} is no growth", "write it as 20%, +30% or -10%")
     return 1 + float(found[1]) / 100

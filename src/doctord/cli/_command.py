@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand
 
 from doctord.cli._output import note
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 Body = TypeVar("Body", bound=Callable[..., int | None])
 
@@ -74,6 +74,6 @@ def _options(parameter: Parameter) -> Iterator[Parameter]:
 def _refusals_said() -> Iterator[None]:
     try:
         yield
-    except Refusal as refusal:
+    except UserError as refusal:
         note(f"{refusal}\nhint: {refusal.hint}")
         raise typer.Exit(2) from refusal

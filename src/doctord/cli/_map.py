@@ -75,7 +75,7 @@ class Kept:
         """The rows of that time.
 
         Raises:
-            Refusal: a source cannot be read, or an option is not of its form.
+            UserError: a source cannot be read, or an option is not of its form.
         """
         from doctord.app.map import recorded
 

@@ -11,7 +11,7 @@ import typer
 
 from doctord.app.watcher import Progress as Done
 from doctord.app.watcher import Unit, Watcher
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.printable import json_text, printable
 
 if TYPE_CHECKING:
@@ -70,19 +70,19 @@ def check_writable(*files: Path | None) -> None:
     for file in filter(None, files):
         if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
             hint = "name a file in a folder that is there and that you may write to"
-            raise Refusal(f"{file} cannot be written", hint)
+            raise UserError(f"{file} cannot be written", hint)
 
 
 def write(file: Path, content: str | bytes) -> None:
     """Write a page or a picture.
 
     Raises:
-        Refusal: the file cannot be written.
+        UserError: the file cannot be written.
     """
     try:
         file.write_bytes(content.encode() if isinstance(content, str) else content)
     except OSError as error:
-        raise Refusal(f"{file}: {error.strerror}", "name a file that you may write") from error
+        raise UserError(f"{file}: {error.strerror}", "name a file that you may write") from error
 
 
 def conclude(found: "Examination", *, html: Path | None, json: bool, servers: int = 0) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.moments import parse_moment
 from doctord.units import parse_duration
 
@@ -95,7 +95,7 @@ class OfFiles:
         """The same, read.
 
         Raises:
-            Refusal: one of them is not of its form.
+            UserError: one of them is not of its form.
         """
         from doctord.read.formats import zone_named
         from doctord.read.source import ReadOptions
@@ -103,7 +103,7 @@ class OfFiles:
         try:
             day = date.fromisoformat(self.day) if self.day else None
         except ValueError as error:
-            raise Refusal(f"{self.day!r} is no date", "write it as 2026-11-20") from error
+            raise UserError(f"{self.day!r} is no date", "write it as 2026-11-20") from error
         return ReadOptions(zone_named(self.zone), length_us(self.unit), day, length_s(self.every))
 
 
@@ -120,7 +120,7 @@ class Measured:
         """Where the measurements come from.
 
         Raises:
-            Refusal: files and a lake are named, or what is said of the files is not of its form.
+            UserError: files and a lake are named, or what is said of the files is not of its form.
         """
         from doctord.app.source import source_of
 
@@ -146,7 +146,7 @@ class WhatIf:
         """The same, read.
 
         Raises:
-            Refusal: one of them is not of its form.
+            UserError: one of them is not of its form.
         """
         from doctord.app.what_if import changes
 
@@ -157,13 +157,13 @@ def interval(since: str | None, until: str | None, past: str = "0s") -> "Interva
     """The interval between two moments, null where they are not said, and so much of the time before it.
 
     Raises:
-        Refusal: a moment is none, or the first is not before the second.
+        UserError: a moment is none, or the first is not before the second.
     """
     from doctord.app.source import Interval
 
     start, end = (parse_moment(text) if text else None for text in (since, until))
     if start and end and start >= end:
-        raise Refusal(f"{since} is not before {until}", "give --from a moment before --to")
+        raise UserError(f"{since} is not before {until}", "give --from a moment before --to")
     return Interval(start, end, parse_duration(past))
 
 

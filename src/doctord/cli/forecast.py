@@ -8,7 +8,7 @@ import typer
 from doctord.cli import app, command
 from doctord.cli._output import Terminal, status
 from doctord.cli.arguments import Alert, Horizon, Json, Measured, OfFiles, Thresholds, WhatIf
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.printable import json_text
 from doctord.units import parse_duration
 
@@ -43,7 +43,7 @@ def forecast(
     said = [change.text for change in changes]
     if saturation or scaling:
         if alert or (measured.paths and not saturation):
-            raise Refusal("--alert is of thresholds, and --scaling reads one file", "leave out what is not meant")
+            raise UserError("--alert is of thresholds, and --scaling reads one file", "leave out what is not meant")
         found = saturating.Saturated([], [])
         if saturation:
             found = saturating.saturated(source, thresholds, horizon_s, changes, Terminal())

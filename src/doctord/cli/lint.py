@@ -8,7 +8,7 @@ import typer
 from doctord.cli import app, command
 from doctord.cli._output import Terminal, status
 from doctord.cli.arguments import Json, When
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 
 @command(app)
@@ -56,9 +56,9 @@ def lint(
     from doctord.report.lint.forms import Form, written
 
     if json + sarif + junit > 1:
-        raise Refusal("--json, --sarif and --junit are three forms of one document", "give one of them")
+        raise UserError("--json, --sarif and --junit are three forms of one document", "give one of them")
     if write and fix is None:
-        raise Refusal("--write needs --fix DIR", "the folder gets the patch, and drop-ins for what is in no file")
+        raise UserError("--write needs --fix DIR", "the folder gets the patch, and drop-ins for what is in no file")
     form: Form = "json" if json else "sarif" if sarif else "junit" if junit else "text"
     watcher, named = Terminal(), paths or ()
     workload = Recorded(measured).seen(when.interval(), watcher).dataset if measured else None

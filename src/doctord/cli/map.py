@@ -9,7 +9,7 @@ import typer
 from doctord.cli import app, command
 from doctord.cli._map import HtmlPage, Kept, List, Look, Pictures, Subject, show
 from doctord.cli.arguments import Json
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.moments import parse_moment
 
 
@@ -93,7 +93,7 @@ def replay(
 
     view, wanted = look.view(), kept.wanted(subject)
     if not has_terminal():
-        raise Refusal("a replay needs a terminal", "doctord map prints the map")
+        raise UserError("a replay needs a terminal", "doctord map prints the map")
     drawn = wanted.map_of(kept.dataset(), room(view))
     watch(Replay(drawn, speed), view, f"REPLAY x{speed:g}")
     show(drawn, view, json=False)

@@ -10,7 +10,7 @@ from doctord.cli import app, command
 from doctord.cli._map import List, Look, Pictures, Subject, show
 from doctord.cli._output import Terminal
 from doctord.cli.arguments import Json, length_s
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.printable import json_text
 
 
@@ -54,7 +54,7 @@ def live(
         typer.echo(json_text(map_subjects.records(known)) if json else map_subjects.live(known))
         return
     if seconds is None and not has_terminal():
-        raise Refusal("without a terminal nobody can end it", "say how long: --for 1m")
+        raise UserError("without a terminal nobody can end it", "say how long: --for 1m")
     period_s = length_s(column) or map_live.period_s(seconds)
     wanted = Wanted(subject.subject, period_s, subject.db, dsn, pid, subject.instance)
     with map_live.live(wanted, seconds, record, Terminal()) as growing:

@@ -8,7 +8,7 @@ import typer
 from doctord.cli import app, command
 from doctord.cli._output import Terminal
 from doctord.cli.arguments import Json, OfFiles
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.printable import json_text
 
 
@@ -38,7 +38,7 @@ def read(
         typer.echo(json_text({"formats": names}) if json else "\n".join(names))
         return 0
     if not paths:
-        raise Refusal("there is nothing to read", "doctord read PATH..., or doctord read --formats")
+        raise UserError("there is nothing to read", "doctord read PATH..., or doctord read --formats")
     held, kept = list[dict[str, object]](), Kept(lake) if lake else None
     for file in each_read(paths, files.options(), Terminal()):
         held.append(files_read.document_of(file))

@@ -9,7 +9,7 @@ import typer
 
 from doctord.cli import app, command
 from doctord.cli.arguments import Databases, Dsns, Figures
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.units import parse_duration, parse_size
 
 
@@ -71,5 +71,5 @@ def record(
 def _positive(text: str) -> float:
     seconds = parse_duration(text)
     if seconds <= 0:
-        raise Refusal(f"{text!r} is no time to wait", "give a duration above zero")
+        raise UserError(f"{text!r} is no time to wait", "give a duration above zero")
     return seconds

@@ -10,7 +10,7 @@ import typer
 from doctord.cli import app, command
 from doctord.cli._output import Terminal, check_writable, status, write
 from doctord.cli.arguments import Horizon, Json, Measured, OfFiles, Past, Thresholds, WhatIf, When
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.printable import for_output, json_text
 from doctord.units import parse_duration
 
@@ -48,12 +48,12 @@ def report(
     source = measured.source(files)
     if capacity:
         if when.since or when.until:
-            raise Refusal("--capacity looks at all that is kept", "leave --from and --to out")
+            raise UserError("--capacity looks at all that is kept", "leave --from and --to out")
         if json and csv:
-            raise Refusal("either --json or --csv", "give one of them: only one document is printed")
+            raise UserError("either --json or --csv", "give one of them: only one document is printed")
         return _on_capacity(source, thresholds, parse_duration(horizon), what_if.changes(), output, json=json, csv=csv)
     if csv or thresholds or what_if != WhatIf():
-        raise Refusal("--csv, --thresholds and what-ifs are for reports on capacity", "give --capacity as well")
+        raise UserError("--csv, --thresholds and what-ifs are for reports on capacity", "give --capacity as well")
 
     from doctord.app import diagnose as diagnosing
     from doctord.report import wording

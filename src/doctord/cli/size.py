@@ -12,7 +12,7 @@ from doctord.analyse.sizing.questions import QUESTIONS
 from doctord.cli import app, command
 from doctord.cli._output import Terminal
 from doctord.cli.arguments import Db, Json, Lake, Measured, When
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 size = typer.Typer(no_args_is_help=True, help="Say what settings should be, and show the arithmetic.")
 app.add_typer(size, name="size")
@@ -43,7 +43,7 @@ def _command(question: Question) -> Callable[..., int]:
 
         source = Measured(paths, lake).source()
         if live and (paths or lake):
-            raise Refusal("either this host now, or files or a lake", "leave out --live")
+            raise UserError("either this host now, or files or a lake", "leave out --live")
         used = source if paths or lake else None
         found = sizing.answer(question, given, used, when.interval(), db, live=live, watcher=Terminal())
         shown = (question, found.worked, found.known)

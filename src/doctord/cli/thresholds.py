@@ -8,7 +8,7 @@ import typer
 from doctord.cli import app, command
 from doctord.cli._output import Terminal, note, status, write
 from doctord.cli.arguments import Alert, Json, Measured, OfFiles, Thresholds, Until, interval
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.printable import json_text
 from doctord.units import parse_duration
 
@@ -66,7 +66,9 @@ def init(
     from doctord.report.capacity import thresholds_toml
 
     if output and output.exists():
-        raise Refusal(f"{output} is there already", "thresholds that somebody keeps are not overwritten: name another")
+        raise UserError(
+            f"{output} is there already", "thresholds that somebody keeps are not overwritten: name another"
+        )
     asked = measured.source(files), interval(since, until)
     found = checking.proposed(*asked, parse_duration(hold), Terminal())
     text = thresholds_toml.render(found.proposals, found.since, found.until)

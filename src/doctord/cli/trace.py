@@ -9,7 +9,7 @@ import typer
 from doctord.cli import app, command
 from doctord.cli._output import Terminal, check_writable, write
 from doctord.cli.arguments import Json
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.printable import json_text
 from doctord.units import parse_duration, parse_size
 
@@ -57,7 +57,7 @@ def trace(
     Exit status: 0 no finding, 1 findings, 2 there is no call in it, or a wrong option.
     """
     if (pid is None) == (not files):
-        raise Refusal("name either files or a process", "doctord trace FILE, or doctord trace --pid PID --for 10s")
+        raise UserError("name either files or a process", "doctord trace FILE, or doctord trace --pid PID --for 10s")
     from doctord.app import trace_files, trace_live
 
     check_writable(html, svg, folded, log)
@@ -89,7 +89,7 @@ def trace(
     if svg:
         drawn = found.trace["timeline"]
         if drawn is None:
-            raise Refusal("there is no timeline: the trace holds no whole pass of a loop", "leave out --svg")
+            raise UserError("there is no timeline: the trace holds no whole pass of a loop", "leave out --svg")
         write(svg, timeline.svg(drawn, alone=True))
     if folded:
         write(folded, trace_folded.render(found.trace))
@@ -107,6 +107,6 @@ def _parts(files: list[Path], *, together: bool) -> tuple[list[Path], list[Path]
     from doctord.read.calltrace import parts_of_one
 
     if sum(str(file) == STANDARD_INPUT for file in files) > 1:
-        raise Refusal("standard input can be read only once", "write one of the traces into a file")
+        raise UserError("standard input can be read only once", "write one of the traces into a file")
     compared = len(files) == 2 and not together and not parts_of_one(files)
     return (files[:1], files[1:]) if compared else ([], files)

@@ -8,7 +8,7 @@ from typing import Final
 
 from doctord import collect
 from doctord.collect.core.database import Database
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
@@ -25,11 +25,11 @@ def database_of(address: str) -> Database:
     """The kind of database that an address is of, by what stands before `://`.
 
     Raises:
-        Refusal: There is none. The address is not repeated: it may hold a password.
+        UserError: There is none. The address is not repeated: it may hold a password.
     """
     scheme = _SCHEME.match(address)
     for database in databases():
         if scheme[1] in database.schemes if scheme else database.has_plain_addresses:
             return database
     known = ", ".join(f"{scheme}://" for database in databases() for scheme in database.schemes)
-    raise Refusal(f"an address begins with none of {known}", "see what --help says of --dsn")
+    raise UserError(f"an address begins with none of {known}", "see what --help says of --dsn")

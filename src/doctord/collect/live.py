@@ -16,7 +16,7 @@ from doctord.collect.core.collector import Collector
 from doctord.collect.core.database import LatenciesHere, Latency, LiveSubject, Wanted
 from doctord.collect.databases import database_of, databases
 from doctord.collect.linux import LinuxCollector
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,13 @@ def choose(wanted: Wanted) -> Choice:
     """The best source of what is wanted.
 
     Raises:
-        Refusal: there is none here, or no such subject.
+        UserError: there is none here, or no such subject.
     """
     if wanted.dsn and (of_address := database_of(wanted.dsn).latency):
         return Choice([_checked(of_address(wanted))])
     if wanted.db is not None and not any(one.is_named(wanted.db) for one in _here()):
         hint = "doctord map-live --list names them, or give an address with --dsn"
-        raise Refusal(f"{wanted.db!r} names no server of this host", hint)
+        raise UserError(f"{wanted.db!r} names no server of this host", hint)
     subject = wanted.subject or _default()
     hindrance = bpftrace.hindrance()
     if hindrance:
@@ -52,7 +52,7 @@ def choose(wanted: Wanted) -> Choice:
         return means
     try:
         return Choice([_checked(timed)], note=bpftrace.note())
-    except Refusal as refusal:
+    except UserError as refusal:
         if (means := _second_best(wanted, subject, (str(refusal), refusal.hint))) is None:
             raise
         return means
@@ -94,11 +94,11 @@ def _traced(wanted: Wanted, subject: str) -> Latency | None:
 
 def _of_process(wanted: Wanted, subject: str, pid: int) -> Latency:
     if syscall_number(subject) is None:
-        raise Refusal(
+        raise UserError(
             f"{subject!r} is no system call", "of a process, system calls are timed: --event pread64 --pid PID"
         )
     if not Path(f"/proc/{pid}").exists():
-        raise Refusal(f"there is no process {pid}", "ps -ef lists them; a postmaster's pid stands in postmaster.pid")
+        raise UserError(f"there is no process {pid}", "ps -ef lists them; a postmaster's pid stands in postmaster.pid")
     return _checked(BpfLatency(bpf_host.system_call(subject, wanted.period_s, f"pid == {pid}"), wanted.period_s))
 
 
@@ -107,7 +107,7 @@ def _without_bpftrace(wanted: Wanted, subject: str, hindrance: tuple[str, str]) 
         return means
     why, hint = hindrance
     if bpf_host.of_host(subject, wanted.period_s) or any(one.may_trace(subject) for one in _here()):
-        raise Refusal(f"{subject} cannot be timed here: {why}", hint)
+        raise UserError(f"{subject} cannot be timed here: {why}", hint)
     raise _unknown(subject)
 
 
@@ -129,8 +129,8 @@ def _means(wanted: Wanted, subject: str, why: str) -> Choice | None:
     return Choice([counted], lost) if counted else None
 
 
-def _unknown(subject: str) -> Refusal:
+def _unknown(subject: str) -> UserError:
     names = sorted({subject.name for subject in live_subjects()} | {"pread64", "pwrite64", "fdatasync", "fsync"})
     near = get_close_matches(subject, names, 3, 0.4)
     hint = f"did you mean {' or '.join(near)}?" if near else "doctord map-live --list says what can be timed here"
-    return Refusal(f"nothing here times {subject!r}", hint)
+    return UserError(f"nothing here times {subject!r}", hint)

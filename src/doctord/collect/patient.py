@@ -7,7 +7,7 @@ from doctord.collect.core.database import Database
 from doctord.collect.databases import database_of
 from doctord.collect.databases import databases as kinds
 from doctord.collect.linux import LinuxCollector
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 
 class Patient:
@@ -26,7 +26,7 @@ class Patient:
             unsampled: Whether to look also at servers whose sessions are not sampled: for their settings.
 
         Raises:
-            Refusal: An address is of no kind that is looked at.
+            UserError: An address is of no kind that is looked at.
         """
         looked_at = [one for one in kinds() if databases and one.collectors and (one.is_sampled or unsampled)]
         of = {dsn: _looked_at(database_of(dsn), looked_at) for dsn in dsns} if databases else {}
@@ -38,7 +38,7 @@ class Patient:
         """The host's collector, and those of each server that is here or was named.
 
         Raises:
-            Refusal: An address cannot be understood.
+            UserError: An address cannot be understood.
         """
         named = [each for one, dsns in self._named if one.collectors and dsns for each in one.collectors(dsns)]
         return [LinuxCollector(period_s=self._period_s), *named, *self.newcomers()]
@@ -55,5 +55,5 @@ def _looked_at(database: Database, those: Sequence[Database]) -> Database:
             ("map-live --dsn shows latencies", database.latency),
         ]
         hint = ", ".join(f"doctord {way}" for way, offered in ways if offered)
-        raise Refusal(f"sessions of {database.schemes[0]}:// servers are not sampled", hint)
+        raise UserError(f"sessions of {database.schemes[0]}:// servers are not sampled", hint)
     return database

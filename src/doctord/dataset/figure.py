@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from doctord.dataset.tables import TABLES
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 Component = Literal[
     "workload", "waits", "redo", "undo", "memory", "parallel", "io", "locks", "tables", "space", "datafiles", "cpu",
@@ -67,12 +67,12 @@ def parsed(text: str, name: str) -> tuple[Figure, ...]:
         name: Of the file, for messages.
 
     Raises:
-        Refusal: it is not of that form; the message names the figure and what is wrong with it.
+        UserError: it is not of that form; the message names the figure and what is wrong with it.
     """
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise Refusal(f"{name}: no TOML: {error}", "docs/how-to/keep-capacity.md shows the form") from error
+        raise UserError(f"{name}: no TOML: {error}", "docs/how-to/keep-capacity.md shows the form") from error
     found = [_figure(given, name) for given in document.get("figure", [])]
     _check_names(found, name)
     return tuple(found)
@@ -122,5 +122,5 @@ def _check_names(figures: Iterable[Figure], file: str) -> None:
         seen.add(figure.name)
 
 
-def _wrong(file: str, name: str, what: str, hint: str) -> Refusal:
-    return Refusal(f"{file}: figure {name!r}: {what}", hint)
+def _wrong(file: str, name: str, what: str, hint: str) -> UserError:
+    return UserError(f"{file}: figure {name!r}: {what}", hint)

@@ -1,9 +1,9 @@
 """What can go wrong in the lab that is not a fault of its own making."""
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 
-class LabError(Refusal):
+class LabError(UserError):
     """The lab cannot work here: what is missing, and a hint what to do."""
 
 

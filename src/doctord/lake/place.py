@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from doctord.dataset.tables import TABLES
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 _NAME = re.compile(r"(?P<begun>[0-9]{8}T[0-9]{6}Z)-[0-9a-f]{8}")
 _BEGUN = "%Y%m%dT%H%M%SZ"
@@ -26,7 +26,7 @@ _BEGUN = "%Y%m%dT%H%M%SZ"
 FOLDER_MODE = 0o750
 
 
-class LakeError(Refusal):
+class LakeError(UserError):
     """A lake cannot be used as asked: the message says why, the hint what to do instead."""
 
 

@@ -19,7 +19,7 @@ from datetime import date
 from fnmatch import fnmatchcase
 from typing import Final
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.lint.engine import Examined
 from doctord.lint.remark import Remark
 
@@ -45,15 +45,15 @@ def parsed(text: str, name: str) -> tuple[Acceptance, ...]:
     """The acceptances of a baseline file; `name` is what to call it.
 
     Raises:
-        Refusal: it is no TOML, or an acceptance lacks something, or has what there is not.
+        UserError: it is no TOML, or an acceptance lacks something, or has what there is not.
     """
     try:
         held = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise Refusal(f"{name}: {error}", FORM) from error
+        raise UserError(f"{name}: {error}", FORM) from error
     entries = held.pop("accept", [])
     if held or not isinstance(entries, list):
-        raise Refusal(f"{name}: nothing but [[accept]] is known, there is {', '.join(held) or 'accept'}", FORM)
+        raise UserError(f"{name}: nothing but [[accept]] is known, there is {', '.join(held) or 'accept'}", FORM)
     return tuple(_acceptance(entry, f"{name}: accept {number}") for number, entry in enumerate(entries, 1))
 
 
@@ -83,11 +83,11 @@ def _idle(examined: Examined, acceptances: Sequence[Acceptance], today: date) ->
 
 def _acceptance(entry: object, name: str) -> Acceptance:
     if not isinstance(entry, dict) or (unknown := set(entry) - set(KEYS)):
-        raise Refusal(f"{name}: what is {', '.join(sorted(unknown)) if isinstance(entry, dict) else entry}?", FORM)
+        raise UserError(f"{name}: what is {', '.join(sorted(unknown)) if isinstance(entry, dict) else entry}?", FORM)
     for key in ("rule", "reason"):
         if not isinstance(entry.get(key), str) or not entry[key].strip():
-            raise Refusal(f"{name} has no {key}", FORM)
+            raise UserError(f"{name} has no {key}", FORM)
     until = entry.get("until")
     if type(until) is not date:
-        raise Refusal(f"{name}: until is no day: {until!r}", FORM)
+        raise UserError(f"{name}: until is no day: {until!r}", FORM)
     return Acceptance(entry["rule"], str(entry.get("subject", "*")), entry["reason"].strip(), until)

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.prometheus import api as prometheus_api
 from doctord.read.source import BOMB_BYTES, BOMB_RATIO, STANDARD_INPUT
 from doctord.read.unpack import UNPACK_ERRORS, is_compressed, unpacked
@@ -58,7 +58,7 @@ def found(paths: Iterable[Path]) -> Iterator[Found]:
     A path that is an address (`http://host:9090`) is what the Prometheus server there answers.
 
     Raises:
-        Refusal: one of the paths is not there, or cannot be looked into.
+        UserError: one of the paths is not there, or cannot be looked into.
     """
     with TemporaryDirectory(prefix="doctord-", ignore_cleanup_errors=True) as scratch:
         unpacker = _Unpacker(Path(scratch))
@@ -80,7 +80,7 @@ def _below(path: Path) -> Iterator[Piece]:
         if not is_folder:
             path.stat()
     except OSError as error:
-        raise Refusal(f"{path}: {error.strerror}", "name files, folders or archives that are there") from error
+        raise UserError(f"{path}: {error.strerror}", "name files, folders or archives that are there") from error
     if not is_folder:
         yield Piece(path, str(path))
         return
@@ -93,7 +93,7 @@ def _below(path: Path) -> Iterator[Piece]:
 
 
 def _refuse(error: OSError) -> None:
-    raise Refusal(f"{error.filename}: {error.strerror}", "name a folder that you may read") from error
+    raise UserError(f"{error.filename}: {error.strerror}", "name a folder that you may read") from error
 
 
 class _Unpacker:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from doctord import _native
 from doctord.dataset.calltrace import Trace
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 # strace -ff and truss -o NAME.PID: one file for each process, perhaps compressed since.
 PART = re.compile(r"(?P<stem>.+)\.\d+(?:\.(?:gz|zst|xz))?")
@@ -25,18 +25,18 @@ def read(paths: Sequence[Path], *, stacks: bool = False, watch: Callable[[int], 
         What it tells: docs/reference/trace.md explains the keys.
 
     Raises:
-        Refusal: a file cannot be read, or is no call trace.
+        UserError: a file cannot be read, or is no call trace.
     """
     try:
         return _native.analyse_trace(paths, stacks=stacks, watch=watch)
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else error.strerror
-        raise Refusal(
+        raise UserError(
             f"{error.filename}: {why}", "name a log of strace, truss or perf trace, or - for stdin"
         ) from error
     except ValueError as error:
         message, hint = error.args
-        raise Refusal(message, hint) from error
+        raise UserError(message, hint) from error
 
 
 def parts_of_one(paths: Sequence[Path]) -> bool:

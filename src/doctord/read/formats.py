@@ -8,7 +8,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from doctord._native import Batch
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.format import Format, formats
 from doctord.read.source import ReadOptions, Skipped, Source, opened
 
@@ -36,11 +36,11 @@ def format_of(source: Source) -> Format:
     """The format of a source.
 
     Raises:
-        Refusal: none fits.
+        UserError: none fits.
     """
     found = next((known for known in formats() if known.sniff(source.head)), None)
     if found is None:
-        raise Refusal(
+        raise UserError(
             f"{source.name}: no format that Doctor D reads",
             "what it reads: doctord read --formats, docs/reference/files.md",
         )
@@ -56,7 +56,7 @@ def being_read(path: Path, options: ReadOptions | None = None) -> Iterator[tuple
         options: What the user says of files that do not say it themselves.
 
     Raises:
-        Refusal: it cannot be read, or no format fits.
+        UserError: it cannot be read, or no format fits.
     """
     with opened(path, options) as source:
         found = format_of(source)
@@ -67,7 +67,7 @@ def read_source(source: Source) -> Reading:
     """Read the whole of a source.
 
     Raises:
-        Refusal: no format fits, or nothing in it could be used.
+        UserError: no format fits, or nothing in it could be used.
     """
     found = format_of(source)
     held = [batch for batch in found.read(source) if len(batch)]
@@ -76,7 +76,7 @@ def read_source(source: Source) -> Reading:
         # What is said of a line explains more than what is said of the whole.
         told = [str(skipped) for skipped in source.skipped] or [f"{source.name}: {note}" for note in source.notes]
         why = f": {told[0]}" if told else ""
-        raise Refusal(f"{source.name}: nothing in it can be used{why}", f"it was taken for {found.NAME}")
+        raise UserError(f"{source.name}: nothing in it can be used{why}", f"it was taken for {found.NAME}")
     return Reading(found.NAME, held, source.skipped, source.skipped_lines, source.notes)
 
 
@@ -91,7 +91,7 @@ def read_file(
     """Read a whole file; what the arguments say is explained at `ReadOptions`.
 
     Raises:
-        Refusal: it cannot be read, no format fits, or nothing in it could be used.
+        UserError: it cannot be read, no format fits, or nothing in it could be used.
     """
     with opened(path, ReadOptions(zone_named(zone), unit_us, day, every_s)) as source:
         return read_source(source)
@@ -101,11 +101,11 @@ def zone_named(name: str | None) -> ZoneInfo | None:
     """The time zone of this name.
 
     Raises:
-        Refusal: there is none.
+        UserError: there is none.
     """
     try:
         return ZoneInfo(name) if name else None
     except (ZoneInfoNotFoundError, ValueError) as error:
-        raise Refusal(
+        raise UserError(
             f"there is no time zone {name!r}", "name it as the tz database does: Europe/Paris, UTC"
         ) from error

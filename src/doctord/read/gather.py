@@ -13,7 +13,7 @@ import pyarrow as pa
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import arrow_schema
 from doctord.dataset.tables import TABLES
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.archive import Piece
 from doctord.read.formats import read_source
 from doctord.read.source import STANDARD_INPUT, ReadOptions, Skipped, opened
@@ -63,7 +63,7 @@ def gather(pieces: Sequence[Piece], options: ReadOptions) -> Iterator[FileRead]:
         options: What the user says of files that do not say it themselves.
 
     Raises:
-        Refusal: a process that read was ended from outside, for want of memory maybe.
+        UserError: a process that read was ended from outside, for want of memory maybe.
     """
     workers = min(len(pieces), os.cpu_count() or 1)
     size = sum(piece.path.stat().st_size for piece in pieces if piece.path != STANDARD_INPUT)
@@ -75,7 +75,7 @@ def gather(pieces: Sequence[Piece], options: ReadOptions) -> Iterator[FileRead]:
             for begin in range(0, len(pieces), workers * HELD_BACK):
                 yield from pool.map(partial(read_piece, options=options), pieces[begin : begin + workers * HELD_BACK])
         except BrokenProcessPool as error:
-            raise Refusal(
+            raise UserError(
                 "a process that read files was ended from outside", "for want of memory? read fewer files at once"
             ) from error
 
@@ -85,7 +85,7 @@ def read_piece(piece: Piece, options: ReadOptions) -> FileRead:
     try:
         with opened(piece.path, options, piece.name) as source:
             reading = read_source(source)
-    except Refusal as refusal:
+    except UserError as refusal:
         return FileRead(piece.name, refusal=(str(refusal), refusal.hint))
     by_table = dict[str, list[pa.RecordBatch]]()
     for batch in reading.batches:

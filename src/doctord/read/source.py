@@ -13,7 +13,7 @@ from tempfile import NamedTemporaryFile
 from typing import IO
 
 from doctord.dataset.calltrace import Trace
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.unpack import HEAD_BYTES, MOST_WHOLE_BYTES, UNPACK_ERRORS, unpacked
 
 STANDARD_INPUT = Path("-")
@@ -146,13 +146,15 @@ class Source:
         """All of it, unpacked.
 
         Raises:
-            Refusal: it is larger than a report can be.
+            UserError: it is larger than a report can be.
         """
         held = bytearray()
         while piece := self._piece():
             held += piece
             if len(held) > MOST_WHOLE_BYTES:
-                raise Refusal(f"{self.name} unpacks to more than {MOST_WHOLE_BYTES >> 30} GiB", "no report is so large")
+                raise UserError(
+                    f"{self.name} unpacks to more than {MOST_WHOLE_BYTES >> 30} GiB", "no report is so large"
+                )
         return bytes(held)
 
     @contextmanager
@@ -216,7 +218,7 @@ def opened(path: Path, options: ReadOptions | None = None, name: str | None = No
     """A file, or standard input (`-`), unpacked where it is packed; `name` is what to call it if not by its path.
 
     Raises:
-        Refusal: it cannot be read, or is empty.
+        UserError: it cannot be read, or is empty.
     """
     name = name or ("standard input" if path == STANDARD_INPUT else str(path))
     with ExitStack() as opened_files:
@@ -238,7 +240,7 @@ def source_of(raw: IO[bytes], name: str, options: ReadOptions | None = None) -> 
     """A stream of bytes as a source.
 
     Raises:
-        Refusal: it cannot be read, or is empty.
+        UserError: it cannot be read, or is empty.
     """
     try:
         stream = unpacked(raw)
@@ -247,10 +249,10 @@ def source_of(raw: IO[bytes], name: str, options: ReadOptions | None = None) -> 
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise _unreadable(name, why) from error
     if not head:
-        raise Refusal(f"{name} is empty", "did what wrote it see anything?")
+        raise UserError(f"{name} is empty", "did what wrote it see anything?")
     text = head.decode("latin-1") if b"\0" in head else head.decode(errors="replace")
     return Source(name, text, stream, options or ReadOptions())
 
 
-def _unreadable(name: str, why: str) -> Refusal:
-    return Refusal(f"{name} cannot be read: {why}", "name a file that is there and that you may read")
+def _unreadable(name: str, why: str) -> UserError:
+    return UserError(f"{name} cannot be read: {why}", "name a file that is there and that you may read")

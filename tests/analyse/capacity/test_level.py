@@ -8,7 +8,7 @@ import pytest
 
 from doctord.analyse.capacity.level import Judged, Level, judged, level_of, poisson_limits
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from shared import CASEBOOK, needs_casebook
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
@@ -147,12 +147,12 @@ def test_a_level_says_what_it_is() -> None:
     ],
 )
 def test_what_is_wrong_is_named(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(UserError) as refusal:
         level_of(GOOD | change, "my.toml")
     assert message in str(refusal.value)
     assert "my.toml: level" in str(refusal.value)
 
 
 def test_a_level_without_a_limit_is_refused() -> None:
-    with pytest.raises(Refusal, match="without a limit"):
+    with pytest.raises(UserError, match="without a limit"):
         level_of({"name": "slow"}, "my.toml")

@@ -4,7 +4,7 @@ import pytest
 
 from doctord.analyse.capacity.series import Whose
 from doctord.analyse.capacity.threshold import Rules, Threshold, parsed
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from histories import FIGURES, history
 
 GOOD = """
@@ -78,7 +78,7 @@ def test_hours_of_the_week_have_their_own_limit_and_the_most_lenient_stands_for_
 )
 def test_what_is_wrong_is_named(old: str, new: str, message: str) -> None:
     assert old in GOOD
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(UserError) as refusal:
         read(GOOD.replace(old, new, 1))
     assert message in str(refusal.value)
     assert "my.toml" in str(refusal.value)
@@ -86,13 +86,13 @@ def test_what_is_wrong_is_named(old: str, new: str, message: str) -> None:
 
 
 def test_a_figure_that_is_nearly_right_is_suggested() -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(UserError) as refusal:
         read(GOOD.replace("disk_busy_pct", "disk_bsy_pct"))
     assert refusal.value.hint == "did you mean disk_busy_pct?"
 
 
 def test_two_of_one_name_are_refused() -> None:
-    with pytest.raises(Refusal, match="two of that name"):
+    with pytest.raises(UserError, match="two of that name"):
         read(GOOD * 2)
 
 

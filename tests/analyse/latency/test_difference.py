@@ -5,7 +5,7 @@ import pytest
 
 from doctord.analyse.latency.difference import Part, difference, part
 from doctord.analyse.latency.histogram import Bucket, Histogram
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from maps import T0, map_of, of_means, powers
 
 
@@ -41,7 +41,7 @@ def test_an_empty_part_has_no_shares() -> None:
 
 
 def test_edges_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(Refusal, match="overlap"):
+    with pytest.raises(UserError, match="overlap"):
         difference(Part.of(powers({6: 5}), 1.0), Part.of(Histogram.of([Bucket(40, 50, 1)]), 1.0))
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doctord.analyse.latency.histogram import Bucket, Histogram, Time
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 POWERS = [float(2**power) for power in range(12)]
 
@@ -48,17 +48,17 @@ def test_a_quantile_lies_in_its_bucket(histogram: Histogram, share: float) -> No
 
 
 def test_an_edge_inside_of_a_bucket_is_refused() -> None:
-    with pytest.raises(Refusal, match="3 us lies inside of the bucket 2 to 4 us"):
+    with pytest.raises(UserError, match="3 us lies inside of the bucket 2 to 4 us"):
         of_counts({4: 1}).rebucket([3.0, 8.0])
 
 
 def test_a_count_that_fell_is_refused() -> None:
-    with pytest.raises(Refusal, match="the count of 2 to 4 us fell by 1"):
+    with pytest.raises(UserError, match="the count of 2 to 4 us fell by 1"):
         of_counts({4: 1}).minus(of_counts({4: 2}))
 
 
 def test_buckets_that_overlap_are_refused() -> None:
-    with pytest.raises(Refusal, match="buckets overlap"):
+    with pytest.raises(UserError, match="buckets overlap"):
         of_counts({4: 1}).merge(Histogram.of([Bucket(3.0, 5.0, 1)]))
 
 

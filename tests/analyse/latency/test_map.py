@@ -7,7 +7,7 @@ import pytest
 
 from doctord.analyse.latency.map import joined, latency_map, maps_of_rows, subjects
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 T0 = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -88,14 +88,14 @@ def test_subjects_are_named_once_and_histograms_win() -> None:
 
 
 def test_an_unknown_subject_is_refused_with_near_ones() -> None:
-    with pytest.raises(Refusal, match="no latencies of 'pread'") as refused:
+    with pytest.raises(UserError, match="no latencies of 'pread'") as refused:
         latency_map(Dataset.from_rows(latency=[bucket(1, 64.0, 5)]), "pread")
     assert refused.value.hint == "did you mean pread64?"
 
 
 def test_one_of_several_servers_must_be_chosen() -> None:
     rows = [bucket(1, 64.0, 5, db="oracle:a"), bucket(1, 64.0, 6, db="oracle:b")]
-    with pytest.raises(Refusal, match="come from 2 places: oracle:a, oracle:b"):
+    with pytest.raises(UserError, match="come from 2 places: oracle:a, oracle:b"):
         latency_map(Dataset.from_rows(latency=rows), "pread64")
     assert latency_map(Dataset.from_rows(latency=rows), "pread64", db="oracle:b").whole.total == 6
 

@@ -2,7 +2,7 @@ import pytest
 
 from doctord.analyse.sizing.buffer_cache import buffer_cache
 from doctord.analyse.sizing.question import Curve
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from sizes import GIB, given, step
 
 WORTH = given(0.1, "share")
@@ -38,5 +38,5 @@ def test_a_flat_curve_needs_no_more() -> None:
 
 @pytest.mark.parametrize("points", [((4, 900),), ((4, 0), (8, 0)), ()])
 def test_a_curve_needs_two_points(points: tuple[tuple[float, float], ...]) -> None:
-    with pytest.raises(Refusal, match="two sizes"):
+    with pytest.raises(UserError, match="two sizes"):
         buffer_cache(advice=curve(*points), worth=WORTH)

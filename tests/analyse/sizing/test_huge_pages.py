@@ -3,7 +3,7 @@ import pytest
 from doctord.analyse.sizing.huge_pages import huge_pages
 from doctord.analyse.sizing.question import Sizing
 from doctord.analyse.sizing.working import Quantity
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from sizes import GIB, MIB, given, step
 
 
@@ -60,5 +60,5 @@ def test_shared_buffers_is_not_all_shared_memory(buffers: float, takes: float) -
 
 
 def test_without_shared_memory_there_is_no_answer() -> None:
-    with pytest.raises(Refusal, match="lacks: shared memory"):
+    with pytest.raises(UserError, match="lacks: shared memory"):
         sized()

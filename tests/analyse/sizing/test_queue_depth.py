@@ -3,7 +3,7 @@ import pytest
 from doctord.analyse.sizing.question import Curve, Sizing
 from doctord.analyse.sizing.queue_depth import queue_depth
 from doctord.analyse.sizing.working import Quantity
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from sizes import given, step
 
 BENT = Curve("response by load", ((500, 0.002), (1000, 0.0024), (1500, 0.004), (1550, 0.009)), "--curve")
@@ -54,6 +54,6 @@ def test_the_depth_now(depth: float, *, fits: bool) -> None:
 
 
 def test_without_a_load_there_is_no_answer() -> None:
-    with pytest.raises(Refusal, match="load is not known") as refusal:
+    with pytest.raises(UserError, match="load is not known") as refusal:
         sized(iops=given(1500, "per_s"))
     assert "--curve" in refusal.value.hint

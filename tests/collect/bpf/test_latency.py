@@ -22,7 +22,7 @@ from doctord.collect.core.database import Wanted
 from doctord.collect.live import choose, live_subjects
 from doctord.collect.postgres import probes as bpf_postgres
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.lab import folder
 from doctord.lab.binaries import find_binaries
 from doctord.lab.cgroup import control_group, device_of
@@ -76,13 +76,13 @@ def test_what_was_printed_becomes_increases() -> None:
 
 @needs_bpftrace
 def test_a_program_that_does_not_load_is_refused() -> None:
-    with pytest.raises(Refusal, match="bpftrace cannot time it here"):
+    with pytest.raises(UserError, match="bpftrace cannot time it here"):
         BpfLatency(bpf_host.Spans("x", Span([Moment("tracepoint:no:such")], Moment("BEGIN")), 1.0), 1.0).check()
 
 
 @needs_bpftrace
 def test_an_unknown_subject_is_refused_with_near_ones() -> None:
-    with pytest.raises(Refusal, match="nothing here times 'run queu'") as refused:
+    with pytest.raises(UserError, match="nothing here times 'run queu'") as refused:
         choose(Wanted("run queu", 1.0))
     assert "run queue" in refused.value.hint
 

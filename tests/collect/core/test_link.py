@@ -9,7 +9,7 @@ import pytest
 from doctord.collect.core import link as core
 from doctord.collect.core.link import Away, Link, Trouble
 from doctord.collect.core.notices import Notices
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 
 class Toy:
@@ -71,7 +71,7 @@ def test_a_refused_question_leaves_the_connection(toy: Toy) -> None:
     link = Link(toy, Notices())
     link.open()
     toy.error = ValueError("busy")
-    with pytest.raises(Refusal, match="it is busy") as refused:
+    with pytest.raises(UserError, match="it is busy") as refused:
         link.ask(lambda server: server.ask(lambda: 3))
     assert refused.value.hint == "mend it"
     assert not link.open()

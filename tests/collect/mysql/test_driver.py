@@ -5,7 +5,7 @@ import pymysql
 import pytest
 
 from doctord.collect.mysql.driver import MySQLDriver
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_the_password_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch
     "address", ["mysql://scott:tiger@db", "mysql://scott:tiger@/run/s", "scott:tiger@db", "mysql://db:tiger"]
 )
 def test_an_address_with_a_password_is_refused_and_not_repeated(address: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         MySQLDriver.from_address(address)
     assert "mysql://USER@" in refused.value.hint
     assert "tiger" not in f"{refused.value} {refused.value.hint}"
@@ -42,7 +42,7 @@ def test_an_address_with_a_password_is_refused_and_not_repeated(address: str) ->
 
 def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pymysql", None)
-    with pytest.raises(Refusal, match="not installed") as refused:
+    with pytest.raises(UserError, match="not installed") as refused:
         MySQLDriver.from_address("mysql://scott@db")
     assert refused.value.hint == "pip install 'doctord[mysql]'"
 

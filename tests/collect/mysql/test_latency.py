@@ -16,7 +16,7 @@ from doctord.collect.core.notices import Notices
 from doctord.collect.mysql import driver as mysql_driver
 from doctord.collect.mysql.driver import MySQLDriver
 from doctord.collect.mysql.latency import MySQLLatency
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from mariadb_server import MariaDBServer, running_mariadb
 from postgres_samples import rows_of
 
@@ -151,7 +151,7 @@ def test_the_server_ends_a_statement_that_takes_long(server: MariaDBServer, monk
     monkeypatch.setattr(mysql_driver, "_STATEMENT_S", 0.1)
     with closing(Link(driver(server), Notices())) as asked:
         asked.open()
-        with pytest.raises(Refusal, match="takes longer"):
+        with pytest.raises(UserError, match="takes longer"):
             asked.query("SELECT SLEEP(9)")
         assert asked.query("SELECT 1") == [(1,)], "the connection is still good"
 
@@ -159,7 +159,7 @@ def test_the_server_ends_a_statement_that_takes_long(server: MariaDBServer, monk
 def test_nothing_can_be_written(server: MariaDBServer) -> None:
     with closing(Link(driver(server, "root", ""), Notices())) as asked:
         asked.open()
-        with pytest.raises(Refusal, match="1792"):
+        with pytest.raises(UserError, match="1792"):
             asked.query("CREATE TABLE mysql.never (a int)")
 
 
@@ -171,7 +171,7 @@ def test_what_is_off_is_said_once_and_what_the_hints_say_turns_it_on() -> None:
             assert {row["kind"] for row in off.values()} == {"unseen"}
             assert told(collector) == {}
             with closing(MySQLLatency(driver(server), subjects=["query"])) as narrow:
-                with pytest.raises(Refusal, match="nothing is told of 'query': no times of queries are kept"):
+                with pytest.raises(UserError, match="nothing is told of 'query': no times of queries are kept"):
                     narrow.check()
                 assert set(told(narrow)) == {"query"}, "nothing is said of what nobody wants"
         server.execute(*[statement for row in off.values() for statement in row["hint"].split("; ")])
@@ -227,7 +227,7 @@ def test_a_wrong_password_is_said_with_a_hint_and_nothing_secret_comes_out(
     with closing(MySQLLatency(made)) as collector:
         [event] = rows_of("event", collector.sample())
         assert told(collector) == {}, "it is said once"
-        with pytest.raises(Refusal, match="user or password is wrong") as refused:
+        with pytest.raises(UserError, match="user or password is wrong") as refused:
             collector.check()
     assert event["text"] == "user or password is wrong (1045)"
     assert "MYSQL_PWD" in event["hint"]
@@ -352,7 +352,7 @@ def test_an_unknown_subject_is_said_with_those_of_a_similar_name(server: MariaDB
     with closing(MySQLLatency(driver(server), subjects=[name])) as collector:
         [event] = rows_of("event", collector.sample())
         assert near in event["hint"]
-        with pytest.raises(Refusal, match=f"there is no '{name}'") as refused:
+        with pytest.raises(UserError, match=f"there is no '{name}'") as refused:
             collector.check()
         assert near in refused.value.hint
 

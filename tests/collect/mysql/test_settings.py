@@ -77,6 +77,6 @@ def test_a_socket_is_found_without_the_command_line_telling_it(tmp_path: Path) -
 
 
 def test_a_password_in_an_address_is_refused() -> None:
-    with pytest.raises(mysql.Refusal):
+    with pytest.raises(mysql.UserError):
         mysql.collectors(["mysql://root:secret@127.0.0.1:3306"])
     assert "secret" not in os.environ.get("MYSQL_PWD", "")

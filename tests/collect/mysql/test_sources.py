@@ -14,7 +14,7 @@ from doctord.collect.core.increase import Total
 from doctord.collect.mysql.driver import MySQLDriver
 from doctord.collect.mysql.latency import MySQLLatency
 from doctord.collect.mysql.sources import files, response_times, statements, wait_class
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from postgres_samples import rows_of
 
 DIGEST = "bb3f69453119b2d7b3ae40673a9d4c7c"
@@ -156,7 +156,7 @@ def test_version_5_7_has_no_distribution_and_the_rest_goes_on() -> None:
         events = {row["subject"]: row["text"] for row in rows_of("event", collector.sample())}
         assert events["query"] == "this version does not have it (1146)"
         assert "scott" not in str(events)
-        with pytest.raises(Refusal, match="nothing is told of 'query'"):
+        with pytest.raises(UserError, match="nothing is told of 'query'"):
             collector_of(MySQL8(version="5.7.44"), "query").check()
 
 
@@ -171,7 +171,7 @@ def test_without_the_right_to_read_it_nothing_of_version_8_is_seen() -> None:
     collector = collector_of(MySQL8(denied=True))
     [event] = rows_of("event", collector.sample())
     assert (event["subject"], event["text"]) == ("performance_schema", "no right to read it (1142)")
-    with pytest.raises(Refusal, match=r"mysql:db\.example:3307: nothing is told of 'query': no right to read it"):
+    with pytest.raises(UserError, match=r"mysql:db\.example:3307: nothing is told of 'query': no right to read it"):
         collector_of(MySQL8(denied=True), "query").check()
 
 

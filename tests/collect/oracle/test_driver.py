@@ -7,7 +7,7 @@ import pytest
 
 from doctord.collect.oracle import driver as oracle_driver
 from doctord.collect.oracle.driver import OracleDriver
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from oracle_server import OracleServer, driver, error
 
 
@@ -38,7 +38,7 @@ def test_the_password_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch
     "address", ["oracle://scott:tiger@db/sales", "oracle://scott/tiger@db/sales", "scott/tiger@db"]
 )
 def test_an_address_with_a_password_is_refused_and_not_repeated(address: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         OracleDriver.from_address(address)
     assert "oracle://USER@" in refused.value.hint
     assert "tiger" not in f"{refused.value} {refused.value.hint}"
@@ -46,7 +46,7 @@ def test_an_address_with_a_password_is_refused_and_not_repeated(address: str) ->
 
 def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "oracledb", None)
-    with pytest.raises(Refusal, match="not installed") as refused:
+    with pytest.raises(UserError, match="not installed") as refused:
         OracleDriver.from_address("oracle://scott@db/sales")
     assert refused.value.hint == "pip install 'doctord[oracle]'"
 

@@ -12,7 +12,7 @@ import pytest
 
 from doctord.collect.core import link
 from doctord.collect.oracle.latency import OracleLatency
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from oracle_server import OracleServer, driver, error
 from postgres_samples import rows_of
 from shared import CORPUS, needs_corpus
@@ -255,7 +255,7 @@ def test_a_wrong_password_is_said_with_a_hint_and_nothing_secret_comes_out(
         assert event["text"] == "user or password is wrong (ORA-01017)"
         assert "DOCTORD_ORACLE_PASSWORD" in event["hint"]
         assert events(collector) == [], "it is said once"
-        with pytest.raises(Refusal, match="ORA-01017") as refused:
+        with pytest.raises(UserError, match="ORA-01017") as refused:
             collector.check()
     said = f"{event} {refused.value} {refused.value.hint} {refused.value.__cause__} {caplog.text} {made!r}"
     assert not [secret for secret in ("hunter2", "scott", "db.example") if secret in said]
@@ -269,7 +269,7 @@ def test_a_right_that_is_missing_is_said_with_how_to_grant_it(server: OracleServ
         [event] = rows_of("event", collector.sample())
         assert (event["kind"], event["subject"]) == ("unseen", "wait events")
         assert "GRANT SELECT ON gv_$event_histogram_micro" in event["hint"]
-        with pytest.raises(Refusal, match="no right"):
+        with pytest.raises(UserError, match="no right"):
             collector.check()
         server.revoked.clear()
         collector.sample()
@@ -293,7 +293,9 @@ def test_an_unknown_event_is_said_with_those_of_a_similar_name(server: OracleSer
         [event] = rows_of("event", collector.sample())
         assert event["hint"].startswith("did you mean db file sequential read or ")
         assert buckets(rows_of("latency", collector.sample())) == {("1", SYNC, 0.0, None): 0}
-        with pytest.raises(Refusal, match="oracle:sales: there is no wait event 'db file sequentail read'") as refused:
+        with pytest.raises(
+            UserError, match="oracle:sales: there is no wait event 'db file sequentail read'"
+        ) as refused:
             collector.check()
         assert "did you mean db file sequential read" in refused.value.hint
 
@@ -310,7 +312,7 @@ def test_with_unknown_events_alone_nothing_is_read(server: OracleServer) -> None
 def test_the_check_says_when_the_connection_breaks_in_it(server: OracleServer) -> None:
     server.fail["gv$system_event"] = error("ORA-03113")
     with closing(OracleLatency(driver(server))) as collector:
-        with pytest.raises(Refusal, match="oracle:sales: the connection broke"):
+        with pytest.raises(UserError, match="oracle:sales: the connection broke"):
             collector.check()
         collector.check()
 

@@ -13,7 +13,7 @@ from doctord.collect.postgres.connect import Target
 from doctord.collect.postgres.link import Link, hint_for
 from doctord.collect.postgres.sessions import SessionCollector
 from doctord.collect.postgres.statistics import StatisticsCollector
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from postgres_samples import link_to, rows_of, until
 from servers import PostgresServer, running_postgres
 
@@ -210,7 +210,7 @@ def test_the_postmaster_is_known_from_its_socket(server: PostgresServer) -> None
 
 
 def test_a_bad_dsn_is_refused_without_repeating_it() -> None:
-    with pytest.raises(Refusal, match="no connection string") as refused:
+    with pytest.raises(UserError, match="no connection string") as refused:
         Target.from_dsn("host=a passwordhunter2")
     assert "hunter2" not in f"{refused.value} {refused.value.hint}"
 
@@ -230,7 +230,7 @@ def test_a_bad_dsn_is_refused_without_repeating_it() -> None:
     ],
 )
 def test_no_piece_of_a_password_is_taken_for_something_else(dsn: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         Target.from_dsn(dsn)
     assert "hunt" not in f"{refused.value} {refused.value.hint}"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.collectors import atop
 from doctord.read.formats import read_file
 from doctord.read.tools.report import SINCE_BOOT_ALONE, SINCE_BOOT_LEFT_OUT
@@ -104,12 +104,12 @@ def test_a_recording_of_this_machine(tmp_path: Path) -> None:
 
 @needs_atop
 def test_what_atop_cannot_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="atop cannot read it"):
+    with pytest.raises(UserError, match="atop cannot read it"):
         read_text(tmp_path, b"\xef\xbe\xed\xfe" + bytes(2000))
 
 
 def test_without_atop_a_recording_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(Refusal, match="atop is not on this machine") as refused:
+    with pytest.raises(UserError, match="atop is not on this machine") as refused:
         read_text(tmp_path, b"\xef\xbe\xed\xfe" + bytes(2000))
     assert refused.value.hint == atop.HINT

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.collectors import pcp
 from doctord.read.formats import read_file
 from latency_files import read_text
@@ -74,18 +74,18 @@ def test_an_archive(archive: Path) -> None:
 
 def test_the_other_files_say_with_what_they_are_read(archive: Path) -> None:
     for ending in ("meta", "index"):
-        with pytest.raises(Refusal, match="read with its first volume"):
+        with pytest.raises(UserError, match="read with its first volume"):
             read_file(archive.with_suffix(f".{ending}"))
 
 
 def test_a_volume_alone_is_refused(archive: Path, tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="pmdumplog cannot read it"):
+    with pytest.raises(UserError, match="pmdumplog cannot read it"):
         read_text(tmp_path, archive.read_bytes())
 
 
 def test_without_pcp_it_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(Refusal, match="pmdumplog is not on this machine") as refused:
+    with pytest.raises(UserError, match="pmdumplog is not on this machine") as refused:
         read_text(tmp_path, b"\0\0\0\x84\x50\x05\x26\x02" + bytes(2000))
     assert refused.value.hint == pcp.HINT
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import Reading, read_file
 from latency_files import read_text
 from reading import SAMPLES, frame, picked, read_sample
@@ -147,5 +147,5 @@ def test_this_machine(tmp_path: Path) -> None:
 
 def test_half_a_document_is_refused(tmp_path: Path) -> None:
     text = json.dumps({"lscpu": [{"field": "Architecture:", "data": "x86_64"}]})
-    with pytest.raises(Refusal, match="not the whole JSON of lscpu"):
+    with pytest.raises(UserError, match="not the whole JSON of lscpu"):
         read_text(tmp_path, text[:-2])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import read_file
 from doctord.read.loadtest.fio_json import PERCENTILES_ONLY
 from latency_files import buckets, latencies, read_text, reasons
@@ -43,13 +43,13 @@ def test_percentiles_bound_counts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("clat", [{"bins": {"x": 1}}, {"bins": 7}, {"percentile": {"10": None}}, {"N": "many"}])
 def test_figures_that_are_none_are_refused(tmp_path: Path, clat: dict[str, object]) -> None:
-    with pytest.raises(Refusal, match="figures that fio does not write"):
+    with pytest.raises(UserError, match="figures that fio does not write"):
         read_text(tmp_path, document(**clat))
 
 
 @pytest.mark.parametrize("length", [40, 200])
 def test_a_cut_document_is_refused(tmp_path: Path, length: int) -> None:
-    with pytest.raises(Refusal, match="not the whole document of fio"):
+    with pytest.raises(UserError, match="not the whole document of fio"):
         read_text(tmp_path, document()[:length])
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import read_file
 from doctord.read.single_waits import CLOCK_FROM_1970
 from latency_files import latencies, read_text, reasons
@@ -38,5 +38,5 @@ def test_a_cut_line_costs_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["job_bw.1.log", "job_iops.2.log"])
 def test_logs_of_something_else_are_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(LOG)
-    with pytest.raises(Refusal, match="not of latencies"):
+    with pytest.raises(UserError, match="not of latencies"):
         read_file(tmp_path / name)

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import Reading, read_file
 from reading import frame, picked, read_sample
 
@@ -102,5 +102,5 @@ def test_what_cannot_be_used_is_named_by_its_line(tmp_path: Path, text: str, lin
 
 
 def test_a_file_of_clients_alone_has_nothing_to_tell(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="no option of a server"):
+    with pytest.raises(UserError, match="no option of a server"):
         read_text(tmp_path, my__cnf="[client]\npassword=open sesame\n")

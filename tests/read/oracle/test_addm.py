@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import read_file
 from latency_files import read_text
 from reading import SAMPLES
@@ -68,5 +68,5 @@ def test_two_reports_in_a_file_are_both_read(tmp_path: Path) -> None:
 
 
 def test_a_report_without_its_period_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="from when to when"):
+    with pytest.raises(UserError, match="from when to when"):
         read_text(tmp_path, "ADDM Report for Task 'A'\n\nFinding 1: Top SQL\n")

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import read_file
 from latency_files import read_text
 from reading import SAMPLES
@@ -75,7 +75,7 @@ def test_slots_go_on_over_midnight() -> None:
 
 
 def test_a_report_without_its_interval_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="from when to when"):
+    with pytest.raises(UserError, match="from when to when"):
         read_text(tmp_path, TEXT.read_text().replace("15-May-24", "15-Foo-24"))
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import read_file
 from doctord.read.oracle.parameter_file import NO_END, NOT_A_PARAMETER, plain_value, sniff
 from latency_files import read_text, reasons
@@ -65,7 +65,7 @@ def test_strings_of_an_spfile_break_values(tmp_path: Path) -> None:
 
 def test_a_binary_spfile_is_refused_with_what_to_do(tmp_path: Path) -> None:
     block = b'C"\0\0' + bytes(508) + b'C"\0\0\1\0\0\0' + b"*.db_name='shop'\n*.sga_target=6G\n" + bytes(400)
-    with pytest.raises(Refusal, match="a binary spfile") as refused:
+    with pytest.raises(UserError, match="a binary spfile") as refused:
         read_text(tmp_path, block)
     assert "create pfile" in refused.value.hint
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.archive import found
 from doctord.read.formats import read_file
 from doctord.read.prometheus.api import MOST_POINTS, address_in, fetch, shown
@@ -78,7 +78,7 @@ def test_an_exporter_is_read_directly(tmp_path: Path) -> None:
 
 
 def test_a_password_is_sent_and_never_shown(tmp_path: Path) -> None:
-    with server(403) as (address, asked), pytest.raises(Refusal) as refused:
+    with server(403) as (address, asked), pytest.raises(UserError) as refused:
         fetch(address.replace("//", "//reader:sec%20ret@"), tmp_path / "answer")
     assert asked[0][2] == f"Basic {base64.b64encode(b'reader:sec ret').decode()}"
     assert "403" in str(refused.value)
@@ -89,13 +89,13 @@ def test_a_password_is_sent_and_never_shown(tmp_path: Path) -> None:
 def test_nobody_answers(tmp_path: Path) -> None:
     with server() as (address, _):
         pass
-    with pytest.raises(Refusal, match="does not answer"):
+    with pytest.raises(UserError, match="does not answer"):
         fetch(address, tmp_path / "answer")
 
 
 @pytest.mark.parametrize("asked", ["start=yesterday", "start=2026-11-20T10:00:00", "start=20&end=10", "step=often"])
 def test_parameters_that_are_none(tmp_path: Path, asked: str) -> None:
-    with pytest.raises(Refusal, match="http://127"):
+    with pytest.raises(UserError, match="http://127"):
         fetch(f"http://127.0.0.1:1/?{asked}", tmp_path / "answer")
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import read_file
 from doctord.read.prometheus.names import CPU_TIME, NODE
 from doctord.read.prometheus.prometheus_text import NO_RATES, _sample
@@ -169,7 +169,7 @@ def test_a_result_without_a_name() -> None:
     ],
 )
 def test_answers_that_cannot_be_used(tmp_path: Path, text: str, why: str) -> None:
-    with pytest.raises(Refusal, match=why):
+    with pytest.raises(UserError, match=why):
         read_text(tmp_path, text)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import Reading, read_file, read_source
 from doctord.read.sysstat import sa_binary
 from reading import frame
@@ -66,7 +66,7 @@ def test_cut_short(recorded: Path, tmp_path: Path, tenths: int) -> None:
     cut.write_bytes(content[: len(content) * tenths // 10])
     try:
         reading = read_file(cut)
-    except Refusal as refusal:
+    except UserError as refusal:
         assert str(cut) in str(refusal)  # noqa: PT017 - either is right
     else:
         assert reading.notes == ["sadf: End of system activity file unexpected"]
@@ -78,7 +78,7 @@ def test_of_a_version_that_sadf_does_not_know(recorded: Path, tmp_path: Path) ->
     content[2] = 0x3F
     other = tmp_path / "other"
     other.write_bytes(content)
-    with pytest.raises(Refusal, match="sadf cannot read it") as caught:
+    with pytest.raises(UserError, match="sadf cannot read it") as caught:
         read_file(other)
     assert "sadf -j FILE -- -A" in caught.value.hint
 
@@ -87,6 +87,6 @@ def test_without_sysstat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     file = tmp_path / "sa15"
     file.write_bytes(b"\x96\xd5\x75\x21" + bytes(100))
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(Refusal, match="there is no sadf here") as caught:
+    with pytest.raises(UserError, match="there is no sadf here") as caught:
         read_file(file)
     assert "install the package sysstat" in caught.value.hint

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import Reading, read_file, read_source
 from doctord.read.source import ReadOptions
 from doctord.read.sysstat import sadf_json, sadf_lines
@@ -70,7 +70,7 @@ def test_a_line_that_is_cut_off_is_skipped() -> None:
 
 def test_one_line_for_everything_is_refused() -> None:
     text = "# hostname;interval;timestamp;CPU;%user[...];proc/s;cswch/s\ndb1;600;2026-11-20 08:30:00 UTC;-1;1.0;1;2\n"
-    with pytest.raises(Refusal, match="-h puts all into one line"):
+    with pytest.raises(UserError, match="-h puts all into one line"):
         read_source(text_source(text))
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import Reading, read_source
 from doctord.read.source import ReadOptions
 from doctord.read.sysstat import sar_text
@@ -296,7 +296,7 @@ def test_what_is_of_others(text: str) -> None:
 
 
 def test_nothing_of_sar_below_a_heading() -> None:
-    with pytest.raises(Refusal, match="nothing in it can be used"):
+    with pytest.raises(UserError, match="nothing in it can be used"):
         read_text(LINUX.format(date="2026-11-21") + "10:00:00       proc/s   cswch/s\nnoise\n")
 
 

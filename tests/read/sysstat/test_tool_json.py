@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import Reading, read_file, read_source
 from doctord.read.sysstat import sadf_json, tool_json
 from reading import SAMPLES, figure, frame, picked, read_sample
@@ -94,7 +94,7 @@ def test_nesting_without_end() -> None:
 
 def test_what_holds_nothing_is_refused() -> None:
     text = '{"sysstat": {"hosts": [{"nodename": "a", "statistics": [1, {"cpu-load": 7}, {"disk_device": []}]}]}}'
-    with pytest.raises(Refusal, match="nothing in it can be used"):
+    with pytest.raises(UserError, match="nothing in it can be used"):
         read_text(text)
 
 

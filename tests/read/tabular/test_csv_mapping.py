@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import Reading, read_file
 from latency_files import reasons
 from oracle_files import frame
@@ -95,7 +95,7 @@ def test_bad_lines_cost_themselves(tmp_path: Path) -> None:
     ],
 )
 def test_a_mapping_that_is_none_is_refused(tmp_path: Path, mapping: str, why: str) -> None:
-    with pytest.raises(Refusal, match=why):
+    with pytest.raises(UserError, match=why):
         read_mapped(tmp_path, mapping, "event,before_waits_per_s\na,1\n")
 
 
@@ -187,5 +187,5 @@ def test_durations_are_hours_minutes_and_seconds(tmp_path: Path) -> None:
     reading = read_mapped(tmp_path, mapping, "run,took\na,05:03:04\nb,\nc,5:3\nd,100:00:59.5\n", "runs.csv")
     assert frame(reading, "timing").select("run", "duration_s").rows() == [("a", 18184.0), ("d", 360059.5)]
     assert reasons(reading)[0] == "no figure in the CSV: '5:3' is not of the form h:mm:ss"
-    with pytest.raises(Refusal, match="there is no unit 'fortnights'"):
+    with pytest.raises(UserError, match="there is no unit 'fortnights'"):
         read_mapped(tmp_path, mapping.replace("h:mm:ss", "fortnights"), "run,took\na,1\n", "runs.csv")

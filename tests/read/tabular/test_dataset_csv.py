@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.tabular.dataset_csv import moment_of_cell
 from latency_files import read_text
 from reading import picked, read_sample
@@ -34,7 +34,7 @@ def test_rows_that_are_none_are_skipped(tmp_path: Path, row: str) -> None:
 
 @pytest.mark.parametrize("heading", ["ts,host,interval_s", "ts,device,whatever", "device,busy_pct", "ts,ts,busy_pct"])
 def test_other_columns_are_refused(tmp_path: Path, heading: str) -> None:
-    with pytest.raises(Refusal, match="no format that Doctor D reads"):
+    with pytest.raises(UserError, match="no format that Doctor D reads"):
         read_text(tmp_path, f"{heading}\n2012-03-01T09:00:00Z,sda,1\n")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import Reading
 from doctord.read.moments import ZONE_ASSUMED
 from latency_files import latencies, read_text, reasons
@@ -39,7 +39,7 @@ def test_what_was_timed_makes_subjects(tmp_path: Path) -> None:
 
 
 def test_numbers_alone_need_a_unit(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="does not say the unit"):
+    with pytest.raises(UserError, match="does not say the unit"):
         read_text(tmp_path, "1 250\n2 300\n")
     assert waits(read_text(tmp_path, "1 250\n2 300\n", unit_us=1.0)) == [
         (1.0, "latency", 250.0),
@@ -63,5 +63,5 @@ def test_bad_lines_cost_themselves(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["time,latency_us\n", "a,b\n1,2\n", "name,latency_us\nx,1\n"])
 def test_a_table_without_both_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         read_text(tmp_path, text)

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import Reading, read_file
 from doctord.read.moments import ZONE_ASSUMED
 from oracle_files import frame
@@ -117,9 +117,9 @@ def test_seconds_from_the_start_are_put_one_run_after_the_other(tmp_path: Path) 
 
 
 def test_a_table_without_times_or_figures_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="has not a column of times"):
+    with pytest.raises(UserError, match="has not a column of times"):
         read_table(tmp_path, {"orders": [1.0]})
-    with pytest.raises(Refusal, match="has not a column of figures"):
+    with pytest.raises(UserError, match="has not a column of figures"):
         read_table(tmp_path, {"ts": [START], "case": ["a"]})
 
 
@@ -127,7 +127,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "table.parquet"
     pq.write_table(pa.table(METRICS), file)
     file.write_bytes(file.read_bytes()[:-20])
-    with pytest.raises(Refusal, match="cannot be read"):
+    with pytest.raises(UserError, match="cannot be read"):
         read_file(file)
 
 

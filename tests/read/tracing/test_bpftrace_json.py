@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import read_file
 from latency_files import buckets, latencies, read_text, reasons
 from shared import CORPUS, sample
@@ -49,7 +49,7 @@ def test_a_bad_line_costs_itself(tmp_path: Path, line: str, reason: str) -> None
 
 
 def test_nothing_but_probes_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="nothing in it can be used"):
+    with pytest.raises(UserError, match="nothing in it can be used"):
         read_text(tmp_path, BEGIN)
 
 

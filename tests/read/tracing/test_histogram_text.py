@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import read_file
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.tracing.histogram_text import ASSUMED_UNIT
@@ -126,7 +126,7 @@ def test_bpftrace_names_what_and_unit_by_the_map(tmp_path: Path) -> None:
     ],
 )
 def test_what_are_no_times_are_refused(tmp_path: Path, text: str, reason: str) -> None:
-    with pytest.raises(Refusal, match=reason):
+    with pytest.raises(UserError, match=reason):
         read_text(tmp_path, text)
     assert reason in reasons(read_text(tmp_path, BCC + text))
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import Reading, read_file
 from shared import CORPUS, sample
 
@@ -89,7 +89,7 @@ def test_packed_utf16_and_windows_lines(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", [b"", b"root:x:0:0\n", bytes(range(256)) * 10])
 def test_another_file_is_refused(tmp_path: Path, text: bytes) -> None:
-    with pytest.raises(Refusal, match=r"is empty|no format that Doctor D reads"):
+    with pytest.raises(UserError, match=r"is empty|no format that Doctor D reads"):
         read(tmp_path, text)
 
 

@@ -10,7 +10,7 @@ import pytest
 from doctord.analyse.latency.histogram import Bucket, Histogram
 from doctord.analyse.latency.map import Column, LatencyMap, Mean, latency_map
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import read_file
 from doctord.report.map.records import records
 
@@ -87,5 +87,5 @@ def test_counters_only_grow() -> None:
     ],
 )
 def test_what_records_cannot_hold_is_refused(map_: LatencyMap, why: str) -> None:
-    with pytest.raises(Refusal, match=why):
+    with pytest.raises(UserError, match=why):
         list(records(map_))

@@ -15,7 +15,7 @@ import polars as pl
 
 from doctord.analyse.capacity.plan import NO_PLAN, Plan, plan_of
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.units import parse_duration
 
 DAY_S = 86_400.0
@@ -188,20 +188,20 @@ def level_of(given: Mapping[str, Any], file: str) -> Level:
     """The service level of a TOML table.
 
     Raises:
-        Refusal: a key is missing, unknown or wrong; the message names file, level and key.
+        UserError: a key is missing, unknown or wrong; the message names file, level and key.
     """
     where = f"{file}: level {str(given.get('name', 'without a name'))!r}"
     known = ["slower_than" if field.name == "slower_than_s" else field.name for field in fields(Level)]
     if unknown := given.keys() - set(known):
-        raise Refusal(f"{where}: there is no key {sorted(unknown)[0]!r}", f"keys are {', '.join(known)}")
+        raise UserError(f"{where}: there is no key {sorted(unknown)[0]!r}", f"keys are {', '.join(known)}")
     for key in ("name", "of", "table", "slower_than", "reason", "source"):
         if not isinstance(given.get(key, ""), str):
-            raise Refusal(f"{where}: {key} is {given[key]!r}, no text", f'write {key} = "..."')
+            raise UserError(f"{where}: {key} is {given[key]!r}, no text", f'write {key} = "..."')
     if not given.get("name"):
-        raise Refusal(f"{where}: without 'name'", "a level has a name, and most_per_24h or most_pct")
+        raise UserError(f"{where}: without 'name'", "a level has a name, and most_per_24h or most_pct")
     table = given.get("table", "timing")
     if table not in get_args(Table):
-        raise Refusal(f"{where}: table is {table!r}", f"it is one of {', '.join(get_args(Table))}")
+        raise UserError(f"{where}: table is {table!r}", f"it is one of {', '.join(get_args(Table))}")
     rest = {key: value for key, value in given.items() if key not in ("slower_than", "plan")}
     _check_limits(given, where)
     return Level(**rest, slower_than_s=_slower_than(given, table, where), plan=plan_of(given.get("plan", {}), where))
@@ -210,17 +210,17 @@ def level_of(given: Mapping[str, Any], file: str) -> Level:
 def _check_limits(given: Mapping[str, Any], where: str) -> None:
     limits = {key: given[key] for key in ("most_per_24h", "most_pct") if key in given}
     if not limits:
-        raise Refusal(f"{where}: without a limit", "write most_per_24h = 30, or most_pct = 0.5")
+        raise UserError(f"{where}: without a limit", "write most_per_24h = 30, or most_pct = 0.5")
     for key, limit in limits.items():
         if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 <= limit < math.inf:
-            raise Refusal(f"{where}: {key} is {limit!r}, no number from 0", f"write {key} = 30")
+            raise UserError(f"{where}: {key} is {limit!r}, no number from 0", f"write {key} = 30")
 
 
 def _slower_than(given: Mapping[str, Any], table: str, where: str) -> float | None:
     if (table == "latency") != ("slower_than" in given):
         hint = 'of latency say what is slow, slower_than = "60s"; the source of timing decided it'
-        raise Refusal(f"{where}: slower_than does not go with table {table!r}", hint)
+        raise UserError(f"{where}: slower_than does not go with table {table!r}", hint)
     try:
         return parse_duration(given["slower_than"]) if table == "latency" else None
-    except Refusal as refusal:
-        raise Refusal(f"{where}: slower_than: {refusal}", refusal.hint) from refusal
+    except UserError as refusal:
+        raise UserError(f"{where}: slower_than: {refusal}", refusal.hint) from refusal

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.units import parse_duration
 
 
@@ -30,20 +30,20 @@ def plan_of(given: object, where: str) -> Plan:
     """The plan of a TOML table: text, owner, lead (a duration).
 
     Raises:
-        Refusal: a key is unknown or is no text; the message begins with `where`.
+        UserError: a key is unknown or is no text; the message begins with `where`.
     """
     if not isinstance(given, Mapping):
-        raise Refusal(
+        raise UserError(
             f"{where}: plan is {given!r}, no table", 'write plan = { text = "...", owner = "dba", lead = "14d" }'
         )
     values: Mapping[str, Any] = given
     if unknown := values.keys() - {"text", "owner", "lead"}:
-        raise Refusal(f"{where}: plan has no key {sorted(unknown)[0]!r}", "keys are text, owner, lead")
+        raise UserError(f"{where}: plan has no key {sorted(unknown)[0]!r}", "keys are text, owner, lead")
     for key, value in values.items():
         if not isinstance(value, str):
-            raise Refusal(f"{where}: plan: {key} is {value!r}, no text", f'write {key} = "..."')
+            raise UserError(f"{where}: plan: {key} is {value!r}, no text", f'write {key} = "..."')
     try:
         lead_s = parse_duration(values["lead"]) if "lead" in values else None
-    except Refusal as refusal:
-        raise Refusal(f"{where}: plan: lead: {refusal}", refusal.hint) from refusal
+    except UserError as refusal:
+        raise UserError(f"{where}: plan: lead: {refusal}", refusal.hint) from refusal
     return Plan(values.get("text", ""), values.get("owner", ""), lead_s)

@@ -18,7 +18,7 @@ from doctord.analyse.capacity.series import Series, Whose
 from doctord.analyse.capacity.spread import share_of
 from doctord.dataset.figure import Figure
 from doctord.dataset.figure import parsed as parsed_figures
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.units import parse_duration
 
 HOURS_OF_WEEK = 168
@@ -101,18 +101,18 @@ def parsed(text: str, name: str, known: Iterable[Figure]) -> Rules:
         known: Figures that it may speak of.
 
     Raises:
-        Refusal: it is not of that form; the message names file, threshold and key.
+        UserError: it is not of that form; the message names file, threshold and key.
     """
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise Refusal(f"{name}: no TOML: {error}", FORM) from error
+        raise UserError(f"{name}: no TOML: {error}", FORM) from error
     if unknown := document.keys() - {"threshold", "level", "figure"}:
         hint = "its tables are [[threshold]], [[level]] and [[figure]]"
-        raise Refusal(f"{name}: there is no table {sorted(unknown)[0]!r}", hint)
+        raise UserError(f"{name}: there is no table {sorted(unknown)[0]!r}", hint)
     for key, tables in document.items():
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-            raise Refusal(f"{name}: {key} is no array of tables", f"write [[{key}]] above each")
+            raise UserError(f"{name}: {key} is no array of tables", f"write [[{key}]] above each")
     figures = {figure.name: figure for figure in (*known, *parsed_figures(text, name))}
     thresholds = tuple(_threshold(given, figures, name) for given in document.get("threshold", []))
     levels = tuple(level_of(given, name) for given in document.get("level", []))
@@ -125,23 +125,23 @@ def _threshold(given: Mapping[str, Any], figures: Mapping[str, Figure], file: st
     where = f"{file}: threshold {str(given.get('name', 'without a name'))!r}"
     known = ["hold" if field.name == "hold_s" else field.name for field in fields(Threshold)]
     if unknown := given.keys() - set(known):
-        raise Refusal(f"{where}: there is no key {sorted(unknown)[0]!r}", f"keys are {', '.join(known)}")
+        raise UserError(f"{where}: there is no key {sorted(unknown)[0]!r}", f"keys are {', '.join(known)}")
     for key in ("name", "figure", "host", "db", "entity", "worse", "hold", "of", "reason", "source"):
         if not isinstance(given.get(key, ""), str):
-            raise Refusal(f"{where}: {key} is {given[key]!r}, no text", f'write {key} = "..."')
+            raise UserError(f"{where}: {key} is {given[key]!r}, no text", f'write {key} = "..."')
     _check_percentile(given.get("of", ""), where)
     for key in ("name", "figure"):
         if not given.get(key):
-            raise Refusal(f"{where}: without {key!r}", "a threshold has a name, a figure and a limit at least")
+            raise UserError(f"{where}: without {key!r}", "a threshold has a name, a figure and a limit at least")
     if given["figure"] not in figures:
         near = difflib.get_close_matches(given["figure"], figures, n=1)
         hint = f"did you mean {near[0]}?" if near else f"figures are {', '.join(sorted(figures))}"
-        raise Refusal(f"{where}: there is no figure {given['figure']!r}", hint)
+        raise UserError(f"{where}: there is no figure {given['figure']!r}", hint)
     worse = given.get("worse", "below" if figures[given["figure"]].worse == "low" else "above")
     if worse not in ("above", "below"):
-        raise Refusal(f"{where}: worse is {worse!r}", "it is above or below")
+        raise UserError(f"{where}: worse is {worse!r}", "it is above or below")
     if given.get("damage", "") not in ("", "stops", "slows"):
-        raise Refusal(f"{where}: damage is {given['damage']!r}", "it is stops or slows")
+        raise UserError(f"{where}: damage is {given['damage']!r}", "it is stops or slows")
     by_hour = _by_hour(given.get("by_hour", []), where)
     lenient = (max if worse == "above" else min)(by_hour) if by_hour else None
     rest = {key: value for key, value in given.items() if key not in ("hold", "worse", "plan", "by_hour", "limit")}
@@ -159,21 +159,21 @@ def _check_percentile(of: str, where: str) -> None:
     try:
         share_of(of or "p50")
     except ValueError as error:
-        raise Refusal(f"{where}: of is {of!r}, no percentile", 'write of = "p95", for instance') from error
+        raise UserError(f"{where}: of is {of!r}, no percentile", 'write of = "p95", for instance') from error
 
 
 def _limit(limit: object, where: str) -> float:
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not math.isfinite(limit):
         what = "without 'limit'" if limit is None else f"limit is {limit!r}, no number"
-        raise Refusal(f"{where}: {what}", "write a number in the figure's unit: limit = 90")
+        raise UserError(f"{where}: {what}", "write a number in the figure's unit: limit = 90")
     return float(limit)
 
 
 def _hold(given: Mapping[str, Any], where: str) -> float:
     try:
         return parse_duration(given.get("hold", "0s"))
-    except Refusal as refusal:
-        raise Refusal(f"{where}: hold: {refusal}", refusal.hint) from refusal
+    except UserError as refusal:
+        raise UserError(f"{where}: hold: {refusal}", refusal.hint) from refusal
 
 
 def _by_hour(given: object, where: str) -> tuple[float, ...]:
@@ -181,7 +181,7 @@ def _by_hour(given: object, where: str) -> tuple[float, ...]:
     hours = [hour for day in days for hour in (day if isinstance(day, list) else [day])]
     if hours and len(hours) != HOURS_OF_WEEK:
         hint = "write seven lists, Monday first, of 24 numbers each"
-        raise Refusal(f"{where}: by_hour has {len(hours)} numbers, not {HOURS_OF_WEEK}", hint)
+        raise UserError(f"{where}: by_hour has {len(hours)} numbers, not {HOURS_OF_WEEK}", hint)
     return tuple(_limit(hour, f"{where}: by_hour") for hour in hours)
 
 
@@ -189,5 +189,5 @@ def _check_names(file: str, kind: str, names: Iterable[str]) -> None:
     seen = set[str]()
     for name in names:
         if name in seen:
-            raise Refusal(f"{file}: {kind} {name!r}: there are two of that name", "give one of them another")
+            raise UserError(f"{file}: {kind} {name!r}: there are two of that name", "give one of them another")
         seen.add(name)

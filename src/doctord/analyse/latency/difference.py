@@ -105,7 +105,7 @@ def difference(a: Part, b: Part) -> Difference:
     """B against A.
 
     Raises:
-        Refusal: the edges of their buckets do not fit.
+        UserError: the edges of their buckets do not fit.
     """
     total_a, total_b = a.histogram.total, b.histogram.total
     both = a.histogram.merge(b.histogram)

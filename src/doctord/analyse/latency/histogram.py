@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import inf
 from typing import Literal, Self
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 # Share of a bucket's upper edge that a wait in it is taken to last, when the bucket is wide: the middle of a power of
 # two. L. Canali, OraLatencyMap (2013), takes it likewise, for the first bucket too.
@@ -78,7 +78,7 @@ class Histogram:
         """A histogram of buckets in any order; those of the same edges are added up.
 
         Raises:
-            Refusal: buckets overlap.
+            UserError: buckets overlap.
         """
         summed: dict[tuple[float, float], Bucket] = {}
         for bucket in buckets:
@@ -87,7 +87,7 @@ class Histogram:
         ordered = sorted(summed.values(), key=lambda bucket: (bucket.gt_us, bucket.le_us))
         for lower, upper in pairwise(ordered):
             if upper.gt_us < lower.le_us:
-                raise Refusal(
+                raise UserError(
                     f"buckets overlap: {_edges(lower)} and {_edges(upper)}",
                     "histograms of different edges are brought to common ones first (rebucket)",
                 )
@@ -117,7 +117,7 @@ class Histogram:
         """Both together.
 
         Raises:
-            Refusal: their edges do not fit.
+            UserError: their edges do not fit.
         """
         return Histogram.of((*self.buckets, *other.buckets))
 
@@ -125,11 +125,11 @@ class Histogram:
         """What a growing histogram gained since an earlier reading of it.
 
         Raises:
-            Refusal: a count fell, as after a restart, or the edges do not fit.
+            UserError: a count fell, as after a restart, or the edges do not fit.
         """
         gained = Histogram.of((*self.buckets, *(_negative(bucket) for bucket in earlier.buckets)))
         if fell := next((bucket for bucket in gained.buckets if bucket.count < 0), None):
-            raise Refusal(
+            raise UserError(
                 f"the count of {_edges(fell)} fell by {-fell.count}",
                 "the source was restarted or reset in between; the interval is left out",
             )
@@ -139,7 +139,7 @@ class Histogram:
         """The same waits in buckets between the edges given (microseconds, ascending), open below and above.
 
         Raises:
-            Refusal: an edge lies inside of a bucket that is not empty.
+            UserError: an edge lies inside of a bucket that is not empty.
         """
         bounds = [0.0, *edges, inf]
         placed = []
@@ -147,7 +147,7 @@ class Histogram:
             nth = bisect_left(bounds, bucket.le_us, 1)
             low, high = bounds[nth - 1], bounds[nth]
             if bucket.gt_us < low:
-                raise Refusal(
+                raise UserError(
                     f"{low:g} us lies inside of the bucket {_edges(bucket)}", "use edges that both histograms have"
                 )
             estimated = bucket.waited_us is None or bucket.estimated

@@ -17,7 +17,7 @@ import polars as pl
 from doctord.analyse.latency.histogram import Bucket, Histogram
 from doctord.analyse.latency.sampled import sampled_waits
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 # An interval that begins this share of itself after the last one ended leaves a gap between them.
 GAP_SHARE = 0.5
@@ -161,7 +161,7 @@ def latency_map(
         column_s: Seconds a column is to cover; null leaves the source's own intervals.
 
     Raises:
-        Refusal: there is no such subject, or it is not clear of which server or host.
+        UserError: there is no such subject, or it is not clear of which server or host.
     """
     kind, rows = _best(dataset, subject)
     rows, db = _only(rows, "db", db, subject)
@@ -265,15 +265,17 @@ def _best(dataset: Dataset, subject: str) -> tuple[Kind, pl.DataFrame]:
     raise _unknown(dataset, subject)
 
 
-def _unknown(dataset: Dataset, subject: str) -> Refusal:
+def _unknown(dataset: Dataset, subject: str) -> UserError:
     names = [known.name for known in subjects(dataset)]
     folded = {name.casefold(): name for name in names}
     within = [name for name in names if subject.casefold() in name.casefold()]
     near = within[:3] or [folded[name] for name in get_close_matches(subject.casefold(), folded, 3, 0.5)]
     if not names:
-        return Refusal("there are no latencies in it", "histograms come from doctord map-live --record, or from files")
+        return UserError(
+            "there are no latencies in it", "histograms come from doctord map-live --record, or from files"
+        )
     hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(names[:8])}"
-    return Refusal(f"no latencies of {subject!r}", hint)
+    return UserError(f"no latencies of {subject!r}", hint)
 
 
 def _only(rows: pl.DataFrame, column: str, wanted: str | None, subject: str) -> tuple[pl.DataFrame, str | None]:
@@ -282,10 +284,12 @@ def _only(rows: pl.DataFrame, column: str, wanted: str | None, subject: str) -> 
         rows = rows.filter(pl.col(column) == wanted)
     there = rows[column].unique().sort().to_list()
     if not there:
-        raise Refusal(f"no latencies of {subject!r} on {wanted}", f"leave out --{column} to see where there are")
+        raise UserError(f"no latencies of {subject!r} on {wanted}", f"leave out --{column} to see where there are")
     if len(there) > 1:
         named = ", ".join(str(name) for name in there)
-        raise Refusal(f"latencies of {subject!r} come from {len(there)} places: {named}", f"choose one with --{column}")
+        raise UserError(
+            f"latencies of {subject!r} come from {len(there)} places: {named}", f"choose one with --{column}"
+        )
     return rows, there[0]
 
 

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 from doctord.analyse.sizing.amounts import amount
 from doctord.analyse.sizing.question import Curve, Input, Question, Setting, Sizing, known, said
 from doctord.analyse.sizing.working import Given, Number, Quantity, Step
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.units import MIB
 
 ADVICE: Final = 'Oracle Database Performance Tuning Guide 19c, "Tuning the Database Buffer Cache", V$DB_CACHE_ADVICE'
@@ -87,7 +87,7 @@ def _points(advice: Curve, size: Quantity | None, most: Quantity | None) -> list
         if not kept or cache >= APART * kept[-1][0] or is_now or cache == advice.points[-1][0]:
             kept.append((cache, _reads(cache, reads, advice)))
     if len(kept) < FEWEST:
-        raise Refusal("a curve of reads by size needs two sizes at least", "give --advice 4GiB:900000,8GiB:400000")
+        raise UserError("a curve of reads by size needs two sizes at least", "give --advice 4GiB:900000,8GiB:400000")
     return kept
 
 

@@ -5,7 +5,7 @@ from typing import Final
 from doctord.analyse.sizing.amounts import amount
 from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, known, said, uneven
 from doctord.analyse.sizing.working import Number, Quantity, Step, round_up
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 KERNEL: Final = "Linux kernel documentation, admin-guide/mm/hugetlbpage"
 D12: Final = 'J. Doelle and S. Langer, "Analyzing BI Oracle workloads", 2012'
@@ -76,7 +76,9 @@ def huge_pages(
     whole = _whole(shared_buffers, besides, besides_fixed) if shared_buffers and not shared else None
     shared = shared or whole
     if shared is None:
-        raise Refusal("size huge-pages lacks: shared memory", "give --shared, or --shared-buffers; or files or a lake")
+        raise UserError(
+            "size huge-pages lacks: shared memory", "give --shared, or --shared-buffers; or files or a lake"
+        )
     pages = (round_up(shared / page) + (segments - 1)).step("pages", "count", KERNEL)
     pool = (pages * page).step("pool", "bytes")
     limit = (pool / Number(1024, "bytes")).step("memlock in KiB", "count", D12)

@@ -6,7 +6,7 @@ from typing import Final
 from doctord.analyse.sizing.amounts import amount
 from doctord.analyse.sizing.question import Curve, Input, Question, Setting, Sizing, known, said
 from doctord.analyse.sizing.working import Given, Number, Quantity, Step, root, round_down, round_up, smaller
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 LITTLE: Final = 'J. D. C. Little, "A proof for the queuing formula L = lambda W", 1961'
 POWER: Final = 'L. Kleinrock, "Power and deterministic rules of thumb for probabilistic problems", 1979'
@@ -88,7 +88,7 @@ def queue_depth(
 
 def _little(iops: Quantity | None, response: Quantity | None) -> Step:
     if iops is None or response is None:
-        raise Refusal(
+        raise UserError(
             "size queue-depth: the load is not known",
             "give --iops and --response, or --curve; or files or a lake that hold figures of disks (iostat, sar -d)",
         )

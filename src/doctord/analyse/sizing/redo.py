@@ -5,7 +5,7 @@ from typing import Final
 from doctord.analyse.sizing.amounts import amount
 from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, known, said
 from doctord.analyse.sizing.working import Assumed, Quantity, Step, larger, round_up
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.units import MIB
 
 M08: Final = "K. Manoharan's redo case, 2008"
@@ -57,7 +57,7 @@ def redo(
 ) -> Sizing:
     """Size of a log = redo rate x time between switches; groups that the archiver cannot hold up; log buffer."""
     if archive_time and not size:
-        raise Refusal("size redo: the archive time is that of a log of what size?", "give --size, or --archive-rate")
+        raise UserError("size redo: the archive time is that of a log of what size?", "give --size, or --archive-rate")
     interval = (size / rate).step("switch interval", "s", M08) if size else None
     copied = (size / archive_time).step("archive rate", "bytes_per_s") if size and archive_time else None
     archive_rate = archive_rate or copied

@@ -13,7 +13,7 @@ from typing import Any
 
 from doctord._native import syscall_number
 from doctord.collect.bpf import bpftrace
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 # Calls in which a server waits for work, and those that accept a connection.
 IDLE = ("poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2")
@@ -66,10 +66,10 @@ def observe(
         `ended` (bpftrace did), or `interrupted` (by the user).
 
     Raises:
-        Refusal: bpftrace is absent, or the kernel does not grant it.
+        UserError: bpftrace is absent, or the kernel does not grant it.
     """
     if found := bpftrace.hindrance():
-        raise Refusal(*found)
+        raise UserError(*found)
     with bpftrace.start(script(pids)) as tracer:
         try:
             begun = bool(tracer.stdout and tracer.stdout.readline())
@@ -126,10 +126,10 @@ def _maps(lines: Sequence[str]) -> Iterator[tuple[str, Any]]:
                 yield from ((name.removeprefix("@"), content) for name, content in printed["data"].items())
 
 
-def _refusal(said: str) -> Refusal:
+def _refusal(said: str) -> UserError:
     lines = [line for line in said.splitlines() if line.strip() and "RLIMIT_MEMLOCK" not in line]
     why = lines[0] if lines else "it wrote nothing"
-    return Refusal(
+    return UserError(
         f"bpftrace cannot trace system calls here: {why}",
         "the kernel may be locked down, or lack these tracepoints; trace with --how strace",
     )

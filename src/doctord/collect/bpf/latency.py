@@ -18,7 +18,7 @@ from doctord.collect.core.cost import Cost
 from doctord.collect.core.increase import Buckets, Growing, Total, latency_rows
 from doctord.collect.core.notices import Notices
 from doctord.dataset.rows import now_us, rows
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 START_S = 30.0
 STOP_S = 5.0
@@ -90,11 +90,11 @@ class BpfLatency:
         """Start bpftrace, and see whether it times anything here.
 
         Raises:
-            Refusal: it does not.
+            UserError: it does not.
         """
         self._identity, text = self.subjects.identity(), self.subjects.program()
         if text is None:
-            raise Refusal(f"{self.subjects.name} cannot be timed: it is not running", "start it, or name another")
+            raise UserError(f"{self.subjects.name} cannot be timed: it is not running", "start it, or name another")
         self._running = _Running(text)
 
     def sample(self) -> list[Batch]:
@@ -153,7 +153,7 @@ class BpfLatency:
         text = self.subjects.program()
         try:
             self._running = _Running(text) if text else None
-        except Refusal as refusal:
+        except UserError as refusal:
             self._notices.unseen(self.subjects.db, self.subjects.name, str(refusal), refusal.hint)
 
 
@@ -164,7 +164,7 @@ class _Running:
         """Start it, and wait until it has attached its probes.
 
         Raises:
-            Refusal: it does not start.
+            UserError: it does not start.
         """
         self._process = bpftrace.start(program)
         self._printed: queue.SimpleQueue[Printed] = queue.SimpleQueue()
@@ -242,9 +242,9 @@ def _told(line: str) -> str | Maps | None:
     return None
 
 
-def _refusal(said: list[str]) -> Refusal:
+def _refusal(said: list[str]) -> UserError:
     why = next((line for line in said if "ERROR" in line), said[0] if said else "it wrote nothing")
-    return Refusal(
+    return UserError(
         f"bpftrace cannot time it here: {why.removeprefix('stdin:')}",
         "the kernel may be locked down, or lack what is probed; see docs/reference/latency-live.md",
     )

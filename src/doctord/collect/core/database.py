@@ -50,7 +50,7 @@ class Latency(Collector, Protocol):
         """See whether all that is wanted can be read.
 
         Raises:
-            Refusal: It cannot.
+            UserError: It cannot.
         """
         ...
 
@@ -86,7 +86,7 @@ class LatenciesHere(Protocol):
         """What times a subject with bpftrace; null when it is none of these servers'.
 
         Raises:
-            Refusal: The server wanted is not here, or is built without what is needed.
+            UserError: The server wanted is not here, or is built without what is needed.
         """
         ...
 
@@ -94,7 +94,7 @@ class LatenciesHere(Protocol):
         """What reads the mean of a subject from the server's own counters; null when these do not tell it.
 
         Raises:
-            Refusal: The server wanted is not here.
+            UserError: The server wanted is not here.
         """
         ...
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
 
 from doctord.collect.core.notices import Notices
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 T = TypeVar("T")
 
@@ -74,7 +74,7 @@ class Link:
         """Connect, if there is no connection.
 
         Raises:
-            Refusal: There is none to be had; why, and what to do.
+            UserError: There is none to be had; why, and what to do.
         """
         if self.connection is not None:
             return
@@ -84,22 +84,22 @@ class Link:
         except self.driver.errors as error:
             trouble = self.driver.trouble(error)
             self._note_silence(trouble)
-            raise Refusal(trouble.text, trouble.hint or "") from None
+            raise UserError(trouble.text, trouble.hint or "") from None
 
     @contextlib.contextmanager
     def checking(self) -> Iterator[None]:
         """Connected for what is done within, where everything that stands in the way is refused by the server's name.
 
         Raises:
-            Refusal: There is no connection to be had, it broke, or what was done was refused.
+            UserError: There is no connection to be had, it broke, or what was done was refused.
         """
         try:
             self.reach()
             yield
         except Away:
-            raise Refusal(f"{self.db}: the connection broke", "is the server up, and not overloaded?") from None
-        except Refusal as refusal:
-            raise Refusal(f"{self.db}: {refusal}", refusal.hint) from None
+            raise UserError(f"{self.db}: the connection broke", "is the server up, and not overloaded?") from None
+        except UserError as refusal:
+            raise UserError(f"{self.db}: {refusal}", refusal.hint) from None
 
     def open(self) -> bool:
         """Make sure that there is a connection; true when it is a new one.
@@ -114,7 +114,7 @@ class Link:
         try:
             self.reach()
             restart = self.restarted()
-        except Refusal as refusal:
+        except UserError as refusal:
             self.close()
             self._retry_at = time.monotonic() + _RETRY_S[min(self._failures, len(_RETRY_S) - 1)]
             self._failures += 1
@@ -132,7 +132,7 @@ class Link:
 
         Raises:
             Away: There is no connection, or it broke.
-            Refusal: The server refused the statement; the connection is still good.
+            UserError: The server refused the statement; the connection is still good.
         """
 
         def rows(connection: Any) -> list[Any]:  # noqa: ANN401 - a DB-API connection
@@ -148,7 +148,7 @@ class Link:
 
         Raises:
             Away: There is no connection, or it broke.
-            Refusal: The server refused to answer; the connection is still good.
+            UserError: The server refused to answer; the connection is still good.
         """
         if self.connection is None:
             raise Away
@@ -160,7 +160,7 @@ class Link:
             if trouble.lost:
                 self._broke(trouble)
                 raise Away from None
-            raise Refusal(trouble.text, trouble.hint or "") from None
+            raise UserError(trouble.text, trouble.hint or "") from None
 
     def close(self) -> None:
         """Close the connection, if there is one."""

@@ -5,7 +5,7 @@ import os
 import sys
 from urllib.parse import unquote
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 
 def password(variable: str, of_whom: str, *, ask: bool = False) -> str | None:
@@ -21,13 +21,13 @@ def user_and_place(address: str, scheme: str, variable: str) -> tuple[str | None
     """User (null when none is named) and the rest of an address SCHEME://USER@REST.
 
     Raises:
-        Refusal: It is of another form, or holds a password. The text of it is not repeated.
+        UserError: It is of another form, or holds a password. The text of it is not repeated.
     """
     if not address.startswith(f"{scheme}://"):
-        raise Refusal(f"an address does not begin with {scheme}://", f"write it as {scheme}://USER@HOST:PORT/...")
+        raise UserError(f"an address does not begin with {scheme}://", f"write it as {scheme}://USER@HOST:PORT/...")
     before, at, place = address.removeprefix(f"{scheme}://").rpartition("@")
     if ":" in before or "/" in before:
-        raise Refusal(
+        raise UserError(
             "an address holds a password, or a user with a character that must be written as %XX",
             f"write {scheme}://USER@HOST:PORT/... and put the password into the environment variable {variable}",
         )

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 # Contents of buffers are not shown anyway; paths are printed whole.
 OPTIONS = ("-f", "-ttt", "-T", "-y", "-s", "16")
@@ -46,10 +46,10 @@ def record(
         Why it ended: `time`, `limit`, `ended` (the processes did), or `interrupted` (by the user).
 
     Raises:
-        Refusal: strace is absent, or may not attach.
+        UserError: strace is absent, or may not attach.
     """
     if found := hindrance():
-        raise Refusal(*found)
+        raise UserError(*found)
     command: list[str | Path] = ["strace", *OPTIONS, "-o", log, *(word for pid in pids for word in ("-p", str(pid)))]
     # A session of its own: Ctrl-C is for us, and strace is told to let go in any case.
     with subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True) as tracer:
@@ -94,7 +94,7 @@ def _release(tracer: subprocess.Popen[bytes]) -> None:
         tracer.kill()
 
 
-def _refusal(said: str) -> Refusal:
+def _refusal(said: str) -> UserError:
     lines = [line for line in said.splitlines() if line.strip()]
     why = lines[0].removeprefix("strace: ") if lines else "strace wrote nothing"
     hint = "try again with a process that lives"
@@ -102,4 +102,4 @@ def _refusal(said: str) -> Refusal:
         hint = (
             "run as root or as the process's user, and see kernel.yama.ptrace_scope; in a container give CAP_SYS_PTRACE"
         )
-    return Refusal(f"strace cannot trace it: {why}", hint)
+    return UserError(f"strace cannot trace it: {why}", hint)

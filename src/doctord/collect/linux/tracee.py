@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from doctord.dataset.calltrace import Used
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
@@ -15,20 +15,20 @@ def command_of(pid: int) -> str:
     """Name of a process that can be traced.
 
     Raises:
-        Refusal: there is none, or another tracer holds it.
+        UserError: there is none, or another tracer holds it.
     """
     try:
         status = _status(pid)
     except OSError as error:
-        raise Refusal(
+        raise UserError(
             f"there is no process {pid}", "ps -ef lists them; a postmaster's pid stands in postmaster.pid"
         ) from error
     if status["State"].startswith("Z"):
-        raise Refusal(f"process {pid} ({status['Name']}) has ended", "its parent has not asked for its status yet")
+        raise UserError(f"process {pid} ({status['Name']}) has ended", "its parent has not asked for its status yet")
     if not Path(f"/proc/{pid}/cmdline").read_bytes():
-        raise Refusal(f"process {pid} ({status['Name']}) belongs to the kernel", "it makes no system calls")
+        raise UserError(f"process {pid} ({status['Name']}) belongs to the kernel", "it makes no system calls")
     if (tracer := status["TracerPid"]) != "0":
-        raise Refusal(f"process {pid} is traced by process {tracer}", "end that tracer (strace, gdb) first")
+        raise UserError(f"process {pid} is traced by process {tracer}", "end that tracer (strace, gdb) first")
     return status["Name"]
 
 

@@ -11,7 +11,7 @@ from doctord.collect.core.collector import Collector
 from doctord.collect.core.database import Database, Latency, Unreached, Wanted
 from doctord.collect.core.notices import Notices
 from doctord.collect.mysql.discover import Server, servers
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 if TYPE_CHECKING:
     from doctord.collect.mysql.driver import MySQLDriver
@@ -21,7 +21,7 @@ def collectors(addresses: Sequence[str]) -> list[Collector]:
     """One for each server at these addresses: `mysql://USER@HOST:PORT`.
 
     Raises:
-        Refusal: One of the addresses is none, or the driver is not installed.
+        UserError: One of the addresses is none, or the driver is not installed.
     """
     return [_asking(_driver(_plain(address)), Notices()) for address in addresses]
 
@@ -30,13 +30,13 @@ def latency(wanted: Wanted) -> Latency:
     """Latencies of the server at an address.
 
     Raises:
-        Refusal: It is no such address, or an instance is named; or the driver is not installed.
+        UserError: It is no such address, or an instance is named; or the driver is not installed.
     """
     from doctord.collect.mysql.driver import MySQLDriver  # noqa: PLC0415 - when there is a server
     from doctord.collect.mysql.latency import MySQLLatency  # noqa: PLC0415 - as above
 
     if wanted.instance:
-        raise Refusal("a server of MariaDB or MySQL has no instances", "leave out --instance")
+        raise UserError("a server of MariaDB or MySQL has no instances", "leave out --instance")
     driver = MySQLDriver.from_address(_plain(wanted.dsn or ""), ask=True)
     return MySQLLatency(driver, subjects=[wanted.subject] if wanted.subject else [], period_s=wanted.period_s)
 
@@ -63,7 +63,7 @@ def _here(server: Server, notices: Notices) -> Collector:
         return Unreached("mysql", notices)
     try:
         return _asking(_driver(f"mysql://{server.socket}"), notices)
-    except Refusal as refusal:
+    except UserError as refusal:
         notices.unseen(None, subject, str(refusal), refusal.hint)
         return Unreached("mysql", notices)
 

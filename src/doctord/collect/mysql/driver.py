@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from doctord.collect.core.link import Trouble
 from doctord.collect.core.secret import password, user_and_place
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 if TYPE_CHECKING:
     import pymysql
@@ -51,7 +51,7 @@ def _driver() -> Any:  # noqa: ANN401 - the module
     try:
         import pymysql  # noqa: PLC0415 - an extra, loaded when there is a server to ask
     except ImportError:
-        raise Refusal("PyMySQL is not installed", "pip install 'doctord[mysql]'") from None
+        raise UserError("PyMySQL is not installed", "pip install 'doctord[mysql]'") from None
     return pymysql
 
 
@@ -70,7 +70,7 @@ class MySQLDriver:
         """Name the server after its port.
 
         Raises:
-            Refusal: The driver is not installed, or the port is no number.
+            UserError: The driver is not installed, or the port is no number.
         """
         self._where, self.db = _where(self.place)
         self.errors = (_driver().Error, OSError, configparser.Error)
@@ -82,7 +82,7 @@ class MySQLDriver:
         The password comes from MYSQL_PWD, or is asked for on the terminal if `ask`, or comes from ~/.my.cnf.
 
         Raises:
-            Refusal: It is no such address, or holds a password; or the driver is not installed.
+            UserError: It is no such address, or holds a password; or the driver is not installed.
         """
         user, place = user_and_place(address, "mysql", PASSWORD)
         return cls(place, user, password(PASSWORD, user or "the user of ~/.my.cnf", ask=ask))
@@ -141,7 +141,7 @@ def _where(place: str) -> tuple[dict[str, Any], str]:
         return {"unix_socket": place}, f"mysql:{place}"
     host, _, port = place.partition(":")
     if port and not port.isdecimal():
-        raise Refusal("the port of a mysql:// address is no number", _WHERE)
+        raise UserError("the port of a mysql:// address is no number", _WHERE)
     local = host in {"", "localhost", "127.0.0.1"}
     given = {**({"host": host} if host else {}), **({"port": int(port)} if port else {})}
     return given, f"mysql:{port or 3306}" if local else f"mysql:{host}:{port or 3306}"

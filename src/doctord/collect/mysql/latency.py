@@ -18,7 +18,7 @@ from doctord.collect.core.notices import Notices
 from doctord.collect.mysql.offer import Offer, offer
 from doctord.collect.mysql.sources import Source, wait_class
 from doctord.dataset.rows import now_us, rows
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 _UPTIME = "SHOW /* doctord */ GLOBAL STATUS LIKE 'Uptime'"
 _ROUNDED_S = 1.5  # the server tells whole seconds
@@ -51,14 +51,14 @@ class MySQLLatency:
         """Connect, and see whether all that is wanted can be read.
 
         Raises:
-            Refusal: It cannot; the hint has the statement that turns it on, or similar names.
+            UserError: It cannot; the hint has the statement that turns it on, or similar names.
         """
         with self._link.checking():
             offered = offer(self._link, self._wanted)
             for name in self._unknown(offered):
                 for off in (off for off in offered.off if name.startswith(off.covers)):
-                    raise Refusal(f"nothing is told of {name!r}: {off.why}", off.hint)
-                raise Refusal(f"there is no {name!r}", _similar(name, offered))
+                    raise UserError(f"nothing is told of {name!r}: {off.why}", off.hint)
+                raise UserError(f"there is no {name!r}", _similar(name, offered))
 
     def sample(self) -> list[Batch]:
         """Rows of `latency` and `wait` since the last sample: none of an interval with an outage or a reset in it."""
@@ -115,7 +115,7 @@ class MySQLLatency:
         for source in offered.sources:
             try:
                 found = source.read(self._link.query(source.sql, source.parameters))
-            except Refusal as refusal:  # a right that was revoked, a statement that took too long
+            except UserError as refusal:  # a right that was revoked, a statement that took too long
                 self._notices.unseen(self._link.db, source.name, str(refusal), refusal.hint)
                 continue
             reading[source] = {name: found[name] for name in found if not self._wanted or name in self._wanted}

@@ -11,7 +11,7 @@ from doctord.collect.core.link import Link
 from doctord.collect.mysql import sources as tables
 from doctord.collect.mysql.driver import is_mariadb
 from doctord.collect.mysql.sources import QUERY, Source
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 _VARIABLES: Final = (
     "SHOW /* doctord */ GLOBAL VARIABLES "
@@ -65,7 +65,7 @@ def offer(link: Link, wanted: Sequence[str]) -> Offer:
         try:
             instruments = {str(name): bool(on) for name, on in link.query(_INSTRUMENTS)}
             off += _not_timed(link, instruments, depends)
-        except Refusal as refusal:
+        except UserError as refusal:
             off.append(Off(depends, str(refusal), refusal.hint))
     else:
         off.append(Off(depends, "the performance schema is off", _START_WITH))
@@ -102,7 +102,7 @@ def _readable(link: Link, candidates: Iterator[Source]) -> tuple[list[Source], l
     for source in candidates:
         try:
             link.query(source.sql, source.parameters)
-        except Refusal as refusal:
+        except UserError as refusal:
             refused.append(Off(source.covers, str(refusal), refusal.hint))
         else:
             sources.append(source)

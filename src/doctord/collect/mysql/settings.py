@@ -17,7 +17,7 @@ from doctord.collect.core.rates import Counters
 from doctord.collect.mysql.driver import is_mariadb
 from doctord.dataset import mysql_names
 from doctord.dataset.rows import now_us, rows
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 _VARIABLES: Final = "SHOW /* doctord */ GLOBAL VARIABLES"
 _STATUS: Final = "SHOW /* doctord */ GLOBAL STATUS"
@@ -63,7 +63,7 @@ class MySQLSettings:
             return [*settings, self._statistics()]
         except Away:
             return []
-        except Refusal as refusal:
+        except UserError as refusal:
             self._notices.unseen(self._link.db, "global status", str(refusal), refusal.hint)
             return []
 
@@ -82,7 +82,7 @@ class MySQLSettings:
         """What set each variable, and in which file, where the server tells."""
         try:
             told = self._link.query(_ORIGINS[mariadb])
-        except Refusal:  # then every value counts as set by somebody: no rule depends on it
+        except UserError:  # then every value counts as set by somebody: no rule depends on it
             return {}
         return {
             str(name): {
@@ -104,7 +104,7 @@ class MySQLSettings:
         """Transactions whose session does nothing: how many, and the age of the oldest."""
         try:
             [(count, oldest_s)] = self._link.query(_SLEEPING)
-        except Refusal as refusal:
+        except UserError as refusal:
             self._notices.unseen(self._db, "transactions of sleeping sessions", str(refusal), _PROCESS)
             return []
         gauge = {"component": mysql_names.COMPONENT, "kind": "gauge"}

@@ -3,14 +3,14 @@
 from typing import Final
 
 from doctord.collect.core.database import Database, Latency, Wanted
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 
 def latency(wanted: Wanted) -> Latency:
     """Latencies of the database at an address, `oracle://USER@HOST:PORT/SERVICE`.
 
     Raises:
-        Refusal: It is no such address, or the instance is no number; or the driver is not installed.
+        UserError: It is no such address, or the instance is no number; or the driver is not installed.
     """
     from doctord.collect.oracle.driver import OracleDriver  # noqa: PLC0415 - when there is a server
     from doctord.collect.oracle.latency import OracleLatency  # noqa: PLC0415 - as above
@@ -23,7 +23,7 @@ def latency(wanted: Wanted) -> Latency:
 
 def _number(instance: str) -> int:
     if not instance.isdecimal():
-        raise Refusal(f"instance {instance!r} is no number", "SELECT inst_id FROM gv$instance lists them")
+        raise UserError(f"instance {instance!r} is no number", "SELECT inst_id FROM gv$instance lists them")
     return int(instance)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from doctord.collect.core.link import Trouble
 from doctord.collect.core.secret import password, user_and_place
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 if TYPE_CHECKING:
     import oracledb
@@ -71,7 +71,7 @@ def _driver() -> Any:  # noqa: ANN401 - the module
     try:
         import oracledb  # noqa: PLC0415 - an extra, loaded when there is a server to ask
     except ImportError:
-        raise Refusal("python-oracledb is not installed", "pip install 'doctord[oracle]'") from None
+        raise UserError("python-oracledb is not installed", "pip install 'doctord[oracle]'") from None
     return oracledb
 
 
@@ -90,7 +90,7 @@ class OracleDriver:
         """Name the database after its service.
 
         Raises:
-            Refusal: The driver is not installed.
+            UserError: The driver is not installed.
         """
         self.db = f"oracle:{_service(self.place)}"
         self.errors = (_driver().Error, OSError)
@@ -103,7 +103,7 @@ class OracleDriver:
         the wallet of the client libraries (thick mode) logs in.
 
         Raises:
-            Refusal: It is no such address, or holds a password; or the driver is not installed.
+            UserError: It is no such address, or holds a password; or the driver is not installed.
         """
         user, place = user_and_place(address, "oracle", PASSWORD)
         return cls(place, user, password(PASSWORD, user, ask=ask) if user else None)

@@ -16,7 +16,7 @@ from doctord.collect.core.link import Away, Driver, Link
 from doctord.collect.core.notices import Notices
 from doctord.collect.oracle import views as oracle_views
 from doctord.dataset.rows import now_us, rows
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 
 class OracleLatency:
@@ -50,12 +50,12 @@ class OracleLatency:
         """Connect, and see whether all that is wanted can be read.
 
         Raises:
-            Refusal: It cannot. Of an unknown event the hint names those of a similar name.
+            UserError: It cannot. Of an unknown event the hint names those of a similar name.
         """
         with self._link.checking():
             self._classes = oracle_views.wait_classes(self._link)
             for event in self._unknown():
-                raise Refusal(f"there is no wait event {event!r}", self._similar(event))
+                raise UserError(f"there is no wait event {event!r}", self._similar(event))
             self._read()
 
     def sample(self) -> list[Batch]:
@@ -78,7 +78,7 @@ class OracleLatency:
         except Away:
             self._interrupted = True
             return []
-        except Refusal as refusal:
+        except UserError as refusal:
             self._interrupted = True
             self._notices.unseen(self._link.db, "wait events", str(refusal), refusal.hint)
             return []

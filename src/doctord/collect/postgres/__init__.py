@@ -23,7 +23,7 @@ def collectors(dsns: Sequence[str]) -> list[Collector]:
     """Two for each server named: one samples its sessions, one reads its statistics. Nothing is connected yet.
 
     Raises:
-        Refusal: One of `dsns` is no connection string.
+        UserError: One of `dsns` is no connection string.
     """
     from doctord.collect.postgres.connect import Target  # noqa: PLC0415 - loads the driver
 

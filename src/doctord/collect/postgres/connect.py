@@ -21,7 +21,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg.waiting import Ready, Wait
 
 from doctord.collect.postgres.identity import acting_as, can_act_as
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 _ANSWER_S: Final = 3.0  # longer than the statement's own limit, so that the server ends it in its own way first
 
@@ -65,15 +65,15 @@ class Target:
         """A target from a connection string or URI; what it leaves out libpq takes from its environment.
 
         Raises:
-            Refusal: It is no connection string. The text of it is not repeated: it may hold a password.
+            UserError: It is no connection string. The text of it is not repeated: it may hold a password.
         """
         _check_uri(dsn)
         try:
             given = conninfo_to_dict(dsn)
         except psycopg.ProgrammingError:
-            raise Refusal("a --dsn is no connection string", _FORM) from None
+            raise UserError("a --dsn is no connection string", _FORM) from None
         if not _PORTS.fullmatch(str(given.get("port", ""))):
-            raise Refusal("the port of a --dsn is no number", _FORM)
+            raise UserError("the port of a --dsn is no number", _FORM)
         defaults = {
             option.keyword.decode(): option.val.decode()
             for option in psycopg.pq.Conninfo.get_defaults()
@@ -95,7 +95,7 @@ def _check_uri(dsn: str) -> None:
     if dsn.startswith(("postgres://", "postgresql://")):
         login, is_login, place = dsn.partition("://")[2].partition("@")
         if is_login and ("@" in place.partition("?")[0] or ("/" in login and "?" not in login)):
-            raise Refusal(
+            raise UserError(
                 "an address holds an @ or / that must be written as %40 or %2F",
                 "write so in user and password, or put the password into ~/.pgpass or PGPASSWORD",
             )

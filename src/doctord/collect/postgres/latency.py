@@ -43,7 +43,7 @@ def traced(wanted: Wanted, subject: str) -> BpfLatency | None:
     """What times a subject by its probes, or a system call of the processes of a server; null when it is neither.
 
     Raises:
-        Refusal: The server is not here, has no probes, or there are several and none is chosen.
+        UserError: The server is not here, has no probes, or there are several and none is chosen.
     """
     timed = of_postgres(subject, _port(wanted), wanted.period_s)
     return BpfLatency(timed, wanted.period_s) if timed else None
@@ -53,7 +53,7 @@ def counted(wanted: Wanted, subject: str) -> Collector | None:
     """What reads a mean of the server wanted, which may be elsewhere; null when nothing counts the subject.
 
     Raises:
-        Refusal: The address is none, or the server is not here.
+        UserError: The address is none, or the server is not here.
     """
     return PostgresMeans(_target(wanted), subject, wanted.period_s) if subject in MEANS else None
 

@@ -17,7 +17,7 @@ from doctord.collect.core.notices import Notices
 from doctord.collect.postgres.connect import Target
 from doctord.collect.postgres.link import Link
 from doctord.dataset.rows import now_us, rows
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 GRANT: Final = "GRANT pg_monitor TO the role; pg_stat_statements is an extension: CREATE EXTENSION pg_stat_statements"
 
@@ -129,7 +129,7 @@ class PostgresMeans:
             return {}
         try:
             found = self._link.query(mean.query)
-        except Refusal as refusal:
+        except UserError as refusal:
             self._notices.unseen(self._link.db, self._subject, f"{mean.source}: {refusal}", GRANT)
             return {}
         if not found or found[0]["count"] is None:

@@ -14,7 +14,7 @@ from doctord._native import syscall_number
 from doctord.collect.bpf.host import system_call
 from doctord.collect.bpf.program import Moment, Span, program
 from doctord.collect.postgres.discover import Server, servers
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 # Subjects, and the probes between which they last. A transaction ends in one of two ways and is left out.
 PROBES = {
@@ -115,7 +115,7 @@ def of_postgres(subject: str, port: int | None, period_s: float) -> "Postgres | 
     """How to time a subject of a server; null when it is none.
 
     Raises:
-        Refusal: there are several servers and none is chosen, or the one chosen is not here or has no probes.
+        UserError: there are several servers and none is chosen, or the one chosen is not here or has no probes.
     """
     known = subject in PROBES or subject.split(" ", maxsplit=1)[0] == LWLOCK
     if not known and (port is None or syscall_number(subject) is None):
@@ -124,7 +124,7 @@ def of_postgres(subject: str, port: int | None, period_s: float) -> "Postgres | 
     if not known:
         return PostgresCall(subject, server.port, period_s)
     if server.pid is None or not has_probes(server.pid):
-        raise Refusal(
+        raise UserError(
             f"PostgreSQL on port {server.port} has no USDT probes to be seen",
             "it was built without --enable-dtrace, or its executable may not be read; map pread64 or fdatasync instead",
         )
@@ -135,15 +135,15 @@ def chosen(port: int | None) -> Server:
     """The server of a port, or the only one.
 
     Raises:
-        Refusal: there is none, or several and none is chosen.
+        UserError: there is none, or several and none is chosen.
     """
     here = [server for server in servers() if server.pid is not None and port in {None, server.port}]
     if not here:
         where = "" if port is None else f" on port {port}"
-        raise Refusal(f"no PostgreSQL server{where} is seen here", "is it running, and are you root or its owner?")
+        raise UserError(f"no PostgreSQL server{where} is seen here", "is it running, and are you root or its owner?")
     if len(here) > 1:
         names = ", ".join(f"postgresql:{server.port}" for server in here)
-        raise Refusal(f"{len(here)} PostgreSQL servers run here: {names}", "choose one with --db")
+        raise UserError(f"{len(here)} PostgreSQL servers run here: {names}", "choose one with --db")
     return here[0]
 
 

@@ -12,7 +12,7 @@ from doctord.collect.postgres.databases import Databases
 from doctord.collect.postgres.figures import Figures
 from doctord.collect.postgres.link import Link
 from doctord.dataset.rows import now_us, rows
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 _BUSIEST: Final = 100
 _LARGEST: Final = 30
@@ -82,7 +82,7 @@ class Relations:
         for database in self._databases.links(link):
             try:
                 batches += self._tables(database) + self._indexes(database)
-            except Refusal as refusal:
+            except UserError as refusal:
                 link.notices.unseen(link.db, f"tables of {database.database}", str(refusal), refusal.hint)
             except Away:
                 if database is link:

@@ -18,7 +18,7 @@ from doctord.collect.postgres.waits import CPU, Wait, classify
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.secrets import program_name
 from doctord.dataset.tables import CLIENT, WORKING
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 _BLOCKERS_EVERY_S: Final = 0.5
 _BLOCKERS_SHARE: Final = 0.05  # of the time: a server that answers slowly is asked the more seldom
@@ -80,7 +80,7 @@ class SessionCollector:
         except Away:
             self._sampled_at = None
             self._waits = _Waits()
-        except Refusal as refusal:
+        except UserError as refusal:
             self._link.notices.unseen(self._link.db, "sessions", str(refusal), refusal.hint)
         return batches + self._cost.batches() + self._link.notices.batches()
 
@@ -155,7 +155,7 @@ class SessionCollector:
         try:
             for row in self._link.query(_BLOCKERS, (due[:_WAITERS_AT_ONCE],), prepare=True):
                 self._blockers[row["pid"]] = (now, row["blockers"][0] if row["blockers"] else None)
-        except Refusal as refusal:  # the sessions themselves are known: this sample must not go with the answer
+        except UserError as refusal:  # the sessions themselves are known: this sample must not go with the answer
             self._link.notices.unseen(self._link.db, "who blocks whom", str(refusal), refusal.hint)
         ended = time.monotonic()
         self._blockers_from = ended + (ended - now) / _BLOCKERS_SHARE - _BLOCKERS_EVERY_S

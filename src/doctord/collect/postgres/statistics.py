@@ -17,7 +17,7 @@ from doctord.collect.postgres.sizes import Sizes
 from doctord.collect.postgres.statements import Statements
 from doctord.collect.postgres.views import ClusterViews
 from doctord.collect.postgres.wait_sampling import WaitSampling
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 
 class Part(Protocol):
@@ -83,6 +83,6 @@ class StatisticsCollector:
     def _read(self, part: Part) -> list[Batch]:
         try:
             return part.read(self._link)
-        except Refusal as refusal:
+        except UserError as refusal:
             self._link.notices.unseen(self._link.db, part.name, str(refusal), refusal.hint)
         return []

@@ -174,7 +174,7 @@ def listener_refuses(case: Case) -> Iterator[Claim]:
     Speaks against it: one client with a wrong name: then that client alone.
     Remedy: By code: processes and sessions that are used up (a pool of fixed size, then the parameters), a service
         that is not there (the instance, or the client's spelling).
-    Verify: Refusals per minute.
+    Verify: UserErrors per minute.
     Source: Oracle Database Net Services Administrator's Guide 19c, "Troubleshooting"; R. Milkowski,
         2008 (the listener).
     """

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord._native import Batch
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.collectors.atop_lines import LINE, batches
 from doctord.read.format import Rank
 from doctord.read.source import Source
@@ -36,7 +36,7 @@ def read(source: Source) -> Iterator[Batch]:
     """The rows of all samples.
 
     Raises:
-        Refusal: it is a raw recording, and atop cannot read it here.
+        UserError: it is a raw recording, and atop cannot read it here.
     """
     yield from batches(_printed(source) if source.head.startswith(MAGIC) else source.lines(), source)
 
@@ -54,13 +54,13 @@ def _printed(source: Source) -> Iterator[Line]:
                 errors="replace",
             )
         except FileNotFoundError as error:
-            raise Refusal(f"{source.name}: a raw recording of atop, and atop is not on this machine", HINT) from error
+            raise UserError(f"{source.name}: a raw recording of atop, and atop is not on this machine", HINT) from error
         with atop:
             lines = 0
             for lines, text in enumerate(atop.stdout or (), 1):
                 yield lines, text.rstrip("\n")
             said = (atop.stderr.read() if atop.stderr else "").strip()
         if atop.returncode and not lines:
-            raise Refusal(f"{source.name}: atop cannot read it: {said or atop.returncode}", HINT)
+            raise UserError(f"{source.name}: atop cannot read it: {said or atop.returncode}", HINT)
         if atop.returncode:
             source.note(f"atop ended before the recording did: {said}")

@@ -16,7 +16,7 @@ from typing import Final
 
 from doctord._native import Batch
 from doctord.dataset.rows import micros
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.collectors.pcp_names import CPU_STATES, ENTITY, PLACES
 from doctord.read.counters import Counters
 from doctord.read.figures import Figures, number
@@ -48,14 +48,14 @@ def read(source: Source) -> Iterator[Batch]:
     """The rows of all records of the archive, from the first volume on.
 
     Raises:
-        Refusal: it is another file of the archive, or pmdumplog is not here, or cannot read it.
+        UserError: it is another file of the archive, or pmdumplog is not here, or cannot read it.
     """
     at = VOLUME_AT[ord(source.head[7])]
     volume = int.from_bytes(source.head[at : at + 4].encode("latin-1"), "big", signed=True)
     if volume:
-        raise Refusal(f"{source.name}: a part of a PCP archive that is read with its first volume", "name NAME.0")
+        raise UserError(f"{source.name}: a part of a PCP archive that is read with its first volume", "name NAME.0")
     if source.path is None:
-        raise Refusal(f"{source.name}: one file of a PCP archive alone", HINT)
+        raise UserError(f"{source.name}: one file of a PCP archive alone", HINT)
     archive = source.path.with_name(FIRST_VOLUME.sub("", source.path.name))
     for text in _told(["-L"], archive, source):
         if found := HOST.match(text):
@@ -76,12 +76,12 @@ def _told(options: list[str], archive: Path, source: Source) -> Iterator[str]:
             errors="replace",
         )
     except FileNotFoundError as error:
-        raise Refusal(f"{source.name}: a PCP archive, and pmdumplog is not on this machine", HINT) from error
+        raise UserError(f"{source.name}: a PCP archive, and pmdumplog is not on this machine", HINT) from error
     with tool:
         yield from (text.rstrip("\n") for text in tool.stdout or ())
         said = (tool.stderr.read() if tool.stderr else "").strip()
     if tool.returncode:
-        raise Refusal(f"{source.name}: pmdumplog cannot read it: {said.partition(chr(10))[0]}", HINT)
+        raise UserError(f"{source.name}: pmdumplog cannot read it: {said.partition(chr(10))[0]}", HINT)
 
 
 def _counters(descriptions: Iterator[str]) -> set[str]:

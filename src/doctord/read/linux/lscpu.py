@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from doctord._native import Batch
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.format import Rank
 from doctord.read.linux.settings import Setting, setting_rows
 from doctord.read.source import Source
@@ -31,7 +31,7 @@ def read(source: Source) -> Iterator[Batch]:
     """Rows of `setting`.
 
     Raises:
-        Refusal: it is JSON, and not whole.
+        UserError: it is JSON, and not whole.
     """
     is_json = source.head.lstrip().startswith("{")
     yield from setting_rows(source, "kernel", _of_json(source) if is_json else _of_text(source))
@@ -50,7 +50,7 @@ def _of_json(source: Source) -> Iterator[Setting]:
     try:
         yield from _fields(json.loads(source.content())["lscpu"])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise Refusal(f"{source.name}: not the whole JSON of lscpu: {error}", "lscpu -J writes it") from error
+        raise UserError(f"{source.name}: not the whole JSON of lscpu: {error}", "lscpu -J writes it") from error
 
 
 def _fields(fields: list[dict[str, Any]]) -> Iterator[Setting]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from doctord._native import Batch
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.format import Rank
 from doctord.read.single_waits import CLOCK_FROM_1970, Waits
 from doctord.read.source import Source
@@ -31,10 +31,10 @@ def read(source: Source) -> Iterator[Batch]:
     """Rows of `latency` by direction, in columns of a second.
 
     Raises:
-        Refusal: its name says that it is a log of something else.
+        UserError: its name says that it is a log of something else.
     """
     if other := OTHER_LOG.search(PurePath(source.name).name):
-        raise Refusal(
+        raise UserError(
             f"{source.name}: a log of {other[1]}, not of latencies", "write_lat_log of fio writes NAME_lat.1.log"
         )
     waits = Waits(source)

@@ -18,7 +18,7 @@ from doctord.dataset.catalogue import EITHER, catalogue
 from doctord.dataset.mysql_names import COMPONENT, shown
 from doctord.dataset.rows import micros, rows
 from doctord.dataset.tables import FROM_FILE
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.source import Source, opened
@@ -133,7 +133,7 @@ def _of_file(source: Source, line: int, file: Path, above: tuple[Path, ...]) -> 
     try:
         with opened(file, source.options) as inner:
             yield from _options(inner, (*above, resolved))
-    except Refusal as refusal:
+    except UserError as refusal:
         if "is empty" not in str(refusal):
             source.skip(line, f"{refusal}; hint: {refusal.hint}")
         return

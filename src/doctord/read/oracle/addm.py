@@ -16,7 +16,7 @@ from datetime import datetime
 
 from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.format import Rank
 from doctord.read.oracle.dates import MOMENT, report_moment
 from doctord.read.source import Source
@@ -98,14 +98,14 @@ def read(source: Source) -> Iterator[Batch]:
     """Findings as events, their impact as statistics.
 
     Raises:
-        Refusal: the report does not say when it was.
+        UserError: the report does not say when it was.
     """
     text = "\n".join(line for _, line in source.lines())
     begins = [found.start() for found in TITLE.finditer(text)]
     reports = dict.fromkeys(text[begin:end] for begin, end in zip(begins, [*begins[1:], len(text)], strict=True))
     known = [(about, report) for report in reports if (about := _about(report, source)) is not None]
     if not known:
-        raise Refusal(f"{source.name} does not say from when to when it is", "take the whole report")
+        raise UserError(f"{source.name} does not say from when to when it is", "take the whole report")
     for about, report in known:
         source.host = about.host or source.host
         yield from _batches(about, list(_findings(report.splitlines(), about.seconds)), report)

@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from doctord._native import Batch, ReportTable, html_tables, text_tables
 from doctord.dataset.rows import micros, rows
 from doctord.dataset.scrub import scrub
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.format import Rank
 from doctord.read.oracle.dates import MOMENT, report_moment
 from doctord.read.source import Source
@@ -119,7 +119,7 @@ def read(source: Source) -> Iterator[Batch]:
     """What the sessions that were sampled did.
 
     Raises:
-        Refusal: the report does not say when it was.
+        UserError: the report does not say when it was.
     """
     content = source.content()
     is_html = b"<html" in content[:4096].lower() or b"<table" in content[:65536].lower()
@@ -136,7 +136,7 @@ def _about(head: str, tables: Sequence[ReportTable], source: Source) -> About:
     moments = [report_moment(found[1], source) for found in (BEGIN.search(head), END.search(head)) if found]
     begin, end = moments if len(moments) == 2 else (None, None)
     if begin is None or end is None or end <= begin:
-        raise Refusal(f"{source.name} does not say from when to when it is", "take the whole report")
+        raise UserError(f"{source.name} does not say from when to when it is", "take the whole report")
     sessions, samples = (SESSIONS.search(head), SAMPLES.search(head))
     name, instance, host = (_told(tables, *names) for names in (("DB Name",), ("Instance",), ("Host", "Host Name")))
     return About(

@@ -16,7 +16,7 @@ from doctord._native import Batch
 from doctord.dataset.catalogue import catalogue
 from doctord.dataset.rows import micros, rows
 from doctord.dataset.tables import FROM_FILE
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.source import Source
@@ -63,10 +63,10 @@ def read(source: Source) -> Iterator[Batch]:
     """Rows of `setting`.
 
     Raises:
-        Refusal: it is a binary spfile.
+        UserError: it is a binary spfile.
     """
     if "\0" in source.head:
-        raise Refusal(
+        raise UserError(
             f"{source.name}: a binary spfile",
             "`create pfile='/tmp/init.ora' from spfile;` writes it as text, `strings` shows most of it",
         )

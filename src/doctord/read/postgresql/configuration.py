@@ -17,7 +17,7 @@ from doctord.dataset.catalogue import catalogue
 from doctord.dataset.rows import micros, rows
 from doctord.dataset.secrets import shown
 from doctord.dataset.tables import FROM_FILE
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.postgresql.files import INCLUDES, Configuration, configuration, mains_of, name_of
@@ -79,7 +79,7 @@ def read(source: Source) -> Iterator[Batch]:
         try:
             with opened(path, source.options, name_of(path, source)) as main:
                 whole = configuration(main)
-        except Refusal:
+        except UserError:
             continue  # whoever reads that file is told
         if source.path and source.path.resolve() in whole.files:
             source.note(f"it is read as a part of {main.name}")

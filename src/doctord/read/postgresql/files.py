@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.postgresql.line import Line, parsed
 from doctord.read.source import Source, opened
 
@@ -129,7 +129,7 @@ def _open(found: Configuration, source: Source, path: Path, line: int, above: tu
         try:
             with opened(path, source.options, name) as inner:
                 _take(found, inner, above)
-        except Refusal as refusal:
+        except UserError as refusal:
             source.skip(line, f"{refusal} (hint: {refusal.hint})")
             return
         if inner is not source:

@@ -18,7 +18,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import SplitResult, parse_qs, unquote, urlencode, urlsplit, urlunsplit
 from urllib.request import Request, urlopen
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 SCHEMES: Final = ("http:/", "https:/")
 KNOWN: Final = '{__name__=~"(node|pg|mysql)_.+"}'
@@ -55,14 +55,14 @@ def fetch(address: str, file: Path) -> None:
     """Write what a server tells into a file.
 
     Raises:
-        Refusal: it does not answer, or refuses, or there is no such address.
+        UserError: it does not answer, or refuses, or there is no such address.
     """
     try:
         parts = urlsplit(address)
         is_exporter = parts.path.rstrip("/").endswith("/metrics")
         wanted = address if is_exporter else _query(parts, datetime.now(UTC))
     except ValueError as error:
-        raise Refusal(f"{shown(address)}: {error}", HINT) from error
+        raise UserError(f"{shown(address)}: {error}", HINT) from error
     file.write_bytes(_get(wanted, shown(address)))
 
 
@@ -109,9 +109,11 @@ def _get(address: str, name: str) -> bytes:
             content: bytes = answer.read(MOST_BYTES + 1)
     except HTTPError as error:
         error.close()
-        raise Refusal(f"{name} refuses: {error.code} {error.reason}", HINT) from error
+        raise UserError(f"{name} refuses: {error.code} {error.reason}", HINT) from error
     except (URLError, OSError, HTTPException, ValueError) as error:
-        raise Refusal(f"{name} does not answer: {getattr(error, 'reason', error)}", HINT) from error
+        raise UserError(f"{name} does not answer: {getattr(error, 'reason', error)}", HINT) from error
     if len(content) > MOST_BYTES:
-        raise Refusal(f"{name} answers with more than {MOST_BYTES >> 30} GiB", "ask for less: start, end, step, match")
+        raise UserError(
+            f"{name} answers with more than {MOST_BYTES >> 30} GiB", "ask for less: start, end, step, match"
+        )
     return content

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from doctord._native import Batch
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.figures import number
 from doctord.read.format import Rank
 from doctord.read.prometheus.scrapes import Sample, Scrapes
@@ -33,16 +33,18 @@ def read(source: Source) -> Iterator[Batch]:
     """The rows of all series, scrape by scrape.
 
     Raises:
-        Refusal: it is not the whole document, or says that the query failed.
+        UserError: it is not the whole document, or says that the query failed.
     """
     try:
         document = json.loads(source.content())
         if document.get("status") != "success":
-            raise Refusal(f"{source.name}: the query failed: {document.get('error')}", "save an answer that succeeded")
+            raise UserError(
+                f"{source.name}: the query failed: {document.get('error')}", "save an answer that succeeded"
+            )
         result = document["data"]["result"]
         series = [(dict(one["metric"]), one.get("values") or [one["value"]]) for one in result]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise Refusal(
+        raise UserError(
             f"{source.name}: not a whole answer of Prometheus' API: {error}", "save the whole answer of query_range"
         ) from error
     scrapes = Scrapes(source)

@@ -19,7 +19,7 @@ from tempfile import NamedTemporaryFile
 from typing import IO
 
 from doctord._native import Batch
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.format import Rank
 from doctord.read.source import Source
 from doctord.read.sysstat.scan import scan
@@ -45,11 +45,11 @@ def read(source: Source) -> Iterator[Batch]:
     """The rows of the file, while sadf writes them.
 
     Raises:
-        Refusal: there is no sadf, or it cannot read the file.
+        UserError: there is no sadf, or it cannot read the file.
     """
     sadf = shutil.which("sadf")
     if sadf is None:
-        raise Refusal(f"{source.name}: a binary file of sysstat, and there is no sadf here", INSTALL)
+        raise UserError(f"{source.name}: a binary file of sysstat, and there is no sadf here", INSTALL)
     complaints: list[str] = []
     with source.as_file() as path, ExitStack() as held:
         pieces = _printed(sadf, path.absolute(), complaints)
@@ -72,7 +72,7 @@ def _converted(sadf: str, file: Path, source: Source, complaints: list[str]) -> 
             stdin=subprocess.DEVNULL, stdout=copy, stderr=subprocess.DEVNULL, env=os.environ | ENVIRONMENT, check=False,
         )  # fmt: skip
         if done.returncode != 0 or not Path(copy.name).stat().st_size:
-            raise Refusal(f"{source.name}: sadf cannot read it: {', '.join(complaints)}", ELSEWHERE)
+            raise UserError(f"{source.name}: sadf cannot read it: {', '.join(complaints)}", ELSEWHERE)
         complaints.clear()
         source.note("written by an older sysstat: converted by sadf -c")
         yield Path(copy.name)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from doctord._native import Batch
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.format import Rank
 from doctord.read.source import Source
 from doctord.read.sysstat.scan import scan
@@ -39,13 +39,13 @@ def read(source: Source) -> Iterator[Batch]:
     """The rows of the report.
 
     Raises:
-        Refusal: it has all figures of a moment in one line.
+        UserError: it has all figures of a moment in one line.
     """
     if TABS.match(source.head.lstrip().partition("\n")[0]):
         yield from scan("lines", source, _with_semicolons(source))
         return
     if "[...]" in source.head.partition("\n")[0]:
-        raise Refusal(f"{source.name}: sadf -d with -h puts all into one line", "run sadf -d without -h, or sadf -j")
+        raise UserError(f"{source.name}: sadf -d with -h puts all into one line", "run sadf -d without -h, or sadf -j")
     yield from scan("lines", source, source.chunks())
 
 

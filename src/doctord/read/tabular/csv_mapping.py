@@ -35,7 +35,7 @@ from typing import Any
 from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
 from doctord.dataset.tables import TABLES
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.clock import untimed
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED, placed_moment
@@ -154,13 +154,13 @@ def read(source: Source) -> Iterator[Batch]:
     """Rows of the tables that the mapping names.
 
     Raises:
-        Refusal: the mapping is none, or its CSV cannot be read.
+        UserError: the mapping is none, or its CSV cannot be read.
     """
     mapping = _mapping(source)
     about = _keys(source, mapping.get("csv"), OF_CSV, "[csv]")
     told = mapping.get("row")
     if not isinstance(told, list):
-        raise Refusal(f"{source.name}: there is no [[row]]", HINT)
+        raise UserError(f"{source.name}: there is no [[row]]", HINT)
     row_mappings = [_row_mapping(source, of, _number(source, about, "interval_s", None)) for of in told]
     held: dict[str, list[dict[str, Any]]] = {}
     for line, record, at_us in _records(source, about):
@@ -180,21 +180,23 @@ def _mapping(source: Source) -> dict[str, Any]:
     try:
         return tomllib.loads(source.content().decode("utf-8-sig").replace("\r\n", "\n"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Refusal(f"{source.name}: not a mapping: {error}", HINT) from error
+        raise UserError(f"{source.name}: not a mapping: {error}", HINT) from error
 
 
 def _keys(source: Source, table: object, known: set[str], what: str) -> dict[str, Any]:
     if not isinstance(table, dict):
-        raise Refusal(f"{source.name}: {what} is not a table of keys", HINT)
+        raise UserError(f"{source.name}: {what} is not a table of keys", HINT)
     if unknown := table.keys() - known:
-        raise Refusal(f"{source.name}: {what} has no key {sorted(unknown)[0]!r}", f"known: {', '.join(sorted(known))}")
+        raise UserError(
+            f"{source.name}: {what} has no key {sorted(unknown)[0]!r}", f"known: {', '.join(sorted(known))}"
+        )
     return table
 
 
 def _row_mapping(source: Source, of: object, interval_s: float | None) -> RowMapping:
     name = of.get("table") if isinstance(of, dict) else None
     if not isinstance(of, dict) or name not in TABLES:
-        raise Refusal(f"{source.name}: a [[row]] of no table: {name!r}", f"the tables are {', '.join(TABLES)}")
+        raise UserError(f"{source.name}: a [[row]] of no table: {name!r}", f"the tables are {', '.join(TABLES)}")
     types = {column.name: column.type for column in TABLES[name].columns if column.name != "ts"}
     _keys(source, of, OF_ROW | types.keys(), f"[[row]] of {name}")
     texts = {key: str(text) for key, text in of.items() if key not in OF_ROW and types[key] == "str"}
@@ -205,7 +207,7 @@ def _row_mapping(source: Source, of: object, interval_s: float | None) -> RowMap
     }
     where = of.get("where", {})
     if not isinstance(where, dict):
-        raise Refusal(f"{source.name}: where is no table of columns and texts: {where!r}", HINT)
+        raise UserError(f"{source.name}: where is no table of columns and texts: {where!r}", HINT)
     asked = {str(key): str(text) for key, text in where.items()}
     ago_s = _number(source, of, "ago_s", 0.0) or 0.0
     return RowMapping(name, asked, ago_s, _number(source, of, "interval_s", interval_s), texts, figures)
@@ -214,7 +216,7 @@ def _row_mapping(source: Source, of: object, interval_s: float | None) -> RowMap
 def _number(source: Source, of: Mapping[str, Any], key: str, default: float | None) -> float | None:
     told = of.get(key, default)
     if told is not None and not isinstance(told, int | float):
-        raise Refusal(f"{source.name}: {key} is no number: {told!r}", HINT)
+        raise UserError(f"{source.name}: {key} is no number: {told!r}", HINT)
     return None if told is None else float(told)
 
 
@@ -226,7 +228,7 @@ def _figure(source: Source, key: str, told: object) -> Figure | float:
     parts = _keys(source, told, OF_FIGURE, key)
     strip, unit = parts.get("strip", []), parts.get("unit")
     if unit not in (None, CLOCK):
-        raise Refusal(f"{source.name}: {key}: there is no unit {unit!r}", f'write unit = "{CLOCK}", or a factor')
+        raise UserError(f"{source.name}: {key}: there is no unit {unit!r}", f'write unit = "{CLOCK}", or a factor')
     stripped = tuple(str(part) for part in (strip if isinstance(strip, list) else [strip]))
     return Figure(str(parts.get("column")), _number(source, parts, "factor", 1.0) or 1.0, stripped, unit == CLOCK)
 
@@ -235,7 +237,7 @@ def _records(source: Source, about: Mapping[str, Any]) -> Iterator[tuple[int, Re
     """Lines of the CSV: number, texts by column, and moment."""
     place = PurePath(str(about.get("file", "")))
     if source.path is None or place.is_absolute() or ".." in place.parts or not place.name:
-        raise Refusal(f"{source.name}: the CSV must lie in the folder of its mapping, or below it", HINT)
+        raise UserError(f"{source.name}: the CSV must lie in the folder of its mapping, or below it", HINT)
     with opened(source.path.parent / place, source.options) as lines:
         texts = (text for _, text in lines.lines())
         heading = next(texts, "")

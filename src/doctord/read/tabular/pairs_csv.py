@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from doctord._native import Batch
 from doctord.dataset.rows import micros
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED, placed_moment
 from doctord.read.single_waits import Waits
@@ -73,14 +73,14 @@ def read(source: Source) -> Iterator[Batch]:
     """Rows of `latency`, in columns of a second.
 
     Raises:
-        Refusal: neither the table nor the user says the unit of the latencies.
+        UserError: neither the table nor the user says the unit of the latencies.
     """
     layout = layout_of(source.head)
     if layout is None:
         return
     scale_us = layout.latency_unit_us or source.unit_us
     if scale_us is None:
-        raise Refusal(f"{source.name} does not say the unit of its latencies", "say it: doctord map --unit 1ms")
+        raise UserError(f"{source.name} does not say the unit of its latencies", "say it: doctord map --unit 1ms")
     waits, awaits_names = Waits(source), layout.has_names
     for number, line in source.lines():
         if not line.strip("\ufeff \t") or line.startswith("#"):

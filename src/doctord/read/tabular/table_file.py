@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from doctord._native import Batch
 from doctord.dataset.rows import columns
 from doctord.dataset.tables import TABLES
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.format import Rank
 from doctord.read.source import Source
 from doctord.read.tabular.table_times import moments
@@ -42,7 +42,7 @@ def read(source: Source) -> Iterator[Batch]:
     """Rows of the dataset's table, or of `statistic` and the host's tables.
 
     Raises:
-        Refusal: the file is damaged, far too large, or has no times or figures.
+        UserError: the file is damaged, far too large, or has no times or figures.
     """
     with source.as_file() as path:
         try:
@@ -50,7 +50,7 @@ def read(source: Source) -> Iterator[Batch]:
             table.validate(full=True)  # what is damaged may point anywhere
             str(table.schema)  # names and types are decoded only when they are looked at
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise Refusal(f"{source.name}: the table cannot be read: {error}", "is the file whole?") from error
+            raise UserError(f"{source.name}: the table cannot be read: {error}", "is the file whole?") from error
     known = dataset_table(table.column_names)
     yield from _dataset_rows(table, known, source) if known else WideTable.placed(table, source).batches()
 
@@ -67,7 +67,7 @@ def _table(path: Path, source: Source) -> pa.Table:
 
 def _believable(cells: int, source: Source) -> None:
     if cells > MOST_CELLS:
-        raise Refusal(f"{source.name}: a table of {cells} cells", "take the rows of fewer hours, or fewer columns")
+        raise UserError(f"{source.name}: a table of {cells} cells", "take the rows of fewer hours, or fewer columns")
 
 
 def dataset_table(names: list[str]) -> str | None:

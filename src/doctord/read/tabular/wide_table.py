@@ -10,7 +10,7 @@ import pyarrow as pa
 from doctord._native import Batch
 from doctord.dataset.rows import columns
 from doctord.dataset.tables import TABLES
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.source import Source
 from doctord.read.tabular.table_names import Place, places_of, world_of
 from doctord.read.tabular.table_times import is_text, moments
@@ -35,7 +35,7 @@ def columns_of(schema: pa.Schema, name: str) -> Columns:
     """Which columns are times, labels (texts) and figures (numbers, true and false).
 
     Raises:
-        Refusal: no column holds times, or none figures.
+        UserError: no column holds times, or none figures.
     """
     typed = [field.name for field in schema if pa.types.is_timestamp(field.type) or pa.types.is_date(field.type)]
     by_name = {field.name.lower(): field.name for field in schema}
@@ -46,7 +46,7 @@ def columns_of(schema: pa.Schema, name: str) -> Columns:
     figures = [field.name for field in rest if _is_figure(field.type)]
     if time is None or not figures:
         what = "a column of times" if time is None else "a column of figures"
-        raise Refusal(f"{name}: the table has not {what}", f"name a column of times one of {', '.join(TIMES)}")
+        raise UserError(f"{name}: the table has not {what}", f"name a column of times one of {', '.join(TIMES)}")
     return Columns(time, host, labels, figures)
 
 
@@ -87,7 +87,7 @@ class WideTable:
         """Tell its columns apart, and place its rows.
 
         Raises:
-            Refusal: it has no times, or no figures.
+            UserError: it has no times, or no figures.
         """
         of = columns_of(table.schema, source.name)
         labels = labels_of(table, of.labels)

@@ -78,7 +78,7 @@ def grid(drawn: LatencyMap, edges: Sequence[float]) -> Grid:
     What is longer than the last edge has a row above it. The cells of a column are kept for the next call.
 
     Raises:
-        Refusal: an edge lies inside of a bucket.
+        UserError: an edge lies inside of a bucket.
     """
     above = any(
         column.histogram is not None and _is_above(column, edges[-1] if edges else 0.0) for column in drawn.columns

@@ -10,7 +10,7 @@ from math import ceil, inf, log2
 
 from doctord.analyse.latency.histogram import Histogram
 from doctord.analyse.latency.map import LatencyMap
-from doctord.errors import Refusal
+from doctord.errors import UserError
 
 # The unit is the first of these in whose powers of two all edges are.
 UNITS_US = {"nanosec": 1e-3, "microsec": 1.0, "millisec": 1e3}
@@ -23,10 +23,10 @@ def records(drawn: LatencyMap) -> Iterator[str]:
     """The lines of the records, without line ends.
 
     Raises:
-        Refusal: only means are known, or the buckets are not between powers of two.
+        UserError: only means are known, or the buckets are not between powers of two.
     """
     if drawn.kind == "mean":
-        raise Refusal(f"only means are known of {drawn.subject}", "records hold counts by latency: --json has means")
+        raise UserError(f"only means are known of {drawn.subject}", "records hold counts by latency: --json has means")
     unit, edges = _unit(drawn)
     counts = dict.fromkeys(edges, 0)
     is_first = True
@@ -47,19 +47,19 @@ def _unit(drawn: LatencyMap) -> tuple[str, list[int]]:
     whole = drawn.whole
     highest_us = max((bucket.le_us for bucket in whole.buckets if bucket.count), default=1.0)
     if highest_us == inf:
-        raise Refusal(
+        raise UserError(
             f"of {drawn.subject} some waits are above the last edge", "records name a bucket by its upper edge: --json"
         )
     for unit, unit_us in UNITS_US.items():
         edges = [1 << power for power in range(max(ceil(log2(highest_us / unit_us) - ROUNDING), 0) + 1)]
         try:
             put = whole.rebucket([edge * unit_us for edge in edges])
-        except Refusal:
+        except UserError:
             continue
         # Below one of the unit all is one bucket: when nothing is above it, that shows nothing.
         if len(put.buckets) > 1 or len(whole.buckets) <= 1 or highest_us > unit_us:
             return unit, edges
-    raise Refusal(
+    raise UserError(
         f"the buckets of {drawn.subject} do not lie between powers of two", "records cannot hold them; --json can"
     )
 

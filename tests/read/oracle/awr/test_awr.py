@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import Reading, read_file
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.oracle.awr.histograms import ROUNDED
@@ -61,7 +61,7 @@ def test_a_histogram_without_a_number_of_waits_is_told(tmp_path: Path) -> None:
 
 
 def test_a_report_that_does_not_say_when_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="does not say from when to when"):
+    with pytest.raises(UserError, match="does not say from when to when"):
         read_text(tmp_path, HISTOGRAMS.format(main="", fine="").replace("End Snap", "End"))
 
 
@@ -319,7 +319,7 @@ def test_a_report_that_is_cut_off_gives_what_it_has(tmp_path: Path, name: str) -
     for percent in range(5, 100, 5):
         try:
             reading = read_text(tmp_path, whole[: len(whole) * percent // 100])
-        except Refusal:
+        except UserError:
             counts.append(0)
         else:
             counts.append(sum(len(batch) for batch in reading.batches))

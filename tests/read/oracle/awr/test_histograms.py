@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.oracle.awr.histograms import ROUNDED
 from latency_files import buckets, latencies, read_text, reasons
 
@@ -48,5 +48,5 @@ def test_statspack_as_text(tmp_path: Path, text: str) -> None:
 
 
 def test_a_report_without_its_end_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="does not say from when to when"):
+    with pytest.raises(UserError, match="does not say from when to when"):
         read_text(tmp_path, STATSPACK.replace("End Snap", "End"))

@@ -6,7 +6,7 @@ import pytest
 
 from doctord.analyse.time import time_model
 from doctord.dataset.dataset import Dataset
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import read_file
 from doctord.read.oracle.awr.top_events import NO_INTERVAL, NOT_LISTED
 from latency_files import read_text
@@ -38,7 +38,7 @@ def test_hundredths_of_a_second(tmp_path: Path) -> None:
 
 
 def test_a_list_without_rows_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="no list of events"):
+    with pytest.raises(UserError, match="no list of events"):
         read_text(tmp_path, "\n".join(SAMPLE.read_text().splitlines()[:4]))
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from doctord.dataset.tables import TABLES
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.formats import read_file
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.oracle.awr_miner.about import NO_PATCH_TIME
@@ -89,7 +89,7 @@ def test_decimals_may_be_commas(tmp_path: Path) -> None:
 
 
 def test_a_file_without_rows_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="nothing in it can be used"):
+    with pytest.raises(UserError, match="nothing in it can be used"):
         read_text(tmp_path, "~~BEGIN-MEMORY~~\n~~END-MEMORY~~\n")
 
 

@@ -52,7 +52,7 @@ def read(source: Source) -> Iterator[Batch]:
     """Rows of all that the report holds: see docs/reference/oracle-names.md.
 
     Raises:
-        Refusal: the report does not say when it was.
+        UserError: the report does not say when it was.
     """
     title, tables = html_tables(unmailed(source.content()))
     return read_parts(((title, own) for own in _parts(tables)), source)

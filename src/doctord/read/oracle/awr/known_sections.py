@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from doctord._native import Batch, ReportTable
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.oracle.awr import histograms, totals, unknown
 from doctord.read.oracle.awr.compare import period_of
 from doctord.read.oracle.awr.identity import parted, reports
@@ -98,7 +98,7 @@ def read_parts(parts: Iterable[tuple[str, Sequence[ReportTable]]], source: Sourc
     """Rows of all reports in a file, each given as the document's title and its tables; the same one only once.
 
     Raises:
-        Refusal: no report says when it was.
+        UserError: no report says when it was.
     """
     seen = set[tuple[object, ...]]()
     for title, tables in parts:
@@ -107,7 +107,7 @@ def read_parts(parts: Iterable[tuple[str, Sequence[ReportTable]]], source: Sourc
         if found:
             yield from read_reports(body, found)
     if not seen:
-        raise Refusal(
+        raise UserError(
             f"{source.name} does not say from when to when it is",
             "its lines Begin Snap and End Snap say it: take the whole report",
         )

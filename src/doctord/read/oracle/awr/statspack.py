@@ -28,6 +28,6 @@ def read(source: Source) -> Iterator[Batch]:
     """Rows of all sections.
 
     Raises:
-        Refusal: the report does not say when it was.
+        UserError: the report does not say when it was.
     """
     return read_text(source)

@@ -34,7 +34,7 @@ def read_text(source: Source) -> Iterator[Batch]:
     """Rows of all reports in a text. What stands before the first was typed to get it.
 
     Raises:
-        Refusal: no report says when it was.
+        UserError: no report says when it was.
     """
     content = source.content()
     begins = sorted(found.start() for pattern in BEGINS for found in pattern.finditer(content))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from doctord._native import Batch, ReportTable, text_tables
 from doctord.dataset.rows import micros, rows
-from doctord.errors import Refusal
+from doctord.errors import UserError
 from doctord.read.clock import untimed
 from doctord.read.format import Rank
 from doctord.read.oracle.awr.report import Place
@@ -40,13 +40,13 @@ def read(source: Source) -> Iterator[Batch]:
     """Rows of `wait`, shares of the whole.
 
     Raises:
-        Refusal: no list in it has events with their time.
+        UserError: no list in it has events with their time.
     """
     content = source.content()
     tables = [table for table in text_tables(content, KNOWN) if TITLE.match(table.title)]
     found = [(table, waits) for table in tables if (waits := taken(Place(table, {"instance": None}, 1.0))) is not None]
     if not found:
-        raise Refusal(f"{source.name} holds no list of events with their time", "take the whole report")
+        raise UserError(f"{source.name} holds no list of events with their time", "take the whole report")
     source.note(NO_INTERVAL)
     named = re.search(r"DB: (\S+), Inst", title(content))
     db = f"oracle:{named[1]}" if named else "oracle"
