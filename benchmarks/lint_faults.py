@@ -18,7 +18,7 @@ from lint_postgres import DEBIAN, READS, STOCK, Load, recorded, server_of, tuned
 
 from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
-from doctord.lint.remark import Remark, Severity
+from doctord.lint.violation import Severity, Violation
 from doctord.read.formats import read_file
 
 AT_WORK, PACED = Load(), Load(rate_per_s=100)
@@ -62,27 +62,27 @@ def main() -> None:
     print("|---|---|---|---|---|")
     for fault in (*HEALTHY, *FAULTS):
         with server_of(arguments.programs, {**tuned(), **fault.settings}) as server:
-            print(line(fault, remarks(recorded(server, fault.load))), flush=True)
+            print(line(fault, violations(recorded(server, fault.load))), flush=True)
     with server_of(arguments.programs, STOCK) as server:
-        print(line(Fault("none: stock, at work", {}, None), remarks(recorded(server, Load()))), flush=True)
+        print(line(Fault("none: stock, at work", {}, None), violations(recorded(server, Load()))), flush=True)
     print(line(IN_FILES, in_files({**tuned(), **IN_FILES.settings})))
 
 
-def in_files(settings: Mapping[str, str]) -> list[Remark]:
+def in_files(settings: Mapping[str, str]) -> list[Violation]:
     """What lint says of a postgresql.conf with these settings, and of this host's memory."""
     with tempfile.TemporaryDirectory(prefix="doctord-lint-") as name:
         file = Path(name) / "postgresql.conf"
         file.write_text("".join(f"{name} = '{value}'\n" for name, value in settings.items()), encoding="utf-8")
         datasets = [Dataset.from_batches(read_file(path).batches) for path in (file, Path("/proc/meminfo"))]
-    return remarks(Dataset.joined(datasets))
+    return violations(Dataset.joined(datasets))
 
 
-def remarks(dataset: Dataset) -> list[Remark]:
+def violations(dataset: Dataset) -> list[Violation]:
     """What lint says of PostgreSQL."""
-    return [one for one in engine.examine(dataset).remarks if one.rule.startswith("postgresql/")]
+    return [one for one in engine.examine(dataset).violations if one.rule.startswith("postgresql/")]
 
 
-def line(fault: Fault, said: list[Remark]) -> str:
+def line(fault: Fault, said: list[Violation]) -> str:
     """A line of the table."""
     found = next((one for one in said if one.rule == f"postgresql/{fault.rule}"), None)
     worse = [one for one in said if one is not found and one.severity > Severity.NOTE]

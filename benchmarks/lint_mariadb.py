@@ -107,9 +107,9 @@ def by_doctord(name: str, server: MariaDBServer) -> Iterator[Said]:
     """What `doctord lint` says."""
     driver = MySQLDriver(str(server.socket), "root")
     batches = collect_for([LinuxCollector(period_s=1.0), MySQLSettings(driver, Notices())], 2.0)
-    for remark in engine.examine(Dataset.from_batches(batches)).remarks:
-        if remark.subject.startswith("mysql"):
-            yield Said(name, "doctord", remark.severity.word, remark.title)
+    for violation in engine.examine(Dataset.from_batches(batches)).violations:
+        if violation.subject.startswith("mysql"):
+            yield Said(name, "doctord", violation.severity.word, violation.title)
 
 
 def by_mysqltuner(name: str, server: MariaDBServer) -> Iterator[Said]:

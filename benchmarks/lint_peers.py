@@ -3,8 +3,8 @@
     .venv/bin/python benchmarks/lint_peers.py --postgresqltuner PATH [--programs /path/to/postgresql-18/bin]
 
 The servers are private, one stock, one tuned for this machine by its own documentation; both run a light load that is
-recorded for some seconds. Every line that a peer marks as bad, a warning or an advice is printed, and every remark of
-ours. Which of them are true is a matter of judgement: docs/reference/lint-accuracy.md has it, with reasons.
+recorded for some seconds. Every line that a peer marks as bad, a warning or an advice is printed, and every violation
+that is ours. Which of them are true is a matter of judgement: docs/reference/lint-accuracy.md has it, with reasons.
 
 postgresqltuner is a Perl script of https://github.com/jfcoz/postgresqltuner; it needs `apt-get install libdbd-pg-perl`.
 Needs root. About a minute.
@@ -17,7 +17,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from lint_faults import remarks
+from lint_faults import violations
 from lint_postgres import DEBIAN, STOCK, Load, recorded, server_of, tuned
 
 from doctord.lab.server import DATABASE, Server
@@ -35,7 +35,7 @@ def main() -> None:
     logging.getLogger("doctord").setLevel(logging.ERROR)
     for name, settings in (("stock", STOCK), ("tuned", tuned())):
         with server_of(arguments.programs, settings) as server:
-            ours = [f"{one.severity.word}: {one.title}: {one.cost}" for one in remarks(recorded(server, LIGHT))]
+            ours = [f"{one.severity.word}: {one.title}: {one.cost}" for one in violations(recorded(server, LIGHT))]
             print_list(f"PostgreSQL, {name}: doctord", ours)
             print_list(f"PostgreSQL, {name}: postgresqltuner", list(postgresqltuner(arguments.postgresqltuner, server)))
 

@@ -25,7 +25,7 @@ def init_ora(tmp_path: Path) -> Path:
 def test_a_file_with_something_wrong_ends_with_1(init_ora: Path) -> None:
     outcome = run(str(init_ora), "--json")
     assert outcome.exit_code == 1
-    told = {one["rule"]: one for one in json.loads(outcome.stdout)["remarks"]}["oracle/set_twice"]
+    told = {one["rule"]: one for one in json.loads(outcome.stdout)["violations"]}["oracle/set_twice"]
     assert [setting["line"] for setting in told["settings"]] == [2, 3]
 
 

@@ -20,7 +20,7 @@ SCRATCH = dataset("postgresql", {"fsync": "off"}, db="postgresql:5432")
 def test_what_is_accepted_is_not_said_and_the_reason_is() -> None:
     examined, idle = accepted(engine.examine(SCRATCH), parsed(TEXT, "b.toml"), date(2027, 6, 30))
     assert [reason for _, reason in examined.accepted] == ["filled anew every night (until 2027-06-30)"]
-    assert "postgresql/fsync_off" not in {remark.rule for remark in examined.remarks}
+    assert "postgresql/fsync_off" not in {violation.rule for violation in examined.violations}
     assert idle == ()
 
 

@@ -2,8 +2,8 @@ import pytest
 
 from doctord.dataset.catalogue import Known
 from doctord.lint import subject
-from doctord.lint.remark import Severity
-from settings_datasets import GIB, HOST, dataset, machine, remarks
+from doctord.lint.violation import Severity
+from settings_datasets import GIB, HOST, dataset, machine, violations
 
 KNOWN = {
     "shared_buffers": ("size", "8kB", 16.0, 1073741823.0, ()),
@@ -38,8 +38,8 @@ def files(*lines: tuple[str, str]) -> dict[str, object]:
 
 
 def said(*lines: tuple[str, str], **running: object) -> dict[str, str]:
-    found = remarks(dataset("postgresql", running, **files(*lines), **machine(16 * GIB)))
-    return {name.partition("/")[2]: remark.title for name, remark in found.items() if "fsync_off" not in name}
+    found = violations(dataset("postgresql", running, **files(*lines), **machine(16 * GIB)))
+    return {name.partition("/")[2]: violation.title for name, violation in found.items() if "fsync_off" not in name}
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,6 @@ def test_written_but_not_in_force() -> None:
 
 def test_a_setting_of_another_version_is_a_warning() -> None:
     held = dataset("postgresql", {"server_version": "16.2"}, **files(("vacuum_defer_cleanup_age", "0")))
-    found = remarks(held)["postgresql/setting_removed"]
+    found = violations(held)["postgresql/setting_removed"]
     assert found.severity is Severity.WARNING
     assert "is not in version 16.2" in found.title

@@ -5,14 +5,14 @@ from typer.testing import CliRunner
 from doctord import cli
 from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
-from doctord.lint.remark import Severity
 from doctord.lint.rule import RULES
+from doctord.lint.violation import Severity
 from doctord.report.lint import terminal as lint_terminal
-from settings_datasets import HOST, dataset, machine, remarks
+from settings_datasets import HOST, dataset, machine, violations
 
 
 def test_fsync_off_is_an_error_and_its_documentation_completes_it() -> None:
-    found = remarks(dataset("postgresql", {"fsync": "off"}, db="postgresql:5432"))["postgresql/fsync_off"]
+    found = violations(dataset("postgresql", {"fsync": "off"}, db="postgresql:5432"))["postgresql/fsync_off"]
     assert found.severity is Severity.ERROR
     assert found.subject == "postgresql:5432"
     assert found.fix == RULES["postgresql/fsync_off"].sections["Fix"]
@@ -20,7 +20,7 @@ def test_fsync_off_is_an_error_and_its_documentation_completes_it() -> None:
 
 
 def test_nothing_is_said_of_what_is_right() -> None:
-    assert remarks(dataset("postgresql", {"fsync": "on"}, db="postgresql:5432", **machine())) == {}
+    assert violations(dataset("postgresql", {"fsync": "on"}, db="postgresql:5432", **machine())) == {}
 
 
 def test_a_file_says_less_than_the_running_server() -> None:
@@ -28,7 +28,7 @@ def test_a_file_says_less_than_the_running_server() -> None:
         {"host": HOST, "component": "postgresql", "name": "fsync", "value": "on", "source": "configuration file"},
         {"host": HOST, "component": "postgresql", "name": "fsync", "value": "off", "source": "file", "line": 3},
     ]
-    assert "postgresql/fsync_off" not in remarks(Dataset.from_rows(setting=rows))
+    assert "postgresql/fsync_off" not in violations(Dataset.from_rows(setting=rows))
 
 
 def test_the_terminal_says_cost_change_and_how_to_verify() -> None:

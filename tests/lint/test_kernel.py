@@ -6,8 +6,8 @@ import pytest
 from doctord.app.read import dataset_of
 from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import RULES
+from doctord.lint.violation import Severity, Violation
 from doctord.read.source import ReadOptions
 from settings_datasets import GIB, HOST
 from shared import CASEBOOK, CORPUS, sample
@@ -77,10 +77,12 @@ def said(
     disk: dict[str, object] | None = None,
     more: list[Any] | None = None,
     **tables: Any,
-) -> dict[str, Remark]:
+) -> dict[str, Violation]:
     rows = settings("kernel", KERNEL | (kernel or {})) + [{"host": HOST} | one for one in SERVERS] + (more or [])
     held = Dataset.from_rows(setting=rows, memory=[MEMORY | (memory or {})], disk=[DISK | (disk or {})], **tables)
-    return {one.rule: one for one in engine.examine(held).remarks if not one.rule.startswith(("postgresql", "oracle"))}
+    return {
+        one.rule: one for one in engine.examine(held).violations if not one.rule.startswith(("postgresql", "oracle"))
+    }
 
 
 def written(component: str, held: dict[str, object]) -> list[Any]:
@@ -217,7 +219,7 @@ def multipath_conf() -> str:
 def linted(folder: Path, text: str) -> list[str]:
     file = folder / "multipath.conf"
     file.write_text(text, encoding="utf-8")
-    return sorted({remark.rule for remark in engine.examine(dataset_of([file], ReadOptions())).remarks})
+    return sorted({violation.rule for violation in engine.examine(dataset_of([file], ReadOptions())).violations})
 
 
 def test_the_cases_multipath_conf_is_right(tmp_path: Path, multipath_conf: str) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from settings_datasets import dataset, remarks
+from settings_datasets import dataset, violations
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from settings_datasets import dataset, remarks
 )
 def test_a_setting_of_another_version_is_named_with_what_replaced_it(version: str, name: str, replaced_by: str) -> None:
     held = dataset("mysql", {"version": version}, db="mysql:3306", setting=[written(name, "1")])
-    assert replaced_by in remarks(held)["mysql/setting_removed"].title
+    assert replaced_by in violations(held)["mysql/setting_removed"].title
 
 
 @pytest.mark.parametrize(
@@ -40,11 +40,13 @@ def test_a_setting_of_another_version_is_named_with_what_replaced_it(version: st
 def test_a_setting_of_this_version_is_known(version: str, name: str, value: str) -> None:
     held = dataset("mysql", {"version": version}, db="mysql:3306", setting=[written(name, value)])
     wrong = {"mysql/setting_removed", "mysql/setting_unknown", "mysql/value_invalid"}
-    assert wrong & {one.rule for one in remarks(held).values() if one.severity.word != "note"} == set()
+    assert wrong & {one.rule for one in violations(held).values() if one.severity.word != "note"} == set()
 
 
 def test_a_misspelt_setting_of_a_file_is_that_of_the_only_server() -> None:
-    found = remarks(dataset("mysql", {"version": "8.0.36"}, db="mysql:3306", setting=[written("max_conections", "9")]))
+    found = violations(
+        dataset("mysql", {"version": "8.0.36"}, db="mysql:3306", setting=[written("max_conections", "9")])
+    )
     assert found["mysql/setting_unknown"].subject == "mysql:3306"
     assert "max_connections" in found["mysql/setting_unknown"].title
 
@@ -67,11 +69,11 @@ def written(name: str, value: str) -> dict[str, object]:
 )
 def test_what_is_written_in_other_words_is_in_force(name: str, value: str, running: str) -> None:
     held = dataset("mysql", {"version": "8.0.36", name: running}, db="mysql:3306", setting=[written(name, value)])
-    assert "mysql/not_in_force" not in remarks(held)
+    assert "mysql/not_in_force" not in violations(held)
 
 
 def test_what_is_written_and_not_in_force_is_said() -> None:
     held = dataset(
         "mysql", {"version": "8.0.36", "log_bin": "OFF"}, db="mysql:3306", setting=[written("log_bin", "bin")]
     )
-    assert "mysql/not_in_force" in remarks(held)
+    assert "mysql/not_in_force" in violations(held)

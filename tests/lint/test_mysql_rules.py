@@ -6,15 +6,15 @@ import pytest
 from doctord.dataset.dataset import Dataset
 from doctord.lint.mysql.redo import redo_bytes
 from doctord.lint.patient import subjects
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import RULES
 from doctord.lint.setting import Setting
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from mysql_faults import BUSY, FAULTS, MARIADB, MIB, MYSQL, READS, SMALL, SPACE, Server, host, seen_for
-from settings_datasets import GIB, machine, remarks
+from settings_datasets import GIB, machine, violations
 
 
-def of_rule(server: Server, name: str) -> Remark | None:
-    return remarks(server.dataset()).get(f"mysql/{name}")
+def of_rule(server: Server, name: str) -> Violation | None:
+    return violations(server.dataset()).get(f"mysql/{name}")
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -129,7 +129,7 @@ def test_a_file_alone_is_judged_by_what_it_sets() -> None:
         {"component": "mysql", "db": "mysql", "name": name, "value": value, "source": "file", "line": line}
         for line, (name, value) in enumerate([("innodb_doublewrite", "0"), ("innodb_buffer_pool_size", "32G")], 1)
     ]
-    found = remarks(Server({}, tables={**machine(16 * GIB), "setting": rows}).dataset())
+    found = violations(Server({}, tables={**machine(16 * GIB), "setting": rows}).dataset())
     assert {"mysql/doublewrite_off", "mysql/buffer_pool_exceeds_memory"} <= set(found)
     assert found["mysql/doublewrite_off"].settings[0].line == 1
 
@@ -138,4 +138,4 @@ def test_figures_of_a_file_that_names_no_port_are_the_servers() -> None:
     server = FAULTS["lock_waits_long"][0]
     held = server.dataset()
     moved = held.frame("statistic").with_columns(db=pl.lit("mysql")).to_arrow()
-    assert "mysql/lock_waits_long" in remarks(Dataset({**held.tables, "statistic": moved}))
+    assert "mysql/lock_waits_long" in violations(Dataset({**held.tables, "statistic": moved}))

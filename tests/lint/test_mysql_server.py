@@ -14,7 +14,7 @@ from doctord.collect.mysql.driver import MySQLDriver
 from doctord.collect.mysql.settings import MySQLSettings
 from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from mariadb_server import MariaDBServer, running_mariadb
 
 pytestmark = pytest.mark.server
@@ -89,11 +89,11 @@ def fill(server: MariaDBServer) -> None:
     )
 
 
-def remarks_on(server: MariaDBServer) -> dict[str, Remark]:
+def violations_on(server: MariaDBServer) -> dict[str, Violation]:
     """What is said of the server after two seconds, with this host measured beside it."""
     driver = MySQLDriver(str(server.socket), "root")
     batches = collect_for([LinuxCollector(period_s=1.0), MySQLSettings(driver, Notices())], LOOK_S)
-    found = engine.examine(Dataset.from_batches(batches)).remarks
+    found = engine.examine(Dataset.from_batches(batches)).violations
     return {one.rule.partition("/")[2]: one for one in found if one.subject.startswith("mysql")}
 
 
@@ -105,7 +105,7 @@ def test_of_a_stock_server_nothing_is_said_without_a_cost() -> None:
     with running_mariadb(**STOCK) as server:
         fill(server)
         with working(server, READ):
-            found = remarks_on(server)
+            found = violations_on(server)
     assert {name for name, one in found.items() if one.severity > Severity.NOTE} == set()
     assert set(found) <= {"statements_unseen"}
 
@@ -114,7 +114,7 @@ def test_a_tuned_server_is_healthy_under_load() -> None:
     with running_mariadb(**TUNED) as server:
         fill(server)
         with working(server, READ, "UPDATE shop.goods SET pad = 'y' WHERE id = FLOOR(RAND() * 100000)"):
-            found = remarks_on(server)
+            found = violations_on(server)
     assert found == {}
 
 
@@ -123,7 +123,7 @@ def test_faults_put_in_through_settings_are_found_with_their_cost() -> None:
         fill(server)
         others = [pymysql.connect(user="root", unix_socket=str(server.socket)) for _ in range(7)]
         with working(server, READ, WRITE):
-            found = remarks_on(server)
+            found = violations_on(server)
         for other in others:
             other.close()
     assert {

@@ -6,8 +6,8 @@ import pytest
 
 from doctord.app.read import dataset_of
 from doctord.lint import engine
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import RULES
+from doctord.lint.violation import Severity, Violation
 from doctord.read.source import ReadOptions
 from settings_datasets import GIB, HOST, dataset, machine
 from shared import CASEBOOK, CORPUS, sample
@@ -23,9 +23,9 @@ GOOD: dict[str, object] = {
 HUGE = machine(16 * GIB, 4, huge_pages_total=3073, huge_page_bytes=2 << 20, page_tables_bytes=100 << 20)
 
 
-def said(settings: dict[str, object], **tables: Any) -> dict[str, Remark]:
+def said(settings: dict[str, object], **tables: Any) -> dict[str, Violation]:
     held = dataset("oracle", GOOD | settings, db="oracle:X", **(tables or HUGE))
-    return {remark.rule.partition("/")[2]: remark for remark in engine.examine(held).remarks}
+    return {violation.rule.partition("/")[2]: violation for violation in engine.examine(held).violations}
 
 
 def waiting(event: str, seconds_per_second: float, wait_class: str = "Configuration") -> dict[str, Any]:
@@ -161,13 +161,13 @@ def init_ora() -> str:
     return sample(CASEBOOK / "consolidation" / "initaqrevp.ora").read_text(encoding="utf-8")
 
 
-def linted(folder: Path, init_ora: str, **meminfo: int) -> dict[str, list[Remark]]:
+def linted(folder: Path, init_ora: str, **meminfo: int) -> dict[str, list[Violation]]:
     (folder / "initaqrevp.ora").write_text(init_ora, encoding="utf-8")
     if meminfo:
         (folder / "meminfo").write_text(MEMINFO.format(**meminfo), encoding="utf-8")
-    found: dict[str, list[Remark]] = {}
-    for remark in engine.examine(dataset_of([folder], ReadOptions())).remarks:
-        found.setdefault(remark.rule.partition("/")[2], []).append(remark)
+    found: dict[str, list[Violation]] = {}
+    for violation in engine.examine(dataset_of([folder], ReadOptions())).violations:
+        found.setdefault(violation.rule.partition("/")[2], []).append(violation)
     return found
 
 
@@ -200,4 +200,4 @@ def test_every_fault_of_the_list_is_named_and_nothing_else(tmp_path: Path, init_
 
 def test_the_reports_of_the_corpus_are_linted_without_a_false_alarm() -> None:
     examined = engine.examine(dataset_of(sorted(sample(CORPUS / "awr").glob("*.html")), ReadOptions()))
-    assert [remark.title for remark in examined.remarks if remark.severity is Severity.ERROR] == []
+    assert [violation.title for violation in examined.violations if violation.severity is Severity.ERROR] == []

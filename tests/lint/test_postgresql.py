@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import RULES
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from postgres_datasets import DB, NOW, load
-from settings_datasets import GIB, HOST, dataset, remarks
+from settings_datasets import GIB, HOST, dataset, violations
 
 NOTE, WARNING, ERROR = Severity.NOTE, Severity.WARNING, Severity.ERROR
 MIB = 1 << 20
@@ -248,9 +248,9 @@ FAULTS: list[tuple[str, dict[str, object], dict[str, Any], Severity, str]] = [
 ]  # fmt: skip
 
 
-def said(settings: dict[str, object], tables: dict[str, Any]) -> dict[str, Remark]:
+def said(settings: dict[str, object], tables: dict[str, Any]) -> dict[str, Violation]:
     rows = [{"host": HOST} | row for row in tables.get("setting", [])]
-    return remarks(dataset("postgresql", {**TUNED, **settings}, db=DB, **{**tables, "setting": rows}))
+    return violations(dataset("postgresql", {**TUNED, **settings}, db=DB, **{**tables, "setting": rows}))
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ def test_every_rule_is_tried() -> None:
 )
 def test_a_unit_that_postgresql_refuses(name: str, value: str, wanted: str) -> None:
     row = {"host": HOST, "component": "postgresql", "db": DB, "name": name, "value": value, "source": "file", "line": 1}
-    found = remarks(dataset("kernel", {}, setting=[row]))["postgresql/unit_refused"]
+    found = violations(dataset("kernel", {}, setting=[row]))["postgresql/unit_refused"]
     assert found.severity is ERROR
     assert [change.value for change in found.changes] == [wanted]
 
@@ -356,11 +356,11 @@ def test_a_file_without_archive_command_has_none(more: dict[str, str], is_said: 
     rows = [
         about | {"name": name, "value": value, "line": line} for line, (name, value) in enumerate(written.items(), 1)
     ]
-    assert ("postgresql/archive_command_missing" in remarks(dataset("kernel", {}, setting=rows))) is is_said
+    assert ("postgresql/archive_command_missing" in violations(dataset("kernel", {}, setting=rows))) is is_said
 
 
 @pytest.mark.parametrize("value", ["8GB", "8 GB", "16384", "-1", "5min"])
 def test_a_unit_that_it_takes(value: str) -> None:
     name = "checkpoint_timeout" if "min" in value else "shared_buffers"
     row = {"host": HOST, "component": "postgresql", "db": DB, "name": name, "value": value, "source": "file", "line": 1}
-    assert "postgresql/unit_refused" not in remarks(dataset("kernel", {}, setting=[row]))
+    assert "postgresql/unit_refused" not in violations(dataset("kernel", {}, setting=[row]))

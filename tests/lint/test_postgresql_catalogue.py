@@ -16,7 +16,9 @@ def test_a_file_of_all_that_a_server_runs_with_is_right() -> None:
     rows.append(about | {"name": "server_version", "value": f"{PACKAGED}.1"})
     generic = ("setting_", "value_invalid", "unit_", "set_twice")
     said = [
-        one.title for one in engine.examine(Dataset.from_rows(setting=rows)).remarks if generic_rule(one.rule, generic)
+        one.title
+        for one in engine.examine(Dataset.from_rows(setting=rows)).violations
+        if generic_rule(one.rule, generic)
     ]
     assert [title for title in said if "is gone from version" not in title] == []
 

@@ -13,7 +13,7 @@ from doctord.collect.core.schedule import collect_for
 from doctord.collect.linux import LinuxCollector
 from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
-from doctord.lint.remark import Remark, Severity
+from doctord.lint.violation import Severity, Violation
 from servers import PostgresServer, running_postgres
 
 pytestmark = pytest.mark.server
@@ -45,11 +45,11 @@ def busy(server: PostgresServer, work: LiteralString) -> Iterator[None]:
         worker.join()
 
 
-def said(settings: Mapping[str, object], work: LiteralString) -> dict[str, Remark]:
+def said(settings: Mapping[str, object], work: LiteralString) -> dict[str, Violation]:
     with running_postgres(settings=settings) as server, busy(server, work):
         collectors = [LinuxCollector(), *postgres.collectors([server.dsn()])]
         dataset = Dataset.from_batches(collect_for(collectors, LOOK_S))
-    return {one.rule.partition("/")[2]: one for one in engine.examine(dataset).remarks if "postgresql/" in one.rule}
+    return {one.rule.partition("/")[2]: one for one in engine.examine(dataset).violations if "postgresql/" in one.rule}
 
 
 def test_faults_are_found_with_what_they_cost_here() -> None:

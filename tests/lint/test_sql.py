@@ -9,15 +9,15 @@ from typer.testing import CliRunner
 from doctord import cli
 from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
-from doctord.lint.remark import Severity
 from doctord.lint.sql.hints import DIALECTS, dialect_of, known_hints
 from doctord.lint.statement import statements
+from doctord.lint.violation import Severity
 from settings_datasets import HOST, machine
 
 
 def said(sql: str, cpus: int | None = 8, dataset: Dataset | None = None) -> dict[str, str]:
     examined = engine.examine(dataset or Dataset(), list(statements(sql, "q.sql")), cpus)
-    return {remark.rule.partition("/")[2]: remark.title for remark in examined.remarks}
+    return {violation.rule.partition("/")[2]: violation.title for violation in examined.violations}
 
 
 @pytest.mark.parametrize(
@@ -89,9 +89,9 @@ def test_of_a_statement_that_cannot_be_parsed_the_names_are_not_judged() -> None
 
 def test_a_degree_cannot_be_judged_without_the_cpus() -> None:
     sql = "select /*+ PARALLEL(f 17) */ 1 from fact f"
-    (remark,) = engine.examine(Dataset(), list(statements(sql, "q.sql"))).remarks
-    assert remark.severity is Severity.NOTE
-    assert "--cpus" in remark.unseen[0].grant
+    (violation,) = engine.examine(Dataset(), list(statements(sql, "q.sql"))).violations
+    assert violation.severity is Severity.NOTE
+    assert "--cpus" in violation.unseen[0].grant
     assert "above twice the 4 CPUs" in said(sql, None, Dataset.from_rows(**machine(cpus=4)))["degree_above_cpus"]
 
 
@@ -139,8 +139,8 @@ def test_files_of_sql_on_the_command_line(tmp_path: Path) -> None:
     file.write_text("-- x\nselect /*+ FUL(f) */ 1 from fact f;\n", encoding="utf-8")
     outcome = CliRunner().invoke(cli.app, ["lint", str(file), "--json"])
     assert outcome.exit_code == 1
-    (remark,) = json.loads(outcome.stdout)["remarks"]
-    assert (remark["settings"][0]["line"], remark["settings"][0]["column"]) == (2, 12)
+    (violation,) = json.loads(outcome.stdout)["violations"]
+    assert (violation["settings"][0]["line"], violation["settings"][0]["column"]) == (2, 12)
 
 
 def test_a_huge_line_and_packed_noise_cost_no_more_than_a_message(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
-from doctord.lint.remark import Remark
+from doctord.lint.violation import Violation
 
 GIB = 1 << 30
 HOST = "db1"
@@ -34,6 +34,6 @@ def machine(memory_bytes: int = 16 * GIB, cpus: int = 8, **memory: object) -> di
     }
 
 
-def remarks(held: Dataset) -> dict[str, Remark]:
+def violations(held: Dataset) -> dict[str, Violation]:
     """What the rules say of a dataset, by the rule's name."""
-    return {remark.rule: remark for remark in engine.examine(held).remarks}
+    return {violation.rule: violation for violation in engine.examine(held).violations}

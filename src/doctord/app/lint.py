@@ -12,8 +12,8 @@ from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
 from doctord.lint import baseline, engine, fix
 from doctord.lint.engine import Examined
-from doctord.lint.remark import Severity
 from doctord.lint.statement import Statement, statements
+from doctord.lint.violation import Severity
 from doctord.read.source import ReadOptions, opened
 
 PATCH = "doctord.patch"
@@ -97,15 +97,17 @@ def healthy(examined: Examined, servers: int = 0) -> bool | None:
 
 
 def mend(examined: Examined, folder: Path, *, write: bool, watcher: Watcher = SILENT) -> None:
-    """Write what mends the remarks into a folder: a patch, and drop-ins; with `write` change the files themselves.
+    """Write what mends the violations into a folder: a patch, and drop-ins; with `write` change the files themselves.
 
     What was written, and what needs a restart, is noted.
 
     Raises:
         UserError: something cannot be written.
     """
-    texts = {name: text for name in sorted(fix.files_of(examined.remarks)) if (text := _text(Path(name))) is not None}
-    edited, new = fix.fixed(examined.remarks, texts)
+    texts = {
+        name: text for name in sorted(fix.files_of(examined.violations)) if (text := _text(Path(name))) is not None
+    }
+    edited, new = fix.fixed(examined.violations, texts)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if edited:
@@ -120,7 +122,7 @@ def mend(examined: Examined, folder: Path, *, write: bool, watcher: Watcher = SI
             f"{error.filename}: {error.strerror}", "name a folder, and files, that you may write"
         ) from error
     needs = dict[str, list[str]]()
-    for _, change in fix.wanted(examined.remarks).values():
+    for _, change in fix.wanted(examined.violations).values():
         needs.setdefault(change.needs, []).append(change.name)
     for need, names in needs.items():
         watcher.note(f"needs {need}: {', '.join(sorted(set(names)))}")

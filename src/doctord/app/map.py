@@ -124,6 +124,6 @@ def _of_lake(place: Path, since: datetime | None, until: datetime | None, watche
 def _of_file(place: Path, options: ReadOptions, watcher: Watcher) -> Dataset:
     with opened(place, options) as source:
         found = read_source(source)
-    for remark in [*found.skipped, *(f"{place}: {options}" for options in found.notes)]:
+    for remark in [*found.skipped, *(f"{place}: {said}" for said in found.notes)]:
         watcher.note(str(remark))
     return Dataset.from_batches(found.batches)

@@ -1,4 +1,4 @@
-"""A baseline: remarks that somebody accepts, why, and until when.
+"""A baseline: violations that somebody accepts, why, and until when.
 
 A TOML file with one `[[accept]]` for each:
 
@@ -21,7 +21,7 @@ from typing import Final
 
 from doctord.errors import UserError
 from doctord.lint.engine import Examined
-from doctord.lint.remark import Remark
+from doctord.lint.violation import Violation
 
 KEYS: Final = ("rule", "subject", "reason", "until")
 FORM: Final = 'each [[accept]] needs rule, reason and until: until = 2027-06-30; subject = "postgresql:5432" if not all'
@@ -29,16 +29,16 @@ FORM: Final = 'each [[accept]] needs rule, reason and until: until = 2027-06-30;
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """What is accepted: remarks of which rule on whom, why, and the last day on which it holds."""
+    """What is accepted: violations of which rule on whom, why, and the last day on which it holds."""
 
     rule: str
     subject: str
     reason: str
     until: date
 
-    def holds(self, remark: Remark) -> bool:
-        """Whether it is about this remark."""
-        return fnmatchcase(remark.rule, self.rule) and fnmatchcase(remark.subject, self.subject)
+    def holds(self, violation: Violation) -> bool:
+        """Whether it is about this violation."""
+        return fnmatchcase(violation.rule, self.rule) and fnmatchcase(violation.subject, self.subject)
 
 
 def parsed(text: str, name: str) -> tuple[Acceptance, ...]:
@@ -59,14 +59,14 @@ def parsed(text: str, name: str) -> tuple[Acceptance, ...]:
 
 def accepted(examined: Examined, acceptances: Sequence[Acceptance], today: date) -> tuple[Examined, tuple[str, ...]]:
     """The examination without what is accepted, and what is to be said of acceptances that are out of date or idle."""
-    kept, excused = list[Remark](), list[tuple[Remark, str]]()
-    for remark in examined.remarks:
-        by = next((one for one in acceptances if one.holds(remark) and one.until >= today), None)
+    kept, excused = list[Violation](), list[tuple[Violation, str]]()
+    for violation in examined.violations:
+        by = next((one for one in acceptances if one.holds(violation) and one.until >= today), None)
         if by:
-            excused.append((remark, f"{by.reason} (until {by.until})"))
+            excused.append((violation, f"{by.reason} (until {by.until})"))
         else:
-            kept.append(remark)
-    return replace(examined, remarks=tuple(kept), accepted=tuple(excused)), _idle(examined, acceptances, today)
+            kept.append(violation)
+    return replace(examined, violations=tuple(kept), accepted=tuple(excused)), _idle(examined, acceptances, today)
 
 
 def _idle(examined: Examined, acceptances: Sequence[Acceptance], today: date) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ def _idle(examined: Examined, acceptances: Sequence[Acceptance], today: date) ->
     said = list[str]()
     for one in acceptances:
         about = f"{one.rule} on {one.subject}"
-        if not any(one.holds(remark) for remark in examined.remarks):
+        if not any(one.holds(violation) for violation in examined.violations):
             said.append(f"{about} is accepted, but nobody says it: take it out of the baseline")
         elif one.until < today:
             said.append(f"{about} was accepted until {one.until}: {one.reason}")

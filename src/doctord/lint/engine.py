@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from doctord import lint
 from doctord.dataset.dataset import Dataset
 from doctord.lint.patient import subjects
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import RULES, Rule
 from doctord.lint.statement import Statement
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 
 for _package in (_found for _found in pkgutil.iter_modules(lint.__path__, f"{lint.__name__}.") if _found.ispkg):
     for _module in pkgutil.walk_packages(importlib.import_module(_package.name).__path__, f"{_package.name}."):
@@ -27,19 +27,20 @@ class Examined:
 
     `looked_at` is a line for each subject with how many of its settings were seen; without any there was nothing to
     judge, which is not health. `checked` are the rules that looked at each subject, by its name. `accepted` are the
-    remarks that a baseline excuses, each with the words of it. `servers` are the database servers among the subjects.
+    violations that a baseline excuses, each with the words of it. `servers` are the database servers among the
+    subjects.
     """
 
-    remarks: tuple[Remark, ...]
+    violations: tuple[Violation, ...]
     looked_at: tuple[str, ...]
     checked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    accepted: tuple[tuple[Remark, str], ...] = ()
+    accepted: tuple[tuple[Violation, str], ...] = ()
     servers: frozenset[str] = frozenset()
 
     @property
     def worst(self) -> Severity | None:
-        """The worst severity; null without a remark."""
-        return max((remark.severity for remark in self.remarks), default=None)
+        """The worst severity; null without a violation."""
+        return max((violation.severity for violation in self.violations), default=None)
 
 
 def examine(dataset: Dataset, statements: Sequence[Statement] = (), cpus: int | None = None) -> Examined:
@@ -51,8 +52,12 @@ def examine(dataset: Dataset, statements: Sequence[Statement] = (), cpus: int | 
         cpus: how many CPUs the machine has, where the user says it.
     """
     found = subjects(dataset, statements, cpus)
-    remarks = [
-        remark for one in found for rule in rules_for(one) for remark in rule.remarks(one) if not is_idle(remark)
+    violations = [
+        violation
+        for one in found
+        for rule in rules_for(one)
+        for violation in rule.violations(one)
+        if not is_idle(violation)
     ]
     looked_at = tuple(
         f"{one.name}: {len(one.rows)} {'hints' if one.statements else f'settings of {one.component}'}"
@@ -63,12 +68,12 @@ def examine(dataset: Dataset, statements: Sequence[Statement] = (), cpus: int | 
     for one in found:
         checked[one.name] = (*checked.get(one.name, ()), *(rule.name for rule in rules_for(one)))
     servers = frozenset(one.db for one in found if one.db)
-    return Examined(tuple(sorted(remarks, key=_badness)), looked_at, checked, servers=servers)
+    return Examined(tuple(sorted(violations, key=_badness)), looked_at, checked, servers=servers)
 
 
-def is_idle(remark: Remark) -> bool:
+def is_idle(violation: Violation) -> bool:
     """Whether it was measured that a thing of which only the workload can tell costs nothing worth saying."""
-    return remark.severity is Severity.NOTE and remark.impact is not None and remark.impact < NOTHING
+    return violation.severity is Severity.NOTE and violation.impact is not None and violation.impact < NOTHING
 
 
 def rules_for(subject: Subject) -> list[Rule]:
@@ -77,5 +82,5 @@ def rules_for(subject: Subject) -> list[Rule]:
     return [rule for rule in RULES.values() if rule.component == subject.component and rule.holds_for(version)]
 
 
-def _badness(remark: Remark) -> tuple[int, float, str, str]:
-    return (-remark.severity, -(remark.impact or 0.0), remark.subject, remark.rule)
+def _badness(violation: Violation) -> tuple[int, float, str, str]:
+    return (-violation.severity, -(violation.impact or 0.0), violation.subject, violation.rule)

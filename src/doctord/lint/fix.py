@@ -1,4 +1,4 @@
-"""What mends remarks, as text: changed lines of the files that were read, and drop-ins for what stands in no file.
+"""What mends violations, as text: changed lines of the files that were read, and drop-ins for what stands in no file.
 
 Every changed line keeps the old one above it as a comment, with the reason.
 """
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Final
 
-from doctord.lint.remark import Change, Remark
 from doctord.lint.setting import Setting
+from doctord.lint.violation import Change, Violation
 
 SQL: Final = "doctord-oracle.sql"
 UDEV: Final = "60-doctord-block.rules"
@@ -43,44 +43,44 @@ class Edited:
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-def wanted(remarks: Sequence[Remark]) -> dict[tuple[str, str, str], tuple[Remark, Change]]:
-    """The changes by subject, component and name; where two disagree, that of the worse remark."""
-    found: dict[tuple[str, str, str], tuple[Remark, Change]] = {}
-    for remark in sorted(remarks, key=lambda one: -one.severity):
-        for change in remark.changes:
-            found.setdefault((remark.subject, change.component, change.name), (remark, change))
+def wanted(violations: Sequence[Violation]) -> dict[tuple[str, str, str], tuple[Violation, Change]]:
+    """The changes by subject, component and name; where two disagree, that of the worse violation."""
+    found: dict[tuple[str, str, str], tuple[Violation, Change]] = {}
+    for violation in sorted(violations, key=lambda one: -one.severity):
+        for change in violation.changes:
+            found.setdefault((violation.subject, change.component, change.name), (violation, change))
     return found
 
 
-def files_of(remarks: Sequence[Remark]) -> set[str]:
+def files_of(violations: Sequence[Violation]) -> set[str]:
     """The files that hold a setting to be changed."""
-    held = (_place(remark, change) for remark, change in wanted(remarks).values())
+    held = (_place(violation, change) for violation, change in wanted(violations).values())
     return {place.file for place in held if place and place.file}
 
 
-def fixed(remarks: Sequence[Remark], texts: Mapping[str, str]) -> tuple[list[Edited], list[Edited]]:
+def fixed(violations: Sequence[Violation], texts: Mapping[str, str]) -> tuple[list[Edited], list[Edited]]:
     """The changed files, and the drop-ins for what none of these texts has.
 
     Args:
-        remarks: what is to be mended.
+        violations: what is to be mended.
         texts: content of the files that could be read, by name.
     """
     lines = {name: text.splitlines(keepends=True) for name, text in texts.items()}
-    left = list[tuple[Remark, Change]]()
-    for remark, change in wanted(remarks).values():
-        place = _place(remark, change)
-        if place is None or not _replaced(lines, place, change, remark):
-            left.append((remark, change))
+    left = list[tuple[Violation, Change]]()
+    for violation, change in wanted(violations).values():
+        place = _place(violation, change)
+        if place is None or not _replaced(lines, place, change, violation):
+            left.append((violation, change))
     edited = [Edited(name, text, "".join(lines[name])) for name, text in texts.items() if text != "".join(lines[name])]
     return edited, list(_drop_ins(left))
 
 
-def _place(remark: Remark, change: Change) -> Setting | None:
+def _place(violation: Violation, change: Change) -> Setting | None:
     """Where the setting to be changed stands."""
-    return next((one for one in remark.settings if one.name == change.name and one.file and one.line), None)
+    return next((one for one in violation.settings if one.name == change.name and one.file and one.line), None)
 
 
-def _replaced(lines: dict[str, list[str]], place: Setting, change: Change, remark: Remark) -> bool:
+def _replaced(lines: dict[str, list[str]], place: Setting, change: Change, violation: Violation) -> bool:
     """Whether the line was where the setting was read, and stands changed now."""
     held = lines.get(place.file or "")
     number = (place.line or 0) - 1
@@ -91,7 +91,7 @@ def _replaced(lines: dict[str, list[str]], place: Setting, change: Change, remar
     if GOES_ON.search(old):
         return False
     indent = old[: len(old) - len(old.lstrip())]
-    comment = f"{indent}# doctord: {remark.title}; it was: {old.strip()}\n"
+    comment = f"{indent}# doctord: {violation.title}; it was: {old.strip()}\n"
     end = held[number][len(old) :]
     held[number] = comment + ("" if change.value is None else f"{indent}{_line(change, place)}{end}")
     return True
@@ -118,16 +118,18 @@ def _quoted(value: str) -> str:
     return f'"{value}"' if " " in value else value
 
 
-def _drop_ins(left: Sequence[tuple[Remark, Change]]) -> Iterator[Edited]:
-    by_file: dict[str, list[tuple[Remark, Change]]] = {}
-    for remark, change in left:
+def _drop_ins(left: Sequence[tuple[Violation, Change]]) -> Iterator[Edited]:
+    by_file: dict[str, list[tuple[Violation, Change]]] = {}
+    for violation, change in left:
         kind = "block" if BLOCK.fullmatch(change.name) else change.component
         if kind in DROP_INS:
-            by_file.setdefault(kind, []).append((remark, change))
+            by_file.setdefault(kind, []).append((violation, change))
     for kind, held in by_file.items():
         name, head = DROP_INS[kind]
         mark = "--" if name == SQL else "#"
-        parts = [f"{mark} {remark.subject}: {remark.title}\n{_dropped(change, name)}" for remark, change in held]
+        parts = [
+            f"{mark} {violation.subject}: {violation.title}\n{_dropped(change, name)}" for violation, change in held
+        ]
         yield Edited(name, "", "\n".join((head, *parts)) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""What a rule is: one function on a subject, documented under fixed headings, that yields remarks."""
+"""What a rule is: one function on a subject, documented under fixed headings, that yields violations."""
 
 import inspect
 import re
@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from doctord.dataset.catalogue import Version
-from doctord.lint.remark import Remark
+from doctord.lint.violation import Violation
 
 if TYPE_CHECKING:
     from doctord.lint.subject import Subject
 
 HEADINGS = ("Why", "Evidence", "Fix", "Verify", "Source")
 
-Check = Callable[["Subject"], Iterator[Remark]]
+Check = Callable[["Subject"], Iterator[Violation]]
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,15 @@ class Rule:
             return True
         return (self.since is None or version >= self.since) and (self.until is None or version < self.until)
 
-    def remarks(self, subject: "Subject") -> Iterator[Remark]:
+    def violations(self, subject: "Subject") -> Iterator[Violation]:
         """What it says of a subject, completed from its documentation."""
-        for remark in self.check(subject):
+        for violation in self.check(subject):
             yield replace(
-                remark,
+                violation,
                 rule=self.name,
-                fix=remark.fix or self.sections["Fix"],
-                verify=remark.verify or self.sections["Verify"],
-                source=remark.source or self.sections["Source"],
+                fix=violation.fix or self.sections["Fix"],
+                verify=violation.verify or self.sections["Verify"],
+                source=violation.source or self.sections["Source"],
             )
 
 

@@ -8,9 +8,9 @@ from doctord.dataset.catalogue import Known, Version, catalogue, list_of, versio
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence, Unseen
-from doctord.lint.remark import Change, Remark, Severity
 from doctord.lint.setting import NOT_SET, Setting
 from doctord.lint.statement import Statement
+from doctord.lint.violation import Change, Severity, Violation
 
 # What tells a version, the surest first: Oracle's `compatible` is the least that it can be.
 VERSIONS = ("server_version", "version", "report.version", "compatible")
@@ -143,7 +143,7 @@ class Subject:
         """The first subject of another component on this host: the kernel, say."""
         return next((one for one in self.others if one.component == component), None)
 
-    def remark(
+    def violation(
         self,
         title: str,
         *names: str,
@@ -156,12 +156,12 @@ class Subject:
         changes: Sequence[Change] = (),
         fix: str = "",
         verify: str = "",
-    ) -> Remark:
-        """A remark about settings by name, or those given; without a severity its impact decides.
+    ) -> Violation:
+        """A violation about settings by name, or those given; without a severity its impact decides.
 
         The examination adds the rule's name, and from its documentation what is not given here.
         """
-        return Remark(
+        return Violation(
             rule="",
             subject=self.name,
             title=title,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doctord.analyse.capacity.check import Violation, check, violations_of
+from doctord.analyse.capacity.check import Breach, breaches_of, check
 from doctord.analyse.capacity.series import DAY_S, Whose
 from doctord.analyse.capacity.threshold import Threshold
 from histories import MONDAY, NAN, history
@@ -20,7 +20,7 @@ def above(limit: float, hours: float = 0, **more: object) -> Threshold:
     return Threshold("t", "disk_requests_per_s", limit, hold_s=hours * 3600, **more)  # type: ignore[arg-type]
 
 
-def found(threshold: Threshold, *values: float) -> list[Violation]:
+def found(threshold: Threshold, *values: float) -> list[Breach]:
     return list(check([threshold], [history(values)]).violations)
 
 
@@ -93,7 +93,7 @@ def test_the_limit_is_that_of_the_hour_of_the_week() -> None:
 
 def test_days_are_held_against_the_most_lenient_hour() -> None:
     limits = (1.0,) * 167 + (9.0,)
-    assert list(violations_of(above(9, by_hour=limits), history([8.0], step_s=DAY_S))) == []
+    assert list(breaches_of(above(9, by_hour=limits), history([8.0], step_s=DAY_S))) == []
 
 
 @given(
@@ -101,7 +101,7 @@ def test_days_are_held_against_the_most_lenient_hour() -> None:
     st.integers(min_value=0, max_value=4),
 )
 def test_each_hour_beyond_is_in_one_violation_or_lasted_too_short(values: list[float], hours: int) -> None:
-    violations = list(violations_of(above(1.5, hours=hours), history(values)))
+    violations = list(breaches_of(above(1.5, hours=hours), history(values)))
     assert all(one.duration_s >= max(1, hours) * 3600 and one.worst == 2.0 for one in violations)
     assert all(one.duration_s + one.gap_s == (one.until - one.since).total_seconds() for one in violations)
     assert all(first.until < second.since or first.lost for first, second in pairwise(violations))

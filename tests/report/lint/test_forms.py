@@ -73,9 +73,9 @@ def test_junit_fails_what_is_wrong_and_skips_what_is_accepted(examined: engine.E
     assert int(suites["postgresql:5432"].get("tests") or 0) == len(cases) > 1
 
 
-def test_json_has_remarks_and_what_is_accepted(examined: engine.Examined) -> None:
+def test_json_has_violations_and_what_is_accepted(examined: engine.Examined) -> None:
     document = lint_document.document(examined)
-    (told,) = [one for one in document["remarks"] if one["rule"] == "postgresql/fsync_off"]
+    (told,) = [one for one in document["violations"] if one["rule"] == "postgresql/fsync_off"]
     assert told["severity"] == "error"
     assert told["settings"][0]["line"] == 7
     assert [one["reason"] for one in document["accepted"]] == ["scratch (until 2027-01-01)"]

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from doctord.analyse.capacity.basis import Basis, basis_of
-from doctord.analyse.capacity.check import violations_of
+from doctord.analyse.capacity.check import breaches_of
 from doctord.analyse.capacity.damage import Damage, damage_of
 from doctord.analyse.capacity.outlook import Item
 from doctord.analyse.capacity.series import DAY_S, Series
@@ -128,7 +128,7 @@ def _verdict(item: Item, since: datetime | None, now: datetime) -> Verdict:
 
 
 def _violated_since(item: Item, now: datetime) -> datetime | None:
-    lasting = [one.since for one in violations_of(item.threshold, item.series, now) if one.is_now]
+    lasting = [one.since for one in breaches_of(item.threshold, item.series, now) if one.is_now]
     return lasting[-1] if lasting else None
 
 

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from doctord.analyse.capacity.check import Violation
+from doctord.analyse.capacity.check import Breach
 from doctord.analyse.capacity.forecast.crossing import When
 from doctord.analyse.capacity.level import Judged
 from doctord.analyse.capacity.plan import Plan
@@ -59,7 +59,7 @@ class Alert:
     plan: Plan
 
 
-def violated(violation: Violation) -> Alert:
+def violated(violation: Breach) -> Alert:
     """The alert of a violation that lasts."""
     threshold, series = violation.threshold, violation.series
     unit = series.figure.unit

@@ -19,7 +19,7 @@ _STEPS_LATE = 2  # a series whose last value is older than so many steps does no
 
 
 @dataclass(frozen=True, eq=False)
-class Violation:
+class Breach:
     """A time in which a figure was beyond its limit for as long as the threshold asks, or longer.
 
     Attributes:
@@ -58,7 +58,7 @@ class Checked:
     """
 
     now: datetime | None
-    violations: tuple[Violation, ...]
+    violations: tuple[Breach, ...]
     held: tuple[tuple[Threshold, Series], ...]
     unmeasured: tuple[Threshold, ...]
 
@@ -74,17 +74,17 @@ def check(thresholds: Iterable[Threshold], histories: Sequence[Series]) -> Check
     by_figure = dict[str, list[Series]]()
     for series in histories:
         by_figure.setdefault(series.figure.name, []).append(series)
-    held, violations, unmeasured = list[tuple[Threshold, Series]](), list[Violation](), list[Threshold]()
+    held, violations, unmeasured = list[tuple[Threshold, Series]](), list[Breach](), list[Threshold]()
     for threshold in thresholds:
         own = [one for one in by_figure.get(threshold.figure, ()) if threshold.concerns(one) and last_measured(one)]
         held += [(threshold, series) for series in own]
         unmeasured += [] if own else [threshold]
-        violations += [found for series in own for found in violations_of(threshold, series, now)]
+        violations += [found for series in own for found in breaches_of(threshold, series, now)]
     violations.sort(key=lambda found: (found.is_now, found.until, found.duration_s), reverse=True)
     return Checked(now, tuple(violations), tuple(held), tuple(unmeasured))
 
 
-def violations_of(threshold: Threshold, series: Series, now: datetime | None = None) -> Iterator[Violation]:
+def breaches_of(threshold: Threshold, series: Series, now: datetime | None = None) -> Iterator[Breach]:
     """The violations of one series, oldest first; `now`: the moment asked for, else the end of its last value."""
     over, limits = beyond(threshold, series)
     measured = np.flatnonzero(~np.isnan(series.values))
@@ -97,7 +97,7 @@ def violations_of(threshold: Threshold, series: Series, now: datetime | None = N
             continue
         worst = int(steps[np.argmax(np.abs(series.values[steps] - limits[steps]))])
         is_last = last == int(measured[-1])
-        yield Violation(
+        yield Breach(
             threshold,
             series,
             since=series.at(first - 1),

@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from doctord.analyse.capacity.check import hours_of_week, violations_of
+from doctord.analyse.capacity.check import breaches_of, hours_of_week
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Numbers, Series
 from doctord.analyse.capacity.threshold import HOURS_OF_WEEK, Threshold
 
@@ -94,7 +94,7 @@ def _least_kept(turned: Series, center: Numbers, hold_s: float, margins: Sequenc
 
     def is_kept(margin: float) -> int:
         tried = _threshold(turned, _rounded_up(center + margin), hold_s, "above")
-        return next(violations_of(tried, turned), None) is None
+        return next(breaches_of(tried, turned), None) is None
 
     return margins[bisect_left(margins, 1, hi=len(margins) - 1, key=is_kept)]
 

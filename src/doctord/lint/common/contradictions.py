@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.dataset.catalogue import Known, nearest
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.setting import Setting
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 from doctord.units import in_bytes, one_of
 
 # Of these the catalogue is whole: a name that it has not is none.
@@ -26,7 +26,7 @@ NUMERIC: Final = ("int", "real", "size", "time")
 
 
 @rule(*WHOLE)
-def setting_unknown(subject: Subject) -> Iterator[Remark]:
+def setting_unknown(subject: Subject) -> Iterator[Violation]:
     """A file has a setting that there is not.
 
     Why: a server refuses to start with it, or ignores it: what was meant is not in force.
@@ -38,7 +38,7 @@ def setting_unknown(subject: Subject) -> Iterator[Remark]:
     for setting in _in_files(subject) if subject.known else ():
         if known_as(subject, setting) is None and not _is_extension(setting):
             meant = nearest(subject.known, _bare(subject, setting), subject.version)
-            yield subject.remark(
+            yield subject.violation(
                 f"{setting.name}: there is no such setting" + (f"; {meant} is most like it" if meant else ""),
                 settings=[setting],
                 cost=REFUSED if refuses(subject) else "what was meant is not in force, and the server may not start",
@@ -47,7 +47,7 @@ def setting_unknown(subject: Subject) -> Iterator[Remark]:
 
 
 @rule(*WHOLE)
-def setting_removed(subject: Subject) -> Iterator[Remark]:
+def setting_removed(subject: Subject) -> Iterator[Violation]:
     """A setting is of another version than the server's.
 
     Why: an upgraded server refuses to start with it or ignores it.
@@ -68,11 +68,11 @@ def setting_removed(subject: Subject) -> Iterator[Remark]:
             cost, severity = "nothing before the upgrade", Severity.NOTE
         else:
             continue
-        yield subject.remark(words, settings=[setting], cost=cost, severity=severity)
+        yield subject.violation(words, settings=[setting], cost=cost, severity=severity)
 
 
 @rule(*LISTED)
-def value_invalid(subject: Subject) -> Iterator[Remark]:
+def value_invalid(subject: Subject) -> Iterator[Violation]:
     """A value is outside of what the setting takes.
 
     Why: the server refuses it, or silently takes the nearest that it can.
@@ -85,7 +85,7 @@ def value_invalid(subject: Subject) -> Iterator[Remark]:
         known = known_as(subject, setting)
         wrong = _wrong(known, setting) if known else None
         if known and wrong and not _mistaken(subject, known, setting):
-            yield subject.remark(
+            yield subject.violation(
                 f"{setting.name} = {setting.value}: {wrong}",
                 settings=[setting],
                 cost=REFUSED
@@ -96,7 +96,7 @@ def value_invalid(subject: Subject) -> Iterator[Remark]:
 
 
 @rule(*LISTED)
-def unit_mistaken(subject: Subject) -> Iterator[Remark]:
+def unit_mistaken(subject: Subject) -> Iterator[Violation]:
     """A bare number counts something else than was meant.
 
     Why: 8589934592 was meant as bytes and counts pages of 8 kB: the server cannot start, or takes 8,192 times as much.
@@ -110,7 +110,7 @@ def unit_mistaken(subject: Subject) -> Iterator[Remark]:
         meant = _mistaken(subject, known, setting) if known else None
         if known and meant:
             counted = in_bytes(setting.number or 0.0)
-            yield subject.remark(
+            yield subject.violation(
                 f"{setting.name} = {setting.value} counts {known.unit}, {counted} in all; {meant} may be meant",
                 settings=[setting],
                 cost=f"{counted} asked of {in_bytes(subject.machine.memory_bytes or 0.0)}: the server cannot start",
@@ -119,7 +119,7 @@ def unit_mistaken(subject: Subject) -> Iterator[Remark]:
 
 
 @rule(*LISTED)
-def set_twice(subject: Subject) -> Iterator[Remark]:
+def set_twice(subject: Subject) -> Iterator[Violation]:
     """A setting is written twice with different values: the last one counts.
 
     Why: whoever changes the first one changes nothing. Between files that may be meant: a drop-in is there to override.
@@ -133,7 +133,7 @@ def set_twice(subject: Subject) -> Iterator[Remark]:
         by_name.setdefault((setting.name, setting.instance), []).append(setting)
     for (name, _), held in by_name.items():
         if len({one.value for one in held}) > 1:
-            yield subject.remark(
+            yield subject.violation(
                 f"{name} is set {len(held)} times; {held[-1].value} counts",
                 settings=held,
                 cost=f"{', '.join(one.value for one in held[:-1])} is not in force, though it is written",
@@ -142,7 +142,7 @@ def set_twice(subject: Subject) -> Iterator[Remark]:
 
 
 @rule(*LISTED)
-def not_in_force(subject: Subject) -> Iterator[Remark]:
+def not_in_force(subject: Subject) -> Iterator[Violation]:
     """A file says one thing, the running server another.
 
     Why: the file was changed and not loaded, or something overrides it: the next restart changes the behaviour, at a
@@ -159,7 +159,7 @@ def not_in_force(subject: Subject) -> Iterator[Remark]:
         if now and not _same(setting, now):
             known = subject.known.get(name)
             until = "a restart" if known and known.needs == "restart" else "it is loaded, or set by hand"
-            yield subject.remark(
+            yield subject.violation(
                 f"{name}: {setting.words} is written, {now.words} is in force",
                 settings=[setting, now],
                 cost=f"what is written does not hold before {until}",

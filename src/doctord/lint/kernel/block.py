@@ -10,9 +10,9 @@ import polars as pl
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
 from doctord.lint.kernel.databases import databases
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from doctord.units import in_bytes
 
 BLOCK: Final = re.compile(r"block\.(.+)\.(\w+)")
@@ -24,7 +24,7 @@ NEARLY_FULL: Final = 0.9
 
 
 @rule("kernel")
-def scheduler_orders_for_a_turning_disk(subject: Subject) -> Iterator[Remark]:
+def scheduler_orders_for_a_turning_disk(subject: Subject) -> Iterator[Violation]:
     """The scheduler keeps requests back on a device that does not turn.
 
     Why: cfq and bfq wait for the next request of a process; on flash and arrays that only adds to each request.
@@ -37,7 +37,7 @@ def scheduler_orders_for_a_turning_disk(subject: Subject) -> Iterator[Remark]:
         if held.get("scheduler") in ORDERING and held.get("rotational") == "0" and databases(subject):
             name = f"block.{device}.scheduler"
             queued = _mean(subject, device, "host_queue_ms")
-            yield subject.remark(
+            yield subject.violation(
                 f"{device}: scheduler {held['scheduler']} on a device that does not turn",
                 name,
                 cost=f"{CANNOT_JUDGE}: time of requests in the host (iostat -x, or doctord record)"
@@ -49,7 +49,7 @@ def scheduler_orders_for_a_turning_disk(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def host_queue_below_device_queue(subject: Subject) -> Iterator[Remark]:
+def host_queue_below_device_queue(subject: Subject) -> Iterator[Violation]:
     """The host's queue is shorter than what the device takes at once.
 
     Why: the device never gets as many requests as it could work on.
@@ -62,7 +62,7 @@ def host_queue_below_device_queue(subject: Subject) -> Iterator[Remark]:
         requests, depth = held.get("nr_requests", ""), held.get("queue_depth", "")
         if requests.isdigit() and depth.isdigit() and int(requests) < int(depth):
             name = f"block.{device}.nr_requests"
-            yield subject.remark(
+            yield subject.violation(
                 f"{device}: nr_requests {requests} below its queue depth of {depth}",
                 name,
                 f"block.{device}.queue_depth",
@@ -73,7 +73,7 @@ def host_queue_below_device_queue(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def queue_depth_caps_device(subject: Subject) -> Iterator[Remark]:
+def queue_depth_caps_device(subject: Subject) -> Iterator[Violation]:
     """Requests wait in the host while the device's queue is full to its cap.
 
     Why: the array could take more, and is not given more.
@@ -91,7 +91,7 @@ def queue_depth_caps_device(subject: Subject) -> Iterator[Remark]:
         if inside >= NEARLY_FULL * int(depth) and waiting >= WAITING:
             name = f"block.{device}.queue_depth"
             figure = f"{inside:.1f} requests in the device, {waiting:.1f} before it"
-            yield subject.remark(
+            yield subject.violation(
                 f"{device}: queue depth {depth} is full",
                 name,
                 cost=f"{figure}: {waiting / (inside + waiting):.0%} of each request's time is spent before the device",
@@ -105,7 +105,7 @@ def queue_depth_caps_device(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def read_ahead_off(subject: Subject) -> Iterator[Remark]:
+def read_ahead_off(subject: Subject) -> Iterator[Violation]:
     """Nothing is read ahead on a device under PostgreSQL, which leaves that to the kernel.
 
     Why: a sequential scan waits for each piece of 8 kB on its own.
@@ -119,7 +119,7 @@ def read_ahead_off(subject: Subject) -> Iterator[Remark]:
     for device, held in devices(subject).items():
         if held.get("read_ahead_kb") == "0":
             name = f"block.{device}.read_ahead_kb"
-            yield subject.remark(
+            yield subject.violation(
                 f"{device}: read-ahead is off",
                 name,
                 cost="a sequential scan makes one request for every 8 kB, each waited for",
@@ -129,7 +129,7 @@ def read_ahead_off(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def read_ahead_large(subject: Subject) -> Iterator[Remark]:
+def read_ahead_large(subject: Subject) -> Iterator[Violation]:
     """More is read ahead than anybody asked for.
 
     Why: what a random reader never asked for takes the disk's time and the page cache's room.
@@ -145,7 +145,7 @@ def read_ahead_large(subject: Subject) -> Iterator[Remark]:
         reads, size = _mean(subject, device, "reads_per_s"), _mean(subject, device, "read_bytes_per_s")
         each = size / reads if reads and size is not None else None
         name = f"block.{device}.read_ahead_kb"
-        yield subject.remark(
+        yield subject.violation(
             f"{device}: {in_bytes(int(told) * 1024)} are read ahead",
             name,
             cost=f"{CANNOT_JUDGE}: bytes of a read (doctord record)"
@@ -156,7 +156,7 @@ def read_ahead_large(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def merging_off(subject: Subject) -> Iterator[Remark]:
+def merging_off(subject: Subject) -> Iterator[Violation]:
     """Neighbouring requests are not put together.
 
     Why: a scan or a checkpoint makes a request of each piece.
@@ -168,7 +168,7 @@ def merging_off(subject: Subject) -> Iterator[Remark]:
     for device, held in devices(subject).items():
         if held.get("nomerges") == "2" and held.get("rotational") == "1":
             name = f"block.{device}.nomerges"
-            yield subject.remark(
+            yield subject.violation(
                 f"{device}: requests are never merged, on a disk that turns",
                 name,
                 cost="a request of its own for every piece: a turn of the disk where one would do",
@@ -178,7 +178,7 @@ def merging_off(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("udev")
-def rule_not_in_force(subject: Subject) -> Iterator[Remark]:
+def rule_not_in_force(subject: Subject) -> Iterator[Violation]:
     """A rule of udev sets a queue's attribute, and the device has another.
 
     Why: the rule does not match, another one follows, or the device was there before the rule.
@@ -193,7 +193,7 @@ def rule_not_in_force(subject: Subject) -> Iterator[Remark]:
         for device, held in devices(kernel).items() if kernel else ():
             is_value = held.get(attribute)
             if is_value is not None and fnmatchcase(device, pattern) and is_value != wish.value:
-                yield subject.remark(
+                yield subject.violation(
                     f"{device}: {attribute} is {is_value}, a rule wants {wish.value}",
                     settings=[wish],
                     cost="what the rule says is not in force, and may be after the next boot",

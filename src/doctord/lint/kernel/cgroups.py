@@ -6,16 +6,16 @@ from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Words, phrase
 from doctord.lint.kernel.databases import databases, memory_of
 from doctord.lint.kernel.units import UNITS
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 from doctord.units import in_bytes
 
 THROTTLED = 0.01  # of each second
 
 
 @rule("kernel")
-def cgroup_memory_below_database(subject: Subject) -> Iterator[Remark]:
+def cgroup_memory_below_database(subject: Subject) -> Iterator[Violation]:
     """A control group may use less memory than the database in it takes.
 
     Why: when the buffer cache has filled, the group's OOM killer ends a process of the database.
@@ -28,7 +28,7 @@ def cgroup_memory_below_database(subject: Subject) -> Iterator[Remark]:
         for server in databases(subject):
             needed = memory_of(server)
             if needed and _holds(group, server) and limit < needed:
-                yield subject.remark(
+                yield subject.violation(
                     f"{group} may use {in_bytes(limit)}, and {server.name} takes {in_bytes(needed)}",
                     cost=f"{in_bytes(needed - limit)} too little before any session works: the OOM killer",
                     severity=Severity.ERROR,
@@ -41,7 +41,7 @@ def cgroup_memory_below_database(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def cgroup_cpus_used_up(subject: Subject) -> Iterator[Remark]:
+def cgroup_cpus_used_up(subject: Subject) -> Iterator[Violation]:
     """A control group's share of the CPUs is used up, and its database is stopped for the rest of each period.
 
     Why: every session of it stands still until the period ends, those that hold locks among them.
@@ -54,7 +54,7 @@ def cgroup_cpus_used_up(subject: Subject) -> Iterator[Remark]:
     for group, cpus in _limits(subject, "cpu.limit_cpus"):
         lost = stopped.get(group)
         if lost is not None and lost >= THROTTLED and any(_holds(group, server) for server in databases(subject)):
-            yield subject.remark(
+            yield subject.violation(
                 f"{group} may use {cpus:g} CPUs, and uses them up",
                 cost=f"stopped for {lost:.2f} s of each second, all its processes together",
                 severity=Severity.WARNING,

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
 from doctord.lint.kernel.databases import databases, processes_of
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.setting import Setting
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 
 SLOW_CLOCKS = ("hpet", "acpi_pm", "jiffies", "pit")
 SAVING = ("powersave", "ondemand", "conservative")
@@ -16,7 +16,7 @@ AIO_OF_ORACLE = 1 << 20
 
 
 @rule("kernel")
-def processes_short(subject: Subject) -> Iterator[Remark]:
+def processes_short(subject: Subject) -> Iterator[Violation]:
     """The kernel allows fewer processes than the databases may start.
 
     Why: fork fails (Resource temporarily unavailable), for everybody on the host.
@@ -29,7 +29,7 @@ def processes_short(subject: Subject) -> Iterator[Remark]:
     for name in ("kernel.pid_max", "kernel.threads-max"):
         limit = subject.number(name)
         if limit and needed >= limit:
-            yield subject.remark(
+            yield subject.violation(
                 f"{name} = {limit:.0f} for {needed:.0f} connections",
                 name,
                 cost=f"availability: no process beyond {limit:.0f}, and there are others on the host",
@@ -38,7 +38,7 @@ def processes_short(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def semaphores_short(subject: Subject) -> Iterator[Remark]:
+def semaphores_short(subject: Subject) -> Iterator[Violation]:
     """There are fewer semaphores than Oracle's processes need.
 
     Why: the instance does not start (ORA-27154, ORA-27302).
@@ -50,7 +50,7 @@ def semaphores_short(subject: Subject) -> Iterator[Remark]:
     told = (subject.text("kernel.sem") or "").split()
     needed = sum(processes_of(one) or 0.0 for one in databases(subject) if one.component == "oracle")
     if len(told) == 4 and told[1].isdigit() and needed and int(told[1]) < needed + 10:
-        yield subject.remark(
+        yield subject.violation(
             f"kernel.sem = {' '.join(told)}: {told[1]} semaphores for {needed:.0f} processes",
             "kernel.sem",
             cost="availability: the instance does not start (ORA-27154)",
@@ -60,7 +60,7 @@ def semaphores_short(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def asynchronous_requests_short(subject: Subject) -> Iterator[Remark]:
+def asynchronous_requests_short(subject: Subject) -> Iterator[Violation]:
     """Asynchronous I/O of Oracle may run out of requests.
 
     Why: a process that cannot set up its requests falls back to synchronous I/O, or fails with ORA-27090.
@@ -78,7 +78,7 @@ def asynchronous_requests_short(subject: Subject) -> Iterator[Remark]:
     ]
     if limit and limit < AIO_OF_ORACLE and wanted:
         each = " and ".join(f"{processes_of(one) or 0:.0f} processes of {one.name}" for one in wanted)
-        yield subject.remark(
+        yield subject.violation(
             f"fs.aio-max-nr = {limit:.0f}",
             "fs.aio-max-nr",
             cost=f"{limit:.0f} requests for {each}: ORA-27090 when they are gone",
@@ -88,7 +88,7 @@ def asynchronous_requests_short(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def accept_queue_overflows(subject: Subject) -> Iterator[Remark]:
+def accept_queue_overflows(subject: Subject) -> Iterator[Violation]:
     """Connections are dropped because the queue of those not yet accepted is full.
 
     Why: the client waits a second and more for its next try, and sees a slow log-on, or none.
@@ -101,7 +101,7 @@ def accept_queue_overflows(subject: Subject) -> Iterator[Remark]:
     limit = subject.number("net.core.somaxconn")
     if lost and limit:
         figure = f"{lost:.2f} connections a second dropped"
-        yield subject.remark(
+        yield subject.violation(
             f"net.core.somaxconn = {limit:.0f}, and {figure}",
             "net.core.somaxconn",
             cost=f"{figure}: each waits 1 s and more for its next try",
@@ -120,7 +120,7 @@ def accept_queue_overflows(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def connections_recycled(subject: Subject) -> Iterator[Remark]:
+def connections_recycled(subject: Subject) -> Iterator[Violation]:
     """net.ipv4.tcp_tw_recycle drops connections of clients behind one address.
 
     Why: it compares time stamps of different hosts behind the same address; gone since Linux 4.12.
@@ -130,7 +130,7 @@ def connections_recycled(subject: Subject) -> Iterator[Remark]:
     Source: Linux 4.12, commit 4396e46187ca; tcp(7).
     """
     if subject.number("net.ipv4.tcp_tw_recycle"):
-        yield subject.remark(
+        yield subject.violation(
             "net.ipv4.tcp_tw_recycle = 1",
             "net.ipv4.tcp_tw_recycle",
             cost="availability: clients behind a router or a balancer are dropped at random",
@@ -140,7 +140,7 @@ def connections_recycled(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def clock_slow(subject: Subject) -> Iterator[Remark]:
+def clock_slow(subject: Subject) -> Iterator[Violation]:
     """The clock is read through a device, not from the CPU.
 
     Why: databases read the clock at every wait and every row source: a microsecond each instead of 20 ns.
@@ -151,7 +151,7 @@ def clock_slow(subject: Subject) -> Iterator[Remark]:
     """
     clock = subject.text("cpu.clocksource")
     if clock in SLOW_CLOCKS:
-        yield subject.remark(
+        yield subject.violation(
             f"clock source {clock}",
             "cpu.clocksource",
             cost="1 us for each reading of the clock instead of 0.02 us: some percent of CPU where waits are timed",
@@ -160,7 +160,7 @@ def clock_slow(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def governor_saves_power(subject: Subject) -> Iterator[Remark]:
+def governor_saves_power(subject: Subject) -> Iterator[Violation]:
     """The CPUs run slower than they could until they are busy for a while.
 
     Why: short requests are over before the clock rises.
@@ -171,7 +171,7 @@ def governor_saves_power(subject: Subject) -> Iterator[Remark]:
     """
     governor = subject.text("cpu.governor")
     if governor in SAVING and databases(subject):
-        yield subject.remark(
+        yield subject.violation(
             f"CPU governor {governor}",
             "cpu.governor",
             cost=f"{CANNOT_JUDGE}: MHz of the CPUs at low load (turbostat), and which driver scales them",
@@ -179,7 +179,7 @@ def governor_saves_power(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def laptop_mode_on(subject: Subject) -> Iterator[Remark]:
+def laptop_mode_on(subject: Subject) -> Iterator[Violation]:
     """The kernel gathers writes so that a disk may sleep.
 
     Why: a read makes the kernel write everything that is dirty, at once.
@@ -189,7 +189,7 @@ def laptop_mode_on(subject: Subject) -> Iterator[Remark]:
     Source: Linux, Documentation/admin-guide/laptops/laptop-mode.rst.
     """
     if subject.number("vm.laptop_mode"):
-        yield subject.remark(
+        yield subject.violation(
             "vm.laptop_mode is on",
             "vm.laptop_mode",
             cost="all dirty pages are written whenever a disk has been read: bursts beside every read",
@@ -199,7 +199,7 @@ def laptop_mode_on(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("limits")
-def memlock_small(subject: Subject) -> Iterator[Remark]:
+def memlock_small(subject: Subject) -> Iterator[Violation]:
     """The user of a database may lock less memory than its shared memory takes.
 
     Why: Oracle and PostgreSQL then cannot have huge pages: small pages, or no start.
@@ -214,7 +214,7 @@ def memlock_small(subject: Subject) -> Iterator[Remark]:
         shared = server.number("sga_target") if server.component == "oracle" else None
         for setting in _of_user(subject, server.component, "memlock"):
             if shared and setting.number is not None and setting.number < shared:
-                yield subject.remark(
+                yield subject.violation(
                     f"{setting.name} = {setting.value} kB for {shared / 1024:.0f} kB of shared memory",
                     settings=[setting],
                     cost=f"{server.name} gets no huge page, although {pages:.0f} are set aside",
@@ -224,7 +224,7 @@ def memlock_small(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("limits")
-def open_files_short(subject: Subject) -> Iterator[Remark]:
+def open_files_short(subject: Subject) -> Iterator[Violation]:
     """The user of a database may open fewer files than Oracle asks for.
 
     Why: files cannot be opened (Too many open files) when tablespaces or connections grow.
@@ -236,7 +236,7 @@ def open_files_short(subject: Subject) -> Iterator[Remark]:
     for kind, least in (("soft", 1024), ("hard", 65536)):
         for setting in _of_user(subject, "oracle", "nofile"):
             if f".{kind}." in setting.name and setting.number is not None and setting.number < least:
-                yield subject.remark(
+                yield subject.violation(
                     f"{setting.name} = {setting.value}: below {least}",
                     settings=[setting],
                     cost=f"availability: Too many open files beyond {setting.value}",

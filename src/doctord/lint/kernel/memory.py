@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
 from doctord.lint.kernel.databases import databases, memory_of, shared_bytes
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from doctord.units import GIB, in_bytes, in_share
 
 MUCH_DIRTY_BYTES = 16 << 30
@@ -17,7 +17,7 @@ SWAPS_PER_S = 1.0
 
 
 @rule("kernel")
-def swappiness_high(subject: Subject) -> Iterator[Remark]:
+def swappiness_high(subject: Subject) -> Iterator[Violation]:
     """The kernel swaps out memory of the database to keep file pages.
 
     Why: what a session touches next is on disk; a page of the buffer cache that was swapped out costs two reads.
@@ -44,7 +44,7 @@ def swappiness_high(subject: Subject) -> Iterator[Remark]:
         if out
         else None
     )
-    yield subject.remark(
+    yield subject.violation(
         f"vm.swappiness = {found:.0f} with {in_bytes(swap)} of swap",
         "vm.swappiness",
         cost=f"{out:.0f} pages a second go to swap" if out else f"{CANNOT_JUDGE}: pages swapped out (vmstat so)",
@@ -55,7 +55,7 @@ def swappiness_high(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def overcommit_without_limit(subject: Subject) -> Iterator[Remark]:
+def overcommit_without_limit(subject: Subject) -> Iterator[Violation]:
     """The kernel promises any amount of memory (vm.overcommit_memory = 1).
 
     Why: no allocation fails; when the memory is really used the OOM killer ends a process, mostly the database.
@@ -65,7 +65,7 @@ def overcommit_without_limit(subject: Subject) -> Iterator[Remark]:
     Source: PostgreSQL documentation, 19.4.4 Linux Memory Overcommit.
     """
     if subject.number("vm.overcommit_memory") == 1:
-        yield subject.remark(
+        yield subject.violation(
             "vm.overcommit_memory = 1: memory is promised without limit",
             "vm.overcommit_memory",
             cost="availability: the OOM killer chooses who ends when memory runs out",
@@ -75,7 +75,7 @@ def overcommit_without_limit(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def commit_limit_below_databases(subject: Subject) -> Iterator[Remark]:
+def commit_limit_below_databases(subject: Subject) -> Iterator[Violation]:
     """With strict overcommit the kernel may promise less than the databases take at their start.
 
     Why: with vm.overcommit_memory = 2 allocations fail beyond swap + ratio x (memory - huge pages).
@@ -93,7 +93,7 @@ def commit_limit_below_databases(subject: Subject) -> Iterator[Remark]:
     kept = (subject.number("vm.overcommit_kbytes") or 0.0) * 1024
     limit = swap + (kept or ratio / 100 * (memory - huge))
     if huge < needed and needed > limit:
-        yield subject.remark(
+        yield subject.violation(
             f"the commit limit is {in_bytes(limit)}, and the databases take {in_bytes(needed)}",
             "vm.overcommit_memory",
             "vm.overcommit_ratio",
@@ -103,7 +103,7 @@ def commit_limit_below_databases(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def huge_pages_idle(subject: Subject) -> Iterator[Remark]:
+def huge_pages_idle(subject: Subject) -> Iterator[Violation]:
     """Huge pages are set aside that nobody takes.
 
     Why: the memory can serve nothing else.
@@ -119,7 +119,7 @@ def huge_pages_idle(subject: Subject) -> Iterator[Remark]:
         return
     idle = (free - (machine.memory("huge_pages_rsvd") or 0.0)) * size
     if idle >= MUCH_OF_MEMORY * memory:
-        yield subject.remark(
+        yield subject.violation(
             f"{in_bytes(idle)} of huge pages are unused",
             "vm.nr_hugepages",
             cost=f"{in_bytes(idle)} of {in_bytes(memory)} ({in_share(idle / memory)}) serve nobody",
@@ -128,7 +128,7 @@ def huge_pages_idle(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def page_tables_large(subject: Subject) -> Iterator[Remark]:
+def page_tables_large(subject: Subject) -> Iterator[Violation]:
     """Page tables take a good part of the memory.
 
     Why: many sessions map much shared memory in pages of 4 KiB, each with tables of its own.
@@ -140,7 +140,7 @@ def page_tables_large(subject: Subject) -> Iterator[Remark]:
     tables, memory = subject.machine.memory("page_tables_bytes"), subject.machine.memory_bytes
     if tables and memory and tables >= MUCH_OF_MEMORY * memory:
         where = "/proc/meminfo, PageTables"
-        yield subject.remark(
+        yield subject.violation(
             f"page tables take {in_bytes(tables)}",
             "vm.nr_hugepages",
             cost=f"{in_bytes(tables)} of {in_bytes(memory)} ({in_share(tables / memory)}), and time to walk them",
@@ -154,7 +154,7 @@ def page_tables_large(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def transparent_huge_pages_always(subject: Subject) -> Iterator[Remark]:
+def transparent_huge_pages_always(subject: Subject) -> Iterator[Violation]:
     """Transparent huge pages are made for everybody, at the cost of whoever asks for memory.
 
     Why: an allocation may wait for memory to be compacted; Oracle asks to turn them off. Shared memory
@@ -166,7 +166,7 @@ def transparent_huge_pages_always(subject: Subject) -> Iterator[Remark]:
     """
     enabled, defrag = subject.text("transparent_hugepage.enabled"), subject.text("transparent_hugepage.defrag")
     if enabled == "always" and databases(subject) and (defrag == "always" or _has(subject, "oracle")):
-        yield subject.remark(
+        yield subject.violation(
             f"transparent huge pages: always, defrag {defrag or 'unknown'}",
             "transparent_hugepage.enabled",
             "transparent_hugepage.defrag",
@@ -175,7 +175,7 @@ def transparent_huge_pages_always(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def dirty_limit_large(subject: Subject) -> Iterator[Remark]:
+def dirty_limit_large(subject: Subject) -> Iterator[Violation]:
     """So many dirty pages may gather that one flush takes long.
 
     Why: an fsync or a checkpoint waits for all of the file's pages; a percentage of a large memory is many
@@ -190,7 +190,7 @@ def dirty_limit_large(subject: Subject) -> Iterator[Remark]:
         return
     dirty = ratio / 100 * memory
     if dirty >= MUCH_DIRTY_BYTES:
-        yield subject.remark(
+        yield subject.violation(
             f"vm.dirty_background_ratio = {ratio:.0f}: {in_bytes(dirty)} may be dirty before anything is written",
             "vm.dirty_background_ratio",
             "vm.dirty_ratio",
@@ -201,7 +201,7 @@ def dirty_limit_large(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def dirty_limits_contradict(subject: Subject) -> Iterator[Remark]:
+def dirty_limits_contradict(subject: Subject) -> Iterator[Violation]:
     """A limit for dirty pages is written as bytes and as a ratio: the later one wins, the other becomes 0.
 
     Why: whoever changes the first one changes nothing.
@@ -214,7 +214,7 @@ def dirty_limits_contradict(subject: Subject) -> Iterator[Remark]:
     for kind in ("dirty", "dirty_background"):
         held = [written[name] for name in (f"vm.{kind}_bytes", f"vm.{kind}_ratio") if name in written]
         if len(held) == 2:
-            yield subject.remark(
+            yield subject.violation(
                 f"{held[0].name} and {held[1].name}: the later one counts",
                 settings=held,
                 cost="one of the two is not in force, though it is written",
@@ -223,7 +223,7 @@ def dirty_limits_contradict(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def zone_reclaim_on(subject: Subject) -> Iterator[Remark]:
+def zone_reclaim_on(subject: Subject) -> Iterator[Violation]:
     """A node frees its own file pages before it takes memory of another node.
 
     Why: the page cache holds what fits into one node, and reads go to disk while memory is free elsewhere.
@@ -235,7 +235,7 @@ def zone_reclaim_on(subject: Subject) -> Iterator[Remark]:
     nodes = numa_nodes(subject)
     if subject.number("vm.zone_reclaim_mode") and nodes and nodes > 1 and databases(subject):
         part = f"{in_bytes(subject.machine.memory_bytes / nodes)} of " if subject.machine.memory_bytes else ""
-        yield subject.remark(
+        yield subject.violation(
             f"vm.zone_reclaim_mode = {subject.text('vm.zone_reclaim_mode')} on {nodes} nodes",
             "vm.zone_reclaim_mode",
             cost=f"the page cache is kept to {part}one node's memory while others are free",
@@ -245,7 +245,7 @@ def zone_reclaim_on(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def numa_balancing_on(subject: Subject) -> Iterator[Remark]:
+def numa_balancing_on(subject: Subject) -> Iterator[Violation]:
     """The kernel moves pages between nodes after the processes that touch them.
 
     Why: shared memory is touched from everywhere: its pages are unmapped and faulted in again for nothing.
@@ -256,7 +256,7 @@ def numa_balancing_on(subject: Subject) -> Iterator[Remark]:
     """
     nodes = numa_nodes(subject)
     if subject.number("kernel.numa_balancing") and nodes and nodes > 1 and any(map(memory_of, databases(subject))):
-        yield subject.remark(
+        yield subject.violation(
             f"kernel.numa_balancing on {nodes} nodes",
             "kernel.numa_balancing",
             cost=f"{CANNOT_JUDGE}: numa_hint_faults in /proc/vmstat, twice",
@@ -265,7 +265,7 @@ def numa_balancing_on(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def much_memory_kept_free(subject: Subject) -> Iterator[Remark]:
+def much_memory_kept_free(subject: Subject) -> Iterator[Violation]:
     """The kernel keeps so much memory free that it is missing elsewhere.
 
     Why: vm.min_free_kbytes is never given to anybody but the kernel in need.
@@ -276,7 +276,7 @@ def much_memory_kept_free(subject: Subject) -> Iterator[Remark]:
     """
     kept, memory = subject.number("vm.min_free_kbytes"), subject.machine.memory_bytes
     if kept and memory and kept * 1024 >= KEPT_FREE * memory:
-        yield subject.remark(
+        yield subject.violation(
             f"vm.min_free_kbytes = {kept:.0f}: {in_bytes(kept * 1024)} are kept free",
             "vm.min_free_kbytes",
             cost=f"{in_bytes(kept * 1024)} of {in_bytes(memory)} ({in_share(kept * 1024 / memory)}) serve nobody",
@@ -285,7 +285,7 @@ def much_memory_kept_free(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def cache_pressure_zero(subject: Subject) -> Iterator[Remark]:
+def cache_pressure_zero(subject: Subject) -> Iterator[Violation]:
     """Names of files are never thrown out of memory.
 
     Why: they grow until the OOM killer comes.
@@ -295,7 +295,7 @@ def cache_pressure_zero(subject: Subject) -> Iterator[Remark]:
     Source: Linux, Documentation/admin-guide/sysctl/vm.rst, vfs_cache_pressure.
     """
     if subject.number("vm.vfs_cache_pressure") == 0:
-        yield subject.remark(
+        yield subject.violation(
             "vm.vfs_cache_pressure = 0",
             "vm.vfs_cache_pressure",
             cost="availability: inodes and dentries fill the memory, and the OOM killer ends the database",
@@ -305,7 +305,7 @@ def cache_pressure_zero(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("kernel")
-def shared_memory_limit_small(subject: Subject) -> Iterator[Remark]:
+def shared_memory_limit_small(subject: Subject) -> Iterator[Violation]:
     """The kernel allows less shared memory than an SGA takes.
 
     Why: ORA-27102 (out of memory) at the start with shmall; with shmmax an SGA in several segments.
@@ -320,7 +320,7 @@ def shared_memory_limit_small(subject: Subject) -> Iterator[Remark]:
             limit = subject.number(name)
             if shared and limit and limit * size < shared:
                 refused = name == "kernel.shmall"
-                yield subject.remark(
+                yield subject.violation(
                     f"{name} = {limit:.0f} ({in_bytes(limit * size)}) for an SGA of {in_bytes(shared)}",
                     name,
                     cost=f"{server.name} does not start (ORA-27102)"

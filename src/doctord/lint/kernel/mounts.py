@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.setting import Setting
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 
 NETWORK: Final = ("nfs", "nfs4")
 NO_BARRIER: Final = ("nobarrier", "barrier=0")
@@ -36,7 +36,7 @@ class Mount:
 
 
 @rule("mount")
-def barriers_off(subject: Subject) -> Iterator[Remark]:
+def barriers_off(subject: Subject) -> Iterator[Violation]:
     """A file system does not flush the disk's cache when data must be safe.
 
     Why: what fsync promised is in a cache that a power failure empties: the file system itself may be damaged.
@@ -47,13 +47,13 @@ def barriers_off(subject: Subject) -> Iterator[Remark]:
     """
     for mount in mounts(subject):
         if found := mount.options & set(NO_BARRIER):
-            yield _remark(
+            yield _violation(
                 subject, mount, found, "data: what fsync promised, and the file system, at a power failure", 3
             )
 
 
 @rule("mount")
-def written_at_once(subject: Subject) -> Iterator[Remark]:
+def written_at_once(subject: Subject) -> Iterator[Violation]:
     """Every write of every program waits for the disk.
 
     Why: what a database does for its log, sync does for temporary files, logs and backups too.
@@ -64,13 +64,13 @@ def written_at_once(subject: Subject) -> Iterator[Remark]:
     """
     for mount in mounts(subject):
         if "sync" in mount.options:
-            yield _remark(
+            yield _violation(
                 subject, mount, ["sync"], "each write of any program waits for the disk, one after the other", 2
             )
 
 
 @rule("mount")
-def journalled_twice(subject: Subject) -> Iterator[Remark]:
+def journalled_twice(subject: Subject) -> Iterator[Violation]:
     """ext4 writes all data into its journal first.
 
     Why: every block is written twice, and databases have a log of their own.
@@ -81,11 +81,11 @@ def journalled_twice(subject: Subject) -> Iterator[Remark]:
     """
     for mount in mounts(subject):
         if "data=journal" in mount.options:
-            yield _remark(subject, mount, ["data=journal"], "each block is written twice", 2)
+            yield _violation(subject, mount, ["data=journal"], "each block is written twice", 2)
 
 
 @rule("mount")
-def access_times_written(subject: Subject) -> Iterator[Remark]:
+def access_times_written(subject: Subject) -> Iterator[Violation]:
     """Every read of a file writes when it was read.
 
     Why: a read becomes a write of the inode.
@@ -96,11 +96,11 @@ def access_times_written(subject: Subject) -> Iterator[Remark]:
     """
     for mount in mounts(subject):
         if "strictatime" in mount.options:
-            yield _remark(subject, mount, ["strictatime"], "a write of the inode for every read", 2)
+            yield _violation(subject, mount, ["strictatime"], "a write of the inode for every read", 2)
 
 
 @rule("mount")
-def network_file_system_gives_up(subject: Subject) -> Iterator[Remark]:
+def network_file_system_gives_up(subject: Subject) -> Iterator[Violation]:
     """An NFS mount gives up after a while, and programs get an error for what was to be written.
 
     Why: with soft a slow server becomes a failed write: a database stops, or is damaged.
@@ -111,11 +111,13 @@ def network_file_system_gives_up(subject: Subject) -> Iterator[Remark]:
     """
     for mount in mounts(subject):
         if mount.kind in NETWORK and "soft" in mount.options:
-            yield _remark(subject, mount, ["soft"], "data: a write that times out is lost, and reported as an error", 3)
+            yield _violation(
+                subject, mount, ["soft"], "data: a write that times out is lost, and reported as an error", 3
+            )
 
 
 @rule("mount")
-def trimmed_at_once(subject: Subject) -> Iterator[Remark]:
+def trimmed_at_once(subject: Subject) -> Iterator[Violation]:
     """Each deleted file is told to the device at once.
 
     Why: on many devices a trim stops the queue: dropping a large table makes everybody wait.
@@ -127,11 +129,11 @@ def trimmed_at_once(subject: Subject) -> Iterator[Remark]:
     for mount in mounts(subject):
         if "discard" in mount.options:
             cost = "cannot judge without measurements: write latency while a large file is removed"
-            yield _remark(subject, mount, ["discard"], cost, 1)
+            yield _violation(subject, mount, ["discard"], cost, 1)
 
 
 @rule("mount")
-def option_not_in_force(subject: Subject) -> Iterator[Remark]:
+def option_not_in_force(subject: Subject) -> Iterator[Violation]:
     """The file fstab wants an option that the mounted file system does not have.
 
     Why: fstab was changed, and the file system not mounted again: it will be another after the next boot.
@@ -145,7 +147,7 @@ def option_not_in_force(subject: Subject) -> Iterator[Remark]:
         is_now = now.get(wish.point)
         missing = [one for one in SHOWN if one in wish.options and is_now and one not in is_now.options]
         if is_now and missing:
-            yield subject.remark(
+            yield subject.violation(
                 f"{wish.point}: {', '.join(missing)} is written, and not in force",
                 settings=[wish.row, is_now.row],
                 cost="what is written does not hold before it is mounted again",
@@ -164,8 +166,8 @@ def mounts(subject: Subject) -> list[Mount]:
     return found
 
 
-def _remark(
+def _violation(
     subject: Subject, mount: Mount, options: Sequence[str] | frozenset[str], cost: str, severity: int
-) -> Remark:
+) -> Violation:
     title = f"{mount.point} ({mount.kind}) is mounted with {', '.join(sorted(options))}"
-    return subject.remark(title, settings=[mount.row], cost=cost, severity=Severity(severity))
+    return subject.violation(title, settings=[mount.row], cost=cost, severity=Severity(severity))

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.lint.kernel.databases import memory_of
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.setting import Setting
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 from doctord.units import in_bytes, seconds_of
 
 UNITS: Final = {"postgresql": ("postgres",), "mysql": ("mysql", "mariadb"), "oracle": ("oracle", "dbora")}
@@ -15,7 +15,7 @@ LEAST_STOP_S: Final = 60.0
 
 
 @rule("systemd")
-def memory_limit_below_database(subject: Subject) -> Iterator[Remark]:
+def memory_limit_below_database(subject: Subject) -> Iterator[Violation]:
     """A unit may use less memory than its database takes.
 
     Why: the group's OOM killer ends it when the buffer cache has filled.
@@ -28,7 +28,7 @@ def memory_limit_below_database(subject: Subject) -> Iterator[Remark]:
         for server in _servers(subject, setting):
             needed = memory_of(server)
             if needed and setting.number is not None and setting.number < needed:
-                yield subject.remark(
+                yield subject.violation(
                     f"{setting.name} = {setting.value} for {in_bytes(needed)} of {server.name}",
                     settings=[setting],
                     cost=f"{in_bytes(needed - setting.number)} too little before any session works: the OOM killer",
@@ -37,7 +37,7 @@ def memory_limit_below_database(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("systemd")
-def locked_memory_below_database(subject: Subject) -> Iterator[Remark]:
+def locked_memory_below_database(subject: Subject) -> Iterator[Violation]:
     """A unit may lock less memory than its database wants in huge pages.
 
     Why: a service does not read limits.conf: LimitMEMLOCK counts.
@@ -51,7 +51,7 @@ def locked_memory_below_database(subject: Subject) -> Iterator[Remark]:
         for server in _servers(subject, setting):
             needed = memory_of(server)
             if needed and setting.number is not None and setting.number < needed:
-                yield subject.remark(
+                yield subject.violation(
                     f"{setting.name} = {setting.value} for {in_bytes(needed)} of {server.name}",
                     settings=[setting],
                     cost=f"no huge page for it, although {pages:.0f} are set aside",
@@ -60,7 +60,7 @@ def locked_memory_below_database(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("systemd")
-def stopped_too_soon(subject: Subject) -> Iterator[Remark]:
+def stopped_too_soon(subject: Subject) -> Iterator[Violation]:
     """A database is killed when it has not stopped within seconds.
 
     Why: the last checkpoint may take longer; what is killed has to recover, and nobody can connect meanwhile.
@@ -72,7 +72,7 @@ def stopped_too_soon(subject: Subject) -> Iterator[Remark]:
     for setting in _keys(subject, "TimeoutStopSec", "TimeoutSec"):
         seconds = seconds_of(setting.value)
         if _is_database(setting) and seconds and seconds < LEAST_STOP_S:
-            yield subject.remark(
+            yield subject.violation(
                 f"{setting.name} = {setting.value}: killed after {seconds:.0f} s",
                 settings=[setting],
                 cost=f"a crash recovery at each restart whose last checkpoint takes more than {seconds:.0f} s",
@@ -81,7 +81,7 @@ def stopped_too_soon(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("systemd")
-def database_is_nice(subject: Subject) -> Iterator[Remark]:
+def database_is_nice(subject: Subject) -> Iterator[Violation]:
     """A database is started with less right to CPU or disk than everybody else.
 
     Why: whatever runs beside it goes first.
@@ -95,7 +95,7 @@ def database_is_nice(subject: Subject) -> Iterator[Remark]:
             (setting.number or 0) > 0 if setting.name.endswith(".Nice") else setting.value in ("idle", "batch", "3")
         )
         if _is_database(setting) and is_low:
-            yield subject.remark(
+            yield subject.violation(
                 f"{setting.name} = {setting.value}",
                 settings=[setting],
                 cost="it waits for CPU or disk whenever anything else wants them",
@@ -104,7 +104,7 @@ def database_is_nice(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("systemd")
-def cpu_quota_set(subject: Subject) -> Iterator[Remark]:
+def cpu_quota_set(subject: Subject) -> Iterator[Violation]:
     """A database may use only part of the CPUs, and is stopped for the rest of each tenth of a second.
 
     Why: a burst uses its quota up in some ms, and every session stands still until the period ends.
@@ -118,7 +118,7 @@ def cpu_quota_set(subject: Subject) -> Iterator[Remark]:
         if _is_database(setting) and share.replace(".", "", 1).isdigit():
             cpus = float(share) / 100
             throttled = subject.case.total("cpu.throttled_s_per_s")
-            yield subject.remark(
+            yield subject.violation(
                 f"{setting.name} = {setting.value}: {cpus:g} CPUs",
                 settings=[setting],
                 cost="cannot judge without measurements: nr_throttled in cpu.stat"
@@ -129,7 +129,7 @@ def cpu_quota_set(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("systemd")
-def oom_killer_comes_first(subject: Subject) -> Iterator[Remark]:
+def oom_killer_comes_first(subject: Subject) -> Iterator[Violation]:
     """The OOM killer takes the database before others.
 
     Why: it is the largest anyway; a positive adjustment makes it the first.
@@ -140,7 +140,7 @@ def oom_killer_comes_first(subject: Subject) -> Iterator[Remark]:
     """
     for setting in _keys(subject, "OOMScoreAdjust"):
         if _is_database(setting) and (setting.number or 0) > 0:
-            yield subject.remark(
+            yield subject.violation(
                 f"{setting.name} = {setting.value}",
                 settings=[setting],
                 cost="availability: when memory runs out the database ends first",

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.setting import Setting
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 
 SWITCH_OFTEN: Final = 100.0
 SLOW_POLL_S: Final = 60.0
@@ -15,7 +15,7 @@ EVERYTHING: Final = (".*", "^.*", "*", "^.*$")
 
 
 @rule("multipath")
-def rr_min_io_high(subject: Subject) -> Iterator[Remark]:
+def rr_min_io_high(subject: Subject) -> Iterator[Violation]:
     """A path is used for hundreds of requests before the next one has its turn.
 
     Why: at any moment one path works and the others wait: the paths are many, the bandwidth is that of one.
@@ -26,7 +26,7 @@ def rr_min_io_high(subject: Subject) -> Iterator[Remark]:
     """
     for setting in _named(subject, "rr_min_io", "rr_min_io_rq"):
         if setting.number is not None and setting.number >= SWITCH_OFTEN:
-            yield subject.remark(
+            yield subject.violation(
                 f"{setting.name} = {setting.value}: the path changes every {setting.value} requests",
                 settings=[setting],
                 cost=f"{setting.value} requests in a row go to one path while the others are idle",
@@ -36,7 +36,7 @@ def rr_min_io_high(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("multipath")
-def one_path_only(subject: Subject) -> Iterator[Remark]:
+def one_path_only(subject: Subject) -> Iterator[Violation]:
     """Each path is a group of its own: one works, the others wait for its failure.
 
     Why: the bandwidth and the queue of one path, however many there are.
@@ -47,7 +47,7 @@ def one_path_only(subject: Subject) -> Iterator[Remark]:
     """
     for setting in _named(subject, "path_grouping_policy"):
         if setting.value.strip('"') == "failover":
-            yield subject.remark(
+            yield subject.violation(
                 f"{setting.name} = failover: one path works",
                 settings=[setting],
                 cost="all requests take one path: its bandwidth and its queue depth are all there is",
@@ -57,7 +57,7 @@ def one_path_only(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("multipath")
-def priorities_ignored(subject: Subject) -> Iterator[Remark]:
+def priorities_ignored(subject: Subject) -> Iterator[Violation]:
     """The array tells which paths are better, and the grouping does not ask.
 
     Why: with multibus half of the requests go to the controller that has to hand them to the other.
@@ -69,7 +69,7 @@ def priorities_ignored(subject: Subject) -> Iterator[Remark]:
     for section, held in _sections(subject).items():
         policy, prio = held.get("path_grouping_policy"), held.get("prio")
         if policy and prio and policy.value.strip('"') == "multibus" and prio.value.strip('"') not in ("const", "none"):
-            yield subject.remark(
+            yield subject.violation(
                 f"{section}: multibus beside prio {prio.value}",
                 settings=[policy, prio],
                 cost="requests also take the paths that the array itself prefers less",
@@ -79,7 +79,7 @@ def priorities_ignored(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("multipath")
-def priorities_missing(subject: Subject) -> Iterator[Remark]:
+def priorities_missing(subject: Subject) -> Iterator[Violation]:
     """Paths are grouped by a priority that is the same for all.
 
     Why: group_by_prio with prio const is multibus by another name.
@@ -91,7 +91,7 @@ def priorities_missing(subject: Subject) -> Iterator[Remark]:
     for section, held in _sections(subject).items():
         policy, prio = held.get("path_grouping_policy"), held.get("prio")
         if policy and prio and policy.value.strip('"') == "group_by_prio" and prio.value.strip('"') == "const":
-            yield subject.remark(
+            yield subject.violation(
                 f"{section}: group_by_prio beside prio const",
                 settings=[policy, prio],
                 cost="the better paths of the array are not preferred",
@@ -100,7 +100,7 @@ def priorities_missing(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("multipath")
-def queues_for_ever(subject: Subject) -> Iterator[Remark]:
+def queues_for_ever(subject: Subject) -> Iterator[Violation]:
     """When all paths are gone, requests wait for ever.
 
     Why: the database hangs in uninterruptible sleep instead of failing over; it cannot even be killed.
@@ -114,7 +114,7 @@ def queues_for_ever(subject: Subject) -> Iterator[Remark]:
             beside = _sections(subject)[_section(setting)].get("no_path_retry")
             if setting.name.endswith("features") and beside is not None:
                 continue
-            yield subject.remark(
+            yield subject.violation(
                 f"{setting.name} = {setting.value}: requests wait for ever without a path",
                 settings=[setting],
                 cost="availability: sessions hang and cannot be killed until a path is back or the host is reset",
@@ -124,7 +124,7 @@ def queues_for_ever(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("multipath")
-def features_overridden(subject: Subject) -> Iterator[Remark]:
+def features_overridden(subject: Subject) -> Iterator[Violation]:
     """queue_if_no_path in features is ignored: no_path_retry decides.
 
     Why: whoever changes features changes nothing.
@@ -136,7 +136,7 @@ def features_overridden(subject: Subject) -> Iterator[Remark]:
     for section, held in _sections(subject).items():
         features, retry = held.get("features"), held.get("no_path_retry")
         if features and retry and "queue_if_no_path" in features.value and retry.value.strip('"') != "queue":
-            yield subject.remark(
+            yield subject.violation(
                 f"{section}: features wants to queue, no_path_retry {retry.value} decides",
                 settings=[features, retry],
                 cost=f"no_path_retry {retry.value} is in force, though the other is written",
@@ -145,7 +145,7 @@ def features_overridden(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("multipath")
-def returns_by_hand(subject: Subject) -> Iterator[Remark]:
+def returns_by_hand(subject: Subject) -> Iterator[Violation]:
     """A path that is back is not used again before somebody says so.
 
     Why: after one short failure all requests stay on the worse group.
@@ -156,7 +156,7 @@ def returns_by_hand(subject: Subject) -> Iterator[Remark]:
     """
     for setting in _named(subject, "failback"):
         if setting.value.strip('"') == "manual":
-            yield subject.remark(
+            yield subject.violation(
                 f"{setting.name} = manual",
                 settings=[setting],
                 cost="after a failure the worse paths are used until somebody notices",
@@ -166,7 +166,7 @@ def returns_by_hand(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("multipath")
-def polled_seldom(subject: Subject) -> Iterator[Remark]:
+def polled_seldom(subject: Subject) -> Iterator[Violation]:
     """A path that is gone or back is noticed only after a minute or more.
 
     Why: paths that are well are asked at four times the interval at most: requests wait for the one that is not.
@@ -178,7 +178,7 @@ def polled_seldom(subject: Subject) -> Iterator[Remark]:
     for setting in _named(subject, "polling_interval", "max_polling_interval"):
         factor = 4 if setting.name.endswith("defaults.polling_interval") else 1
         if setting.number is not None and setting.number * factor > SLOW_POLL_S:
-            yield subject.remark(
+            yield subject.violation(
                 f"{setting.name} = {setting.value}",
                 settings=[setting],
                 cost=f"up to {setting.number * factor:.0f} s until a change of a path is noticed",
@@ -188,7 +188,7 @@ def polled_seldom(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("multipath")
-def gives_up_before_it_fails_over(subject: Subject) -> Iterator[Remark]:
+def gives_up_before_it_fails_over(subject: Subject) -> Iterator[Violation]:
     """fast_io_fail_tmo is not below dev_loss_tmo.
 
     Why: the device is removed before its requests could be failed to another path; multipathd refuses or shortens it.
@@ -200,7 +200,7 @@ def gives_up_before_it_fails_over(subject: Subject) -> Iterator[Remark]:
     for section, held in _sections(subject).items():
         fast, loss = held.get("fast_io_fail_tmo"), held.get("dev_loss_tmo")
         if fast and loss and fast.number is not None and loss.number is not None and fast.number >= loss.number:
-            yield subject.remark(
+            yield subject.violation(
                 f"{section}: fast_io_fail_tmo {fast.value} is not below dev_loss_tmo {loss.value}",
                 settings=[fast, loss],
                 cost=f"requests of a lost path hang for {loss.value} s instead of taking another",
@@ -209,7 +209,7 @@ def gives_up_before_it_fails_over(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("multipath")
-def everything_blacklisted(subject: Subject) -> Iterator[Remark]:
+def everything_blacklisted(subject: Subject) -> Iterator[Violation]:
     """All devices are left out, and none is let in again.
 
     Why: no device has more than one path.
@@ -222,7 +222,7 @@ def everything_blacklisted(subject: Subject) -> Iterator[Remark]:
     for setting in subject.rows:
         patterns = [one.strip().strip('"') for one in setting.value.split(",")]
         if setting.name in ("blacklist.devnode", "blacklist.wwid") and not excepted and set(patterns) & set(EVERYTHING):
-            yield subject.remark(
+            yield subject.violation(
                 f"{setting.name} = {setting.value}: everything is left out",
                 settings=[setting],
                 cost="availability: every device hangs on one path",
@@ -231,7 +231,7 @@ def everything_blacklisted(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("multipath")
-def alias_used_twice(subject: Subject) -> Iterator[Remark]:
+def alias_used_twice(subject: Subject) -> Iterator[Violation]:
     """Two devices have the same alias, or one device two entries.
 
     Why: which of them gets the name depends on the order of discovery: a database may open another one's disk.
@@ -246,7 +246,7 @@ def alias_used_twice(subject: Subject) -> Iterator[Remark]:
             by_alias.setdefault(found[1], []).append(setting)
     for alias, held in by_alias.items():
         if len({one.value for one in held}) > 1:
-            yield subject.remark(
+            yield subject.violation(
                 f"alias {alias} is given to {len(held)} devices",
                 settings=held,
                 cost="data: which disk has the name changes with the order of discovery",

@@ -6,9 +6,9 @@ from typing import Final
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
 from doctord.lint.mysql.measured import evidence, figure, latest
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from doctord.units import in_rate
 
 _NEAR: Final = 0.9
@@ -17,7 +17,7 @@ _MANY_A_SECOND: Final = 10.0
 
 
 @rule("mysql")
-def connections_run_out(subject: Subject) -> Iterator[Remark]:
+def connections_run_out(subject: Subject) -> Iterator[Violation]:
     """Connections were refused, or nearly were: max_connections is reached.
 
     Why: at max_connections the next client gets error 1040, Too many connections.
@@ -33,7 +33,7 @@ def connections_run_out(subject: Subject) -> Iterator[Remark]:
     refused = figure(subject, "connection_errors_max_connections") or 0.0
     is_full = most >= allowed or refused > 0
     now = f"; {in_rate(refused)} are refused now" if refused else ""
-    yield subject.remark(
+    yield subject.violation(
         f"max_connections = {allowed:.0f}: {most:.0f} were in use at once",
         "max_connections",
         cost=("clients are refused: error 1040" if is_full else f"{allowed - most:.0f} more and clients are refused")
@@ -51,7 +51,7 @@ def connections_run_out(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def open_files_limit_small(subject: Subject) -> Iterator[Remark]:
+def open_files_limit_small(subject: Subject) -> Iterator[Violation]:
     """The server may open fewer files than its connections and table caches need.
 
     Why: connections and open tables take file descriptors. Where the operating system grants fewer than max_connections
@@ -68,7 +68,7 @@ def open_files_limit_small(subject: Subject) -> Iterator[Remark]:
     needed = _OWN_FILES + allowed + 2 * tables
     if limit >= needed:
         return
-    yield subject.remark(
+    yield subject.violation(
         f"open_files_limit = {limit:.0f} is less than connections and tables need",
         "open_files_limit",
         "max_connections",
@@ -81,7 +81,7 @@ def open_files_limit_small(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def accept_queue_short(subject: Subject) -> Iterator[Remark]:
+def accept_queue_short(subject: Subject) -> Iterator[Violation]:
     """Connection requests are dropped, or back_log is cut by the kernel.
 
     Why: the kernel keeps the lesser of back_log and net.core.somaxconn requests that wait to be accepted, and drops
@@ -102,7 +102,7 @@ def accept_queue_short(subject: Subject) -> Iterator[Remark]:
         return
     effective = min(queue, most) if most is not None else queue
     seen = Evidence("network", "interface is null", phrase("{:rate}", dropped), "none", "each waits a second or more")
-    yield subject.remark(
+    yield subject.violation(
         f"back_log = {queue:.0f}" + (f" is cut to net.core.somaxconn = {most:.0f}" if cut else " is too short"),
         "back_log",
         cost=f"a queue of {effective:.0f}: {in_rate(dropped, 'requests')} are dropped, and come again after 1 s or more"
@@ -115,7 +115,7 @@ def accept_queue_short(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def threads_created_often(subject: Subject) -> Iterator[Remark]:
+def threads_created_often(subject: Subject) -> Iterator[Violation]:
     """Nearly every connection starts a thread of its own.
 
     Why: thread_cache_size keeps threads of sessions that ended; without one a connection waits for a new one.
@@ -128,7 +128,7 @@ def threads_created_often(subject: Subject) -> Iterator[Remark]:
     if created is None or cached is None or created < _MANY_A_SECOND:
         return
     asked = figure(subject, "connections") or created
-    yield subject.remark(
+    yield subject.violation(
         f"thread_cache_size = {cached:.0f}: {in_rate(created, 'threads')} are started",
         "thread_cache_size",
         cost=f"{CANNOT_JUDGE}: {in_rate(created)} of {in_rate(asked, 'connections')}; time the connects of a client",
@@ -142,7 +142,7 @@ def threads_created_often(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def table_cache_overflows(subject: Subject) -> Iterator[Remark]:
+def table_cache_overflows(subject: Subject) -> Iterator[Violation]:
     """Tables are closed to open others: table_open_cache is too small.
 
     Why: a statement on a table that is not in the cache opens its files anew, under a lock where all meet.
@@ -154,7 +154,7 @@ def table_cache_overflows(subject: Subject) -> Iterator[Remark]:
     thrown, size = figure(subject, "table_open_cache_overflows"), subject.number("table_open_cache")
     if size is None or not thrown or thrown < 1.0:
         return
-    yield subject.remark(
+    yield subject.violation(
         f"table_open_cache = {size:.0f}: {in_rate(thrown, 'tables')} are closed to open others",
         "table_open_cache",
         cost=f"{CANNOT_JUDGE}: collect wait/io/file/sql/FRM and the time in Opening tables",
@@ -167,7 +167,7 @@ def table_cache_overflows(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def clients_not_looked_up(subject: Subject) -> Iterator[Remark]:
+def clients_not_looked_up(subject: Subject) -> Iterator[Violation]:
     """Names of clients are looked up in the DNS, and the look-ups fail.
 
     Why: without skip_name_resolve each new client's address is turned into a name before it may log in; a name server
@@ -180,7 +180,7 @@ def clients_not_looked_up(subject: Subject) -> Iterator[Remark]:
     failed = figure(subject, "connection_errors_peer_address")
     if not failed or subject.flag("skip_name_resolve") is not False:
         return
-    yield subject.remark(
+    yield subject.violation(
         f"skip_name_resolve = OFF: {in_rate(failed, 'look-ups')} of clients fail",
         "skip_name_resolve",
         cost="each is a client that could not log in, or waited for the name server",

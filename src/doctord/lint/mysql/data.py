@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 
 _STRICT: Final = ("STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL")
 _THREE_BYTES: Final = frozenset({"utf8", "utf8mb3"})
@@ -13,7 +13,7 @@ _CHECKS: Final = ("foreign_key_checks", "unique_checks", "check_constraint_check
 
 
 @rule("mysql")
-def sql_mode_not_strict(subject: Subject) -> Iterator[Remark]:
+def sql_mode_not_strict(subject: Subject) -> Iterator[Violation]:
     """What does not fit into a column is cut or changed, and stored: sql_mode is not strict.
 
     Why: without STRICT_TRANS_TABLES a text that is too long is cut, a number out of range becomes the nearest, a wrong
@@ -27,7 +27,7 @@ def sql_mode_not_strict(subject: Subject) -> Iterator[Remark]:
     if mode is None or any(word in mode.upper() for word in _STRICT):
         return
     better = ",".join(filter(None, [mode, "STRICT_TRANS_TABLES"]))
-    yield subject.remark(
+    yield subject.violation(
         f"sql_mode = '{mode}': values that do not fit are cut or changed without an error",
         "sql_mode",
         cost="data: what is cut at an INSERT is gone",
@@ -37,7 +37,7 @@ def sql_mode_not_strict(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def checks_off(subject: Subject) -> Iterator[Remark]:
+def checks_off(subject: Subject) -> Iterator[Violation]:
     """Constraints are not checked, for every session.
 
     Why: foreign_key_checks, unique_checks and check_constraint_checks are switched off for a bulk load, by the session
@@ -49,7 +49,7 @@ def checks_off(subject: Subject) -> Iterator[Remark]:
     """
     for name in _CHECKS:
         if subject.flag(name) is False:
-            yield subject.remark(
+            yield subject.violation(
                 f"{name} = OFF for every session: rows that break constraints are stored",
                 name,
                 cost="data: rows without parents or twice, which no later check finds",
@@ -59,7 +59,7 @@ def checks_off(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def character_set_of_three_bytes(subject: Subject) -> Iterator[Remark]:
+def character_set_of_three_bytes(subject: Subject) -> Iterator[Violation]:
     """New tables cannot hold every character: the character set is utf8mb3.
 
     Why: utf8mb3 (utf8 in older versions) holds three bytes of four: emoji and rarer scripts are refused, or cut without
@@ -72,7 +72,7 @@ def character_set_of_three_bytes(subject: Subject) -> Iterator[Remark]:
     value = (subject.text("character_set_server") or "").lower()
     if value in _THREE_BYTES:
         strict = any(word in (subject.text("sql_mode") or "").upper() for word in _STRICT)
-        yield subject.remark(
+        yield subject.violation(
             f"character_set_server = {value}: characters of four bytes do not fit",
             "character_set_server",
             "sql_mode",
@@ -84,7 +84,7 @@ def character_set_of_three_bytes(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def table_names_against_file_system(subject: Subject) -> Iterator[Remark]:
+def table_names_against_file_system(subject: Subject) -> Iterator[Violation]:
     """How names of tables are compared does not fit the file system.
 
     Why: lower_case_table_names = 0 on a file system that ignores case lets two names reach one file, which corrupts
@@ -96,7 +96,7 @@ def table_names_against_file_system(subject: Subject) -> Iterator[Remark]:
     """
     names, ignores_case = subject.number("lower_case_table_names"), subject.flag("lower_case_file_system")
     if (names, ignores_case) in {(0, True), (2, False)}:
-        yield subject.remark(
+        yield subject.violation(
             f"lower_case_table_names = {names:.0f} on a file system that {'ignores' if ignores_case else 'heeds'} case",
             "lower_case_table_names",
             "lower_case_file_system",

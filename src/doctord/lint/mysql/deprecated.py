@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 
 
 @rule("mysql")
-def setting_deprecated(subject: Subject) -> Iterator[Remark]:
+def setting_deprecated(subject: Subject) -> Iterator[Violation]:
     """A file sets what the server still knows, but warns of.
 
     Why: the next version refuses to start with it, or it has no effect by now.
@@ -23,7 +23,7 @@ def setting_deprecated(subject: Subject) -> Iterator[Remark]:
             continue
         if known.until is None and subject.version is not None:
             instead = known.note.removeprefix("deprecated").lstrip(": ") or "nothing replaces it"
-            yield subject.remark(
+            yield subject.violation(
                 f"{setting.name} is deprecated: {instead}",
                 settings=[setting],
                 cost="nothing before an upgrade takes it away",

@@ -5,9 +5,9 @@ from typing import Final
 
 from doctord.diagnose.phrase import phrase
 from doctord.lint.mysql.measured import evidence, figure, is_mariadb, writes_binlog
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 from doctord.units import in_rate
 
 _SAFE_COMMITS: Final = frozenset({1, 3})  # 3 is MariaDB's older way of group commit, as safe as 1
@@ -15,7 +15,7 @@ _NO_SYNC: Final = frozenset({"nosync", "littlesync"})
 
 
 @rule("mysql")
-def commits_not_flushed(subject: Subject) -> Iterator[Remark]:
+def commits_not_flushed(subject: Subject) -> Iterator[Violation]:
     """Commits that were acknowledged are lost in a crash.
 
     Why: innodb_flush_log_at_trx_commit = 2 leaves the redo log of a commit to the operating system, 0 to the server's
@@ -35,7 +35,7 @@ def commits_not_flushed(subject: Subject) -> Iterator[Remark]:
     commits = figure(subject, "handler_commit")
     lost = f", {commits * seconds:,.0f} commits at the measured {in_rate(commits)}" if commits else ""
     whose = "of the server or the host" if mode == 0 else "of the host"
-    yield subject.remark(
+    yield subject.violation(
         f"innodb_flush_log_at_trx_commit = {mode:.0f}: a crash {whose} loses acknowledged commits",
         "innodb_flush_log_at_trx_commit",
         "innodb_flush_log_at_timeout",
@@ -51,7 +51,7 @@ def commits_not_flushed(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def binlog_not_synced(subject: Subject) -> Iterator[Remark]:
+def binlog_not_synced(subject: Subject) -> Iterator[Violation]:
     """After a crash the binary log and the data differ: replicas and restored backups go astray.
 
     Why: with sync_binlog other than 1 the operating system decides when the binary log reaches the disk. After a power
@@ -67,7 +67,7 @@ def binlog_not_synced(subject: Subject) -> Iterator[Remark]:
     if every is None or every == 1 or not writes_binlog(subject):
         return
     how = "leaves to the kernel when" if every == 0 else f"waits for {every:.0f} groups of commits before"
-    yield subject.remark(
+    yield subject.violation(
         f"sync_binlog = {every:.0f}: the server {how} the binary log is flushed",
         "sync_binlog",
         "log_bin",
@@ -78,7 +78,7 @@ def binlog_not_synced(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def doublewrite_off(subject: Subject) -> Iterator[Remark]:
+def doublewrite_off(subject: Subject) -> Iterator[Violation]:
     """A page that is half written at a crash cannot be repaired: the doublewrite buffer is off.
 
     Why: a page of 16 KiB reaches the disk in several parts. Without a second copy a power failure in between leaves a
@@ -91,7 +91,7 @@ def doublewrite_off(subject: Subject) -> Iterator[Remark]:
     value = (subject.text("innodb_doublewrite") or "").upper()
     if value not in {"OFF", "0", "FALSE", "DETECT_ONLY"}:
         return
-    yield subject.remark(
+    yield subject.violation(
         f"innodb_doublewrite = {value}: a power failure can leave pages that nothing repairs",
         "innodb_doublewrite",
         cost="data: every page that is being written at that moment, unless the storage writes pages of 16 KiB whole",
@@ -101,7 +101,7 @@ def doublewrite_off(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def checksums_off(subject: Subject) -> Iterator[Remark]:
+def checksums_off(subject: Subject) -> Iterator[Violation]:
     """Damaged pages are not noticed: page checksums are off.
 
     Why: what disk, controller or memory corrupted is read as data, goes to clients, replicas and backups.
@@ -114,7 +114,7 @@ def checksums_off(subject: Subject) -> Iterator[Remark]:
     if algorithm.removeprefix("strict_") != "none" and subject.flag("innodb_checksums") is not False:
         return
     right = "full_crc32" if is_mariadb(subject) and (subject.version or (0,)) >= (10, 4) else "crc32"
-    yield subject.remark(
+    yield subject.violation(
         "pages have no checksums: corruption goes unnoticed",
         "innodb_checksum_algorithm",
         "innodb_checksums",
@@ -125,7 +125,7 @@ def checksums_off(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def flush_method_never_syncs(subject: Subject) -> Iterator[Remark]:
+def flush_method_never_syncs(subject: Subject) -> Iterator[Violation]:
     """Nothing is forced to disk: innodb_flush_method is one for tests.
 
     Why: with nosync or littlesync even a checkpoint is only in the page cache; a power failure destroys tables.
@@ -136,7 +136,7 @@ def flush_method_never_syncs(subject: Subject) -> Iterator[Remark]:
     """
     method = (subject.text("innodb_flush_method") or "").lower()
     if method in _NO_SYNC:
-        yield subject.remark(
+        yield subject.violation(
             f"innodb_flush_method = {method}: a power failure can destroy every table",
             "innodb_flush_method",
             cost="data: everything since the last backup",
@@ -146,7 +146,7 @@ def flush_method_never_syncs(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def recovery_forced(subject: Subject) -> Iterator[Remark]:
+def recovery_forced(subject: Subject) -> Iterator[Violation]:
     """The server runs in a mode that is for rescuing data from a damaged one.
 
     Why: innodb_force_recovery lets InnoDB start by leaving out parts of its recovery: 1 to 3 skip damaged pages, the
@@ -158,7 +158,7 @@ def recovery_forced(subject: Subject) -> Iterator[Remark]:
     """
     level = subject.number("innodb_force_recovery")
     if level:
-        yield subject.remark(
+        yield subject.violation(
             f"innodb_force_recovery = {level:.0f}: recovery is incomplete",
             "innodb_force_recovery",
             cost="data: "

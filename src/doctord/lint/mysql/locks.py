@@ -6,15 +6,15 @@ from typing import Final
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
 from doctord.lint.mysql.measured import evidence, figure, is_felt, latest, share
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 
 _LONG_S: Final = 60.0  # a transaction whose session does nothing for so long is forgotten, not thinking
 
 
 @rule("mysql")
-def lock_waits_long(subject: Subject) -> Iterator[Remark]:
+def lock_waits_long(subject: Subject) -> Iterator[Violation]:
     """Sessions spend their time waiting for row locks, and may do so for long.
 
     Why: innodb_lock_wait_timeout lets a statement wait for a row for so long; the application's users wait with it, and
@@ -30,7 +30,7 @@ def lock_waits_long(subject: Subject) -> Iterator[Remark]:
         return
     waited = waited_ms / 1000
     why = "this many sessions wait on average"
-    yield subject.remark(
+    yield subject.violation(
         f"innodb_lock_wait_timeout = {timeout:.0f} s: sessions wait for row locks",
         "innodb_lock_wait_timeout",
         cost=f"{waited:.2f} sessions wait for row locks all the time, each for up to {timeout:.0f} s",
@@ -40,7 +40,7 @@ def lock_waits_long(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def deadlocks_wait_for_timeout(subject: Subject) -> Iterator[Remark]:
+def deadlocks_wait_for_timeout(subject: Subject) -> Iterator[Violation]:
     """Deadlocks are not detected: both sides wait until one gives up.
 
     Why: with innodb_deadlock_detect = OFF every deadlock lasts for innodb_lock_wait_timeout, and blocks all others that
@@ -52,7 +52,7 @@ def deadlocks_wait_for_timeout(subject: Subject) -> Iterator[Remark]:
     """
     timeout = subject.number("innodb_lock_wait_timeout")
     if subject.flag("innodb_deadlock_detect") is False and timeout is not None and timeout > 5:
-        yield subject.remark(
+        yield subject.violation(
             f"innodb_deadlock_detect = OFF: a deadlock lasts {timeout:.0f} s",
             "innodb_deadlock_detect",
             "innodb_lock_wait_timeout",
@@ -63,7 +63,7 @@ def deadlocks_wait_for_timeout(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def transactions_left_open(subject: Subject) -> Iterator[Remark]:
+def transactions_left_open(subject: Subject) -> Iterator[Violation]:
     """A session sleeps within a transaction, and may do so for hours.
 
     Why: its locks stay, and no row version that is newer than it can be purged: undo grows, and reads go through it.
@@ -86,7 +86,7 @@ def transactions_left_open(subject: Subject) -> Iterator[Remark]:
         phrase("{:.0f s}", _LONG_S),
         "nobody works in it",
     )
-    yield subject.remark(
+    yield subject.violation(
         f"wait_timeout = {timeout or ends:.0f} s: a transaction has been left open for {oldest:.0f} s",
         "wait_timeout",
         "idle_transaction_timeout",

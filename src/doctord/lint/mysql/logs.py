@@ -7,9 +7,9 @@ import polars as pl
 
 from doctord.diagnose.phrase import phrase
 from doctord.lint.mysql.measured import evidence, figure, writes_binlog
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from doctord.units import in_bytes, in_rate
 
 DAY_S: Final = 86400.0
@@ -19,7 +19,7 @@ _MUCH_BYTES: Final = float(1 << 20)
 
 
 @rule("mysql")
-def binlogs_never_expire(subject: Subject) -> Iterator[Remark]:
+def binlogs_never_expire(subject: Subject) -> Iterator[Violation]:
     """Binary logs are kept for ever: one day they fill the disk.
 
     Why: with neither an age nor a size as a limit nothing deletes them but PURGE BINARY LOGS; a full disk stops the
@@ -35,7 +35,7 @@ def binlogs_never_expire(subject: Subject) -> Iterator[Remark]:
     if not writes_binlog(subject) or not told or any(told) or subject.number("max_binlog_total_size"):
         return
     name = "expire_logs_days" if subject.get("binlog_expire_logs_seconds") is None else "binlog_expire_logs_seconds"
-    yield subject.remark(
+    yield subject.violation(
         "binary logs are never deleted",
         "expire_logs_days",
         "binlog_expire_logs_seconds",
@@ -48,7 +48,7 @@ def binlogs_never_expire(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def binlogs_exceed_space(subject: Subject) -> Iterator[Remark]:
+def binlogs_exceed_space(subject: Subject) -> Iterator[Violation]:
     """Binary logs will fill the file system before the first of them expires.
 
     Why: they are kept for a time, whatever their size; a full disk stops the server.
@@ -63,7 +63,7 @@ def binlogs_exceed_space(subject: Subject) -> Iterator[Remark]:
         return
     seconds = subject.case.seconds
     enough = Severity.ERROR if left / rate < DAY_S else Severity.WARNING
-    yield subject.remark(
+    yield subject.violation(
         f"binary logs are kept for {kept_s / DAY_S:g} days, and the disk is full sooner",
         "binlog_expire_logs_seconds",
         "expire_logs_days",
@@ -78,7 +78,7 @@ def binlogs_exceed_space(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def transactions_outgrow_cache(subject: Subject) -> Iterator[Remark]:
+def transactions_outgrow_cache(subject: Subject) -> Iterator[Violation]:
     """Transactions go through a temporary file before they reach the binary log.
 
     Why: a transaction gathers its changes in binlog_cache_size; a larger one writes them to a file, which is read again
@@ -96,7 +96,7 @@ def transactions_outgrow_cache(subject: Subject) -> Iterator[Remark]:
     twice = written * min(on_disk / used, 1.0)
     if twice >= _MUCH_BYTES:
         why = "these did not fit"
-        yield subject.remark(
+        yield subject.violation(
             f"binlog_cache_size = {in_bytes(size)}: {in_rate(on_disk, 'transactions')} go through a file",
             "binlog_cache_size",
             cost=f"up to {in_bytes(twice)} a second are written and read once more; how long that takes is not told",
@@ -108,7 +108,7 @@ def transactions_outgrow_cache(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def statements_unseen(subject: Subject) -> Iterator[Remark]:
+def statements_unseen(subject: Subject) -> Iterator[Violation]:
     """Nothing tells which statements take the time.
 
     Why: with the performance schema and the slow log both off, a slow server shows its totals, and nobody can say whose
@@ -119,7 +119,7 @@ def statements_unseen(subject: Subject) -> Iterator[Remark]:
     Source: MySQL Reference Manual, 29 MySQL Performance Schema, 7.4.5 The Slow Query Log.
     """
     if subject.flag("performance_schema") is False and _slow_log(subject) is False:
-        yield subject.remark(
+        yield subject.violation(
             "performance_schema and slow_query_log are both off",
             "performance_schema",
             "slow_query_log",
@@ -130,7 +130,7 @@ def statements_unseen(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def slow_log_floods(subject: Subject) -> Iterator[Remark]:
+def slow_log_floods(subject: Subject) -> Iterator[Violation]:
     """The slow log holds every statement.
 
     Why: with long_query_time = 0 each statement is written to one file, under one lock.
@@ -144,7 +144,7 @@ def slow_log_floods(subject: Subject) -> Iterator[Remark]:
         return
     written = asked * _ENTRY_BYTES / (subject.number("log_slow_rate_limit") or 1.0)
     if written >= _MUCH_BYTES:
-        yield subject.remark(
+        yield subject.violation(
             f"long_query_time = 0: {in_rate(asked, 'statements')} go to the slow log",
             "long_query_time",
             "slow_query_log",
@@ -155,7 +155,7 @@ def slow_log_floods(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def general_log_on(subject: Subject) -> Iterator[Remark]:
+def general_log_on(subject: Subject) -> Iterator[Violation]:
     """Every statement is written to the general log, literals and all.
 
     Why: it has no limit: it fills the disk, all sessions write it under one lock, and it holds what tables hold.
@@ -167,7 +167,7 @@ def general_log_on(subject: Subject) -> Iterator[Remark]:
     if subject.flag("general_log") is True:
         asked = figure(subject, "questions")
         rate = f"{in_rate(asked, 'statements')} are written" if asked is not None else "every statement is written"
-        yield subject.remark(
+        yield subject.violation(
             "general_log = ON: all statements are logged",
             "general_log",
             cost=f"{rate}, with their data in the clear, until the disk is full",

@@ -7,9 +7,9 @@ from typing import Final
 from doctord.diagnose.finding import Evidence, Unseen
 from doctord.diagnose.phrase import phrase
 from doctord.lint.mysql.measured import STATEMENTS, evidence, figure, is_felt, latest, read_s, share
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from doctord.units import in_bytes, in_rate, in_share, in_time
 
 SHARED: Final = (
@@ -34,7 +34,7 @@ _FULL: Final = 0.9
 
 
 @rule("mysql")
-def buffer_pool_exceeds_memory(subject: Subject) -> Iterator[Remark]:
+def buffer_pool_exceeds_memory(subject: Subject) -> Iterator[Violation]:
     """The server's caches are larger than the memory of the host.
 
     Why: the caches fill over hours; then the kernel swaps, or ends the server.
@@ -47,7 +47,7 @@ def buffer_pool_exceeds_memory(subject: Subject) -> Iterator[Remark]:
     pool = subject.number("innodb_buffer_pool_size")
     if memory is None or pool is None or caches <= memory:
         return
-    yield subject.remark(
+    yield subject.violation(
         f"innodb_buffer_pool_size = {in_bytes(pool)}: the caches do not fit into memory",
         *SHARED,
         cost=f"{in_bytes(caches)} of caches in {in_bytes(memory)}: the host swaps, then the kernel ends the server",
@@ -58,7 +58,7 @@ def buffer_pool_exceeds_memory(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def sessions_exceed_memory(subject: Subject) -> Iterator[Remark]:
+def sessions_exceed_memory(subject: Subject) -> Iterator[Violation]:
     """All sessions together may ask for more memory than there is.
 
     Why: buffers for sorts, joins and reads are taken by each session anew, whole. They are small enough on an ordinary
@@ -78,7 +78,7 @@ def sessions_exceed_memory(subject: Subject) -> Iterator[Remark]:
     most = latest(subject, "max_used_connections")
     allowed = f"{connections:.0f} allowed"
     used = [evidence("max_used_connections", phrase("{:.0f}", most), allowed, "so many there were")] if most else []
-    yield subject.remark(
+    yield subject.violation(
         f"max_connections = {connections:.0f} sessions of {in_bytes(each)} each do not fit into memory",
         "max_connections",
         largest,
@@ -92,7 +92,7 @@ def sessions_exceed_memory(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def buffer_pool_small(subject: Subject) -> Iterator[Remark]:
+def buffer_pool_small(subject: Subject) -> Iterator[Violation]:
     """Sessions wait for pages that a larger buffer pool would hold.
 
     Why: a page that is not in the buffer pool is read from disk while the statement waits. How many of all pages that
@@ -116,7 +116,7 @@ def buffer_pool_small(subject: Subject) -> Iterator[Remark]:
     if not is_felt(subject, spent) or (room is not None and room < _PIECE_BYTES):
         return
     why = "statements wait for these"
-    yield subject.remark(
+    yield subject.violation(
         f"innodb_buffer_pool_size = {in_bytes(pool)}: sessions wait for reads",
         "innodb_buffer_pool_size",
         cost=f"{in_rate(reads, 'reads')} x {in_time(each_s or 0.0)} = {spent:.2f} sessions wait all the time",
@@ -127,7 +127,7 @@ def buffer_pool_small(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def pages_cached_twice(subject: Subject) -> Iterator[Remark]:
+def pages_cached_twice(subject: Subject) -> Iterator[Violation]:
     """The same pages are in the buffer pool and in the kernel's page cache.
 
     Why: without O_DIRECT each page that InnoDB reads is copied through the page cache and stays there: memory that
@@ -144,7 +144,7 @@ def pages_cached_twice(subject: Subject) -> Iterator[Remark]:
         return
     if pool + cached < _FULL * memory or cached < pool / 4:
         return
-    yield subject.remark(
+    yield subject.violation(
         f"innodb_flush_method = {method or 'fsync'}: pages are in memory twice",
         "innodb_flush_method",
         "innodb_buffer_pool_size",
@@ -160,7 +160,7 @@ def pages_cached_twice(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def large_pages_missing(subject: Subject) -> Iterator[Remark]:
+def large_pages_missing(subject: Subject) -> Iterator[Violation]:
     """Huge pages were asked for, and there are not enough: all of the buffer pool is in small pages.
 
     Why: the server asks for the whole buffer pool in huge pages; where the pool of them is too small it warns in its
@@ -176,7 +176,7 @@ def large_pages_missing(subject: Subject) -> Iterator[Remark]:
     if subject.flag("large_pages") is not True or pool is None or held is None or not size or held * size >= pool:
         return
     needed = -(-pool // size)
-    yield subject.remark(
+    yield subject.violation(
         f"large_pages = ON: {held:.0f} huge pages of {in_bytes(size)} do not hold the buffer pool",
         "large_pages",
         "innodb_buffer_pool_size",
@@ -195,7 +195,7 @@ def large_pages_missing(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def buffer_pool_on_one_node(subject: Subject) -> Iterator[Remark]:
+def buffer_pool_on_one_node(subject: Subject) -> Iterator[Violation]:
     """The buffer pool is larger than the memory of a NUMA node, and not spread over them.
 
     Why: the thread that fills the buffer pool fills its own node first, and swaps there while other nodes have free
@@ -217,7 +217,7 @@ def buffer_pool_on_one_node(subject: Subject) -> Iterator[Remark]:
     ):
         return
     if pool > memory / nodes:
-        yield subject.remark(
+        yield subject.violation(
             f"innodb_numa_interleave = OFF: the buffer pool is larger than one of {nodes} NUMA nodes",
             "innodb_numa_interleave",
             "innodb_buffer_pool_size",
@@ -247,12 +247,12 @@ def _reads_waited_for(subject: Subject) -> float | None:
     return max(min(reads, pages - ahead), 0.0)
 
 
-def _pool_unjudged(subject: Subject, pool: float, memory: float | None, reads: float | None) -> Iterator[Remark]:
+def _pool_unjudged(subject: Subject, pool: float, memory: float | None, reads: float | None) -> Iterator[Violation]:
     """Where reads or their time are not known, only a pool that leaves most of the memory to nobody is worth a word."""
     if memory is None or pool > memory / 10:
         return
     of_a_read = Unseen("the time of a read", "no disk was timed", "doctord lint on the host")
-    yield subject.remark(
+    yield subject.violation(
         f"innodb_buffer_pool_size = {in_bytes(pool)}: {in_share(pool / memory)} of this host's memory",
         "innodb_buffer_pool_size",
         cost=f"{CANNOT_JUDGE}: collect SHOW GLOBAL STATUS twice under load, and the disks' times",

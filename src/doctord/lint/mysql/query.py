@@ -5,16 +5,16 @@ from typing import Final
 
 from doctord.diagnose.phrase import phrase
 from doctord.lint.mysql.measured import evidence, figure, is_mariadb
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from doctord.units import in_bytes, in_rate
 
 _OFTEN: Final = 10.0  # reading settings and status makes one or two a second by itself
 
 
 @rule("mysql")
-def temporary_tables_cut(subject: Subject) -> Iterator[Remark]:
+def temporary_tables_cut(subject: Subject) -> Iterator[Violation]:
     """One of the two limits on temporary tables makes the other one useless.
 
     Why: a temporary table in memory may grow to the lesser of tmp_table_size and max_heap_table_size; what the larger
@@ -29,7 +29,7 @@ def temporary_tables_cut(subject: Subject) -> Iterator[Remark]:
         return
     if "temptable" in (subject.text("internal_tmp_mem_storage_engine") or "").lower():
         return
-    yield subject.remark(
+    yield subject.violation(
         f"tmp_table_size = {in_bytes(wanted.number)} is ignored: max_heap_table_size = {in_bytes(most)}",
         "tmp_table_size",
         "max_heap_table_size",
@@ -40,7 +40,7 @@ def temporary_tables_cut(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def temporary_tables_on_disk(subject: Subject) -> Iterator[Remark]:
+def temporary_tables_on_disk(subject: Subject) -> Iterator[Violation]:
     """Statements write temporary tables to disk.
 
     Why: a temporary table that outgrows its limit, or holds a column that memory tables cannot, is written as a file.
@@ -54,7 +54,7 @@ def temporary_tables_on_disk(subject: Subject) -> Iterator[Remark]:
     size = subject.number("tmp_table_size")
     if on_disk is None or made is None or size is None or on_disk < _OFTEN:
         return
-    yield subject.remark(
+    yield subject.violation(
         f"tmp_table_size = {in_bytes(size)}: {in_rate(on_disk, 'temporary tables')} are written to disk",
         "tmp_table_size",
         "max_heap_table_size",
@@ -72,7 +72,7 @@ def temporary_tables_on_disk(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def query_cache_useless(subject: Subject) -> Iterator[Remark]:
+def query_cache_useless(subject: Subject) -> Iterator[Violation]:
     """The query cache costs more than it gives: results are stored that nobody reads.
 
     Why: one lock guards the whole query cache, and every change of a table throws its results away under it. Where
@@ -93,7 +93,7 @@ def query_cache_useless(subject: Subject) -> Iterator[Remark]:
     else:
         cost = f"{in_rate(stored, 'results')} are stored under one lock, {in_rate(hits)} are read"
         severity = Severity.WARNING
-    yield subject.remark(
+    yield subject.violation(
         f"query_cache_type = {kind}: results are stored under one lock for all sessions",
         "query_cache_type",
         "query_cache_size",
@@ -111,7 +111,7 @@ def query_cache_useless(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def query_cache_on_by_its_size(subject: Subject) -> Iterator[Remark]:
+def query_cache_on_by_its_size(subject: Subject) -> Iterator[Violation]:
     """The query cache is on although it is turned off: a size above 0 turns it on.
 
     Why: MariaDB takes a query_cache_size in an option file for the wish to use it, and ignores query_cache_type = OFF
@@ -125,7 +125,7 @@ def query_cache_on_by_its_size(subject: Subject) -> Iterator[Remark]:
     kind, size = written.get("query_cache_type"), written.get("query_cache_size")
     if is_mariadb(subject) is False or kind is None or size is None or kind.flag is not False or not size.number:
         return
-    yield subject.remark(
+    yield subject.violation(
         f"query_cache_type = {kind.value} is ignored: query_cache_size = {in_bytes(size.number)} turns the cache on",
         settings=[kind, size],
         cost="every statement takes the one lock of the query cache, which is meant to be off",

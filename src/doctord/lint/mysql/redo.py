@@ -6,9 +6,9 @@ from typing import Final
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
 from doctord.lint.mysql.measured import evidence, figure, highest, is_felt, is_mariadb, share, write_s
-from doctord.lint.remark import CANNOT_JUDGE, Change, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Change, Severity, Violation
 from doctord.units import MIB, in_bytes, in_rate, in_time
 
 AN_HOUR_S: Final = 3600.0
@@ -20,7 +20,7 @@ _NEARLY_FULL: Final = 0.75
 
 
 @rule("mysql")
-def redo_log_small(subject: Subject) -> Iterator[Remark]:
+def redo_log_small(subject: Subject) -> Iterator[Violation]:
     """The redo log is soon full: the same pages are written over and over.
 
     Why: a page must be written before the log that changed it may be overwritten. The shorter the log lasts, the more
@@ -51,7 +51,7 @@ def redo_log_small(subject: Subject) -> Iterator[Remark]:
         phrase("{:bytes}", size),
         phrase("full in {:.0f s}", lasts_s),
     )
-    yield subject.remark(
+    yield subject.violation(
         f"a redo log of {in_bytes(size)} is full in {lasts_s:.0f} s",
         "innodb_redo_log_capacity",
         "innodb_log_file_size",
@@ -64,7 +64,7 @@ def redo_log_small(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def log_buffer_small(subject: Subject) -> Iterator[Remark]:
+def log_buffer_small(subject: Subject) -> Iterator[Violation]:
     """Sessions wait for room in the log buffer.
 
     Why: a change whose redo does not fit into the log buffer waits until some of it is written.
@@ -81,7 +81,7 @@ def log_buffer_small(subject: Subject) -> Iterator[Remark]:
     if spent is not None and not is_felt(subject, spent):
         return
     told = f"{in_rate(waits, 'waits')} x {in_time(each_s or 0)}: {spent:.2f} sessions" if spent else ""
-    yield subject.remark(
+    yield subject.violation(
         f"innodb_log_buffer_size = {in_bytes(size)}: sessions wait for room in it",
         "innodb_log_buffer_size",
         cost=told or f"{CANNOT_JUDGE}: {in_rate(waits, 'waits')}; collect the disks' times",
@@ -94,7 +94,7 @@ def log_buffer_small(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def free_pages_waited_for(subject: Subject) -> Iterator[Remark]:
+def free_pages_waited_for(subject: Subject) -> Iterator[Violation]:
     """Sessions wait for a free page: the background writes pages too slowly.
 
     Why: innodb_io_capacity limits what the background writes. Where it is below what the disk does, clean pages run
@@ -112,7 +112,7 @@ def free_pages_waited_for(subject: Subject) -> Iterator[Remark]:
     if spent is not None and not is_felt(subject, spent):
         return
     told = f"{in_rate(waits, 'waits')} x {in_time(each_s or 0)}: {spent:.2f} sessions" if spent else ""
-    yield subject.remark(
+    yield subject.violation(
         f"innodb_io_capacity = {capacity:.0f}: sessions wait for free pages",
         "innodb_io_capacity",
         "innodb_buffer_pool_size",
@@ -128,7 +128,7 @@ def free_pages_waited_for(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def neighbours_flushed_on_ssd(subject: Subject) -> Iterator[Remark]:
+def neighbours_flushed_on_ssd(subject: Subject) -> Iterator[Violation]:
     """Pages beside a changed one are written with it, on disks where that saves nothing.
 
     Why: on a spinning disk neighbours are written on the way; on a solid one each is one more write. MariaDB leaves it
@@ -140,7 +140,7 @@ def neighbours_flushed_on_ssd(subject: Subject) -> Iterator[Remark]:
     """
     if is_mariadb(subject) is not False or not subject.number("innodb_flush_neighbors") or _spins(subject) is not False:
         return
-    yield subject.remark(
+    yield subject.violation(
         "innodb_flush_neighbors is on, and no disk here spins",
         "innodb_flush_neighbors",
         cost=f"{CANNOT_JUDGE}: compare Innodb_pages_written a second with it and without",
@@ -150,7 +150,7 @@ def neighbours_flushed_on_ssd(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def tables_share_one_file(subject: Subject) -> Iterator[Remark]:
+def tables_share_one_file(subject: Subject) -> Iterator[Violation]:
     """All tables are in the system tablespace, which never shrinks.
 
     Why: with innodb_file_per_table = OFF the space of a dropped or truncated table goes back to no one but InnoDB; only
@@ -161,7 +161,7 @@ def tables_share_one_file(subject: Subject) -> Iterator[Remark]:
     Source: MySQL Reference Manual, 17.6.3.2 File-Per-Table Tablespaces.
     """
     if subject.flag("innodb_file_per_table") is False:
-        yield subject.remark(
+        yield subject.violation(
             "innodb_file_per_table = OFF: space of dropped tables is never given back",
             "innodb_file_per_table",
             cost="space: whatever is dropped or truncated stays allocated in ibdata1 for good",

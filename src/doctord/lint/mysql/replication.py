@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from doctord.lint.mysql.measured import latest
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 
 
 @rule("mysql")
-def statements_replayed(subject: Subject) -> Iterator[Remark]:
+def statements_replayed(subject: Subject) -> Iterator[Violation]:
     """The binary log holds statements, which need not do the same on a replica.
 
     Why: with binlog_format = STATEMENT what depends on the order of rows, on time, on a function or a trigger gives
@@ -25,7 +25,7 @@ def statements_replayed(subject: Subject) -> Iterator[Remark]:
     if (subject.text("binlog_format") or "").upper() != "STATEMENT":
         return
     interleaved = subject.number("innodb_autoinc_lock_mode") == 2
-    yield subject.remark(
+    yield subject.violation(
         "binlog_format = STATEMENT: replicas can get other rows than the source"
         + (", and other keys with innodb_autoinc_lock_mode = 2" if interleaved else ""),
         "binlog_format",
@@ -37,7 +37,7 @@ def statements_replayed(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def replica_not_crash_safe(subject: Subject) -> Iterator[Remark]:
+def replica_not_crash_safe(subject: Subject) -> Iterator[Violation]:
     """After a crash a replica may apply changes twice or leave some out.
 
     Why: without relay_log_recovery a replica goes on with a relay log whose end may be missing or damaged; positions
@@ -51,7 +51,7 @@ def replica_not_crash_safe(subject: Subject) -> Iterator[Remark]:
         return
     in_a_file = (subject.text("relay_log_info_repository") or "").upper() == "FILE"
     if subject.flag("relay_log_recovery") is False or in_a_file:
-        yield subject.remark(
+        yield subject.violation(
             "the replica does not find its place again after a crash",
             "relay_log_recovery",
             "relay_log_info_repository",
@@ -62,7 +62,7 @@ def replica_not_crash_safe(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def replica_writable(subject: Subject) -> Iterator[Remark]:
+def replica_writable(subject: Subject) -> Iterator[Violation]:
     """Anybody may change data on a replica.
 
     Why: what an application writes there by mistake is not on the source: rows differ, and replication stops at the
@@ -73,7 +73,7 @@ def replica_writable(subject: Subject) -> Iterator[Remark]:
     Source: MySQL Reference Manual, 7.1.8, read_only; MariaDB documentation, Read-Only Replicas.
     """
     if _replicates(subject) and subject.flag("read_only") is False:
-        yield subject.remark(
+        yield subject.violation(
             "read_only = OFF on a replica: it can be changed apart from its source",
             "read_only",
             cost="data: what is written here is nowhere else, and replication stops at a row that differs",
@@ -83,7 +83,7 @@ def replica_writable(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def replication_errors_skipped(subject: Subject) -> Iterator[Remark]:
+def replication_errors_skipped(subject: Subject) -> Iterator[Violation]:
     """A replica goes on where a change cannot be applied.
 
     Why: with slave_skip_errors (replica_skip_errors), or slave_exec_mode = IDEMPOTENT, a change that meets other rows
@@ -102,8 +102,8 @@ def replication_errors_skipped(subject: Subject) -> Iterator[Remark]:
             yield _skipping(subject, name, f"{name} = IDEMPOTENT", "STRICT")
 
 
-def _skipping(subject: Subject, name: str, written: str, right: str) -> Remark:
-    return subject.remark(
+def _skipping(subject: Subject, name: str, written: str, right: str) -> Violation:
+    return subject.violation(
         f"{written}: changes that cannot be applied are left out",
         name,
         cost="data: each change that is left out makes the replica differ, silently",

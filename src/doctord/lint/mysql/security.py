@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 
 
 @rule("mysql")
-def grants_skipped(subject: Subject) -> Iterator[Remark]:
+def grants_skipped(subject: Subject) -> Iterator[Violation]:
     """Everybody is root: the grant tables are not read.
 
     Why: skip_grant_tables is for setting a lost password anew. While it is on, whoever connects may do everything.
@@ -18,7 +18,7 @@ def grants_skipped(subject: Subject) -> Iterator[Remark]:
     Source: MySQL Reference Manual, B.3.3.2 How to Reset the Root Password.
     """
     if subject.flag("skip_grant_tables") is True:
-        yield subject.remark(
+        yield subject.violation(
             "skip_grant_tables: whoever connects may do everything",
             "skip_grant_tables",
             cost="data: anybody who reaches the server reads, changes and drops all of it",
@@ -28,7 +28,7 @@ def grants_skipped(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def passwords_of_old(subject: Subject) -> Iterator[Remark]:
+def passwords_of_old(subject: Subject) -> Iterator[Violation]:
     """Passwords in a form that is broken are accepted.
 
     Why: the hash of old_passwords = 1 (before 4.1) is found by trial within minutes.
@@ -42,7 +42,7 @@ def passwords_of_old(subject: Subject) -> Iterator[Remark]:
         or subject.flag("old_passwords") is True
         or subject.flag("secure_auth") is False
     ):
-        yield subject.remark(
+        yield subject.violation(
             "passwords with the hash of before MySQL 4.1 are accepted",
             "old_passwords",
             "secure_auth",
@@ -57,7 +57,7 @@ def passwords_of_old(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("mysql")
-def files_of_clients_read(subject: Subject) -> Iterator[Remark]:
+def files_of_clients_read(subject: Subject) -> Iterator[Violation]:
     """A statement can read files: of any client, and of the server's host wherever its user may.
 
     Why: with local_infile = ON an injected LOAD DATA LOCAL reads files of the application's host; with an empty
@@ -71,7 +71,7 @@ def files_of_clients_read(subject: Subject) -> Iterator[Remark]:
     if local is None or folder is None or local.flag is not True or folder.value != "":
         return
     if local.is_set and local.source is not None and folder.is_set:
-        yield subject.remark(
+        yield subject.violation(
             "local_infile = ON and secure_file_priv is empty: statements reach files",
             "local_infile",
             "secure_file_priv",

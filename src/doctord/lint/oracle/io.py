@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 
 from doctord.lint.oracle.figures import is_on_asm, sga_bytes, waited
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from doctord.units import in_bytes
 
 READS = ("db file sequential read", "db file scattered read", "db file parallel read", "direct path read")
 
 
 @rule("oracle")
-def filesystemio_options_not_setall(subject: Subject) -> Iterator[Remark]:
+def filesystemio_options_not_setall(subject: Subject) -> Iterator[Violation]:
     """Data files on a file system are read and written through its cache, one request after the other.
 
     Why: each block is held twice, in the buffer cache and in the page cache, which pushes other memory out; writes wait
@@ -28,7 +28,7 @@ def filesystemio_options_not_setall(subject: Subject) -> Iterator[Remark]:
         return
     sga, impact = sga_bytes(subject), waited(subject, *READS)
     twice = f", up to {in_bytes(sga)} of memory" if sga else ""
-    yield subject.remark(
+    yield subject.violation(
         f"filesystemio_options = {option}: I/O goes through the page cache",
         "filesystemio_options",
         cost=f"blocks are held twice{twice}, and "
@@ -40,7 +40,7 @@ def filesystemio_options_not_setall(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def disk_asynch_io_set(subject: Subject) -> Iterator[Remark]:
+def disk_asynch_io_set(subject: Subject) -> Iterator[Violation]:
     """disk_asynch_io is set beside filesystemio_options.
 
     Why: it is on by default; off, it takes asynchronous I/O away again, whatever filesystemio_options says.
@@ -53,7 +53,7 @@ def disk_asynch_io_set(subject: Subject) -> Iterator[Remark]:
     if found is None:
         return
     off = found.flag is False
-    yield subject.remark(
+    yield subject.violation(
         "disk_asynch_io is off: no I/O is asynchronous" if off else "disk_asynch_io is set, to what it is anyway",
         "disk_asynch_io",
         "filesystemio_options",
@@ -66,7 +66,7 @@ def disk_asynch_io_set(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def dbwr_io_slaves_with_asynchronous_io(subject: Subject) -> Iterator[Remark]:
+def dbwr_io_slaves_with_asynchronous_io(subject: Subject) -> Iterator[Violation]:
     """I/O slaves do what asynchronous I/O does, with more processes.
 
     Why: slaves are for platforms without asynchronous I/O; with them only one database writer runs.
@@ -78,7 +78,7 @@ def dbwr_io_slaves_with_asynchronous_io(subject: Subject) -> Iterator[Remark]:
     slaves = subject.number("dbwr_io_slaves")
     if slaves and subject.flag("disk_asynch_io") is not False:
         impact = waited(subject, "free buffer waits", "write complete waits")
-        yield subject.remark(
+        yield subject.violation(
             f"dbwr_io_slaves = {slaves:.0f} beside asynchronous I/O",
             "dbwr_io_slaves",
             cost=f"{slaves:.0f} processes more, and one database writer only",
@@ -88,7 +88,7 @@ def dbwr_io_slaves_with_asynchronous_io(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle", since=(10, 2))
-def multiblock_read_count_set(subject: Subject) -> Iterator[Remark]:
+def multiblock_read_count_set(subject: Subject) -> Iterator[Violation]:
     """db_file_multiblock_read_count is set, and full scans read in pieces smaller than they could.
 
     Why: left out, Oracle reads as much at once as the platform can (mostly 1 MiB), and costs plans with a measured
@@ -104,7 +104,7 @@ def multiblock_read_count_set(subject: Subject) -> Iterator[Remark]:
         return
     size = in_bytes(found.number * block)
     impact = waited(subject, "db file scattered read", "direct path read")
-    yield subject.remark(
+    yield subject.violation(
         f"db_file_multiblock_read_count = {found.value}: full scans read {size} at once",
         "db_file_multiblock_read_count",
         cost=f"{(1 << 20) / (found.number * block):.0f} requests for each 1 MiB"
@@ -115,7 +115,7 @@ def multiblock_read_count_set(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def block_checksum_off(subject: Subject) -> Iterator[Remark]:
+def block_checksum_off(subject: Subject) -> Iterator[Violation]:
     """Blocks are written without a checksum.
 
     Why: what storage spoils is found when a row is wrong, perhaps after the last good backup is gone.
@@ -126,7 +126,7 @@ def block_checksum_off(subject: Subject) -> Iterator[Remark]:
     """
     value = subject.text("db_block_checksum")
     if value and value.strip("'\"").lower() in ("off", "false"):
-        yield subject.remark(
+        yield subject.violation(
             f"db_block_checksum = {value}: damage by storage is not found",
             "db_block_checksum",
             cost="data: a spoilt block is noticed by its rows only, and goes into every backup",
@@ -136,7 +136,7 @@ def block_checksum_off(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def control_files_together(subject: Subject) -> Iterator[Remark]:
+def control_files_together(subject: Subject) -> Iterator[Violation]:
     """All copies of the control file lie in one directory.
 
     Why: what takes the directory, a file system or a mistaken rm, takes every copy, and the instance with it.
@@ -150,7 +150,7 @@ def control_files_together(subject: Subject) -> Iterator[Remark]:
     places = {one.rpartition("/")[0] for one in copies}
     if copies and len(places) == 1 and not is_on_asm(subject):
         what = "there is one copy" if len(copies) == 1 else f"all {len(copies)} copies lie in {next(iter(places))}"
-        yield subject.remark(
+        yield subject.violation(
             f"control_files: {what}",
             "control_files",
             cost="availability: one lost directory stops the instance, and needs a restore",

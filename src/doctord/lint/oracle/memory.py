@@ -5,9 +5,9 @@ from math import ceil
 
 from doctord.diagnose.finding import Unseen
 from doctord.lint.oracle.figures import page_table_bytes, sga_bytes, waited
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from doctord.units import in_bytes, in_share
 
 EXPLICIT_POOLS = ("java_pool_size", "large_pool_size", "streams_pool_size", "shared_pool_size", "db_cache_size")
@@ -19,7 +19,7 @@ TEMP = ("direct path read temp", "direct path write temp")
 
 
 @rule("oracle", since=(10, 1))
-def explicit_pools_under_sga_target(subject: Subject) -> Iterator[Remark]:
+def explicit_pools_under_sga_target(subject: Subject) -> Iterator[Violation]:
     """Pools have sizes of their own although sga_target divides the memory.
 
     Why: each is a floor: memory that automatic tuning can give to nobody else.
@@ -33,7 +33,7 @@ def explicit_pools_under_sga_target(subject: Subject) -> Iterator[Remark]:
     floor = sum(one.number or 0.0 for one in held)
     if not target or not floor:
         return
-    yield subject.remark(
+    yield subject.violation(
         f"{', '.join(one.name for one in held)} beside sga_target",
         *(one.name for one in held),
         cost=f"{in_bytes(floor)} of {in_bytes(target)} ({in_share(floor / target)}) cannot be given to another pool",
@@ -43,7 +43,7 @@ def explicit_pools_under_sga_target(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def memory_overcommitted(subject: Subject) -> Iterator[Remark]:
+def memory_overcommitted(subject: Subject) -> Iterator[Violation]:
     """SGA and PGA together are more than the machine's memory.
 
     Why: the host pages, and a database that pages stands still.
@@ -55,7 +55,7 @@ def memory_overcommitted(subject: Subject) -> Iterator[Remark]:
     memory, sga = subject.machine.memory_bytes, sga_bytes(subject)
     pga = 0.0 if subject.number("memory_target") else subject.number("pga_aggregate_target") or 0.0
     if memory and sga and sga + pga > memory:
-        yield subject.remark(
+        yield subject.violation(
             f"{in_bytes(sga + pga)} of SGA and PGA on {in_bytes(memory)} of memory",
             "sga_target",
             "sga_max_size",
@@ -67,7 +67,7 @@ def memory_overcommitted(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def huge_pages_do_not_cover_sga(subject: Subject) -> Iterator[Remark]:
+def huge_pages_do_not_cover_sga(subject: Subject) -> Iterator[Violation]:
     """There are huge pages, but fewer than the SGA needs: it falls back to small pages entirely.
 
     Why: the huge pages stand unused, and every session needs page tables of its own for the whole SGA.
@@ -83,7 +83,7 @@ def huge_pages_do_not_cover_sga(subject: Subject) -> Iterator[Remark]:
         return
     tables = page_table_bytes(subject)
     needed = ceil(sga / size)
-    yield subject.remark(
+    yield subject.violation(
         f"{total:.0f} huge pages cover {in_bytes(total * size)} of an SGA of {in_bytes(sga)}",
         "sga_target",
         "sga_max_size",
@@ -96,7 +96,7 @@ def huge_pages_do_not_cover_sga(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def page_tables_large(subject: Subject) -> Iterator[Remark]:
+def page_tables_large(subject: Subject) -> Iterator[Violation]:
     """Without huge pages each session maps the SGA in pages of 4 KiB, and page tables take gigabytes.
 
     Why: memory that nobody counts, and a CPU that walks tables.
@@ -114,10 +114,10 @@ def page_tables_large(subject: Subject) -> Iterator[Remark]:
     if memory is None or pages is None:
         unseen = [Unseen("huge pages of the host", "no /proc/meminfo was given", "doctord lint init.ora /proc/meminfo")]
         title = f"page tables of up to {in_bytes(tables)}, if the SGA has no huge pages"
-        yield subject.remark(title, "processes", "sga_target", cost=f"{CANNOT_JUDGE}: {sum_}", unseen=unseen)
+        yield subject.violation(title, "processes", "sga_target", cost=f"{CANNOT_JUDGE}: {sum_}", unseen=unseen)
     elif max(tables, now or 0.0) >= MUCH_OF_MEMORY * memory:
         seen = f"; {in_bytes(now)} now" if now else ""
-        yield subject.remark(
+        yield subject.violation(
             f"no huge pages for an SGA of {in_bytes(sga)}: page tables of up to {in_bytes(tables)}",
             "processes",
             "sga_target",
@@ -127,7 +127,7 @@ def page_tables_large(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle", since=(11, 1))
-def memory_target_without_huge_pages(subject: Subject) -> Iterator[Remark]:
+def memory_target_without_huge_pages(subject: Subject) -> Iterator[Violation]:
     """memory_target keeps the SGA in /dev/shm, which huge pages cannot back.
 
     Why: every session needs page tables for the whole of it.
@@ -138,7 +138,7 @@ def memory_target_without_huge_pages(subject: Subject) -> Iterator[Remark]:
     """
     target, tables = subject.number("memory_target"), page_table_bytes(subject)
     if target and target >= 4 * WORTH_HUGE_PAGES:
-        yield subject.remark(
+        yield subject.violation(
             f"memory_target = {in_bytes(target)}: no huge pages",
             "memory_target",
             cost=f"page tables of up to {in_bytes(tables)}"
@@ -150,7 +150,7 @@ def memory_target_without_huge_pages(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle", since=(11, 2))
-def large_pages_refused(subject: Subject) -> Iterator[Remark]:
+def large_pages_refused(subject: Subject) -> Iterator[Violation]:
     """use_large_pages=false leaves the host's huge pages unused.
 
     Why: the SGA takes small pages, whatever the host has set aside.
@@ -161,7 +161,7 @@ def large_pages_refused(subject: Subject) -> Iterator[Remark]:
     """
     tables = page_table_bytes(subject)
     if subject.flag("use_large_pages") is False and tables:
-        yield subject.remark(
+        yield subject.violation(
             "use_large_pages = false",
             "use_large_pages",
             cost=f"page tables of up to {in_bytes(tables)} for {subject.number('processes'):.0f} processes",
@@ -171,7 +171,7 @@ def large_pages_refused(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle", since=(11, 1))
-def lock_sga_with_memory_target(subject: Subject) -> Iterator[Remark]:
+def lock_sga_with_memory_target(subject: Subject) -> Iterator[Violation]:
     """lock_sga cannot be had with memory_target.
 
     Why: the instance does not start (ORA-00847).
@@ -181,7 +181,7 @@ def lock_sga_with_memory_target(subject: Subject) -> Iterator[Remark]:
     Source: Oracle Database Reference, LOCK_SGA.
     """
     if subject.flag("lock_sga") and subject.number("memory_target"):
-        yield subject.remark(
+        yield subject.violation(
             "lock_sga with memory_target: the instance does not start",
             "lock_sga",
             "memory_target",
@@ -192,7 +192,7 @@ def lock_sga_with_memory_target(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def work_areas_set_by_hand(subject: Subject) -> Iterator[Remark]:
+def work_areas_set_by_hand(subject: Subject) -> Iterator[Violation]:
     """Sizes of sorts and hash joins are set by hand, or set and ignored.
 
     Why: with workarea_size_policy=auto they do nothing; with manual each session takes that much, however
@@ -222,11 +222,11 @@ def work_areas_set_by_hand(subject: Subject) -> Iterator[Remark]:
         cost, severity = "nothing; whoever changes them changes nothing", Severity.NOTE
     changes = [subject.change(one.name, None, "now") for one in held]
     names_held = ("workarea_size_policy", *(one.name for one in held))
-    yield subject.remark(title, *names_held, cost=cost, severity=severity, changes=changes)
+    yield subject.violation(title, *names_held, cost=cost, severity=severity, changes=changes)
 
 
 @rule("oracle")
-def pga_target_small(subject: Subject) -> Iterator[Remark]:
+def pga_target_small(subject: Subject) -> Iterator[Violation]:
     """Sorts and hash joins go to temporary files while pga_aggregate_target is small.
 
     Why: what does not fit into work areas is written to temp and read again.
@@ -238,7 +238,7 @@ def pga_target_small(subject: Subject) -> Iterator[Remark]:
     """
     found, impact = subject.get("pga_aggregate_target"), waited(subject, *TEMP)
     if found and impact and impact >= 0.05:
-        yield subject.remark(
+        yield subject.violation(
             f"pga_aggregate_target = {in_bytes(found.number or 0)}: {in_share(impact)} of the time goes to temp",
             "pga_aggregate_target",
             cost=f"{in_share(impact)} of database time waited for {' and '.join(TEMP)}",
@@ -247,7 +247,7 @@ def pga_target_small(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def block_buffers_with_sga_target(subject: Subject) -> Iterator[Remark]:
+def block_buffers_with_sga_target(subject: Subject) -> Iterator[Violation]:
     """db_block_buffers, of Oracle 8i, stands beside the settings that replaced it.
 
     Why: with sga_target or db_cache_size the instance does not start (ORA-00381, ORA-00824); alone it turns automatic
@@ -260,7 +260,7 @@ def block_buffers_with_sga_target(subject: Subject) -> Iterator[Remark]:
     found = subject.explicit("db_block_buffers")
     others = [name for name in ("sga_target", "memory_target", "db_cache_size") if subject.number(name)]
     if found and found.number and others:
-        yield subject.remark(
+        yield subject.violation(
             f"db_block_buffers with {others[0]}: the instance does not start",
             "db_block_buffers",
             others[0],

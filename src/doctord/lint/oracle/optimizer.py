@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from doctord.dataset.catalogue import catalogue, version_of
 from doctord.lint.oracle.figures import waited
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 
 GLOBAL = ("optimizer_index_cost_adj", "optimizer_index_caching", "optimizer_mode", "optimizer_dynamic_sampling",
           "optimizer_max_permutations")  # fmt: skip
@@ -15,7 +15,7 @@ PARSING = ("latch: shared pool", "library cache lock", "cursor: pin S wait on X"
 
 
 @rule("oracle")
-def optimizer_settings_global(subject: Subject) -> Iterator[Remark]:
+def optimizer_settings_global(subject: Subject) -> Iterator[Violation]:
     """optimizer_* settings bend every plan of the instance.
 
     Why: what helped one statement turns full scans into index reads, or the reverse, everywhere.
@@ -28,7 +28,7 @@ def optimizer_settings_global(subject: Subject) -> Iterator[Remark]:
         found, known = subject.explicit(name), catalogue("oracle").get(name)
         if found is None or (known and found.value.strip("'\"").lower() == (known.default or "")):
             continue
-        yield subject.remark(
+        yield subject.violation(
             f"{name} = {found.value}, for every statement",
             name,
             cost=f"{CANNOT_JUDGE} which plans it bends: compare the top statements without it",
@@ -37,7 +37,7 @@ def optimizer_settings_global(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def optimizer_of_an_older_version(subject: Subject) -> Iterator[Remark]:
+def optimizer_of_an_older_version(subject: Subject) -> Iterator[Violation]:
     """optimizer_features_enable holds the optimizer back at an older version.
 
     Why: every improvement and every correction since then is off.
@@ -49,7 +49,7 @@ def optimizer_of_an_older_version(subject: Subject) -> Iterator[Remark]:
     found, version = subject.explicit("optimizer_features_enable"), subject.version
     asked = version_of(found.value.strip("'\"")) if found else None
     if found and asked and version and asked[:2] < version[:2]:
-        yield subject.remark(
+        yield subject.violation(
             f"optimizer_features_enable = {found.value} on {'.'.join(map(str, version[:2]))}",
             "optimizer_features_enable",
             cost=f"{CANNOT_JUDGE} which plans would change: test the top statements without it",
@@ -58,7 +58,7 @@ def optimizer_of_an_older_version(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def hidden_parameters(subject: Subject) -> Iterator[Remark]:
+def hidden_parameters(subject: Subject) -> Iterator[Violation]:
     """Parameters with an underscore are set.
 
     Why: they are for Oracle's support, each for one fault of one version; after an upgrade nobody knows what they do.
@@ -70,7 +70,7 @@ def hidden_parameters(subject: Subject) -> Iterator[Remark]:
     held = [one for one in dict.fromkeys(subject.rows) if one.name.startswith("_") and not one.name.startswith("__")]
     if held:
         names = ", ".join(dict.fromkeys(one.name for one in held))
-        yield subject.remark(
+        yield subject.violation(
             f"hidden parameters: {names}",
             settings=held,
             cost=f"{CANNOT_JUDGE} what each does to this workload; support asks to take them out first",
@@ -78,7 +78,7 @@ def hidden_parameters(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def events_set(subject: Subject) -> Iterator[Remark]:
+def events_set(subject: Subject) -> Iterator[Violation]:
     """Diagnostic events are set for the whole instance.
 
     Why: each was for one fault; some write trace files for every session, some change behaviour.
@@ -90,11 +90,11 @@ def events_set(subject: Subject) -> Iterator[Remark]:
     found = subject.explicit("event")
     if found and found.value:
         words = f"{CANNOT_JUDGE} what it writes: look at the trace directory's growth"
-        yield subject.remark(f"event = {found.value}", "event", cost=words)
+        yield subject.violation(f"event = {found.value}", "event", cost=words)
 
 
 @rule("oracle")
-def sql_trace_on(subject: Subject) -> Iterator[Remark]:
+def sql_trace_on(subject: Subject) -> Iterator[Violation]:
     """Every session writes a trace of all its statements.
 
     Why: each call is written to a file: time of the sessions, and file systems that fill.
@@ -104,7 +104,7 @@ def sql_trace_on(subject: Subject) -> Iterator[Remark]:
     Source: Oracle Database SQL Tuning Guide, Performing Application Tracing.
     """
     if subject.flag("sql_trace"):
-        yield subject.remark(
+        yield subject.violation(
             "sql_trace = true for the whole instance",
             "sql_trace",
             cost="a line in a trace file for every call of every session",
@@ -114,7 +114,7 @@ def sql_trace_on(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle", since=(10, 1))
-def statistics_level_unfit(subject: Subject) -> Iterator[Remark]:
+def statistics_level_unfit(subject: Subject) -> Iterator[Violation]:
     """statistics_level is basic (nothing can be judged later) or all (every row source is timed).
 
     Why: basic turns AWR, the advisors and automatic memory off; all times every row source of every statement.
@@ -130,7 +130,7 @@ def statistics_level_unfit(subject: Subject) -> Iterator[Remark]:
         cost = "every row source of every execution is timed, mostly some percent of CPU"
     else:
         return
-    yield subject.remark(
+    yield subject.violation(
         f"statistics_level = {level}" if level in ("basic", "all") else "timed_statistics is off",
         "statistics_level",
         "timed_statistics",
@@ -141,7 +141,7 @@ def statistics_level_unfit(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def cursor_sharing_not_exact(subject: Subject) -> Iterator[Remark]:
+def cursor_sharing_not_exact(subject: Subject) -> Iterator[Violation]:
     """cursor_sharing takes every constant out of every statement.
 
     Why: one plan for all values of skewed columns; histograms and function-based indexes are lost. similar is gone
@@ -154,7 +154,7 @@ def cursor_sharing_not_exact(subject: Subject) -> Iterator[Remark]:
     value = (subject.text("cursor_sharing") or "exact").strip("'\"").lower()
     if value != "exact":
         gone = value == "similar" and (subject.version or (0,)) >= (12,)
-        yield subject.remark(
+        yield subject.violation(
             f"cursor_sharing = {value}",
             "cursor_sharing",
             cost="there is no such value in this version"
@@ -166,7 +166,7 @@ def cursor_sharing_not_exact(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def parallel_degree_above_cpus(subject: Subject) -> Iterator[Remark]:
+def parallel_degree_above_cpus(subject: Subject) -> Iterator[Violation]:
     """The parallel degree is above twice the CPUs.
 
     Why: the processes queue for the CPUs, each takes memory, and all others wait.
@@ -178,7 +178,7 @@ def parallel_degree_above_cpus(subject: Subject) -> Iterator[Remark]:
     cpus = subject.machine.cpus or subject.number("cpu_count")
     threads = subject.explicit("parallel_threads_per_cpu")
     if threads and (threads.number or 0) > DEGREE_PER_CPU:
-        yield subject.remark(
+        yield subject.violation(
             f"parallel_threads_per_cpu = {threads.value}: the default degree is {threads.value} for each CPU",
             "parallel_threads_per_cpu",
             cost=f"{threads.value} processes for each CPU"
@@ -188,7 +188,7 @@ def parallel_degree_above_cpus(subject: Subject) -> Iterator[Remark]:
         )
     limit = subject.explicit("parallel_degree_limit")
     if cpus and limit and (limit.number or 0) > DEGREE_PER_CPU * cpus:
-        yield subject.remark(
+        yield subject.violation(
             f"parallel_degree_limit = {limit.value} on {cpus:.0f} CPUs",
             "parallel_degree_limit",
             cost=f"{(limit.number or 0) / cpus:.1f} processes for each CPU, in each of two sets",

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
 from doctord.lint.oracle.figures import waited
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from doctord.units import in_bytes, in_share
 
 ENOUGH_LOG_BUFFER = 100e6  # D12; M08: 72 MB served 14 MB/s of redo
@@ -16,7 +16,7 @@ SECONDS_BETWEEN_SWITCHES = 900.0
 
 
 @rule("oracle")
-def log_buffer_small(subject: Subject) -> Iterator[Remark]:
+def log_buffer_small(subject: Subject) -> Iterator[Violation]:
     """The log buffer is set smaller than 100 MB.
 
     Why: sessions that make redo faster than LGWR writes it wait for room.
@@ -28,7 +28,7 @@ def log_buffer_small(subject: Subject) -> Iterator[Remark]:
     found, impact = subject.explicit("log_buffer"), waited(subject, "log buffer space")
     if found is None or found.number is None or found.number >= ENOUGH_LOG_BUFFER:
         return
-    yield subject.remark(
+    yield subject.violation(
         f"log_buffer = {in_bytes(found.number)}",
         "log_buffer",
         cost=f"{CANNOT_JUDGE} how fast redo is made: an AWR report, or v$sysstat's redo size"
@@ -40,7 +40,7 @@ def log_buffer_small(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def log_checkpoint_timeout_set(subject: Subject) -> Iterator[Remark]:
+def log_checkpoint_timeout_set(subject: Subject) -> Iterator[Violation]:
     """log_checkpoint_timeout drives checkpoints by the clock, without fast_start_mttr_target.
 
     Why: dirty blocks are written after that time whether anybody needs it or not: the same block is written again and
@@ -53,7 +53,7 @@ def log_checkpoint_timeout_set(subject: Subject) -> Iterator[Remark]:
     found = subject.explicit("log_checkpoint_timeout")
     if found is None or not found.number or subject.number("fast_start_mttr_target"):
         return
-    yield subject.remark(
+    yield subject.violation(
         f"log_checkpoint_timeout = {found.value} without fast_start_mttr_target",
         "log_checkpoint_timeout",
         cost=f"every block that is changed all the time is written every {found.value} s",
@@ -63,7 +63,7 @@ def log_checkpoint_timeout_set(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def mttr_target_contradicted(subject: Subject) -> Iterator[Remark]:
+def mttr_target_contradicted(subject: Subject) -> Iterator[Violation]:
     """fast_start_mttr_target stands beside older settings that override it.
 
     Why: with fast_start_io_target, log_checkpoint_interval or log_checkpoint_timeout the mean time to recover is not
@@ -77,7 +77,7 @@ def mttr_target_contradicted(subject: Subject) -> Iterator[Remark]:
     held = [found for name in older if (found := subject.explicit(name)) and found.number]
     if subject.number("fast_start_mttr_target") and held:
         names = ", ".join(one.name for one in held)
-        yield subject.remark(
+        yield subject.violation(
             f"fast_start_mttr_target is overridden by {names}",
             "fast_start_mttr_target",
             *(one.name for one in held),
@@ -88,7 +88,7 @@ def mttr_target_contradicted(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def log_files_small(subject: Subject) -> Iterator[Remark]:
+def log_files_small(subject: Subject) -> Iterator[Violation]:
     """Log files are so small, or so few, that they switch minutes apart.
 
     Why: each switch is a checkpoint and an archive; when the next log is not free yet, all changes stop.
@@ -104,7 +104,7 @@ def log_files_small(subject: Subject) -> Iterator[Remark]:
     events = ("log file switch completion", "log file switch (checkpoint incomplete)",
               "log file switch (archiving needed)", "log file switch (private strand flush incomplete)")  # fmt: skip
     impact = waited(subject, *events)
-    yield subject.remark(
+    yield subject.violation(
         f"a log switch every {1 / rate / 60:.1f} minutes",
         cost=f"{rate * 3600:.0f} switches an hour, "
         + ("each a checkpoint and an archive" if impact is None else f"{in_share(impact)} of the time waited for them"),
@@ -118,7 +118,7 @@ def log_files_small(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def commit_does_not_wait(subject: Subject) -> Iterator[Remark]:
+def commit_does_not_wait(subject: Subject) -> Iterator[Violation]:
     """Commits return before their redo is on disk.
 
     Why: what was committed in the last moments before a crash is lost, although the user was told that it is safe.
@@ -130,7 +130,7 @@ def commit_does_not_wait(subject: Subject) -> Iterator[Remark]:
     for name in ("commit_wait", "commit_write"):
         found = subject.explicit(name)
         if found and "nowait" in found.value.lower():
-            yield subject.remark(
+            yield subject.violation(
                 f"{name} = {found.value}: a commit may be lost",
                 name,
                 cost="data: commits of up to some seconds before a crash, with nobody told",
@@ -140,7 +140,7 @@ def commit_does_not_wait(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def recovery_area_without_size(subject: Subject) -> Iterator[Remark]:
+def recovery_area_without_size(subject: Subject) -> Iterator[Violation]:
     """The fast recovery area has no size.
 
     Why: db_recovery_file_dest without db_recovery_file_dest_size does not start; a full area stops the archiver, and
@@ -151,7 +151,7 @@ def recovery_area_without_size(subject: Subject) -> Iterator[Remark]:
     Source: Oracle Database Backup and Recovery User's Guide, Configuring the Fast Recovery Area.
     """
     if subject.explicit("db_recovery_file_dest") and not subject.number("db_recovery_file_dest_size"):
-        yield subject.remark(
+        yield subject.violation(
             "db_recovery_file_dest has no db_recovery_file_dest_size",
             "db_recovery_file_dest",
             cost="availability: ORA-19802 at the next change, or no start at all",

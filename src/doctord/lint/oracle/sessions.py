@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 
 from doctord.lint.oracle.figures import waited
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from doctord.units import in_share
 
 RESMGR = ("resmgr:cpu quantum", "resmgr:become active", "resmgr:pq queued")
 
 
 @rule("oracle")
-def sessions_below_processes(subject: Subject) -> Iterator[Remark]:
+def sessions_below_processes(subject: Subject) -> Iterator[Violation]:
     """There are fewer sessions than the processes need.
 
     Why: log-ons fail (ORA-00018) while processes are free: each process may need a session for recursive work too.
@@ -23,7 +23,7 @@ def sessions_below_processes(subject: Subject) -> Iterator[Remark]:
     """
     sessions, processes = subject.explicit("sessions"), subject.number("processes")
     if sessions and sessions.number and processes and sessions.number < 1.1 * processes:
-        yield subject.remark(
+        yield subject.violation(
             f"sessions = {sessions.value} for {processes:.0f} processes",
             "sessions",
             "processes",
@@ -34,7 +34,7 @@ def sessions_below_processes(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def jobs_off(subject: Subject) -> Iterator[Remark]:
+def jobs_off(subject: Subject) -> Iterator[Violation]:
     """No job runs: job_queue_processes is 0.
 
     Why: jobs of dbms_job wait for ever; since 11.2 those of the Scheduler too: statistics are not gathered.
@@ -46,7 +46,7 @@ def jobs_off(subject: Subject) -> Iterator[Remark]:
     found = subject.explicit("job_queue_processes")
     if found and found.number == 0:
         recent = subject.version is not None and subject.version >= (11, 2)
-        yield subject.remark(
+        yield subject.violation(
             "job_queue_processes = 0: " + ("no job runs" if recent else "no job of dbms_job runs"),
             "job_queue_processes",
             cost="optimizer statistics grow old, advisors and purges do not run" if recent else "jobs of dbms_job wait",
@@ -56,7 +56,7 @@ def jobs_off(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle", since=(10, 1))
-def queue_monitor_off(subject: Subject) -> Iterator[Remark]:
+def queue_monitor_off(subject: Subject) -> Iterator[Violation]:
     """aq_tm_processes=0 turns the queue monitor off.
 
     Why: messages of Advanced Queuing do not expire, spilled ones are not cleaned up; Data Pump and Streams use it.
@@ -67,7 +67,7 @@ def queue_monitor_off(subject: Subject) -> Iterator[Remark]:
     """
     found = subject.explicit("aq_tm_processes")
     if found and found.number == 0:
-        yield subject.remark(
+        yield subject.violation(
             "aq_tm_processes = 0: the queue monitor is off",
             "aq_tm_processes",
             cost="queue tables grow where queues are used; nothing where none are",
@@ -77,7 +77,7 @@ def queue_monitor_off(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle", since=(9,))
-def undo_by_hand(subject: Subject) -> Iterator[Remark]:
+def undo_by_hand(subject: Subject) -> Iterator[Violation]:
     """Undo is kept in rollback segments that somebody has to size.
 
     Why: buffer busy waits on segment headers, ORA-01555 and ORA-01562 whenever the load changes.
@@ -87,7 +87,7 @@ def undo_by_hand(subject: Subject) -> Iterator[Remark]:
     Source: Oracle Database Administrator's Guide, Managing Undo.
     """
     if (subject.text("undo_management") or "").strip("'\"").lower() == "manual":
-        yield subject.remark(
+        yield subject.violation(
             "undo_management = manual",
             "undo_management",
             cost="ORA-01555 and waits on segment headers once more sessions write than there are segments",
@@ -98,7 +98,7 @@ def undo_by_hand(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def resource_plan_waits(subject: Subject) -> Iterator[Remark]:
+def resource_plan_waits(subject: Subject) -> Iterator[Violation]:
     """A resource plan makes sessions wait.
 
     Why: sessions wait for their share although CPUs may be idle; the maintenance window's plan does so every night.
@@ -110,7 +110,7 @@ def resource_plan_waits(subject: Subject) -> Iterator[Remark]:
     impact = waited(subject, *RESMGR)
     if impact and impact >= 0.05:
         plan = subject.text("resource_manager_plan") or "of a maintenance window"
-        yield subject.remark(
+        yield subject.violation(
             f"the resource plan {plan} takes {in_share(impact)} of the time",
             "resource_manager_plan",
             cost=f"{in_share(impact)} of database time waited for a share of the CPUs",
@@ -119,7 +119,7 @@ def resource_plan_waits(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def cpu_count_below_cpus(subject: Subject) -> Iterator[Remark]:
+def cpu_count_below_cpus(subject: Subject) -> Iterator[Violation]:
     """cpu_count says fewer CPUs than there are.
 
     Why: with a resource plan it cages the instance; without one it only makes degrees, latches and caches small.
@@ -130,7 +130,7 @@ def cpu_count_below_cpus(subject: Subject) -> Iterator[Remark]:
     """
     found, cpus = subject.explicit("cpu_count"), subject.machine.cpus
     if found and found.number and cpus and found.number < cpus and not subject.text("resource_manager_plan"):
-        yield subject.remark(
+        yield subject.violation(
             f"cpu_count = {found.value} of {cpus} CPUs, without a resource plan",
             "cpu_count",
             "resource_manager_plan",
@@ -141,7 +141,7 @@ def cpu_count_below_cpus(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def open_cursors_unlimited(subject: Subject) -> Iterator[Remark]:
+def open_cursors_unlimited(subject: Subject) -> Iterator[Violation]:
     """open_cursors is so high that a leak of cursors is found by the memory it takes.
 
     Why: a session that does not close cursors fills PGA and shared pool instead of getting ORA-01000.
@@ -153,7 +153,7 @@ def open_cursors_unlimited(subject: Subject) -> Iterator[Remark]:
     found, processes = subject.explicit("open_cursors"), subject.number("processes")
     if found and found.number and found.number >= 10_000:
         most = f", {found.number * processes:,.0f} in {processes:.0f} processes" if processes else ""
-        yield subject.remark(
+        yield subject.violation(
             f"open_cursors = {found.value}",
             "open_cursors",
             cost=f"{CANNOT_JUDGE}: up to {found.number:,.0f} cursors in a session{most}, some KiB each",
@@ -161,7 +161,7 @@ def open_cursors_unlimited(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def any_directory_for_utl_file(subject: Subject) -> Iterator[Remark]:
+def any_directory_for_utl_file(subject: Subject) -> Iterator[Violation]:
     """utl_file_dir lets PL/SQL read and write files of the server.
 
     Why: with * whoever may run utl_file writes whatever the oracle user may, data files among it. Gone since 18c.
@@ -173,7 +173,7 @@ def any_directory_for_utl_file(subject: Subject) -> Iterator[Remark]:
     found = subject.explicit("utl_file_dir")
     if found and found.value.strip("'\" "):
         everywhere = "*" in found.value
-        yield subject.remark(
+        yield subject.violation(
             f"utl_file_dir = {found.value}",
             "utl_file_dir",
             cost="data: any file of the oracle user can be overwritten from PL/SQL"
@@ -185,7 +185,7 @@ def any_directory_for_utl_file(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def remote_os_authent_on(subject: Subject) -> Iterator[Remark]:
+def remote_os_authent_on(subject: Subject) -> Iterator[Violation]:
     """Remote clients are believed to be who they say.
 
     Why: whoever names his user like an externally identified account on his own machine is let in without a password.
@@ -195,7 +195,7 @@ def remote_os_authent_on(subject: Subject) -> Iterator[Remark]:
     Source: Oracle Database Security Guide, deprecation of REMOTE_OS_AUTHENT (11.1).
     """
     if subject.flag("remote_os_authent"):
-        yield subject.remark(
+        yield subject.violation(
             "remote_os_authent = true",
             "remote_os_authent",
             cost="data: log-ons without a password",
@@ -205,7 +205,7 @@ def remote_os_authent_on(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("oracle")
-def standby_files_by_hand(subject: Subject) -> Iterator[Remark]:
+def standby_files_by_hand(subject: Subject) -> Iterator[Violation]:
     """A database with a standby leaves its new data files to somebody's memory.
 
     Why: with standby_file_management=manual the standby's recovery stops at the first new data file.
@@ -216,7 +216,7 @@ def standby_files_by_hand(subject: Subject) -> Iterator[Remark]:
     """
     manual = (subject.text("standby_file_management") or "").strip("'\"").lower() == "manual"
     if manual and (subject.explicit("fal_server") or subject.explicit("log_archive_config")):
-        yield subject.remark(
+        yield subject.violation(
             "standby_file_management = manual beside a standby",
             "standby_file_management",
             "fal_server",

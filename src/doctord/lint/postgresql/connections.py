@@ -18,9 +18,9 @@ from doctord.lint.postgresql.figures import (
     total,
     waited_in,
 )
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 from doctord.units import in_share
 
 NEAR: Final = 0.9
@@ -32,7 +32,7 @@ KEEPALIVE_S, PROBE_S, PROBES = 7200.0, 75.0, 9.0
 
 
 @rule("postgresql")
-def max_connections_reached(subject: Subject) -> Iterator[Remark]:
+def max_connections_reached(subject: Subject) -> Iterator[Violation]:
     """Almost all connections that the server allows were in use.
 
     Why: the next client is refused.
@@ -45,7 +45,7 @@ def max_connections_reached(subject: Subject) -> Iterator[Remark]:
     if not allowed or seen is None or seen < NEAR * allowed:
         return
     idle = largest(subject, "pg_stat_activity.connections_idle")
-    yield subject.remark(
+    yield subject.violation(
         f"max_connections = {subject.text('max_connections')}: {seen:.0f} of {allowed:.0f} were taken",
         "max_connections",
         "superuser_reserved_connections",
@@ -66,7 +66,7 @@ def max_connections_reached(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def all_connections_reserved(subject: Subject) -> Iterator[Remark]:
+def all_connections_reserved(subject: Subject) -> Iterator[Violation]:
     """Reserved connections leave none for others: the server does not start.
 
     Why: superuser_reserved_connections and reserved_connections (before version 12 max_wal_senders, too) are taken from
@@ -81,7 +81,7 @@ def all_connections_reserved(subject: Subject) -> Iterator[Remark]:
         names.append("max_wal_senders")
     allowed, reserved = subject.number("max_connections"), sum(subject.number(name) or 0.0 for name in names)
     if allowed is not None and reserved >= allowed:
-        yield subject.remark(
+        yield subject.violation(
             f"{reserved:.0f} of max_connections = {allowed:.0f} are reserved",
             "max_connections",
             *names,
@@ -91,7 +91,7 @@ def all_connections_reserved(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def too_many_at_once(subject: Subject) -> Iterator[Remark]:
+def too_many_at_once(subject: Subject) -> Iterator[Violation]:
     """More sessions work at once than the CPUs can serve, and max_connections lets them.
 
     Why: they queue for the CPUs all the same, and hold locks and memory meanwhile.
@@ -103,7 +103,7 @@ def too_many_at_once(subject: Subject) -> Iterator[Remark]:
     cpus, share = subject.machine.cpus, subject.case.time.share(*RUN_QUEUE) if subject.is_measured else None
     at_work = subject.case.time.seconds_per_second
     if cpus and share is not None and at_work > 2 * cpus and is_felt(subject, share):
-        yield subject.remark(
+        yield subject.violation(
             f"max_connections = {subject.text('max_connections')} lets {at_work:.0f} sessions work on {cpus} CPUs",
             "max_connections",
             cost=f"{in_share(share)} of database time is the queue for a CPU",
@@ -115,7 +115,7 @@ def too_many_at_once(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def accept_queue_short(subject: Subject) -> Iterator[Remark]:
+def accept_queue_short(subject: Subject) -> Iterator[Violation]:
     """The kernel cuts the queue of clients that connect, below what the server asks for.
 
     Why: the server asks for twice max_connections; net.core.somaxconn cuts it. When all clients come back at once, the
@@ -129,7 +129,7 @@ def accept_queue_short(subject: Subject) -> Iterator[Remark]:
     lost = subject.case.mean("network", "listen_overflows_per_s")
     if not clients or most is None or most >= clients:
         return
-    yield subject.remark(
+    yield subject.violation(
         f"net.core.somaxconn = {most:.0f} for max_connections = {clients:.0f}",
         "max_connections",
         cost=f"{lost:.1f} connection requests were dropped each second"
@@ -141,7 +141,7 @@ def accept_queue_short(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql", since=(9, 6))
-def idle_in_transaction_unlimited(subject: Subject) -> Iterator[Remark]:
+def idle_in_transaction_unlimited(subject: Subject) -> Iterator[Violation]:
     """Transactions lie open for minutes, and nothing ends them.
 
     Why: they hold locks, and keep vacuum from removing what died since they began.
@@ -161,7 +161,7 @@ def idle_in_transaction_unlimited(subject: Subject) -> Iterator[Remark]:
     share = min(behind / spent, 1.0) if spent else None
     if oldest < OLD_S and not is_felt(subject, share):
         return
-    yield subject.remark(
+    yield subject.violation(
         f"idle_in_transaction_session_timeout = 0, and a transaction lay open for {oldest:,.0f} s",
         "idle_in_transaction_session_timeout",
         "transaction_timeout",
@@ -175,7 +175,7 @@ def idle_in_transaction_unlimited(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def dead_clients_kept(subject: Subject) -> Iterator[Remark]:
+def dead_clients_kept(subject: Subject) -> Iterator[Violation]:
     """Connections of clients that vanished are kept for hours, while connections run short.
 
     Why: without keepalives of its own the server learns of a dead client when the kernel does.
@@ -191,7 +191,7 @@ def dead_clients_kept(subject: Subject) -> Iterator[Remark]:
     wait_s = wait_s or KEEPALIVE_S
     probes = (subject.number("tcp_keepalives_interval") or PROBE_S) * (subject.number("tcp_keepalives_count") or PROBES)
     if wait_s + probes >= KEEPALIVE_S:
-        yield subject.remark(
+        yield subject.violation(
             f"a client that vanishes keeps its connection for {(wait_s + probes) / 3600:.1f} h",
             "tcp_keepalives_idle",
             "tcp_keepalives_interval",
@@ -204,7 +204,7 @@ def dead_clients_kept(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def deadlock_timeout_long(subject: Subject) -> Iterator[Remark]:
+def deadlock_timeout_long(subject: Subject) -> Iterator[Violation]:
     """Each deadlock holds its sessions for deadlock_timeout before anybody looks.
 
     Why: the check runs only after a session has waited that long.
@@ -218,7 +218,7 @@ def deadlock_timeout_long(subject: Subject) -> Iterator[Remark]:
         return
     share = min(2 * timeout_s * deadlocks / subject.case.time.seconds_per_second, 1.0)
     if is_felt(subject, share):
-        yield subject.remark(
+        yield subject.violation(
             f"deadlock_timeout = {timeout_s:g} s with {deadlocks:.2g} deadlocks a second",
             "deadlock_timeout",
             cost=f"2 sessions x {timeout_s:g} s x {deadlocks:.2g} a second = {in_share(share)} of database time",
@@ -228,7 +228,7 @@ def deadlock_timeout_long(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql", since=(9, 3))
-def lock_timeout_off(subject: Subject) -> Iterator[Remark]:
+def lock_timeout_off(subject: Subject) -> Iterator[Violation]:
     """Sessions wait for locks for minutes, and nothing ends their wait.
 
     Why: a statement that waits for a strong lock (ALTER TABLE) holds up all that come after it.
@@ -241,7 +241,7 @@ def lock_timeout_off(subject: Subject) -> Iterator[Remark]:
     waits = subject.case.dataset.frame("session").filter(pl.col("blocker_sid").is_not_null())
     longest = waits["in_state_s"].max()
     if off and isinstance(longest, float | int) and longest >= OLD_S and is_felt(subject, share):
-        yield subject.remark(
+        yield subject.violation(
             f"lock_timeout = 0, and a session waited {longest:,.0f} s for a lock",
             "lock_timeout",
             "statement_timeout",
@@ -251,7 +251,7 @@ def lock_timeout_off(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def prepared_transactions_forgotten(subject: Subject) -> Iterator[Remark]:
+def prepared_transactions_forgotten(subject: Subject) -> Iterator[Violation]:
     """Prepared transactions lie there that nobody ends.
 
     Why: they hold locks and keep vacuum back for ever, also over restarts; max_prepared_transactions allows them.
@@ -262,7 +262,7 @@ def prepared_transactions_forgotten(subject: Subject) -> Iterator[Remark]:
     """
     oldest, count = largest(subject, "pg_prepared_xacts.oldest_s"), last(subject, "pg_prepared_xacts.count")
     if subject.number("max_prepared_transactions") and count and oldest and oldest >= OLD_S:
-        yield subject.remark(
+        yield subject.violation(
             f"max_prepared_transactions = {subject.text('max_prepared_transactions')}: {count:.0f} are forgotten",
             "max_prepared_transactions",
             cost=f"locks, and all that died in {oldest:,.0f} s, are kept until somebody ends them",

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.lint.postgresql.figures import commits_per_s, is_felt, waited
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from doctord.units import in_share, in_time
 
 LOST_CYCLES: Final = 3  # of the WAL writer, at the most: documentation, Asynchronous Commit
@@ -15,7 +15,7 @@ FLUSHES: Final = ("WALSync", "WALWrite")
 
 
 @rule("postgresql")
-def fsync_off(subject: Subject) -> Iterator[Remark]:
+def fsync_off(subject: Subject) -> Iterator[Violation]:
     """Nothing is forced to disk: fsync is off.
 
     Why: after a crash of the host or its power the data directory may be corrupt, not merely some commits behind.
@@ -26,7 +26,7 @@ def fsync_off(subject: Subject) -> Iterator[Remark]:
     Source: PostgreSQL documentation, Write Ahead Log, fsync.
     """
     if subject.flag("fsync") is False:
-        yield subject.remark(
+        yield subject.violation(
             "fsync = off: a crash of the host can destroy the whole cluster",
             "fsync",
             cost="data: everything since the last backup, at the next power failure or kernel crash",
@@ -36,7 +36,7 @@ def fsync_off(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def full_page_writes_off(subject: Subject) -> Iterator[Remark]:
+def full_page_writes_off(subject: Subject) -> Iterator[Violation]:
     """Pages that a crash tears cannot be repaired: full_page_writes is off.
 
     Why: a page of 8 kB is written in pieces of 4 kB or less; a crash in between leaves half of each, and the WAL holds
@@ -47,7 +47,7 @@ def full_page_writes_off(subject: Subject) -> Iterator[Remark]:
     Source: PostgreSQL documentation, Write Ahead Log, full_page_writes.
     """
     if subject.flag("full_page_writes") is False:
-        yield subject.remark(
+        yield subject.violation(
             "full_page_writes = off: a crash can tear pages beyond repair",
             "full_page_writes",
             cost="data: every page that was being written at a power failure or kernel crash, unless the file system "
@@ -58,7 +58,7 @@ def full_page_writes_off(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def synchronous_commit_off(subject: Subject) -> Iterator[Remark]:
+def synchronous_commit_off(subject: Subject) -> Iterator[Violation]:
     """Commits are confirmed before they are safe: synchronous_commit is off for everybody.
 
     Why: a crash, even of the server alone, loses transactions that clients were told of; the data stay consistent.
@@ -76,7 +76,7 @@ def synchronous_commit_off(subject: Subject) -> Iterator[Remark]:
     lost = (
         f", {window_s * commits:,.0f} transactions at {commits:,.0f} commits a second" if window_s and commits else ""
     )
-    yield subject.remark(
+    yield subject.violation(
         f"synchronous_commit = off: a crash loses {moment} of confirmed commits",
         "synchronous_commit",
         "wal_writer_delay",
@@ -87,7 +87,7 @@ def synchronous_commit_off(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql", since=(12,))
-def fsync_errors_ignored(subject: Subject) -> Iterator[Remark]:
+def fsync_errors_ignored(subject: Subject) -> Iterator[Violation]:
     """A failed flush is tried again and believed: data_sync_retry is on.
 
     Why: Linux drops what it could not write; the second fsync reports success, and the pages are gone.
@@ -97,7 +97,7 @@ def fsync_errors_ignored(subject: Subject) -> Iterator[Remark]:
     Source: PostgreSQL documentation, Error Handling, data_sync_retry.
     """
     if subject.flag("data_sync_retry"):
-        yield subject.remark(
+        yield subject.violation(
             "data_sync_retry = on: writes that failed are taken for done",
             "data_sync_retry",
             cost="data: the pages of every write that the device refuses",
@@ -107,7 +107,7 @@ def fsync_errors_ignored(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def damage_ignored(subject: Subject) -> Iterator[Remark]:
+def damage_ignored(subject: Subject) -> Iterator[Violation]:
     """A setting meant for the rescue of a broken database is on for all.
 
     Why: damaged pages are read as empty, or passed over, and then written so: what could be restored is lost.
@@ -118,7 +118,7 @@ def damage_ignored(subject: Subject) -> Iterator[Remark]:
     """
     for name in BLIND:
         if subject.flag(name):
-            yield subject.remark(
+            yield subject.violation(
                 f"{name} = on: damage is passed over in silence",
                 name,
                 cost="data: rows of damaged pages vanish without an error",
@@ -128,7 +128,7 @@ def damage_ignored(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def wal_sync_method_slow(subject: Subject) -> Iterator[Remark]:
+def wal_sync_method_slow(subject: Subject) -> Iterator[Violation]:
     """Commits wait, and the WAL is flushed in another way than Linux does best.
 
     Why: fsync and open_sync write the file's times with each flush, open_datasync and open_sync wait for each write.
@@ -139,7 +139,7 @@ def wal_sync_method_slow(subject: Subject) -> Iterator[Remark]:
     """
     method, share = subject.text("wal_sync_method"), waited(subject, *FLUSHES)
     if method not in (None, "fdatasync") and share is not None and is_felt(subject, share):
-        yield subject.remark(
+        yield subject.violation(
             f"wal_sync_method = {method}, and {in_share(share)} of the time waits for flushes",
             "wal_sync_method",
             cost=f"{CANNOT_JUDGE}: run pg_test_fsync; at most {in_share(share)} of database time",
@@ -148,7 +148,7 @@ def wal_sync_method_slow(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def data_checksums_off(subject: Subject) -> Iterator[Remark]:
+def data_checksums_off(subject: Subject) -> Iterator[Violation]:
     """Pages have no checksums.
 
     Why: what storage or memory damages is given to clients, and copied to standbys and backups, until someone notices.
@@ -158,7 +158,7 @@ def data_checksums_off(subject: Subject) -> Iterator[Remark]:
     Source: PostgreSQL documentation, Data Checksums.
     """
     if subject.flag("data_checksums") is False:
-        yield subject.remark(
+        yield subject.violation(
             "data_checksums = off: damage by the storage is not noticed",
             "data_checksums",
             cost="nothing while the storage is sound; nobody would know otherwise",

@@ -6,9 +6,9 @@ from typing import Final
 
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from doctord.units import in_bytes
 
 SMALL_PAGE_BYTES: Final = 4096
@@ -18,7 +18,7 @@ MUCH_OF_MEMORY: Final = 0.05
 
 
 @rule("postgresql")
-def huge_pages_not_there(subject: Subject) -> Iterator[Remark]:
+def huge_pages_not_there(subject: Subject) -> Iterator[Violation]:
     """The server insists on huge pages that the kernel does not have.
 
     Why: with huge_pages = on it does not start without them: a restart becomes an outage.
@@ -29,7 +29,7 @@ def huge_pages_not_there(subject: Subject) -> Iterator[Remark]:
     """
     needed, there = _needed(subject), subject.machine.memory("huge_pages_total")
     if subject.flag("huge_pages") and needed is not None and there is not None and there < needed:
-        yield subject.remark(
+        yield subject.violation(
             f"huge_pages = on, and the kernel has {there:,.0f} of the {needed:,.0f} pages needed",
             "huge_pages",
             "shared_buffers",
@@ -41,7 +41,7 @@ def huge_pages_not_there(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def huge_pages_do_not_cover(subject: Subject) -> Iterator[Remark]:
+def huge_pages_do_not_cover(subject: Subject) -> Iterator[Violation]:
     """Huge pages are reserved, but fewer than all of the shared memory needs: none of them is used.
 
     Why: the server asks for one piece of shared memory; where that does not fit, all of it lies in small pages, and the
@@ -55,7 +55,7 @@ def huge_pages_do_not_cover(subject: Subject) -> Iterator[Remark]:
     size = subject.machine.memory("huge_page_bytes")
     if subject.text("huge_pages") != "try" or not needed or not there or not size or there >= needed:
         return
-    yield subject.remark(
+    yield subject.violation(
         f"{there:,.0f} huge pages are reserved, {needed:,.0f} are needed: none is used",
         "huge_pages",
         "shared_buffers",
@@ -67,7 +67,7 @@ def huge_pages_do_not_cover(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def huge_pages_unused(subject: Subject) -> Iterator[Remark]:
+def huge_pages_unused(subject: Subject) -> Iterator[Violation]:
     """Shared memory lies in small pages, and the page tables of all backends take much memory.
 
     Why: every backend has its own page table of all shared memory that it touches: 8 bytes for each 4 kB.
@@ -93,7 +93,7 @@ def huge_pages_unused(subject: Subject) -> Iterator[Remark]:
         severity = Severity.NOTE
     else:
         return
-    yield subject.remark(
+    yield subject.violation(
         f"no huge pages for {in_bytes(pool)} of shared_buffers",
         "shared_buffers",
         "huge_pages",

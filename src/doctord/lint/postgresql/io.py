@@ -11,9 +11,9 @@ from doctord.lint.postgresql.figures import (
     kernel_number,
     waited,
 )
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from doctord.units import in_share
 
 WORKERS: Final = ("AioIoCompletion",)
@@ -22,7 +22,7 @@ IO_URING_FOR_NOBODY: Final = 2
 
 
 @rule("postgresql", since=(18,))
-def io_uring_forbidden(subject: Subject) -> Iterator[Remark]:
+def io_uring_forbidden(subject: Subject) -> Iterator[Violation]:
     """io_method = io_uring, and the kernel forbids it: the server does not start.
 
     Why: kernel.io_uring_disabled = 2 refuses it to everybody; 1 to all but a group and root.
@@ -33,7 +33,7 @@ def io_uring_forbidden(subject: Subject) -> Iterator[Remark]:
     """
     forbidden = kernel_number(subject, "kernel.io_uring_disabled")
     if subject.text("io_method") == "io_uring" and forbidden is not None and forbidden >= IO_URING_FOR_NOBODY:
-        yield subject.remark(
+        yield subject.violation(
             f"io_method = io_uring with kernel.io_uring_disabled = {forbidden:.0f}",
             "io_method",
             cost="the server does not start",
@@ -43,7 +43,7 @@ def io_uring_forbidden(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql", since=(18,))
-def io_workers_few(subject: Subject) -> Iterator[Remark]:
+def io_workers_few(subject: Subject) -> Iterator[Violation]:
     """Sessions wait for the workers that read on their behalf.
 
     Why: with io_method = worker, io_workers processes read for all sessions; when all are at work, reads queue.
@@ -54,7 +54,7 @@ def io_workers_few(subject: Subject) -> Iterator[Remark]:
     """
     workers, share = subject.number("io_workers"), waited(subject, *WORKERS)
     if subject.text("io_method") == "worker" and workers and share is not None and is_felt(subject, share):
-        yield subject.remark(
+        yield subject.violation(
             f"io_workers = {workers:.0f}: sessions wait for reads that these do",
             "io_workers",
             "io_method",
@@ -66,7 +66,7 @@ def io_workers_few(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql", since=(18,))
-def io_method_synchronous(subject: Subject) -> Iterator[Remark]:
+def io_method_synchronous(subject: Subject) -> Iterator[Violation]:
     """Reads are made one after another, though the server could have several in flight.
 
     Why: io_method = sync reads as versions before 18 did; each scan waits for each read.
@@ -77,7 +77,7 @@ def io_method_synchronous(subject: Subject) -> Iterator[Remark]:
     """
     share = waited(subject, "DataFileRead")
     if subject.text("io_method") == "sync" and share is not None and is_felt(subject, share):
-        yield subject.remark(
+        yield subject.violation(
             f"io_method = sync, and {in_share(share)} of the time waits for reads",
             "io_method",
             cost=f"{CANNOT_JUDGE}: how much of it reading ahead would save; try worker",
@@ -87,7 +87,7 @@ def io_method_synchronous(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql", until=(18,))
-def effective_io_concurrency_low(subject: Subject) -> Iterator[Remark]:
+def effective_io_concurrency_low(subject: Subject) -> Iterator[Violation]:
     """Bitmap scans ask a device for one page at a time that could serve many.
 
     Why: effective_io_concurrency is how many pages are asked for ahead; 1 suits a single disk that turns.
@@ -98,7 +98,7 @@ def effective_io_concurrency_low(subject: Subject) -> Iterator[Remark]:
     """
     ahead, share = subject.number("effective_io_concurrency"), waited(subject, *READS)
     if ahead is not None and ahead <= 1 and is_solid(subject) and share is not None and is_felt(subject, share):
-        yield subject.remark(
+        yield subject.violation(
             f"effective_io_concurrency = {ahead:.0f} on devices that do not turn",
             "effective_io_concurrency",
             cost=f"{CANNOT_JUDGE}: which part of the {in_share(share)} in reads is bitmap scans",
@@ -108,7 +108,7 @@ def effective_io_concurrency_low(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def read_times_unseen(subject: Subject) -> Iterator[Remark]:
+def read_times_unseen(subject: Subject) -> Iterator[Violation]:
     """Reads take much of the time, and nobody times them: track_io_timing is off.
 
     Why: a read from the page cache and one from the device look alike, so nobody can say which device is slow.
@@ -119,7 +119,7 @@ def read_times_unseen(subject: Subject) -> Iterator[Remark]:
     """
     share = waited(subject, *READS)
     if subject.flag("track_io_timing") is False and share is not None and is_felt(subject, share):
-        yield subject.remark(
+        yield subject.violation(
             f"track_io_timing = off, and {in_share(share)} of the time waits for reads",
             "track_io_timing",
             cost=f"{CANNOT_JUDGE}: whether these reads are slow",
@@ -129,7 +129,7 @@ def read_times_unseen(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def background_writer_slow(subject: Subject) -> Iterator[Remark]:
+def background_writer_slow(subject: Subject) -> Iterator[Violation]:
     """Sessions write other sessions' pages to find room for their own.
 
     Why: a session that needs a buffer, and finds only changed ones, writes one out first.
@@ -142,7 +142,7 @@ def background_writer_slow(subject: Subject) -> Iterator[Remark]:
     delay_s = subject.number("bgwriter_delay")
     if share is None or most is None or not delay_s or not is_felt(subject, share):
         return
-    yield subject.remark(
+    yield subject.violation(
         f"sessions write pages themselves: the background writer may write {most / delay_s:,.0f} a second",
         "bgwriter_lru_maxpages",
         "bgwriter_delay",

@@ -5,9 +5,9 @@ from typing import Final
 
 from doctord.diagnose.phrase import phrase
 from doctord.lint.postgresql.figures import commits_per_s, counted, is_felt, waited_in
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from doctord.units import in_share
 
 MANY_LINES_PER_S: Final = 1000.0
@@ -18,7 +18,7 @@ DEBUG: Final = ("debug", "debug1", "debug2", "debug3", "debug4", "debug5")
 
 
 @rule("postgresql")
-def every_statement_logged(subject: Subject) -> Iterator[Remark]:
+def every_statement_logged(subject: Subject) -> Iterator[Violation]:
     """Every statement is written to the log, with its constants.
 
     Why: one process takes all lines of the log; sessions wait for it when it is behind, the disk fills, and what
@@ -39,7 +39,7 @@ def every_statement_logged(subject: Subject) -> Iterator[Remark]:
     cost = f"{CANNOT_JUDGE}: collect the transactions of a busy time"
     if rate:
         cost = f"{rate:,.0f} transactions a second: {rate * A_DAY_S:,.0f} lines a day at the least"
-    yield subject.remark(
+    yield subject.violation(
         f"{', '.join(said)}: every statement is logged",
         *(one.partition(" ")[0] for one in said),
         cost=cost,
@@ -49,7 +49,7 @@ def every_statement_logged(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def log_readable_by_all(subject: Subject) -> Iterator[Remark]:
+def log_readable_by_all(subject: Subject) -> Iterator[Violation]:
     """Every user of the host may read the log.
 
     Why: it holds the text of statements, constants and passwords among them.
@@ -60,7 +60,7 @@ def log_readable_by_all(subject: Subject) -> Iterator[Remark]:
     """
     mode = subject.text("log_file_mode") or ""
     if subject.flag("logging_collector") and mode.isdigit() and int(mode, 8) & OTHERS:
-        yield subject.remark(
+        yield subject.violation(
             f"log_file_mode = {mode}: every user of the host may read the log",
             "log_file_mode",
             "logging_collector",
@@ -71,7 +71,7 @@ def log_readable_by_all(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def lock_waits_unlogged(subject: Subject) -> Iterator[Remark]:
+def lock_waits_unlogged(subject: Subject) -> Iterator[Violation]:
     """Sessions wait for locks, and the log does not say for whose.
 
     Why: after the fact nobody can tell which statement held the lock.
@@ -82,7 +82,7 @@ def lock_waits_unlogged(subject: Subject) -> Iterator[Remark]:
     """
     share = waited_in(subject, "Application")
     if subject.flag("log_lock_waits") is False and share is not None and is_felt(subject, share):
-        yield subject.remark(
+        yield subject.violation(
             f"log_lock_waits = off, and {in_share(share)} of the time waits for locks",
             "log_lock_waits",
             "deadlock_timeout",
@@ -93,7 +93,7 @@ def lock_waits_unlogged(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def statements_unseen(subject: Subject) -> Iterator[Remark]:
+def statements_unseen(subject: Subject) -> Iterator[Violation]:
     """Nobody can say which statements took the time.
 
     Why: without pg_stat_statements, or without identifiers of queries, time cannot be told apart by statement.
@@ -109,7 +109,7 @@ def statements_unseen(subject: Subject) -> Iterator[Remark]:
     if loaded and subject.flag("compute_query_id") is not False:
         return
     if is_felt(subject, 1.0):
-        yield subject.remark(
+        yield subject.violation(
             "compute_query_id = off" if loaded else "pg_stat_statements is not loaded",
             "shared_preload_libraries",
             "compute_query_id",
@@ -120,7 +120,7 @@ def statements_unseen(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def activity_unseen(subject: Subject) -> Iterator[Remark]:
+def activity_unseen(subject: Subject) -> Iterator[Violation]:
     """The server does not say what its sessions do: track_activities is off.
 
     Why: no wait, statement or lock can be told to a session, and no time to a cause.
@@ -130,7 +130,7 @@ def activity_unseen(subject: Subject) -> Iterator[Remark]:
     Source: PostgreSQL documentation, Cumulative Query and Index Statistics, track_activities.
     """
     if subject.flag("track_activities") is False:
-        yield subject.remark(
+        yield subject.violation(
             "track_activities = off: nobody can see what sessions do",
             "track_activities",
             cost=f"{CANNOT_JUDGE}: sessions cannot be sampled",
@@ -140,7 +140,7 @@ def activity_unseen(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def passwords_in_md5(subject: Subject) -> Iterator[Remark]:
+def passwords_in_md5(subject: Subject) -> Iterator[Violation]:
     """New passwords are kept as MD5.
 
     Why: who sees such a hash can log in with it; version 18 calls it deprecated, a later one takes it out.
@@ -150,7 +150,7 @@ def passwords_in_md5(subject: Subject) -> Iterator[Remark]:
     Source: PostgreSQL documentation, Password Authentication; release notes of 18, migration.
     """
     if subject.text("password_encryption") in ("md5", "on"):
-        yield subject.remark(
+        yield subject.violation(
             "password_encryption = md5 is deprecated",
             "password_encryption",
             cost="nothing before the version that takes it out; until then a stolen hash is as good as the password",

@@ -21,9 +21,9 @@ from doctord.lint.postgresql.figures import (
     total,
     waited,
 )
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 from doctord.units import in_bytes, in_share
 
 # One sequential scan passes through so much (src/backend/storage/buffer/README): less for each connection, and
@@ -37,7 +37,7 @@ DEAD_IDS_MOST: Final = 1 << 30  # of one vacuum before version 17
 
 
 @rule("postgresql")
-def shared_buffers_above_memory(subject: Subject) -> Iterator[Remark]:
+def shared_buffers_above_memory(subject: Subject) -> Iterator[Violation]:
     """shared_buffers is more than the machine has.
 
     Why: the server does not start, or the machine swaps or ends processes as soon as the buffers fill.
@@ -50,7 +50,7 @@ def shared_buffers_above_memory(subject: Subject) -> Iterator[Remark]:
     setting = subject.get("shared_buffers")
     in_pages = setting is not None and not setting.is_running and setting.value.isdigit()  # unit_mistaken names it
     if pool and memory and pool > memory and not in_pages:
-        yield subject.remark(
+        yield subject.violation(
             f"shared_buffers = {in_bytes(pool)}, more than the memory of this machine",
             "shared_buffers",
             cost=f"{in_bytes(pool)} asked of {in_bytes(memory)}: it cannot start, or swaps as the buffers fill",
@@ -60,7 +60,7 @@ def shared_buffers_above_memory(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def shared_buffers_tiny(subject: Subject) -> Iterator[Remark]:
+def shared_buffers_tiny(subject: Subject) -> Iterator[Violation]:
     """The buffer pool does not hold what is read, while memory is free.
 
     Why: each page that is not in the pool costs a system call and a copy, from the page cache at best.
@@ -89,7 +89,7 @@ def shared_buffers_tiny(subject: Subject) -> Iterator[Remark]:
             in_waits(share, *READS),
             Evidence("memory", "available_bytes", phrase("{:bytes}", available), "", "to give"),
         ]
-    yield subject.remark(
+    yield subject.violation(
         f"shared_buffers = {in_bytes(pool)} is too small for what is read",
         "shared_buffers",
         "max_connections",
@@ -102,7 +102,7 @@ def shared_buffers_tiny(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def work_mem_overcommitted(subject: Subject) -> Iterator[Remark]:
+def work_mem_overcommitted(subject: Subject) -> Iterator[Violation]:
     """All connections together may take more memory than there is.
 
     Why: nothing limits the sum of work_mem: the kernel ends a backend, and the server restarts under all clients; with
@@ -124,7 +124,7 @@ def work_mem_overcommitted(subject: Subject) -> Iterator[Remark]:
     seen, handful = largest(subject, "pg_stat_activity.connections"), QUERIES_PER_CPU * (subject.machine.cpus or 1)
     fits_seen = seen is not None and seen * each <= left
     then = "statements fail" if is_strict(subject) else "the kernel ends a backend and the server restarts"
-    yield subject.remark(
+    yield subject.violation(
         f"work_mem = {in_bytes(work_mem)} for {clients:.0f} connections is more than there is",
         "work_mem",
         "max_connections",
@@ -140,7 +140,7 @@ def work_mem_overcommitted(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def work_mem_small(subject: Subject) -> Iterator[Remark]:
+def work_mem_small(subject: Subject) -> Iterator[Violation]:
     """Sorts and hashes go to disk for want of work_mem.
 
     Why: what would be one pass in memory becomes several over temporary files.
@@ -156,7 +156,7 @@ def work_mem_small(subject: Subject) -> Iterator[Remark]:
     share = max(waited(subject, *SPILLS) or 0.0, min(spilling, 1.0))
     limit, clients, pool = memory_limit_bytes(subject), connections(subject), subject.number("shared_buffers")
     room = (limit - pool) / clients / hash_multiplier(subject) if limit and clients and pool is not None else None
-    yield subject.remark(
+    yield subject.violation(
         f"work_mem = {in_bytes(work_mem)}: sorts and hashes write {in_bytes(written)}/s of temporary files",
         "work_mem",
         cost=f"{in_share(share)} of database time is that of statements that spill, or waits for their files",
@@ -175,7 +175,7 @@ def work_mem_small(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def maintenance_work_mem_overcommitted(subject: Subject) -> Iterator[Remark]:
+def maintenance_work_mem_overcommitted(subject: Subject) -> Iterator[Violation]:
     """Autovacuum's workers together may take more memory than there is.
 
     Why: each worker takes autovacuum_work_mem, else maintenance_work_mem, and nobody planned for all at once.
@@ -193,7 +193,7 @@ def maintenance_work_mem_overcommitted(subject: Subject) -> Iterator[Remark]:
         return
     takes = each if subject.version is None or subject.version >= (17,) else min(each, DEAD_IDS_MOST)
     if workers * takes > limit - pool > 0:
-        yield subject.remark(
+        yield subject.violation(
             f"autovacuum's {workers:.0f} workers may take {in_bytes(workers * takes)}",
             "maintenance_work_mem",
             "autovacuum_work_mem",

@@ -5,10 +5,10 @@ from typing import Final
 
 from doctord.diagnose.phrase import phrase
 from doctord.lint.postgresql.figures import counted, total
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.setting import Setting
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from doctord.units import in_share
 
 FEW_LAUNCHED: Final = 0.8
@@ -22,7 +22,7 @@ WITHIN: Final = (
 
 
 @rule("postgresql", since=(10,))
-def workers_unattainable(subject: Subject) -> Iterator[Remark]:
+def workers_unattainable(subject: Subject) -> Iterator[Violation]:
     """More workers are asked for than a wider setting allows.
 
     Why: the wider setting wins, and nothing says so.
@@ -34,7 +34,7 @@ def workers_unattainable(subject: Subject) -> Iterator[Remark]:
     for name, wider in WITHIN:
         wanted, allowed, setting = subject.number(name), subject.number(wider), subject.get(name)
         if wanted is not None and allowed is not None and wanted > allowed and setting and setting.is_set:
-            yield subject.remark(
+            yield subject.violation(
                 f"{name} = {wanted:.0f} is above {wider} = {allowed:.0f}",
                 name,
                 wider,
@@ -44,7 +44,7 @@ def workers_unattainable(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql", since=(9, 6))
-def query_takes_all_cpus(subject: Subject) -> Iterator[Remark]:
+def query_takes_all_cpus(subject: Subject) -> Iterator[Violation]:
     """One query starts more workers than twice the CPUs.
 
     Why: they queue for the CPUs and each may take work_mem; other sessions wait behind them.
@@ -59,7 +59,7 @@ def query_takes_all_cpus(subject: Subject) -> Iterator[Remark]:
         return
     started = min([wanted, *(limit for limit in limits if limit is not None)]) + 1
     if started > 2 * cpus and _is_set(subject.get("max_parallel_workers_per_gather")):
-        yield subject.remark(
+        yield subject.violation(
             f"max_parallel_workers_per_gather = {wanted:.0f} on {cpus} CPUs",
             "max_parallel_workers_per_gather",
             cost=f"one query runs {started:.0f} processes on {cpus} CPUs: {started / cpus:.1f} for each, and each may "
@@ -70,7 +70,7 @@ def query_takes_all_cpus(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql", since=(18,))
-def parallel_workers_missing(subject: Subject) -> Iterator[Remark]:
+def parallel_workers_missing(subject: Subject) -> Iterator[Violation]:
     """Queries that were planned for several workers get fewer.
 
     Why: the plan is made for all of them; with fewer it takes longer than another plan would.
@@ -85,7 +85,7 @@ def parallel_workers_missing(subject: Subject) -> Iterator[Remark]:
     )
     if not planned or launched is None or launched >= FEW_LAUNCHED * planned:
         return
-    yield subject.remark(
+    yield subject.violation(
         f"{in_share(launched / planned)} of the parallel workers that plans ask for are started",
         "max_parallel_workers",
         "max_worker_processes",
@@ -103,7 +103,7 @@ def parallel_workers_missing(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def shared_memory_in_files(subject: Subject) -> Iterator[Remark]:
+def shared_memory_in_files(subject: Subject) -> Iterator[Violation]:
     """What parallel workers share lies in files of the data directory.
 
     Why: the kernel writes these pages to disk again and again, though nobody needs them after the query.
@@ -113,7 +113,7 @@ def shared_memory_in_files(subject: Subject) -> Iterator[Remark]:
     Source: PostgreSQL documentation, Memory, dynamic_shared_memory_type: mmap is not recommended.
     """
     if subject.text("dynamic_shared_memory_type") == "mmap":
-        yield subject.remark(
+        yield subject.violation(
             "dynamic_shared_memory_type = mmap: parallel queries share memory through files",
             "dynamic_shared_memory_type",
             cost=f"{CANNOT_JUDGE}: bytes written while parallel queries run",

@@ -5,9 +5,9 @@ from typing import Final
 
 from doctord.dataset.catalogue import catalogue
 from doctord.lint.postgresql.figures import READS, as_setting, is_felt, is_solid, waited
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from doctord.units import in_bytes, in_share
 
 OF_DISKS: Final = 4.0  # random_page_cost as it is for disks that turn
@@ -15,7 +15,7 @@ COMPARE: Final = "compare EXPLAIN (ANALYZE, BUFFERS) of the statements that take
 
 
 @rule("postgresql")
-def effective_cache_size_impossible(subject: Subject) -> Iterator[Remark]:
+def effective_cache_size_impossible(subject: Subject) -> Iterator[Violation]:
     """The planner counts on a cache that cannot be.
 
     Why: with more than the memory it takes index scans for free that are not; with less than shared_buffers it shuns
@@ -38,7 +38,7 @@ def effective_cache_size_impossible(subject: Subject) -> Iterator[Remark]:
         why, wanted = f"less than shared_buffers, {in_bytes(pool)}", memory * 0.75 if memory else pool * 2
     else:
         return
-    yield subject.remark(
+    yield subject.violation(
         f"effective_cache_size = {in_bytes(size)} is {why}",
         "effective_cache_size",
         "shared_buffers",
@@ -49,7 +49,7 @@ def effective_cache_size_impossible(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def page_costs_reversed(subject: Subject) -> Iterator[Remark]:
+def page_costs_reversed(subject: Subject) -> Iterator[Violation]:
     """A random page is priced below a sequential one.
 
     Why: the planner then reads whole tables through their indexes, page by page.
@@ -60,7 +60,7 @@ def page_costs_reversed(subject: Subject) -> Iterator[Remark]:
     """
     random, sequential = subject.number("random_page_cost"), subject.number("seq_page_cost")
     if random is not None and sequential is not None and random < sequential:
-        yield subject.remark(
+        yield subject.violation(
             f"random_page_cost = {random:g} is below seq_page_cost = {sequential:g}",
             "random_page_cost",
             "seq_page_cost",
@@ -70,7 +70,7 @@ def page_costs_reversed(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def random_page_cost_of_disks(subject: Subject) -> Iterator[Remark]:
+def random_page_cost_of_disks(subject: Subject) -> Iterator[Violation]:
     """The planner is told of disks that turn, and there are none; reads take much of the time.
 
     Why: at four times the price of a sequential page it scans tables where an index would read less.
@@ -81,7 +81,7 @@ def random_page_cost_of_disks(subject: Subject) -> Iterator[Remark]:
     """
     cost, share = subject.number("random_page_cost"), waited(subject, *READS)
     if cost is not None and cost >= OF_DISKS and is_solid(subject) and share is not None and is_felt(subject, share):
-        yield subject.remark(
+        yield subject.violation(
             f"random_page_cost = {cost:g} on devices that do not turn",
             "random_page_cost",
             cost=f"{CANNOT_JUDGE}: {COMPARE}; reads take {in_share(share)} of it",
@@ -91,7 +91,7 @@ def random_page_cost_of_disks(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def plan_methods_forbidden(subject: Subject) -> Iterator[Remark]:
+def plan_methods_forbidden(subject: Subject) -> Iterator[Violation]:
     """A way to run queries is forbidden for everybody.
 
     Why: an enable_ setting is for trying a plan out; left off for all, other statements lose their best plan.
@@ -106,7 +106,7 @@ def plan_methods_forbidden(subject: Subject) -> Iterator[Remark]:
         if known.name.startswith("enable_") and known.default == "on" and subject.flag(known.name) is False
     ]
     if off:
-        yield subject.remark(
+        yield subject.violation(
             f"{', '.join(off)} = off for everybody",
             *off,
             cost=f"{CANNOT_JUDGE}: {COMPARE}",

@@ -5,16 +5,16 @@ from typing import Final
 
 from doctord.diagnose.phrase import phrase
 from doctord.lint.postgresql.figures import counted, total
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 from doctord.units import in_time
 
 NOT_WAITING: Final = ("local", "off")
 
 
 @rule("postgresql")
-def standbys_not_waited_for(subject: Subject) -> Iterator[Remark]:
+def standbys_not_waited_for(subject: Subject) -> Iterator[Violation]:
     """Synchronous standbys are named, and no commit waits for them.
 
     Why: who named them counts on losing nothing at a failover; synchronous_commit takes that back.
@@ -25,7 +25,7 @@ def standbys_not_waited_for(subject: Subject) -> Iterator[Remark]:
     """
     names, commit = subject.text("synchronous_standby_names"), subject.text("synchronous_commit")
     if names and commit in NOT_WAITING:
-        yield subject.remark(
+        yield subject.violation(
             f"synchronous_commit = {commit}: the standbys in synchronous_standby_names are not waited for",
             "synchronous_commit",
             "synchronous_standby_names",
@@ -36,7 +36,7 @@ def standbys_not_waited_for(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def dead_standby_unnoticed(subject: Subject) -> Iterator[Remark]:
+def dead_standby_unnoticed(subject: Subject) -> Iterator[Violation]:
     """A synchronous standby that vanishes holds every commit, for as long as the kernel takes to notice.
 
     Why: wal_sender_timeout = 0 never gives a connection up.
@@ -46,7 +46,7 @@ def dead_standby_unnoticed(subject: Subject) -> Iterator[Remark]:
     Source: PostgreSQL documentation, Sending Servers, wal_sender_timeout.
     """
     if subject.number("wal_sender_timeout") == 0 and subject.text("synchronous_standby_names"):
-        yield subject.remark(
+        yield subject.violation(
             "wal_sender_timeout = 0 with synchronous standbys",
             "wal_sender_timeout",
             "synchronous_standby_names",
@@ -58,7 +58,7 @@ def dead_standby_unnoticed(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def standby_queries_cancelled(subject: Subject) -> Iterator[Remark]:
+def standby_queries_cancelled(subject: Subject) -> Iterator[Violation]:
     """Queries on the standby are ended because the primary removed what they read.
 
     Why: replay waits max_standby_streaming_delay at the most, then it ends the query.
@@ -74,7 +74,7 @@ def standby_queries_cancelled(subject: Subject) -> Iterator[Remark]:
         return
     delay_s = subject.number("max_standby_streaming_delay")
     longest = f" after {in_time(delay_s)}" if delay_s and delay_s > 0 else ""
-    yield subject.remark(
+    yield subject.violation(
         f"{ended:.2g} queries a second are ended on this standby",
         "hot_standby_feedback",
         "max_standby_streaming_delay",
@@ -85,7 +85,7 @@ def standby_queries_cancelled(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def senders_all_taken(subject: Subject) -> Iterator[Remark]:
+def senders_all_taken(subject: Subject) -> Iterator[Violation]:
     """Every WAL sender is taken: the next standby or backup is refused.
 
     Why: pg_basebackup needs two, and a standby that comes back may find its old sender not yet gone.
@@ -97,7 +97,7 @@ def senders_all_taken(subject: Subject) -> Iterator[Remark]:
     senders = subject.number("max_wal_senders")
     standbys = len(subject.case.figures("pg_stat_replication.sent_lag_bytes"))
     if senders and standbys and standbys >= senders:
-        yield subject.remark(
+        yield subject.violation(
             f"max_wal_senders = {senders:.0f}, all taken",
             "max_wal_senders",
             cost="the next standby, or a backup by pg_basebackup, is refused",

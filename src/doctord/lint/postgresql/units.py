@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.dataset.catalogue import catalogue
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 from doctord.units import one_of, setting_number
 
 UNITS: Final = {"size": ("B", "kB", "MB", "GB", "TB"), "time": ("us", "ms", "s", "min", "h", "d")}
@@ -15,7 +15,7 @@ WITH_UNIT: Final = re.compile(r"\s*[-+]?\d+(?:\.\d+)?\s*([A-Za-z]+)\s*")
 
 
 @rule("postgresql")
-def unit_refused(subject: Subject) -> Iterator[Remark]:
+def unit_refused(subject: Subject) -> Iterator[Violation]:
     """A value has a unit that PostgreSQL refuses.
 
     Why: units are case-sensitive: 8gb, 8G and 8Gb are no sizes; the server does not start, and a reload changes nothing
@@ -32,7 +32,7 @@ def unit_refused(subject: Subject) -> Iterator[Remark]:
             continue  # what is no number in anybody's units, value_invalid names
         meant = next((unit for unit in units if one_of(unit) == setting_number(f"1{found[1]}", unit)), None)
         number = setting.value.replace(found[1], "").strip()
-        yield subject.remark(
+        yield subject.violation(
             f"{setting.name} = {setting.value}: there is no unit {found[1]}",
             settings=[setting],
             cost="the server does not start; a running one takes no change of the whole file",

@@ -8,9 +8,9 @@ import polars as pl
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
 from doctord.lint.postgresql.figures import counted, largest, total
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 from doctord.units import in_bytes, in_share
 
 A_DAY_S: Final = 86400.0
@@ -22,7 +22,7 @@ DEAD_SHARE, DEAD_ROWS = 0.2, 10_000
 
 
 @rule("postgresql")
-def autovacuum_off(subject: Subject) -> Iterator[Remark]:
+def autovacuum_off(subject: Subject) -> Iterator[Violation]:
     """Nobody removes dead rows: autovacuum is off, or cannot know what to do.
 
     Why: tables and indexes grow with each update and delete and never shrink, statistics go stale, and plans with them;
@@ -41,7 +41,7 @@ def autovacuum_off(subject: Subject) -> Iterator[Remark]:
         cost = f"{dying:,.0f} rows die a second, {dying * A_DAY_S:,.0f} a day, and nobody removes them"
     if dead:
         cost += f"; {dead:,.0f} dead beside {live:,.0f} rows now"
-    yield subject.remark(
+    yield subject.violation(
         f"{off[0]} = off: dead rows are never removed",
         *off,
         cost=cost,
@@ -54,7 +54,7 @@ def autovacuum_off(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def autovacuum_too_slow(subject: Subject) -> Iterator[Remark]:
+def autovacuum_too_slow(subject: Subject) -> Iterator[Violation]:
     """Autovacuum's cost limit is below what the updates need.
 
     Why: all workers share one limit; when rows die faster than it lets them be removed, dead rows pile up.
@@ -74,7 +74,7 @@ def autovacuum_too_slow(subject: Subject) -> Iterator[Remark]:
     if workers is None or most is None or workers < BUSY * (1 if needed > able else most):
         return  # nobody is at work all the time: it was not the limit that kept dead rows
     pages = able / (dirty + (miss or 0.0))
-    yield subject.remark(
+    yield subject.violation(
         f"autovacuum may clean {pages:,.0f} pages a second, {dying:,.0f} rows die",
         "autovacuum_vacuum_cost_limit",
         "vacuum_cost_limit",
@@ -95,7 +95,7 @@ def autovacuum_too_slow(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def vacuum_memory_small(subject: Subject) -> Iterator[Remark]:
+def vacuum_memory_small(subject: Subject) -> Iterator[Violation]:
     """A vacuum reads all indexes more than once, for want of memory.
 
     Why: when the list of dead rows is full, every index of the table is read whole before the vacuum goes on.
@@ -106,7 +106,7 @@ def vacuum_memory_small(subject: Subject) -> Iterator[Remark]:
     """
     passes = largest(subject, "pg_stat_progress_vacuum.index_vacuum_count")
     if passes is not None and passes >= 2:
-        yield subject.remark(
+        yield subject.violation(
             f"a vacuum read all indexes {passes:.0f} times",
             "autovacuum_work_mem",
             "maintenance_work_mem",
@@ -117,7 +117,7 @@ def vacuum_memory_small(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def freeze_max_age_late(subject: Subject) -> Iterator[Remark]:
+def freeze_max_age_late(subject: Subject) -> Iterator[Violation]:
     """The vacuum against wraparound begins so late that little is left.
 
     Why: it has to end before transaction ids run out; then the server refuses every write.
@@ -131,7 +131,7 @@ def freeze_max_age_late(subject: Subject) -> Iterator[Remark]:
         return
     left, per_s = TRANSACTIONS - age, _ids_per_s(subject)
     lasts = f", {left / per_s / 3600:,.0f} h at {per_s:,.0f} a second" if per_s else ""
-    yield subject.remark(
+    yield subject.violation(
         f"autovacuum_freeze_max_age = {age:,.0f} leaves {left:,.0f} transactions",
         "autovacuum_freeze_max_age",
         cost=f"every table has to be vacuumed within {left:,.0f} transactions{lasts}, or writes are refused",
@@ -141,7 +141,7 @@ def freeze_max_age_late(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def freeze_max_age_early(subject: Subject) -> Iterator[Remark]:
+def freeze_max_age_early(subject: Subject) -> Iterator[Violation]:
     """Tables are read every few hours, against a wraparound that is far away.
 
     Why: the vacuum against wraparound cannot be turned off or put off, and reads what others need memory for.
@@ -156,7 +156,7 @@ def freeze_max_age_early(subject: Subject) -> Iterator[Remark]:
     size = float(space.group_by("name").agg(pl.col("used_bytes").last())["used_bytes"].sum() or 0.0)
     if not age or not per_s or age / per_s >= A_DAY_S or memory is None or size <= memory:
         return
-    yield subject.remark(
+    yield subject.violation(
         f"autovacuum_freeze_max_age = {age:,.0f} is used up in {age / per_s / 3600:.1f} h",
         "autovacuum_freeze_max_age",
         cost=f"what is not frozen of {in_bytes(size)} is read every {age / per_s / 3600:.1f} h, "
@@ -167,7 +167,7 @@ def freeze_max_age_early(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql", since=(18,))
-def autovacuum_workers_unattainable(subject: Subject) -> Iterator[Remark]:
+def autovacuum_workers_unattainable(subject: Subject) -> Iterator[Violation]:
     """More autovacuum workers are asked for than there are slots.
 
     Why: from version 18 on workers may be changed while the server runs, up to autovacuum_worker_slots; the rest is
@@ -179,7 +179,7 @@ def autovacuum_workers_unattainable(subject: Subject) -> Iterator[Remark]:
     """
     workers, slots = subject.number("autovacuum_max_workers"), subject.number("autovacuum_worker_slots")
     if workers is not None and slots is not None and workers > slots:
-        yield subject.remark(
+        yield subject.violation(
             f"autovacuum_max_workers = {workers:.0f} with {slots:.0f} slots",
             "autovacuum_max_workers",
             "autovacuum_worker_slots",

@@ -19,9 +19,9 @@ from doctord.lint.postgresql.figures import (
     waited,
     waited_in,
 )
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from doctord.units import in_bytes, in_share, in_time
 
 STOCK_BYTES: Final = 1 << 30
@@ -33,7 +33,7 @@ SOON_S: Final = 86400.0
 
 
 @rule("postgresql")
-def max_wal_size_small(subject: Subject) -> Iterator[Remark]:
+def max_wal_size_small(subject: Subject) -> Iterator[Violation]:
     """Checkpoints come because the WAL reaches its size, not because it is time.
 
     Why: the first change of a page after each checkpoint writes the whole page to the WAL; the checkpoint itself writes
@@ -53,7 +53,7 @@ def max_wal_size_small(subject: Subject) -> Iterator[Remark]:
     if rate and every_s is not None and every_s < timeout:
         yield _too_small(subject, rate, every_s)
     elif not rate and size < STOCK_BYTES and trigger < (subject.number("shared_buffers") or 0.0):
-        yield subject.remark(
+        yield subject.violation(
             f"max_wal_size = {in_bytes(size)}: a checkpoint for every {in_bytes(trigger)} of WAL",
             "max_wal_size",
             "checkpoint_timeout",
@@ -77,13 +77,13 @@ def _lasts_s(subject: Subject, trigger: float) -> float | None:
     return (trigger - pages) / (rate * (1 - full)) if full < 1 else None
 
 
-def _too_small(subject: Subject, rate: float, every_s: float) -> Remark:
+def _too_small(subject: Subject, rate: float, every_s: float) -> Violation:
     size, timeout = subject.number("max_wal_size") or 0.0, subject.number("checkpoint_timeout") or 0.0
     full, share = full_page_share(subject), waited_in(subject, *FOR_THE_LOG)
     impact = share * (1.0 if full is None else full) if share is not None and is_felt(subject, share) else None
     pages = f"; {in_share(full)} of it is full pages" if full is not None else ""
     waits = f"; at most {in_share(impact)} of database time waits for these" if impact else ""
-    return subject.remark(
+    return subject.violation(
         f"max_wal_size = {in_bytes(size)} lasts for {every_s:.0f} s of this load, not for checkpoint_timeout",
         "max_wal_size",
         "checkpoint_timeout",
@@ -112,7 +112,7 @@ def _requested(subject: Subject) -> list[Evidence]:
 
 
 @rule("postgresql")
-def checkpoint_timeout_short(subject: Subject) -> Iterator[Remark]:
+def checkpoint_timeout_short(subject: Subject) -> Iterator[Violation]:
     """Checkpoints come so often by time that the WAL is mostly full pages.
 
     Why: the first change of a page after each checkpoint writes the whole page.
@@ -126,7 +126,7 @@ def checkpoint_timeout_short(subject: Subject) -> Iterator[Remark]:
     if not timeout or full is None or share is None or timed < 2 or full < MUCH_FULL_PAGES:
         return
     if is_felt(subject, share) and not total(subject, "pg_stat_checkpointer.num_requested"):
-        yield subject.remark(
+        yield subject.violation(
             f"checkpoint_timeout = {timeout:.0f} s: {in_share(full)} of the WAL is full pages",
             "checkpoint_timeout",
             cost=f"{in_share(full)} of what commits wait for, which is {in_share(share)} of database time",
@@ -141,7 +141,7 @@ def checkpoint_timeout_short(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def checkpoint_completion_target_low(subject: Subject) -> Iterator[Remark]:
+def checkpoint_completion_target_low(subject: Subject) -> Iterator[Violation]:
     """A checkpoint writes its pages in a burst, and commits wait meanwhile.
 
     Why: the target is the part of the interval over which the writes are spread.
@@ -153,7 +153,7 @@ def checkpoint_completion_target_low(subject: Subject) -> Iterator[Remark]:
     target, share = subject.number("checkpoint_completion_target"), waited_in(subject, *FOR_THE_LOG)
     written = total(subject, "pg_stat_checkpointer.buffers_written")
     if target is not None and target < EARLY_TARGET and written and share is not None and is_felt(subject, share):
-        yield subject.remark(
+        yield subject.violation(
             f"checkpoint_completion_target = {target:g}: checkpoints write {0.9 / max(target, 0.01):.1f} times as fast "
             "as they need to",
             "checkpoint_completion_target",
@@ -164,7 +164,7 @@ def checkpoint_completion_target_low(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def wal_buffers_small(subject: Subject) -> Iterator[Remark]:
+def wal_buffers_small(subject: Subject) -> Iterator[Violation]:
     """Sessions write the WAL themselves because its buffers are full.
 
     Why: a session that finds no free buffer writes old ones out before it can go on.
@@ -176,7 +176,7 @@ def wal_buffers_small(subject: Subject) -> Iterator[Remark]:
     full, share = total(subject, "pg_stat_wal.wal_buffers_full") or 0.0, waited(subject, *BUFFER_WAITS)
     size = subject.number("wal_buffers")
     if full >= 1 and share is not None and is_felt(subject, share):
-        yield subject.remark(
+        yield subject.violation(
             f"wal_buffers = {in_bytes(size) if size and size > 0 else 'automatic'}: full {full:.0f} times a second",
             "wal_buffers",
             cost=f"{in_share(share)} of database time waits for WAL buffers",
@@ -190,7 +190,7 @@ def wal_buffers_small(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def wal_compression_off(subject: Subject) -> Iterator[Remark]:
+def wal_compression_off(subject: Subject) -> Iterator[Violation]:
     """Commits wait for a WAL that consists largely of full pages, written as they are.
 
     Why: full pages compress to a half or less, for little CPU with lz4.
@@ -208,7 +208,7 @@ def wal_compression_off(subject: Subject) -> Iterator[Remark]:
         and full >= MUCH_FULL_PAGES
         and is_felt(subject, share)
     ):
-        yield subject.remark(
+        yield subject.violation(
             f"wal_compression = off, with {in_share(full)} of {in_bytes(rate)}/s of WAL in full pages",
             "wal_compression",
             cost=f"{CANNOT_JUDGE}: how far these pages compress; commits wait {in_share(share or 0.0)} of the time",
@@ -218,7 +218,7 @@ def wal_compression_off(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def commit_delayed(subject: Subject) -> Iterator[Remark]:
+def commit_delayed(subject: Subject) -> Iterator[Violation]:
     """Commits wait on purpose, for others that might join them.
 
     Why: commit_delay holds a commit back whenever commit_siblings other transactions are open.
@@ -232,7 +232,7 @@ def commit_delayed(subject: Subject) -> Iterator[Remark]:
         return
     delay_s = delay_us / 1e6  # a bare number, which counts microseconds
     share = min(delay_s * syncs / subject.case.time.seconds_per_second, 1.0)
-    yield subject.remark(
+    yield subject.violation(
         f"commit_delay = {in_time(delay_s)} before each flush",
         "commit_delay",
         "commit_siblings",

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
 from doctord.lint.postgresql.figures import counted, data_directory_free_bytes, is_empty, last, total
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 from doctord.units import in_bytes
 
 
 @rule("postgresql")
-def wal_level_too_low(subject: Subject) -> Iterator[Remark]:
+def wal_level_too_low(subject: Subject) -> Iterator[Violation]:
     """wal_level = minimal with an archive or with senders: the server does not start.
 
     Why: the WAL then lacks what a standby or a restore needs.
@@ -26,7 +26,7 @@ def wal_level_too_low(subject: Subject) -> Iterator[Remark]:
     senders, archives = subject.number("max_wal_senders") or 0.0, subject.text("archive_mode")
     if senders > 0 or archives in ("on", "always"):
         why = f"max_wal_senders = {senders:.0f}" if senders > 0 else f"archive_mode = {archives}"
-        yield subject.remark(
+        yield subject.violation(
             f"wal_level = minimal with {why}",
             "wal_level",
             "max_wal_senders",
@@ -38,7 +38,7 @@ def wal_level_too_low(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def archive_command_missing(subject: Subject) -> Iterator[Remark]:
+def archive_command_missing(subject: Subject) -> Iterator[Violation]:
     """archive_mode is on, and nothing archives: WAL is kept until the disk is full.
 
     Why: a segment may go only when it is archived; at a full disk the server stops.
@@ -51,7 +51,7 @@ def archive_command_missing(subject: Subject) -> Iterator[Remark]:
         return
     if subject.text("archive_library"):
         return
-    yield subject.remark(
+    yield subject.violation(
         "archive_mode = on without archive_command: WAL is never removed",
         "archive_mode",
         "archive_command",
@@ -68,7 +68,7 @@ def _until_full(subject: Subject) -> str:
 
 
 @rule("postgresql", since=(13,))
-def slots_unlimited(subject: Subject) -> Iterator[Remark]:
+def slots_unlimited(subject: Subject) -> Iterator[Violation]:
     """A replication slot that nobody reads keeps WAL without a limit.
 
     Why: WAL is kept for it until the disk is full, and then the server stops.
@@ -82,7 +82,7 @@ def slots_unlimited(subject: Subject) -> Iterator[Remark]:
     if not idle or limit is None or limit >= 0:
         return
     kept = last(subject, "pg_replication_slots.retained_bytes")
-    yield subject.remark(
+    yield subject.violation(
         f"max_slot_wal_keep_size = -1, and nobody reads the slot {idle[0].entity}",
         "max_slot_wal_keep_size",
         cost=f"{in_bytes(kept or 0.0)} of WAL kept so far{_until_full(subject)}",
@@ -92,7 +92,7 @@ def slots_unlimited(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("postgresql")
-def wal_larger_than_disk(subject: Subject) -> Iterator[Remark]:
+def wal_larger_than_disk(subject: Subject) -> Iterator[Violation]:
     """The WAL may grow beyond what the disk has left.
 
     Why: at a full disk the server stops, and cannot checkpoint its way out.
@@ -104,7 +104,7 @@ def wal_larger_than_disk(subject: Subject) -> Iterator[Remark]:
     size, kept = subject.number("max_wal_size"), subject.number("wal_keep_size") or 0.0
     free, now = data_directory_free_bytes(subject), last(subject, "pg_ls_waldir.size_bytes") or 0.0
     if size is not None and free is not None and max(size, kept) - now > free:
-        yield subject.remark(
+        yield subject.violation(
             f"the WAL may take {in_bytes(max(size, kept))}, and {in_bytes(free)} are free",
             "max_wal_size",
             "wal_keep_size",

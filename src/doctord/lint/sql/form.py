@@ -3,19 +3,19 @@
 from collections.abc import Iterator
 from typing import Final
 
-from doctord.lint.remark import Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.sql.hints import dialect_of, known, nearest
 from doctord.lint.sql.tables import names_for
 from doctord.lint.statement import VERBS, Comment, Hint, Statement, hint_setting
 from doctord.lint.subject import Subject
+from doctord.lint.violation import Severity, Violation
 
 IGNORED: Final = "the server ignores it and says nothing: the plan is not what was asked for"
 OPERANDS: Final = {"table": 1, "degree": 1, "tables": None}
 
 
 @rule("sql")
-def hint_unknown(subject: Subject) -> Iterator[Remark]:
+def hint_unknown(subject: Subject) -> Iterator[Violation]:
     """A hint has a name that the server does not know.
 
     Why: it is a comment to the server, which says nothing. Oracle may leave out the hints behind it as well.
@@ -29,11 +29,11 @@ def hint_unknown(subject: Subject) -> Iterator[Remark]:
         if known(dialect, hint) is None:
             meant = nearest(dialect, hint.name)
             words = f"; {meant} is most like it" if meant else ""
-            yield _remark(subject, statement, hint, f"{hint.name} is no hint of {dialect}{words}")
+            yield _violation(subject, statement, hint, f"{hint.name} is no hint of {dialect}{words}")
 
 
 @rule("sql")
-def hint_deprecated(subject: Subject) -> Iterator[Remark]:
+def hint_deprecated(subject: Subject) -> Iterator[Violation]:
     """A hint is out of date.
 
     Why: newer versions ignore it, or it turns the optimizer off.
@@ -48,11 +48,11 @@ def hint_deprecated(subject: Subject) -> Iterator[Remark]:
         if found and found.note:
             severity = Severity.WARNING if found.note.startswith("desupported") else Severity.NOTE
             place = [hint_setting(statement, hint)]
-            yield subject.remark(f"{hint.name}: {found.note}", settings=place, cost=IGNORED, severity=severity)
+            yield subject.violation(f"{hint.name}: {found.note}", settings=place, cost=IGNORED, severity=severity)
 
 
 @rule("sql")
-def hint_malformed(subject: Subject) -> Iterator[Remark]:
+def hint_malformed(subject: Subject) -> Iterator[Violation]:
     """A comment was meant as hints, and is none; or a hint lacks its arguments or its end.
 
     Why: a blank before the plus, or a parenthesis that is not closed, makes a comment of it.
@@ -65,17 +65,17 @@ def hint_malformed(subject: Subject) -> Iterator[Remark]:
     for statement in subject.statements:
         for comment in statement.comments:
             if words := _malformed(comment):
-                yield _remark_at(subject, statement, comment.line, comment.column, words)
+                yield _violation_at(subject, statement, comment.line, comment.column, words)
     for statement, hint in _hints(subject):
         found = known(dialect, hint)
         if not hint.is_closed:
-            yield _remark(subject, statement, hint, f"{hint.text}: its parenthesis is not closed")
+            yield _violation(subject, statement, hint, f"{hint.text}: its parenthesis is not closed")
         elif found and found.takes in ("table", "tables") and not hint.arguments and hint.block is None:
-            yield _remark(subject, statement, hint, f"{hint.name} names no table")
+            yield _violation(subject, statement, hint, f"{hint.name} names no table")
 
 
 @rule("sql")
-def hint_misplaced(subject: Subject) -> Iterator[Remark]:
+def hint_misplaced(subject: Subject) -> Iterator[Violation]:
     """Hints stand where the server does not look for them.
 
     Why: Oracle and MySQL read the comment directly behind SELECT, INSERT, UPDATE, DELETE, MERGE or REPLACE,
@@ -98,11 +98,11 @@ def hint_misplaced(subject: Subject) -> Iterator[Remark]:
                 wrong = comment.verb not in VERBS
                 words = f"hints stand behind {comment.verb or 'no verb'}, not behind SELECT, INSERT, UPDATE, ..."
             if wrong:
-                yield _remark_at(subject, statement, comment.line, comment.column, words)
+                yield _violation_at(subject, statement, comment.line, comment.column, words)
 
 
 @rule("sql")
-def hint_on_absent_table(subject: Subject) -> Iterator[Remark]:
+def hint_on_absent_table(subject: Subject) -> Iterator[Violation]:
     """A hint names a table that its query block has not, or one by its name that has an alias.
 
     Why: a table that has an alias is known by that alone; a hint about any other name is ignored.
@@ -117,7 +117,7 @@ def hint_on_absent_table(subject: Subject) -> Iterator[Remark]:
         for table in _tables(dialect, hint) if names else ():
             if names and _bare(table) not in names:
                 words = f"{hint.text}: there is no {table} here, but {', '.join(sorted(names))}"
-                yield _remark(subject, statement, hint, words)
+                yield _violation(subject, statement, hint, words)
 
 
 def _hints(subject: Subject) -> Iterator[tuple[Statement, Hint]]:
@@ -148,11 +148,11 @@ def _bare(table: str) -> str:
     return table.strip('"`').rpartition(".")[2].lower()
 
 
-def _remark(subject: Subject, statement: Statement, hint: Hint, title: str) -> Remark:
+def _violation(subject: Subject, statement: Statement, hint: Hint, title: str) -> Violation:
     place = hint_setting(statement, hint)
-    return subject.remark(title, settings=[place], cost=IGNORED, severity=Severity.WARNING)
+    return subject.violation(title, settings=[place], cost=IGNORED, severity=Severity.WARNING)
 
 
-def _remark_at(subject: Subject, statement: Statement, line: int, column: int, title: str) -> Remark:
+def _violation_at(subject: Subject, statement: Statement, line: int, column: int, title: str) -> Violation:
     place = hint_setting(statement, None, line, column)
-    return subject.remark(title, settings=[place], cost=IGNORED, severity=Severity.WARNING)
+    return subject.violation(title, settings=[place], cost=IGNORED, severity=Severity.WARNING)

@@ -8,11 +8,11 @@ from typing import Final
 from doctord.analyse.statements import Statement as Measured
 from doctord.dataset.scrub import Dialect, scrub
 from doctord.diagnose.finding import Evidence, Unseen
-from doctord.lint.remark import CANNOT_JUDGE, Remark, Severity
 from doctord.lint.rule import rule
 from doctord.lint.sql.hints import KnownHint, dialect_of, known
 from doctord.lint.statement import Hint, Statement, hint_setting
 from doctord.lint.subject import Subject
+from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 
 DEGREE_PER_CPU: Final = 2
 MANY_BLOCKS: Final = 10_000  # what a scan of some 80 MB reads
@@ -22,7 +22,7 @@ PARAMETER: Final = re.compile(r"\$\d+|:\w+")
 
 
 @rule("sql")
-def hints_contradict(subject: Subject) -> Iterator[Remark]:
+def hints_contradict(subject: Subject) -> Iterator[Violation]:
     """Two hints of one query block exclude each other: FULL with INDEX or PARALLEL_INDEX on one table, say.
 
     Why: the server follows one of them or none, and which may change with the version.
@@ -36,7 +36,7 @@ def hints_contradict(subject: Subject) -> Iterator[Remark]:
     for statement in subject.statements:
         for one, other in combinations(statement.hints, 2):
             if (one.block, one.comment) == (other.block, other.comment) and _exclude(dialect, one, other):
-                yield subject.remark(
+                yield subject.violation(
                     f"{one.text} and {other.text} exclude each other",
                     settings=[hint_setting(statement, one), hint_setting(statement, other)],
                     cost="one of them, or both, is not followed: the plan is not what was asked for",
@@ -45,7 +45,7 @@ def hints_contradict(subject: Subject) -> Iterator[Remark]:
 
 
 @rule("sql")
-def degree_above_cpus(subject: Subject) -> Iterator[Remark]:
+def degree_above_cpus(subject: Subject) -> Iterator[Violation]:
     """A hint asks for more parallel processes than twice the CPUs.
 
     Why: they queue for the CPUs; each takes memory, and the processes are missing elsewhere.
@@ -65,15 +65,15 @@ def degree_above_cpus(subject: Subject) -> Iterator[Remark]:
             if cpus is None:
                 unseen = [Unseen("the CPUs of the server", "no file tells of them", "--cpus N, or its lscpu beside")]
                 title = f"{hint.text}: {degree} processes, of how many CPUs is not known"
-                yield subject.remark(title, settings=place, cost=CANNOT_JUDGE, unseen=unseen)
+                yield subject.violation(title, settings=place, cost=CANNOT_JUDGE, unseen=unseen)
             elif degree > DEGREE_PER_CPU * cpus:
                 cost = f"{degree} processes and as many to sort for them on {cpus} CPUs: {degree / cpus:.1f} for each"
                 title = f"{hint.text}: {degree} is above twice the {cpus} CPUs"
-                yield subject.remark(title, settings=place, cost=cost, severity=Severity.WARNING)
+                yield subject.violation(title, settings=place, cost=cost, severity=Severity.WARNING)
 
 
 @rule("sql")
-def access_path_unlike_rows(subject: Subject) -> Iterator[Remark]:
+def access_path_unlike_rows(subject: Subject) -> Iterator[Violation]:
     """A hint forces a full scan for a few rows, or an index for very many.
 
     Why: a full scan reads all blocks for any row; an index reads about a block for each row, one after the other.
@@ -134,7 +134,7 @@ def _plain(text: str, language: Dialect) -> str:
 
 def _unlike(
     subject: Subject, statement: Statement, hint: Hint, found: KnownHint, measured: Measured
-) -> Iterator[Remark]:
+) -> Iterator[Violation]:
     blocks, rows = measured.blocks_per_call, measured.rows_per_call
     if blocks is None or rows is None:
         return
@@ -144,7 +144,7 @@ def _unlike(
         return
     figure = f"{blocks:,.0f} blocks and {rows:,.0f} rows an execution"
     why = "an index may read a few of them" if wasted else "about a block for each row, one after the other"
-    yield subject.remark(
+    yield subject.violation(
         f"{hint.text}: {figure}",
         settings=[hint_setting(statement, hint)],
         cost=f"{figure}, {measured.share:.0%} of the database time",

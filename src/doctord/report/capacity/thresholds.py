@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
-from doctord.analyse.capacity.check import Checked, Violation
+from doctord.analyse.capacity.check import Breach, Checked
 from doctord.analyse.capacity.level import Judged
 from doctord.analyse.capacity.plan import Plan
 from doctord.report.lines import hanging, heading, one_line, printed
@@ -36,7 +36,7 @@ def is_healthy(checked: Checked, judged: Sequence[Judged]) -> bool:
     return not any(one.is_now for one in checked.violations) and not any(one.is_violated for one in judged)
 
 
-def _violation(violation: Violation) -> dict[str, Any]:
+def _violation(violation: Breach) -> dict[str, Any]:
     threshold, series = violation.threshold, violation.series
     return {
         "threshold": threshold.name,

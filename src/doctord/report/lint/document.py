@@ -4,26 +4,26 @@ from dataclasses import asdict
 from typing import Any
 
 from doctord.lint.engine import Examined
-from doctord.lint.remark import Remark
 from doctord.lint.setting import Setting
+from doctord.lint.violation import Violation
 from doctord.report.diagnosis.document import evidence, unseen
 
 
 def document(examined: Examined) -> dict[str, Any]:
-    """What was looked at, the remarks, worst first, and those that a baseline accepts, with its reason."""
+    """What was looked at, the violations, worst first, and those that a baseline accepts, with its reason."""
     return {
         "looked_at": list(examined.looked_at),
-        "remarks": [_remark(one) for one in examined.remarks],
-        "accepted": [{**_remark(one), "reason": reason} for one, reason in examined.accepted],
+        "violations": [_violation(one) for one in examined.violations],
+        "accepted": [{**_violation(one), "reason": reason} for one, reason in examined.accepted],
     }
 
 
-def _remark(remark: Remark) -> dict[str, Any]:
-    told = asdict(remark)
-    told["evidence"] = [evidence(item) for item in remark.evidence]
-    told["unseen"] = [unseen(item) for item in remark.unseen]
-    told["severity"] = remark.severity.word
-    told["settings"] = [_setting(one) for one in remark.settings]
+def _violation(violation: Violation) -> dict[str, Any]:
+    told = asdict(violation)
+    told["evidence"] = [evidence(item) for item in violation.evidence]
+    told["unseen"] = [unseen(item) for item in violation.unseen]
+    told["severity"] = violation.severity.word
+    told["settings"] = [_setting(one) for one in violation.settings]
     return told
 
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
 from doctord.lint.engine import Examined
-from doctord.lint.remark import Remark, Severity
+from doctord.lint.violation import Severity, Violation
 from doctord.report.wording import clean
 
 
 def render(examined: Examined) -> str:
-    """The XML. A remark above a note fails its case, a note is its output, an accepted one is skipped."""
+    """The XML. A violation above a note fails its case, a note is its output, an accepted one is skipped."""
     suites = Xml.Element("testsuites", name="doctord lint")
     for subject, rules in examined.checked.items():
         _suite(suites, subject, rules, examined)
@@ -22,7 +22,7 @@ def _suite(suites: Xml.Element, subject: str, rules: Sequence[str], examined: Ex
     failures = skipped = 0
     for rule in rules:
         case = Xml.SubElement(suite, "testcase", classname=clean(subject), name=rule)
-        said = [one for one in examined.remarks if (one.rule, one.subject) == (rule, subject)]
+        said = [one for one in examined.violations if (one.rule, one.subject) == (rule, subject)]
         bad = [one for one in said if one.severity > Severity.NOTE]
         excused = [reason for one, reason in examined.accepted if (one.rule, one.subject) == (rule, subject)]
         if bad:
@@ -38,7 +38,7 @@ def _suite(suites: Xml.Element, subject: str, rules: Sequence[str], examined: Ex
     suite.set("skipped", str(skipped))
 
 
-def _text(remark: Remark) -> str:
-    where = [f"At: {setting.where}" for setting in remark.settings if setting.where]
-    lines = (remark.title, f"Cost: {remark.cost}", *where, f"Fix: {remark.fix}", f"Verify: {remark.verify}")
+def _text(violation: Violation) -> str:
+    where = [f"At: {setting.where}" for setting in violation.settings if setting.where]
+    lines = (violation.title, f"Cost: {violation.cost}", *where, f"Fix: {violation.fix}", f"Verify: {violation.verify}")
     return "\n".join(clean(line) for line in lines)

@@ -9,19 +9,19 @@ from typing import Any
 from urllib.parse import quote
 
 from doctord.lint.engine import Examined
-from doctord.lint.remark import Remark
 from doctord.lint.rule import RULES, Rule
+from doctord.lint.violation import Violation
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 
 
 def document(examined: Examined, version: str) -> dict[str, Any]:
-    """The SARIF log: one run with the rules that looked, and a result for each remark; accepted ones are suppressed."""
+    """The SARIF log: one run with the rules that looked, a result for each violation; accepted ones are suppressed."""
     names = sorted({name for held in examined.checked.values() for name in held})
-    told: list[tuple[Remark, str | None]] = [(remark, None) for remark in examined.remarks]
+    told: list[tuple[Violation, str | None]] = [(violation, None) for violation in examined.violations]
     told += list(examined.accepted)
     driver = {"name": "doctord", "version": version, "rules": [_rule(RULES[name]) for name in names]}
-    results = [_result(remark, reason, names) for remark, reason in told]
+    results = [_result(violation, reason, names) for violation, reason in told]
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
 
 
@@ -35,17 +35,17 @@ def _rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _result(remark: Remark, reason: str | None, names: list[str]) -> dict[str, Any]:
+def _result(violation: Violation, reason: str | None, names: list[str]) -> dict[str, Any]:
     result = {
-        "ruleId": remark.rule,
-        "ruleIndex": names.index(remark.rule),
-        "level": remark.severity.word,
-        "message": {"text": f"{remark.subject}: {remark.title}. Cost: {remark.cost}"},
-        "locations": _locations(remark),
-        "partialFingerprints": {"setting/v1": _fingerprint(remark)},
+        "ruleId": violation.rule,
+        "ruleIndex": names.index(violation.rule),
+        "level": violation.severity.word,
+        "message": {"text": f"{violation.subject}: {violation.title}. Cost: {violation.cost}"},
+        "locations": _locations(violation),
+        "partialFingerprints": {"setting/v1": _fingerprint(violation)},
         "properties": {
-            "impact": remark.impact,
-            "changes": [f"{change.name} = {change.value} ({change.needs})" for change in remark.changes],
+            "impact": violation.impact,
+            "changes": [f"{change.name} = {change.value} ({change.needs})" for change in violation.changes],
         },
     }
     if reason is not None:
@@ -53,12 +53,12 @@ def _result(remark: Remark, reason: str | None, names: list[str]) -> dict[str, A
     return result
 
 
-def _locations(remark: Remark) -> list[dict[str, Any]]:
+def _locations(violation: Violation) -> list[dict[str, Any]]:
     """Where the settings stand; by their names where they stand in no file."""
     found: list[dict[str, Any]] = []
-    for setting in remark.settings:
+    for setting in violation.settings:
         location: dict[str, Any] = {
-            "logicalLocations": [{"fullyQualifiedName": f"{remark.subject}/{setting.name}", "kind": "property"}]
+            "logicalLocations": [{"fullyQualifiedName": f"{violation.subject}/{setting.name}", "kind": "property"}]
         }
         if setting.file:
             physical: dict[str, Any] = {"artifactLocation": {"uri": quote(PurePath(setting.file).as_posix())}}
@@ -70,7 +70,7 @@ def _locations(remark: Remark) -> list[dict[str, Any]]:
     return found
 
 
-def _fingerprint(remark: Remark) -> str:
-    """What stays the same of a remark when lines move."""
-    about = "\n".join((remark.rule, remark.subject, *(setting.name for setting in remark.settings)))
+def _fingerprint(violation: Violation) -> str:
+    """What stays the same of a violation when lines move."""
+    about = "\n".join((violation.rule, violation.subject, *(setting.name for setting in violation.settings)))
     return hashlib.sha256(about.encode()).hexdigest()[:32]

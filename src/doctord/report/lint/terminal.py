@@ -7,7 +7,7 @@ from rich.text import Text
 
 from doctord.diagnose.words import shortened
 from doctord.lint.engine import Examined
-from doctord.lint.remark import Change, Remark, Severity
+from doctord.lint.violation import Change, Severity, Violation
 from doctord.report import wording
 from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.phrases import said, threshold
@@ -24,9 +24,9 @@ def render(examined: Examined, width: int | None = None, *, colour: bool | None 
 def _page(examined: Examined, width: int) -> Iterator[Text]:
     bad = examined.worst is not None and examined.worst > Severity.NOTE
     yield one_line(_verdict(examined), "bold red" if bad else "bold green", width)
-    for number, remark in enumerate(examined.remarks, 1):
+    for number, violation in enumerate(examined.violations, 1):
         yield Text()
-        yield from _remark(number, remark, width)
+        yield from _violation(number, violation, width)
     if examined.accepted:
         yield from heading("Accepted", width)
         for accepted, reason in examined.accepted:
@@ -37,25 +37,27 @@ def _page(examined: Examined, width: int) -> Iterator[Text]:
 
 
 def _verdict(examined: Examined) -> str:
-    counts = Counter(remark.severity for remark in examined.remarks)
+    counts = Counter(violation.severity for violation in examined.violations)
     told = [f"{counts[one]} {one.word}{'s' if counts[one] > 1 else ''}" for one in reversed(Severity) if counts[one]]
     return f"Settings: {', '.join(told)}" if told else "Settings: nothing to say against them"
 
 
-def _remark(number: int, remark: Remark, width: int) -> Iterator[Text]:
+def _violation(number: int, violation: Violation, width: int) -> Iterator[Text]:
     yield from hanging(
-        f"{number:<3}", Text(shortened(clean(f"{remark.severity.word}: {remark.title}"), LONGEST), style="bold"), width
+        f"{number:<3}",
+        Text(shortened(clean(f"{violation.severity.word}: {violation.title}"), LONGEST), style="bold"),
+        width,
     )
-    yield from hanging("   ", clean(f"{remark.rule}, {remark.subject}"), width)
-    share = "" if remark.impact is None else f"{wording.percent(remark.impact)} of the time: "
-    yield from hanging("   Cost    ", shortened(clean(f"{share}{remark.cost}"), LONGEST), width)
-    for item in remark.evidence:
+    yield from hanging("   ", clean(f"{violation.rule}, {violation.subject}"), width)
+    share = "" if violation.impact is None else f"{wording.percent(violation.impact)} of the time: "
+    yield from hanging("   Cost    ", shortened(clean(f"{share}{violation.cost}"), LONGEST), width)
+    for item in violation.evidence:
         yield from hanging("   +       ", clean(f"{said(item.figure)} ({threshold(item)}): {said(item.why)}"), width)
-    for unseen in remark.unseen:
+    for unseen in violation.unseen:
         yield from hanging(
             "   ?       ", clean(f"{said(unseen.what)}: {said(unseen.why)}. {said(unseen.grant)}"), width
         )
-    for setting in remark.settings:
+    for setting in violation.settings:
         if setting.where:
             told = (
                 setting.name
@@ -63,10 +65,10 @@ def _remark(number: int, remark: Remark, width: int) -> Iterator[Text]:
                 else f"{setting.name} = {shortened(setting.words, LONGEST)}"
             )
             yield from hanging("   At      ", clean(f"{setting.where}: {told}"), width)
-    for change in remark.changes:
+    for change in violation.changes:
         yield from hanging("   Change  ", clean(_change(change)), width)
-    yield from hanging("   Fix     ", clean(remark.fix), width)
-    yield from hanging("   Verify  ", clean(remark.verify), width)
+    yield from hanging("   Fix     ", clean(violation.fix), width)
+    yield from hanging("   Verify  ", clean(violation.verify), width)
 
 
 def _change(change: Change) -> str:

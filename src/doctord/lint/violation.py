@@ -46,7 +46,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class Violation:
     """One thing that is wrong.
 
     Attributes:
