@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from doctord.analyse.capacity.profile import DAYS_AGO, NEEDS_DAYS, Profile, days_to, profile
-from doctord.app.history import doubts_in, series_in, spread_in
+from doctord.app.history import data_quality_in, series_in, spread_in
 from doctord.app.profile import DOUBTED
 from doctord.dataset.buckets import bucket_of
 from doctord.dataset.figure import Figure
@@ -69,8 +69,10 @@ def page(lake: Lake, figures: list[Figure], since: datetime) -> Profile:
     """The profile, as `doctord profile` makes it."""
     told = History(lake, figures)
     series = series_in(told, figures, since, END)
-    doubts = list(doubts_in(lake, told, figures, END - DOUBTED, END))
-    return profile(series, figures, END, spread=spread_in(told, figures, days_to(END), whole_days=True), doubts=doubts)
+    data_quality = list(data_quality_in(lake, told, figures, END - DOUBTED, END))
+    return profile(
+        series, figures, END, spread=spread_in(told, figures, days_to(END), whole_days=True), data_quality=data_quality
+    )
 
 
 def size_of(lake: Lake, *names: str) -> int:

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from capacity_profile import DAYS, END, year
 
-from doctord.analyse.capacity.agenda import agenda
+from doctord.analyse.capacity.action_plan import action_plan
 from doctord.analyse.capacity.outlook import outlook
 from doctord.analyse.capacity.plan import Plan
 from doctord.analyse.capacity.series import DAY_S
@@ -41,7 +41,7 @@ def main() -> None:
         read = time.perf_counter()
         items = outlook(measured, limits, WITHIN_S)
         told = time.perf_counter()
-        found = agenda(items, measured, limits)
+        found = action_plan(items, measured, limits)
         document = capacity_report.document_of(found, WITHIN_S, [])
         page = capacity_html.render(found, document, END)
         done = time.perf_counter()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from simulated import START
 
-from doctord.analyse.capacity.series import Numbers, Series, Whose
+from doctord.analyse.capacity.series import Labels, Numbers, Series
 from doctord.dataset.figure import Figure
 
 FIGURE = Figure("figure", "figure", "workload", "disk", "reads_per_s", "per_s")
@@ -34,7 +34,7 @@ class Score(NamedTuple):
 
 def series_of(values: Numbers, step_s: int) -> Series:
     """A series of values."""
-    return Series(FIGURE, Whose(), step_s, START, values, values, values)
+    return Series(FIGURE, Labels(), step_s, START, values, values, values)
 
 
 def scored(train: Numbers, test: Numbers, told: Told, season: int) -> Score:

@@ -151,7 +151,7 @@ def test_a_clock_that_was_set_back(tmp_path: Path, *, is_lake: bool) -> None:
     after.write_text(after.read_text().replace('host = "b"', 'host = "a"'))
     where: tuple[str | Path, ...] = ("--lake", in_lake(tmp_path, before, after)) if is_lake else (before, after)
     document, _ = profile(*where)
-    (doubt,) = document["doubts"]
+    (doubt,) = document["data_quality"]
     assert doubt == (
         "CPU used (a): one hour holds more than an hour of measurements, that to 2026-09-01 12:00 UTC 1.7 h: "
         "a clock was set back, or it was measured twice; their mean is taken"
@@ -197,7 +197,7 @@ def test_a_unit_that_changed(tmp_path: Path, *, is_lake: bool) -> None:
     files = tmp_path / "redo.toml"
     where: tuple[str | Path, ...] = ("--lake", in_lake(tmp_path, files)) if is_lake else (files,)
     document = json.loads(run("profile", *where, "--figures", tmp_path / "own.toml", "--json")[1])
-    assert document["doubts"] == [
+    assert document["data_quality"] == [
         "redo size (a, x): its unit was 'kB' and is 'MB' since 2026-09-02 06:00 UTC: what is older is not comparable"
     ]
 

@@ -68,7 +68,7 @@ def warehouse(folder: Path) -> Profile:
 
 
 def test_the_eight_violations_of_the_warehouse(tmp_path: Path) -> None:
-    violated = {line.whose.entity: line.today for line in warehouse(tmp_path).violations}
+    violated = {line.labels.entity: line.today for line in warehouse(tmp_path).violations}
     assert violated == pytest.approx(
         {
             "direct path read temp": 16.0,
@@ -85,7 +85,7 @@ def test_the_eight_violations_of_the_warehouse(tmp_path: Path) -> None:
 
 def test_not_present_before_is_not_zero(tmp_path: Path) -> None:
     (server,) = warehouse(tmp_path).servers
-    (line,) = (line for line in server.lines if line.whose.entity == "log file sync")
+    (line,) = (line for line in server.lines if line.labels.entity == "log file sync")
     assert line.values == {90: None, 30: None, 7: 5.0, 0: 10.0}
     assert [line.change_pct(days) for days in (90, 30, 7)] == [None, None, 100.0]
 

@@ -10,12 +10,12 @@ from datetime import timedelta
 import numpy as np
 import numpy.typing as npt
 
-from doctord.analyse.capacity.agenda import Agenda, agenda
+from doctord.analyse.capacity.action_plan import ActionPlan, action_plan
 from doctord.analyse.capacity.forecast import Forecast, when
 from doctord.analyse.capacity.forecast.result import untold
 from doctord.analyse.capacity.outlook import Item
 from doctord.analyse.capacity.plan import Plan
-from doctord.analyse.capacity.series import DAY_S, Series, Whose
+from doctord.analyse.capacity.series import DAY_S, Labels, Series
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.app.rules import own_rules
 from histories import NAN, history
@@ -42,9 +42,9 @@ THRESHOLDS = (*(one for one in own_rules().thresholds if one.figure != "wait_ms"
 Numbers = npt.NDArray[np.float64]
 
 
-def days(values: Sequence[float] | Numbers, figure: str, whose: Whose, before_end: int = 0) -> Series:
+def days(values: Sequence[float] | Numbers, figure: str, labels: Labels, before_end: int = 0) -> Series:
     """A series of days that ends when all others do, or so many days before."""
-    one = history(values, figure, whose, DAY_S)
+    one = history(values, figure, labels, DAY_S)
     return replace(one, start=one.start + timedelta(days=DAYS - len(one.values) - before_end))
 
 
@@ -62,9 +62,9 @@ def patient() -> list[Series]:
     cpu = 42 + 0.12 * at + 4 * week + noise(1.5)
     cpu[150:] += 4.0
     cpu[200] = 97.0
-    host, reads = Whose("db1", None, ""), Whose("db1", DB, "db file sequential read")
-    users_, index, undo, system = (Whose("db1", DB, name) for name in ("users", "index", "undo", "system"))
-    u01, u02, backup, root = (Whose("db1", None, path) for path in ("/u01", "/u02", "/backup", "/"))
+    host, reads = Labels("db1", None, ""), Labels("db1", DB, "db file sequential read")
+    users_, index, undo, system = (Labels("db1", DB, name) for name in ("users", "index", "undo", "system"))
+    u01, u02, backup, root = (Labels("db1", None, path) for path in ("/u01", "/u02", "/backup", "/"))
     return [
         days(cpu, "cpu_used_pct", host),
         days(users, "space_left_bytes", users_),
@@ -77,9 +77,9 @@ def patient() -> list[Series]:
         days(31 + noise(0.5), "filesystem_used_pct", root),
         days(6 + 0.03 * at + noise(0.5), "wait_ms", reads),
         days(0.8 + noise(0.02), "wait_s_per_s", reads),
-        days(1.9 + noise(0.02), "wait_s_per_s", Whose("db1", DB, "CPU")),
+        days(1.9 + noise(0.02), "wait_s_per_s", Labels("db1", DB, "CPU")),
         days(35 + noise(2.0), "memory_available_pct", host),
-        days(400 + 90 * week + noise(9), "executions_per_s", Whose("db1", DB, "")),
+        days(400 + 90 * week + noise(9), "executions_per_s", Labels("db1", DB, "")),
     ]
 
 
@@ -109,7 +109,7 @@ def line(series: Series) -> Forecast:
     )
 
 
-def agenda_of(histories: Sequence[Series], thresholds: Sequence[Threshold] = THRESHOLDS) -> Agenda:
+def agenda_of(histories: Sequence[Series], thresholds: Sequence[Threshold] = THRESHOLDS) -> ActionPlan:
     """The agenda of histories over 90 days."""
     items = []
     for threshold in thresholds:
@@ -117,12 +117,12 @@ def agenda_of(histories: Sequence[Series], thresholds: Sequence[Threshold] = THR
             if threshold.concerns(series):
                 path = line(series)
                 items.append(Item(threshold, series, path, when(series, path, threshold.limit, threshold.worse)))
-    return agenda(items, histories, thresholds)
+    return action_plan(items, histories, thresholds)
 
 
 def healthy() -> list[Series]:
     """Only what is far from its limit."""
-    return [one for one in patient() if one.figure.name == "memory_available_pct" or one.whose.entity == "/"]
+    return [one for one in patient() if one.figure.name == "memory_available_pct" or one.labels.entity == "/"]
 
 
 def tablespaces(count: int) -> list[Series]:
@@ -132,7 +132,7 @@ def tablespaces(count: int) -> list[Series]:
         days(
             60 * GB - (0.2 + 0.05 * number / count) * GB * at + random.normal(0, 0.2 * GB, DAYS),
             "space_left_bytes",
-            Whose("db1", DB, f"data{number}"),
+            Labels("db1", DB, f"data{number}"),
         )
         for number in range(count)
     ]
@@ -142,6 +142,6 @@ def hostile() -> tuple[list[Series], Threshold]:
     """One tablespace that runs out, with a threshold; their names and texts are an attack."""
     random = np.random.default_rng(1)
     values = 60 * GB - 0.23 * GB * np.arange(DAYS) + random.normal(0, GB / 10, DAYS)
-    series = days(values, "space_left_bytes", Whose(HOSTILE, HOSTILE, f"=cmd|{HOSTILE}"))
+    series = days(values, "space_left_bytes", Labels(HOSTILE, HOSTILE, f"=cmd|{HOSTILE}"))
     plan = Plan(f"@{HOSTILE}", HOSTILE, 3.0 * DAY_S)
     return [series], replace(SPACE, name=HOSTILE, reason=HOSTILE, source=HOSTILE, plan=plan)

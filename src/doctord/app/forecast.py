@@ -6,8 +6,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from doctord.analyse.capacity import alert
+from doctord.analyse.capacity.interval import at_its_interval, series_at_interval
 from doctord.analyse.capacity.outlook import Item, outlook
-from doctord.analyse.capacity.pace import at_its_pace, series_at_pace
 from doctord.analyse.capacity.responses import with_loads
 from doctord.analyse.capacity.series import HOUR_S, Series
 from doctord.analyse.capacity.threshold import Rules
@@ -68,12 +68,12 @@ def forecast(
 def histories(source: Files | Recorded, figures: Sequence[Figure], watcher: Watcher = SILENT) -> list[Series]:
     """Figures over the time that files tell of, or over the last years of a lake."""
     if isinstance(source, Files):
-        return list(series_at_pace(read.dataset_of(source.paths, source.options, watcher), figures, HOUR_S))
+        return list(series_at_interval(read.dataset_of(source.paths, source.options, watcher), figures, HOUR_S))
     place = Lake(source.lake or default_lake())
     renewed(place, figures, watcher)
     last = until_of(place, figures)
     hours = history(place, figures, last - LOOKED_BACK, last) if last else []
-    return [at_its_pace(series) for series in hours]
+    return [at_its_interval(series) for series in hours]
 
 
 def foreseen(

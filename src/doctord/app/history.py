@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 import numpy as np
 import polars as pl
 
-from doctord.analyse.capacity.doubts import changed_units, is_counted_once, is_overfull, overfull, said
-from doctord.analyse.capacity.series import HOUR_S, Series, Whose
-from doctord.analyse.capacity.spread import Spread
+from doctord.analyse.capacity.data_quality import changed_units, is_counted_once, is_overfull, overfull, said
+from doctord.analyse.capacity.percentiles import Percentiles
+from doctord.analyse.capacity.series import HOUR_S, Labels, Series
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import Figure
@@ -50,18 +50,18 @@ def series_in(
     names = {"low", "high", *(VALUE_OF[figure.sum] for figure in figures)}
     steps = told.steps(since, until, sorted(names), step_s)
     found = list[Series]()
-    for row, figure, whose in _keys(told, figures):
+    for row, figure, labels in _keys(told, figures):
         values = steps.sums[VALUE_OF[figure.sum]][row]
         there = np.flatnonzero(np.isfinite(values))
         if there.size:
             part = slice(there[0], there[-1] + 1)
             start = steps.start + timedelta(seconds=step_s * int(there[0]))
             low, high = steps.sums["low"][row][part], steps.sums["high"][row][part]
-            found.append(Series(figure, whose, step_s, start, values[part], low, high))
+            found.append(Series(figure, labels, step_s, start, values[part], low, high))
     return found
 
 
-def spread_in(told: History, figures: Sequence[Figure], ends: Iterable[datetime], *, whole_days: bool) -> Spread:
+def spread_in(told: History, figures: Sequence[Figure], ends: Iterable[datetime], *, whole_days: bool) -> Percentiles:
     """How the rows of the 24 hours to each of some moments were spread.
 
     Args:
@@ -85,7 +85,7 @@ def spread_in(told: History, figures: Sequence[Figure], ends: Iterable[datetime]
     return _spread(told, figures, parts)
 
 
-def spread_between(told: History, figures: Sequence[Figure], since: datetime, until: datetime) -> Spread:
+def spread_between(told: History, figures: Sequence[Figure], since: datetime, until: datetime) -> Percentiles:
     """How the rows of each hour between two moments were spread.
 
     Raises:
@@ -94,22 +94,24 @@ def spread_between(told: History, figures: Sequence[Figure], since: datetime, un
     return _spread(told, figures, [told.counted(since, until)])
 
 
-def doubts_in(lake: Lake, told: History, figures: Sequence[Figure], since: datetime, until: datetime) -> Iterator[str]:
+def data_quality_in(
+    lake: Lake, told: History, figures: Sequence[Figure], since: datetime, until: datetime
+) -> Iterator[str]:
     """What is to be said of a history between two moments before anybody relies on it.
 
     Raises:
         LakeError: the tiers, or statistics of the lake, cannot be read.
     """
-    keys = {row: (figure, whose) for row, figure, whose in _keys(told, figures)}
+    keys = {row: (figure, labels) for row, figure, labels in _keys(told, figures)}
     for (place,), part in told.hours_where(is_overfull(), since, until).group_by("series", maintain_order=True):
-        figure, whose = keys[int(str(place))]
+        figure, labels = keys[int(str(place))]
         if is_counted_once(figure):
-            yield said(figure, whose, part)
+            yield said(figure, labels, part)
     if wanted := [f"({figure.where or 'true'})" for figure in figures if figure.table == "statistic"]:
         yield from changed_units(lake.dataset(since, until, {"statistic": " OR ".join(wanted)}).frame("statistic"))
 
 
-def doubts_of(dataset: Dataset, figures: Sequence[Figure]) -> Iterator[str]:
+def data_quality_of(dataset: Dataset, figures: Sequence[Figure]) -> Iterator[str]:
     """The same of what files tell."""
     yield from overfull(dataset, figures)
     rows = dataset.frame("statistic")
@@ -117,9 +119,9 @@ def doubts_of(dataset: Dataset, figures: Sequence[Figure]) -> Iterator[str]:
     yield from changed_units(rows.filter(pl.any_horizontal(*wanted)) if wanted else rows.clear())
 
 
-def _spread(told: History, figures: Sequence[Figure], parts: Sequence[pl.DataFrame]) -> Spread:
+def _spread(told: History, figures: Sequence[Figure], parts: Sequence[pl.DataFrame]) -> Percentiles:
     keys = _keys(told, figures)
-    if len(keys) > len(told.whose):  # some are made of the same counts
+    if len(keys) > len(told.labels):  # some are made of the same counts
         rows = pl.DataFrame({"series": [row for row, *_ in keys]}, {"series": pl.Int64}).with_row_index("key")
         parts = [
             part.join(rows.cast({"series": part.schema["series"]}), on="series")
@@ -127,16 +129,16 @@ def _spread(told: History, figures: Sequence[Figure], parts: Sequence[pl.DataFra
             .drop("key")
             for part in parts
         ]
-    return Spread([(figure, whose) for _, figure, whose in keys], parts)
+    return Percentiles([(figure, labels) for _, figure, labels in keys], parts)
 
 
-def _keys(told: History, figures: Sequence[Figure]) -> list[tuple[int, Figure, Whose]]:
+def _keys(told: History, figures: Sequence[Figure]) -> list[tuple[int, Figure, Labels]]:
     """Place of a series in the history, the figure that it is, and whom it is about; more where two are made alike."""
     by_mark = dict[str, list[Figure]]()
     for figure in figures:
         by_mark.setdefault(mark_of(figure), []).append(figure)
     return [
-        (row, figure, Whose(host, db, entity))
-        for row, (mark, host, db, entity) in enumerate(told.whose)
+        (row, figure, Labels(host, db, entity))
+        for row, (mark, host, db, entity) in enumerate(told.labels)
         for figure in by_mark[str(mark)]
     ]

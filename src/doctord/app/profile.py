@@ -8,13 +8,13 @@ from pathlib import Path
 import polars as pl
 
 from doctord.analyse.capacity.contradictions import CONTRADICTS, contradictions
+from doctord.analyse.capacity.percentiles import percentiles_of
 from doctord.analyse.capacity.profile import NEEDS_DAYS, Profile, days_to
 from doctord.analyse.capacity.profile import profile as made
 from doctord.analyse.capacity.series import Series, series_of
-from doctord.analyse.capacity.spread import spread_of
 from doctord.analyse.capacity.threshold import Rules, Threshold
 from doctord.app import read
-from doctord.app.history import doubts_in, doubts_of, renewed, series_in, spread_in
+from doctord.app.history import data_quality_in, data_quality_of, renewed, series_in, spread_in
 from doctord.app.rules import figures_of, rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
@@ -82,8 +82,8 @@ def _of_files(files: Files, asked: Asked, watcher: Watcher) -> Profile:
         thresholds=asked.all_thresholds,
         classes=_classes_of(waits),
         contradictions=contradictions(waits),
-        spread=spread_of(dataset, figures),
-        doubts=list(doubts_of(dataset, figures)),
+        spread=percentiles_of(dataset, figures),
+        data_quality=list(data_quality_of(dataset, figures)),
     )
 
 
@@ -114,7 +114,7 @@ def _of_lake(recorded: Recorded, asked: Asked, watcher: Watcher) -> Profile:
         classes=_classes_in(lake),
         contradictions=contradictions(rows),
         spread=spread_in(told, figures, days_to(end), whole_days=not asked.busy_hour),
-        doubts=list(doubts_in(lake, told, figures, end - DOUBTED, end)),
+        data_quality=list(data_quality_in(lake, told, figures, end - DOUBTED, end)),
     )
 
 

@@ -13,7 +13,7 @@ from doctord.analyse.capacity.observed import DONE, NEEDS, SHORT_STEP_S, STEP_S,
 from doctord.analyse.capacity.responses import WAITS
 from doctord.analyse.capacity.saturation import LOADS, Database, Saturation
 from doctord.analyse.capacity.scaling import fitted
-from doctord.analyse.capacity.series import HOUR_S, Series, Whose, series_of
+from doctord.analyse.capacity.series import HOUR_S, Labels, Series, series_of
 from doctord.analyse.capacity.whatif import Change
 from doctord.app import read
 from doctord.app.history import history, renewed
@@ -86,7 +86,7 @@ def points_scaled(path: Path) -> Database:
     """
     users, throughput = _points(path)
     law = fitted(np.array(users), np.array(throughput))
-    return Database(Whose(entity=path.name), "throughput", law, max(users, default=np.nan))
+    return Database(Labels(entity=path.name), "throughput", law, max(users, default=np.nan))
 
 
 def _of_files(source: Files, watcher: Watcher) -> tuple[Observed, list[Series]]:

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from doctord.analyse.capacity import alert, level, threshold
+from doctord.analyse.capacity import alert, service_level, threshold
 from doctord.analyse.capacity.check import Checked
 from doctord.analyse.capacity.check import check as check_thresholds
-from doctord.analyse.capacity.level import Judged
-from doctord.analyse.capacity.pace import at_its_pace, series_at_pace
+from doctord.analyse.capacity.interval import at_its_interval, series_at_interval
+from doctord.analyse.capacity.percentiles import percentiles_of
 from doctord.analyse.capacity.propose import Proposal, propose
 from doctord.analyse.capacity.series import HOUR_S, Series
-from doctord.analyse.capacity.spread import spread_of
+from doctord.analyse.capacity.service_level import Judged
 from doctord.analyse.capacity.threshold import Rules
 from doctord.app import read
-from doctord.app.history import doubts_in, doubts_of, history, series_in, spread_between
+from doctord.app.history import data_quality_in, data_quality_of, history, series_in, spread_between
 from doctord.app.rules import rules_of
 from doctord.app.source import DAY_S, Files, Interval, Recorded
 from doctord.app.watcher import SILENT, Watcher
@@ -72,7 +72,7 @@ def check(source: Files | Recorded, interval: Interval, file: Path | None, watch
     if not rules.thresholds and not rules.levels:
         raise UserError(f"{file}: there is no threshold in it", threshold.FORM)
     histories, dataset = _measured(asked, rules, watcher)
-    judged = list(level.judged(rules.levels, dataset))
+    judged = list(service_level.judged(rules.levels, dataset))
     known = {one.level.name for one in judged}
     checked = check_thresholds(rules.thresholds, histories)
     _tell_silence(asked, checked, watcher)
@@ -85,9 +85,9 @@ def _measured(asked: _Asked, rules: Rules, watcher: Watcher) -> tuple[list[Serie
     wanted = rules.percentiles_used()
     if isinstance(asked.source, Files):
         dataset = _dataset(asked, watcher, {used.table for used in figures} | tables)
-        _tell(watcher, doubts_of(dataset, figures))
-        spread = spread_of(dataset, [rules.figures[name] for name in dict(wanted)])
-        return [*series_at_pace(dataset, figures, CHECKED_STEP_S), *spread.series(wanted)], dataset
+        _tell(watcher, data_quality_of(dataset, figures))
+        spread = percentiles_of(dataset, [rules.figures[name] for name in dict(wanted)])
+        return [*series_at_interval(dataset, figures, CHECKED_STEP_S), *spread.series(wanted)], dataset
     return _kept(asked.source, asked, rules, watcher), _dataset(asked, watcher, set(tables)) if tables else Dataset()
 
 
@@ -97,13 +97,13 @@ def _kept(recorded: Recorded, asked: _Asked, rules: Rules, watcher: Watcher) -> 
     figures, wanted = rules.figures_used(), rules.percentiles_used()
     told = History(lake, figures, (since, until))
     _tell(watcher, lake.problems)
-    _tell(watcher, doubts_in(lake, told, figures, since, until))
+    _tell(watcher, data_quality_in(lake, told, figures, since, until))
     finest_s = told.finest_s(since, until)
     if finest_s > CHECKED_STEP_S:
         _tell(watcher, [f"hours are all that is kept since {since:%F %T} UTC: they are judged"])
     series = series_in(told, figures, since, until, max(CHECKED_STEP_S, finest_s))
     percentiles = spread_between(told, figures, since, until).series(wanted) if wanted else ()
-    return [*map(at_its_pace, series), *percentiles]
+    return [*map(at_its_interval, series), *percentiles]
 
 
 def _tell_silence(asked: _Asked, checked: Checked, watcher: Watcher) -> None:
@@ -138,9 +138,9 @@ def _good_time(asked: _Asked, watcher: Watcher) -> list[Series]:
     """The histories of a time in hours; of a lake from what it keeps for years, when the rows are long gone."""
     if isinstance(asked.source, Files):
         figures = own_figures()
-        return list(series_at_pace(_dataset(asked, watcher, {used.table for used in figures}), figures, HOUR_S))
+        return list(series_at_interval(_dataset(asked, watcher, {used.table for used in figures}), figures, HOUR_S))
     lake = Lake(asked.source.lake or default_lake())
-    histories = [at_its_pace(series) for series in history(lake, own_figures(), *_between(asked))]
+    histories = [at_its_interval(series) for series in history(lake, own_figures(), *_between(asked))]
     _tell(watcher, lake.problems)
     return histories
 

@@ -77,15 +77,15 @@ def _on_capacity(
     json: bool,
     csv: bool,
 ) -> int:
-    from doctord.app.agenda import ahead
+    from doctord.app.action_plan import ahead
     from doctord.report.capacity import html as capacity_html
     from doctord.report.capacity import report as capacity_report
 
     check_writable(output)
     found = ahead(source, thresholds, horizon_s, changes, Terminal())
     said = [change.text for change in changes]
-    document = capacity_report.document_of(found.agenda, horizon_s, said, found.levels)
-    write(output, capacity_html.render(found.agenda, document, datetime.now(UTC)))
+    document = capacity_report.document_of(found.action_plan, horizon_s, said, found.levels)
+    write(output, capacity_html.render(found.action_plan, document, datetime.now(UTC)))
     if json:
         typer.echo(json_text(document))
     elif csv:

@@ -30,13 +30,13 @@ class Steps:
     """Figures by minute, hour, or so.
 
     Attributes:
-        whose: Mark of the figure (`mark_of`), host, db, entity of each series.
+        labels: Mark of the figure (`mark_of`), host, db, entity of each series.
         step_s: Seconds of a step.
         start: End of the first step.
         sums: By name a row for each series and a column for each step, NaN where nothing was measured.
     """
 
-    whose: Sequence[tuple[str | None, ...]]
+    labels: Sequence[tuple[str | None, ...]]
     step_s: int
     start: datetime
     sums: Mapping[str, npt.NDArray[np.float64]]
@@ -58,7 +58,7 @@ class History:
         new = fresh(lake, figures, self._index, sealed=False, between=between)[0]
         self._new = {tier: self._index.numbered(rows).cast(TIERS[tier].columns) for tier, rows in new.items()}
         marks = {mark_of(figure) for figure in figures}
-        wanted = [number for number, whose in enumerate(self._index.series) if whose[0] in marks]
+        wanted = [number for number, labels in enumerate(self._index.series) if labels[0] in marks]
         self._whose = [self._index.series[number] for number in wanted]
         self._row_of = np.full(len(self._index.series), -1)
         self._row_of[wanted] = np.arange(len(wanted))
@@ -88,7 +88,7 @@ class History:
         return Steps(self._whose, step_s, start + timedelta(seconds=step_s), sums)
 
     @property
-    def whose(self) -> Sequence[tuple[str | None, ...]]:
+    def labels(self) -> Sequence[tuple[str | None, ...]]:
         """Mark of the figure (`mark_of`), host, db, entity of each series."""
         return self._whose
 
@@ -101,7 +101,7 @@ class History:
             tier: `1h-buckets` or `1d`: steps of an hour or a day.
 
         Returns:
-            `series` (place in `whose`), `ts` (end of the step, in UTC without saying so), `bucket`, `count`.
+            `series` (place in `labels`), `ts` (end of the step, in UTC without saying so), `bucket`, `count`.
 
         Raises:
             LakeError: a file of the tiers is gone.
@@ -112,7 +112,7 @@ class History:
         """Hours that end after one moment and no later than another, and meet a condition on their sums.
 
         Returns:
-            `series` (place in `whose`), `ts` (end of the hour, in UTC without saying so), `count`, `weight`.
+            `series` (place in `labels`), `ts` (end of the hour, in UTC without saying so), `count`, `weight`.
 
         Raises:
             LakeError: a file of the tiers is gone.
@@ -144,7 +144,7 @@ class History:
         return MINUTE_S
 
     def _between(self, tier: str, since: datetime, until: datetime, condition: pl.Expr) -> pl.DataFrame:
-        """Rows of a tier that end between two moments and meet a condition, `series` being the place in `whose`."""
+        """Rows of a tier that end between two moments and meet a condition, `series` being the place in `labels`."""
         first, last = (moment.astimezone(UTC).replace(tzinfo=None) for moment in (since, until))
         wanted = pl.col("ts").is_between(first, last, closed="right") & condition
         parts = [part.filter(wanted) for part in self._parts(tier, since, until)]

@@ -134,7 +134,7 @@ def _index(told: dict[str, Any]) -> Index:
     texts = [*names, *told["names"].values(), *(name for part in taken.values() for name in part)]
     if not all(isinstance(text, str) for text in texts) or not all(map(_NAME.fullmatch, names)):
         raise ValueError("a name is none")
-    if not all(len(whose) == len(WHOSE) and all(isinstance(text, str | None) for text in whose) for whose in series):
+    if not all(len(labels) == len(WHOSE) and all(isinstance(text, str | None) for text in labels) for labels in series):
         raise ValueError("a series is none")
     return Index(series, files, taken, dict(told["names"]))
 

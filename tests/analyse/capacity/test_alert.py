@@ -8,16 +8,16 @@ import pytest
 from doctord.analyse.capacity.alert import alertmanager, broken, foreseen, prometheus, violated
 from doctord.analyse.capacity.check import check
 from doctord.analyse.capacity.forecast import When
-from doctord.analyse.capacity.level import Level, judged
 from doctord.analyse.capacity.plan import Plan
-from doctord.analyse.capacity.series import Whose
+from doctord.analyse.capacity.series import Labels
+from doctord.analyse.capacity.service_level import ServiceLevel, judged
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.dataset.dataset import Dataset
 from histories import MONDAY, NAN, history
 
 NOW = MONDAY + timedelta(hours=3)
 FULL = Threshold("full", "filesystem_used_pct", 90.0, reason='it "stops"', plan=Plan("extend", "storage", 7 * 86_400.0))
-SERIES = history([80.0, 91.0, 92.0, NAN], "filesystem_used_pct", Whose("a", None, '/data "x"\\'))
+SERIES = history([80.0, 91.0, 92.0, NAN], "filesystem_used_pct", Labels("a", None, '/data "x"\\'))
 
 
 def test_a_violation_is_an_alert_since_it_began() -> None:
@@ -66,7 +66,7 @@ def test_prometheus_reads_one_sample_of_each_metric() -> None:
 
 def test_a_broken_service_level_is_an_alert() -> None:
     row = {"ts": NOW, "host": "a", "run": "day", "duration_s": 62_100.0, "over_limit": 24}
-    (one,) = judged([Level("slow", most_per_24h=30)], Dataset.from_rows(timing=[row]))
+    (one,) = judged([ServiceLevel("slow", most_per_24h=30)], Dataset.from_rows(timing=[row]))
     (sent,) = json.loads(alertmanager([broken(one)], NOW))
     assert sent["labels"]["subject"] == "day"
     assert "24 in 17.25 h" in sent["annotations"]["summary"]

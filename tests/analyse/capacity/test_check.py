@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doctord.analyse.capacity.check import Breach, breaches_of, check
-from doctord.analyse.capacity.series import DAY_S, Whose
+from doctord.analyse.capacity.series import DAY_S, Labels
 from doctord.analyse.capacity.threshold import Threshold
 from histories import MONDAY, NAN, history
 
@@ -65,7 +65,7 @@ def test_after_a_long_gap_it_is_another_and_the_end_of_the_first_is_not_known() 
 
 
 def test_who_is_not_measured_any_more_does_not_violate_now() -> None:
-    silent, alive = history([6.0, 6.0]), history([1.0] * 9, whose=Whose("b"))
+    silent, alive = history([6.0, 6.0]), history([1.0] * 9, labels=Labels("b"))
     (one,) = check([above(5)], [silent, alive]).violations
     assert (one.is_now, one.lost) == (False, True)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from doctord.analyse.capacity.outlook import outlook
-from doctord.analyse.capacity.series import DAY_S, HOUR_S, Series, Whose
+from doctord.analyse.capacity.series import DAY_S, HOUR_S, Labels, Series
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.dataset.figure import Figure
 
@@ -20,7 +20,7 @@ NOISE = np.random.default_rng(7).normal(0, 0.3, 100)
 
 
 def series(entity: str, values: "np.typing.NDArray[np.float64]") -> Series:
-    return Series(USED, Whose(entity=entity), DAY_S, START, values, values, values)
+    return Series(USED, Labels(entity=entity), DAY_S, START, values, values, values)
 
 
 def test_the_worst_comes_first_then_by_date() -> None:
@@ -35,7 +35,7 @@ def test_the_worst_comes_first_then_by_date() -> None:
         [FULL],
         60 * DAY_S,
     )
-    assert [item.series.whose.entity for item in found] == ["over", "fast", "slow", "flat"]
+    assert [item.series.labels.entity for item in found] == ["over", "fast", "slow", "flat"]
     assert [item.when.verdict for item in found] == ["violated", "date", "date", "not within the horizon"]
     fast = found[1].when.date
     assert fast is not None
@@ -59,7 +59,7 @@ def test_hours_of_three_days_tell_of_the_next_days_and_of_no_more() -> None:
     hours = np.arange(72.0)
     steep = replace(series("steep", 100 + 1.25 * hours + NOISE[:72]), step_s=HOUR_S)
     found = outlook([steep, replace(series("slow", 50 + NOISE[:72]), step_s=HOUR_S)], [FULL], 90 * DAY_S)
-    assert [(item.series.whose.entity, item.when.verdict) for item in found] == [
+    assert [(item.series.labels.entity, item.when.verdict) for item in found] == [
         ("steep", "date"),
         ("slow", "cannot be told"),
     ]

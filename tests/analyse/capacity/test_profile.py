@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from doctord.analyse.capacity.profile import Profile, profile
-from doctord.analyse.capacity.series import HOUR_S, Series, Whose
+from doctord.analyse.capacity.series import HOUR_S, Labels, Series
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.dataset.figure import own_figures
 
@@ -20,7 +20,7 @@ def series(name: str, values: list[float], entity: str = "", *, end: datetime = 
     """Hours that end with a moment."""
     start = end - timedelta(hours=len(values) - 1)
     array = np.array(values)
-    return Series(FIGURES[name], Whose("a", "oracle:X", entity), HOUR_S, start, array, array, array)
+    return Series(FIGURES[name], Labels("a", "oracle:X", entity), HOUR_S, start, array, array, array)
 
 
 def page(*given: Series, **options: object) -> Profile:

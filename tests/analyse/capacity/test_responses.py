@@ -7,7 +7,7 @@ import pytest
 
 from doctord.analyse.capacity.outlook import outlook
 from doctord.analyse.capacity.responses import WAITS, grown, queues_of, with_loads
-from doctord.analyse.capacity.series import HOUR_S, Series, Whose
+from doctord.analyse.capacity.series import HOUR_S, Labels, Series
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change
 from doctord.dataset.figure import Figure, own_figures
@@ -17,14 +17,14 @@ pytestmark = pytest.mark.slow
 FIGURES = {figure.name: figure for figure in own_figures()}
 START = datetime(2026, 9, 1, tzinfo=UTC)
 HOURS = 24 * 14
-SDA = Whose("alpha", None, "sda")
+SDA = Labels("alpha", None, "sda")
 RANDOM = np.random.default_rng(2)
 RATE = 60 * (1 + 0.5 * np.sin(np.arange(HOURS) * 2 * np.pi / 24)) * RANDOM.normal(1, 0.02, HOURS)
 READ_MS = 5 / (1 - RATE / 200) * RANDOM.normal(1, 0.02, HOURS)
 
 
-def series(figure: Figure, values: np.ndarray, whose: Whose = SDA, late_h: int = 0) -> Series:
-    return Series(figure, whose, HOUR_S, START + timedelta(hours=late_h), values, values, values)
+def series(figure: Figure, values: np.ndarray, labels: Labels = SDA, late_h: int = 0) -> Series:
+    return Series(figure, labels, HOUR_S, START + timedelta(hours=late_h), values, values, values)
 
 
 def test_a_load_is_read_beside_each_response() -> None:
@@ -39,7 +39,7 @@ def test_the_queue_is_that_of_the_same_hours_of_the_same_device() -> None:
     (queue,) = queues_of([reads], [reads, load]).values()
     assert queue.points == HOURS - 8
     assert queue.saturation.value == pytest.approx(200, rel=0.1)
-    other = series(FIGURES["disk_requests_per_s"], RATE, Whose("alpha", None, "sdb"))
+    other = series(FIGURES["disk_requests_per_s"], RATE, Labels("alpha", None, "sdb"))
     assert queues_of([reads], [reads, other]) == {}
 
 

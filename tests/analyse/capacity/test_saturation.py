@@ -10,7 +10,7 @@ from doctord.analyse.capacity.observed import observed
 from doctord.analyse.capacity.responses import WAITS
 from doctord.analyse.capacity.saturation import busy_hours, databases, resources, saturations
 from doctord.analyse.capacity.scaling import law
-from doctord.analyse.capacity.series import DAY_S, HOUR_S, Series, Whose, series_of
+from doctord.analyse.capacity.series import DAY_S, HOUR_S, Labels, Series, series_of
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change
 from doctord.dataset.dataset import Dataset
@@ -139,7 +139,7 @@ def test_an_event_that_is_one_request_to_storage_is_a_queue_too_and_thresholds_a
     ]
     (found,) = saturations(list(resources(observed(dataset, FIGURES))), loads(dataset), 30 * DAY_S, (), limits)
     assert found.resource.kind == "wait"
-    assert found.resource.whose.entity == "1 db file sequential read"
+    assert found.resource.labels.entity == "1 db file sequential read"
     assert found.resource.queue.saturation.value == pytest.approx(4600, rel=0.03)
     slow, free = found.passed
     assert slow.load is not None
@@ -191,7 +191,7 @@ def test_a_database_s_throughput_peaks_where_the_law_says() -> None:
     ]
     (found,) = databases(observed(Dataset.from_rows(statistic=rows), FIGURES))
     at = found.scaling.users
-    assert (found.done, found.whose.db) == ("commits_per_s", "oracle:DW")
+    assert (found.done, found.labels.db) == ("commits_per_s", "oracle:DW")
     assert at is not None
     assert at.low <= np.sqrt(0.97 / 0.0008) <= (at.high or 0)
     text = capacity_saturation.render(capacity_saturation.document_of([], [found], 0.0, []), 80, colour=False)
@@ -220,7 +220,7 @@ def test_active_sessions_of_postgresql_come_of_its_samples() -> None:
 
 def test_the_busiest_hour_of_each_day_counts_and_days_without_any_are_gaps() -> None:
     values = np.concatenate([np.arange(10.0), np.full(24, np.nan), np.arange(24.0)])
-    days = busy_hours(Series(FIGURES["cpu_used_pct"], Whose("alpha"), HOUR_S, START, values, values, values))
+    days = busy_hours(Series(FIGURES["cpu_used_pct"], Labels("alpha"), HOUR_S, START, values, values, values))
     assert days.step_s == DAY_S
     assert days.end == START + timedelta(hours=57)
     assert days.values[[0, 2]].tolist() == [9.0, 23.0]

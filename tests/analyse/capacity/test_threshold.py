@@ -2,7 +2,7 @@
 
 import pytest
 
-from doctord.analyse.capacity.series import Whose
+from doctord.analyse.capacity.series import Labels
 from doctord.analyse.capacity.threshold import Rules, Threshold, parsed
 from doctord.errors import UserError
 from histories import FIGURES, history
@@ -38,10 +38,10 @@ def test_the_bad_side_is_that_of_the_figure_unless_it_is_said() -> None:
 
 def test_patterns_choose_whom_it_concerns() -> None:
     busy = Threshold("busy", "disk_busy_pct", 80.0, host="db[12]", entity="sd*")
-    assert busy.concerns(history([], "disk_busy_pct", Whose("db1", None, "sda")))
-    assert not busy.concerns(history([], "disk_busy_pct", Whose("db3", None, "sda")))
-    assert not busy.concerns(history([], "disk_busy_pct", Whose("db1", None, "nvme0n1")))
-    assert not busy.concerns(history([], "disk_read_ms", Whose("db1", None, "sda")))
+    assert busy.concerns(history([], "disk_busy_pct", Labels("db1", None, "sda")))
+    assert not busy.concerns(history([], "disk_busy_pct", Labels("db3", None, "sda")))
+    assert not busy.concerns(history([], "disk_busy_pct", Labels("db1", None, "nvme0n1")))
+    assert not busy.concerns(history([], "disk_read_ms", Labels("db1", None, "sda")))
 
 
 def test_hours_of_the_week_have_their_own_limit_and_the_most_lenient_stands_for_all() -> None:

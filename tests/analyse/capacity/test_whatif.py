@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from doctord.analyse.capacity.forecast import Forecast
-from doctord.analyse.capacity.series import DAY_S, Series, Whose
+from doctord.analyse.capacity.series import DAY_S, Labels, Series
 from doctord.analyse.capacity.whatif import Change, changed
 from doctord.dataset.figure import Figure
 
@@ -18,7 +18,7 @@ FLAT = np.full(4, 100.0)
 
 
 def series(figure: Figure, entity: str | None = None) -> Series:
-    return Series(figure, Whose(entity=entity), DAY_S, START, FLAT, FLAT, FLAT)
+    return Series(figure, Labels(entity=entity), DAY_S, START, FLAT, FLAT, FLAT)
 
 
 def path() -> Forecast:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from doctord.analyse.capacity.agenda import Agenda
+from doctord.analyse.capacity.action_plan import ActionPlan
 from doctord.report.capacity.html import OF_ONE_THRESHOLD, render
 from doctord.report.capacity.report import document_of
 from report.capacity_examples import WITHIN_S, agenda_of, healthy, hostile, patient, tablespaces
@@ -21,9 +21,9 @@ EXAMPLES = {
 }
 
 
-def page_of(agenda: Agenda, later: timedelta = timedelta(hours=1)) -> str:
-    seen = (agenda.now or datetime.fromisoformat("2026-09-02T00:00Z")) + later
-    return render(agenda, document_of(agenda, WITHIN_S, []), seen)
+def page_of(action_plan: ActionPlan, later: timedelta = timedelta(hours=1)) -> str:
+    seen = (action_plan.now or datetime.fromisoformat("2026-09-02T00:00Z")) + later
+    return render(action_plan, document_of(action_plan, WITHIN_S, []), seen)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -4,13 +4,13 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
-from doctord.analyse.capacity.agenda import Entry
+from doctord.analyse.capacity.action_plan import Entry
 from doctord.report.capacity.plot import svg
 from doctord.report.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH
 from report.capacity_examples import WITHIN_S, agenda_of, patient
 
 FOUND = {
-    (entry.item.series.figure.name, entry.item.series.whose.entity): entry for entry in agenda_of(patient()).entries
+    (entry.item.series.figure.name, entry.item.series.labels.entity): entry for entry in agenda_of(patient()).entries
 }
 
 

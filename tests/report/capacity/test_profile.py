@@ -7,7 +7,7 @@ import pytest
 
 from doctord.analyse.capacity.contradictions import Contradiction
 from doctord.analyse.capacity.profile import Profile, profile
-from doctord.analyse.capacity.series import HOUR_S, Series, Whose
+from doctord.analyse.capacity.series import HOUR_S, Labels, Series
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.dataset.figure import own_figures
 from doctord.report.capacity.profile import render, shown
@@ -19,7 +19,7 @@ MISTAKEN = Contradiction("a", "oracle:X", "db file scattered read", AT, 4, 61543
 
 def page(*names: str, limit: float | None = None) -> Profile:
     value = np.array([2e9])
-    given = [Series(SPACE, Whose("a", "oracle:X", name), HOUR_S, AT, value, value, value) for name in names]
+    given = [Series(SPACE, Labels("a", "oracle:X", name), HOUR_S, AT, value, value, value) for name in names]
     limits = [Threshold("x", SPACE.name, limit, "below")] if limit else []
     return profile(given, own_figures(), AT, thresholds=limits, contradictions=[MISTAKEN])
 

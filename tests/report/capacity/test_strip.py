@@ -4,7 +4,7 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
-from doctord.analyse.capacity.agenda import Entry
+from doctord.analyse.capacity.action_plan import Entry
 from doctord.report.capacity.strip import LEFT, RIGHT, WIDTH, svg
 from report.capacity_examples import WITHIN_S, agenda_of, patient
 
@@ -25,7 +25,7 @@ def test_it_has_a_title_and_stays_inside(entry: Entry) -> None:
 
 
 def test_the_dot_stands_where_the_date_does() -> None:
-    (users,) = (entry for entry in SHOWN if entry.item.series.whose.entity == "users")
+    (users,) = (entry for entry in SHOWN if entry.item.series.labels.entity == "users")
     (dot,) = drawn(users).iter("circle")
     assert users.item.when.date is not None
     assert FOUND.now is not None

@@ -14,10 +14,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from doctord.analyse.capacity.check import Breach
-from doctord.analyse.capacity.forecast.crossing import When
-from doctord.analyse.capacity.level import Judged
+from doctord.analyse.capacity.forecast.breach_date import When
 from doctord.analyse.capacity.plan import Plan
 from doctord.analyse.capacity.series import Series
+from doctord.analyse.capacity.service_level import Judged
 from doctord.analyse.capacity.threshold import Threshold
 
 State = Literal["violated", "due", "foreseen"]
@@ -147,8 +147,8 @@ def _sent(alert: Alert, found: datetime) -> dict[str, object]:
 
 
 def _labels(series: Series) -> dict[str, str]:
-    whose = {"host": series.whose.host, "db": series.whose.db, "entity": series.whose.entity}
-    told = {key: name for key, name in whose.items() if name}
+    labels = {"host": series.labels.host, "db": series.labels.db, "entity": series.labels.entity}
+    told = {key: name for key, name in labels.items() if name}
     return {"figure": series.figure.name, "unit": series.figure.unit} | told
 
 

@@ -27,7 +27,7 @@ class Contradiction:
     """What one event's rows say against each other.
 
     Attributes:
-        host, db, entity: Whom it is about, as in `Whose` of the figures of waits.
+        host, db, entity: Whom it is about, as in `Labels` of the figures of waits.
         ts: End of the interval where they differ most.
         rows: How many rows differ.
         waited_s: Seconds waited in that interval.

@@ -14,8 +14,8 @@ import numpy as np
 
 from doctord.analyse.capacity.check import beyond
 from doctord.analyse.capacity.contradictions import Contradiction
-from doctord.analyse.capacity.series import DAY_S, HOUR_S, Numbers, Series, Whose
-from doctord.analyse.capacity.spread import SHOWN, Key, Spread, share_of
+from doctord.analyse.capacity.percentiles import SHOWN, Key, Percentiles, share_of
+from doctord.analyse.capacity.series import DAY_S, HOUR_S, Labels, Numbers, Series
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.top_waits import CLASSES, WAITED, Wait, top_waits
 from doctord.dataset.figure import Figure
@@ -37,7 +37,7 @@ class Line:
 
     Attributes:
         figure: What it is.
-        whose: Whom it is about.
+        labels: Whom it is about.
         values: By days ago (90, 30, 7, 0): its value that day; null where it was not measured.
         threshold: What it is held against, the first that is violated where there are several; null: nothing.
         limit: Its limit, that of the busy hour where values are of it; null: none.
@@ -46,7 +46,7 @@ class Line:
     """
 
     figure: Figure
-    whose: Whose
+    labels: Labels
     values: Mapping[int, float | None]
     threshold: Threshold | None
     limit: float | None
@@ -123,7 +123,7 @@ class Profile:
         servers: By host and database server.
         contradictions: Rows whose columns contradict each other.
         missing: Components of which nothing was measured.
-        doubts: What is to be known of the history before anybody relies on it.
+        data_quality: What is to be known of the history before anybody relies on it.
     """
 
     at: datetime
@@ -131,7 +131,7 @@ class Profile:
     servers: Sequence[Server]
     contradictions: Sequence[Contradiction] = ()
     missing: Sequence[str] = field(default=())
-    doubts: Sequence[str] = ()
+    data_quality: Sequence[str] = ()
 
     @property
     def violations(self) -> list[Line]:
@@ -160,8 +160,8 @@ def profile(
     thresholds: Sequence[Threshold] = (),
     classes: Mapping[str, str] | None = None,
     contradictions: Sequence[Contradiction] = (),
-    spread: Spread | None = None,
-    doubts: Sequence[str] = (),
+    spread: Percentiles | None = None,
+    data_quality: Sequence[str] = (),
 ) -> Profile:
     """The profile at a moment.
 
@@ -174,16 +174,16 @@ def profile(
         classes: Wait class of each event.
         contradictions: What must not be used: its figures are not judged.
         spread: How the rows are spread, for percentiles.
-        doubts: What is to be said of them.
+        data_quality: What is to be said of them.
     """
     ends = days_to(at)
     end = ends[-1]
     by_server = dict[tuple[str | None, str | None], list[Series]]()
     for one in series:
-        by_server.setdefault((one.whose.host, one.whose.db), []).append(one)
+        by_server.setdefault((one.labels.host, one.labels.db), []).append(one)
     rhythms = {server: _rhythm(own, end) for server, own in by_server.items()}
     hours = {
-        (one.figure.name, one.whose): rhythm.busy_hour if busy_hour and (rhythm := rhythms[server]) else None
+        (one.figure.name, one.labels): rhythm.busy_hour if busy_hour and (rhythm := rhythms[server]) else None
         for server, own in by_server.items()
         for one in own
     }
@@ -199,7 +199,7 @@ def profile(
     ]
     seen = {line.figure.component for server in servers for line in server.lines if line.today is not None}
     missing = dict.fromkeys(figure.component for figure in figures if figure.component not in seen)
-    return Profile(end, busy_hour, servers, contradictions, list(missing), doubts)
+    return Profile(end, busy_hour, servers, contradictions, list(missing), data_quality)
 
 
 def days_to(at: datetime) -> list[datetime]:
@@ -213,7 +213,7 @@ def _server(
 ) -> Server:
     lines = sorted((_line(one, asked) for one in series), key=_order)
     sound = {
-        (line.figure.name, line.whose.entity or ""): line.today
+        (line.figure.name, line.labels.entity or ""): line.today
         for line in lines
         if line.today is not None and line.verdict != "contradicted"
     }
@@ -230,7 +230,7 @@ def _measured(series: Sequence[Series], at: datetime) -> Measured:
 
 
 def _line(series: Series, asked: _Asked) -> Line:
-    whose, key = series.whose, (series.figure.name, series.whose)
+    labels, key = series.labels, (series.figure.name, series.labels)
     hour = asked.hours[key]
     values = {days: _value(series, asked.at - timedelta(days=days), hour) for days in DAYS_AGO}
     percentiles = {days: asked.percentiles[days].get(key) for days in DAYS_AGO}
@@ -240,9 +240,9 @@ def _line(series: Series, asked: _Asked) -> Line:
     verdict: Verdict = "violated" if any(known) else "kept" if known else "no limit"
     if values[0] is None or (judged and not known):
         verdict = "not measured"
-    if series.figure.component == "waits" and (whose.host, whose.db, whose.entity or "") in asked.doubted:
+    if series.figure.component == "waits" and (labels.host, labels.db, labels.entity or "") in asked.doubted:
         verdict = "contradicted"
-    return Line(series.figure, whose, values, threshold, limit, verdict, percentiles)
+    return Line(series.figure, labels, values, threshold, limit, verdict, percentiles)
 
 
 def _judged(
@@ -313,4 +313,4 @@ def _mean(values: Numbers) -> float | None:
 
 
 def _order(line: Line) -> tuple[str, str, str]:
-    return line.figure.component, line.figure.name, line.whose.entity or ""
+    return line.figure.component, line.figure.name, line.labels.entity or ""

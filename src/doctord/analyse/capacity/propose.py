@@ -101,16 +101,16 @@ def _least_kept(turned: Series, center: Numbers, hold_s: float, margins: Sequenc
 
 def _threshold(series: Series, limits: Numbers, hold_s: float, worse: Literal["above", "below"]) -> Threshold:
     """A threshold with one limit, or with one for each hour of the week."""
-    whose = series.whose
+    labels = series.labels
     return Threshold(
         name=series.name,
         figure=series.figure.name,
         limit=float(limits.max() if worse == "above" else limits.min()),
         worse=worse,
         hold_s=hold_s,
-        host=escape(whose.host or ""),
-        db=escape(whose.db or ""),
-        entity=escape(whose.entity or ""),
+        host=escape(labels.host or ""),
+        db=escape(labels.db or ""),
+        entity=escape(labels.entity or ""),
         by_hour=tuple(limits.tolist()) if limits.size > 1 else (),
         source="this history",
     )

@@ -38,10 +38,10 @@ def with_loads(used: Iterable[Figure], own: Iterable[Figure]) -> tuple[Figure, .
 
 def queues_of(responses: Iterable[Series], histories: Sequence[Series]) -> Mapping[int, Queue]:
     """The queue behind each response of which the load was measured too, by the `id` of its series."""
-    loads = {(series.figure.name, series.whose): series for series in histories if not series.of}
+    loads = {(series.figure.name, series.labels): series for series in histories if not series.of}
     found = {}
     for series in responses:
-        load = loads.get((LOAD_OF.get(series.figure.name, ""), series.whose))
+        load = loads.get((LOAD_OF.get(series.figure.name, ""), series.labels))
         if load is not None and load.step_s == series.step_s:
             found[id(series)] = fitted(_beside(load, series), series.values / 1000)
     return found

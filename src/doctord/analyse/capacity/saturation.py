@@ -14,7 +14,7 @@ from doctord.analyse.capacity.observed import Observed
 from doctord.analyse.capacity.queue_fit import BINS, Queue
 from doctord.analyse.capacity.responses import LOAD_OF, WAITS
 from doctord.analyse.capacity.scaling import Scaling
-from doctord.analyse.capacity.series import DAY_S, Numbers, Series, Whose
+from doctord.analyse.capacity.series import DAY_S, Labels, Numbers, Series
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change, changed
 
@@ -33,14 +33,14 @@ class Resource:
 
     Attributes:
         kind: Which of them.
-        whose: Host, and device; or database, and instance and event.
+        labels: Host, and device; or database, and instance and event.
         queue: Response against load: busy CPUs, and seconds that a second of work takes; or requests per second, and
             seconds of a request.
         cpus: How many CPUs the host has; null for a disk, and where it is not told.
     """
 
     kind: Literal["cpu", "disk", "wait"]
-    whose: Whose
+    labels: Labels
     queue: Queue
     cpus: int | None = None
 
@@ -96,13 +96,13 @@ class Database:
     """How a database's throughput scales with its active sessions.
 
     Attributes:
-        whose: Whom it is about.
+        labels: Whom it is about.
         done: Name of the figure that its throughput is.
         scaling: The law, fitted.
         users: Active sessions that are exceeded in one step of twenty.
     """
 
-    whose: Whose
+    labels: Labels
     done: str
     scaling: Scaling
     users: float
@@ -111,14 +111,14 @@ class Database:
 def resources(seen: Observed) -> Iterator[Resource]:
     """The queue of each host's CPUs, and of each disk that served requests."""
     for (host,), rows in seen.cpus.group_by("host", maintain_order=True):
-        whose = Whose(host=None if host is None else str(host))
-        count = seen.count.get(whose.host)
-        yield Resource("cpu", whose, _of_cpus(rows, count), count)
+        labels = Labels(host=None if host is None else str(host))
+        count = seen.count.get(labels.host)
+        yield Resource("cpu", labels, _of_cpus(rows, count), count)
     for (kind, *names), rows in seen.requests.group_by("kind", "host", "db", "entity", maintain_order=True):
-        whose = Whose(*(None if name is None else str(name) for name in names))
+        labels = Labels(*(None if name is None else str(name) for name in names))
         load, response = (rows[name].to_numpy().astype(float) for name in ("load", "response_s"))
         yield Resource(
-            "disk" if kind == "disk" else "wait", whose, _with_cache(queue_fit.fitted(load, response), response)
+            "disk" if kind == "disk" else "wait", labels, _with_cache(queue_fit.fitted(load, response), response)
         )
 
 
@@ -138,10 +138,10 @@ def saturations(
         changes: What will happen that the history cannot know of.
         thresholds: Those on responses are told by the load at which they are passed.
     """
-    by_whose = {(series.figure.name, _key(series.whose)): series for series in loads}
+    by_whose = {(series.figure.name, _key(series.labels)): series for series in loads}
     days = list[Series | None]()
     for resource in found:
-        series = by_whose.get((LOADS[resource.kind], _key(resource.whose)))
+        series = by_whose.get((LOADS[resource.kind], _key(resource.labels)))
         days.append(busy_hours(_in_units(series, resource)) if series and resource.queue.curves else None)
     paths = _forecasts([series for series in days if series], horizon_s)
     told = [
@@ -171,12 +171,12 @@ def databases(seen: Observed) -> Iterator[Database]:
     """How each database scales; of several figures that tell what it does the first counts."""
     keys = ["host", "db", "entity"]
     for names, rows in seen.databases.group_by(keys, maintain_order=True):
-        whose = Whose(*(None if name is None else str(name) for name in names))
+        labels = Labels(*(None if name is None else str(name) for name in names))
         done = str(rows["done"][0])
         points = rows.filter(pl.col("done") == done)
         users, throughput = (points[name].to_numpy().astype(float) for name in ("users", "throughput"))
         law = scaling.fitted(*averaged(users, throughput))
-        yield Database(whose, done, law, float(np.quantile(users, 0.95)))
+        yield Database(labels, done, law, float(np.quantile(users, 0.95)))
 
 
 def averaged(users: Numbers, throughput: Numbers) -> tuple[Numbers, Numbers]:
@@ -224,8 +224,8 @@ def _is_vague(knee: Estimate) -> bool:
     return knee.high is None or knee.high > VAGUE * knee.low
 
 
-def _key(whose: Whose) -> tuple[str | None, ...]:
-    return whose.host, whose.db, whose.entity or ""
+def _key(labels: Labels) -> tuple[str | None, ...]:
+    return labels.host, labels.db, labels.entity or ""
 
 
 def _passed(resource: Resource, thresholds: Sequence[Threshold]) -> list[Passed]:
@@ -237,7 +237,7 @@ def _passed(resource: Resource, thresholds: Sequence[Threshold]) -> list[Passed]
         and not threshold.of
         and threshold.worse == "above"
         and LOAD_OF.get(threshold.figure) == LOADS[resource.kind]
-        and threshold.holds_for(resource.whose)
+        and threshold.holds_for(resource.labels)
     ]
 
 

@@ -19,7 +19,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Whose:
+class Labels:
     """Whom a series is about.
 
     Attributes:
@@ -39,7 +39,7 @@ class Series:
 
     Attributes:
         figure: What it is.
-        whose: Whom it is about.
+        labels: Whom it is about.
         step_s: Seconds of a step.
         start: End of the first step.
         values: One for each step; NaN where nothing was measured.
@@ -48,7 +48,7 @@ class Series:
     """
 
     figure: Figure
-    whose: Whose
+    labels: Labels
     step_s: int
     start: datetime
     values: Numbers
@@ -59,7 +59,7 @@ class Series:
     @property
     def name(self) -> str:
         """The figure's title, and whom it is about."""
-        about = [part for part in (self.whose.host, self.whose.db, self.whose.entity) if part]
+        about = [part for part in (self.labels.host, self.labels.db, self.labels.entity) if part]
         title = f"{self.figure.title}, {self.of}" if self.of else self.figure.title
         return f"{title} ({', '.join(about)})" if about else title
 
@@ -78,7 +78,7 @@ def series_of(dataset: Dataset, figures: Iterable[Figure], step_s: int = HOUR_S)
     for figure in figures:
         steps = stepped(dataset.frame(figure.table), figure, step_s)
         for key, part in steps.group_by("host", "db", "entity", maintain_order=True):
-            yield spaced(figure, Whose(*map(text_of, key)), step_s, part)
+            yield spaced(figure, Labels(*map(text_of, key)), step_s, part)
 
 
 def stepped(frame: pl.DataFrame, figure: Figure, step_s: int = HOUR_S) -> pl.DataFrame:
@@ -123,7 +123,7 @@ def valued(frame: pl.DataFrame, figure: Figure, step_s: int = HOUR_S) -> pl.Data
     ).filter(pl.col("value").is_finite() & (pl.col("weight") > 0))
 
 
-def spaced(figure: Figure, whose: Whose, step_s: int, steps: pl.DataFrame) -> Series:
+def spaced(figure: Figure, labels: Labels, step_s: int, steps: pl.DataFrame) -> Series:
     """Steps of one entity (ts, value, low, high) as a series; what lies too far before the last one is left out."""
     numbers = (steps["ts"].dt.epoch("us") // (step_s * 1_000_000)).to_numpy()
     numbers, kept = numbers[numbers > numbers[-1] - MOST_STEPS], numbers > numbers[-1] - MOST_STEPS
@@ -133,7 +133,7 @@ def spaced(figure: Figure, whose: Whose, step_s: int, steps: pl.DataFrame) -> Se
         filled[name] = np.full(int(numbers[-1]) - first + 1, np.nan)
         filled[name][numbers - first] = steps[name].to_numpy()[kept]
     start = datetime.fromtimestamp(first * step_s, UTC)
-    return Series(figure, whose, step_s, start, filled["value"], filled["low"], filled["high"])
+    return Series(figure, labels, step_s, start, filled["value"], filled["low"], filled["high"])
 
 
 def text_of(value: object) -> str | None:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
-from doctord.analyse.capacity.level import Level, level_of
+from doctord.analyse.capacity.percentiles import share_of
 from doctord.analyse.capacity.plan import NO_PLAN, Plan, plan_of
-from doctord.analyse.capacity.series import Series, Whose
-from doctord.analyse.capacity.spread import share_of
+from doctord.analyse.capacity.series import Labels, Series
+from doctord.analyse.capacity.service_level import ServiceLevel, service_level_of
 from doctord.dataset.figure import Figure
 from doctord.dataset.figure import parsed as parsed_figures
 from doctord.errors import UserError
@@ -40,7 +40,7 @@ class Threshold:
         by_hour: A limit for each hour of the week, Monday 00:00 UTC first; empty: one limit always.
         reason: Why the limit is that.
         source: Who says so.
-        damage: Whether a violation `stops` work or `slows` it; empty: as its component does.
+        severity: Whether a violation `stops` work or `slows` it; empty: as its component does.
         plan: What to do when it is violated, decided while all is well.
     """
 
@@ -56,7 +56,7 @@ class Threshold:
     by_hour: tuple[float, ...] = ()
     reason: str = ""
     source: str = ""
-    damage: Literal["", "stops", "slows"] = ""
+    severity: Literal["", "stops", "slows"] = ""
     plan: Plan = NO_PLAN
 
     def concerns(self, series: Series) -> bool:
@@ -65,13 +65,13 @@ class Threshold:
 
     def is_about(self, series: Series) -> bool:
         """Whether it holds for the figure of that series, of it or of a percentile of it."""
-        return self.figure == series.figure.name and self.holds_for(series.whose)
+        return self.figure == series.figure.name and self.holds_for(series.labels)
 
-    def holds_for(self, whose: Whose) -> bool:
+    def holds_for(self, labels: Labels) -> bool:
         """Whether it holds for whom that is."""
         return all(
             not pattern or fnmatchcase(name or "", pattern)
-            for pattern, name in ((self.host, whose.host), (self.db, whose.db), (self.entity, whose.entity))
+            for pattern, name in ((self.host, labels.host), (self.db, labels.db), (self.entity, labels.entity))
         )
 
 
@@ -80,7 +80,7 @@ class Rules:
     """What a file holds: thresholds, service levels, and every figure that they may speak of, by name."""
 
     thresholds: tuple[Threshold, ...]
-    levels: tuple[Level, ...]
+    levels: tuple[ServiceLevel, ...]
     figures: Mapping[str, Figure]
 
     def percentiles_used(self) -> list[tuple[str, str]]:
@@ -115,7 +115,7 @@ def parsed(text: str, name: str, known: Iterable[Figure]) -> Rules:
             raise UserError(f"{name}: {key} is no array of tables", f"write [[{key}]] above each")
     figures = {figure.name: figure for figure in (*known, *parsed_figures(text, name))}
     thresholds = tuple(_threshold(given, figures, name) for given in document.get("threshold", []))
-    levels = tuple(level_of(given, name) for given in document.get("level", []))
+    levels = tuple(service_level_of(given, name) for given in document.get("level", []))
     _check_names(name, "threshold", (threshold.name for threshold in thresholds))
     _check_names(name, "level", (level.name for level in levels))
     return Rules(thresholds, levels, figures)
@@ -140,8 +140,8 @@ def _threshold(given: Mapping[str, Any], figures: Mapping[str, Figure], file: st
     worse = given.get("worse", "below" if figures[given["figure"]].worse == "low" else "above")
     if worse not in ("above", "below"):
         raise UserError(f"{where}: worse is {worse!r}", "it is above or below")
-    if given.get("damage", "") not in ("", "stops", "slows"):
-        raise UserError(f"{where}: damage is {given['damage']!r}", "it is stops or slows")
+    if given.get("severity", "") not in ("", "stops", "slows"):
+        raise UserError(f"{where}: damage is {given['severity']!r}", "it is stops or slows")
     by_hour = _by_hour(given.get("by_hour", []), where)
     lenient = (max if worse == "above" else min)(by_hour) if by_hour else None
     rest = {key: value for key, value in given.items() if key not in ("hold", "worse", "plan", "by_hour", "limit")}

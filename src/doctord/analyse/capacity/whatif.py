@@ -35,7 +35,7 @@ class Change:
 
     def concerns(self, series: Series) -> bool:
         """Whether it changes that figure."""
-        is_its = not self.entity or fnmatchcase(series.whose.entity or "", self.entity)
+        is_its = not self.entity or fnmatchcase(series.labels.entity or "", self.entity)
         return is_its and self.unit in {"", series.figure.unit}
 
 

@@ -32,7 +32,7 @@ def item_of(item: Item) -> dict[str, Any]:
         "figure": series.figure.name,
         "title": series.figure.title,
         "unit": series.figure.unit,
-        **asdict(series.whose),
+        **asdict(series.labels),
         "limit": threshold.limit,
         "worse": threshold.worse,
         "newest": item.newest,

@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from doctord.analyse.capacity.agenda import Agenda, Entry
+from doctord.analyse.capacity.action_plan import ActionPlan, Entry
 from doctord.report.capacity import plot as capacity_plot
 from doctord.report.capacity import report as capacity_report
 from doctord.report.capacity import strip as capacity_strip
@@ -38,16 +38,16 @@ class Card:
     strip: Markup
 
 
-def render(agenda: Agenda, document: Mapping[str, Any], seen: datetime) -> str:
+def render(action_plan: ActionPlan, document: Mapping[str, Any], seen: datetime) -> str:
     """The report of an agenda.
 
     Args:
-        agenda: What to draw.
+        action_plan: What to draw.
         document: The same as `capacity_report.document_of` says it.
         seen: The present moment; where the newest value is much older, that is said.
     """
-    now = agenda.now or seen
-    cards = list(_cards(agenda, document, now))
+    now = action_plan.now or seen
+    cards = list(_cards(action_plan, document, now))
     dated = [card for card in cards if card.item["verdict"] in DATED]
     opened, folded = _split(dated)
     return (
@@ -78,9 +78,9 @@ def render(agenda: Agenda, document: Mapping[str, Any], seen: datetime) -> str:
     )
 
 
-def _cards(agenda: Agenda, document: Mapping[str, Any], now: datetime) -> Iterator[Card]:
+def _cards(action_plan: ActionPlan, document: Mapping[str, Any], now: datetime) -> Iterator[Card]:
     within_s = document["within_s"]
-    shown = [pair for pair in zip(agenda.entries, document["items"], strict=True) if _is_shown(pair[0])]
+    shown = [pair for pair in zip(action_plan.entries, document["items"], strict=True) if _is_shown(pair[0])]
     for number, (entry, item) in enumerate(shown):
         # The serialiser of XML escaped what is in the drawings.
         plot = Markup(capacity_plot.svg(entry, within_s)) if number < PLOTS else None  # noqa: S704 - see above

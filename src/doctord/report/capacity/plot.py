@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 import numpy as np
 
-from doctord.analyse.capacity.agenda import Entry
+from doctord.analyse.capacity.action_plan import Entry
 from doctord.report.capacity.view import Blocks, View, seen, ticks_of
 from doctord.report.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH
 from doctord.report.wording import clean

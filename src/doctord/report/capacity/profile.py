@@ -7,8 +7,8 @@ from typing import Any, Final
 from rich.text import Text
 
 from doctord.analyse.capacity.contradictions import Contradiction
+from doctord.analyse.capacity.percentiles import DECIDES, SHOWN
 from doctord.analyse.capacity.profile import DAYS_AGO, Line, Profile, Rhythm, Server
-from doctord.analyse.capacity.spread import DECIDES, SHOWN
 from doctord.report.lines import hanging, hashes, heading, printed, table
 from doctord.units import in_letters, quantity
 
@@ -30,7 +30,7 @@ def document_of(profile: Profile) -> dict[str, Any]:
         "values_of": "busy hour" if profile.busy_hour else "day",
         "violations": len(profile.violations),
         "servers": [_server_document(server) for server in profile.servers],
-        "doubts": list(profile.doubts),
+        "data_quality": list(profile.data_quality),
         "contradictions": [_contradiction_document(found) for found in profile.contradictions],
         "not_measured": list(profile.missing),
     }
@@ -76,7 +76,7 @@ def _line_document(line: Line) -> dict[str, Any]:
         "title": line.figure.title,
         "component": line.figure.component,
         "unit": line.figure.unit,
-        "entity": line.whose.entity or None,
+        "entity": line.labels.entity or None,
         "days_ago": {str(days): line.values[days] for days in DAYS_AGO},
         "percentiles": {str(days): _percentiles(line.percentiles[days]) for days in DAYS_AGO},
         "change_pct": {str(days): line.change_pct(days) for days in DAYS_AGO if days},
@@ -118,7 +118,7 @@ def _page(profile: Profile, width: int) -> Iterator[Text]:
     yield from hanging("", f"{_verdict(profile)} -: not measured. {about}.", width)
     for found in profile.contradictions:
         yield from hanging("contradiction: ", _contradiction(found), width)
-    for doubt in profile.doubts:
+    for doubt in profile.data_quality:
         yield from hanging("doubt: ", doubt, width)
     for server in profile.servers:
         yield from _server(server, width)
@@ -185,7 +185,7 @@ def _shown(server: Server) -> list[Line]:
 def _row(line: Line) -> Sequence[str]:
     values = [shown(line.values[days], line.figure.unit) for days in DAYS_AGO]
     change = line.change_pct(CHANGE_OVER)
-    about = f" {line.whose.entity}" if line.whose.entity else ""
+    about = f" {line.labels.entity}" if line.labels.entity else ""
     verdict = f"{line.verdict.upper()}: " if line.verdict in {"violated", "contradicted"} else ""
     unit = BESIDE.get(line.figure.unit, f", {line.figure.unit.replace('_', ' ')}")
     limit = "" if line.limit is None else shown(line.limit, line.figure.unit)

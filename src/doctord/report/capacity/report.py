@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from doctord.analyse.capacity.agenda import RANKING, Agenda, Entry
+from doctord.analyse.capacity.action_plan import RANKING, ActionPlan, Entry
 from doctord.report.capacity.forecast import item_of
 from doctord.report.capacity.words import moment, until
 from doctord.report.wording import clean, iso
@@ -15,39 +15,41 @@ from doctord.units import duration
 
 COLUMNS = (
     "rank", "verdict", "figure", "title", "host", "db", "entity", "date", "earliest", "latest", "violated_since", "now",
-    "threshold", "limit", "unit", "growth_per_day", "damage", "share_of_time", "why", "plan", "owner", "lead_days",
+    "threshold", "limit", "unit", "growth_per_day", "severity", "share_of_time", "why", "plan", "owner", "lead_days",
     "begin_by", "is_late", "as_of",
 )  # fmt: skip
 BY_HOUR = "the limit differs by hour of the week: the most lenient one is the limit here"
 FORMULA = ("=", "+", "-", "@")  # a cell that begins so is worked out by spreadsheets
 
 
-def document_of(agenda: Agenda, within_s: float, changes: Sequence[str], levels: Sequence[str] = ()) -> dict[str, Any]:
+def document_of(
+    action_plan: ActionPlan, within_s: float, changes: Sequence[str], levels: Sequence[str] = ()
+) -> dict[str, Any]:
     """What `doctord report --capacity --json` gives: docs/reference/capacity-report.md.
 
     Args:
-        agenda: What is to be done.
+        action_plan: What is to be done.
         within_s: How far was looked, seconds.
         changes: What-ifs, in the user's words.
         levels: Names of service levels, which are not forecast.
     """
     return {
         "schema_version": 1,
-        "as_of": iso(agenda.now),
+        "as_of": iso(action_plan.now),
         "within_s": within_s,
         "changes": list(changes),
-        "counts": dict(Counter(entry.verdict for entry in agenda.entries)),
+        "counts": dict(Counter(entry.verdict for entry in action_plan.entries)),
         "ranking": RANKING,
-        "items": [_entry(entry, rank, within_s) for rank, entry in enumerate(agenda.entries, 1)],
+        "items": [_entry(entry, rank, within_s) for rank, entry in enumerate(action_plan.entries, 1)],
         "levels": list(levels),
         "never_measured": [
             {"threshold": one.name, "figure": one.figure, "plan": asdict(one.plan) if one.plan.text else None}
-            for one in agenda.never
+            for one in action_plan.never
         ],
         "without_threshold": [
             {"figure": name, "title": title, "series": count}
             for (name, title), count in Counter(
-                (series.figure.name, series.figure.title) for series in agenda.unlimited
+                (series.figure.name, series.figure.title) for series in action_plan.unlimited
             ).items()
         ],
     }
@@ -63,8 +65,8 @@ def _entry(entry: Entry, rank: int, within_s: float) -> dict[str, Any]:
         "why": _why(entry),
         "notes": [*path.notes, *([BY_HOUR] if entry.item.threshold.by_hour else [])],
         "violated_since": iso(entry.since),
-        "damage": "stops" if entry.damage.stops else "slows",
-        "share_of_time": entry.damage.share_of_time,
+        "severity": "stops" if entry.severity.stops else "slows",
+        "share_of_time": entry.severity.share_of_time,
         "begin_by": iso(entry.begin_by),
         "begin_by_earliest": iso(entry.careful),
         "is_late": entry.is_late,

@@ -36,7 +36,7 @@ def _resource(one: Saturation) -> dict[str, Any]:
     load, response = _scales(resource)
     return {
         "kind": resource.kind,
-        **asdict(resource.whose),
+        **asdict(resource.labels),
         "cpus": resource.cpus,
         "load_unit": load_unit,
         "response_unit": response_unit,
@@ -78,7 +78,7 @@ def _scaling(one: Database) -> dict[str, Any]:
     told = {"gamma": None, "sigma": None, "kappa": None} | coefficients
     told |= {"users_at_peak": law.users, "peak": law.peak, "limit": law.limit}
     return {
-        **asdict(one.whose),
+        **asdict(one.labels),
         "done": one.done,
         "users": _known(one.users),
         **{name: _estimate(estimate, 1.0) for name, estimate in told.items()},

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from doctord.analyse.capacity.agenda import Entry
+from doctord.analyse.capacity.action_plan import Entry
 from doctord.report.wording import clean
 
 WIDTH, HEIGHT = 220, 18

@@ -7,8 +7,8 @@ from typing import Any
 from rich.text import Text
 
 from doctord.analyse.capacity.check import Breach, Checked
-from doctord.analyse.capacity.level import Judged
 from doctord.analyse.capacity.plan import Plan
+from doctord.analyse.capacity.service_level import Judged
 from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.wording import iso
 from doctord.units import duration
@@ -44,7 +44,7 @@ def _violation(violation: Breach) -> dict[str, Any]:
         "title": series.figure.title,
         "of": series.of or series.figure.sum,
         "unit": series.figure.unit,
-        **asdict(series.whose),
+        **asdict(series.labels),
         "is_now": violation.is_now,
         "step_s": series.step_s,
         "since": iso(violation.since),

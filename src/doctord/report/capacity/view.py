@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from doctord.analyse.capacity.agenda import Entry
-from doctord.analyse.capacity.forecast.ahead import SUMMED
+from doctord.analyse.capacity.action_plan import Entry
+from doctord.analyse.capacity.forecast.predict import SUMMED
 from doctord.analyse.capacity.series import DAY_S, Numbers, Series
 from doctord.report.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, time_ticks
 from doctord.units import scale

@@ -98,9 +98,9 @@ def growth(item: Item) -> str:
     return f"{sign}{quantity(abs(per_day), item['unit'])} a day"
 
 
-def damage(item: Item) -> str:
+def severity(item: Item) -> str:
     """What a violation does."""
-    does = "work stops or fails" if item["damage"] == "stops" else "work takes longer"
+    does = "work stops or fails" if item["severity"] == "stops" else "work takes longer"
     share = item["share_of_time"]
     return does if share is None else f"{does}: {percent(share)} of database time"
 

@@ -8,7 +8,7 @@ import pytest
 from doctord.analyse.capacity.forecast import forecast
 from doctord.analyse.capacity.forecast.months import Month, month_of, turns
 from doctord.analyse.capacity.forecast.prepare import prepared
-from doctord.analyse.capacity.series import DAY_S, HOUR_S, Numbers, Series, Whose
+from doctord.analyse.capacity.series import DAY_S, HOUR_S, Labels, Numbers, Series
 from doctord.dataset.figure import Figure
 
 MIDNIGHT = datetime(2026, 1, 2, tzinfo=UTC)  # at which the first day, that of 1 January, ends
@@ -64,7 +64,7 @@ def test_noise_walks_and_three_months_have_no_turns(values: Numbers) -> None:
 def test_a_forecast_holds_the_next_closing() -> None:
     values = 100 + closing(200) + 0.2 * np.arange(200) + NOISE[:200]
     figure = Figure("load", "load", "workload", "disk", "reads_per_s", "per_s")
-    (said,) = forecast([Series(figure, Whose(), DAY_S, MIDNIGHT, values, values, values)], 30)
+    (said,) = forecast([Series(figure, Labels(), DAY_S, MIDNIGHT, values, values, values)], 30)
     truth = 100 + closing(230)[200:] + 0.2 * np.arange(200, 230)
     assert np.abs(said.mean - truth).max() < 10
     assert any("turn of the month" in note for note in said.notes)

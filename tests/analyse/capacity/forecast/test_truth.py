@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doctord.analyse.capacity.forecast import Forecast, When, forecast, when
-from doctord.analyse.capacity.series import DAY_S, Numbers, Series, Whose
+from doctord.analyse.capacity.series import DAY_S, Labels, Numbers, Series
 from doctord.dataset.figure import Figure
 
 pytestmark = pytest.mark.slow
@@ -25,7 +25,7 @@ PATH = np.random.default_rng(2).normal(np.linspace(0, 100, 60), 10)
 
 
 def series_of(values: Numbers) -> Series:
-    return Series(FIGURE, Whose(), DAY_S, START, values, values, values)
+    return Series(FIGURE, Labels(), DAY_S, START, values, values, values)
 
 
 @pytest.fixture(scope="module")

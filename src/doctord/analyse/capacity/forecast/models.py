@@ -7,7 +7,7 @@ import numpy as np
 
 from doctord.analyse.capacity.forecast.pooled import pooled
 from doctord.analyse.capacity.forecast.prepare import FEWEST, Prepared, seasons
-from doctord.analyse.capacity.forecast.stairs import LEVEL
+from doctord.analyse.capacity.forecast.step_growth import LEVEL
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Numbers
 
 Model = Callable[[Sequence[Prepared], int, int], Numbers]
@@ -117,11 +117,11 @@ def by_steps(histories: Sequence[Prepared], horizon: int, step_s: int) -> Number
     """Growth by steps of the usual size, each after the usual time; only where there are stairs."""
     ahead = np.full((len(histories), horizon), np.nan)
     for row, history in zip(ahead, histories, strict=True):
-        if stairs := history.stairs:
+        if step_growth := history.step_growth:
             shape, season = _shape(history.values, horizon, seasons(step_s, len(history.values)))
-            newest = (history.values - shape)[max(stairs.places[-1] - len(shape), -LEVEL) :]
-            level = float(np.median(newest + stairs.slope * np.arange(len(newest))[::-1]))
-            row[:] = level + stairs.ahead(horizon) + season
+            newest = (history.values - shape)[max(step_growth.places[-1] - len(shape), -LEVEL) :]
+            level = float(np.median(newest + step_growth.slope * np.arange(len(newest))[::-1]))
+            row[:] = level + step_growth.ahead(horizon) + season
     return ahead
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from doctord.analyse.capacity.forecast.months import Month, month_of
 from doctord.analyse.capacity.forecast.robust import NORMAL_MAD, noise_floor, usual_level
 from doctord.analyse.capacity.forecast.shifts import level_shifts, one_way
-from doctord.analyse.capacity.forecast.stairs import Stairs, stairs_of
+from doctord.analyse.capacity.forecast.step_growth import StepGrowth, step_growth_of
 from doctord.analyse.capacity.series import DAY_S, Numbers
 
 FEWEST = 8  # measured steps, with fewer of them nothing is told
@@ -33,7 +33,7 @@ class Prepared:
         shifts, outliers: Steps of the history, where a level shift begins and where an outlier is.
         notes: What the answer rests on.
         why: Why nothing can be told from it; empty where something can.
-        stairs: Growth by steps; null where there is none.
+        step_growth: Growth by steps; null where there is none.
         month: What the turns of the months add; null where they are as other days.
     """
 
@@ -43,7 +43,7 @@ class Prepared:
     outliers: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     why: str = ""
-    stairs: Stairs | None = None
+    step_growth: StepGrowth | None = None
     month: Month | None = None
 
     @property
@@ -93,7 +93,7 @@ def prepared(history: Numbers, step_s: int, start: datetime | None = None) -> Pr
         shifts=tuple(shift + first for shift in found.shifts),
         outliers=tuple(outlier + first for outlier in found.outliers),
         notes=(*notes, *gap_notes, *([month.note(usual_level(used))] if month else []), *found.notes),
-        stairs=replace(found.stairs, length=len(values) - first) if found.stairs else None,
+        step_growth=replace(found.step_growth, length=len(values) - first) if found.step_growth else None,
         month=month,
     )
 
@@ -131,9 +131,9 @@ def _cleaned(used: Numbers, cycles: tuple[int, ...], step_s: int) -> Prepared:
     calm = used.copy()
     calm[outliers] = np.nan
     filled = gaps_filled(calm, cycles)
-    if stairs := stairs_of(filled - profile):
-        notes.append(stairs.note(usual_level(filled), step_s))
-        return Prepared(filled, 0, stairs.places, tuple(outliers.tolist()), tuple(notes), stairs=stairs)
+    if step_growth := step_growth_of(filled - profile):
+        notes.append(step_growth.note(usual_level(filled), step_s))
+        return Prepared(filled, 0, step_growth.places, tuple(outliers.tolist()), tuple(notes), step_growth=step_growth)
     shifts = level_shifts(filled - profile, cycles[0] if len(cycles) > 1 else 1)
     even = filled.copy()
     for shift, jump in shifts:

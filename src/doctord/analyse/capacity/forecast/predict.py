@@ -7,11 +7,11 @@ from statistics import NormalDist
 import numpy as np
 
 from doctord.analyse.capacity.forecast.backtest import best, forecasts, tried, unseen_errors, with_means
-from doctord.analyse.capacity.forecast.few import line_through_few
 from doctord.analyse.capacity.forecast.intervals import half_widths
 from doctord.analyse.capacity.forecast.models import BY_STEPS, QUICK, SEASONAL_NAIVE, THOROUGH
 from doctord.analyse.capacity.forecast.prepare import FEWEST, Prepared, prepared
 from doctord.analyse.capacity.forecast.result import Forecast, untold
+from doctord.analyse.capacity.forecast.short_history import line_through_short_history
 from doctord.analyse.capacity.series import DAY_S, Numbers, Series
 from doctord.dataset.figure import Sum
 
@@ -91,7 +91,7 @@ def _unmoved(series: Series, seen: Prepared, horizon: int, level: float) -> Fore
     if seen.why:
         is_short = int(np.isfinite(series.values).sum()) < FEWEST
         return (
-            line_through_few(series, horizon, level, seen.why)
+            line_through_short_history(series, horizon, level, seen.why)
             if is_short
             else untold(series.step_s, start, seen.why, seen.notes)
         )
@@ -130,11 +130,11 @@ def _interval(
 ) -> tuple[Numbers, Numbers]:
     """The calibrated interval; of growth by steps also what steps that come sooner or later, larger or smaller add."""
     low, high = mean - half, mean + half
-    if not is_by_steps or seen.stairs is None:
+    if not is_by_steps or seen.step_growth is None:
         return low, high
-    usual = seen.stairs.ahead(len(mean))
+    usual = seen.step_growth.ahead(len(mean))
     away = NormalDist().inv_cdf((1 + level) / 2)
-    paths = [mean - usual + seen.stairs.ahead(len(mean), deviations) for deviations in (-away, away)]
+    paths = [mean - usual + seen.step_growth.ahead(len(mean), deviations) for deviations in (-away, away)]
     return np.minimum(low, np.min(paths, axis=0)), np.maximum(high, np.max(paths, axis=0))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from doctord.analyse.capacity.forecast import When, forecast, when
-from doctord.analyse.capacity.series import DAY_S, Numbers, Series, Whose
+from doctord.analyse.capacity.series import DAY_S, Labels, Numbers, Series
 from doctord.dataset.figure import Figure
 
 pytestmark = pytest.mark.slow
@@ -20,7 +20,7 @@ NOISE = np.random.default_rng(7).standard_normal(200)
 def asked(
     values: Numbers, limit: float, worse: Literal["above", "below"] = "above", days: int = 60, hold_days: int = 0
 ) -> When:
-    series = Series(FIGURE, Whose(), DAY_S, START, values, values, values)
+    series = Series(FIGURE, Labels(), DAY_S, START, values, values, values)
     (said,) = forecast([series], days)
     return when(series, said, limit, worse, hold_s=hold_days * DAY_S)
 

@@ -11,7 +11,7 @@ from doctord.analyse.capacity.series import Series
 FEWEST = 4  # two are a line, a third shows that it is none, a fourth how far it is from one
 
 
-def line_through_few(series: Series, horizon: int, level: float, why: str) -> Forecast:
+def line_through_short_history(series: Series, horizon: int, level: float, why: str) -> Forecast:
     """A straight line by least squares, with its prediction interval.
 
     Student's t with the few degrees of freedom that there are: N. R. Draper, H. Smith, "Applied Regression Analysis"

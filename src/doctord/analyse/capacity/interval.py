@@ -14,7 +14,7 @@ STEPS_S = (60, 300, 600, 900, 1800, HOUR_S, 2 * HOUR_S, 4 * HOUR_S, 6 * HOUR_S, 
 _JITTER = 1.1  # a sample of an hour may take a little longer
 
 
-def series_at_pace(dataset: Dataset, figures: Iterable[Figure], least_step_s: int) -> Iterator[Series]:
+def series_at_interval(dataset: Dataset, figures: Iterable[Figure], least_step_s: int) -> Iterator[Series]:
     """The series of a dataset, each table's in the step that it was measured in, or a longer one."""
     for table, own in groupby(sorted(figures, key=lambda figure: figure.table), key=lambda figure: figure.table):
         yield from series_of(dataset, own, step_of(dataset.frame(table), least_step_s))
@@ -33,7 +33,7 @@ def step_of(frame: pl.DataFrame, least_s: int) -> int:
     return _at_least(max(least_s, (between_s if isinstance(between_s, float) else 0.0) / _JITTER))
 
 
-def at_its_pace(series: Series) -> Series:
+def at_its_interval(series: Series) -> Series:
     """A series in the step that it was measured in, where most of its own steps hold nothing."""
     measured = np.flatnonzero(~np.isnan(series.values))
     every = float(np.median(np.diff(measured))) if measured.size > 1 else 1.0
@@ -50,7 +50,7 @@ def at_its_pace(series: Series) -> Series:
         .agg(summed, pl.col("low").min(), pl.col("high").max())
         .with_columns(pl.from_epoch("end_s", "s").alias("ts"))
     )
-    return spaced(series.figure, series.whose, step_s, steps)
+    return spaced(series.figure, series.labels, step_s, steps)
 
 
 def _at_least(wanted_s: float) -> int:

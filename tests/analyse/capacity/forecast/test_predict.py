@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from doctord.analyse.capacity.forecast import forecast
-from doctord.analyse.capacity.series import DAY_S, HOUR_S, Numbers, Series, Whose
+from doctord.analyse.capacity.series import DAY_S, HOUR_S, Labels, Numbers, Series
 from doctord.dataset.figure import Figure, Sum
 
 pytestmark = pytest.mark.slow
@@ -16,7 +16,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 def series_of(values: Numbers, step_s: int = DAY_S, summed: Sum = "mean") -> Series:
     figure = Figure("used_bytes", "used", "space", "disk", "reads_per_s", "bytes", sum=summed)
-    return Series(figure, Whose(), step_s, START, values, values, values)
+    return Series(figure, Labels(), step_s, START, values, values, values)
 
 
 def noise(steps: int, size: float = 1.0, seed: int = 1) -> Numbers:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 import pytest
 
-from doctord.analyse.capacity.doubts import changed_units, is_counted_once, overfull
+from doctord.analyse.capacity.data_quality import changed_units, is_counted_once, overfull
 from doctord.dataset.dataset import Dataset
 from histories import FIGURES
 
@@ -44,8 +44,8 @@ def test_a_mean_over_several_entities_may_hold_more() -> None:
 
 
 def test_a_unit_that_changed_is_told_with_since_when() -> None:
-    whose = {"host": "a", "db": None, "component": "x", "instance": None, "name": "size", "entity": None}
-    rows = [whose | {"unit": unit, "ts": NOON + timedelta(days=day)} for day, unit in enumerate(["kB", "kB", "MB"])]
+    labels = {"host": "a", "db": None, "component": "x", "instance": None, "name": "size", "entity": None}
+    rows = [labels | {"unit": unit, "ts": NOON + timedelta(days=day)} for day, unit in enumerate(["kB", "kB", "MB"])]
     (said,) = changed_units(pl.DataFrame(rows))
     assert said.startswith("size (a): its unit was 'kB' and is 'MB' since 2026-11-22 12:00 UTC")
     assert list(changed_units(pl.DataFrame(rows[:2]))) == []

@@ -22,7 +22,7 @@ Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Stairs:
+class StepGrowth:
     """Growth by steps.
 
     Attributes:
@@ -70,7 +70,7 @@ class Stairs:
         return f"it moves by steps: {len(pct)} of {size}, {between}"
 
 
-def stairs_of(values: Numbers) -> Stairs | None:
+def step_growth_of(values: Numbers) -> StepGrowth | None:
     """The stairs in a history without gaps and seasons; null where there are none, or a curve does nearly as well.
 
     Levels come from PELT (R. Killick, P. Fearnhead, I. A. Eckley, 2012), as `ruptures` does it. A line would be cut
@@ -85,7 +85,7 @@ def stairs_of(values: Numbers) -> Stairs | None:
         clear = np.abs(sizes) > DEVIATIONS * noise * np.sqrt(1 / lengths[1:] + 1 / lengths[:-1])
         if clear.all():
             are_stairs = _alike(places, sizes) and left < BETTER * _left_by_curve(values)
-            found = Stairs(tuple((places + before).tolist()), sizes, slope, before + len(values))
+            found = StepGrowth(tuple((places + before).tolist()), sizes, slope, before + len(values))
             return found if are_stairs else None
         places = places[clear]
     return None

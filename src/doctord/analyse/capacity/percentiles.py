@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from doctord.analyse.capacity.series import HOUR_S, Series, Whose, text_of, valued
+from doctord.analyse.capacity.series import HOUR_S, Labels, Series, text_of, valued
 from doctord.dataset.buckets import bucket_of, percentiles
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import Figure
@@ -20,13 +20,13 @@ SHOWN: Final = {"p1": 0.01, "p5": 0.05, "p50": 0.5, "p95": 0.95, "p99": 0.99}
 DECIDES: Final = {"high": "p95", "low": "p5"}
 _HOURS: Final = 1 << 20  # hours since 1970 are fewer
 
-Key = tuple[str, Whose]
+Key = tuple[str, Labels]
 
 
-class Spread:
+class Percentiles:
     """Counts in buckets by hour, of which any percentile of any hours follows."""
 
-    def __init__(self, keys: Sequence[tuple[Figure, Whose]], parts: Iterable[pl.DataFrame]) -> None:
+    def __init__(self, keys: Sequence[tuple[Figure, Labels]], parts: Iterable[pl.DataFrame]) -> None:
         """Take whom each series is about, and counts in parts, best one for each day that will be asked for.
 
         Counts: `series` (place of whom), `ts` (end of the hour, in UTC without saying so), `bucket`, `count`.
@@ -44,7 +44,7 @@ class Spread:
             hours: For each figure and whom it is about, the one hour of the day (its start, UTC) to look at; null: all.
             shares: Name of each percentile, and its share.
         """
-        wanted = [hours.get((figure.name, whose)) for figure, whose in self._keys]
+        wanted = [hours.get((figure.name, labels)) for figure, labels in self._keys]
         rows = self._day(end)
         if rows.is_empty():
             return {}
@@ -96,8 +96,8 @@ class Spread:
         return Series(*self._keys[place], HOUR_S, start, values, values, values, of)
 
     def _key(self, place: int) -> Key:
-        figure, whose = self._keys[place]
-        return figure.name, whose
+        figure, labels = self._keys[place]
+        return figure.name, labels
 
 
 def share_of(name: str) -> float:
@@ -115,9 +115,9 @@ def share_of(name: str) -> float:
     return share
 
 
-def spread_of(dataset: Dataset, figures: Iterable[Figure]) -> Spread:
+def percentiles_of(dataset: Dataset, figures: Iterable[Figure]) -> Percentiles:
     """How the rows of a dataset are spread."""
-    keys, parts = list[tuple[Figure, Whose]](), list[pl.DataFrame]()
+    keys, parts = list[tuple[Figure, Labels]](), list[pl.DataFrame]()
     for figure in figures:
         counted = (
             valued(dataset.frame(figure.table), figure)
@@ -127,5 +127,5 @@ def spread_of(dataset: Dataset, figures: Iterable[Figure]) -> Spread:
         for (host, db, entity), part in counted.group_by("host", "db", "entity"):
             place = pl.lit(len(keys), pl.Int64).alias("series")
             parts.append(part.select(place, pl.from_epoch("step_us", "us").alias("ts"), "bucket", "count"))
-            keys.append((figure, Whose(text_of(host), text_of(db), text_of(entity))))
-    return Spread(keys, [pl.concat(parts)] if parts else [])
+            keys.append((figure, Labels(text_of(host), text_of(db), text_of(entity))))
+    return Percentiles(keys, [pl.concat(parts)] if parts else [])

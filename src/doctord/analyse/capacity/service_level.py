@@ -24,7 +24,7 @@ Z_95 = 1.959964
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class ServiceLevel:
     """One service level.
 
     Attributes:
@@ -63,7 +63,7 @@ class Judged:
         is_violated: null where a bucket holds the limit and the answer lies within it.
     """
 
-    level: Level
+    level: ServiceLevel
     host: str | None
     subject: str | None
     measured_s: float | None
@@ -90,7 +90,7 @@ class Judged:
         return f"{self.slow} in {hours:.4g} h, scaled by 24 / {hours:.4g}"
 
 
-def judged(levels: Iterable[Level], dataset: Dataset) -> Iterator[Judged]:
+def judged(levels: Iterable[ServiceLevel], dataset: Dataset) -> Iterator[Judged]:
     """Judge each service level for each run or subject of a dataset; one that it tells nothing of is left out."""
     for level in levels:
         counts = _timed(dataset) if level.table == "timing" else _buckets(dataset, level.slower_than_s or 0.0)
@@ -99,7 +99,7 @@ def judged(levels: Iterable[Level], dataset: Dataset) -> Iterator[Judged]:
                 yield from _judge(level, count)
 
 
-def _judge(level: Level, count: Mapping[str, Any]) -> Iterator[Judged]:
+def _judge(level: ServiceLevel, count: Mapping[str, Any]) -> Iterator[Judged]:
     days = (count["measured_s"] or 0) / DAY_S
     if level.most_per_24h is not None and days:
         low, high = poisson_limits(count["slow"])
@@ -109,7 +109,7 @@ def _judge(level: Level, count: Mapping[str, Any]) -> Iterator[Judged]:
 
 
 def _held(
-    level: Level, count: Mapping[str, Any], scale: float, limit: float, chance: tuple[float | None, float | None]
+    level: ServiceLevel, count: Mapping[str, Any], scale: float, limit: float, chance: tuple[float | None, float | None]
 ) -> Judged:
     least, most = count["slow"] * scale, count["slow_most"] * scale
     low, high = chance
@@ -184,14 +184,14 @@ def _summed(rows: pl.DataFrame) -> pl.DataFrame:
     return sums.join(spans, on=by, how="left", nulls_equal=True)
 
 
-def level_of(given: Mapping[str, Any], file: str) -> Level:
+def service_level_of(given: Mapping[str, Any], file: str) -> ServiceLevel:
     """The service level of a TOML table.
 
     Raises:
         UserError: a key is missing, unknown or wrong; the message names file, level and key.
     """
     where = f"{file}: level {str(given.get('name', 'without a name'))!r}"
-    known = ["slower_than" if field.name == "slower_than_s" else field.name for field in fields(Level)]
+    known = ["slower_than" if field.name == "slower_than_s" else field.name for field in fields(ServiceLevel)]
     if unknown := given.keys() - set(known):
         raise UserError(f"{where}: there is no key {sorted(unknown)[0]!r}", f"keys are {', '.join(known)}")
     for key in ("name", "of", "table", "slower_than", "reason", "source"):
@@ -204,7 +204,9 @@ def level_of(given: Mapping[str, Any], file: str) -> Level:
         raise UserError(f"{where}: table is {table!r}", f"it is one of {', '.join(get_args(Table))}")
     rest = {key: value for key, value in given.items() if key not in ("slower_than", "plan")}
     _check_limits(given, where)
-    return Level(**rest, slower_than_s=_slower_than(given, table, where), plan=plan_of(given.get("plan", {}), where))
+    return ServiceLevel(
+        **rest, slower_than_s=_slower_than(given, table, where), plan=plan_of(given.get("plan", {}), where)
+    )
 
 
 def _check_limits(given: Mapping[str, Any], where: str) -> None:

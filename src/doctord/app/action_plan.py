@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from doctord.analyse.capacity import agenda
-from doctord.analyse.capacity.agenda import Agenda
+from doctord.analyse.capacity import action_plan
+from doctord.analyse.capacity.action_plan import ActionPlan
 from doctord.analyse.capacity.whatif import Change
 from doctord.app import forecast
 from doctord.app.rules import rules_of
@@ -17,7 +17,7 @@ from doctord.app.watcher import SILENT, Watcher
 class Ahead:
     """What runs out within a horizon, what if, and the names of the service levels, which are not forecast."""
 
-    agenda: Agenda
+    action_plan: ActionPlan
     horizon_s: float
     changes: Sequence[Change]
     levels: list[str]
@@ -25,7 +25,7 @@ class Ahead:
     @property
     def healthy(self) -> bool | None:
         """Whether nothing is or will be violated within the horizon; null when nothing can be told."""
-        verdicts = {entry.verdict for entry in self.agenda.entries}
+        verdicts = {entry.verdict for entry in self.action_plan.entries}
         if verdicts & {"violated", "date"}:
             return False
         return True if verdicts & {"perhaps", "not within the horizon"} else None
@@ -53,5 +53,5 @@ def ahead(
     rules = rules_of(file)
     measured = forecast.histories(source, list(rules.figures.values()), watcher)
     items = forecast.foreseen(measured, rules, horizon_s, changes, watcher)
-    found = agenda.agenda(items, measured, rules.thresholds)
+    found = action_plan.action_plan(items, measured, rules.thresholds)
     return Ahead(found, horizon_s, changes, [level.name for level in rules.levels])

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from doctord.analyse.capacity.level import Judged, Level, judged, level_of, poisson_limits
+from doctord.analyse.capacity.service_level import Judged, ServiceLevel, judged, poisson_limits, service_level_of
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
 from shared import CASEBOOK, needs_casebook
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
-THIRTY = Level("slow", most_per_24h=30)
+THIRTY = ServiceLevel("slow", most_per_24h=30)
 
 
 def timing(hours: float, over: int | None, run: str = "day", at: float = 0.0, **columns: Any) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def timing(hours: float, over: int | None, run: str = "day", at: float = 0.0, **
     return {"ts": MIDNIGHT + timedelta(hours=at + hours)} | known | columns
 
 
-def judge(level: Level, *rows: dict[str, Any]) -> list[Judged]:
+def judge(level: ServiceLevel, *rows: dict[str, Any]) -> list[Judged]:
     return list(judged([level], Dataset.from_rows(timing=list(rows))))
 
 
@@ -42,7 +42,7 @@ def test_the_casebook_response_classes() -> None:
     with (CASEBOOK / "consolidation" / "response_classes.csv").open(encoding="utf-8") as file:
         classes = list(csv.DictReader(file))
     edges = [0.0, 3.0, 5.0, 10.0, 60.0, None]
-    level = Level("minutes", table="latency", slower_than_s=60.0, most_pct=0.2)
+    level = ServiceLevel("minutes", table="latency", slower_than_s=60.0, most_pct=0.2)
     verdicts = {}
     for case in ("good_case_pct", "problem_case_pct", "after_tuning_1_pct", "after_tuning_2_pct"):
         counts = [round(100 * float(one[case])) for one in classes]
@@ -87,16 +87,18 @@ def test_steps_of_a_run_are_not_counted_beside_the_run() -> None:
 def test_each_run_is_judged_and_a_pattern_chooses() -> None:
     rows = [timing(24, 31, "nightly batch"), timing(24, 1, "day")]
     assert [one.is_violated for one in judge(THIRTY, *rows)] == [False, True]
-    assert [one.subject for one in judge(Level("slow", of="night*", most_per_24h=30), *rows)] == ["nightly batch"]
+    assert [one.subject for one in judge(ServiceLevel("slow", of="night*", most_per_24h=30), *rows)] == [
+        "nightly batch"
+    ]
 
 
 def test_what_nobody_counted_is_not_judged() -> None:
     assert judge(THIRTY, timing(24, None)) == []
-    assert judge(Level("share", most_pct=1.0), timing(24, 3)) == []
+    assert judge(ServiceLevel("share", most_pct=1.0), timing(24, 3)) == []
 
 
 def test_a_share_is_of_the_requests() -> None:
-    (one,) = judge(Level("share", most_pct=0.25), timing(24, 30, requests=10_000))
+    (one,) = judge(ServiceLevel("share", most_pct=0.25), timing(24, 30, requests=10_000))
     assert (one.is_violated, one.value, one.scaling) == (True, pytest.approx(0.3), "30 of 10000 requests")
 
 
@@ -111,8 +113,8 @@ def buckets(*counts: tuple[Any, float | None, int]) -> Dataset:
 
 def test_classes_of_response_time_are_counted_from_buckets() -> None:
     classes = buckets((0, 3, 9179), (3, 5, 274), (5, 10, 274), (10, 60, 258), (60, None, 16))
-    of_minutes = Level("minutes", table="latency", slower_than_s=60.0, most_per_24h=30)
-    of_seconds = Level("seconds", table="latency", slower_than_s=3.0, most_pct=10.0)
+    of_minutes = ServiceLevel("minutes", table="latency", slower_than_s=60.0, most_per_24h=30)
+    of_seconds = ServiceLevel("seconds", table="latency", slower_than_s=3.0, most_pct=10.0)
     one, other = judged([of_minutes, of_seconds], classes)
     assert (one.slow, one.value, one.is_violated) == (16, 32.0, True)
     assert (other.slow, other.requests, other.is_violated) == (822, 10_001, False)
@@ -120,7 +122,7 @@ def test_classes_of_response_time_are_counted_from_buckets() -> None:
 
 def test_a_bucket_that_holds_the_limit_leaves_it_open() -> None:
     classes = buckets((0, 50, 900), (50, 100, 20), (100, None, 5))
-    (one,) = judged([Level("minutes", table="latency", slower_than_s=60.0, most_per_24h=30)], classes)
+    (one,) = judged([ServiceLevel("minutes", table="latency", slower_than_s=60.0, most_per_24h=30)], classes)
     assert (one.slow, one.slow_most, one.is_violated) == (5, 25, None)
 
 
@@ -128,7 +130,7 @@ GOOD = {"name": "slow", "of": "day*", "most_per_24h": 30}
 
 
 def test_a_level_says_what_it_is() -> None:
-    level = level_of(GOOD | {"table": "latency", "slower_than": "60s", "plan": {"text": "call"}}, "my.toml")
+    level = service_level_of(GOOD | {"table": "latency", "slower_than": "60s", "plan": {"text": "call"}}, "my.toml")
     assert (level.slower_than_s, level.most_per_24h, level.plan.text) == (60.0, 30, "call")
 
 
@@ -148,11 +150,11 @@ def test_a_level_says_what_it_is() -> None:
 )
 def test_what_is_wrong_is_named(change: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError) as refusal:
-        level_of(GOOD | change, "my.toml")
+        service_level_of(GOOD | change, "my.toml")
     assert message in str(refusal.value)
     assert "my.toml: level" in str(refusal.value)
 
 
 def test_a_level_without_a_limit_is_refused() -> None:
     with pytest.raises(UserError, match="without a limit"):
-        level_of({"name": "slow"}, "my.toml")
+        service_level_of({"name": "slow"}, "my.toml")

@@ -7,9 +7,9 @@ from typing import Literal
 
 from doctord.analyse.capacity.basis import Basis, basis_of
 from doctord.analyse.capacity.check import breaches_of
-from doctord.analyse.capacity.damage import Damage, damage_of
 from doctord.analyse.capacity.outlook import Item
 from doctord.analyse.capacity.series import DAY_S, Series
+from doctord.analyse.capacity.severity import Severity, severity_of
 from doctord.analyse.capacity.threshold import Threshold
 
 Verdict = Literal[
@@ -35,7 +35,7 @@ class Entry:
         item: Threshold, history, forecast and date.
         verdict: That of the date; `perhaps` where only the interval reaches the limit within the horizon, `not measured
             any more` where the newest value is long past.
-        damage: What a violation does.
+        severity: What a violation does.
         basis: What the forecast rests on.
         since: Since when it is violated; null where it is not, or not yet for as long as the threshold asks.
         begin_by: The latest moment to begin with the plan: the date, less what it takes; null without both.
@@ -45,7 +45,7 @@ class Entry:
 
     item: Item
     verdict: Verdict
-    damage: Damage
+    severity: Severity
     basis: Basis
     since: datetime | None
     begin_by: datetime | None
@@ -54,7 +54,7 @@ class Entry:
 
 
 @dataclass(frozen=True, eq=False)
-class Agenda:
+class ActionPlan:
     """Everything that a threshold speaks of, the most urgent first.
 
     Attributes:
@@ -70,7 +70,7 @@ class Agenda:
     unlimited: tuple[Series, ...]
 
 
-def agenda(items: Sequence[Item], histories: Sequence[Series], thresholds: Iterable[Threshold]) -> Agenda:
+def action_plan(items: Sequence[Item], histories: Sequence[Series], thresholds: Iterable[Threshold]) -> ActionPlan:
     """Put items in order.
 
     Args:
@@ -82,7 +82,7 @@ def agenda(items: Sequence[Item], histories: Sequence[Series], thresholds: Itera
     held = {item.threshold.name for item in items}
     limited = {id(item.series) for item in items}
     entries = [_entry(item, histories, now) for item in items if now]
-    return Agenda(
+    return ActionPlan(
         now,
         tuple(sorted(entries, key=lambda entry: _urgency(entry, now) if now else ())),
         tuple(threshold for threshold in thresholds if threshold.name not in held),
@@ -108,7 +108,7 @@ def _entry(item: Item, histories: Sequence[Series], now: datetime) -> Entry:
     return Entry(
         item,
         verdict,
-        damage_of(item.threshold, item.series, histories),
+        severity_of(item.threshold, item.series, histories),
         basis_of(item.series, item.forecast),
         since if verdict == "violated" else None,
         begin_by,
@@ -138,8 +138,8 @@ def _urgency(entry: Entry, now: datetime) -> tuple[float | str | bool, ...]:
     return (
         ORDER.index(entry.verdict),
         max(0, (first - now) // WEEK),
-        not entry.damage.stops,
-        -(entry.damage.share_of_time or 0.0),
+        not entry.severity.stops,
+        -(entry.severity.share_of_time or 0.0),
         first.timestamp(),
         entry.item.series.name,
     )

@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from doctord.analyse.capacity.series import HOUR_S, Whose, stepped, text_of
+from doctord.analyse.capacity.series import HOUR_S, Labels, stepped, text_of
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import Figure
 from doctord.dataset.tables import TABLES
@@ -34,13 +34,13 @@ def overfull(dataset: Dataset, figures: Iterable[Figure]) -> Iterator[str]:
     for figure in filter(is_counted_once, figures):
         hours = stepped(dataset.frame(figure.table), figure).filter(is_overfull())
         for (host, db, entity), part in hours.group_by("host", "db", "entity", maintain_order=True):
-            yield said(figure, Whose(text_of(host), text_of(db), text_of(entity)), part)
+            yield said(figure, Labels(text_of(host), text_of(db), text_of(entity)), part)
 
 
-def said(figure: Figure, whose: Whose, hours: pl.DataFrame) -> str:
+def said(figure: Figure, labels: Labels, hours: pl.DataFrame) -> str:
     """The remark on overfull hours of one series (`ts`, their ends; `weight`)."""
     worst = hours.sort("weight").row(-1, named=True)
-    about = ", ".join(part for part in (whose.host, whose.db, whose.entity) if part)
+    about = ", ".join(part for part in (labels.host, labels.db, labels.entity) if part)
     many = f"{hours.height} hours hold" if hours.height > 1 else "one hour holds"
     return (
         f"{figure.title} ({about}): {many} more than an hour of measurements, that to {worst['ts']:%F %H:%M} UTC "

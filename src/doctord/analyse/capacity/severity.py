@@ -14,7 +14,7 @@ STOPPING = frozenset({"space", "datafiles", "host memory"})
 
 
 @dataclass(frozen=True, slots=True)
-class Damage:
+class Severity:
     """What a violation does.
 
     Attributes:
@@ -27,7 +27,7 @@ class Damage:
     share_of_time: float | None
 
 
-def damage_of(threshold: Threshold, series: Series, histories: Sequence[Series]) -> Damage:
+def severity_of(threshold: Threshold, series: Series, histories: Sequence[Series]) -> Severity:
     """What a violation of a threshold does: as the threshold says, else by the component of its figure.
 
     Args:
@@ -35,21 +35,21 @@ def damage_of(threshold: Threshold, series: Series, histories: Sequence[Series])
         series: Who violates it.
         histories: All that was measured, with the time waited.
     """
-    stops = threshold.damage == "stops" if threshold.damage else series.figure.component in STOPPING
-    return Damage(stops, _share_of_time(series, histories))
+    stops = threshold.severity == "stops" if threshold.severity else series.figure.component in STOPPING
+    return Severity(stops, _share_of_time(series, histories))
 
 
 def _share_of_time(series: Series, histories: Sequence[Series]) -> float | None:
     if series.figure.name not in {WAITED, WAIT_MS}:
         return None
-    whose = series.whose
+    labels = series.labels
     times = {
-        one.whose.entity or "": _last_day(one)
+        one.labels.entity or "": _last_day(one)
         for one in histories
-        if one.figure.name == WAITED and (one.whose.host, one.whose.db) == (whose.host, whose.db)
+        if one.figure.name == WAITED and (one.labels.host, one.labels.db) == (labels.host, labels.db)
     }
     total = sum(seconds for event, seconds in times.items() if "PX " not in event)
-    own = times.get(whose.entity or "")
+    own = times.get(labels.entity or "")
     return own / total if own is not None and total > 0 else None
 
 
