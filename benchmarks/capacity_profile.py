@@ -1,6 +1,6 @@
 """Reading the profile of a year of hours, of one host and of many; and what one host's sums take on disk.
 
-The tiers are written as `doctord.lake.tiers` writes them: daily and weekly rhythm, noise, sixty figures a host; the
+The rollups are written as `doctord.lake.rollups` writes them: daily and weekly rhythm, noise, sixty figures a host; the
 buckets of each day count a value a minute. The peer is Polars merely reading the same columns of the same files.
 """
 
@@ -21,10 +21,10 @@ from doctord.app.history import data_quality_in, series_in, spread_in
 from doctord.app.profile import DOUBTED
 from doctord.dataset.buckets import bucket_of
 from doctord.dataset.figure import Figure
-from doctord.lake import tier_files
+from doctord.lake import rollup_files
 from doctord.lake.history import History
 from doctord.lake.query import Lake
-from doctord.lake.summaries import ending, mark_of
+from doctord.lake.summaries import ending, fingerprint_of
 
 END = datetime(2026, 1, 1, tzinfo=UTC)
 DAYS = 365
@@ -60,7 +60,7 @@ def measure(lake: Lake, figures: list[Figure], hosts: int) -> None:
     print(f"  profile        {seconds(lambda: page(lake, figures, since)):.2f} s")
     if hosts == 1:
         print(f"  whole year     {seconds(lambda: page(lake, figures, END - timedelta(days=DAYS))):.2f} s")
-    files = sorted(lake.path.glob("tiers/1h/*.parquet"))
+    files = sorted(lake.path.glob("rollups/1h/*.parquet"))
     recent = [path for path in files if path.name >= f"{since:%Y-%m}"]
     print(f"  Polars alone   {seconds(lambda: [pl.read_parquet(path, columns=wanted) for path in recent]):.2f} s")
 
@@ -76,8 +76,8 @@ def page(lake: Lake, figures: list[Figure], since: datetime) -> Profile:
 
 
 def size_of(lake: Lake, *names: str) -> int:
-    """Bytes of some tiers."""
-    return sum(path.stat().st_size for name in names for path in lake.path.glob(f"tiers/{name}/*"))
+    """Bytes of some rollups."""
+    return sum(path.stat().st_size for name in names for path in lake.path.glob(f"rollups/{name}/*"))
 
 
 def seconds(what: Callable[[], object]) -> float:
@@ -93,15 +93,15 @@ def seconds(what: Callable[[], object]) -> float:
 def year(folder: Path, figures: list[Figure], hosts: int) -> Lake:
     """A lake with a year of sums and no rows; of many hosts, with those buckets alone that a profile reads."""
     (folder / "sealed").mkdir()
-    (folder / "tiers").mkdir()
-    index = tier_files.Index(
-        [(mark_of(figure), f"host{host}", None, "") for host in range(hosts) for figure in figures]
+    (folder / "rollups").mkdir()
+    index = rollup_files.Index(
+        [(fingerprint_of(figure), f"host{host}", None, "") for host in range(hosts) for figure in figures]
     )
     random, series = np.random.default_rng(1), hosts * len(figures)
 
-    def write(tier: str, rows: pl.DataFrame) -> None:
-        for period, part in tier_files.by_period(tier, rows):
-            index.files[tier][period] = tier_files.write_period(folder, index, tier, period, part)
+    def write(rollup: str, rows: pl.DataFrame) -> None:
+        for period, part in rollup_files.by_period(rollup, rows):
+            index.files[rollup][period] = rollup_files.write_period(folder, index, rollup, period, part)
 
     day = END - timedelta(days=DAYS)
     while day < END:
@@ -114,7 +114,7 @@ def year(folder: Path, figures: list[Figure], hosts: int) -> Lake:
         write("1h-buckets", counted(random, END - timedelta(days=days + 1), 1, series, "1h"))
     if hosts == 1:
         write("1m", sums(random, END - timedelta(days=1), np.arange(1, 24 * 60 + 1), series, "m"))
-    tier_files.write_index(folder, index)
+    rollup_files.write_index(folder, index)
     return Lake(folder)
 
 
@@ -136,7 +136,7 @@ def sums(
             "high": (values * random.uniform(1.1, 1.6, values.size)).astype(np.float32),
             "last": (values * random.uniform(0.9, 1.1, values.size)).astype(np.float32),
         }
-    ).cast(tier_files.TIERS["1h"].columns)
+    ).cast(rollup_files.ROLLUPS["1h"].columns)
 
 
 def counted(random: np.random.Generator, begin: datetime, days: int, series: int, step: str) -> pl.DataFrame:
@@ -154,7 +154,7 @@ def counted(random: np.random.Generator, begin: datetime, days: int, series: int
         )
         .group_by("series", ending(step), bucket_of(pl.col("value")).alias("bucket"))
         .agg(pl.len().alias("count"))
-        .cast(tier_files.TIERS["1h-buckets"].columns)
+        .cast(rollup_files.ROLLUPS["1h-buckets"].columns)
     )
 
 

@@ -16,7 +16,7 @@ from doctord.collect.postgres.statistics import StatisticsCollector
 
 
 def hasten(speed: float) -> None:
-    """Have the collectors of servers, and the upkeep, happen so many times as often."""
+    """Have the collectors of servers, and the maintenance, happen so many times as often."""
     due = Cadence.due
     SessionCollector.period_s /= speed
     StatisticsCollector.period_s /= speed

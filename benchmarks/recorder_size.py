@@ -77,7 +77,7 @@ def recorded(server: Server, lake: Path, hours: float, speed: float) -> tuple[li
     options = {
         "lake": str(lake), "every_s": 1 / speed, "for_s": None, "sync_s": 5 / speed, "keep_s": 30 * 86400.0,
         "max_bytes": 10**10, "dsns": [server.dsn], "databases": True, "quiet": True, "rotate_s": 3600 / speed,
-        "sum_up": [sys.executable, "-m", "doctord.app.sum_up", str(lake), "7948800"],
+        "roll_up": [sys.executable, "-m", "doctord.app.roll_up", str(lake), "7948800"],
     }  # fmt: skip
     environment = os.environ | SMALL | {OPTIONS: json.dumps(options)}
     command = [sys.executable, Path(__file__).with_name("hastened.py"), str(speed)]

@@ -28,7 +28,7 @@ class Heard(Watcher):
 
     def __init__(self) -> None:
         self.notes: list[str] = []
-        self.options: list[tuple[str, float | None, Unit, list[float]]] = []
+        self.told: list[tuple[str, float | None, Unit, list[float]]] = []
 
     def note(self, text: str) -> None:
         self.notes.append(text)
@@ -36,7 +36,7 @@ class Heard(Watcher):
     @contextmanager
     def progress(self, doing: str, total: float | None, unit: Unit) -> Iterator[Progress]:
         done: list[float] = []
-        self.options.append((doing, total, unit, done))
+        self.told.append((doing, total, unit, done))
         yield lambda so_far, what="": done.append(so_far)  # noqa: ARG005
 
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from doctord.cli import app, load
 from doctord.dataset.dataset import Dataset
 from doctord.lake.imports import keep
-from doctord.lake.tiers import let_go
+from doctord.lake.rollups import expire
 
 pytestmark = pytest.mark.slow
 
@@ -91,10 +91,10 @@ def test_a_past_moment(lake: Path) -> None:
 
 
 def test_a_lake_that_may_not_be_written_is_profiled_all_the_same(lake: Path) -> None:
-    (lake / "tiers").write_text("a file where the folder would be\n")
+    (lake / "rollups").write_text("a file where the folder would be\n")
     status, out, err = run("--lake", lake)
     assert status == 2 or "requests to the device" in out
-    assert "tiers" in err
+    assert "rollups" in err
 
 
 def test_figures_of_ones_own(lake: Path, tmp_path: Path) -> None:
@@ -169,8 +169,8 @@ def test_percentiles_stay_when_rows_and_hours_go(tmp_path: Path) -> None:
     assert percentiles("--lake", lake) == before
     for day in lake.glob("sealed/*/*/"):
         day.rmdir()
-    let_go(lake, timedelta(0))
-    assert list(lake.glob("tiers/1h-buckets/*")) == []
+    expire(lake, timedelta(0))
+    assert list(lake.glob("rollups/1h-buckets/*")) == []
     assert percentiles("--lake", lake) == before, "the buckets of the day stay"
     assert percentiles("--lake", lake, "--busy-hour")["0"] is None, "of its hours they tell nothing"
 

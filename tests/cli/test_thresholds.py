@@ -15,7 +15,7 @@ from doctord.cli import app, load
 from doctord.dataset.figure import own_figures
 from doctord.dataset.rows import rows
 from doctord.lake.query import Lake
-from doctord.lake.tiers import let_go, renew
+from doctord.lake.rollups import expire, renew
 from doctord.lake.writer import LakeWriter
 
 pytestmark = pytest.mark.slow
@@ -247,7 +247,7 @@ def test_minutes_are_judged_when_the_rows_are_gone(tmp_path: Path, hold: str, *,
 
 def test_where_only_hours_are_kept_they_are_judged_and_that_is_said(tmp_path: Path) -> None:
     lake, file = without_rows(hot(tmp_path / "lake", 60, 120)), tmp_path / "my.toml"
-    let_go(lake, timedelta(days=-1))
+    expire(lake, timedelta(days=-1))
     file.write_text(CPU.format(name="hot", limit=80, hold="5m", more=""))
     status, out, err = run("check", "--lake", lake, "--thresholds", file, "--to", NOW.isoformat(), "--json")
     (violation,) = json.loads(out)["violations"]

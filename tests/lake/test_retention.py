@@ -58,7 +58,7 @@ def test_foreign_files_are_left_alone(path: Path) -> None:
 
 
 def test_a_writer_keeps_within_its_size(path: Path) -> None:
-    with LakeWriter(path, rotate_bytes=1, upkeep=Retention(max_bytes=30_000)) as writer:
+    with LakeWriter(path, rotate_bytes=1, maintenance=Retention(max_bytes=30_000)) as writer:
         for value in range(20):
             writer.append(statistic(value))
             writer.sync()

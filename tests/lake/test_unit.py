@@ -63,7 +63,7 @@ def family(pid: str) -> Iterator[tuple[str, dict[str, str]]]:
     """A process and its descendants: what it runs, and what the kernel says of it."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         words = Path(f"/proc/{pid}/cmdline").read_text()
-        yield ("sums" if "doctord.app.sum_up" in words else "recorder"), status(pid)
+        yield ("sums" if "doctord.app.roll_up" in words else "recorder"), status(pid)
         for thread in Path(f"/proc/{pid}/task").iterdir():
             for child in (thread / "children").read_text().split():
                 yield from family(child)
@@ -152,14 +152,14 @@ def test_the_size_is_kept_and_what_goes_is_in_the_sums(path: Path) -> None:
     assert "in no sum" not in seen.said, seen.said
     with Lake(path).connect(["cpu"]) as connection:
         assert connection.sql("SELECT 1 FROM cpu WHERE host = 'a'").fetchall() == []
-    assert (path / "tiers/tiers.json").exists()
+    assert (path / "rollups/rollups.json").exists()
 
 
 @pytest.mark.root
 @confinable
 def test_what_is_not_summed_up_is_told_by_each_diagnosis(path: Path) -> None:
     an_hour(path, datetime.now(UTC) - timedelta(hours=3))
-    (path / "tiers").write_text("a file where the folder would be\n")
+    (path / "rollups").write_text("a file where the folder would be\n")
     recorded(path, "--no-databases", "--max-size", "1kB")
     doctord = Path(sys.executable).with_name("doctord")
     told = subprocess.run([doctord, "diagnose", "--lake", path], capture_output=True, text=True, check=False).stdout

@@ -20,10 +20,10 @@ import numpy as np
 from bad_hours import Hours, is_told
 from doctord.dataset.figure import own_figures
 from doctord.lake.history import History
+from doctord.lake.maintenance import Maintenance
 from doctord.lake.place import Place
 from doctord.lake.query import Lake
 from doctord.lake.retention import Retention
-from doctord.lake.upkeep import Upkeep
 from hurried_days import value_of
 
 _DAYS = timedelta(days=60)
@@ -74,7 +74,7 @@ class Days(Hours):
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             with suppress(OSError):
                 words = path.read_bytes().split(b"\0")
-                if b"doctord.app.sum_up" in words and str(self._lake).encode() in words:
+                if b"doctord.app.roll_up" in words and str(self._lake).encode() in words:
                     os.kill(int(path.parent.name), signal.SIGKILL)
                     self._kills_of_sums += 1
 
@@ -86,14 +86,14 @@ class Days(Hours):
             self._record(min(self._chance.uniform(1, 6), max(1.0, end - time.monotonic())), is_last=False)
         self._record(3.0, is_last=True)
         for _ in range(2):  # the second must find nothing that is not known
-            self._sum_up_and_delete()
+            self._roll_up_and_delete()
         return self._judged_sums()
 
-    def _sum_up_and_delete(self) -> None:
+    def _roll_up_and_delete(self) -> None:
         """What is sealed, without faults: on a busy machine no recorder may have lived for long enough."""
-        sums = [sys.executable, "-m", "doctord.app.sum_up", str(self._lake), "7948800"]
+        sums = [sys.executable, "-m", "doctord.app.roll_up", str(self._lake), "7948800"]
         subprocess.run(sums, check=True, capture_output=True, timeout=120)
-        Upkeep(Retention(keep=timedelta(days=7)), sums)(Place(self._lake))
+        Maintenance(Retention(keep=timedelta(days=7)), sums)(Place(self._lake))
 
     def _judged_sums(self) -> Sums:
         told = self.outcome

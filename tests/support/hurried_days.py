@@ -11,8 +11,8 @@ from pathlib import Path
 
 from doctord._native import Batch
 from doctord.dataset.rows import rows
+from doctord.lake.maintenance import Maintenance
 from doctord.lake.retention import Retention
-from doctord.lake.upkeep import Upkeep
 from hurried_recorder import ToldWriter, record
 
 MINUTE_US = 60_000_000
@@ -31,10 +31,10 @@ def main() -> None:
         return rows("cpu", [{"ts": ts, "interval_s": 60.0, "host": "h", "usr_pct": value_of(number), "sys_pct": 0.0}])
 
     logging.basicConfig(level=logging.ERROR)
-    sums = [sys.executable, "-m", "doctord.app.sum_up", lake, "7948800"]
-    upkeep = Upkeep(Retention(keep=timedelta(days=int(keep_days))), sums)
-    writer = ToldWriter(Path(lake), sync_s=float(sync_s), rotate_s=float(rotate_s), upkeep=upkeep)
-    record(writer, minute, int(first), upkeep.stop)
+    sums = [sys.executable, "-m", "doctord.app.roll_up", lake, "7948800"]
+    maintenance = Maintenance(Retention(keep=timedelta(days=int(keep_days))), sums)
+    writer = ToldWriter(Path(lake), sync_s=float(sync_s), rotate_s=float(rotate_s), maintenance=maintenance)
+    record(writer, minute, int(first), maintenance.stop)
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ def record(
 
 def main(lake: str, first: str, sync_s: str, rotate_s: str) -> None:
     logging.basicConfig(level=logging.ERROR)
-    writer = ToldWriter(Path(lake), sync_s=float(sync_s), rotate_s=float(rotate_s), upkeep=Retention())
+    writer = ToldWriter(Path(lake), sync_s=float(sync_s), rotate_s=float(rotate_s), maintenance=Retention())
     record(writer, numbered, int(first))
 
 

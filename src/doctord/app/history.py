@@ -15,8 +15,8 @@ from doctord.dataset.figure import Figure
 from doctord.lake.history import History
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
-from doctord.lake.summaries import mark_of
-from doctord.lake.tiers import renew
+from doctord.lake.rollups import renew
+from doctord.lake.summaries import fingerprint_of
 
 A_DAY = timedelta(days=1)
 VALUE_OF = {"mean": "value", "max": "high", "min": "low", "last": "last"}
@@ -45,7 +45,7 @@ def series_in(
     """The same of what was looked up already, in steps of so many seconds.
 
     Raises:
-        LakeError: the tiers are damaged.
+        LakeError: the rollups are damaged.
     """
     names = {"low", "high", *(VALUE_OF[figure.sum] for figure in figures)}
     steps = told.steps(since, until, sorted(names), step_s)
@@ -71,7 +71,7 @@ def spread_in(told: History, figures: Sequence[Figure], ends: Iterable[datetime]
         whole_days: Where hours are not kept any more, take the day (UTC) that most of those 24 hours are of.
 
     Raises:
-        LakeError: the tiers are damaged.
+        LakeError: the rollups are damaged.
     """
     parts = list[pl.DataFrame]()
     for end in ends:
@@ -89,7 +89,7 @@ def spread_between(told: History, figures: Sequence[Figure], since: datetime, un
     """How the rows of each hour between two moments were spread.
 
     Raises:
-        LakeError: the tiers are damaged.
+        LakeError: the rollups are damaged.
     """
     return _spread(told, figures, [told.counted(since, until)])
 
@@ -100,7 +100,7 @@ def data_quality_in(
     """What is to be said of a history between two moments before anybody relies on it.
 
     Raises:
-        LakeError: the tiers, or statistics of the lake, cannot be read.
+        LakeError: the rollups, or statistics of the lake, cannot be read.
     """
     keys = {row: (figure, labels) for row, figure, labels in _keys(told, figures)}
     for (place,), part in told.hours_where(is_overfull(), since, until).group_by("series", maintain_order=True):
@@ -134,11 +134,11 @@ def _spread(told: History, figures: Sequence[Figure], parts: Sequence[pl.DataFra
 
 def _keys(told: History, figures: Sequence[Figure]) -> list[tuple[int, Figure, Labels]]:
     """Place of a series in the history, the figure that it is, and whom it is about; more where two are made alike."""
-    by_mark = dict[str, list[Figure]]()
+    by_fingerprint = dict[str, list[Figure]]()
     for figure in figures:
-        by_mark.setdefault(mark_of(figure), []).append(figure)
+        by_fingerprint.setdefault(fingerprint_of(figure), []).append(figure)
     return [
         (row, figure, Labels(host, db, entity))
-        for row, (mark, host, db, entity) in enumerate(told.labels)
-        for figure in by_mark[str(mark)]
+        for row, (fingerprint, host, db, entity) in enumerate(told.labels)
+        for figure in by_fingerprint[str(fingerprint)]
     ]

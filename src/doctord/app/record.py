@@ -20,9 +20,9 @@ from doctord.collect.core import schedule
 from doctord.collect.patient import Patient
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
+from doctord.lake.maintenance import Maintenance
 from doctord.lake.place import LakeError
 from doctord.lake.retention import Retention
-from doctord.lake.upkeep import Upkeep
 from doctord.lake.writer import LakeWriter
 from doctord.printable import log_to_standard_error, printable
 
@@ -39,7 +39,7 @@ SMALL: Final = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "65536", "MAL
 class Recording:
     """What to record, where to, and how.
 
-    `sum_up`: the command that sums up what was sealed; `rotate_s`: how often that happens.
+    `roll_up`: the command that sums up what was sealed; `rotate_s`: how often that happens.
     """
 
     lake: str
@@ -51,7 +51,7 @@ class Recording:
     dsns: list[str]
     databases: bool
     quiet: bool
-    sum_up: list[str]
+    roll_up: list[str]
     rotate_s: float = 3600.0
 
 
@@ -69,15 +69,15 @@ def record(recording: Recording, stop: threading.Event) -> None:
     """
     patient = Patient(databases=recording.databases, dsns=recording.dsns, period_s=recording.every_s)
     collectors = patient.collectors()
-    upkeep = Upkeep(Retention(timedelta(seconds=recording.keep_s), recording.max_bytes), recording.sum_up)
+    maintenance = Maintenance(Retention(timedelta(seconds=recording.keep_s), recording.max_bytes), recording.roll_up)
     lake = Path(recording.lake)
-    with LakeWriter(lake, sync_s=recording.sync_s, rotate_s=recording.rotate_s, upkeep=upkeep) as writer:
+    with LakeWriter(lake, sync_s=recording.sync_s, rotate_s=recording.rotate_s, maintenance=maintenance) as writer:
         names = ", ".join(collector.name for collector in collectors)
         log.info("recording %s into %s; Ctrl-C stops", names, recording.lake)
         writer.append(_beginning(names))
 
         def tick(_elapsed_s: float) -> None:
-            for batch in upkeep.told():
+            for batch in maintenance.told():
                 writer.append(batch)
             give_back_memory()
 
@@ -91,7 +91,7 @@ def record(recording: Recording, stop: threading.Event) -> None:
                 newcomers=patient.newcomers,
             )
         finally:
-            upkeep.stop()
+            maintenance.stop()
     if writer.is_failing:
         raise LakeError(
             f"{lake}: what was recorded last could not be written",

@@ -63,7 +63,7 @@ def record(
         dsns=dsn or [],
         databases=databases,
         quiet=quiet,
-        sum_up=[sys.executable, "-m", "doctord.app.sum_up", *summing],
+        roll_up=[sys.executable, "-m", "doctord.app.roll_up", *summing],
     )
     become(recording)
 

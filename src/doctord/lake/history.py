@@ -1,4 +1,4 @@
-"""Figures of a lake over time: from its tiers, and from the rows that are not in them yet."""
+"""Figures of a lake over time: from its rollups, and from the rows that are not in them yet."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,15 +14,15 @@ import polars as pl
 from doctord.dataset.figure import Figure
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
-from doctord.lake.summaries import added_sums, ending, mark_of
-from doctord.lake.tier_files import INSTANT, TIERS, Index, by_period, read_index, read_periods
-from doctord.lake.tiers import fresh
+from doctord.lake.rollup_files import INSTANT, ROLLUPS, Index, by_period, read_index, read_periods
+from doctord.lake.rollups import fresh
+from doctord.lake.summaries import added_sums, ending, fingerprint_of
 
 log = logging.getLogger(__name__)
 
 MINUTE_S: Final = 60
 HOUR_S: Final = 3600
-TIER_OF_STEP: Final = {MINUTE_S: "1m", HOUR_S: "1h"}
+ROLLUP_OF_STEP: Final = {MINUTE_S: "1m", HOUR_S: "1h"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Steps:
     """Figures by minute, hour, or so.
 
     Attributes:
-        labels: Mark of the figure (`mark_of`), host, db, entity of each series.
+        labels: Mark of the figure (`fingerprint_of`), host, db, entity of each series.
         step_s: Seconds of a step.
         start: End of the first step.
         sums: By name a row for each series and a column for each step, NaN where nothing was measured.
@@ -46,9 +46,9 @@ class History:
     """What a lake knows of some figures: nothing is written to it, and what is not summed up yet is read once."""
 
     def __init__(self, lake: Lake, figures: Sequence[Figure], between: tuple[datetime, datetime] | None = None) -> None:
-        """Look into the tiers, and sum up the rest; with `between` only rows of these days.
+        """Look into the rollups, and sum up the rest; with `between` only rows of these days.
 
-        What of the tiers is damaged is left out, and that is said.
+        What of the rollups is damaged is left out, and that is said.
 
         Raises:
             LakeError: a figure cannot be reckoned.
@@ -56,9 +56,9 @@ class History:
         self._lake = lake.path
         self._index = _index_of(lake.path)
         new = fresh(lake, figures, self._index, sealed=False, between=between)[0]
-        self._new = {tier: self._index.numbered(rows).cast(TIERS[tier].columns) for tier, rows in new.items()}
-        marks = {mark_of(figure) for figure in figures}
-        wanted = [number for number, labels in enumerate(self._index.series) if labels[0] in marks]
+        self._new = {rollup: self._index.numbered(rows).cast(ROLLUPS[rollup].columns) for rollup, rows in new.items()}
+        fingerprints = {fingerprint_of(figure) for figure in figures}
+        wanted = [number for number, labels in enumerate(self._index.series) if labels[0] in fingerprints]
         self._whose = [self._index.series[number] for number in wanted]
         self._row_of = np.full(len(self._index.series), -1)
         self._row_of[wanted] = np.arange(len(wanted))
@@ -73,7 +73,7 @@ class History:
             step_s: Seconds of a step: a minute or an hour, or a divisor of an hour in whole minutes.
 
         Raises:
-            LakeError: a file of the tiers is gone.
+            LakeError: a file of the rollups is gone.
         """
         begin, end = int(since.timestamp() // step_s), int(-(-until.timestamp() // step_s))
         sums = {name: np.full((len(self._whose), end - begin), np.nan) for name in names}
@@ -89,24 +89,24 @@ class History:
 
     @property
     def labels(self) -> Sequence[tuple[str | None, ...]]:
-        """Mark of the figure (`mark_of`), host, db, entity of each series."""
+        """Mark of the figure (`fingerprint_of`), host, db, entity of each series."""
         return self._whose
 
-    def counted(self, since: datetime, until: datetime, tier: str = "1h-buckets") -> pl.DataFrame:
+    def counted(self, since: datetime, until: datetime, rollup: str = "1h-buckets") -> pl.DataFrame:
         """Counts in buckets (`doctord.dataset.buckets`) of the steps that end after one moment, no later than another.
 
         Args:
             since: Start.
             until: End.
-            tier: `1h-buckets` or `1d`: steps of an hour or a day.
+            rollup: `1h-buckets` or `1d`: steps of an hour or a day.
 
         Returns:
             `series` (place in `labels`), `ts` (end of the step, in UTC without saying so), `bucket`, `count`.
 
         Raises:
-            LakeError: a file of the tiers is gone.
+            LakeError: a file of the rollups is gone.
         """
-        return self._between(tier, since, until, pl.lit(value=True)).select("series", "ts", "bucket", "count")
+        return self._between(rollup, since, until, pl.lit(value=True)).select("series", "ts", "bucket", "count")
 
     def hours_where(self, condition: pl.Expr, since: datetime, until: datetime) -> pl.DataFrame:
         """Hours that end after one moment and no later than another, and meet a condition on their sums.
@@ -115,7 +115,7 @@ class History:
             `series` (place in `labels`), `ts` (end of the hour, in UTC without saying so), `count`, `weight`.
 
         Raises:
-            LakeError: a file of the tiers is gone.
+            LakeError: a file of the rollups is gone.
         """
         return self._between("1h", since, until, condition).select("series", "ts", "count", "weight")
 
@@ -132,7 +132,7 @@ class History:
         """Seconds of the shortest step in which all that is known of a time is kept: of a minute, or of an hour.
 
         Raises:
-            LakeError: a file of the tiers is gone.
+            LakeError: a file of the rollups is gone.
         """
         first = min(self._index.files["1m"], default=None)
         begun = min(until, datetime.fromisoformat(first).replace(tzinfo=UTC)) if first else until
@@ -143,32 +143,32 @@ class History:
                 return HOUR_S
         return MINUTE_S
 
-    def _between(self, tier: str, since: datetime, until: datetime, condition: pl.Expr) -> pl.DataFrame:
-        """Rows of a tier that end between two moments and meet a condition, `series` being the place in `labels`."""
+    def _between(self, rollup: str, since: datetime, until: datetime, condition: pl.Expr) -> pl.DataFrame:
+        """Rows of a rollup that end between two moments and meet a condition, `series` being the place in `labels`."""
         first, last = (moment.astimezone(UTC).replace(tzinfo=None) for moment in (since, until))
         wanted = pl.col("ts").is_between(first, last, closed="right") & condition
-        parts = [part.filter(wanted) for part in self._parts(tier, since, until)]
-        rows = pl.concat([self._new[tier].clear(), *parts])
+        parts = [part.filter(wanted) for part in self._parts(rollup, since, until)]
+        rows = pl.concat([self._new[rollup].clear(), *parts])
         return rows.with_columns(pl.Series("series", self._row_of[rows["series"].to_numpy()])).filter(
             pl.col("series") >= 0
         )
 
     def _summed(self, since: datetime, until: datetime, step_s: int) -> Iterator[pl.DataFrame]:
         """Sums by step, part by part, each step of a series once."""
-        tier = TIER_OF_STEP.get(step_s, "1m")
-        for part in self._parts(tier, since, until):
-            if step_s in TIER_OF_STEP:
+        rollup = ROLLUP_OF_STEP.get(step_s, "1m")
+        for part in self._parts(rollup, since, until):
+            if step_s in ROLLUP_OF_STEP:
                 yield part
             else:
                 yield added_sums(part.sort("ts").with_columns(ending(f"{step_s}s")))
 
-    def _parts(self, tier: str, since: datetime, until: datetime) -> Iterator[pl.DataFrame]:
-        """Rows of a tier, file by file, with those that are not in it yet."""
-        rest = dict(by_period(tier, self._new[tier]))
-        for period, kept in read_periods(self._lake, self._index, tier, since, until):
+    def _parts(self, rollup: str, since: datetime, until: datetime) -> Iterator[pl.DataFrame]:
+        """Rows of a rollup, file by file, with those that are not in it yet."""
+        rest = dict(by_period(rollup, self._new[rollup]))
+        for period, kept in read_periods(self._lake, self._index, rollup, since, until):
             new = rest.pop(period, None)
-            yield kept if new is None else TIERS[tier].added(pl.concat([kept, new]))
-        yield from (TIERS[tier].added(part) for part in rest.values())
+            yield kept if new is None else ROLLUPS[rollup].added(pl.concat([kept, new]))
+        yield from (ROLLUPS[rollup].added(part) for part in rest.values())
 
 
 def _index_of(lake: Path) -> Index:

@@ -14,8 +14,8 @@ from doctord.dataset.tables import ENTITIES
 from doctord.lake.claim import Claim
 from doctord.lake.parquet_file import write_checked
 from doctord.lake.place import FOLDER_MODE, LakeError, Place, begun
+from doctord.lake.rollup_files import folder, index_file, read_index, write_index
 from doctord.lake.sealed import Interval, examined
-from doctord.lake.tier_files import INDEX, read_index, write_index
 from doctord.lake.verify import Flaw
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ def _repaired(place: Place, flaw: Flaw) -> str:
     path = flaw.path
     if path.parent == place.open:
         return _LEAVE if flaw.kind == "left_over" else _segment(place, flaw)
-    if path.is_relative_to(place.root / "tiers"):
+    if path.is_relative_to(folder(place.root)):
         return _sums(place, flaw)
     if flaw.kind == "misplaced":
         return _misplaced(place, flaw)
@@ -83,12 +83,12 @@ def _damaged(place: Place, flaw: Flaw) -> str:
 
 
 def _sums(place: Place, flaw: Flaw) -> str:
-    if flaw.path.name == INDEX:
+    if flaw.path == index_file(place.root):
         return f"all sums set aside as {_aside(place, flaw.path.parent)}; what rows there are is summed up again"
     try:
         index = read_index(place.root)
-        for tier, files in index.files.items():
-            index.files[tier] = {period: name for period, name in files.items() if name != flaw.path.name}
+        for rollup, files in index.files.items():
+            index.files[rollup] = {period: name for period, name in files.items() if name != flaw.path.name}
         write_index(place.root, index)
     except LakeError:
         log.debug("%s: the index is damaged too, and set aside after this", flaw.path)

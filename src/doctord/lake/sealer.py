@@ -22,13 +22,13 @@ class Sealer:
     def __init__(
         self,
         place: Place,
-        upkeep: Callable[[Place], None] | None = None,
+        maintenance: Callable[[Place], None] | None = None,
         *,
         lost: Callable[[Path], None] = lambda _: None,
     ) -> None:
-        """Start the thread; `upkeep` is called at once and after each segment, `lost` with one that is gone."""
+        """Start the thread; `maintenance` is called at once and after each segment, `lost` with one that is gone."""
         self._place = place
-        self._upkeep = upkeep
+        self._maintenance = maintenance
         self._lost = lost
         self._queue: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
         self._failed: list[Path] = []
@@ -54,10 +54,10 @@ class Sealer:
 
     def _keep_up(self) -> None:
         try:
-            if self._upkeep:
-                self._upkeep(self._place)
+            if self._maintenance:
+                self._maintenance(self._place)
         except OSError as error:
-            log.warning("%s: upkeep failed: %s", self._place.root, error)
+            log.warning("%s: maintenance failed: %s", self._place.root, error)
 
     def _seal(self, segment: Path) -> None:
         began = begun(segment.stem)

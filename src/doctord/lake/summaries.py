@@ -15,7 +15,7 @@ from doctord.dataset.figure import Figure
 from doctord.dataset.tables import TABLES
 from doctord.lake.place import LakeError
 
-WHOSE: Final = ("figure", "host", "db", "entity")
+LABELS: Final = ("figure", "host", "db", "entity")
 _HOUR_US: Final = 3_600_000_000
 
 _ROWS: Final = """
@@ -40,7 +40,7 @@ FROM valued GROUP BY ALL
 """  # noqa: S608 - numbers of this file
 
 
-def mark_of(figure: Figure) -> str:
+def fingerprint_of(figure: Figure) -> str:
     """A short mark of what a figure is made of: with another definition it is another figure, whatever its name."""
     made_of = (figure.table, figure.value, figure.where, figure.each, figure.weight)
     return hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
@@ -50,8 +50,8 @@ def minutes_and_buckets(connection: duckdb.DuckDBPyConnection, figure: Figure) -
     """What a connection's table tells of a figure.
 
     Returns:
-        By `WHOSE` and minute (`ts`, its end): `count` of rows, `weight` (sum), `value` (mean by weight), `low`, `high`,
-        `last`; and by `WHOSE` and hour (`ts`, its end): `bucket` and `count`. What has no rows is not in it.
+        By `LABELS` and minute (`ts`, its end): `count` of rows, `weight` (sum), `value` (mean by weight), `low`,
+        `high`, `last`; and by `LABELS` and hour (`ts`, its end): `bucket` and `count`. What has no rows is not in it.
 
     Raises:
         LakeError: it cannot be reckoned.
@@ -72,8 +72,8 @@ def minutes_and_buckets(connection: duckdb.DuckDBPyConnection, figure: Figure) -
     except duckdb.Error as error:
         said = str(error).splitlines()[0]
         raise LakeError(f"figure {figure.name!r}: {said}", "docs/how-to/keep-capacity.md shows the form") from error
-    mark = pl.lit(mark_of(figure)).alias("figure")
-    return minutes.with_columns(mark), buckets.with_columns(mark)
+    fingerprint = pl.lit(fingerprint_of(figure)).alias("figure")
+    return minutes.with_columns(fingerprint), buckets.with_columns(fingerprint)
 
 
 def added_sums(rows: pl.DataFrame, by: tuple[str, ...] = ("series",)) -> pl.DataFrame:

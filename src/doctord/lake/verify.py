@@ -11,8 +11,8 @@ import polars as pl
 from doctord._native import read_checks, read_segment
 from doctord.dataset.tables import TABLES
 from doctord.lake.place import LakeError, Place, begun
+from doctord.lake.rollup_files import damage_of, folder, index_file, read_index
 from doctord.lake.sealed import Interval, examined, readable
-from doctord.lake.tier_files import damage_of, read_index
 
 Kind = Literal["damaged", "foreign", "misplaced", "left_over", "unchecked"]
 
@@ -82,11 +82,10 @@ def _looked_at(place: Place) -> Iterator[tuple[Path, list[Flaw]]]:
         yield path, list(_of_segment(path))
     for path in sorted(place.sealed.glob("*/*/*")):
         yield path, list(_of_sealed(path))
-    tiers = place.root / "tiers"
-    for path in sorted(tiers.glob("*/*.parquet")):
+    for path in sorted(folder(place.root).glob("*/*.parquet")):
         yield path, list(_of_sums(path))
-    if (tiers / "tiers.json").exists():
-        yield tiers / "tiers.json", list(_of_index(tiers / "tiers.json"))
+    if (index := index_file(place.root)).exists():
+        yield index, list(_of_index(index))
 
 
 def _of_segment(path: Path) -> Iterator[Flaw]:

@@ -52,7 +52,7 @@ class LakeWriter:
         sync_s: float = 5.0,
         rotate_s: float = 3600.0,
         rotate_bytes: int = 64 << 20,
-        upkeep: Callable[[Place], None] | None = None,
+        maintenance: Callable[[Place], None] | None = None,
     ) -> None:
         """Make the lake if need be, take its lock, and have what a crash left behind sealed.
 
@@ -61,7 +61,7 @@ class LakeWriter:
             sync_s: Seconds between two syncs: what a crash may lose, with the sample that is being taken.
             rotate_s: A segment ends when the clock (UTC) crosses a multiple of this; at most an hour.
             rotate_bytes: A segment also ends at this size.
-            upkeep: Called in the background at the start and after each sealing: retention, say.
+            maintenance: Called in the background at the start and after each sealing: retention, say.
 
         Raises:
             LakeError: The lake cannot be made, or another writer has it.
@@ -69,7 +69,7 @@ class LakeWriter:
         self._place = Place(path)
         self._sync_s, self._rotate_s, self._rotate_bytes = sync_s, rotate_s, rotate_bytes
         self._claim = Claim(self._place)
-        self._sealer = Sealer(self._place, upkeep, lost=self._lost)
+        self._sealer = Sealer(self._place, maintenance, lost=self._lost)
         self._guard = threading.Lock()  # of the two below: batches come from the collectors' threads
         self._segments: dict[date, _Segment] = {}  # by the day of their rows: of one, but for midnight and set clocks
         self._dropping_s: float | None = None  # since when more rows wait than memory is to hold

@@ -1,4 +1,4 @@
-"""What is to be done about violations, in order: how urgent each is, what it damages, and when its plan must begin."""
+"""What is to be done about violations, in order: how urgent each is, how severe, and when its plan must begin."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

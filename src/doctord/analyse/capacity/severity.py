@@ -1,4 +1,4 @@
-"""What a violation damages: it stops work, or it slows work, then by how much of the database's time it is about."""
+"""How severe a violation is: it stops work, or it slows work, then by how much of the database's time it is about."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -141,7 +141,7 @@ def _threshold(given: Mapping[str, Any], figures: Mapping[str, Figure], file: st
     if worse not in ("above", "below"):
         raise UserError(f"{where}: worse is {worse!r}", "it is above or below")
     if given.get("severity", "") not in ("", "stops", "slows"):
-        raise UserError(f"{where}: damage is {given['severity']!r}", "it is stops or slows")
+        raise UserError(f"{where}: severity is {given['severity']!r}", "it is stops or slows")
     by_hour = _by_hour(given.get("by_hour", []), where)
     lenient = (max if worse == "above" else min)(by_hour) if by_hour else None
     rest = {key: value for key, value in given.items() if key not in ("hold", "worse", "plan", "by_hour", "limit")}

@@ -47,7 +47,7 @@ def run(
         sink: Takes one batch; called by one thread at a time, and never after `run` has returned.
         stop: Ends the run soon after it is set (by a signal handler, say).
         seconds: Ends the run by itself after so many seconds, with a last sample of each collector; null for never.
-        on_tick: Called in the caller's thread about every `tick_s` with the seconds gone, for progress and upkeep.
+        on_tick: Called in the caller's thread about every `tick_s` with the seconds gone, for progress and maintenance.
         tick_s: See `on_tick`.
         newcomers: Asked every ten seconds, in the caller's thread, for collectors of what has come since.
 

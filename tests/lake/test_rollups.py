@@ -13,14 +13,14 @@ from doctord.dataset.buckets import percentiles
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import Figure
 from doctord.dataset.rows import rows
-from doctord.lake import tiers
+from doctord.lake import rollups
 from doctord.lake.history import History, until_of
 from doctord.lake.imports import keep
 from doctord.lake.place import LakeError, Place
 from doctord.lake.query import Lake
 from doctord.lake.repair import repair
-from doctord.lake.tier_files import read_index, read_periods, write_index
-from doctord.lake.tiers import let_go, renew
+from doctord.lake.rollup_files import read_index, read_periods, write_index
+from doctord.lake.rollups import expire, renew
 from doctord.lake.verify import verify
 from doctord.lake.writer import LakeWriter
 
@@ -52,9 +52,9 @@ def told(lake: Lake, name: str = "value", days: int = 1) -> list[float]:
     return [value for value in found.ravel().tolist() if not np.isnan(value)]
 
 
-def share(path: Path, tier: str, share: float) -> float:
-    """A percentile of the one step of a tier."""
-    ((_, part),) = read_periods(path, read_index(path), tier, MIDNIGHT, MIDNIGHT + timedelta(days=1))
+def share(path: Path, rollup: str, share: float) -> float:
+    """A percentile of the one step of a rollup."""
+    ((_, part),) = read_periods(path, read_index(path), rollup, MIDNIGHT, MIDNIGHT + timedelta(days=1))
     (found,) = percentiles(part, "series", {"share": share})["share"]
     return float(found)
 
@@ -79,7 +79,7 @@ def test_each_row_counts_once_however_often_they_are_renewed(path: Path) -> None
     lake = disk(path, (10, 1.0))
     assert [renew(lake, FIGURES), renew(lake, FIGURES)] == [1, 0]
     disk(path, (20, 4.0))
-    assert told(lake) == [2.5]  # of the tiers, and of what is not in them
+    assert told(lake) == [2.5]  # of the rollups, and of what is not in them
     renew(lake, FIGURES)
     assert told(lake) == [2.5]
 
@@ -143,7 +143,7 @@ def test_a_crash_leaves_what_was_there(path: Path, monkeypatch: pytest.MonkeyPat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(tiers, "write_index", killed)
+        patched.setattr(rollups, "write_index", killed)
         with pytest.raises(KeyboardInterrupt):
             renew(lake, FIGURES)
     assert told(lake) == [2.5]
@@ -156,7 +156,7 @@ def test_old_files_go(path: Path) -> None:
     renew(lake, FIGURES)
     disk(path, (20, 4.0))
     renew(lake, FIGURES)
-    assert len(list(path.glob("tiers/1h/*"))) == len(list(path.glob("tiers/1d/*"))) == 1
+    assert len(list(path.glob("rollups/1h/*"))) == len(list(path.glob("rollups/1d/*"))) == 1
 
 
 @pytest.mark.parametrize(
@@ -175,21 +175,35 @@ def test_a_damaged_index_is_said_and_costs_no_sums(path: Path, caplog: pytest.Lo
     lake = disk(path, (10, 1.0))
     renew(lake, FIGURES)
     before = told(lake)
-    sums = sorted(file.relative_to(path) for file in path.glob("tiers/*/*"))
-    (path / "tiers" / "tiers.json").write_text(text, encoding="utf-8")
+    sums = sorted(file.relative_to(path) for file in path.glob("rollups/*/*"))
+    (path / "rollups" / "rollups.json").write_text(text, encoding="utf-8")
     assert told(lake) == before, "of the rows that there are"
-    assert "tiers.json: damaged" in caplog.text
+    assert "rollups.json: damaged" in caplog.text
     renew(lake, FIGURES)
     assert told(lake) == before
-    assert sorted(file.relative_to(path / "set_aside") for file in path.glob("set_aside/tiers/*/*")) == sums
+    assert sorted(file.relative_to(path / "set_aside") for file in path.glob("set_aside/rollups/*/*")) == sums
+
+
+def test_a_lake_of_before_keeps_its_sums_where_they_are(path: Path) -> None:
+    lake = disk(path, (10, 1.0))
+    renew(lake, FIGURES)
+    (path / "rollups" / "rollups.json").rename(path / "rollups" / "tiers.json")
+    (path / "rollups").rename(path / "tiers")
+    without_rows(lake)
+    assert told(lake) == [1.0]
+    disk(path, (20, 4.0))
+    renew(lake, FIGURES)
+    assert told(lake) == [2.5]
+    assert not (path / "rollups").exists()
+    assert not verify(Place(path)).flaws
 
 
 def test_an_index_that_is_gone_costs_no_sums(path: Path) -> None:
     lake = disk(path, (10, 1.0))
     renew(lake, FIGURES)
-    (path / "tiers" / "tiers.json").unlink()
+    (path / "rollups" / "rollups.json").unlink()
     renew(lake, FIGURES)
-    assert len(list(path.glob("set_aside/tiers/1h/*"))) == 1
+    assert len(list(path.glob("set_aside/rollups/1h/*"))) == 1
 
 
 @pytest.mark.parametrize("damaged", [b"PAR1", None])
@@ -198,7 +212,7 @@ def test_a_damaged_month_is_said_and_summing_up_goes_on(
 ) -> None:
     lake = disk(path, (10, 1.0))
     renew(lake, FIGURES)
-    file = next(path.glob("tiers/1h/*"))
+    file = next(path.glob("rollups/1h/*"))
     content = bytearray(file.read_bytes())
     content[40] ^= 1
     file.write_bytes(content if damaged is None else damaged)
@@ -212,7 +226,7 @@ def test_a_damaged_month_is_said_and_summing_up_goes_on(
 def test_after_a_damaged_month_was_repaired_all_goes_on(path: Path) -> None:
     lake = disk(path, (10, 1.0))
     renew(lake, FIGURES)
-    file = next(path.glob("tiers/1h/*"))
+    file = next(path.glob("rollups/1h/*"))
     file.write_bytes(b"PAR1")
     assert [deed for _, deed in repair(Place(path), verify(Place(path)).flaws) if "sums are missing" in deed]
     assert verify(Place(path)).flaws == []
@@ -223,7 +237,7 @@ def test_after_a_damaged_month_was_repaired_all_goes_on(path: Path) -> None:
 
 def test_a_month_that_is_gone_stops_no_summing_up(path: Path) -> None:
     renew(disk(path, (10, 1.0)), FIGURES)
-    next(path.glob("tiers/1h/*")).unlink()
+    next(path.glob("rollups/1h/*")).unlink()
     lake = disk(path, (20, 4.0))
     renew(lake, FIGURES)
     assert told(lake) != []
@@ -231,7 +245,7 @@ def test_a_month_that_is_gone_stops_no_summing_up(path: Path) -> None:
 
 def test_sums_can_be_read_by_anything_that_reads_parquet(path: Path) -> None:
     renew(disk(path, (10, 1.0)), FIGURES)
-    frame = pl.read_parquet(path / "tiers" / "1h" / "*.parquet")
+    frame = pl.read_parquet(path / "rollups" / "1h" / "*.parquet")
     assert frame.columns == ["series", "ts", "count", "weight", "value", "low", "high", "last"]
 
 
@@ -245,15 +259,15 @@ def test_a_figure_that_cannot_be_reckoned_is_said(path: Path) -> None:
 def test_minutes_go_when_they_are_old_and_no_row_is_left_and_hours_stay(path: Path) -> None:
     lake = disk(path, (10, 1.0), (20, 4.0))
     renew(lake, FIGURES)
-    let_go(path, timedelta(0))
-    assert len(list(path.glob("tiers/1m/*"))) == 1, "rows of that day are still there"
+    expire(path, timedelta(0))
+    assert len(list(path.glob("rollups/1m/*"))) == 1, "rows of that day are still there"
     without_rows(lake)
     for day in path.glob("sealed/*/*/"):
         day.rmdir()
-    let_go(path, timedelta(days=36_500))
-    assert len(list(path.glob("tiers/1m/*"))) == 1, "they are young"
-    let_go(path, timedelta(0))
-    assert [len(list(path.glob(f"tiers/{tier}/*"))) for tier in ("1m", "1h-buckets", "1h", "1d")] == [0, 0, 1, 1]
+    expire(path, timedelta(days=36_500))
+    assert len(list(path.glob("rollups/1m/*"))) == 1, "they are young"
+    expire(path, timedelta(0))
+    assert [len(list(path.glob(f"rollups/{rollup}/*"))) for rollup in ("1m", "1h-buckets", "1h", "1d")] == [0, 0, 1, 1]
     assert told(lake) == [2.5]
 
 
@@ -275,16 +289,16 @@ def test_minutes_add_up_to_steps_of_five(path: Path) -> None:
 def test_what_a_crash_left_behind_goes(path: Path) -> None:
     lake = disk(path, (10, 1.0))
     renew(lake, FIGURES)
-    (path / "tiers" / "1h" / "2026-11-00000000.parquet").write_bytes(b"half of a month")
+    (path / "rollups" / "1h" / "2026-11-00000000.parquet").write_bytes(b"half of a month")
     disk(path, (20, 4.0))
     renew(lake, FIGURES)
-    assert len(list(path.glob("tiers/1h/*"))) == 1
+    assert len(list(path.glob("rollups/1h/*"))) == 1
 
 
 def test_many_files_are_summed_up_by_portions(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for minute in (10, 20, 70):
         lake = disk(path, (float(minute), float(minute)))
-    monkeypatch.setattr(tiers, "PORTION_BYTES", 1)
+    monkeypatch.setattr(rollups, "PORTION_BYTES", 1)
     assert renew(lake, FIGURES) == 3  # the first hour twice, for its rows came in two portions
     assert renew(lake, FIGURES) == 0
     without_rows(lake)
@@ -295,7 +309,7 @@ def test_many_files_are_summed_up_by_portions(path: Path, monkeypatch: pytest.Mo
 def test_portions_that_came_before_one_that_fails_are_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for minute in (10, 70):
         lake = disk(path, (float(minute), float(minute)))
-    monkeypatch.setattr(tiers, "PORTION_BYTES", 1)
+    monkeypatch.setattr(rollups, "PORTION_BYTES", 1)
     times = list[int]()
 
     def failing(*arguments: Any) -> None:
@@ -305,7 +319,7 @@ def test_portions_that_came_before_one_that_fails_are_kept(path: Path, monkeypat
         write_index(*arguments)
 
     with monkeypatch.context() as full:
-        full.setattr(tiers, "write_index", failing)
+        full.setattr(rollups, "write_index", failing)
         with pytest.raises(LakeError, match="No space left"):
             renew(lake, FIGURES)
     assert [len(names) for names in read_index(path).taken.values()] == [1]

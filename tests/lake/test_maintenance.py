@@ -15,12 +15,12 @@ import pytest
 from doctord.app.history import history
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import own_figures
-from doctord.lake import upkeep
+from doctord.lake import maintenance
 from doctord.lake.imports import keep
+from doctord.lake.maintenance import Maintenance
 from doctord.lake.place import Place
 from doctord.lake.query import Lake
 from doctord.lake.retention import Retention
-from doctord.lake.upkeep import Upkeep
 
 pytestmark = pytest.mark.slow
 
@@ -28,8 +28,8 @@ OLD = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(d
 SHORT = Retention(keep=timedelta(days=7))
 
 
-def sum_up(path: Path) -> list[str]:
-    return [sys.executable, "-m", "doctord.app.sum_up", str(path), "7948800"]
+def roll_up(path: Path) -> list[str]:
+    return [sys.executable, "-m", "doctord.app.roll_up", str(path), "7948800"]
 
 
 def recorded(path: Path, begin: datetime = OLD, used_pct: float = 20.0) -> Path:
@@ -58,14 +58,14 @@ def rows_of(path: Path) -> list[Path]:
 
 
 def test_what_goes_is_summed_up_before(path: Path) -> None:
-    keeper = Upkeep(SHORT, sum_up(recorded(path)))
+    keeper = Maintenance(SHORT, roll_up(recorded(path)))
     keeper(Place(path))
     assert rows_of(path) == []
     assert hours(path) == [20.0]
 
 
 def test_an_import_of_old_rows_is_summed_up_before_it_goes(path: Path) -> None:
-    keeper = Upkeep(SHORT, sum_up(recorded(path)))
+    keeper = Maintenance(SHORT, roll_up(recorded(path)))
     keeper(Place(path))
     recorded(path, OLD + timedelta(hours=1), 30.0)
     keeper(Place(path))
@@ -75,18 +75,18 @@ def test_an_import_of_old_rows_is_summed_up_before_it_goes(path: Path) -> None:
 
 def test_what_cannot_be_summed_up_stays(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     recorded(path)
-    (path / "tiers").write_text("a file where the folder would be\n")
+    (path / "rollups").write_text("a file where the folder would be\n")
     with caplog.at_level(logging.WARNING):
-        Upkeep(SHORT, sum_up(path))(Place(path))
+        Maintenance(SHORT, roll_up(path))(Place(path))
     assert len(rows_of(path)) == 1
     assert "nothing is deleted" in caplog.text
 
 
 def test_the_size_of_a_lake_is_kept_even_so(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     recorded(path)
-    (path / "tiers").write_text("a file where the folder would be\n")
+    (path / "rollups").write_text("a file where the folder would be\n")
     with caplog.at_level(logging.WARNING):
-        Upkeep(Retention(max_bytes=1), sum_up(path))(Place(path))
+        Maintenance(Retention(max_bytes=1), roll_up(path))(Place(path))
     assert rows_of(path) == []
     assert "that are in no sum: the lake is over its size" in caplog.text
 
@@ -94,9 +94,9 @@ def test_the_size_of_a_lake_is_kept_even_so(path: Path, caplog: pytest.LogCaptur
 def test_what_never_ends_is_ended(
     path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(upkeep, "LONGEST_S", 0.2)
+    monkeypatch.setattr(maintenance, "LONGEST_S", 0.2)
     with caplog.at_level(logging.WARNING):
-        Upkeep(SHORT, ["/bin/sleep", "60"])(Place(recorded(path)))
+        Maintenance(SHORT, ["/bin/sleep", "60"])(Place(recorded(path)))
     assert "not done after 0 s" in caplog.text
     assert len(rows_of(path)) == 1
 
@@ -104,7 +104,7 @@ def test_what_never_ends_is_ended(
 def test_once_a_day_is_enough(path: Path, tmp_path: Path) -> None:
     recorded(path, datetime.now(UTC) - timedelta(hours=3))
     count = tmp_path / "count"
-    keeper = Upkeep(SHORT, ["/bin/sh", "-c", f"echo once >> {count}"])
+    keeper = Maintenance(SHORT, ["/bin/sh", "-c", f"echo once >> {count}"])
     keeper(Place(path))
     recorded(path, datetime.now(UTC) - timedelta(hours=2))
     keeper(Place(path))
@@ -115,7 +115,7 @@ def test_once_a_day_is_enough(path: Path, tmp_path: Path) -> None:
 
 
 def test_an_empty_lake_starts_no_process(path: Path) -> None:
-    Upkeep(SHORT, ["/nonexistent"])(Place(path))
+    Maintenance(SHORT, ["/nonexistent"])(Place(path))
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def watchdog() -> Iterator[None]:
 
 @pytest.mark.usefixtures("watchdog")
 def test_the_end_of_a_recording_does_not_wait_for_it(path: Path) -> None:
-    keeper = Upkeep(SHORT, ["/bin/sleep", "60"])
+    keeper = Maintenance(SHORT, ["/bin/sleep", "60"])
     working = threading.Thread(target=keeper, args=(Place(recorded(path)),))
     working.start()
     time.sleep(0.2)
@@ -141,11 +141,11 @@ def test_the_end_of_a_recording_does_not_wait_for_it(path: Path) -> None:
 def test_killed_at_any_moment_it_loses_and_doubles_nothing(path: Path) -> None:
     recorded(path)
     for delay_s in (0.5, 0.9):
-        keeper = Upkeep(SHORT, sum_up(path))
+        keeper = Maintenance(SHORT, roll_up(path))
         timer = threading.Timer(delay_s, keeper.stop)
         timer.start()
         keeper(Place(path))
         timer.cancel()
         assert hours(path) == [20.0]
-    Upkeep(SHORT, sum_up(path))(Place(path))
+    Maintenance(SHORT, roll_up(path))(Place(path))
     assert (rows_of(path), hours(path)) == ([], [20.0])

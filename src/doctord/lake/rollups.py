@@ -19,23 +19,23 @@ from doctord.dataset.figure import Figure
 from doctord.dataset.tables import LASTING
 from doctord.lake.place import FOLDER_MODE, LakeError, Place
 from doctord.lake.query import Lake
-from doctord.lake.summaries import (
-    WHOSE,
-    added_buckets,
-    added_sums,
-    ending,
-    mark_of,
-    minutes_and_buckets,
-)
-from doctord.lake.tier_files import (
-    INDEX,
-    TIERS,
+from doctord.lake.rollup_files import (
+    ROLLUPS,
     Index,
     by_period,
     folder,
+    index_file,
     read_index,
     write_index,
     write_period,
+)
+from doctord.lake.summaries import (
+    LABELS,
+    added_buckets,
+    added_sums,
+    ending,
+    fingerprint_of,
+    minutes_and_buckets,
 )
 
 log = logging.getLogger(__name__)
@@ -43,15 +43,15 @@ log = logging.getLogger(__name__)
 FOR_MONTHS: Final = ("1m", "1h-buckets")
 PORTION_BYTES: Final = 32 << 20  # of raw files that are summed up at once: weeks of them would not fit into memory
 _EMPTY: Final = {
-    tier: pl.DataFrame(
-        schema=dict.fromkeys(WHOSE, pl.String) | {key: kind for key, kind in of.columns.items() if key != "series"}
+    rollup: pl.DataFrame(
+        schema=dict.fromkeys(LABELS, pl.String) | {key: kind for key, kind in of.columns.items() if key != "series"}
     )
-    for tier, of in TIERS.items()
+    for rollup, of in ROLLUPS.items()
 }
 
 
 def renew(lake: Lake, figures: Sequence[Figure]) -> int:
-    """Add what was sealed since the last time to the tiers; how many hours of how many series were added or changed.
+    """Add what was sealed since the last time to the rollups; how many hours of how many series were added or changed.
 
     Raises:
         LakeError: they cannot be written, or a figure cannot be reckoned.
@@ -67,9 +67,9 @@ def _sound_index(lake: Path) -> Index:
         index, reason = read_index(lake), "its index is gone"
     except LakeError as error:
         index, reason = Index(), str(error)
-    kept = [path for tier in TIERS for path in (folder(lake) / tier).glob("*.parquet")]
+    kept = [path for rollup in ROLLUPS for path in (folder(lake) / rollup).glob("*.parquet")]
     if kept and not any(index.files.values()):
-        for path in (*kept, folder(lake) / INDEX):
+        for path in (*kept, index_file(lake)):
             if path.exists():
                 Place(lake).set_aside(path)
         log.warning("%s: %d files of sums set aside: %s", folder(lake), len(kept), reason)
@@ -81,9 +81,9 @@ def _added(lake: Lake, figures: Sequence[Figure], index: Index, names: Collectio
     sums, files = fresh(lake, figures, index, sealed=True, only=names)
     if not any(files.values()):
         return 0
-    for tier, rows in sums.items():
-        for period, part in by_period(tier, index.numbered(rows).cast(TIERS[tier].columns)):
-            index.files[tier][period] = write_period(lake.path, index, tier, period, part)
+    for rollup, rows in sums.items():
+        for period, part in by_period(rollup, index.numbered(rows).cast(ROLLUPS[rollup].columns)):
+            index.files[rollup][period] = write_period(lake.path, index, rollup, period, part)
     _take(lake.path, index, figures, files)
     _hold(lake.path, index)
     return sums["1h"].height
@@ -93,7 +93,7 @@ def _portions(lake: Path, figures: Iterable[Figure], index: Index) -> Iterator[s
     """Names of raw files that are to be summed up, oldest first, no more at once than memory is to hold."""
     taken = dict[str, set[str]]()
     for figure in figures:
-        own = index.taken.get(mark_of(figure), set())
+        own = index.taken.get(fingerprint_of(figure), set())
         taken[figure.table] = taken.get(figure.table, own) & own
     portion, size = set[str](), 0
     for path in Place(lake).parquet():
@@ -109,18 +109,20 @@ def _portions(lake: Path, figures: Iterable[Figure], index: Index) -> Iterator[s
         yield portion
 
 
-def let_go(lake: Path, keep: timedelta) -> None:
+def expire(lake: Path, keep: timedelta) -> None:
     """Delete the minutes, and the buckets of hours, of days that are older and of which no rows are left.
 
     Raises:
-        LakeError: the tiers cannot be written.
+        LakeError: the rollups cannot be written.
     """
     with _alone(lake):
         index, oldest = read_index(lake), (datetime.now(UTC) - keep).date()
         held = _days_of_rows(lake)
-        for tier in FOR_MONTHS:
-            index.files[tier] = {
-                day: name for day, name in index.files[tier].items() if date.fromisoformat(day) >= oldest or day in held
+        for rollup in FOR_MONTHS:
+            index.files[rollup] = {
+                day: name
+                for day, name in index.files[rollup].items()
+                if date.fromisoformat(day) >= oldest or day in held
             }
         _hold(lake, index)
 
@@ -134,7 +136,7 @@ def fresh(
     between: tuple[datetime, datetime] | None = None,
     only: Collection[str] | None = None,
 ) -> tuple[dict[str, pl.DataFrame], dict[str, set[str]]]:
-    """Sums, by tier, of what is not in the tiers yet, and the raw files that they come of, by the mark of a figure.
+    """Sums, by rollup, of what is not in the rollups yet, and the raw files that they come of, by the mark of a figure.
 
     With `sealed` nothing that is still written to is in it; with `between`, files of other days are not looked at,
     with `only`, those of other names.
@@ -143,46 +145,48 @@ def fresh(
         LakeError: a figure cannot be reckoned.
     """
     alike = dict[tuple[str, frozenset[str]], list[Figure]]()
-    for mark, figure in {mark_of(figure): figure for figure in figures}.items():  # two may be made of the same
-        alike.setdefault((figure.table, frozenset(index.taken.get(mark, ()))), []).append(figure)
-    parts = {tier: [empty] for tier, empty in _EMPTY.items()}
+    for fingerprint, figure in {
+        fingerprint_of(figure): figure for figure in figures
+    }.items():  # two may be made of the same
+        alike.setdefault((figure.table, frozenset(index.taken.get(fingerprint, ()))), []).append(figure)
+    parts = {rollup: [empty] for rollup, empty in _EMPTY.items()}
     files = dict[str, set[str]]()
     for (table, taken), group in alike.items():
         connection, names = lake.fresh(table, taken, sealed=sealed, between=between, only=only)
         with connection:
             is_any = connection.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone()  # noqa: S608 - a table's name
             for figure in group if is_any else ():
-                for tier, rows in _summed(*minutes_and_buckets(connection, figure)).items():
-                    parts[tier].append(rows)
-            files |= {mark_of(figure): names for figure in group}
-    return {tier: pl.concat(rows, how="diagonal_relaxed") for tier, rows in parts.items()}, files
+                for rollup, rows in _summed(*minutes_and_buckets(connection, figure)).items():
+                    parts[rollup].append(rows)
+            files |= {fingerprint_of(figure): names for figure in group}
+    return {rollup: pl.concat(rows, how="diagonal_relaxed") for rollup, rows in parts.items()}, files
 
 
 def _summed(minutes: pl.DataFrame, buckets: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """What goes into each tier."""
+    """What goes into each rollup."""
     return {
         "1m": minutes,
-        "1h": added_sums(minutes.sort("ts").with_columns(ending("1h")), WHOSE),
+        "1h": added_sums(minutes.sort("ts").with_columns(ending("1h")), LABELS),
         "1h-buckets": buckets,
-        "1d": added_buckets(buckets.with_columns(ending("1d")), WHOSE),
+        "1d": added_buckets(buckets.with_columns(ending("1d")), LABELS),
     }
 
 
 def _take(lake: Path, index: Index, figures: Iterable[Figure], files: dict[str, set[str]]) -> None:
-    """Note which raw files are in the tiers; of what retention took since nothing need be known: it does not return."""
+    """Note which raw files are in the rollups; of what retention took since nothing need be known, as it is gone."""
     there = {path.stem for path in Place(lake).parquet()}
-    index.names |= {mark_of(figure): figure.name for figure in figures}
-    for mark, names in files.items():
-        index.taken[mark] = index.taken.get(mark, set()) | names
-    index.taken = {mark: names & there for mark, names in index.taken.items()}
+    index.names |= {fingerprint_of(figure): figure.name for figure in figures}
+    for fingerprint, names in files.items():
+        index.taken[fingerprint] = index.taken.get(fingerprint, set()) | names
+    index.taken = {fingerprint: names & there for fingerprint, names in index.taken.items()}
 
 
 def _hold(lake: Path, index: Index) -> None:
     """Have an index hold, and delete the files that it does not name: those of before, and what a crash left."""
     write_index(lake, index)
-    for tier in TIERS:
-        names = set(index.files[tier].values())
-        for path in (folder(lake) / tier).glob("*.parquet"):
+    for rollup in ROLLUPS:
+        names = set(index.files[rollup].values())
+        for path in (folder(lake) / rollup).glob("*.parquet"):
             if path.name not in names:
                 path.unlink(missing_ok=True)
 

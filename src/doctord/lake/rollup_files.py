@@ -1,14 +1,14 @@
-"""The files of a lake's tiers, and their index: which of them hold.
+"""The files of a lake's rollups, and their index: which of them hold.
 
 ```
-LAKE/tiers/tiers.json                              what there is: the series, the files, the raw files that are in them
-LAKE/tiers/1m/2026-11-20-1f2e3d4c.parquet          series, ts (end of the minute), count, weight, value, low, high, last
-LAKE/tiers/1h/2026-11-1f2e3d4c.parquet             the same by hour, a file a month
-LAKE/tiers/1h-buckets/2026-11-20-1f2e3d4c.parquet series, ts (end of the hour), bucket, count
-LAKE/tiers/1d/2026-11-1f2e3d4c.parquet             the same by day, a file a month
+LAKE/rollups/rollups.json                            what there is: the series, the files, the raw files in them
+LAKE/rollups/1m/2026-11-20-1f2e3d4c.parquet          series, ts (end of the minute), count, weight, value, ...
+LAKE/rollups/1h/2026-11-1f2e3d4c.parquet             the same by hour, a file a month
+LAKE/rollups/1h-buckets/2026-11-20-1f2e3d4c.parquet  series, ts (end of the hour), bucket, count
+LAKE/rollups/1d/2026-11-1f2e3d4c.parquet             the same by day, a file a month
 ```
 
-New files are written beside the old ones, and hold from the moment that `tiers.json` names them: a crash leaves what
+New files are written beside the old ones, and hold from the moment that `rollups.json` names them: a crash leaves what
 was there before. A series is a number, its place in the list of them: millions of hours are read in a second.
 """
 
@@ -29,11 +29,10 @@ from doctord._native import damaged_row_groups, read_checks
 from doctord.lake.parquet_file import write_checked
 from doctord.lake.place import FOLDER_MODE, LakeError, Place, sync_folder
 from doctord.lake.sealed import readable
-from doctord.lake.summaries import WHOSE, added_buckets, added_sums
+from doctord.lake.summaries import LABELS, added_buckets, added_sums
 
 log = logging.getLogger(__name__)
 
-INDEX: Final = "tiers.json"
 _NAME: Final = re.compile(r"[0-9]{4}-[0-9]{2}(-[0-9]{2})?-[0-9a-f]{8}\.parquet")
 _REPAIR: Final = "doctord repair sets it aside; its sums are then missing for good"
 INSTANT: Final = timedelta(microseconds=1)
@@ -52,8 +51,8 @@ _BUCKETS: Final = {"series": pl.UInt32(), "ts": pl.Datetime("us"), "bucket": pl.
 
 
 @dataclass(frozen=True, slots=True)
-class Tier:
-    """One tier.
+class Rollup:
+    """One rollup.
 
     Attributes:
         columns: Of its files.
@@ -70,43 +69,49 @@ class Tier:
 
 _DAY, _MONTH = "%Y-%m-%d", "%Y-%m"
 _BY_STEP, _BY_BUCKET = ("series", "ts"), ("series", "ts", "bucket")
-TIERS: Final = {
-    "1m": Tier(pl.Schema(_SUMS | {"value": pl.Float32()}), _DAY, added_sums, _BY_STEP),
-    "1h": Tier(pl.Schema(_SUMS), _MONTH, added_sums, _BY_STEP),
-    "1h-buckets": Tier(pl.Schema(_BUCKETS), _DAY, added_buckets, _BY_BUCKET),
-    "1d": Tier(pl.Schema(_BUCKETS), _MONTH, added_buckets, _BY_BUCKET),
+ROLLUPS: Final = {
+    "1m": Rollup(pl.Schema(_SUMS | {"value": pl.Float32()}), _DAY, added_sums, _BY_STEP),
+    "1h": Rollup(pl.Schema(_SUMS), _MONTH, added_sums, _BY_STEP),
+    "1h-buckets": Rollup(pl.Schema(_BUCKETS), _DAY, added_buckets, _BY_BUCKET),
+    "1d": Rollup(pl.Schema(_BUCKETS), _MONTH, added_buckets, _BY_BUCKET),
 }
 
 
 @dataclass
 class Index:
-    """What `tiers.json` says.
+    """What `rollups.json` says.
 
     Attributes:
-        series: Whom each series is about (`WHOSE`), by its number.
-        files: Names of files by tier and period (`2026-11`, `2026-11-20`).
+        series: Whom each series is about (`LABELS`), by its number.
+        files: Names of files by rollup and period (`2026-11`, `2026-11-20`).
         taken: Names of the raw files that are in them, by the mark of a figure.
         names: Names of the figures by their marks, for people.
         sound: Whether a file is as it was written, by its name, as far as that was looked at.
     """
 
     series: list[tuple[str | None, ...]] = field(default_factory=list)
-    files: dict[str, dict[str, str]] = field(default_factory=lambda: {tier: {} for tier in TIERS})
+    files: dict[str, dict[str, str]] = field(default_factory=lambda: {rollup: {} for rollup in ROLLUPS})
     taken: dict[str, set[str]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     sound: dict[str, bool] = field(default_factory=dict)
 
     def numbered(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Rows with `series` in place of the columns of `WHOSE`; those not seen before are added to the list."""
+        """Rows with `series` in place of the columns of `LABELS`; those not seen before are added to the list."""
         known = set(self.series)
-        self.series += [row for row in rows.select(WHOSE).unique().sort(WHOSE).iter_rows() if row not in known]
-        numbers = pl.DataFrame(self.series, dict.fromkeys(WHOSE, pl.String), orient="row").with_row_index("series")
-        return rows.join(numbers, on=WHOSE, nulls_equal=True).select("series", pl.exclude("series", *WHOSE))
+        self.series += [row for row in rows.select(LABELS).unique().sort(LABELS).iter_rows() if row not in known]
+        numbers = pl.DataFrame(self.series, dict.fromkeys(LABELS, pl.String), orient="row").with_row_index("series")
+        return rows.join(numbers, on=LABELS, nulls_equal=True).select("series", pl.exclude("series", *LABELS))
 
 
 def folder(lake: Path) -> Path:
-    """Where the tiers of a lake lie."""
-    return lake / "tiers"
+    """Where the rollups of a lake lie; `tiers` in a lake that was begun when they were called so."""
+    old, new = lake / "tiers", lake / "rollups"
+    return old if old.is_dir() and not new.exists() else new
+
+
+def index_file(lake: Path) -> Path:
+    """What tells which of them hold."""
+    return folder(lake) / f"{folder(lake).name}.json"
 
 
 def read_index(lake: Path) -> Index:
@@ -115,7 +120,7 @@ def read_index(lake: Path) -> Index:
     Raises:
         LakeError: the index cannot be read, or is none.
     """
-    path = folder(lake) / INDEX
+    path = index_file(lake)
     try:
         return _index(json.loads(path.read_bytes()))
     except FileNotFoundError:
@@ -128,13 +133,15 @@ def read_index(lake: Path) -> Index:
 def _index(told: dict[str, Any]) -> Index:
     """The index of a JSON document; a ValueError, KeyError or TypeError when it is none."""
     series = [tuple(each) for each in told["series"]]
-    files = {tier: dict(told["files"][tier]) for tier in TIERS}
-    taken = {mark: set(names) for mark, names in told["taken"].items()}
+    files = {rollup: dict(told["files"][rollup]) for rollup in ROLLUPS}
+    taken = {fingerprint: set(names) for fingerprint, names in told["taken"].items()}
     names = [name for part in files.values() for name in part.values()]
     texts = [*names, *told["names"].values(), *(name for part in taken.values() for name in part)]
     if not all(isinstance(text, str) for text in texts) or not all(map(_NAME.fullmatch, names)):
         raise ValueError("a name is none")
-    if not all(len(labels) == len(WHOSE) and all(isinstance(text, str | None) for text in labels) for labels in series):
+    if not all(
+        len(labels) == len(LABELS) and all(isinstance(text, str | None) for text in labels) for labels in series
+    ):
         raise ValueError("a series is none")
     return Index(series, files, taken, dict(told["names"]))
 
@@ -144,7 +151,7 @@ def write_index(lake: Path, index: Index) -> None:
     document = {
         "names": index.names,
         "files": index.files,
-        "taken": {mark: sorted(names) for mark, names in index.taken.items()},
+        "taken": {fingerprint: sorted(names) for fingerprint, names in index.taken.items()},
         "series": index.series,
     }
     unfinished = folder(lake) / "unfinished.json"
@@ -152,24 +159,24 @@ def write_index(lake: Path, index: Index) -> None:
         json.dump(document, file, indent=1)
         file.flush()
         os.fsync(file.fileno())
-    unfinished.rename(folder(lake) / INDEX)
+    unfinished.rename(index_file(lake))
     sync_folder(folder(lake))
 
 
 def read_periods(
-    lake: Path, index: Index, tier: str, since: datetime, until: datetime
+    lake: Path, index: Index, rollup: str, since: datetime, until: datetime
 ) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The rows of a tier, period by period, of which some end after one moment and no later than another.
+    """The rows of a rollup, period by period, of which some end after one moment and no later than another.
 
     What is damaged is left out, and that is said once.
 
     Raises:
         LakeError: a file is gone.
     """
-    first, last = (moment.strftime(TIERS[tier].period) for moment in (since, until - INSTANT))
-    for period, name in sorted(index.files[tier].items()):
-        if first <= period <= last and _is_sound(folder(lake) / tier / name, index):
-            yield period, _read_file(folder(lake) / tier / name)
+    first, last = (moment.strftime(ROLLUPS[rollup].period) for moment in (since, until - INSTANT))
+    for period, name in sorted(index.files[rollup].items()):
+        if first <= period <= last and _is_sound(folder(lake) / rollup / name, index):
+            yield period, _read_file(folder(lake) / rollup / name)
 
 
 def _is_sound(path: Path, index: Index) -> bool:
@@ -201,26 +208,26 @@ def _read_file(path: Path) -> pl.DataFrame:
         raise LakeError(f"{path}: {str(error).splitlines()[0]}", hint) from error
 
 
-def by_period(tier: str, rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Rows of a tier by the file that they go into: what ends at midnight is of the day before."""
-    begins_in = (pl.col("ts") - INSTANT).dt.strftime(TIERS[tier].period)
+def by_period(rollup: str, rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Rows of a rollup by the file that they go into: what ends at midnight is of the day before."""
+    begins_in = (pl.col("ts") - INSTANT).dt.strftime(ROLLUPS[rollup].period)
     for (period,), part in rows.group_by(begins_in):
         yield str(period), part
 
 
-def write_period(lake: Path, index: Index, tier: str, period: str, rows: pl.DataFrame) -> str:
+def write_period(lake: Path, index: Index, rollup: str, period: str, rows: pl.DataFrame) -> str:
     """Write the file of a period, these rows added to what it had; its name. A damaged one is set aside."""
-    of, had = TIERS[tier], index.files[tier].get(period)
+    of, had = ROLLUPS[rollup], index.files[rollup].get(period)
     parts = [rows]
-    if had and not (folder(lake) / tier / had).exists():  # set aside before a crash: nobody else writes here now
+    if had and not (folder(lake) / rollup / had).exists():  # set aside before a crash: nobody else writes here now
         log.warning("%s: gone: the sums of %s before now are missing", had, period)
-    elif had and (damage := damage_of(folder(lake) / tier / had)):
-        kept = Place(lake).set_aside(folder(lake) / tier / had)
+    elif had and (damage := damage_of(folder(lake) / rollup / had)):
+        kept = Place(lake).set_aside(folder(lake) / rollup / had)
         log.warning("%s: damaged (%s): the sums of %s before now are missing; kept as %s", had, damage, period, kept)
     elif had:
-        parts.insert(0, _read_file(folder(lake) / tier / had))
+        parts.insert(0, _read_file(folder(lake) / rollup / had))
     whole = of.added(pl.concat(parts)).cast(of.columns).select(*of.columns).sort(of.order)
-    path = folder(lake) / tier / f"{period}-{token_hex(4)}.parquet"
+    path = folder(lake) / rollup / f"{period}-{token_hex(4)}.parquet"
     path.parent.mkdir(mode=FOLDER_MODE, exist_ok=True)
     floats = [name for name, kind in of.columns.items() if kind.is_float()]
     write_checked(

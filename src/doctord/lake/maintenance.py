@@ -25,13 +25,13 @@ log = logging.getLogger(__name__)
 LONGEST_S = 900.0  # a starved process must not keep the recorder from sealing; the next try goes on where it was
 
 
-class Upkeep:
+class Maintenance:
     """Sums up and deletes; to be called with a lake's place, by one thread at a time."""
 
-    def __init__(self, retention: Retention, sum_up: Sequence[str]) -> None:
+    def __init__(self, retention: Retention, roll_up: Sequence[str]) -> None:
         """Take the limits, and the command that sums up all that is sealed; its exit status is 0 when that is done."""
         self._retention = retention
-        self._command = list(sum_up)
+        self._command = list(roll_up)
         self._summed = frozenset[str]()
         self._day: date | None = None
         self._trouble: str | None = None
@@ -45,7 +45,7 @@ class Upkeep:
         doomed = self._retention.doomed(place)
         is_due = self._day != datetime.now(UTC).date()
         if is_due or any(_name(path) not in self._summed for path in doomed):
-            self._sum_up(place)
+            self._roll_up(place)
         if self._stopped:
             return  # what was not summed up for that reason alone is, at the next start
         delete(place, [path for path in doomed if _name(path) in self._summed])
@@ -65,7 +65,7 @@ class Upkeep:
             if self._child is not None:
                 self._child.terminate()
 
-    def _sum_up(self, place: Place) -> None:
+    def _roll_up(self, place: Place) -> None:
         names, today = frozenset(map(_name, place.parquet())), datetime.now(UTC).date()
         if not names:
             return

@@ -1,4 +1,4 @@
-"""What the recorder starts to sum up what it sealed: `python -m doctord.app.sum_up LAKE KEEP_S [FIGURES]`.
+"""What the recorder starts to sum up what it sealed: `python -m doctord.app.roll_up LAKE KEEP_S [FIGURES]`.
 
 It gives way to everything else on the host: nice 19, one thread. It says why it failed in its last line.
 """
@@ -37,12 +37,12 @@ def main(place: str, keep_s: str, figures: str = "") -> int:
     os.environ |= _ENVIRONMENT
     from doctord.app.rules import figures_of
     from doctord.lake.query import Lake
-    from doctord.lake.tiers import let_go, renew
+    from doctord.lake.rollups import expire, renew
 
     try:
         lake = Lake(Path(place), threads=1)
         renew(lake, figures_of(Path(figures) if figures else None))
-        let_go(lake.path, timedelta(seconds=float(keep_s)))
+        expire(lake.path, timedelta(seconds=float(keep_s)))
     except UserError as refusal:
         log.warning("%s\nhint: %s", refusal, refusal.hint)
         return 1
