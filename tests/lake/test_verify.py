@@ -12,7 +12,7 @@ from doctord.lake.writer import LakeWriter
 from lake_rows import segments, statistic, values
 
 
-def mended(path: Path) -> list[tuple[str, str]]:
+def fixed(path: Path) -> list[tuple[str, str]]:
     """Repair a lake; kind and what was done of each flaw. Afterwards it must be sound."""
     done = [(flaw.kind, deed) for flaw, deed in repair(Place(path), verify(Place(path)).flaws)]
     assert [flaw for flaw in verify(Place(path)).flaws if not flaw.is_harmless] == []
@@ -34,7 +34,7 @@ def test_a_damaged_file_is_set_aside_and_the_rest_stays(path: Path) -> None:
     content = bytearray(file.read_bytes())
     content[50] ^= 4
     file.write_bytes(content)
-    [(kind, deed)] = mended(path)
+    [(kind, deed)] = fixed(path)
     assert (kind, "set aside as set_aside/sealed" in deed) == ("damaged", True)
     assert (path / "set_aside" / file.relative_to(path)).read_bytes() == content
     found, problems = read(path)
@@ -52,7 +52,7 @@ def test_sound_row_groups_of_a_damaged_file_are_kept(path: Path) -> None:
     content[50] ^= 4
     file.write_bytes(content)
     lost = pq.ParquetFile(file).metadata.row_group(0).num_rows
-    [(_, deed)] = mended(path)
+    [(_, deed)] = fixed(path)
     assert f"{150_000 - lost} sound rows kept" in deed
     assert len(values(path)) == 150_000 - lost
 
@@ -63,7 +63,7 @@ def test_a_damaged_segment_is_sealed_without_the_damage(path: Path) -> None:
     content = bytearray(segment.read_bytes())
     content[len(content) // 2] ^= 4
     segment.write_bytes(content)
-    assert "what is sound was sealed" in mended(path)[0][1]
+    assert "what is sound was sealed" in fixed(path)[0][1]
     assert segments(path) == []
     lost = sum((written[table] - read(path)[0][table]).total() for table in written)
     assert 0 < lost < 150
@@ -76,7 +76,7 @@ def test_rows_under_a_wrong_day_are_put_under_their_own(path: Path) -> None:
     wrong.parent.mkdir()
     file.rename(wrong)
     assert read(path)[0] != written
-    assert [kind for kind, _ in mended(path)] == ["misplaced"]
+    assert [kind for kind, _ in fixed(path)] == ["misplaced"]
     assert read(path) == (written, [])
 
 
@@ -86,7 +86,7 @@ def test_a_file_of_before_gets_checksums(path: Path) -> None:
     pq.write_table(pq.read_table(file).replace_schema_metadata(None), file)
     verified = verify(Place(path))
     assert [flaw.is_harmless for flaw in verified.flaws] == [True]
-    assert mended(path) == [("unchecked", "checksums added")]
+    assert fixed(path) == [("unchecked", "checksums added")]
     assert verify(Place(path)).flaws == []
     assert read(path) == (written, [])
 
@@ -98,7 +98,7 @@ def test_what_is_nothing_of_ours_is_set_aside(path: Path) -> None:
         stranger.write_text("hello")
     left = a_sealed_file(path).with_name("20261120T120000Z-0000abcd.unfinished")
     left.write_text("PAR1")
-    assert sorted(kind for kind, _ in mended(path)) == ["foreign", "foreign", "left_over"]
+    assert sorted(kind for kind, _ in fixed(path)) == ["foreign", "foreign", "left_over"]
     for stranger in (*strangers, left):
         assert not stranger.exists()
         assert (path / "set_aside" / stranger.relative_to(path)).exists()
@@ -137,5 +137,5 @@ def test_a_damaged_file_of_before_is_named_and_set_aside(path: Path) -> None:
     content = bytearray(file.read_bytes())
     content[100 : len(content) // 2] = bytes(len(content) // 2 - 100)
     file.write_bytes(content)
-    assert [kind for kind, _ in mended(path)] == ["damaged"]
+    assert [kind for kind, _ in fixed(path)] == ["damaged"]
     assert not file.exists()

@@ -1,4 +1,4 @@
-"""Lint settings: of files, or of this host and its servers; and write what mends them."""
+"""Lint settings: of files, or of this host and its servers; and write what fixes them."""
 
 import shutil
 from collections.abc import Sequence
@@ -96,8 +96,8 @@ def healthy(examined: Examined, servers: int = 0) -> bool | None:
     return True if len(examined.servers) >= servers else None
 
 
-def mend(examined: Examined, folder: Path, *, write: bool, watcher: Watcher = SILENT) -> None:
-    """Write what mends the violations into a folder: a patch, and drop-ins; with `write` change the files themselves.
+def fix(examined: Examined, folder: Path, *, write: bool, watcher: Watcher = SILENT) -> None:
+    """Write what fixes the violations into a folder: a patch, and drop-ins; with `write` change the files themselves.
 
     What was written, and what needs a restart, is noted.
 

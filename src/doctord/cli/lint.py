@@ -36,7 +36,7 @@ def lint(
         Path | None, typer.Option(metavar="FILE", help="What is accepted, why, and until when (TOML).")
     ] = None,
     fix: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write a patch and drop-ins that mend it into this folder.")
+        Path | None, typer.Option(metavar="DIR", help="Write a patch and drop-ins that fix it into this folder.")
     ] = None,
     write: Annotated[bool, typer.Option("--write", help="With --fix: change the files themselves, too.")] = False,
     json: Json = False,
@@ -66,5 +66,5 @@ def lint(
     examined = linting.lint(dataset, linting.statements_of(named), cpus, baseline, watcher)
     typer.echo(written(examined, form))
     if fix:
-        linting.mend(examined, fix, write=write, watcher=watcher)
+        linting.fix(examined, fix, write=write, watcher=watcher)
     return status(linting.healthy(examined, len(dsn or ())))

@@ -1,4 +1,4 @@
-"""What mends violations, as text: changed lines of the files that were read, and drop-ins for what stands in no file.
+"""What fixes violations, as text: changed lines of the files that were read, and drop-ins for what stands in no file.
 
 Every changed line keeps the old one above it as a comment, with the reason.
 """
@@ -62,7 +62,7 @@ def fixed(violations: Sequence[Violation], texts: Mapping[str, str]) -> tuple[li
     """The changed files, and the drop-ins for what none of these texts has.
 
     Args:
-        violations: what is to be mended.
+        violations: what is to be fixed.
         texts: content of the files that could be read, by name.
     """
     lines = {name: text.splitlines(keepends=True) for name, text in texts.items()}

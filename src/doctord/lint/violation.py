@@ -1,4 +1,4 @@
-"""What a rule says of a configuration: what is wrong, what it costs here, and the change that mends it."""
+"""What a rule says of a configuration: what is wrong, what it costs here, and the change that fixes it."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -59,7 +59,7 @@ class Violation:
         settings: What it is about, with file and line.
         evidence: Figures that were held against it.
         unseen: What would have to be known.
-        changes: What mends it; empty where a person has to decide.
+        changes: What fixes it; empty where a person has to decide.
         fix, verify, source: Words of the rule's documentation, unless this case has better ones.
     """
 

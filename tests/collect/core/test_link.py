@@ -31,7 +31,7 @@ class Toy:
         return answer()
 
     def trouble(self, error: Exception) -> Trouble:
-        return Trouble(f"it is {error}", "mend it", lost=str(error) != "busy", silent=str(error) == "mute")
+        return Trouble(f"it is {error}", "fix it", lost=str(error) != "busy", silent=str(error) == "mute")
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_it_breaks_and_comes_back(toy: Toy) -> None:
         silent,
         ("gap", "the connection broke: it is mute", None),
         silent,
-        ("unseen", "it is mute", "mend it"),
+        ("unseen", "it is mute", "fix it"),
         silent,
         ("gap", "the server answers again after 0 s", None),
     ]
@@ -73,7 +73,7 @@ def test_a_refused_question_leaves_the_connection(toy: Toy) -> None:
     toy.error = ValueError("busy")
     with pytest.raises(UserError, match="it is busy") as refused:
         link.ask(lambda server: server.ask(lambda: 3))
-    assert refused.value.hint == "mend it"
+    assert refused.value.hint == "fix it"
     assert not link.open()
     assert events(link.notices) == []
 

@@ -27,7 +27,7 @@ def time_not_measured(case: Case) -> Iterator[Claim]:
     """Only figures that look alarming or fine, and say nothing of time.
 
     Looks like: wait I/O, a load average, cross calls, a hit ratio, without waits, sessions or microstates beside them.
-    Hurts because: whoever acts on them mends what is not broken, or lets be what is.
+    Hurts because: whoever acts on them fixes what is not broken, or lets be what is.
     Speaks for it: the figures that there are, and why none of them is evidence.
     Speaks against it: nothing: what they could mean, only times can tell.
     Remedy: Collect times: waits of the database over the same interval (AWR, Statspack, ASH, samples of sessions),

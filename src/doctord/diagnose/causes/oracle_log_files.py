@@ -38,7 +38,7 @@ def log_buffer_small(case: Case) -> Iterator[Claim]:
     Speaks for it: waits for log buffer space, allocation retries, the buffer's size against the redo rate.
     Speaks against it: a log writer whose writes are slow: then it empties the buffer slowly, and a larger one only
         helps over bursts.
-    Remedy: Set log_buffer to about five seconds of redo at the busiest, never below the default; mend the log
+    Remedy: Set log_buffer to about five seconds of redo at the busiest, never below the default; fix the log
         device first where its writes are slow.
     Verify: log buffer space and redo buffer allocation retries per second, both near zero at the same redo rate.
     Source: K. Manoharan's redo case, 2008 (72 MB for up to 14 MB/s); Oracle Database Performance Tuning Guide 10.2,

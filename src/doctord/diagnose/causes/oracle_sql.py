@@ -120,7 +120,7 @@ def calls_fail(case: Case) -> Iterator[Claim]:
     Hurts because: each error costs extra round trips, and most are raised and swallowed by the application.
     Speaks for it: share of the time, failed parses.
     Speaks against it: clients that cancel: then users who do not want to wait.
-    Remedy: Trace errors (errorstack, server error trigger) and mend them: missing objects, unique keys used as a test.
+    Remedy: Trace errors (errorstack, server error trigger) and fix them: missing objects, unique keys used as a test.
     Verify: The share of the event.
     Source: Oracle Database Reference 19c, "Descriptions of Wait Events", SQL*Net break/reset to client.
     """

@@ -35,7 +35,7 @@ def hard_parsing(case: Case) -> Iterator[Claim]:
     Remedy: Bind variables in place of literals, and statements that are prepared once; see to it that failed parses
         stop.
         PostgreSQL: prepared statements in the driver; plan_cache_mode where plans are made anew each time.
-        Oracle: find the statements that share one FORCE_MATCHING_SIGNATURE; until the application is mended
+        Oracle: find the statements that share one FORCE_MATCHING_SIGNATURE; until the application is fixed
         cursor_sharing = FORCE may serve; test it first.
         MySQL: server-side prepared statements; a table_open_cache and table_definition_cache that hold all tables;
         fewer index dives (eq_range_index_dive_limit).

@@ -93,7 +93,7 @@ def accept_queue_overflows(subject: Subject) -> Iterator[Violation]:
 
     Why: the client waits a second and more for its next try, and sees a slow log-on, or none.
     Evidence: listen overflows measured; net.core.somaxconn, which cuts every listener's backlog.
-    Fix: Raise net.core.somaxconn and the listener's own backlog, and mend what accepts so slowly; a pool helps.
+    Fix: Raise net.core.somaxconn and the listener's own backlog, and fix what accepts so slowly; a pool helps.
     Verify: Listen overflows (nstat TcpExtListenOverflows) at the same rate of connections.
     Source: Linux, Documentation/networking/ip-sysctl.rst; R. Milkowski, Oracle's listener performance, 2008.
     """

@@ -173,7 +173,7 @@ def clients_not_looked_up(subject: Subject) -> Iterator[Violation]:
     Why: without skip_name_resolve each new client's address is turned into a name before it may log in; a name server
         that does not answer lets it wait for seconds, and clients are blocked after max_connect_errors.
     Evidence: Connection_errors_peer_address a second.
-    Fix: Set skip_name_resolve = ON, with accounts by address; or mend the name server.
+    Fix: Set skip_name_resolve = ON, with accounts by address; or fix the name server.
     Verify: Connection_errors_peer_address no longer grows; a client's connect takes milliseconds.
     Source: MySQL Reference Manual, 7.1.12.3 DNS Lookups and the Host Cache.
     """

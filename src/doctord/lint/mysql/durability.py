@@ -82,7 +82,7 @@ def doublewrite_off(subject: Subject) -> Iterator[Violation]:
     """A page that is half written at a crash cannot be repaired: the doublewrite buffer is off.
 
     Why: a page of 16 KiB reaches the disk in several parts. Without a second copy a power failure in between leaves a
-        torn page, which the redo log cannot mend.
+        torn page, which the redo log cannot fix.
     Evidence: innodb_doublewrite. Whether disk and file system write pages whole (ZFS, atomic writes) is not seen.
     Fix: Set innodb_doublewrite = ON, unless the storage is known to write whole pages.
     Verify: SHOW GLOBAL STATUS LIKE 'Innodb_dblwr%' counts pages.

@@ -63,7 +63,7 @@ def hidden_parameters(subject: Subject) -> Iterator[Violation]:
 
     Why: they are for Oracle's support, each for one fault of one version; after an upgrade nobody knows what they do.
     Evidence: the names.
-    Fix: Find the note or service request that asked for each; take out what has none, or is mended in this version.
+    Fix: Find the note or service request that asked for each; take out what has none, or is fixed in this version.
     Verify: The same load without them, on a test system.
     Source: J. Doelle and S. Langer, IBM 2012; Oracle Database Upgrade Guide.
     """

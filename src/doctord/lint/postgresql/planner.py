@@ -96,7 +96,7 @@ def plan_methods_forbidden(subject: Subject) -> Iterator[Violation]:
 
     Why: an enable_ setting is for trying a plan out; left off for all, other statements lose their best plan.
     Evidence: the settings that are off while their default is on.
-    Fix: Turn it on, and mend the statement that it was meant for (statistics, an index, pg_hint_plan).
+    Fix: Turn it on, and fix the statement that it was meant for (statistics, an index, pg_hint_plan).
     Verify: Plans of the statements that take the time.
     Source: PostgreSQL documentation, Planner Method Configuration.
     """
