@@ -42,12 +42,12 @@ def tables() -> Iterator[str]:
 
 
 def causes() -> Iterator[str]:
-    """Every cause, by organ, as its docstring has it."""
+    """Every cause, by component, as its docstring has it."""
     assert engine.CAUSES is CAUSES  # importing the engine is what loads them
-    yield "# Causes\n\nWhat `doctord checkup`, `doctord diagnose` and `doctord trace` look for, by organ.\n"
-    for organ in sorted({cause.organ for cause in CAUSES.values()}):
-        yield f"\n## {organ}\n"
-        for cause in (cause for cause in CAUSES.values() if cause.organ == organ):
+    yield "# Causes\n\nWhat `doctord checkup`, `doctord diagnose` and `doctord trace` look for, by component.\n"
+    for component in sorted({cause.component for cause in CAUSES.values()}):
+        yield f"\n## {component}\n"
+        for cause in (cause for cause in CAUSES.values() if cause.component == component):
             yield f"\n### {cause.name}\n{cause.summary}\n\n"
             yield from (f"- **{heading}:** {text}\n" for heading, text in cause.sections.items())
             if cause.explains:

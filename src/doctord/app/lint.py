@@ -96,7 +96,7 @@ def healthy(examined: Examined, servers: int = 0) -> bool | None:
     return True if len(examined.servers) >= servers else None
 
 
-def fix(examined: Examined, folder: Path, *, write: bool, watcher: Watcher = SILENT) -> None:
+def write_fix(examined: Examined, folder: Path, *, write: bool, watcher: Watcher = SILENT) -> None:
     """Write what fixes the violations into a folder: a patch, and drop-ins; with `write` change the files themselves.
 
     What was written, and what needs a restart, is noted.

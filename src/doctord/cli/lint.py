@@ -66,5 +66,5 @@ def lint(
     examined = linting.lint(dataset, linting.statements_of(named), cpus, baseline, watcher)
     typer.echo(written(examined, form))
     if fix:
-        linting.fix(examined, fix, write=write, watcher=watcher)
+        linting.write_fix(examined, fix, write=write, watcher=watcher)
     return status(linting.healthy(examined, len(dsn or ())))

@@ -21,13 +21,13 @@ Examiner = Callable[[Case], Iterator[Claim]]
 
 @dataclass(frozen=True)
 class Cause:
-    """A cause of trouble: its name, the organ it belongs to, its documentation by heading, and how to look for it.
+    """A cause of trouble: its name, the component it belongs to, its documentation by heading, and how to look for it.
 
     `explains` names the causes that are only symptoms when this one is there.
     """
 
     name: str
-    organ: str
+    component: str
     summary: str
     sections: dict[str, str]
     explains: tuple[str, ...]
@@ -71,8 +71,8 @@ def cause(*, explains: tuple[str, ...] = ()) -> Callable[[Examiner], Examiner]:
         summary, sections = _documentation(examine)
         if examine.__name__ in CAUSES:
             raise TypeError(f"{examine.__module__}.{examine.__name__}: there is a cause of that name already")
-        organ = examine.__module__.rpartition(".")[2]
-        CAUSES[examine.__name__] = Cause(examine.__name__, organ, summary, sections, explains, examine)
+        component = examine.__module__.rpartition(".")[2]
+        CAUSES[examine.__name__] = Cause(examine.__name__, component, summary, sections, explains, examine)
         return examine
 
     return register

@@ -1,1 +1,1 @@
-"""Causes: one file per organ, one function per cause. Every module here is found and loaded by the engine."""
+"""Causes: one file per component, one function per cause. Every module here is found and loaded by the engine."""

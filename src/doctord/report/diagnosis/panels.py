@@ -1,4 +1,4 @@
-"""Which plots a report shows of a dataset: one function per organ, each giving nothing where nothing was measured."""
+"""Which plots a report shows of a dataset: one function per component, each nothing where nothing was measured."""
 
 from collections.abc import Iterator
 
