@@ -1,6 +1,6 @@
 """Patients for the tests of causes: synthetic datasets, healthy unless told otherwise.
 
-    dataset = patient(cpu={"idle_pct": 1.0}, outsiders=[{"command": "stress", "usr_pct": 95.0}])
+    dataset = patient(cpu={"idle_pct": 1.0}, other_processes=[{"command": "stress", "usr_pct": 95.0}])
 
 Everything is constant over the interval: one row per second and entity. A figure set to None was not measured; a table
 named in `without` was not filled by any source.
@@ -72,7 +72,7 @@ def patient(
     backend: Mapping[str, Any] | None = None,
     backends: int = 4,
     log_writer: Mapping[str, Any] | None = None,
-    outsiders: Rows = (),
+    other_processes: Rows = (),
     sessions: Rows = (),
     background: Rows = (),
     statements: Rows = (),
@@ -100,7 +100,7 @@ def patient(
         backend: changes to each process of a client session.
         backends: number of client sessions' processes, pids from 1000; samples of `time` are dealt out over them.
         log_writer: changes to the process `postgres: walwriter`, pid 900.
-        outsiders: changes, one mapping per process outside the database, pids from 5000.
+        other_processes: changes, one mapping per process outside the database, pids from 5000.
         sessions: further sampled sessions, one sample per second each; `samples` limits them to the first so many.
         background: changes, one mapping per further background process of the database, pids from 910.
         statements: rows of `statement`.
@@ -120,7 +120,7 @@ def patient(
         "disk": [HEALTHY_DISK | dict(disk or {})],
         "network": [HEALTHY_TCP | dict(tcp or {})],
         "filesystem": [HEALTHY_FILESYSTEM | dict(changes) for changes in filesystems],
-        "process": [*_processes(backend or {}, backends, log_writer or {}, background, outsiders)],
+        "process": [*_processes(backend or {}, backends, log_writer or {}, background, other_processes)],
         "session": [*_sessions(time, backends)],
         "statement": [{"db": DB, "database": "bench", **row} for row in statements],
         "statistic": [*_statistics(cgroup or {}, cgroup_io or {}, kernel or {}, postgres or {})],
@@ -148,7 +148,7 @@ def _repeated(rows: Rows, seconds: int, start: datetime) -> Iterator[Row]:
 
 
 def _processes(
-    backend: Mapping[str, Any], backends: int, log_writer: Mapping[str, Any], background: Rows, outsiders: Rows
+    backend: Mapping[str, Any], backends: int, log_writer: Mapping[str, Any], background: Rows, other_processes: Rows
 ) -> Iterator[Row]:
     started = START - timedelta(days=1)
     for number in range(backends):
@@ -157,7 +157,7 @@ def _processes(
     yield HEALTHY_LOG_WRITER | {"pid": 900, "started": started} | dict(log_writer)
     for number, changes in enumerate(background):
         yield HEALTHY_LOG_WRITER | {"pid": 910 + number, "started": started} | dict(changes)
-    for number, changes in enumerate(outsiders):
+    for number, changes in enumerate(other_processes):
         yield OUTSIDER | {"pid": 5000 + number, "started": started} | dict(changes)
 
 

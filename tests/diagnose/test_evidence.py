@@ -73,7 +73,7 @@ EVERYTHING_AT_ONCE = patient(
     filesystems=[{"used_bytes": 249 * 2**30, "inodes_used_pct": 99.0}],
     backend=HUNGRY,
     log_writer=HUNGRY,
-    outsiders=[{"command": "rsync", "usr_pct": 150.0, "read_bytes_per_s": 90e6, "write_bytes_per_s": 90e6}],
+    other_processes=[{"command": "rsync", "usr_pct": 150.0, "read_bytes_per_s": 90e6, "write_bytes_per_s": 90e6}],
     cgroup={"cpu.limit_cpus": 1.0, "cpu.throttled_s_per_s": 0.5, "cpu.nr_throttled_per_s": 5.0,
             "cpu.nr_periods_per_s": 10.0, "memory.limit_bytes": 1e9, "memory.usage_bytes": 1e9,
             "memory.failures_per_s": 900.0, "memory.refaults_per_s": 9000.0},
@@ -101,7 +101,7 @@ def test_evidence_leads_back_to_rows(dataset: Dataset) -> None:
 def test_the_patient_with_everything_has_every_cause_of_the_host() -> None:
     causes = {finding.cause for finding in diagnose(EVERYTHING_AT_ONCE).findings}
     assert causes >= {
-        "cpu_saturated", "cpu_outsider", "cpu_throttled", "cpu_stolen", "log_writer_preempted", "memory_short",
+        "cpu_saturated", "cpu_other_processes", "cpu_throttled", "cpu_stolen", "log_writer_preempted", "memory_short",
         "cgroup_memory_limit", "huge_pages_unused", "device_saturated", "io_by_others", "cgroup_io_limit",
         "filesystem_full", "network_retransmits", "accept_queue_overflow",
     }  # fmt: skip

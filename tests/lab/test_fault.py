@@ -5,7 +5,7 @@ def test_each_required_fault_expects_its_cause() -> None:
     assert {name: fault.cause for name, fault in all_faults().items()} == {
         "checkpoint_storm": "checkpoints_too_frequent",
         "connection_churn": "connection_churn",
-        "cpu_hog": "cpu_outsider",
+        "cpu_hog": "cpu_other_processes",
         "disk_throttled": "cgroup_io_limit",
         "idle_in_transaction": "idle_in_transaction_blocker",
         "memory_squeeze": "cgroup_memory_limit",

@@ -25,10 +25,11 @@ def row(runs: list[dict[str, Any]]) -> str:
 
 
 def test_a_row_counts_what_was_named_first_and_what_else() -> None:
-    runs = [run("cpu_hog", "cpu_outsider", "row_locks", correct=True) for _ in range(2)]
-    runs += [run("cpu_hog", "row_locks", "cpu_outsider"), run("cpu_hog")]
+    runs = [run("cpu_hog", "cpu_other_processes", "row_locks", correct=True) for _ in range(2)]
+    runs += [run("cpu_hog", "row_locks", "cpu_other_processes"), run("cpu_hog")]
     assert row(runs) == (
-        "| `cpu_hog` | `cpu_outsider` | 4 | 2 | `row_locks` 1, `nothing` 1 | `row_locks` 2 | 100/s at 1.0 ms → 0/s |"
+        "| `cpu_hog` | `cpu_other_processes` | 4 | 2 | `row_locks` 1, `nothing` 1 | `row_locks` 2 "
+        "| 100/s at 1.0 ms → 0/s |"
     )
 
 
@@ -43,7 +44,7 @@ def test_a_skipped_run_is_not_a_run(skipped: str | None, says: str) -> None:
 
 
 def test_confidence_stands_beside_how_often_it_was_right() -> None:
-    runs = [run("cpu_hog", "cpu_outsider", correct=True), run("cpu_hog", "row_locks"), run("none")]
+    runs = [run("cpu_hog", "cpu_other_processes", correct=True), run("cpu_hog", "row_locks"), run("none")]
     for each in runs[:2]:
         each["diagnosis"]["findings"][0]["confidence"] = 0.9
     assert BENCHMARK["calibration"](runs).endswith("a confidence of 90% (mean of 2); 50% were right.")

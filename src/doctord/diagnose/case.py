@@ -4,7 +4,7 @@ from functools import cached_property
 
 import polars as pl
 
-from doctord.analyse import calls, figures, locks, outsiders, processes, statements, vitals
+from doctord.analyse import calls, figures, locks, other_processes, processes, statements, vitals
 from doctord.analyse.time import (
     TimeModel,
     active_sessions,
@@ -68,9 +68,9 @@ class Case:
         return processes.processes(self.dataset)
 
     @cached_property
-    def outsiders(self) -> pl.DataFrame:
+    def other_processes(self) -> pl.DataFrame:
         """The processes that are not the database's and do not work for it."""
-        return outsiders.outsiders(self.dataset, self.processes)
+        return other_processes.other_processes(self.dataset, self.processes)
 
     @cached_property
     def blockers(self) -> list[locks.Blocker]:

@@ -45,28 +45,29 @@ def test_cpu_saturated_by_the_database_itself() -> None:
     assert not finding.against
 
 
-def test_outsider_explains_the_saturated_cpu() -> None:
-    findings = found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, outsiders=HOGS))
-    outsider = findings["cpu_outsider"]
-    assert next(iter(findings)) == "cpu_outsider"
-    assert findings["cpu_saturated"].explained_by == "cpu_outsider"
-    assert "sha256sum (pid 5000 and 6 more, user root)" in said(outsider.title)
-    assert "84 % of the CPUs" in said(outsider.title)
-    assert outsider.impact.share is not None
-    assert 0.4 < outsider.impact.share < 0.75
+def test_another_process_explains_the_saturated_cpu() -> None:
+    findings = found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, other_processes=HOGS))
+    other = findings["cpu_other_processes"]
+    assert next(iter(findings)) == "cpu_other_processes"
+    assert findings["cpu_saturated"].explained_by == "cpu_other_processes"
+    assert "sha256sum (pid 5000 and 6 more, user root)" in said(other.title)
+    assert "84 % of the CPUs" in said(other.title)
+    assert other.impact.share is not None
+    assert 0.4 < other.impact.share < 0.75
 
 
-def test_a_local_client_is_no_outsider() -> None:
+def test_a_local_client_is_no_other_process() -> None:
     pgbench = {"command": "pgbench", "usr_pct": 150.0}
     sessions = [{"program": "pgbench", "interval_s": 0.1}]
-    findings = found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, outsiders=[pgbench], sessions=sessions))
+    findings = found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, other_processes=[pgbench], sessions=sessions))
     assert "cpu_saturated" in findings
-    assert "cpu_outsider" not in findings
+    assert "cpu_other_processes" not in findings
 
 
-def test_kernel_threads_are_no_outsiders() -> None:
+def test_kernel_threads_are_no_other_process() -> None:
     flusher = {"command": "kswapd0", "sys_pct": 99.0, "rss_bytes": 0}
-    assert "cpu_outsider" not in found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, outsiders=[flusher]))
+    findings = found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, other_processes=[flusher]))
+    assert "cpu_other_processes" not in findings
 
 
 def test_low_pressure_speaks_against_saturation() -> None:
@@ -89,7 +90,7 @@ def test_host_figures_alone_give_a_one_sided_finding() -> None:
 
 
 def test_a_busy_host_that_makes_no_session_wait_is_no_finding() -> None:
-    assert not found(patient(cpu=FULL, outsiders=HOGS))
+    assert not found(patient(cpu=FULL, other_processes=HOGS))
 
 
 def test_throttled_group_is_seen_with_the_limit() -> None:
@@ -144,11 +145,11 @@ def test_log_writer_that_is_well(writer: dict[str, Any]) -> None:
     assert "log_writer_preempted" not in found(patient(log_writer=writer))
 
 
-def test_outsider_explains_the_log_writer() -> None:
+def test_another_process_explains_the_log_writer() -> None:
     writer = {"icsw_per_s": 40.0, "vcsw_per_s": 20.0, "run_wait_pct": 20.0}
-    findings = found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, outsiders=HOGS, log_writer=writer))
+    findings = found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, other_processes=HOGS, log_writer=writer))
     assert findings["log_writer_preempted"].explained_by == "cpu_saturated"
-    assert findings["cpu_saturated"].explained_by == "cpu_outsider"
+    assert findings["cpu_saturated"].explained_by == "cpu_other_processes"
 
 
 def test_stolen_time() -> None:
@@ -166,7 +167,7 @@ def test_little_or_unknown_steal_is_no_finding(steal: float | None) -> None:
 def test_what_was_not_measured_speaks_for_nobody() -> None:
     nothing = dict.fromkeys(("idle_pct", "wait_io_pct", "run_queue", "pressure_some_pct", "steal_pct"))
     unknown = {"usr_pct": None, "sys_pct": None, "run_wait_pct": None, "icsw_per_s": None, "vcsw_per_s": None}
-    dataset = patient(cpu=nothing, backend=unknown, log_writer=unknown, outsiders=[unknown | {"command": "x"}])
+    dataset = patient(cpu=nothing, backend=unknown, log_writer=unknown, other_processes=[unknown | {"command": "x"}])
     assert not found(dataset)
     assert not found(patient(cpu=FULL, time=BUSY_TIME, without=("process",)))
 

@@ -98,7 +98,7 @@ def test_waiting_for_a_replica_is_no_device() -> None:
 
 
 def test_io_by_others_explains_the_device() -> None:
-    findings = found(patient(disk=SATURATED, time=WAITING, outsiders=[COPY]))
+    findings = found(patient(disk=SATURATED, time=WAITING, other_processes=[COPY]))
     assert findings["device_saturated"].explained_by == "io_by_others"
     others = findings["io_by_others"]
     assert next(iter(findings)) == "io_by_others"
@@ -110,11 +110,11 @@ def test_io_by_others_explains_the_device() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"outsiders": [COPY | {"read_bytes_per_s": 0.0, "write_bytes_per_s": 0.5e6}]},
-        {"outsiders": [COPY | {"read_bytes_per_s": None, "write_bytes_per_s": None}]},
-        {"outsiders": [COPY], "backend": {"read_bytes_per_s": 50e6}},
-        {"outsiders": [COPY], "disk": {}},
-        {"outsiders": [COPY | {"command": "jbd2/vda-8", "rss_bytes": 0}]},
+        {"other_processes": [COPY | {"read_bytes_per_s": 0.0, "write_bytes_per_s": 0.5e6}]},
+        {"other_processes": [COPY | {"read_bytes_per_s": None, "write_bytes_per_s": None}]},
+        {"other_processes": [COPY], "backend": {"read_bytes_per_s": 50e6}},
+        {"other_processes": [COPY], "disk": {}},
+        {"other_processes": [COPY | {"command": "jbd2/vda-8", "rss_bytes": 0}]},
     ],
     ids=["little", "not measured", "the database does more", "the device has room", "a thread of the kernel"],
 )

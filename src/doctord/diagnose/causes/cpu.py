@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from doctord.analyse import cgroups
-from doctord.analyse.outsiders import Consumer, consumers
+from doctord.analyse.other_processes import Consumer, consumers
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
@@ -74,7 +74,7 @@ def cpu_saturated(case: Case) -> Iterator[Claim]:
 
 
 @cause(explains=("cpu_saturated", "log_writer_preempted", "commits_slow", "log_writer_starved"))
-def cpu_outsider(case: Case) -> Iterator[Claim]:
+def cpu_other_processes(case: Case) -> Iterator[Claim]:
     """Processes outside the database take the CPUs that it waits for.
 
     Looks like: no CPU is idle, the database's processes queue, and much of the CPU time went to others.
@@ -87,7 +87,7 @@ def cpu_outsider(case: Case) -> Iterator[Claim]:
     Source: K. Manoharan, 2008, the reactive path: confirm from the database's waits, rule out other processes first.
     """
     capacity_s = case.seconds * case.cpus
-    others = consumers(case.outsiders, pl.col("cpu_s"))
+    others = consumers(case.other_processes, pl.col("cpu_s"))
     used_s = sum(other.amount for other in others)
     if not capacity_s or used_s < OUTSIDE_SHARE * capacity_s or not case.dbs or not _starved(case):
         return

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from doctord.analyse import cgroups, disks
-from doctord.analyse.outsiders import Consumer, consumers
+from doctord.analyse.other_processes import Consumer, consumers
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
@@ -133,7 +133,7 @@ def io_by_others(case: Case) -> Iterator[Claim]:
     Source: Kernel documentation, /proc/PID/io; K. Manoharan's redo case, 2008: archiver and log writer on one LUN.
     """
     moved = pl.col("read_bytes").fill_null(0.0) + pl.col("write_bytes").fill_null(0.0)
-    others = consumers(case.outsiders, moved)
+    others = consumers(case.other_processes, moved)
     theirs = sum(other.amount for other in others)
     ours = sum(own.amount for own in consumers(case.processes.filter("database"), moved))
     enough = theirs >= OTHERS_BYTES_PER_S * case.seconds and theirs >= OTHERS_SHARE * (theirs + ours)

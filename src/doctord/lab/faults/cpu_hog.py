@@ -17,7 +17,7 @@ select sum(abalance) from pgbench_accounts where aid between :first and :first +
 """
 
 
-@fault(cause="cpu_outsider")
+@fault(cause="cpu_other_processes")
 def cpu_hog(server: Server, seed: int) -> Iterator[None]:
     """Processes outside the database take all CPUs.
 

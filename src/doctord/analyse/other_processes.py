@@ -27,7 +27,7 @@ class Consumer:
         return f"{self.command} (pid {self.pid}{more}, user {self.user or 'unknown'})"
 
 
-def outsiders(dataset: Dataset, processes: pl.DataFrame) -> pl.DataFrame:
+def other_processes(dataset: Dataset, processes: pl.DataFrame) -> pl.DataFrame:
     """Of the rows of `doctord.analyse.processes.processes` those of processes outside the database.
 
     Left out, because their work is the database's own: its clients on the same host (a command that sessions name as
@@ -46,7 +46,7 @@ def consumers(rows: pl.DataFrame, amount: pl.Expr) -> list[Consumer]:
     """Processes of the same command and user together, the largest consumer first; who used nothing is left out.
 
     Args:
-        rows: processes, as from `outsiders`.
+        rows: processes, as from `other_processes`.
         amount: what to add up, of their columns; what was not measured counts for nobody.
     """
     grouped = (
