@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from doctord.collect.core.schedule import collect_for
-from doctord.collect.patient import Patient
+from doctord.collect.host import Host
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.tables import TABLES
 from doctord.diagnose.finding import Diagnosis
@@ -53,7 +53,7 @@ def observed() -> Dataset:
     datasets: list[Dataset] = []
 
     def look(server: Server) -> Diagnosis | None:
-        datasets.append(Dataset.from_batches(collect_for(Patient(dsns=[server.dsn]).collectors(), OBSERVED_S)))
+        datasets.append(Dataset.from_batches(collect_for(Host(dsns=[server.dsn]).collectors(), OBSERVED_S)))
         return None
 
     with ExitStack() as stack:

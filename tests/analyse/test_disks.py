@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from diagnose.patients import patient
+from diagnose.hosts import host
 from doctord.analyse import disks
 
 BUSY = pl.col("busy_pct") >= 90
@@ -19,7 +19,7 @@ def two_disks() -> pl.DataFrame:
         "busy_pct": 95.0,
     }
     rest = {"device": "vdb", "reads_per_s": 0.0, "writes_per_s": 0.0, "busy_pct": 0.0}
-    return disks.intervals(patient(seconds=10, extra={"disk": [busy, rest]}))
+    return disks.intervals(host(seconds=10, extra={"disk": [busy, rest]}))
 
 
 def test_a_spell_is_the_part_of_the_time_and_its_means() -> None:
@@ -47,7 +47,7 @@ def test_an_interval_without_requests_has_no_latency_and_no_weight() -> None:
 )
 def test_what_a_source_does_not_tell_apart_is_taken_whole(times: dict[str, float], ms: float, queue: float) -> None:
     disk = {"device": "sdb", "requests_per_s": 100.0, "read_bytes_per_s": 8192.0, "write_bytes_per_s": 0.0} | times
-    found = disks.intervals(patient(seconds=10, extra={"disk": [disk]})).filter(device="sdb")
+    found = disks.intervals(host(seconds=10, extra={"disk": [disk]})).filter(device="sdb")
     assert found.select("requests_per_s", "ms", "bytes_per_s").row(0) == (100.0, ms, 8192.0)
     assert found["queue"][0] == pytest.approx(queue)
 
@@ -56,11 +56,11 @@ def test_what_a_source_does_not_tell_apart_is_taken_whole(times: dict[str, float
 def test_rise_compares_the_longer_queue_with_the_shorter(ms: float, rises: float) -> None:
     quiet = {"device": "vdb", "reads_per_s": 100.0, "read_ms": 3.0, "device_queue": 0.3, "host_queue": 0.0}
     loaded = quiet | {"read_ms": ms, "device_queue": 8.0}
-    rows = disks.intervals(patient(extra={"disk": [quiet, loaded]}))
+    rows = disks.intervals(host(extra={"disk": [quiet, loaded]}))
     assert disks.rise(rows, "vdb") == pytest.approx(rises)
 
 
 def test_rise_is_unknown_where_the_queue_did_not_vary() -> None:
-    rows = disks.intervals(patient())
+    rows = disks.intervals(host())
     assert disks.rise(rows, "vda") is None
     assert disks.rise(rows, "no such device") is None

@@ -2,12 +2,12 @@
 
 import polars as pl
 
-from diagnose.patients import patient
+from diagnose.hosts import host
 from doctord.analyse.other_processes import consumers
 from doctord.diagnose.case import Case
 
 CASE = Case(
-    patient(
+    host(
         sessions=[{"program": "a-client-with-a-long-name"}],
         other_processes=[
             {"command": "gzip", "user": "root", "usr_pct": 30.0, "sys_pct": 0.0},

@@ -7,7 +7,7 @@ import pytest
 from doctord import collect
 from doctord.collect.core.database import Latency, Wanted
 from doctord.collect.databases import database_of, databases
-from doctord.collect.patient import Patient
+from doctord.collect.host import Host
 from doctord.errors import UserError
 
 TOY = """
@@ -79,13 +79,13 @@ def test_what_cannot_be_is_refused(address: str, instance: str | None, text: str
 )
 def test_what_is_not_sampled_is_refused_with_what_can_be_done(address: str, hint: str) -> None:
     with pytest.raises(UserError, match="are not sampled") as refused:
-        Patient(dsns=[address])
+        Host(dsns=[address])
     assert refused.value.hint == hint
-    assert len(Patient(databases=False, dsns=[address]).collectors()) == 1
+    assert len(Host(databases=False, dsns=[address]).collectors()) == 1
 
 
 def test_lint_looks_at_servers_that_are_not_sampled() -> None:
-    host, collector = Patient(dsns=["mysql://scott@db"], unsampled=True).collectors()
+    host, collector = Host(dsns=["mysql://scott@db"], unsampled=True).collectors()
     assert (host.name, collector.name) == ("linux", "settings of mysql:db:3306")
 
 
@@ -103,5 +103,5 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("toy")
 def test_a_new_database_is_a_new_folder() -> None:
     assert database_of("toy://here").name == "toy"
-    _, collector = Patient(dsns=["toy://here"]).collectors()
+    _, collector = Host(dsns=["toy://here"]).collectors()
     assert collector.name == "toy://here"

@@ -5,7 +5,7 @@ from datetime import timedelta
 import duckdb
 import pytest
 
-from diagnose.patients import DB, START, patient
+from diagnose.hosts import DB, START, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.case import Case
 from doctord.diagnose.engine import diagnose
@@ -48,10 +48,10 @@ def test_a_side_without_words_is_not_told() -> None:
 
 
 def test_own_past_is_on_the_side_that_it_speaks_for() -> None:
-    earlier = patient(seconds=240, start=START - timedelta(hours=1))
-    assert past(Case(patient()), "CPU used") == []
-    (usual,) = past(Case(patient(), earlier), "CPU used")
-    (high,) = past(Case(patient(cpu={"idle_pct": 5.0, "wait_io_pct": 0.0}), earlier), "CPU used")
+    earlier = host(seconds=240, start=START - timedelta(hours=1))
+    assert past(Case(host()), "CPU used") == []
+    (usual,) = past(Case(host(), earlier), "CPU used")
+    (high,) = past(Case(host(cpu={"idle_pct": 5.0, "wait_io_pct": 0.0}), earlier), "CPU used")
     assert (usual.speaks_for, high.speaks_for) == (False, True)
 
 
@@ -62,7 +62,7 @@ TIME = {
     ("User I/O", "DataFileRead"): 2.0,
     ("Network", "ClientWrite"): 1.0,
 }
-EVERYTHING_AT_ONCE = patient(
+EVERYTHING_AT_ONCE = host(
     time=TIME,
     cpu={"idle_pct": 0.4, "wait_io_pct": 0.0, "run_queue": 9.0, "steal_pct": 30.0, "pressure_some_pct": 90.0},
     memory={"available_bytes": 2**30, "swap_in_per_s": 900.0, "pressure_some_pct": 30.0, "pressure_full_pct": 20.0,
@@ -80,7 +80,7 @@ EVERYTHING_AT_ONCE = patient(
     cgroup_io={"io.read_limit_per_s": 900.0, "io.reads_per_s": 899.0},
     kernel={("0.0.0.0:5432", "listen.accept_queue"): 129.0, ("0.0.0.0:5432", "listen.backlog"): 128.0},
 )  # fmt: skip
-SLOW = patient(
+SLOW = host(
     time=TIME, disk={"reads_per_s": 40.0, "read_ms": 20.0, "write_ms": 20.0, "writes_per_s": 10.0, "device_queue": 1.0}
 )
 
@@ -98,7 +98,7 @@ def test_evidence_leads_back_to_rows(dataset: Dataset) -> None:
                 assert connection.execute(query).fetchall()[0][0], f"{finding.cause}: {evidence}"
 
 
-def test_the_patient_with_everything_has_every_cause_of_the_host() -> None:
+def test_the_host_with_everything_has_every_cause_of_the_host() -> None:
     causes = {finding.cause for finding in diagnose(EVERYTHING_AT_ONCE).findings}
     assert causes >= {
         "cpu_saturated", "cpu_other_processes", "cpu_throttled", "cpu_stolen", "log_writer_preempted", "memory_short",

@@ -5,9 +5,9 @@ import pytest
 
 from doctord.dataset.dataset import Dataset
 from doctord.lint.mysql.redo import redo_bytes
-from doctord.lint.patient import subjects
 from doctord.lint.rule import RULES
 from doctord.lint.setting import Setting
+from doctord.lint.subjects import subjects
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 from mysql_faults import BUSY, FAULTS, MARIADB, MIB, MYSQL, READS, SMALL, SPACE, Server, host, seen_for
 from settings_datasets import GIB, machine, violations

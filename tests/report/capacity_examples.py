@@ -48,7 +48,7 @@ def days(values: Sequence[float] | Numbers, figure: str, labels: Labels, before_
     return replace(one, start=one.start + timedelta(days=DAYS - len(one.values) - before_end))
 
 
-def patient() -> list[Series]:
+def host() -> list[Series]:
     """Violated, to come, perhaps, quiet, constant, too short, silent; with a gap, a shift and an outlier."""
     random = np.random.default_rng(4)
     at = np.arange(DAYS)
@@ -122,7 +122,7 @@ def agenda_of(histories: Sequence[Series], thresholds: Sequence[Threshold] = THR
 
 def healthy() -> list[Series]:
     """Only what is far from its limit."""
-    return [one for one in patient() if one.figure.name == "memory_available_pct" or one.labels.entity == "/"]
+    return [one for one in host() if one.figure.name == "memory_available_pct" or one.labels.entity == "/"]
 
 
 def tablespaces(count: int) -> list[Series]:

@@ -146,13 +146,13 @@ impl ServerLog {
         layouts: Layouts,
         placed: HashMap<Local, i64>,
     ) -> PyResult<Vec<Batch>> {
-        let patient = writing::Patient {
+        let server = writing::Server {
             component,
             db,
             host,
             layouts,
         };
-        report::rows(&self.tallies(), &patient, placed).map_err(value_error)
+        report::rows(&self.tallies(), &server, placed).map_err(value_error)
     }
 
     /// Lines that were of no use, and why: some of each part.

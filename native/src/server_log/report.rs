@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::figures::Figure;
 use super::moment::Moment;
 use super::tally::{MINUTE_US, Minute, Tally, Use};
-use super::writing::{Interval, Patient, Writing};
+use super::writing::{Interval, Server, Writing};
 use crate::batch::Batch;
 
 /// Zones change their offset at quarters of an hour at the earliest.
@@ -97,7 +97,7 @@ impl Whole {
 }
 
 /// The rows of all that was tallied; `placed` are the moments in UTC of its `quarters`.
-pub fn rows(tallies: &[&Tally], patient: &Patient, placed: HashMap<Local, i64>) -> Result<Vec<Batch>, ArrowError> {
+pub fn rows(tallies: &[&Tally], server: &Server, placed: HashMap<Local, i64>) -> Result<Vec<Batch>, ArrowError> {
     let placing = Placing(placed);
     let mut minutes: BTreeMap<i64, Whole> = BTreeMap::new();
     let (mut first, mut last) = (i64::MAX, i64::MIN);
@@ -115,7 +115,7 @@ pub fn rows(tallies: &[&Tally], patient: &Patient, placed: HashMap<Local, i64>) 
         .iter()
         .flat_map(|tally| tally.texts.iter().map(|(id, text)| (*id, text.as_str())))
         .collect();
-    let mut writing = Writing::new(patient)?;
+    let mut writing = Writing::new(server)?;
     let has = |part: fn(&Whole) -> bool| minutes.values().any(part);
     writing.is_timed = has(|minute| !minute.durations.is_empty()) && has(|minute| !minute.waits.is_empty());
     for (end_us, minute) in &minutes {

@@ -15,7 +15,7 @@ use crate::sheet::{Layouts, Sheet, columns};
 const REST_OF_STATEMENTS: &str = "statements, but for their waits for locks";
 
 /// What all rows of a log share.
-pub struct Patient {
+pub struct Server {
     pub component: String,
     pub db: String,
     pub host: Option<String>,
@@ -83,7 +83,7 @@ columns!(SettingColumns {
 
 /// The rows of a log, written minute by minute.
 pub struct Writing<'a> {
-    patient: &'a Patient,
+    server: &'a Server,
     /// The log tells waits, and the time of the statements that waited.
     pub is_timed: bool,
     statistic: Sheet<StatisticColumns>,
@@ -95,8 +95,8 @@ pub struct Writing<'a> {
 }
 
 impl<'a> Writing<'a> {
-    pub fn new(patient: &'a Patient) -> Result<Self, ArrowError> {
-        let (host, layouts) = (patient.host.as_deref(), &patient.layouts);
+    pub fn new(server: &'a Server) -> Result<Self, ArrowError> {
+        let (host, layouts) = (server.host.as_deref(), &server.layouts);
         Ok(Self {
             statistic: Sheet::new("statistic", host, layouts)?,
             statement: Sheet::new("statement", host, layouts)?,
@@ -104,7 +104,7 @@ impl<'a> Writing<'a> {
             wait: Sheet::new("wait", host, layouts)?,
             event: Sheet::new("event", host, layouts)?,
             setting: Sheet::new("setting", host, layouts)?,
-            patient,
+            server,
             is_timed: false,
         })
     }
@@ -148,8 +148,8 @@ impl<'a> Writing<'a> {
         let row = &mut self.statistic;
         let columns = row.columns;
         row.begin(ts_us, seconds);
-        row.str(columns.component, self.patient.component.as_str());
-        row.str(columns.db, self.patient.db.as_str());
+        row.str(columns.component, self.server.component.as_str());
+        row.str(columns.db, self.server.db.as_str());
         row.str(columns.entity, entity);
         row.str(columns.name, figure.name);
         row.f64(columns.value, value);
@@ -162,7 +162,7 @@ impl<'a> Writing<'a> {
         let row = &mut self.statement;
         let columns = row.columns;
         row.begin(interval.ts_us, Some(interval.seconds));
-        row.str(columns.db, self.patient.db.as_str());
+        row.str(columns.db, self.server.db.as_str());
         row.str(columns.database, database);
         row.str(columns.statement_id, format!("{id:016x}").as_str());
         row.str(columns.text, texts.get(&id).copied());
@@ -198,7 +198,7 @@ impl<'a> Writing<'a> {
         let row = &mut self.wait;
         let columns = row.columns;
         row.begin(interval.ts_us, Some(interval.seconds));
-        row.str(columns.db, self.patient.db.as_str());
+        row.str(columns.db, self.server.db.as_str());
         row.str(columns.wait_class, class);
         row.str(columns.event, event);
         row.str(columns.kind, "foreground");
@@ -221,7 +221,7 @@ impl<'a> Writing<'a> {
         let row = &mut self.latency;
         let columns = row.columns;
         row.begin(interval.ts_us, Some(interval.seconds));
-        row.str(columns.db, self.patient.db.as_str());
+        row.str(columns.db, self.server.db.as_str());
         row.str(columns.subject, "statement duration");
         row.f64(columns.gt_us, gt_us);
         row.f64(columns.le_us, le_us);
@@ -235,9 +235,9 @@ impl<'a> Writing<'a> {
         let columns = row.columns;
         row.begin_at(ts_us);
         row.str(columns.kind, kind);
-        row.str(columns.db, self.patient.db.as_str());
+        row.str(columns.db, self.server.db.as_str());
         let subject = Some(subject).filter(|subject| !subject.is_empty());
-        row.str(columns.subject, subject.unwrap_or(&self.patient.db));
+        row.str(columns.subject, subject.unwrap_or(&self.server.db));
         row.str(columns.text, text);
         row.end();
     }
@@ -246,8 +246,8 @@ impl<'a> Writing<'a> {
         let row = &mut self.setting;
         let columns = row.columns;
         row.begin_at(ts_us);
-        row.str(columns.component, self.patient.component.as_str());
-        row.str(columns.db, self.patient.db.as_str());
+        row.str(columns.component, self.server.component.as_str());
+        row.str(columns.db, self.server.db.as_str());
         row.str(columns.name, name);
         row.str(columns.value, value);
         row.str(columns.source, "log");

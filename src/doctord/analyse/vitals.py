@@ -1,4 +1,4 @@
-"""Vital signs: the few figures by which an interval is compared with the patient's own past."""
+"""Vital signs: the few figures by which an interval is compared with the host's own past."""
 
 from dataclasses import dataclass
 

@@ -10,7 +10,7 @@ import polars as pl
 from doctord.app import read
 from doctord.app.watcher import SILENT, Watcher
 from doctord.collect.core.schedule import collect_for
-from doctord.collect.patient import Patient
+from doctord.collect.host import Host
 from doctord.dataset.dataset import Dataset
 from doctord.read.source import ReadOptions
 
@@ -37,7 +37,7 @@ FILES: Final = (
 
 def of_this_host(dsns: Sequence[str], watcher: Watcher = SILENT) -> Dataset:
     """Settings and two samples of this host and its servers (or those named), and what its files configure."""
-    collectors = Patient(dsns=dsns, unsampled=True).collectors()
+    collectors = Host(dsns=dsns, unsampled=True).collectors()
     with watcher.progress("Looking", LOOK_S, "s") as progress:
         live = Dataset.from_batches(collect_for(collectors, LOOK_S, progress))
     return Dataset.joined([live, *_read_files(list(configured(ROOT, watcher)), watcher)])

@@ -1,4 +1,4 @@
-"""The profile of a patient: each figure today, and 7, 30 and 90 days ago."""
+"""The profile of a host: each figure today, and 7, 30 and 90 days ago."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

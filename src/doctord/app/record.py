@@ -17,7 +17,7 @@ from typing import Final, NoReturn
 
 from doctord._native import Batch, give_back_memory
 from doctord.collect.core import schedule
-from doctord.collect.patient import Patient
+from doctord.collect.host import Host
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
 from doctord.lake.maintenance import Maintenance
@@ -67,8 +67,8 @@ def record(recording: Recording, stop: threading.Event) -> None:
     Raises:
         UserError: The lake cannot be written, also at the end, or a connection string is none.
     """
-    patient = Patient(databases=recording.databases, dsns=recording.dsns, period_s=recording.every_s)
-    collectors = patient.collectors()
+    host = Host(databases=recording.databases, dsns=recording.dsns, period_s=recording.every_s)
+    collectors = host.collectors()
     maintenance = Maintenance(Retention(timedelta(seconds=recording.keep_s), recording.max_bytes), recording.roll_up)
     lake = Path(recording.lake)
     with LakeWriter(lake, sync_s=recording.sync_s, rotate_s=recording.rotate_s, maintenance=maintenance) as writer:
@@ -88,7 +88,7 @@ def record(recording: Recording, stop: threading.Event) -> None:
                 stop=stop,
                 seconds=recording.for_s,
                 on_tick=tick,
-                newcomers=patient.newcomers,
+                newcomers=host.newcomers,
             )
         finally:
             maintenance.stop()

@@ -11,7 +11,7 @@ from doctord.analyse.vitals import NEEDS
 from doctord.app import read
 from doctord.app.watcher import SILENT, Watcher
 from doctord.collect.core.schedule import collect_for
-from doctord.collect.patient import Patient
+from doctord.collect.host import Host
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
@@ -149,7 +149,7 @@ class Live:
         earlier = Dataset()
         if self.lake and self.lake.is_dir():
             earlier = past(Lake(self.lake), datetime.now(UTC), asked.past_s)
-        collectors = Patient(databases=self.databases, dsns=self.dsns).collectors()
+        collectors = Host(databases=self.databases, dsns=self.dsns).collectors()
         with watcher.progress("Looking", self.seconds, "s") as progress:
             batches = collect_for(collectors, self.seconds, progress)
         return Seen(Dataset.from_batches(batches), earlier, batches=batches)

@@ -17,7 +17,7 @@ def diagnose(
 ) -> int:
     """Say what was wrong: in an interval that was recorded, or in what files of other tools tell.
 
-    Files of one patient are judged together: `doctord diagnose awr_1.html awr_2.html sa15 iostat.log`.
+    Files of one host are judged together: `doctord diagnose awr_1.html awr_2.html sa15 iostat.log`.
 
     Exit status: 0 no finding, 1 findings, 2 nothing could be judged, or a wrong option.
     """

@@ -1,4 +1,4 @@
-"""`doctord profile`: the patient on one page, from a lake or from files."""
+"""`doctord profile`: the host on one page, from a lake or from files."""
 
 from typing import Annotated
 
@@ -26,7 +26,7 @@ def profile(
     files: OfFiles,
     json: Json = False,
 ) -> int:
-    """Show the patient on one page: each figure 90, 30 and 7 days ago and today, and the waits that cost most.
+    """Show the host on one page: each figure 90, 30 and 7 days ago and today, and the waits that cost most.
 
     Of a lake, what was recorded since the last time is summed up by hour, and these sums are kept for years.
 

@@ -1,4 +1,4 @@
-"""The dataset: what is known about a patient, as typed tables in one vocabulary."""
+"""The dataset: what is known about a host, as typed tables in one vocabulary."""
 
 from doctord.dataset.tables import TABLES, Column, Table
 

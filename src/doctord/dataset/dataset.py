@@ -44,7 +44,7 @@ def arrow_schema(table: Table) -> pa.Schema:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """The tables of one patient over one interval.
+    """The tables of one host over one interval.
 
     Every table of the vocabulary is there; one that no source filled is empty. `dataset.frame("cpu")` is a Polars
     frame with the columns that `doctord.dataset.tables` declares. The rows of one entity stand in time order; between

@@ -29,7 +29,7 @@ class Figure:
     Attributes:
         name: Its own, in `snake_case` with its unit at the end.
         title: What people call it.
-        component: Part of the patient that it belongs to.
+        component: Part of the host that it belongs to.
         table: Table of the dataset that it is made of.
         value: SQL expression over that table's columns.
         unit: Unit of the value.

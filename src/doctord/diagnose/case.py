@@ -30,7 +30,7 @@ class Case:
     """What a cause is given: the dataset, figures derived from it, what was usual earlier, and a call trace."""
 
     def __init__(self, dataset: Dataset, earlier: Dataset | None = None, trace: Trace | None = None) -> None:
-        """Open a case on a dataset; `earlier` is the same patient's dataset of a time before."""
+        """Open a case on a dataset; `earlier` is the same host's dataset of a time before."""
         self.dataset = dataset
         self.earlier = earlier
         self.trace = trace

@@ -27,7 +27,7 @@ def diagnose(dataset: Dataset, earlier: Dataset | None = None, trace: Trace | No
 
     Args:
         dataset: what was measured in it.
-        earlier: the same patient before, to judge by its own past; absolute rules alone are used without it.
+        earlier: the same host before, to judge by its own past; absolute rules alone are used without it.
         trace: system calls of its processes; the time is then that of the trace.
 
     Returns:

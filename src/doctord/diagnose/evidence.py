@@ -53,7 +53,7 @@ def weigh(signs: Iterable[Sign]) -> tuple[list[Evidence], list[Evidence]]:
 
 
 def past(case: Case, vital: str) -> list[Sign]:
-    """How a vital sign compares with the patient's own past, as a sign; none without an earlier dataset."""
+    """How a vital sign compares with the host's own past, as a sign; none without an earlier dataset."""
     now, usual = case.vitals.get(vital), case.usual.get(vital)
     if now is None or usual is None:
         return []

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from doctord import lint
 from doctord.dataset.dataset import Dataset
-from doctord.lint.patient import subjects
 from doctord.lint.rule import RULES, Rule
 from doctord.lint.statement import Statement
 from doctord.lint.subject import Subject
+from doctord.lint.subjects import subjects
 from doctord.lint.violation import Severity, Violation
 
 for _package in (_found for _found in pkgutil.iter_modules(lint.__path__, f"{lint.__name__}.") if _found.ispkg):

@@ -55,7 +55,7 @@ class Subject:
         host: The host, where it is known.
         rows: All its rows of `setting`, those of one name in the order in which they count.
         machine: What is known of the host.
-        others: All subjects of the patient, itself among them.
+        others: All subjects of the host, itself among them.
         statements: Of a file of SQL, the statements with hints.
     """
 

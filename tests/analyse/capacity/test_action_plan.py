@@ -5,9 +5,9 @@ from datetime import timedelta
 from doctord.analyse.capacity.action_plan import ORDER, Entry
 from doctord.analyse.capacity.series import DAY_S
 from histories import history
-from report.capacity_examples import READS, REDO, SPACE, agenda_of, days, patient, tablespaces
+from report.capacity_examples import READS, REDO, SPACE, agenda_of, days, host, tablespaces
 
-FOUND = agenda_of(patient())
+FOUND = agenda_of(host())
 BY_NAME = {(entry.item.series.figure.name, entry.item.series.labels.entity): entry for entry in FOUND.entries}
 
 
@@ -30,8 +30,8 @@ def test_what_stops_work_comes_before_what_slows_it() -> None:
 
 def test_within_a_week_damage_outweighs_a_day() -> None:
     at = range(240)
-    slow = days([6 + 4 * step / 241.5 for step in at], "wait_ms", patient()[9].labels)
-    full = days([60e9 - 58e9 * step / 244.5 for step in at], "space_left_bytes", patient()[1].labels)
+    slow = days([6 + 4 * step / 241.5 for step in at], "wait_ms", host()[9].labels)
+    full = days([60e9 - 58e9 * step / 244.5 for step in at], "space_left_bytes", host()[1].labels)
     first, second = agenda_of([slow, full], [READS, SPACE]).entries
     assert first.item.when.date is not None
     assert second.item.when.date is not None
@@ -62,7 +62,7 @@ def test_since_when_it_is_violated() -> None:
 
 
 def test_what_is_violated_is_said_even_if_nothing_can_be_told_of_its_future() -> None:
-    (entry,) = agenda_of([days([1.5e9, 1.4e9, 1.3e9], "space_left_bytes", patient()[1].labels)], [SPACE]).entries
+    (entry,) = agenda_of([days([1.5e9, 1.4e9, 1.3e9], "space_left_bytes", host()[1].labels)], [SPACE]).entries
     assert (entry.item.when.verdict, entry.verdict) == ("cannot be told", "violated")
     assert entry.since == entry.item.series.at(-1)
 

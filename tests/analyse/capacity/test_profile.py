@@ -1,4 +1,4 @@
-"""The patient on one page."""
+"""The host on one page."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Literal

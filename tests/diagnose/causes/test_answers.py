@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from diagnose.patients import DB, START, patient
+from diagnose.hosts import DB, START, host
 from doctord.diagnose.engine import diagnose
 from servers import PostgresServer
 
@@ -28,7 +28,7 @@ def silent(second: int, seconds: float | None) -> dict[str, Any]:
 def test_silence_comes_first_and_counts_once() -> None:
     """Two collectors tell of the same seconds."""
     events = [silent(3, 3.0), silent(4, 4.0), silent(20, 16.0), silent(18, 14.0)]
-    finding = diagnose(patient(events=events, time={}, without=("session", "statistic"))).findings[0]
+    finding = diagnose(host(events=events, time={}, without=("session", "statistic"))).findings[0]
     assert finding.cause == "server_does_not_answer"
     assert finding.impact.share == pytest.approx(1.0)
     assert finding.against == ()
@@ -36,7 +36,7 @@ def test_silence_comes_first_and_counts_once() -> None:
 
 def test_what_speaks_against_it_is_that_it_answered_at_other_times() -> None:
     postgres = {(None, "pg_stat_activity.connections"): 5.0}
-    [finding] = diagnose(patient(events=[silent(6, 3.0)], postgres=postgres)).findings
+    [finding] = diagnose(host(events=[silent(6, 3.0)], postgres=postgres)).findings
     assert finding.impact.share == pytest.approx(3 / 20)
     assert [item.table for item in finding.against] == ["statistic"]
 
@@ -46,7 +46,7 @@ def test_what_speaks_against_it_is_that_it_answered_at_other_times() -> None:
     [silent(5, None), silent(5, 3.0) | {"kind": "gap"}, {"kind": "unseen", "db": DB, "subject": DB, "text": "no"}],
 )
 def test_a_refusal_is_an_answer(event: dict[str, Any]) -> None:
-    assert diagnose(patient(events=[event])).healthy
+    assert diagnose(host(events=[event])).healthy
 
 
 def checkup(dsn: str, seconds: int = 6) -> tuple[int, dict[str, Any]]:

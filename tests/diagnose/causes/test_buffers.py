@@ -1,6 +1,6 @@
 """Reads that memory could save."""
 
-from diagnose.patients import GIB, patient
+from diagnose.hosts import GIB, host
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 
@@ -10,7 +10,7 @@ POOL = {"shared_buffers": "16384"}
 
 
 def test_a_small_pool_beside_free_memory() -> None:
-    finding = diagnose(patient(time=READING, postgres=READS, settings=POOL)).findings[0]
+    finding = diagnose(host(time=READING, postgres=READS, settings=POOL)).findings[0]
     assert finding.cause == "buffer_pool_small"
     assert any("128 MiB" in said(item.why) for item in finding.for_)
     assert any("page cache serves the rest" in said(item.why) for item in finding.for_)
@@ -18,10 +18,10 @@ def test_a_small_pool_beside_free_memory() -> None:
 
 def test_without_free_memory_a_larger_pool_is_no_advice() -> None:
     full = {"available_bytes": 2 * GIB}
-    found = diagnose(patient(time=READING, postgres=READS, settings=POOL, memory=full)).findings
+    found = diagnose(host(time=READING, postgres=READS, settings=POOL, memory=full)).findings
     assert "buffer_pool_small" not in [finding.cause for finding in found]
 
 
 def test_free_memory_that_is_not_known_is_no_free_memory() -> None:
-    found = diagnose(patient(time=READING, postgres=READS, memory={"available_bytes": None})).findings
+    found = diagnose(host(time=READING, postgres=READS, memory={"available_bytes": None})).findings
     assert "buffer_pool_small" not in [finding.cause for finding in found]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from diagnose.patients import patient
+from diagnose.hosts import host
 from doctord.diagnose.engine import diagnose
 
 BUSY = {"idle_pct": 20.0, "wait_io_pct": 0.0, "usr_pct": 40.0, "sys_pct": 40.0, "forks_per_s": 120.0}
@@ -10,18 +10,18 @@ BUSY = {"idle_pct": 20.0, "wait_io_pct": 0.0, "usr_pct": 40.0, "sys_pct": 40.0, 
 
 def test_a_connection_for_each_transaction() -> None:
     rates = {(None, "pg_stat_database.sessions"): 115.0, (None, "pg_stat_database.xact_commit"): 118.0}
-    finding = diagnose(patient(cpu=BUSY, postgres=rates)).findings[0]
+    finding = diagnose(host(cpu=BUSY, postgres=rates)).findings[0]
     assert finding.cause == "connection_churn"
     assert finding.impact.share == pytest.approx(1.39 / (1.39 + 0.3), abs=0.05)
 
 
 def test_a_pool_that_opens_one_now_and_then_is_healthy() -> None:
     rates = {(None, "pg_stat_database.sessions"): 0.5, (None, "pg_stat_database.xact_commit"): 118.0}
-    assert diagnose(patient(postgres=rates)).healthy
+    assert diagnose(host(postgres=rates)).healthy
 
 
 def test_connections_that_were_not_counted_are_not_none() -> None:
-    assert diagnose(patient(postgres={(None, "pg_stat_database.xact_commit"): 118.0})).healthy
+    assert diagnose(host(postgres={(None, "pg_stat_database.xact_commit"): 118.0})).healthy
 
 
 SETTINGS = {"max_connections": "100", "superuser_reserved_connections": "3"}
@@ -30,10 +30,10 @@ SETTINGS = {"max_connections": "100", "superuser_reserved_connections": "3"}
 @pytest.mark.parametrize(("used", "near"), [(50.0, False), (87.0, False), (88.0, True), (97.0, True)])
 def test_the_limit_comes_near(used: float, *, near: bool) -> None:
     gauges = {(None, "pg_stat_activity.connections"): used, (None, "pg_stat_activity.connections_idle"): used * 0.8}
-    found = diagnose(patient(postgres=gauges, settings=SETTINGS)).findings
+    found = diagnose(host(postgres=gauges, settings=SETTINGS)).findings
     assert ([finding.cause for finding in found] == ["connections_near_limit"]) is near
     assert all(finding.against for finding in found)
 
 
 def test_without_the_limit_nothing_is_said() -> None:
-    assert diagnose(patient(postgres={(None, "pg_stat_activity.connections"): 5000.0})).healthy
+    assert diagnose(host(postgres={(None, "pg_stat_activity.connections"): 5000.0})).healthy

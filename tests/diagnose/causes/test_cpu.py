@@ -1,10 +1,10 @@
-"""Causes of the CPU: each fires on its own patient, and on no healthy one."""
+"""Causes of the CPU: each fires on its own host, and on no healthy one."""
 
 from typing import Any
 
 import pytest
 
-from diagnose.patients import patient
+from diagnose.hosts import host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -35,7 +35,7 @@ def figures(side: tuple[Any, ...]) -> str:
 
 
 def test_cpu_saturated_by_the_database_itself() -> None:
-    finding = found(patient(cpu=FULL, time={("CPU", "CPU"): 6.0}, backend={"usr_pct": 48.0, "run_wait_pct": 50.0}))[
+    finding = found(host(cpu=FULL, time={("CPU", "CPU"): 6.0}, backend={"usr_pct": 48.0, "run_wait_pct": 50.0}))[
         "cpu_saturated"
     ]
     assert finding.impact.share == pytest.approx(50 / 99.5, abs=0.02)
@@ -46,7 +46,7 @@ def test_cpu_saturated_by_the_database_itself() -> None:
 
 
 def test_another_process_explains_the_saturated_cpu() -> None:
-    findings = found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, other_processes=HOGS))
+    findings = found(host(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, other_processes=HOGS))
     other = findings["cpu_other_processes"]
     assert next(iter(findings)) == "cpu_other_processes"
     assert findings["cpu_saturated"].explained_by == "cpu_other_processes"
@@ -59,42 +59,42 @@ def test_another_process_explains_the_saturated_cpu() -> None:
 def test_a_local_client_is_no_other_process() -> None:
     pgbench = {"command": "pgbench", "usr_pct": 150.0}
     sessions = [{"program": "pgbench", "interval_s": 0.1}]
-    findings = found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, other_processes=[pgbench], sessions=sessions))
+    findings = found(host(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, other_processes=[pgbench], sessions=sessions))
     assert "cpu_saturated" in findings
     assert "cpu_other_processes" not in findings
 
 
 def test_kernel_threads_are_no_other_process() -> None:
     flusher = {"command": "kswapd0", "sys_pct": 99.0, "rss_bytes": 0}
-    findings = found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, other_processes=[flusher]))
+    findings = found(host(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, other_processes=[flusher]))
     assert "cpu_other_processes" not in findings
 
 
 def test_low_pressure_speaks_against_saturation() -> None:
-    finding = found(patient(cpu=FULL | {"pressure_some_pct": 4.0}, time=BUSY_TIME, backend=QUEUEING))["cpu_saturated"]
+    finding = found(host(cpu=FULL | {"pressure_some_pct": 4.0}, time=BUSY_TIME, backend=QUEUEING))["cpu_saturated"]
     assert "pressure: some task waited for a CPU 4 % of the time" in figures(finding.against)
     assert finding.confidence == 0.6
 
 
 def test_idle_time_with_io_outstanding_is_idle_time() -> None:
     waiting = {"idle_pct": 1.0, "wait_io_pct": 90.0}
-    assert "cpu_saturated" not in found(patient(cpu=waiting, time=BUSY_TIME, backend=QUEUEING))
+    assert "cpu_saturated" not in found(host(cpu=waiting, time=BUSY_TIME, backend=QUEUEING))
 
 
 def test_host_figures_alone_give_a_one_sided_finding() -> None:
-    dataset = patient(cpu=FULL, without=("session", "process"))
+    dataset = host(cpu=FULL, without=("session", "process"))
     finding = found(dataset)["cpu_saturated"]
     assert finding.impact.share is None
     assert finding.confidence == 0.6
-    assert "cpu_saturated" not in found(patient(cpu=FULL | {"run_queue": 2.0}, without=("session", "process")))
+    assert "cpu_saturated" not in found(host(cpu=FULL | {"run_queue": 2.0}, without=("session", "process")))
 
 
 def test_a_busy_host_that_makes_no_session_wait_is_no_finding() -> None:
-    assert not found(patient(cpu=FULL, other_processes=HOGS))
+    assert not found(host(cpu=FULL, other_processes=HOGS))
 
 
 def test_throttled_group_is_seen_with_the_limit() -> None:
-    dataset = patient(time=BUSY_TIME, backend={"usr_pct": 10.0, "run_wait_pct": 5.0}, cgroup=THROTTLED)
+    dataset = host(time=BUSY_TIME, backend={"usr_pct": 10.0, "run_wait_pct": 5.0}, cgroup=THROTTLED)
     finding = found(dataset)["cpu_throttled"]
     assert "/postgres is limited to 0.5 CPUs" in said(finding.title)
     assert "90 % of the periods were cut short" in figures(finding.for_)
@@ -105,7 +105,7 @@ def test_throttled_group_is_seen_with_the_limit() -> None:
 
 
 def test_throttling_explains_a_saturated_cpu() -> None:
-    findings = found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, cgroup=THROTTLED))
+    findings = found(host(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, cgroup=THROTTLED))
     assert findings["cpu_saturated"].explained_by == "cpu_throttled"
     assert "0 % of the host's CPU time is idle" in figures(findings["cpu_throttled"].against)
 
@@ -120,12 +120,12 @@ def test_throttling_explains_a_saturated_cpu() -> None:
     ids=["never", "rarely", "not measured"],
 )
 def test_group_with_a_limit_that_hardly_bites_is_healthy(group: dict[str, float]) -> None:
-    assert "cpu_throttled" not in found(patient(time=BUSY_TIME, cgroup=group))
+    assert "cpu_throttled" not in found(host(time=BUSY_TIME, cgroup=group))
 
 
 def test_log_writer_that_loses_the_cpu() -> None:
     writer = {"icsw_per_s": 40.0, "vcsw_per_s": 60.0, "run_wait_pct": 20.0}
-    finding = found(patient(time={("Commit", "WALSync"): 3.0}, log_writer=writer))["log_writer_preempted"]
+    finding = found(host(time={("Commit", "WALSync"): 3.0}, log_writer=writer))["log_writer_preempted"]
     assert "postgres: walwriter: 40% of its switches involuntary, 200 ms of every second" in figures(finding.for_)
     assert finding.impact.share == pytest.approx(0.2)
 
@@ -142,34 +142,34 @@ def test_log_writer_that_loses_the_cpu() -> None:
     ids=["gives up the CPU itself", "hardly waits", "switches unknown", "waiting unknown", "an ordinary session"],
 )
 def test_log_writer_that_is_well(writer: dict[str, Any]) -> None:
-    assert "log_writer_preempted" not in found(patient(log_writer=writer))
+    assert "log_writer_preempted" not in found(host(log_writer=writer))
 
 
 def test_another_process_explains_the_log_writer() -> None:
     writer = {"icsw_per_s": 40.0, "vcsw_per_s": 20.0, "run_wait_pct": 20.0}
-    findings = found(patient(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, other_processes=HOGS, log_writer=writer))
+    findings = found(host(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, other_processes=HOGS, log_writer=writer))
     assert findings["log_writer_preempted"].explained_by == "cpu_saturated"
     assert findings["cpu_saturated"].explained_by == "cpu_other_processes"
 
 
 def test_stolen_time() -> None:
     stolen = {"usr_pct": 40.0, "sys_pct": 9.0, "irq_pct": 1.0, "steal_pct": 30.0, "idle_pct": 20.0, "wait_io_pct": 0.0}
-    finding = found(patient(cpu=stolen, time={("CPU", "CPU"): 2.0}))["cpu_stolen"]
+    finding = found(host(cpu=stolen, time={("CPU", "CPU"): 2.0}))["cpu_stolen"]
     assert finding.impact.share == pytest.approx(30 / 80, abs=0.01)
     assert "30.0 % of all CPU time stolen" in figures(finding.for_)
 
 
 @pytest.mark.parametrize("steal", [1.0, None])
 def test_little_or_unknown_steal_is_no_finding(steal: float | None) -> None:
-    assert "cpu_stolen" not in found(patient(cpu={"steal_pct": steal}, time={("CPU", "CPU"): 2.0}))
+    assert "cpu_stolen" not in found(host(cpu={"steal_pct": steal}, time={("CPU", "CPU"): 2.0}))
 
 
 def test_what_was_not_measured_speaks_for_nobody() -> None:
     nothing = dict.fromkeys(("idle_pct", "wait_io_pct", "run_queue", "pressure_some_pct", "steal_pct"))
     unknown = {"usr_pct": None, "sys_pct": None, "run_wait_pct": None, "icsw_per_s": None, "vcsw_per_s": None}
-    dataset = patient(cpu=nothing, backend=unknown, log_writer=unknown, other_processes=[unknown | {"command": "x"}])
+    dataset = host(cpu=nothing, backend=unknown, log_writer=unknown, other_processes=[unknown | {"command": "x"}])
     assert not found(dataset)
-    assert not found(patient(cpu=FULL, time=BUSY_TIME, without=("process",)))
+    assert not found(host(cpu=FULL, time=BUSY_TIME, without=("process",)))
 
 
 @pytest.mark.parametrize(

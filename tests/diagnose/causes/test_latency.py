@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from diagnose.oracle_patients import DB, oracle_patient
-from diagnose.patients import START, patient
+from diagnose.hosts import START, host
+from diagnose.oracle_hosts import DB, oracle_host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -17,7 +17,7 @@ SECONDS = 60
 
 
 def latencies(counts: Any, db: str | None = "postgresql:5432") -> Dataset:
-    """A patient that waits for reads, and histograms of them: counts by upper edge, in microseconds, of each second."""
+    """A host that waits for reads, and histograms of them: counts by upper edge, in microseconds, of each second."""
     rows = [
         {
             "ts": START + timedelta(seconds=second + 1),
@@ -32,7 +32,7 @@ def latencies(counts: Any, db: str | None = "postgresql:5432") -> Dataset:
         for second in range(SECONDS)
         for le_us, count in counts(second).items()
     ]
-    return Dataset.joined([patient(time=READING, seconds=SECONDS), Dataset.from_rows(latency=rows)])
+    return Dataset.joined([host(time=READING, seconds=SECONDS), Dataset.from_rows(latency=rows)])
 
 
 def found(dataset: Dataset) -> dict[str, Finding]:
@@ -82,5 +82,5 @@ def test_the_host_alone_is_not_judged() -> None:
 def test_a_report_that_counts_the_time_is_held_against_its_histogram(event: str, ms: float, *, slow: bool) -> None:
     buckets = [(256.0, 512.0, 900_000), (65536.0, 131072.0, 200_000)]
     rows = [{"db": DB, "subject": event, "gt_us": low, "le_us": high, "count": n} for low, high, n in buckets]
-    dataset = oracle_patient(waits={event: (300.0, ms)}, extra={"latency": rows})
+    dataset = oracle_host(waits={event: (300.0, ms)}, extra={"latency": rows})
     assert ("slow_mode" in found(dataset)) is slow

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from diagnose.patients import patient
+from diagnose.hosts import host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
@@ -16,7 +16,7 @@ STATEMENT = {"statement_id": "11", "text": "UPDATE counter SET n = n + $1", "ela
 
 
 def test_a_convoy_at_a_hot_row() -> None:
-    diagnosis = diagnose(patient(time=CONVOY, sessions=[ROOT, WAITER, WAITER], statements=[STATEMENT]))
+    diagnosis = diagnose(host(time=CONVOY, sessions=[ROOT, WAITER, WAITER], statements=[STATEMENT]))
     finding = diagnosis.findings[0]
     assert finding.cause == "row_locks"
     assert finding.impact.share is not None
@@ -27,36 +27,36 @@ def test_a_convoy_at_a_hot_row() -> None:
 
 def test_an_idle_session_at_the_root_is_the_cause_and_the_waits_its_symptom() -> None:
     idle = ROOT | {"state": "idle in transaction", "transaction_s": 42.0, "in_state_s": 41.0}
-    found = diagnose(patient(time=CONVOY, sessions=[idle, *[WAITER] * 8])).findings
+    found = diagnose(host(time=CONVOY, sessions=[idle, *[WAITER] * 8])).findings
     assert [finding.cause for finding in found[:2]] == ["idle_in_transaction_blocker", "row_locks"]
     assert found[1].explained_by == "idle_in_transaction_blocker"
     assert "pg_terminate_backend(7000)" in said(found[0].remedy[0])
 
 
 def test_a_root_that_is_seldom_idle_is_not_blamed_for_idling() -> None:
-    found = diagnose(patient(time=CONVOY, sessions=[ROOT, WAITER])).findings
+    found = diagnose(host(time=CONVOY, sessions=[ROOT, WAITER])).findings
     assert "idle_in_transaction_blocker" not in [finding.cause for finding in found]
 
 
 def test_a_lock_on_a_whole_table() -> None:
     time = {("Application", "relation"): 5.0}
-    assert diagnose(patient(time=time)).findings[0].cause == "table_locks"
+    assert diagnose(host(time=time)).findings[0].cause == "table_locks"
 
 
 def test_a_moment_of_waiting_is_no_finding() -> None:
     time = {("Application", "transactionid"): 0.02, ("CPU", "CPU"): 0.2}
-    assert diagnose(patient(time=time)).healthy
+    assert diagnose(host(time=time)).healthy
 
 
 def test_round_trips_to_the_client_make_no_idle_blocker() -> None:
     hopping = ROOT | {"state": "idle in transaction", "transaction_s": 0.2, "in_state_s": 0.1}
-    found = diagnose(patient(time=CONVOY, sessions=[hopping, *[WAITER] * 8])).findings
+    found = diagnose(host(time=CONVOY, sessions=[hopping, *[WAITER] * 8])).findings
     assert found[0].cause == "row_locks"
     assert "idle_in_transaction_blocker" not in [finding.cause for finding in found]
     assert any("round trips" in said(item.why) for item in found[0].for_)
 
 
-def mysql_patient(event: str, **statistics: float) -> Dataset:
+def mysql_host(event: str, **statistics: float) -> Dataset:
     """A MySQL server half of whose time goes into one event, its waits as a lake of an older version holds them."""
     common = {"ts": datetime(2026, 11, 20, tzinfo=UTC), "interval_s": 60.0, "host": "h", "db": "mysql:3306"}
     waits = [
@@ -68,7 +68,7 @@ def mysql_patient(event: str, **statistics: float) -> Dataset:
 
 
 def test_row_locks_of_mysql_are_the_same_cause() -> None:
-    dataset = mysql_patient("LOCK WAIT", innodb_row_lock_waits=8.0, innodb_row_lock_time=2000.0)
+    dataset = mysql_host("LOCK WAIT", innodb_row_lock_waits=8.0, innodb_row_lock_time=2000.0)
     (finding,) = diagnose(dataset).findings
     assert finding.cause == "row_locks"
     assert finding.impact.share == 0.5
@@ -79,14 +79,14 @@ def test_row_locks_of_mysql_are_the_same_cause() -> None:
 
 @pytest.mark.parametrize("event", ["wait/lock/metadata/sql/mdl", "Waiting for table metadata lock", "User lock"])
 def test_metadata_locks_of_mysql_are_locks_on_tables(event: str) -> None:
-    (finding,) = diagnose(mysql_patient(event)).findings
+    (finding,) = diagnose(mysql_host(event)).findings
     assert finding.cause == "table_locks"
     assert any("lock_wait_timeout" in said(step) for step in finding.remedy)
 
 
 def test_sampled_sessions_of_mysql_show_who_blocks() -> None:
     waiter = WAITER | {"event": "LOCK WAIT", "db": "mysql:3306"}
-    dataset = patient(
+    dataset = host(
         time={("Application", "LOCK WAIT"): 6.0, ("CPU", "CPU"): 0.2}, sessions=[ROOT | {"db": "mysql:3306"}, waiter]
     )
     finding = diagnose(dataset).findings[0]

@@ -1,10 +1,10 @@
-"""Causes of memory: each fires on its own patient, and on no healthy one."""
+"""Causes of memory: each fires on its own host, and on no healthy one."""
 
 from typing import Any
 
 import pytest
 
-from diagnose.patients import GIB, patient
+from diagnose.hosts import GIB, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -29,7 +29,7 @@ def figures(side: tuple[Any, ...]) -> str:
 
 
 def test_memory_short() -> None:
-    finding = found(patient(memory=SHORT))["memory_short"]
+    finding = found(host(memory=SHORT))["memory_short"]
     assert said(finding.title) == "Memory is short: 1.0 GiB available, 3000 pages swapped in per s"
     assert finding.impact.share == pytest.approx(0.35)
     assert "pressure: some task waited for memory 60.0 % of the time" in figures(finding.for_)
@@ -37,12 +37,12 @@ def test_memory_short() -> None:
 
 
 def test_what_sessions_waited_for_memory_is_the_impact() -> None:
-    dataset = patient(memory=SHORT, time={("CPU", "CPU"): 4.0}, backend={"memory_wait_pct": 60.0})
+    dataset = host(memory=SHORT, time={("CPU", "CPU"): 4.0}, backend={"memory_wait_pct": 60.0})
     assert found(dataset)["memory_short"].impact.share == pytest.approx(0.6)
 
 
 def test_available_memory_speaks_against_shortage() -> None:
-    finding = found(patient(memory=SHORT | {"available_bytes": 12 * GIB}))["memory_short"]
+    finding = found(host(memory=SHORT | {"available_bytes": 12 * GIB}))["memory_short"]
     assert "50.0 % of memory available" in figures(finding.against)
     assert finding.confidence == 0.6
 
@@ -58,11 +58,11 @@ def test_available_memory_speaks_against_shortage() -> None:
     ids=["nobody waits", "there is memory left", "old swap", "not measured"],
 )
 def test_memory_that_is_no_cause(memory: dict[str, Any]) -> None:
-    assert not found(patient(memory=memory))
+    assert not found(host(memory=memory))
 
 
 def test_cgroup_memory_limit_squeezes() -> None:
-    finding = found(patient(time=READING, memory={"pressure_some_pct": 4.8}, cgroup=SQUEEZED))["cgroup_memory_limit"]
+    finding = found(host(time=READING, memory={"pressure_some_pct": 4.8}, cgroup=SQUEEZED))["cgroup_memory_limit"]
     assert said(finding.title) == "Control group /postgres squeezes the database into 122 MiB of memory"
     assert finding.impact.share == pytest.approx(0.75)
     assert "9000 failures to get memory per s" in figures(finding.for_)
@@ -70,7 +70,7 @@ def test_cgroup_memory_limit_squeezes() -> None:
 
 
 def test_the_groups_own_pressure_comes_before_the_hosts() -> None:
-    assert not found(patient(time=READING, memory={"pressure_some_pct": 9.0},
+    assert not found(host(time=READING, memory={"pressure_some_pct": 9.0},
                              cgroup=SQUEEZED | {"memory.pressure_some_pct": 0.0}))  # fmt: skip
 
 
@@ -94,18 +94,18 @@ def test_the_groups_own_pressure_comes_before_the_hosts() -> None:
     ],
 )
 def test_groups_that_are_well(changes: dict[str, Any]) -> None:
-    assert not found(patient(**{"time": READING, "cgroup": SQUEEZED} | changes))
+    assert not found(host(**{"time": READING, "cgroup": SQUEEZED} | changes))
 
 
 def test_refaults_tell_a_squeezed_group_without_pressure() -> None:
     group = SQUEEZED | {"memory.refaults_per_s": 4000.0}
-    finding = found(patient(time=READING, memory={"pressure_some_pct": None}, cgroup=group))["cgroup_memory_limit"]
+    finding = found(host(time=READING, memory={"pressure_some_pct": None}, cgroup=group))["cgroup_memory_limit"]
     assert "4000 pages read again per s" in figures(finding.for_)
 
 
 def test_only_what_is_read_again_is_the_limits_fault() -> None:
     group = SQUEEZED | {"memory.refaults_per_s": 1000.0}  # 4 of 8 MB/s
-    dataset = patient(
+    dataset = host(
         time=READING, cgroup=group, backend={"read_bytes_per_s": 2.048e6}, log_writer={"read_bytes_per_s": 0}
     )
     assert found(dataset)["cgroup_memory_limit"].impact.share == pytest.approx(0.75 / 2)
@@ -114,20 +114,18 @@ def test_only_what_is_read_again_is_the_limits_fault() -> None:
 def test_a_group_that_reads_large_tables_once_is_well() -> None:
     group = SQUEEZED | {"memory.refaults_per_s": 3.0}
     reading = {"read_bytes_per_s": 50e6}
-    assert not found(patient(time=READING, memory={"pressure_some_pct": 1.1}, cgroup=group, backend=reading))
+    assert not found(host(time=READING, memory={"pressure_some_pct": 1.1}, cgroup=group, backend=reading))
 
 
 def test_a_killed_process_is_a_finding_of_its_own() -> None:
-    finding = found(patient(cgroup=SQUEEZED | {"memory.oom_kills_per_s": 0.05}))["cgroup_memory_limit"]
+    finding = found(host(cgroup=SQUEEZED | {"memory.oom_kills_per_s": 0.05}))["cgroup_memory_limit"]
     assert said(finding.title) == "Out of memory in control group /postgres: 1 processes killed"
     assert finding.confidence == 0.95
 
 
 def test_the_limit_explains_a_saturated_device_and_short_memory() -> None:
     disk = {"reads_per_s": 900.0, "read_ms": 16.0, "device_queue": 14.0, "busy_pct": 99.0}
-    dataset = patient(
-        time=READING, memory={"available_bytes": GIB, "pressure_some_pct": 30.0}, cgroup=SQUEEZED, disk=disk
-    )
+    dataset = host(time=READING, memory={"available_bytes": GIB, "pressure_some_pct": 30.0}, cgroup=SQUEEZED, disk=disk)
     findings = found(dataset)
     assert next(iter(findings)) == "cgroup_memory_limit"
     assert findings["device_saturated"].explained_by == "cgroup_memory_limit"
@@ -135,7 +133,7 @@ def test_the_limit_explains_a_saturated_device_and_short_memory() -> None:
 
 
 def test_huge_pages_unused() -> None:
-    finding = found(patient(memory=SMALL_PAGES))["huge_pages_unused"]
+    finding = found(host(memory=SMALL_PAGES))["huge_pages_unused"]
     assert said(finding.title) == "Page tables take 3.0 GiB because no huge pages are used"
     assert finding.impact.share is None
     assert "24.0 MiB of page tables for each session" in said(finding.for_[1].threshold)
@@ -145,7 +143,7 @@ def test_huge_pages_unused() -> None:
 @pytest.mark.parametrize(("pct", "side"), [(15.0, "for_"), (2.0, "against")])
 def test_measured_translation_is_the_impact(pct: float, side: str) -> None:
     rows = [{"cpu": 0, "mode": mode, "page_bytes": 4096, "dtlb_pct": pct} for mode in ("user", "kernel")]
-    finding = found(patient(memory=SMALL_PAGES, time={("CPU", "CPU"): 4.0}, extra={"translation": rows}))[
+    finding = found(host(memory=SMALL_PAGES, time={("CPU", "CPU"): 4.0}, extra={"translation": rows}))[
         "huge_pages_unused"
     ]
     assert f"{2 * pct:.0f} % of CPU time in address translation" in figures(getattr(finding, side))
@@ -164,9 +162,9 @@ def test_measured_translation_is_the_impact(pct: float, side: str) -> None:
     ids=["in use", "little shared memory", "small page tables", "tables not measured", "pool not measured"],
 )
 def test_pages_that_are_well(memory: dict[str, Any]) -> None:
-    assert not found(patient(memory=memory))
+    assert not found(host(memory=memory))
 
 
 def test_a_pool_of_huge_pages_that_nobody_uses() -> None:
     memory = SMALL_PAGES | {"huge_pages_total": 1000, "huge_pages_free": 1000}
-    assert "1000 huge pages, 0 in use" in figures(found(patient(memory=memory))["huge_pages_unused"].for_)
+    assert "1000 huge pages, 0 in use" in figures(found(host(memory=memory))["huge_pages_unused"].for_)

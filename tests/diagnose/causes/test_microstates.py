@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from diagnose.patients import patient
+from diagnose.hosts import host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -60,7 +60,7 @@ def test_processes_of_others_are_not_judged() -> None:
 
 
 def test_sampled_sessions_tell_better() -> None:
-    findings = found(patient(backend={"usr_pct": 97.0, "sys_pct": 2.0, "run_wait_pct": 20.0}))
+    findings = found(host(backend={"usr_pct": 97.0, "sys_pct": 2.0, "run_wait_pct": 20.0}))
     assert not {"process_on_one_cpu", "process_waits_for_cpu"} & findings.keys()
 
 

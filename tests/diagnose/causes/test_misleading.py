@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from diagnose.oracle_patients import oracle_patient
+from diagnose.oracle_hosts import oracle_host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -58,4 +58,4 @@ def test_nothing_is_said_where_they_are_low_or_there_is_better_evidence(
 
 
 def test_where_times_are_known_they_are_passed_over() -> None:
-    assert diagnose(oracle_patient(host={"wait_io_pct": 40.0, "idle_pct": 39.0})).healthy
+    assert diagnose(oracle_host(host={"wait_io_pct": 40.0, "idle_pct": 39.0})).healthy

@@ -1,10 +1,10 @@
-"""Causes of the network: each fires on its own patient, and on no healthy one."""
+"""Causes of the network: each fires on its own host, and on no healthy one."""
 
 from typing import Any
 
 import pytest
 
-from diagnose.patients import patient
+from diagnose.hosts import host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -27,20 +27,20 @@ def figures(side: tuple[Any, ...]) -> str:
     "time", [SENDING, {("Commit", "SyncRep"): 1.5, ("CPU", "CPU"): 0.5}], ids=["client", "replica"]
 )
 def test_retransmits(time: dict[tuple[str, str], float]) -> None:
-    finding = found(patient(tcp=LOSSY, time=time))["network_retransmits"]
+    finding = found(host(tcp=LOSSY, time=time))["network_retransmits"]
     assert finding.impact.share == pytest.approx(0.75)
     assert "3.0 % of segments again" in figures(finding.for_)
 
 
 def test_interfaces_without_errors_speak_against_this_host() -> None:
     eth0 = [{"interface": "eth0", "errors_per_s": 0.0}]
-    finding = found(patient(tcp=LOSSY, time=SENDING, extra={"network": eth0}))["network_retransmits"]
+    finding = found(host(tcp=LOSSY, time=SENDING, extra={"network": eth0}))["network_retransmits"]
     assert "0.0 errors and drops per s" in figures(finding.against)
     assert finding.confidence == 0.6
 
 
 def test_a_host_alone_gets_no_impact() -> None:
-    finding = found(patient(tcp=LOSSY, without=("session",)))["network_retransmits"]
+    finding = found(host(tcp=LOSSY, without=("session",)))["network_retransmits"]
     assert finding.impact.share is None
 
 
@@ -56,12 +56,12 @@ def test_a_host_alone_gets_no_impact() -> None:
     ids=["nobody waits", "few lost", "few sent", "sent unknown", "lost unknown"],
 )
 def test_networks_that_are_no_cause(changes: dict[str, Any]) -> None:
-    assert not found(patient(**changes))
+    assert not found(host(**changes))
 
 
 def test_accept_queue_overflow_names_the_socket() -> None:
     tcp = {"listen_overflows_per_s": 0.5, "listen_drops_per_s": 0.6}
-    finding = found(patient(tcp=tcp, kernel=QUEUE))["accept_queue_overflow"]
+    finding = found(host(tcp=tcp, kernel=QUEUE))["accept_queue_overflow"]
     assert said(finding.title) == "10 connection requests dropped: an accept queue is full"
     assert "up to 129 connections waiting on 0.0.0.0:5432" in figures(finding.for_)
     assert finding.impact.share is None
@@ -69,7 +69,7 @@ def test_accept_queue_overflow_names_the_socket() -> None:
 
 
 def test_overflow_with_no_full_queue_seen_is_less_sure() -> None:
-    finding = found(patient(tcp={"listen_overflows_per_s": 0.5, "listen_drops_per_s": None}))["accept_queue_overflow"]
+    finding = found(host(tcp={"listen_overflows_per_s": 0.5, "listen_drops_per_s": None}))["accept_queue_overflow"]
     assert finding.confidence == 0.85
 
 
@@ -79,8 +79,8 @@ def test_overflow_with_no_full_queue_seen_is_less_sure() -> None:
     ids=["dropped for other reasons", "not measured"],
 )
 def test_accept_queues_that_are_well(tcp: dict[str, Any]) -> None:
-    assert not found(patient(tcp=tcp))
+    assert not found(host(tcp=tcp))
 
 
 def test_a_full_queue_that_dropped_nobody_is_no_finding() -> None:
-    assert not found(patient(kernel=QUEUE))
+    assert not found(host(kernel=QUEUE))

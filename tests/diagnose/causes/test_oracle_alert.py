@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from diagnose.oracle_patients import DB, START, found
+from diagnose.oracle_hosts import DB, START, found
 from doctord.report.phrases import said
 
 

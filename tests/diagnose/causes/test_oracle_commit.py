@@ -2,7 +2,7 @@
 
 import pytest
 
-from diagnose.oracle_patients import found
+from diagnose.oracle_hosts import found
 from doctord.report.phrases import said
 
 SLOW_SYNC = {"log file sync": (72.0, 26.45)}

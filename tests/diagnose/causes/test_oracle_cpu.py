@@ -2,7 +2,7 @@
 
 import pytest
 
-from diagnose.oracle_patients import found
+from diagnose.oracle_hosts import found
 from doctord.report.phrases import said
 
 FULL = {"idle_pct": 3.0, "wait_io_pct": 2.0}

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from diagnose.oracle_patients import DB, found
+from diagnose.oracle_hosts import DB, found
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
 from shared import CASEBOOK, sample

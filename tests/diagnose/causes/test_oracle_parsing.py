@@ -2,7 +2,7 @@
 
 import pytest
 
-from diagnose.oracle_patients import found
+from diagnose.oracle_hosts import found
 
 HARD = "v$sys_time_model.hard parse elapsed time"
 FULL = {"idle_pct": 2.0, "wait_io_pct": 0.0}

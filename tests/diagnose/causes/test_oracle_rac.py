@@ -2,7 +2,7 @@
 
 import pytest
 
-from diagnose.oracle_patients import found
+from diagnose.oracle_hosts import found
 from doctord.report.phrases import said
 
 BUSY = {"gc buffer busy acquire": (50.0, 6.0), "gc current block busy": (50.0, 4.0)}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from diagnose.oracle_patients import DB, found
+from diagnose.oracle_hosts import DB, found
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from diagnose.oracle_patients import HEALTHY_CPU_S_PER_S, found
+from diagnose.oracle_hosts import HEALTHY_CPU_S_PER_S, found
 from doctord.report.phrases import said
 
 SQL: dict[str, Any] = {

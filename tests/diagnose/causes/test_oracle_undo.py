@@ -2,7 +2,7 @@
 
 import pytest
 
-from diagnose.oracle_patients import found
+from diagnose.oracle_hosts import found
 
 TOO_OLD = "v$undostat.ssolderrcnt"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from diagnose.oracle_patients import START, found
+from diagnose.oracle_hosts import START, found
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from diagnose.patients import patient
+from diagnose.hosts import host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -58,9 +58,9 @@ def test_a_queue_that_was_longer_before_is_not_capped() -> None:
 
 def test_with_sessions_it_must_be_felt() -> None:
     waiting = {("User I/O", "DataFileRead"): 2.0}
-    finding = found(patient(extra={"disk": [CAPPED]}, time=waiting))["queue_depth_low"]
+    finding = found(host(extra={"disk": [CAPPED]}, time=waiting))["queue_depth_low"]
     assert finding.impact.share == pytest.approx(1.0)
-    assert "queue_depth_low" not in found(patient(extra={"disk": [CAPPED]}, time={("CPU", "CPU"): 0.5}))
+    assert "queue_depth_low" not in found(host(extra={"disk": [CAPPED]}, time={("CPU", "CPU"): 0.5}))
 
 
 def test_what_the_system_counts_itself_is_said() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from diagnose.oracle_patients import START, oracle_patient
+from diagnose.oracle_hosts import START, oracle_host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -17,8 +17,8 @@ BUSY_SQL = {"statement_id": "7ws837zynp1zv", "text": "select * from t", "elapsed
 
 def _grown(before: int = 4, now: int = 2, **changes: Any) -> list[Finding]:
     quiet = BUSY_SQL | {"elapsed_s_per_s": 0.1}
-    first = oracle_patient(reports=before, statements=[quiet])
-    then = oracle_patient(reports=now, start=START + timedelta(hours=before), statements=[BUSY_SQL], **changes)
+    first = oracle_host(reports=before, statements=[quiet])
+    then = oracle_host(reports=now, start=START + timedelta(hours=before), statements=[BUSY_SQL], **changes)
     found = diagnose(Dataset.joined([first, then])).findings
     return [finding for finding in found if finding.cause == "time_grew"]
 
@@ -48,16 +48,16 @@ def test_two_moments_that_differ_are_less_sure_than_two_levels(before: int, now:
 
 
 def test_alike_reports_are_silent_and_so_is_one() -> None:
-    assert diagnose(oracle_patient(reports=6)).healthy
-    assert diagnose(oracle_patient()).healthy
+    assert diagnose(oracle_host(reports=6)).healthy
+    assert diagnose(oracle_host()).healthy
 
 
 def test_work_after_idleness_is_no_finding() -> None:
-    idle = oracle_patient(
+    idle = oracle_host(
         reports=4, cpu_s_per_s=0.01, unaccounted_s_per_s=0.0, waits={"db file sequential read": (1.0, 0.5),
         "log file sync": None, "db file scattered read": None},
     )  # fmt: skip
-    busy = oracle_patient(reports=2, start=START + timedelta(hours=4))
+    busy = oracle_host(reports=2, start=START + timedelta(hours=4))
     assert diagnose(Dataset.joined([idle, busy])).healthy
 
 

@@ -1,6 +1,6 @@
 """A missing index; sorts that spill."""
 
-from diagnose.patients import patient
+from diagnose.hosts import host
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 
@@ -19,7 +19,7 @@ SCANS = {
 
 
 def test_a_statement_that_scans_a_large_table_for_a_few_rows() -> None:
-    finding = diagnose(patient(time=BUSY, statements=[LOOKUP], postgres=SCANS)).findings[0]
+    finding = diagnose(host(time=BUSY, statements=[LOOKUP], postgres=SCANS)).findings[0]
     assert finding.cause == "missing_index"
     assert "public.orders" in said(finding.title)
     assert finding.confidence >= 0.9
@@ -28,20 +28,20 @@ def test_a_statement_that_scans_a_large_table_for_a_few_rows() -> None:
 
 def test_a_report_that_wants_much_of_the_table_lowers_the_confidence() -> None:
     report = LOOKUP | {"rows_per_s": 20 * 400_000.0}
-    finding = diagnose(patient(time=BUSY, statements=[report], postgres=SCANS)).findings[0]
+    finding = diagnose(host(time=BUSY, statements=[report], postgres=SCANS)).findings[0]
     assert finding.confidence < 0.9
     assert finding.against
 
 
 def test_scans_of_a_small_table_are_right() -> None:
     small = {key: value / 1000 if key[1].endswith("read") else value for key, value in SCANS.items()}
-    found = diagnose(patient(statements=[LOOKUP], postgres=small)).findings
+    found = diagnose(host(statements=[LOOKUP], postgres=small)).findings
     assert "missing_index" not in [finding.cause for finding in found]
 
 
 def test_a_statement_on_another_table_is_not_blamed() -> None:
     other = LOOKUP | {"text": "SELECT * FROM orders_archive WHERE customer = $1"}
-    found = diagnose(patient(time=BUSY, statements=[other], postgres=SCANS)).findings
+    found = diagnose(host(time=BUSY, statements=[other], postgres=SCANS)).findings
     assert "missing_index" not in [finding.cause for finding in found]
 
 
@@ -55,11 +55,11 @@ def test_sorts_that_spill_to_disk() -> None:
         "temp_bytes_per_s": 160e6,
     }
     spilled = {(None, "pg_stat_database.temp_bytes"): 80e6}
-    finding = diagnose(patient(time=time, statements=[sort], postgres=spilled, settings={"work_mem": "64"})).findings[0]
+    finding = diagnose(host(time=time, statements=[sort], postgres=spilled, settings={"work_mem": "64"})).findings[0]
     assert finding.cause == "sort_spill"
     assert finding.impact.share is not None
     assert finding.impact.share > 0.8
 
 
 def test_a_little_spilling_is_no_finding() -> None:
-    assert diagnose(patient(postgres={(None, "pg_stat_database.temp_bytes"): 1000.0})).healthy
+    assert diagnose(host(postgres={(None, "pg_stat_database.temp_bytes"): 1000.0})).healthy

@@ -1,11 +1,11 @@
-"""Causes of storage: each fires on its own patient, and on no healthy one."""
+"""Causes of storage: each fires on its own host, and on no healthy one."""
 
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from diagnose.patients import GIB, START, patient
+from diagnose.hosts import GIB, START, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -36,7 +36,7 @@ def figures(side: tuple[Any, ...]) -> str:
 
 
 def test_device_saturated() -> None:
-    finding = found(patient(disk=SATURATED, time=WAITING))["device_saturated"]
+    finding = found(host(disk=SATURATED, time=WAITING))["device_saturated"]
     assert said(finding.title) == "vda is saturated: 16 requests outstanding, 16 ms each"
     assert finding.impact.share == pytest.approx(3.5 / 4)
     assert "4.0 requests waiting in the host" in figures(finding.for_)
@@ -45,24 +45,24 @@ def test_device_saturated() -> None:
 
 def test_a_device_without_queue_figures_is_judged_by_littles_law() -> None:
     unknown = SATURATED | {"device_queue": None, "host_queue": None}
-    finding = found(patient(disk=unknown, time=WAITING))["device_saturated"]
+    finding = found(host(disk=unknown, time=WAITING))["device_saturated"]
     assert "16.0 requests outstanding" in figures(finding.for_)
 
 
 def test_latency_that_does_not_rise_with_the_queue_speaks_against_saturation() -> None:
     other = [{"device": "vda", **SATURATED, "device_queue": 40.0, "host_queue": 0.0}]
-    finding = found(patient(disk=SATURATED, time=WAITING, extra={"disk": other}))["device_saturated"]
+    finding = found(host(disk=SATURATED, time=WAITING, extra={"disk": other}))["device_saturated"]
     assert "a request takes 1.0 times as long" in figures(finding.against)
 
 
 def test_own_past_speaks_against_saturation() -> None:
-    earlier = patient(disk=SATURATED, time=WAITING, seconds=240, start=START - timedelta(hours=1))
-    finding = found(patient(disk=SATURATED, time=WAITING), earlier)["device_saturated"]
+    earlier = host(disk=SATURATED, time=WAITING, seconds=240, start=START - timedelta(hours=1))
+    finding = found(host(disk=SATURATED, time=WAITING), earlier)["device_saturated"]
     assert "as it was" in said(finding.against[-1].why)
 
 
 def test_device_slow() -> None:
-    findings = found(patient(disk=SLOW, time=WAITING))
+    findings = found(host(disk=SLOW, time=WAITING))
     assert "device_saturated" not in findings
     assert said(findings["device_slow"].title) == "vda is slow: 24 ms per request at 40 requests/s"
     assert "1.0 requests outstanding" in figures(findings["device_slow"].for_)
@@ -80,25 +80,25 @@ def test_device_slow() -> None:
     ids=["deep but quick", "slow but unused", "log on a plain disk", "not measured", "busy unknown"],
 )
 def test_devices_that_are_no_cause(disk: dict[str, Any]) -> None:
-    assert not found(patient(disk=disk, time=WAITING))
+    assert not found(host(disk=disk, time=WAITING))
 
 
 def test_a_slow_device_that_nobody_waits_for_is_no_finding() -> None:
-    assert not found(patient(disk=SATURATED, time={("CPU", "CPU"): 0.5}))
-    assert not found(patient(disk=SLOW, time={("Commit", "WALSync"): 0.05}))
+    assert not found(host(disk=SATURATED, time={("CPU", "CPU"): 0.5}))
+    assert not found(host(disk=SLOW, time={("Commit", "WALSync"): 0.05}))
 
 
 def test_a_burst_is_no_saturation() -> None:
     burst = [{"device": "vda", **SATURATED, "interval_s": 0.1}]
-    assert not found(patient(time=WAITING, extra={"disk": burst}))
+    assert not found(host(time=WAITING, extra={"disk": burst}))
 
 
 def test_waiting_for_a_replica_is_no_device() -> None:
-    assert list(found(patient(disk=SLOW, time={("Commit", "SyncRep"): 3.0}))) == ["standby_slows_commits"]
+    assert list(found(host(disk=SLOW, time={("Commit", "SyncRep"): 3.0}))) == ["standby_slows_commits"]
 
 
 def test_io_by_others_explains_the_device() -> None:
-    findings = found(patient(disk=SATURATED, time=WAITING, other_processes=[COPY]))
+    findings = found(host(disk=SATURATED, time=WAITING, other_processes=[COPY]))
     assert findings["device_saturated"].explained_by == "io_by_others"
     others = findings["io_by_others"]
     assert next(iter(findings)) == "io_by_others"
@@ -119,11 +119,11 @@ def test_io_by_others_explains_the_device() -> None:
     ids=["little", "not measured", "the database does more", "the device has room", "a thread of the kernel"],
 )
 def test_others_that_are_no_cause(changes: dict[str, Any]) -> None:
-    assert "io_by_others" not in found(patient(**{"disk": SATURATED, "time": WAITING} | changes))
+    assert "io_by_others" not in found(host(**{"disk": SATURATED, "time": WAITING} | changes))
 
 
 def test_cgroup_io_limit_with_a_healthy_device_below() -> None:
-    findings = found(patient(time=WAITING, cgroup_io=LIMITED))
+    findings = found(host(time=WAITING, cgroup_io=LIMITED))
     finding = findings["cgroup_io_limit"]
     assert said(finding.title) == "Control group /postgres is at its write limit on vda"
     assert finding.impact.share == pytest.approx(3.5 / 4)
@@ -133,14 +133,14 @@ def test_cgroup_io_limit_with_a_healthy_device_below() -> None:
 
 
 def test_cgroup_io_limit_explains_a_slow_device() -> None:
-    findings = found(patient(disk=SLOW, time=WAITING, cgroup_io=LIMITED))
+    findings = found(host(disk=SLOW, time=WAITING, cgroup_io=LIMITED))
     assert findings["device_slow"].explained_by == "cgroup_io_limit"
     assert next(iter(findings)) == "cgroup_io_limit"
 
 
 def test_a_read_limit_takes_no_blame_for_commits() -> None:
     limited = {"io.read_limit_bytes_per_s": 1e6, "io.read_bytes_per_s": 0.99e6}
-    assert found(patient(time=WAITING, cgroup_io=limited))["cgroup_io_limit"].impact.share == pytest.approx(0.5)
+    assert found(host(time=WAITING, cgroup_io=limited))["cgroup_io_limit"].impact.share == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(
@@ -153,26 +153,26 @@ def test_a_read_limit_takes_no_blame_for_commits() -> None:
     ids=["far from the limit", "rate not measured", "no limit"],
 )
 def test_io_limits_that_are_no_cause(group: dict[str, float]) -> None:
-    assert not found(patient(time=WAITING, cgroup_io=group))
+    assert not found(host(time=WAITING, cgroup_io=group))
 
 
 def test_an_io_limit_that_nobody_waits_for_is_no_finding() -> None:
-    assert not found(patient(cgroup_io=LIMITED, time={("CPU", "CPU"): 0.5}))
+    assert not found(host(cgroup_io=LIMITED, time={("CPU", "CPU"): 0.5}))
 
 
 def test_filesystem_full() -> None:
     nearly = {"mount": "/var/lib/postgresql", "device": "/dev/vdb", "size_bytes": 100 * GIB, "used_bytes": 97 * GIB}
-    finding = found(patient(filesystems=[{}, nearly]))["filesystem_full"]
+    finding = found(host(filesystems=[{}, nearly]))["filesystem_full"]
     assert said(finding.title) == "/var/lib/postgresql is nearly full: 3.0 GiB left"
     assert finding.impact.known == "none_yet"
     assert finding.confidence == 0.95
     assert not finding.against
     full = nearly | {"used_bytes": 100 * GIB}
-    assert found(patient(filesystems=[{}, full]))["filesystem_full"].impact.known == "not_measured"
+    assert found(host(filesystems=[{}, full]))["filesystem_full"].impact.known == "not_measured"
 
 
 def test_much_room_left_speaks_against_a_full_filesystem() -> None:
-    finding = found(patient(filesystems=[{"size_bytes": 4000 * GIB, "used_bytes": 3900 * GIB}]))["filesystem_full"]
+    finding = found(host(filesystems=[{"size_bytes": 4000 * GIB, "used_bytes": 3900 * GIB}]))["filesystem_full"]
     assert "100.0 GiB left" in figures(finding.against)
 
 
@@ -183,13 +183,13 @@ def test_a_filesystem_mounted_twice_is_told_once() -> None:
         full | {"mount": "/srv/run"},
         full | {"mount": "/scratch", "size_bytes": 4 * GIB + 1},
     ]
-    titles = [said(finding.title) for finding in diagnose(patient(filesystems=mounts)).findings]
+    titles = [said(finding.title) for finding in diagnose(host(filesystems=mounts)).findings]
     assert sorted(title.split()[0] for title in titles) == ["/run", "/scratch"]
 
 
 def test_inodes_run_out_too() -> None:
     assert "99.0 % of the inodes used" in figures(
-        found(patient(filesystems=[{"inodes_used_pct": 99.0}]))["filesystem_full"].for_
+        found(host(filesystems=[{"inodes_used_pct": 99.0}]))["filesystem_full"].for_
     )
 
 
@@ -203,4 +203,4 @@ def test_inodes_run_out_too() -> None:
     ids=["an image that is read only", "tiny", "not measured"],
 )
 def test_mounts_that_are_no_cause(mount: dict[str, Any]) -> None:
-    assert not found(patient(filesystems=[mount]))
+    assert not found(host(filesystems=[mount]))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from diagnose.patients import patient
+from diagnose.hosts import host
 from doctord.analyse import translation
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
@@ -24,7 +24,7 @@ def missing(pct: float | None) -> Dataset:
         for cpu in (0, 1)
         for mode, part in (("user", pct), ("kernel", 0.0 if pct is not None else None))
     ]
-    return patient(extra={"translation": rows}, without=("session", "process"))
+    return host(extra={"translation": rows}, without=("session", "process"))
 
 
 @pytest.mark.parametrize(("pct", "is_much"), [(19.9, False), (20.0, True), (45.0, True), (None, False)])
@@ -66,9 +66,9 @@ def test_half_a_per_cent_of_major_faults(major: float, *, is_many: bool) -> None
         {"component": "solaris", "name": "kstat.as_fault", "value": 1e6, "kind": "gauge"},
         {"component": "solaris", "name": "kstat.maj_fault", "value": major, "kind": "gauge"},
     ]
-    assert ("major_faults_many" in found(patient(extra={"statistic": counters}))) is is_many
+    assert ("major_faults_many" in found(host(extra={"statistic": counters}))) is is_many
 
 
 def test_one_counter_alone_tells_nothing() -> None:
     counter = {"component": "solaris", "name": "kstat.maj_fault", "value": 1e6, "kind": "gauge"}
-    assert not found(patient(extra={"statistic": [counter]}))
+    assert not found(host(extra={"statistic": [counter]}))

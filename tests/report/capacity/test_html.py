@@ -9,14 +9,14 @@ import pytest
 from doctord.analyse.capacity.action_plan import ActionPlan
 from doctord.report.capacity.html import OF_ONE_THRESHOLD, render
 from doctord.report.capacity.report import document_of
-from report.capacity_examples import WITHIN_S, agenda_of, healthy, hostile, patient, tablespaces
+from report.capacity_examples import WITHIN_S, agenda_of, healthy, host, hostile, tablespaces
 from report.diagnosis.test_html import Page
 
 EXAMPLES = {
-    "patient": agenda_of(patient()),
+    "host": agenda_of(host()),
     "healthy": agenda_of(healthy()),
     "tablespaces": agenda_of(tablespaces(40)),
-    "short": agenda_of(patient()[4:5]),
+    "short": agenda_of(host()[4:5]),
     "empty": agenda_of([]),
 }
 
@@ -44,7 +44,7 @@ def articles(html: str) -> list[str]:
 
 
 def test_every_item_has_its_plot_plan_and_evidence() -> None:
-    cards = articles(page_of(EXAMPLES["patient"]))
+    cards = articles(page_of(EXAMPLES["host"]))
     assert len(cards) == 6
     for card in cards:
         assert card.count('class="plot"') == 1
@@ -54,13 +54,13 @@ def test_every_item_has_its_plot_plan_and_evidence() -> None:
 
 
 def test_a_missing_plan_is_said() -> None:
-    (card,) = (card for card in articles(page_of(EXAMPLES["patient"])) if "mean wait" in card)
+    (card,) = (card for card in articles(page_of(EXAMPLES["host"])) if "mean wait" in card)
     assert "None is written." in card
     assert "30 % of database time" in Page(card).text
 
 
 def test_the_top_says_who_must_begin_now() -> None:
-    text = " ".join(Page(page_of(EXAMPLES["patient"])).text.split())
+    text = " ".join(Page(page_of(EXAMPLES["host"])).text.split())
     assert "To begin now: 1 plan (1 by storage). Without a plan: 1." in text
 
 
@@ -79,7 +79,7 @@ def test_a_clean_bill_of_health_in_words() -> None:
 
 
 def test_what_is_not_drawn_is_in_the_tables() -> None:
-    text = " ".join(Page(page_of(EXAMPLES["patient"])).text.split())
+    text = " ".join(Page(page_of(EXAMPLES["host"])).text.split())
     assert "only 3 steps were measured, and 8 are the least" in text
     assert "Not measured any more" in text
     assert "redo too much redo_bytes_per_s" in text

@@ -7,11 +7,9 @@ import pytest
 from doctord.analyse.capacity.action_plan import Entry
 from doctord.report.capacity.plot import svg
 from doctord.report.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH
-from report.capacity_examples import WITHIN_S, agenda_of, patient
+from report.capacity_examples import WITHIN_S, agenda_of, host
 
-FOUND = {
-    (entry.item.series.figure.name, entry.item.series.labels.entity): entry for entry in agenda_of(patient()).entries
-}
+FOUND = {(entry.item.series.figure.name, entry.item.series.labels.entity): entry for entry in agenda_of(host()).entries}
 
 
 def drawn(entry: Entry) -> Element:

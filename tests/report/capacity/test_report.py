@@ -9,9 +9,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from doctord.report.capacity.report import COLUMNS, csv_of, document_of, verdict
-from report.capacity_examples import SPACE, WITHIN_S, agenda_of, healthy, hostile, patient, tablespaces
+from report.capacity_examples import SPACE, WITHIN_S, agenda_of, healthy, host, hostile, tablespaces
 
-PATIENT = document_of(agenda_of(patient()), WITHIN_S, ["20% more"])
+PATIENT = document_of(agenda_of(host()), WITHIN_S, ["20% more"])
 
 
 def rounded(value: object) -> object:
@@ -64,11 +64,11 @@ def test_cells_are_no_formulas_and_one_line() -> None:
         (document_of(agenda_of(healthy()), WITHIN_S, []), "No limit will be violated within 90 d"),
         (document_of(agenda_of([]), WITHIN_S, []), "No verdict: nothing was measured that a threshold speaks of"),
         (
-            document_of(agenda_of(patient()[4:5]), WITHIN_S, []),
+            document_of(agenda_of(host()[4:5]), WITHIN_S, []),
             "No verdict: of nothing can be told where it goes",
         ),
         (
-            document_of(agenda_of(patient()[3:5]), WITHIN_S, []),
+            document_of(agenda_of(host()[3:5]), WITHIN_S, []),
             "No limit will be violated within 90 d, as far as can be told (1 cannot)",
         ),
     ],
@@ -78,7 +78,7 @@ def test_the_verdict(document: dict[str, object], line: str) -> None:
 
 
 def test_one_to_come_is_named_alone() -> None:
-    document = document_of(agenda_of(patient()[1:2]), WITHIN_S, [])
+    document = document_of(agenda_of(host()[1:2]), WITHIN_S, [])
     assert (
         verdict(document)
         == "1 limit will be violated within 90 d: space left (db1, oracle:DW, users), about 2026-10-17 (in 45 d)"
@@ -87,7 +87,7 @@ def test_one_to_come_is_named_alone() -> None:
 
 def test_a_limit_by_hour_is_said_to_be_the_most_lenient() -> None:
     by_hour = replace(SPACE, by_hour=(SPACE.limit,) * 168)
-    (item,) = document_of(agenda_of(patient()[1:2], [by_hour]), WITHIN_S, [])["items"]
+    (item,) = document_of(agenda_of(host()[1:2], [by_hour]), WITHIN_S, [])["items"]
     assert item["notes"][-1].startswith("the limit differs by hour of the week")
 
 

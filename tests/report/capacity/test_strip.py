@@ -6,9 +6,9 @@ import pytest
 
 from doctord.analyse.capacity.action_plan import Entry
 from doctord.report.capacity.strip import LEFT, RIGHT, WIDTH, svg
-from report.capacity_examples import WITHIN_S, agenda_of, patient
+from report.capacity_examples import WITHIN_S, agenda_of, host
 
-FOUND = agenda_of(patient())
+FOUND = agenda_of(host())
 SHOWN = [entry for entry in FOUND.entries if entry.verdict in {"violated", "date", "perhaps"}]
 
 

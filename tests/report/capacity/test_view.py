@@ -6,7 +6,7 @@ from doctord.analyse.capacity.series import DAY_S, HOUR_S
 from doctord.report.capacity.view import MOST_BLOCKS, blocks_of, seen, ticks_of
 from doctord.units import GIB
 from histories import NAN, history
-from report.capacity_examples import WITHIN_S, agenda_of, patient
+from report.capacity_examples import WITHIN_S, agenda_of, host
 
 
 def test_blocks_end_with_the_history_and_keep_its_extremes() -> None:
@@ -25,7 +25,7 @@ def test_long_times_have_months_and_short_ones_days() -> None:
 
 
 def test_ticks_are_round_in_the_unit_at_the_axis() -> None:
-    (entry,) = (one for one in agenda_of(patient()).entries if one.item.series.labels.entity == "users")
+    (entry,) = (one for one in agenda_of(host()).entries if one.item.series.labels.entity == "users")
     view, _ = seen(entry, WITHIN_S)
     assert view.tick / GIB in {1.0, 2.0, 5.0, 10.0, 20.0}
     assert view.high / view.tick == round(view.high / view.tick)

@@ -1,4 +1,4 @@
-"""The patient on one page: each figure 90, 30 and 7 days ago and today, the waits that cost most, week and busy hour.
+"""The host on one page: each figure 90, 30 and 7 days ago and today, the waits that cost most, week and busy hour.
 
 A day is the 24 hours that end at the moment of the profile, or so many days before it: a day that has only begun is not
 held against whole ones. Which figures allow a decision, and the form of the page: K. Manoharan's notes of 2008 on the

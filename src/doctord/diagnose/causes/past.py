@@ -1,4 +1,4 @@
-"""The patient's own past: what no absolute rule names, but was not so before."""
+"""The host's own past: what no absolute rule names, but was not so before."""
 
 from collections.abc import Iterator
 

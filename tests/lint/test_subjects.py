@@ -1,5 +1,5 @@
 from doctord.dataset.dataset import Dataset
-from doctord.lint.patient import subjects
+from doctord.lint.subjects import subjects
 
 COMMON = {"component": "oracle", "name": "processes", "value": "300"}
 

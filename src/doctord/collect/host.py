@@ -1,4 +1,4 @@
-"""The patient as a whole: which collectors look at this host and its databases."""
+"""The host as a whole: which collectors look at this host and its databases."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from doctord.collect.linux import LinuxCollector
 from doctord.errors import UserError
 
 
-class Patient:
+class Host:
     """This host and its database servers, those that come later among them."""
 
     def __init__(

@@ -1,6 +1,6 @@
-"""Oracle patients for the tests of causes: datasets as AWR and Statspack fill them, healthy unless told otherwise.
+"""Oracle hosts for the tests of causes: datasets as AWR and Statspack fill them, healthy unless told otherwise.
 
-    found = oracle_patient(waits={"log file sync": (72.0, 26.45)}, background={"log file parallel write": (74.0, 11.8)})
+    found = oracle_host(waits={"log file sync": (72.0, 26.45)}, background={"log file parallel write": (74.0, 11.8)})
 
 One row per report and entity. A figure set to None was not measured.
 """
@@ -49,7 +49,7 @@ HEALTHY_FIGURES: Mapping[str, float] = {
 HEALTHY_HOST = {"usr_pct": 18.0, "sys_pct": 3.0, "wait_io_pct": 2.0, "idle_pct": 77.0}
 
 
-def oracle_patient(
+def oracle_host(
     *,
     waits: Mapping[str, tuple[float, float] | None] | None = None,
     background: Mapping[str, tuple[float, float] | None] | None = None,
@@ -106,8 +106,8 @@ def oracle_patient(
 
 
 def found(**changes: Any) -> dict[str, Finding]:
-    """The findings on a patient, by cause."""
-    return {finding.cause: finding for finding in diagnose(oracle_patient(**changes)).findings}
+    """The findings on a host, by cause."""
+    return {finding.cause: finding for finding in diagnose(oracle_host(**changes)).findings}
 
 
 def wait_class(event: str) -> str:

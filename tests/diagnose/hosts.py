@@ -1,6 +1,6 @@
-"""Patients for the tests of causes: synthetic datasets, healthy unless told otherwise.
+"""Hosts for the tests of causes: synthetic datasets, healthy unless told otherwise.
 
-    dataset = patient(cpu={"idle_pct": 1.0}, other_processes=[{"command": "stress", "usr_pct": 95.0}])
+    dataset = host(cpu={"idle_pct": 1.0}, other_processes=[{"command": "stress", "usr_pct": 95.0}])
 
 Everything is constant over the interval: one row per second and entity. A figure set to None was not measured; a table
 named in `without` was not filled by any source.
@@ -17,7 +17,7 @@ Row = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
 
 START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-HOST = "patient"
+HOST = "host"
 DB = "postgresql:5432"
 GIB = 2**30
 
@@ -58,7 +58,7 @@ OUTSIDER = HEALTHY_BACKEND | {
 }  # fmt: skip
 
 
-def patient(
+def host(
     *,
     seconds: int = 20,
     start: datetime = START,
@@ -85,7 +85,7 @@ def patient(
     extra: Mapping[str, Rows] | None = None,
     without: Collection[str] = (),
 ) -> Dataset:
-    """A dataset of a patient who is healthy but for what the arguments change.
+    """A dataset of a host who is healthy but for what the arguments change.
 
     Args:
         seconds: length of the interval, one row per second and entity.
