@@ -99,5 +99,5 @@ def sleepers(wanted: int) -> Iterator[None]:
 
 if __name__ == "__main__":
     if os.geteuid() != 0:
-        print("not root: what others' processes read and write stays unseen, which makes the lake smaller\n")
+        print("not root: what others' processes read and write stays not_measured, which makes the lake smaller\n")
     main()

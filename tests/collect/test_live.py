@@ -89,7 +89,7 @@ def test_times_that_the_server_does_not_take_are_said(postgres_server: Callable[
     dataset = sampled(collector, server)
     assert dataset.frame("wait").is_empty()
     (event,) = dataset.frame("event").rows(named=True)
-    assert (event["kind"], event["text"]) == ("unseen", "track_io_timing is off")
+    assert (event["kind"], event["text"]) == ("not measured", "track_io_timing is off")
     assert event["hint"] == "ALTER SYSTEM SET track_io_timing = on; SELECT pg_reload_conf()"
 
 

@@ -73,14 +73,16 @@ def test_an_empty_dataset_gives_no_finding_and_claims_no_time() -> None:
 
 
 def test_what_could_not_be_seen_is_said_once() -> None:
-    unseen = {
+    not_measured = {
         "ts": datetime(2026, 11, 20, tzinfo=UTC),
         "host": "a",
-        "kind": "unseen",
+        "kind": "not measured",
         "subject": "taskstats",
         "text": "no right to read it",
         "hint": "grant CAP_NET_ADMIN",
     }
-    diagnosis = diagnose(Dataset.from_rows(event=[unseen, unseen]))
-    assert [(said(item.what), said(item.grant)) for item in diagnosis.unseen] == [("taskstats", "grant CAP_NET_ADMIN")]
+    diagnosis = diagnose(Dataset.from_rows(event=[not_measured, not_measured]))
+    assert [(said(item.what), said(item.grant)) for item in diagnosis.not_measured] == [
+        ("taskstats", "grant CAP_NET_ADMIN")
+    ]
     assert diagnosis.host == "a"

@@ -80,9 +80,9 @@ def test_what_an_earlier_recorder_could_not_see_is_told_until_the_next_one_start
         return rows("event", [{"ts": micros(start + timedelta(hours=hour)), "kind": kind, "subject": subject}])
 
     with LakeWriter(path) as writer:
-        for told in (event(0, "recording", "lake"), event(1, "unseen", "old"), event(1, "restart", "old")):
+        for told in (event(0, "recording", "lake"), event(1, "not measured", "old"), event(1, "restart", "old")):
             writer.append(told)
-        for told in (event(5, "recording", "lake"), event(6, "unseen", "new"), event(8, "restart", "new")):
+        for told in (event(5, "recording", "lake"), event(6, "not measured", "new"), event(8, "restart", "new")):
             writer.append(told)
 
     def subjects(since: int, until: int) -> list[str]:

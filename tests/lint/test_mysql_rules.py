@@ -85,7 +85,7 @@ def test_a_pool_is_not_judged_without_the_time_of_its_reads() -> None:
     assert found is not None
     assert found.severity is Severity.NOTE
     assert CANNOT_JUDGE in found.cost
-    assert found.unseen[0].what == "the time of a read"
+    assert found.not_measured[0].what == "the time of a read"
 
 
 def test_numa_nodes_as_the_running_kernel_lists_them() -> None:

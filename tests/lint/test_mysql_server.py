@@ -107,7 +107,7 @@ def test_of_a_stock_server_nothing_is_said_without_a_cost() -> None:
         with working(server, READ):
             found = violations_on(server)
     assert {name for name, one in found.items() if one.severity > Severity.NOTE} == set()
-    assert set(found) <= {"statements_unseen"}
+    assert set(found) <= {"statements_not_measured"}
 
 
 def test_a_tuned_server_is_healthy_under_load() -> None:
@@ -138,9 +138,9 @@ def test_faults_put_in_through_settings_are_found_with_their_cost() -> None:
         "redo_log_small",
         "sessions_exceed_memory",
         "sql_mode_not_strict",
-        "statements_unseen",
+        "statements_not_measured",
         "tables_share_one_file",
         "temporary_tables_cut",
     } <= set(found)
     assert (found["buffer_pool_small"].impact or 0.0) > 0.05
-    assert {name for name, one in found.items() if CANNOT_JUDGE in one.cost} == {"statements_unseen"}
+    assert {name for name, one in found.items() if CANNOT_JUDGE in one.cost} == {"statements_not_measured"}

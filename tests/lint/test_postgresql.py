@@ -221,7 +221,7 @@ FAULTS: list[tuple[str, dict[str, object], dict[str, Any], Severity, str]] = [
     ("io_method_synchronous", {"io_method": "sync", **EIGHTEEN}, load(waits={"DataFileRead": 1}), NOTE, CANNOT_JUDGE),
     ("effective_io_concurrency_low", {"effective_io_concurrency": 1},
      load(waits={"DataFileRead": 1}, setting=[SOLID]), NOTE, CANNOT_JUDGE),
-    ("read_times_unseen", {"track_io_timing": "off"}, load(waits={"DataFileRead": 1}), NOTE, CANNOT_JUDGE),
+    ("read_times_not_measured", {"track_io_timing": "off"}, load(waits={"DataFileRead": 1}), NOTE, CANNOT_JUDGE),
     ("background_writer_slow", {}, load(waits={"DataFileWrite": 1, "CPU": 9}), WARNING, "10 % of database time"),
     ("workers_unattainable", {"max_parallel_workers": 16}, load(), WARNING, "8 workers that are asked for never start"),
     ("query_takes_all_cpus", {"max_parallel_workers_per_gather": 8}, load(cpus=2), WARNING, "9 processes on 2 CPUs"),
@@ -242,8 +242,8 @@ FAULTS: list[tuple[str, dict[str, object], dict[str, Any], Severity, str]] = [
     ("every_statement_logged", {"log_min_duration_statement": 0}, load(), NOTE, CANNOT_JUDGE),
     ("log_readable_by_all", {"logging_collector": "on", "log_file_mode": "0644"}, load(), WARNING, "all users"),
     ("lock_waits_unlogged", {"log_lock_waits": "off"}, load(waits={"transactionid": 1}), NOTE, CANNOT_JUDGE),
-    ("statements_unseen", {"shared_preload_libraries": ""}, load(waits={"CPU": 1}), NOTE, CANNOT_JUDGE),
-    ("activity_unseen", {"track_activities": "off"}, load(), NOTE, CANNOT_JUDGE),
+    ("statements_not_measured", {"shared_preload_libraries": ""}, load(waits={"CPU": 1}), NOTE, CANNOT_JUDGE),
+    ("activity_not_measured", {"track_activities": "off"}, load(), NOTE, CANNOT_JUDGE),
     ("passwords_in_md5", {"password_encryption": "md5"}, load(), NOTE, "stolen hash"),
 ]  # fmt: skip
 

@@ -91,7 +91,7 @@ def test_a_degree_cannot_be_judged_without_the_cpus() -> None:
     sql = "select /*+ PARALLEL(f 17) */ 1 from fact f"
     (violation,) = engine.examine(Dataset(), list(statements(sql, "q.sql"))).violations
     assert violation.severity is Severity.NOTE
-    assert "--cpus" in violation.unseen[0].grant
+    assert "--cpus" in violation.not_measured[0].grant
     assert "above twice the 4 CPUs" in said(sql, None, Dataset.from_rows(**machine(cpus=4)))["degree_above_cpus"]
 
 

@@ -4,17 +4,17 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from doctord.analyse.vitals import Vital
-from doctord.diagnose.finding import NONE_YET, Diagnosis, Evidence, Finding, TimeShare, Unseen, measured
+from doctord.diagnose.finding import NONE_YET, Diagnosis, Evidence, Finding, NotMeasured, TimeShare, measured
 
 SINCE = datetime(2026, 11, 20, 22, 0, tzinfo=UTC)
 UNTIL = SINCE + timedelta(seconds=20)
 
-NO_WAIT_SAMPLING = Unseen(
+NO_WAIT_SAMPLING = NotMeasured(
     "pg_wait_sampling",
     "the extension is not installed, so short waits are sampled from outside",
     "CREATE EXTENSION pg_wait_sampling, after adding it to shared_preload_libraries.",
 )
-NO_DELAY_ACCOUNTING = Unseen(
+NO_DELAY_ACCOUNTING = NotMeasured(
     "process.io_wait_pct",
     "delay accounting is off (kernel.task_delayacct = 0)",
     "sysctl kernel.task_delayacct=1; it counts for processes started afterwards.",
@@ -46,7 +46,7 @@ LOCKS = Finding(
             "cpu", "cpu is null", "CPU used 12 %", "80 %", "the sessions would not run faster with more CPU: they sleep"
         ),
     ),
-    unseen=(),
+    not_measured=(),
     remedy=(
         "Now: SELECT pg_terminate_backend(4711); ask first who psql on db1 is.",
         "Then set idle_in_transaction_session_timeout = '30s' for the role app.",
@@ -62,7 +62,7 @@ COMMITS = Finding(
     confidence=0.7,
     for_=(Evidence("wait", "event = 'WALSync'", "12.4 ms per WAL sync", "5 ms", "each commit waits for one"),),
     against=(Evidence("disk", "device = 'vda'", "device queue 0.3", "1", "the device is not busy"),),
-    unseen=(NO_DELAY_ACCOUNTING,),
+    not_measured=(NO_DELAY_ACCOUNTING,),
     remedy=("Move pg_wal to a device with a protected write cache.",),
     verify=("doctord checkup: a sync takes less than 5 ms.",),
     sources=("PostgreSQL documentation, 30.5 WAL Configuration",),
@@ -75,7 +75,7 @@ CONVOY = Finding(
     confidence=0.8,
     for_=(Evidence("session", "event = 'tuple'", "3.1 sessions on Lock:tuple", "1", "several want the same row"),),
     against=(),
-    unseen=(),
+    not_measured=(),
     remedy=("Shorten the transactions that update the row.",),
     verify=("doctord checkup: no Lock:tuple.",),
     sources=("PostgreSQL documentation, 13.3 Explicit Locking",),
@@ -89,7 +89,7 @@ CONNECTIONS = Finding(
     confidence=0.9,
     for_=(Evidence("statistic", "name = 'connections'", "96 connections", "90 % of 100", "4 more and clients fail"),),
     against=(),
-    unseen=(),
+    not_measured=(),
     remedy=("Put a pooler (pgbouncer) before the server; raising max_connections costs memory.",),
     verify=("doctord checkup: fewer than 90 connections.",),
     sources=("PostgreSQL documentation, 20.3.1 Connection Settings",),
@@ -114,7 +114,7 @@ HEALTHY = Diagnosis(
         "postgresql:5432: 82 samples of sessions, 9 sessions at work",
         "412 other figures, 361 settings",
     ),
-    unseen=(),
+    not_measured=(),
     figures=(
         Vital("active sessions", 0.4, "on average"),
         Vital("transactions", 251, "per s"),
@@ -139,7 +139,11 @@ LOCKED_FIGURES = (
 )
 
 ONE = replace(
-    HEALTHY, time=LOCKED_TIME, figures=LOCKED_FIGURES, findings=(LOCKS,), unseen=(NO_WAIT_SAMPLING, NO_DELAY_ACCOUNTING)
+    HEALTHY,
+    time=LOCKED_TIME,
+    figures=LOCKED_FIGURES,
+    findings=(LOCKS,),
+    not_measured=(NO_WAIT_SAMPLING, NO_DELAY_ACCOUNTING),
 )
 THREE = replace(ONE, findings=(LOCKS, CONVOY, COMMITS))
 
@@ -170,8 +174,10 @@ HOST_ONLY = replace(
     time_of="processes",
     time=(TimeShare("CPU", "user", 1.2, 0.8), TimeShare("Scheduler", "run queue", 0.3, 0.2)),
     figures=HEALTHY.figures[2:],
-    unseen=(
-        Unseen("postgresql:5432", "no password is at hand for user postgres", "pg_monitor for a user in ~/.pgpass"),
+    not_measured=(
+        NotMeasured(
+            "postgresql:5432", "no password is at hand for user postgres", "pg_monitor for a user in ~/.pgpass"
+        ),
     ),
 )
 EMPTY = Diagnosis("unknown host", None, None, "processes", (), (), (), ())

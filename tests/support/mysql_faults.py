@@ -260,7 +260,7 @@ FAULTS: dict[str, tuple[Server, Server]] = {
         Server({"binlog_cache_size": 32768}, {"binlog_cache_use": 20.0, "binlog_cache_disk_use": 19.0, **WRITES}),
         Server({"binlog_cache_size": 32768}, {"binlog_cache_use": 20.0, "binlog_cache_disk_use": 0.0, **WRITES}),
     ),
-    "statements_unseen": (
+    "statements_not_measured": (
         Server({"performance_schema": "OFF", "slow_query_log": "OFF"}),
         Server({"performance_schema": "OFF", "slow_query_log": "ON"}),
     ),

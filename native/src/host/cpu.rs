@@ -102,7 +102,7 @@ impl Cpu {
         let now = match self.file.read() {
             Ok(text) => parse(text),
             Err(error) => {
-                events.unseen("/proc/stat", &error.to_string(), "mount /proc");
+                events.not_measured("/proc/stat", &error.to_string(), "mount /proc");
                 return None;
             }
         };
@@ -161,7 +161,7 @@ impl Cpu {
         self.sheet.f64(columns.forks_per_s, forks);
         match self.pressure.sample(interval) {
             Ok(shares) => self.sheet.f64(columns.pressure_some_pct, shares.some),
-            Err(error) => events.unseen(
+            Err(error) => events.not_measured(
                 "/proc/pressure",
                 &format!("pressure stall information: {error}"),
                 "needs Linux 4.20 with CONFIG_PSI, and psi=1 on the kernel's command line where it is off by default",

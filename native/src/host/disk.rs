@@ -130,7 +130,7 @@ impl Disks {
         } = self;
         let text = match file.read() {
             Ok(text) => text,
-            Err(error) => return events.unseen("/proc/diskstats", &error.to_string(), "mount /proc"),
+            Err(error) => return events.not_measured("/proc/diskstats", &error.to_string(), "mount /proc"),
         };
         // A device without any I/O since boot (loop, ram, an empty drive) says nothing.
         for (name, now) in lines(text)

@@ -37,9 +37,9 @@ impl Events {
     }
 
     /// Something cannot be read: why, and how to grant it.
-    pub fn unseen(&mut self, subject: &str, text: &str, hint: &str) {
+    pub fn not_measured(&mut self, subject: &str, text: &str, hint: &str) {
         if self.said.insert(subject.to_string()) {
-            self.add("unseen", subject, text, Some(hint));
+            self.add("not measured", subject, text, Some(hint));
         }
     }
 

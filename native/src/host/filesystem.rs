@@ -57,14 +57,14 @@ impl Filesystems {
     pub fn sample(&mut self, interval: &Interval, events: &mut Events) {
         let text = match fs::read_to_string(&self.mountinfo) {
             Ok(text) => text,
-            Err(error) => return events.unseen("/proc/self/mountinfo", &error.to_string(), "mount /proc"),
+            Err(error) => return events.not_measured("/proc/self/mountinfo", &error.to_string(), "mount /proc"),
         };
         let kinds = fs::read_to_string(&self.kinds).unwrap_or_default();
         let virtual_kinds = virtual_kinds(&kinds);
         let mut seen = HashSet::new();
         for mount in mounts::parse(&text) {
             if REMOTE.contains(&mount.kind.as_str()) || mount.kind.starts_with("fuse.") {
-                events.unseen(
+                events.not_measured(
                     &format!("space of {}", mount.point.display()),
                     &format!("a {} server that does not answer would stop the sampler", mount.kind),
                     "look at it with df on the server",
@@ -80,7 +80,7 @@ impl Filesystems {
         let space = match statvfs(&mount.point) {
             Ok(space) => space,
             Err(error) => {
-                return events.unseen(
+                return events.not_measured(
                     &format!("space of {point}"),
                     &error.to_string(),
                     "grant search on the folders above it",

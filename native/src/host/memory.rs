@@ -157,13 +157,13 @@ impl Memory {
     pub fn sample(&mut self, interval: &Interval, events: &mut Events) {
         let info = match self.meminfo.read() {
             Ok(text) => Meminfo::parse(text),
-            Err(error) => return events.unseen("/proc/meminfo", &error.to_string(), "mount /proc"),
+            Err(error) => return events.not_measured("/proc/meminfo", &error.to_string(), "mount /proc"),
         };
         self.sheet.begin(interval.ts_us, interval.rounded_s());
         self.add_sizes(&info);
         match self.vmstat.read().map(Vmstat::parse) {
             Ok(now) => self.add_rates(interval, now),
-            Err(error) => events.unseen("/proc/vmstat", &error.to_string(), "mount /proc"),
+            Err(error) => events.not_measured("/proc/vmstat", &error.to_string(), "mount /proc"),
         }
         // That there is no pressure file is said by the cpu table.
         if let Ok(shares) = self.pressure.sample(interval) {

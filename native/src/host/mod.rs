@@ -28,7 +28,7 @@ mod stat;
 mod statistics;
 mod taskstats;
 mod text;
-mod unseen;
+mod not_measured;
 mod users;
 
 use std::path::PathBuf;

@@ -103,7 +103,7 @@ impl Network {
         } = self;
         let text = match interfaces.read() {
             Ok(text) => text,
-            Err(error) => return events.unseen("/proc/net/dev", &error.to_string(), "mount /proc"),
+            Err(error) => return events.not_measured("/proc/net/dev", &error.to_string(), "mount /proc"),
         };
         // An interface that never moved a byte says nothing.
         for (name, now) in lines(text)
@@ -158,14 +158,14 @@ impl Network {
                 tcp.retransmits = named(text, b"Tcp:", b"RetransSegs");
                 tcp.established = named(text, b"Tcp:", b"CurrEstab");
             }
-            Err(error) => events.unseen("/proc/net/snmp", &error.to_string(), "mount /proc"),
+            Err(error) => events.not_measured("/proc/net/snmp", &error.to_string(), "mount /proc"),
         }
         match self.netstat.read() {
             Ok(text) => {
                 tcp.listen_drops = named(text, b"TcpExt:", b"ListenDrops");
                 tcp.listen_overflows = named(text, b"TcpExt:", b"ListenOverflows");
             }
-            Err(error) => events.unseen("/proc/net/netstat", &error.to_string(), "mount /proc"),
+            Err(error) => events.not_measured("/proc/net/netstat", &error.to_string(), "mount /proc"),
         }
         tcp
     }
@@ -174,7 +174,7 @@ impl Network {
         let listeners = match self.listeners.sample() {
             Ok(listeners) => listeners,
             Err(error) => {
-                return events.unseen(
+                return events.not_measured(
                     "listening sockets",
                     &error.to_string(),
                     "allow netlink's sock_diag or mount /proc",

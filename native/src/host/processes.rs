@@ -15,7 +15,7 @@ use super::process::{Look, Process, REST, Reader};
 use super::stat::Schedstat;
 use super::taskstats::{About, Stats, Taskstats};
 use super::text::{number, value};
-use super::unseen;
+use super::not_measured;
 use super::users::Users;
 use crate::batch::Batch;
 use crate::sheet::{Layouts, Sheet, columns};
@@ -110,19 +110,19 @@ impl Processes {
             self.list(events)
         };
         if let Err(error) = listed {
-            return events.unseen("processes", &error.to_string(), "mount /proc");
+            return events.not_measured("processes", &error.to_string(), "mount /proc");
         }
         let mut seen = self.look(events);
         self.ask(&mut seen, events);
         for seen in seen {
             if let Err(error) = self.add(interval, &seen) {
-                unseen::unless_ended(&error, events);
+                not_measured::unless_ended(&error, events);
                 self.forget(seen.pid);
             }
         }
         self.previous_boot_ns = Some(self.reader.boot_ns);
         if std::mem::take(&mut self.reader.io_refused) {
-            unseen::io(events);
+            not_measured::io(events);
         }
     }
 
@@ -131,7 +131,7 @@ impl Processes {
         // Before Linux 5.14 there was no switch: delays were counted unless the command line said no.
         self.reader.has_delays = self.reader.taskstats.is_some() && switch.unwrap_or(1) > 0;
         if switch == Some(0) {
-            unseen::delays(events);
+            not_measured::delays(events);
         }
     }
 
@@ -156,7 +156,7 @@ impl Processes {
         ended.into_iter().for_each(|pid| self.forget(pid));
         self.is_list_stale = false;
         if !alive.contains(&1) {
-            unseen::hidden(events);
+            not_measured::hidden(events);
         }
         Ok(())
     }
@@ -180,7 +180,7 @@ impl Processes {
                     stats: None,
                 }),
                 Err(error) => {
-                    unseen::unless_ended(&error, events);
+                    not_measured::unless_ended(&error, events);
                     ended.push(*pid);
                 }
             }
@@ -200,7 +200,7 @@ impl Processes {
             .collect();
         let mut answers = vec![None; about.len()];
         if let Err(error) = taskstats.ask(&about, &mut answers) {
-            unseen::taskstats(events, &error);
+            not_measured::taskstats(events, &error);
             self.reader.taskstats = None;
             return;
         }
@@ -318,7 +318,7 @@ fn open_taskstats(events: &mut Events) -> Option<Taskstats> {
     match Taskstats::open() {
         Ok(taskstats) => Some(taskstats),
         Err(error) => {
-            unseen::taskstats(events, &error);
+            not_measured::taskstats(events, &error);
             None
         }
     }

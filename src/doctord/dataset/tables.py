@@ -339,16 +339,16 @@ TABLES: Final[dict[str, Table]] = {
         ),
         _table(
             "event",
-            "something that happened, or something that could not be seen (kind `unseen`)",
+            "something that happened, or something that could not be seen (kind `not measured`)",
             (
                 "kind",
                 "str",
-                "restart, checkpoint, settings change, gap, no answer (`interval_s`: for how long), unseen, ...",
+                "restart, checkpoint, settings change, gap, no answer (`interval_s`: for how long), not_measured, ...",
             ),
             ("db", "str", "Database server; null for the host."),
-            ("subject", "str", "What it happened to; for `unseen`, what could not be read."),
+            ("subject", "str", "What it happened to; for `not measured`, what could not be read."),
             ("text", "str", "What happened, or why it could not be read."),
-            ("hint", "str", "What to do about it; for `unseen`, how to grant it."),
+            ("hint", "str", "What to do about it; for `not measured`, how to grant it."),
             entity=("kind", "subject"),
         ),
     )
@@ -367,7 +367,7 @@ CLIENT: Final = "client"
 WORKING: Final = (CLIENT, "parallel worker")
 
 # Words of a column that lakes of before still hold, by table and column, and what is said instead.
-OLD_WORDS: Final = {("session", "kind"): {"client backend": CLIENT}}
+OLD_WORDS: Final = {("session", "kind"): {"client backend": CLIENT}, ("event", "kind"): {"unseen": "not measured"}}
 
 # `source` of a setting that a configuration file gave, and no running server.
 FROM_FILE: Final = "file"

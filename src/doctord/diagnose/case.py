@@ -17,7 +17,7 @@ from doctord.analyse.waits import Wait, background, foreground
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.common_statistics import names_of
 from doctord.dataset.dataset import Dataset
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Evidence, Impact, Unseen, measured
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Evidence, Impact, NotMeasured, measured
 from doctord.diagnose.phrase import phrase
 
 # A twentieth of the time is the least that a user could feel the removal of; a tenth of one session the least that
@@ -181,15 +181,15 @@ class Case:
         known = self.dataset.frame("statement").filter(pl.col("statement_id") == statement_id)["text"].drop_nulls()
         return str(known.last()) if known.len() else None
 
-    def unseen(self, *subjects: str) -> tuple[Unseen, ...]:
+    def not_measured(self, *subjects: str) -> tuple[NotMeasured, ...]:
         """What could not be read, about the subjects that a cause asks for (about all, when it names none)."""
-        events = self.dataset.frame("event").filter(pl.col("kind") == "unseen")
+        events = self.dataset.frame("event").filter(pl.col("kind") == "not measured")
         if subjects:
             events = events.filter(pl.col("subject").str.contains_any(list(subjects)))
         columns = events.select("subject", "text", "hint").unique(maintain_order=True)
-        return tuple(Unseen(row[0] or "", row[1] or "", row[2] or "") for row in columns.iter_rows())
+        return tuple(NotMeasured(row[0] or "", row[1] or "", row[2] or "") for row in columns.iter_rows())
 
-    def gaps(self) -> tuple[Unseen, ...]:
+    def gaps(self) -> tuple[NotMeasured, ...]:
         """Times of which nothing, or not all, was recorded: of each subject the last, and how often there were such."""
         gaps = self.dataset.frame("event").filter(pl.col("kind") == "gap").sort("ts")
         found = gaps.group_by("subject", maintain_order=True).agg(pl.len(), pl.col("text", "hint").last())
@@ -197,7 +197,8 @@ class Case:
             (row, f"{row['len']} times, the last: " if row["len"] > 1 else "") for row in found.iter_rows(named=True)
         )
         return tuple(
-            Unseen(row["subject"] or "", phrase("{}{}", times, row["text"]), row["hint"] or "") for row, times in often
+            NotMeasured(row["subject"] or "", phrase("{}{}", times, row["text"]), row["hint"] or "")
+            for row, times in often
         )
 
     def against_past(self, vital: str) -> tuple[Evidence, ...]:

@@ -48,7 +48,7 @@ class Cause:
             confidence=claim.confidence,
             for_=tuple(claim.for_),
             against=tuple(claim.against),
-            unseen=tuple(claim.unseen),
+            not_measured=tuple(claim.not_measured),
             remedy=tuple(claim.remedy) or _told_to(components, self.sections["Remedy"]),
             verify=tuple(claim.verify) or _told_to(components, self.sections["Verify"]),
             sources=(self.sections["Source"],),

@@ -44,7 +44,7 @@ def diagnose(dataset: Dataset, earlier: Dataset | None = None, trace: Trace | No
         time=case.time.shares,
         findings=findings(claims, interval, case.components),
         looked_at=_looked_at(case),
-        unseen=case.unseen() + case.gaps(),
+        not_measured=case.not_measured() + case.gaps(),
         figures=tuple(case.vitals.values()),
     )
 

@@ -17,8 +17,8 @@ __all__ = [
     "Evidence",
     "Finding",
     "Impact",
+    "NotMeasured",
     "TimeShare",
-    "Unseen",
     "at_most",
     "measured",
 ]
@@ -60,7 +60,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
+class NotMeasured:
     """Something that could not be read: what, why, and how to grant it."""
 
     what: Words
@@ -109,7 +109,7 @@ class Claim:
     confidence: float
     for_: Sequence[Evidence]
     against: Sequence[Evidence] = ()
-    unseen: Sequence[Unseen] = ()
+    not_measured: Sequence[NotMeasured] = ()
     remedy: Sequence[Words] = ()
     verify: Sequence[Words] = ()
     time_of: str | None = None
@@ -135,7 +135,7 @@ class Finding:
     confidence: float
     for_: tuple[Evidence, ...]
     against: tuple[Evidence, ...]
-    unseen: tuple[Unseen, ...]
+    not_measured: tuple[NotMeasured, ...]
     remedy: tuple[Words, ...]
     verify: tuple[Words, ...]
     sources: tuple[str, ...]
@@ -162,7 +162,7 @@ class Diagnosis:
     time: tuple[TimeShare, ...]
     findings: tuple[Finding, ...]
     looked_at: tuple[Words, ...]
-    unseen: tuple[Unseen, ...]
+    not_measured: tuple[NotMeasured, ...]
     figures: tuple[Vital, ...] = ()
     health: str | None = None
 

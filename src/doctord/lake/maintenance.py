@@ -89,7 +89,7 @@ class Maintenance:
         log.warning("%s: %s\nhint: %s", place.root, text, hint)
         if trouble != self._trouble:
             self._trouble = trouble
-            self._tell("unseen", "sums of rows", text, hint)
+            self._tell("not measured", "sums of rows", text, hint)
 
     def _tell_lost(self, place: Place, lost: Sequence[Path]) -> None:
         moments = [moment for path in lost if (moment := begun(path.stem))]

@@ -28,8 +28,8 @@ _INSIDE: Final = 'SELECT * FROM "{table}" WHERE ts > $1 AND ts <= $2 AND ({condi
 # A setting is recorded when a recorder starts and when it changes: the last word before an interval holds in it. What
 # could not be seen is told once by each recorder, and holds until the next one starts.
 _LASTING: Final = {
-    "event": "SELECT * FROM \"{table}\" WHERE ts <= $2 AND ({condition}) AND (ts > $1 OR (kind = 'unseen' AND ts >= "
-    "coalesce((SELECT max(ts) FROM event WHERE kind = 'recording' AND ts <= $2), '-infinity'::TIMESTAMP)))",
+    "event": "SELECT * FROM \"{table}\" WHERE ts <= $2 AND ({condition}) AND (ts > $1 OR (kind = 'not measured' "
+    "AND ts >= coalesce((SELECT max(ts) FROM event WHERE kind = 'recording' AND ts <= $2), '-infinity'::TIMESTAMP)))",
     "setting": 'SELECT * FROM "{table}" WHERE ts <= $2 AND ({condition}) '
     "QUALIFY ts > $1 OR "
     "row_number() OVER (PARTITION BY host, component, db, instance, name ORDER BY ts DESC, line DESC) = 1",

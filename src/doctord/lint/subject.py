@@ -7,7 +7,7 @@ from functools import cached_property
 from doctord.dataset.catalogue import Known, Version, catalogue, list_of, version_of
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.case import Case
-from doctord.diagnose.finding import Evidence, Unseen
+from doctord.diagnose.finding import Evidence, NotMeasured
 from doctord.lint.setting import NOT_SET, Setting
 from doctord.lint.statement import Statement
 from doctord.lint.violation import Change, Severity, Violation
@@ -152,7 +152,7 @@ class Subject:
         impact: float | None = None,
         settings: Sequence[Setting] = (),
         evidence: Sequence[Evidence] = (),
-        unseen: Sequence[Unseen] = (),
+        not_measured: Sequence[NotMeasured] = (),
         changes: Sequence[Change] = (),
         fix: str = "",
         verify: str = "",
@@ -170,7 +170,7 @@ class Subject:
             impact=impact,
             settings=tuple(settings) or tuple(found for name in names if (found := self.get(name))),
             evidence=tuple(evidence),
-            unseen=tuple(unseen),
+            not_measured=tuple(not_measured),
             changes=tuple(changes),
             fix=fix,
             verify=verify,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from doctord.diagnose.finding import Evidence, Unseen
+from doctord.diagnose.finding import Evidence, NotMeasured
 from doctord.lint.setting import Setting
 
 CANNOT_JUDGE: Final = "cannot judge without measurements"
@@ -58,7 +58,7 @@ class Violation:
         impact: Share (0 to 1) of database time, where it was measured.
         settings: What it is about, with file and line.
         evidence: Figures that were held against it.
-        unseen: What would have to be known.
+        not_measured: What would have to be known.
         changes: What fixes it; empty where a person has to decide.
         fix, verify, source: Words of the rule's documentation, unless this case has better ones.
     """
@@ -71,7 +71,7 @@ class Violation:
     impact: float | None
     settings: tuple[Setting, ...]
     evidence: tuple[Evidence, ...]
-    unseen: tuple[Unseen, ...]
+    not_measured: tuple[NotMeasured, ...]
     changes: tuple[Change, ...]
     fix: str
     verify: str

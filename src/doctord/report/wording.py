@@ -31,7 +31,7 @@ def verdict(diagnosis: Diagnosis) -> str:
         return "No verdict: nothing was measured"
     if not diagnosis.is_judged:
         return "No verdict: no times, waits or vital signs are in it"
-    return "No finding in what could be seen" if diagnosis.unseen else "No finding"
+    return "No finding in what could be seen" if diagnosis.not_measured else "No finding"
 
 
 def says_its_share(finding: Finding, diagnosis: Diagnosis) -> bool:

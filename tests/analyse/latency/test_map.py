@@ -101,7 +101,7 @@ def test_one_of_several_servers_must_be_chosen() -> None:
 
 
 def test_markers_are_the_events_of_the_server() -> None:
-    events = [{"ts": at(1), "kind": "restart", "text": "it was restarted"}, {"ts": at(1), "kind": "unseen"}]
+    events = [{"ts": at(1), "kind": "restart", "text": "it was restarted"}, {"ts": at(1), "kind": "not measured"}]
     drawn = latency_map(Dataset.from_rows(latency=[bucket(1, 64.0, 5)], event=events), "pread64")
     assert [(marker.kind, marker.text) for marker in drawn.markers] == [("restart", "it was restarted")]
 

@@ -61,7 +61,7 @@ def test_it_breaks_and_comes_back(toy: Toy) -> None:
         silent,
         ("gap", "the connection broke: it is mute", None),
         silent,
-        ("unseen", "it is mute", "fix it"),
+        ("not measured", "it is mute", "fix it"),
         silent,
         ("gap", "the server answers again after 0 s", None),
     ]

@@ -162,9 +162,9 @@ def test_the_arguments_of_processes_are_never_recorded(sampler: HostSampler, sta
 def test_what_cannot_be_read_is_said_once(tmp_path: Path) -> None:
     sampler = HostSampler("here", LAYOUTS, proc=tmp_path, sys=tmp_path)
     events = take(sampler)["event"]
-    unseen = {row["subject"] for row in events}
-    assert unseen >= {"/proc/stat", "/proc/meminfo", "/proc/diskstats"}
-    assert all(row["kind"] == "unseen" and row["hint"] for row in events)
+    not_measured = {row["subject"] for row in events}
+    assert not_measured >= {"/proc/stat", "/proc/meminfo", "/proc/diskstats"}
+    assert all(row["kind"] == "not measured" and row["hint"] for row in events)
     assert "event" not in take(sampler)
 
 

@@ -168,7 +168,7 @@ def test_what_is_off_is_said_once_and_what_the_hints_say_turns_it_on() -> None:
         with closing(MySQLLatency(driver(server))) as collector:
             off = told(collector)
             assert set(off) == {"query", "wait/io/socket/", "wait/synch/"}
-            assert {row["kind"] for row in off.values()} == {"unseen"}
+            assert {row["kind"] for row in off.values()} == {"not measured"}
             assert told(collector) == {}
             with closing(MySQLLatency(driver(server), subjects=["query"])) as narrow:
                 with pytest.raises(UserError, match="nothing is told of 'query': no times of queries are kept"):
@@ -238,7 +238,7 @@ def test_a_wrong_password_is_said_with_a_hint_and_nothing_secret_comes_out(
 def test_where_nobody_listens() -> None:
     with closing(MySQLLatency(MySQLDriver("127.0.0.1:1", "doctord", "x"))) as nobody:
         [event] = rows_of("event", nobody.sample())
-    assert (event["kind"], event["text"]) == ("unseen", "nobody answers there (2003)")
+    assert (event["kind"], event["text"]) == ("not measured", "nobody answers there (2003)")
 
 
 def freeze(pid: int) -> None:
@@ -261,7 +261,7 @@ def test_a_server_that_hangs_is_a_gap_and_waited_for_in_seconds(
             began = time.monotonic()
             batches = collector.sample()
             assert time.monotonic() - began < 20
-            assert kinds(collector) == ["no answer", "unseen"], "nor does it let in"
+            assert kinds(collector) == ["no answer", "not measured"], "nor does it let in"
         finally:
             server.process.send_signal(signal.SIGCONT)
         assert rows_of("latency", batches) == []
@@ -276,7 +276,7 @@ def test_a_login_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None
     with socket.create_server(("127.0.0.1", 0)) as silent:
         collector = MySQLLatency(MySQLDriver(f"127.0.0.1:{silent.getsockname()[1]}", "doctord", "x"))
         began = time.monotonic()
-        assert kinds(collector) == ["no answer", "unseen"]
+        assert kinds(collector) == ["no answer", "not measured"]
         assert time.monotonic() - began < 20
 
 
@@ -310,7 +310,7 @@ def test_a_restart_in_mid_sample_is_an_event_and_counting_begins_anew(monkeypatc
         assert [row["kind"] for row in rows_of("event", batches)] == ["gap"]
         assert rows_of("latency", batches) == [], "it was read, but the interval has no end"
         monkeypatch.setattr(Link, "query", ask)
-        assert kinds(collector) == ["unseen"], "nobody answers there"
+        assert kinds(collector) == ["not measured"], "nobody answers there"
         server.start()
         server.execute(*["SELECT SLEEP(0.02)"] * 9)
         batches = collector.sample()

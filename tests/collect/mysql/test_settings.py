@@ -54,7 +54,7 @@ def test_two_samples_give_rates_and_none_is_below_zero(server: MariaDBServer) ->
 
 def test_what_needs_a_right_is_said_once_with_the_grant(server: MariaDBServer) -> None:
     [event] = asked(server, "plain", samples=3)["event"]
-    assert (event["kind"], event["subject"]) == ("unseen", "transactions of sleeping sessions")
+    assert (event["kind"], event["subject"]) == ("not measured", "transactions of sleeping sessions")
     assert "GRANT PROCESS" in event["hint"]
 
 

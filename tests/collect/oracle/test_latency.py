@@ -100,7 +100,7 @@ def test_instances_are_kept_apart_and_can_be_chosen(server: OracleServer) -> Non
 def test_an_instance_that_is_not_there_is_said_once(server: OracleServer) -> None:
     with closing(OracleLatency(driver(server), events=[READ], instances=[1, 7])) as collector:
         [event] = rows_of("event", collector.sample())
-        assert (event["kind"], event["subject"]) == ("unseen", "oracle:sales instance 7")
+        assert (event["kind"], event["subject"]) == ("not measured", "oracle:sales instance 7")
         assert "gv$instance" in event["hint"]
         assert events(collector) == []
 
@@ -222,7 +222,7 @@ def test_a_restart_during_an_outage_is_seen_when_the_server_is_back(
 ) -> None:
     server.down = True
     assert [kind for kind, _ in events(collector)] == ["gap"]
-    assert [kind for kind, _ in events(collector)] == ["unseen"], "nobody answers there"
+    assert [kind for kind, _ in events(collector)] == ["not measured"], "nobody answers there"
     server.restart(1)
     server.wait(READ, 512, 2)
     server.down = False
@@ -238,7 +238,7 @@ def test_a_server_that_is_away_is_not_asked_at_every_sample(
     server.down = True
     collector.sample()
     time.sleep(0.06)
-    assert [kind for kind, _ in events(collector)] == ["unseen"]
+    assert [kind for kind, _ in events(collector)] == ["not measured"]
     server.down = False
     for _ in range(3):
         assert rows_of("latency", collector.sample()) == []
@@ -267,7 +267,7 @@ def test_a_right_that_is_missing_is_said_with_how_to_grant_it(server: OracleServ
     server.revoked.add(view)
     with closing(OracleLatency(driver(server), events=[READ])) as collector:
         [event] = rows_of("event", collector.sample())
-        assert (event["kind"], event["subject"]) == ("unseen", "wait events")
+        assert (event["kind"], event["subject"]) == ("not measured", "wait events")
         assert "GRANT SELECT ON gv_$event_histogram_micro" in event["hint"]
         with pytest.raises(UserError, match="no right"):
             collector.check()
@@ -281,7 +281,7 @@ def test_a_right_that_is_missing_is_said_with_how_to_grant_it(server: OracleServ
 def test_a_right_that_is_revoked_is_a_gap(server: OracleServer, collector: OracleLatency) -> None:
     server.revoked.add("gv$system_event")
     server.wait(READ, 512, 2)
-    assert [kind for kind, _ in events(collector)] == ["unseen"]
+    assert [kind for kind, _ in events(collector)] == ["not measured"]
     server.revoked.clear()
     assert rows_of("latency", collector.sample()) == []
     server.wait(READ, 512, 3)

@@ -133,7 +133,7 @@ def test_no_server_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(collector):
         (event,) = rows_of("event", collector.sample())
         assert collector.sample() == []
-    assert (event["kind"], event["subject"]) == ("unseen", "PostgreSQL")
+    assert (event["kind"], event["subject"]) == ("not measured", "PostgreSQL")
     assert "--dsn" in event["hint"]
 
 

@@ -28,17 +28,17 @@ def guarded() -> Iterator[PostgresServer]:
         yield server
 
 
-def unseen(dsn: str) -> dict[str, Any]:
+def not_measured(dsn: str) -> dict[str, Any]:
     with closing(SessionCollector(link_to(dsn))) as collector:
         found = rows_of("event", collector.sample())
         assert rows_of("event", collector.sample()) == [], "it is said once"
-    assert [event["kind"] for event in found] == ["unseen"]
+    assert [event["kind"] for event in found] == ["not measured"]
     return found[0]
 
 
 @pytest.mark.server
 def test_a_wrong_password_is_said_with_a_hint_and_without_the_password(guarded: PostgresServer) -> None:
-    event = unseen(guarded.dsn("doctord", password="hunter2"))
+    event = not_measured(guarded.dsn("doctord", password="hunter2"))
     assert "password authentication failed" in event["text"]
     assert ".pgpass" in event["hint"]
     assert "hunter2" not in str(event)
@@ -65,7 +65,7 @@ def test_the_right_password_lets_in(guarded: PostgresServer) -> None:
 def test_what_cannot_be_reached_is_said_with_a_hint(
     postgres_server: Callable[..., PostgresServer], options: dict[str, str], text: str, hint: str
 ) -> None:
-    event = unseen(postgres_server().dsn(**options))
+    event = not_measured(postgres_server().dsn(**options))
     assert text in event["text"]
     assert hint in event["hint"]
 
@@ -87,14 +87,14 @@ def test_why_a_login_is_refused_is_told_apart(postgres_server: Callable[..., Pos
         ({"user": "late", "dbname": "shut"}, ["GRANT CONNECT"]),
         ({"user": "postgres", "sslmode": "hunter2"}, []),
     ):
-        event = unseen(server.dsn(**options))
+        event = not_measured(server.dsn(**options))
         assert all(word in (event["hint"] or "") for word in words), event
         assert "PGDATABASE" not in (event["hint"] or "") or options.get("dbname") == "closed"
         assert "hunter2" not in str(event)
     with ExitStack() as taken:
         for _ in range(3):
             taken.enter_context(server.connect())
-        assert "connections are taken" in unseen(server.dsn("late"))["hint"]
+        assert "connections are taken" in not_measured(server.dsn("late"))["hint"]
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_server_that_hangs_costs_seconds_and_is_seen_again(postgres_server: Ca
             began = time.monotonic()
             refused = rows_of("event", collector.sample())
             assert time.monotonic() - began < 20
-            assert {row["kind"] for row in refused} == {"no answer", "unseen"}
+            assert {row["kind"] for row in refused} == {"no answer", "not measured"}
             assert all("no answer to a login" in row["text"] for row in refused)
             silent = [row for row in lost + refused if row["kind"] == "no answer"]
             assert 6 < sum(row["interval_s"] for row in silent) < 30, "the pause between counts too"

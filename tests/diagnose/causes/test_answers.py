@@ -43,7 +43,11 @@ def test_what_speaks_against_it_is_that_it_answered_at_other_times() -> None:
 
 @pytest.mark.parametrize(
     "event",
-    [silent(5, None), silent(5, 3.0) | {"kind": "gap"}, {"kind": "unseen", "db": DB, "subject": DB, "text": "no"}],
+    [
+        silent(5, None),
+        silent(5, 3.0) | {"kind": "gap"},
+        {"kind": "not measured", "db": DB, "subject": DB, "text": "no"},
+    ],
 )
 def test_a_refusal_is_an_answer(event: dict[str, Any]) -> None:
     assert diagnose(host(events=[event])).healthy

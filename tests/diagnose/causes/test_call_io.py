@@ -31,7 +31,7 @@ def test_a_seek_for_each_read_of_a_summary() -> None:
     assert finding.cause == "tiny_reads"
     assert said(finding.title) == "Files are read in 639326 small pieces, 40 % of busy time"
     assert said(finding.for_[0].figure) == "40 % of busy time, 50.55 s: 639326 reads and 608657 seeks"
-    assert said(finding.unseen[0].what) == "Size of the reads"
+    assert said(finding.not_measured[0].what) == "Size of the reads"
 
 
 def test_reads_of_a_summary_without_seeks_may_be_large() -> None:

@@ -38,7 +38,7 @@ def test_each_is_named_and_what_to_collect(tables: dict[str, list[dict[str, Any]
     assert finding is not None
     assert words in said(finding.title)
     assert said(finding.for_[0].why)
-    assert "AWR" in said(finding.unseen[0].grant)
+    assert "AWR" in said(finding.not_measured[0].grant)
     assert finding.impact.share is None
 
 

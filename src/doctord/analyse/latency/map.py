@@ -355,7 +355,7 @@ def _gap(since: datetime, missing_s: float, interval_s: float) -> Iterator[Colum
 
 def markers(dataset: Dataset, db: str | None) -> tuple[Marker, ...]:
     """The events of a server, or of the host, in time order."""
-    events = dataset.frame("event").filter(pl.col("kind") != "unseen").sort("ts")
+    events = dataset.frame("event").filter(pl.col("kind") != "not measured").sort("ts")
     if "db" in events.columns and db is not None:
         events = events.filter(pl.col("db").is_null() | (pl.col("db") == db))
     return tuple(Marker(row["ts"], row["kind"], row["text"] or "") for row in events.iter_rows(named=True))

@@ -154,7 +154,7 @@ class BpfLatency:
         try:
             self._running = _Running(text) if text else None
         except UserError as refusal:
-            self._notices.unseen(self.subjects.db, self.subjects.name, str(refusal), refusal.hint)
+            self._notices.not_measured(self.subjects.db, self.subjects.name, str(refusal), refusal.hint)
 
 
 class _Running:

@@ -9,8 +9,8 @@ class Collector(Protocol):
     """One source, asked again and again.
 
     A collector turns counters into rates at its own edge, so its first sample may hold less than the later ones. What
-    it cannot read it reports once, as a row of `event` with kind `unseen`; what it costs, as rows of `statistic` with
-    component `doctord`. It raises nothing that a next sample could outlive: a server that went away is an event.
+    it cannot read it reports once, as a row of `event` with kind `not measured`; what it costs, as rows of `statistic`
+    with component `doctord`. It raises nothing that a next sample could outlive: a server that went away is an event.
     """
 
     name: str

@@ -118,7 +118,7 @@ class Link:
             self.close()
             self._retry_at = time.monotonic() + _RETRY_S[min(self._failures, len(_RETRY_S) - 1)]
             self._failures += 1
-            self.notices.unseen(self.db, self.db, str(refusal), refusal.hint)
+            self.notices.not_measured(self.db, self.db, str(refusal), refusal.hint)
             raise Away from None
         self._came(restart)
         return True

@@ -24,11 +24,11 @@ class Notices:
         self._said: dict[tuple[str | None, ...], float] = {}
         self._pending: list[dict[str, object]] = []
 
-    def unseen(self, db: str | None, subject: str, why: str, hint: str | None = None) -> None:
+    def not_measured(self, db: str | None, subject: str, why: str, hint: str | None = None) -> None:
         """Something could not be read; once for each subject and reason."""
-        if self._new("unseen", db, subject, why, within_s=math.inf):
+        if self._new("not measured", db, subject, why, within_s=math.inf):
             log.warning("%s is not seen: %s%s", _about(db, subject), why, f"\nhint: {hint}" if hint else "")
-            self._add("unseen", db, subject, why, hint=hint or None)
+            self._add("not measured", db, subject, why, hint=hint or None)
 
     def happened(self, kind: str, db: str, subject: str, text: str) -> None:
         """Something happened; what another collector says of the same moment is left out."""

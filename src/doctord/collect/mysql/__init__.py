@@ -59,12 +59,12 @@ def _here(server: Server, notices: Notices) -> Collector:
     """The collector of a server on this host; one that says why, where it cannot be asked."""
     subject = f"MariaDB or MySQL, process {server.pid}"
     if server.socket is None:
-        notices.unseen(None, subject, "its socket is not known", "name it with --dsn mysql://USER@HOST:PORT")
+        notices.not_measured(None, subject, "its socket is not known", "name it with --dsn mysql://USER@HOST:PORT")
         return Unreached("mysql", notices)
     try:
         return _asking(_driver(f"mysql://{server.socket}"), notices)
     except UserError as refusal:
-        notices.unseen(None, subject, str(refusal), refusal.hint)
+        notices.not_measured(None, subject, str(refusal), refusal.hint)
         return Unreached("mysql", notices)
 
 

@@ -104,10 +104,12 @@ class MySQLLatency:
     def _look_around(self) -> Offer:
         offered = offer(self._link, self._wanted)
         for off in offered.off:
-            self._notices.unseen(self._link.db, off.covers or "performance_schema", off.why, off.hint)
+            self._notices.not_measured(self._link.db, off.covers or "performance_schema", off.why, off.hint)
         for name in self._unknown(offered):
             if not any(name.startswith(off.covers) for off in offered.off):
-                self._notices.unseen(self._link.db, name, "there is nothing of this name", _similar(name, offered))
+                self._notices.not_measured(
+                    self._link.db, name, "there is nothing of this name", _similar(name, offered)
+                )
         return offered
 
     def _read(self, offered: Offer) -> dict[Source, Mapping[str, Buckets]]:
@@ -116,7 +118,7 @@ class MySQLLatency:
             try:
                 found = source.read(self._link.query(source.sql, source.parameters))
             except UserError as refusal:  # a right that was revoked, a statement that took too long
-                self._notices.unseen(self._link.db, source.name, str(refusal), refusal.hint)
+                self._notices.not_measured(self._link.db, source.name, str(refusal), refusal.hint)
                 continue
             reading[source] = {name: found[name] for name in found if not self._wanted or name in self._wanted}
         return reading

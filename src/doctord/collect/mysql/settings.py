@@ -64,7 +64,7 @@ class MySQLSettings:
         except Away:
             return []
         except UserError as refusal:
-            self._notices.unseen(self._link.db, "global status", str(refusal), refusal.hint)
+            self._notices.not_measured(self._link.db, "global status", str(refusal), refusal.hint)
             return []
 
     def _settings(self) -> list[Batch]:
@@ -105,7 +105,7 @@ class MySQLSettings:
         try:
             [(count, oldest_s)] = self._link.query(_SLEEPING)
         except UserError as refusal:
-            self._notices.unseen(self._db, "transactions of sleeping sessions", str(refusal), _PROCESS)
+            self._notices.not_measured(self._db, "transactions of sleeping sessions", str(refusal), _PROCESS)
             return []
         gauge = {"component": mysql_names.COMPONENT, "kind": "gauge"}
         return [

@@ -80,7 +80,7 @@ class OracleLatency:
             return []
         except UserError as refusal:
             self._interrupted = True
-            self._notices.unseen(self._link.db, "wait events", str(refusal), refusal.hint)
+            self._notices.not_measured(self._link.db, "wait events", str(refusal), refusal.hint)
             return []
         distributions, sums = self._histograms.step(at_s, histograms), self._totals.step(at_s, totals)
         anew = distributions.anew | sums.anew
@@ -91,7 +91,9 @@ class OracleLatency:
     def _look_around(self) -> None:
         self._classes = oracle_views.wait_classes(self._link)
         for event in self._unknown():
-            self._notices.unseen(self._link.db, event, "there is no wait event of this name", self._similar(event))
+            self._notices.not_measured(
+                self._link.db, event, "there is no wait event of this name", self._similar(event)
+            )
 
     def _read(self) -> tuple[float, oracle_views.Instances, oracle_views.Instances]:
         """When it was read, and both kinds of counters by instance, those wanted that never occurred among them."""
@@ -118,7 +120,7 @@ class OracleLatency:
                     "gv$system_event has no rows of it",
                     "SELECT inst_id FROM gv$instance lists those there are",
                 )
-                self._notices.unseen(db, f"{db} instance {number}", text, hint)
+                self._notices.not_measured(db, f"{db} instance {number}", text, hint)
         self._present = present
 
     def _batches(self, distributions: Gained[str], sums: Gained[str], anew: frozenset[str]) -> list[Batch]:

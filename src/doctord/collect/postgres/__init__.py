@@ -71,10 +71,12 @@ def _reachable(found: Sequence[Server], notices: Notices) -> list[Server]:
     for server in found:
         if server.unreachable:
             subject = f"PostgreSQL on port {server.port}" if server.port else f"PostgreSQL process {server.pid}"
-            notices.unseen(None, subject, server.unreachable, "name it with --dsn 'host=... port=...', or run inside")
+            notices.not_measured(
+                None, subject, server.unreachable, "name it with --dsn 'host=... port=...', or run inside"
+            )
     if not found:
         hint = "if there is one, name it with --dsn 'host=... port=...'"
-        notices.unseen(None, "PostgreSQL", "no server was found on this host", hint)
+        notices.not_measured(None, "PostgreSQL", "no server was found on this host", hint)
     return [server for server in found if not server.unreachable]
 
 

@@ -29,13 +29,13 @@ class Databases:
         self._links: dict[str, Link] = {}
 
     def links(self, link: Link) -> list[Link]:
-        """An open link for each of the largest databases that let us in; the others are noted as unseen."""
+        """An open link for each of the largest databases that let us in; the others are noted as not measured."""
         found = []
         for database in largest(link)[:AT_MOST]:
             name = database["name"]
             if not database["allowed"]:
                 hint = f'GRANT CONNECT ON DATABASE "{name}" TO the role that doctord connects as'
-                link.notices.unseen(link.db, f"tables of {name}", "the role may not connect to it", hint)
+                link.notices.not_measured(link.db, f"tables of {name}", "the role may not connect to it", hint)
             elif name == link.database:
                 found.append(link)
             elif opened := self._opened(name, link):

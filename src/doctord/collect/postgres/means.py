@@ -121,16 +121,16 @@ class PostgresMeans:
         self._link.open()
         mean = next((mean for mean in MEANS[self._subject] if self._link.version >= mean.since), None)
         if mean is None:
-            self._notices.unseen(self._link.db, self._subject, "this version does not count it", None)
+            self._notices.not_measured(self._link.db, self._subject, "this version does not count it", None)
             return {}
         if mean.setting and not self._is_on(mean.setting):
             hint = f"ALTER SYSTEM SET {mean.setting} = on; SELECT pg_reload_conf()"
-            self._notices.unseen(self._link.db, f"time of {self._subject}", f"{mean.setting} is off", hint)
+            self._notices.not_measured(self._link.db, f"time of {self._subject}", f"{mean.setting} is off", hint)
             return {}
         try:
             found = self._link.query(mean.query)
         except UserError as refusal:
-            self._notices.unseen(self._link.db, self._subject, f"{mean.source}: {refusal}", GRANT)
+            self._notices.not_measured(self._link.db, self._subject, f"{mean.source}: {refusal}", GRANT)
             return {}
         if not found or found[0]["count"] is None:
             return {}

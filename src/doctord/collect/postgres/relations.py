@@ -83,7 +83,7 @@ class Relations:
             try:
                 batches += self._tables(database) + self._indexes(database)
             except UserError as refusal:
-                link.notices.unseen(link.db, f"tables of {database.database}", str(refusal), refusal.hint)
+                link.notices.not_measured(link.db, f"tables of {database.database}", str(refusal), refusal.hint)
             except Away:
                 if database is link:
                     raise

@@ -22,9 +22,9 @@ def note_rights(link: Link) -> None:
     rights = link.query(_RIGHTS)[0]
     if not (rights["all_stats"] and rights["all_settings"]):
         why, hint = f"{rights['me']} is no member of pg_monitor", f'GRANT pg_monitor TO "{rights["me"]}"'
-        link.notices.unseen(link.db, "sessions of others", why, hint)
+        link.notices.not_measured(link.db, "sessions of others", why, hint)
     for subject, why, hint in _switched_off(rights, link.version):
-        link.notices.unseen(link.db, subject, why, hint)
+        link.notices.not_measured(link.db, subject, why, hint)
 
 
 def _switched_off(rights: dict[str, Any], version: int) -> Iterator[tuple[str, str, str]]:

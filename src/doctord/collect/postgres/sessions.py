@@ -81,7 +81,7 @@ class SessionCollector:
             self._sampled_at = None
             self._waits = _Waits()
         except UserError as refusal:
-            self._link.notices.unseen(self._link.db, "sessions", str(refusal), refusal.hint)
+            self._link.notices.not_measured(self._link.db, "sessions", str(refusal), refusal.hint)
         return batches + self._cost.batches() + self._link.notices.batches()
 
     def close(self) -> None:
@@ -156,7 +156,7 @@ class SessionCollector:
             for row in self._link.query(_BLOCKERS, (due[:_WAITERS_AT_ONCE],), prepare=True):
                 self._blockers[row["pid"]] = (now, row["blockers"][0] if row["blockers"] else None)
         except UserError as refusal:  # the sessions themselves are known: this sample must not go with the answer
-            self._link.notices.unseen(self._link.db, "who blocks whom", str(refusal), refusal.hint)
+            self._link.notices.not_measured(self._link.db, "who blocks whom", str(refusal), refusal.hint)
         ended = time.monotonic()
         self._blockers_from = ended + (ended - now) / _BLOCKERS_SHARE - _BLOCKERS_EVERY_S
 

@@ -120,7 +120,9 @@ class Statements:
                     self._found = (candidate, installed[0]["schema"])
                     break
             else:
-                link.notices.unseen(link.db, "statements", "pg_stat_statements is in none of the databases", _HINT)
+                link.notices.not_measured(
+                    link.db, "statements", "pg_stat_statements is in none of the databases", _HINT
+                )
         return self._found
 
     def _learn_texts(self, where: Link, schema: str, statements: list[int]) -> None:

@@ -84,5 +84,5 @@ class StatisticsCollector:
         try:
             return part.read(self._link)
         except UserError as refusal:
-            self._link.notices.unseen(self._link.db, part.name, str(refusal), refusal.hint)
+            self._link.notices.not_measured(self._link.db, part.name, str(refusal), refusal.hint)
         return []

@@ -9,7 +9,7 @@ from doctord.dataset.calltrace import Call, Growth, Target, Trace
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.cost import Cost, of_busy, of_pass
-from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, Unseen
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Phrase, listed, phrase
 from doctord.diagnose.words import shortened, who
 
@@ -24,7 +24,7 @@ PIECES = 4
 GROWTH_BYTES = 16 * 2**20
 # A huge page of x86; a piece this large holds one.
 HUGE_PAGE_BYTES = 2 * 2**20
-SIZES_UNSEEN = Unseen("Size of the reads", "a summary has none", "Trace without -c for a minute.")
+SIZES_UNSEEN = NotMeasured("Size of the reads", "a summary has none", "Trace without -c for a minute.")
 NAME_SERVICE = re.compile(
     r"/etc/(hosts|resolv\.conf|nsswitch\.conf|host\.conf|gai\.conf)\b|\bnscd\b|/sss/|systemd/resolve|\bldap"
     r"|htons\((53|389|636)\)|port = (53|389|636)\b|:(53|389|636)\b(?!:)"
@@ -60,7 +60,7 @@ def tiny_reads(case: Case) -> Iterator[Claim]:
         time_of=spent.of,
         confidence=0.85 if small else 0.6,
         for_=[_reads_and_seeks(reads, seeks, spent), *(_read_in_pieces(target) for target in small[:3])],
-        unseen=() if small else [SIZES_UNSEEN],
+        not_measured=() if small else [SIZES_UNSEEN],
     )
 
 
@@ -94,7 +94,7 @@ def _reads_in_sums(case: Case) -> Iterator[Claim]:
                 "at_least",
             )
         ],
-        unseen=[SIZES_UNSEEN],
+        not_measured=[SIZES_UNSEEN],
     )
 
 
@@ -184,8 +184,8 @@ def page_size_not_requested(case: Case) -> Iterator[Claim]:
                 impact=NOT_MEASURED,
                 confidence=0.6,
                 for_=[_growth(growth, piece["bytes"], piece["count"])],
-                unseen=[
-                    Unseen(
+                not_measured=[
+                    NotMeasured(
                         "The pages in use",
                         "a call trace shows requests only",
                         "pmap -xs PID on Solaris; AnonHugePages in /proc/PID/smaps_rollup on Linux.",

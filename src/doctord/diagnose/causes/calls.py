@@ -8,7 +8,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.cost import Cost, of_busy, of_pass
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Claim, Evidence, Unseen
+from doctord.diagnose.finding import Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Phrase, listed, phrase
 from doctord.diagnose.words import arguments, shortened, who
 
@@ -58,8 +58,8 @@ def single_threaded_limit(case: Case) -> Iterator[Claim]:
         confidence=0.95 if busy is not None and busy >= BUSY else 0.85,
         for_=for_,
         against=against,
-        unseen=[
-            Unseen(
+        not_measured=[
+            NotMeasured(
                 "The accept queue",
                 "a call trace begins when accept() returns, and does not say how long the client had waited by then",
                 "doctord checkup counts full accept queues and dropped connections.",
@@ -98,8 +98,8 @@ def slow_fork(case: Case) -> Iterator[Claim]:
         time_of=spent.of,
         confidence=0.85 if longest["cpu_s"] is not None else 0.6,
         for_=[_birth(birth) for birth in slow[:3]],
-        unseen=[
-            Unseen(
+        not_measured=[
+            NotMeasured(
                 "The size of the process that forks",
                 "a call trace shows what it maps from now on, not what it had",
                 "ps -o pid,vsz,rss -p PID, for it and for a freshly started one.",

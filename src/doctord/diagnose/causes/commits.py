@@ -96,7 +96,7 @@ def commits_slow(case: Case) -> Iterator[Claim]:
             *for_,
         ],
         against=against,
-        unseen=case.unseen("track_wal_io_timing") if write_ms is None else (),
+        not_measured=case.not_measured("track_wal_io_timing") if write_ms is None else (),
     )
 
 

@@ -66,7 +66,7 @@ def row_locks(case: Case) -> Iterator[Claim]:
             *_innodb(case),
         ],
         against=_short_waits(case),
-        unseen=() if roots else case.unseen("pg_blocking_pids", "pg_monitor"),
+        not_measured=() if roots else case.not_measured("pg_blocking_pids", "pg_monitor"),
     )
 
 

@@ -8,7 +8,7 @@ import polars as pl
 from doctord.analyse.processes import DATABASE_COMMAND
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, Unseen
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import listed, phrase
 
 # Next to nothing of the interval is left for waiting.
@@ -27,7 +27,7 @@ STATES = {
     "lock_pct": "waiting for a lock",
     "sleep_pct": "asleep",
 }
-WHOSE = Unseen(
+WHOSE = NotMeasured(
     "What the process works on",
     "the host does not know sessions and statements",
     "v$process.spid to v$session and its sql_id (Oracle), pg_stat_activity.pid (PostgreSQL).",
@@ -62,7 +62,7 @@ def process_on_one_cpu(case: Case) -> Iterator[Claim]:
         confidence=0.85,
         for_=[_state(case, row, "it waits for nothing: it is bound by its CPU") for row in _told(bound)],
         against=[_state(case, row, "this one waits, and not for a CPU") for row in _told(waiting)],
-        unseen=[WHOSE],
+        not_measured=[WHOSE],
     )
 
 
@@ -89,7 +89,7 @@ def process_waits_for_cpu(case: Case) -> Iterator[Claim]:
         impact=NOT_MEASURED,
         confidence=0.85,
         for_=[_state(case, row, "it is ready, and does not run") for row in _told(waiting)],
-        unseen=[WHOSE],
+        not_measured=[WHOSE],
     )
 
 
@@ -115,7 +115,7 @@ def process_waits_for_locks(case: Case) -> Iterator[Claim]:
         impact=NOT_MEASURED,
         confidence=0.85,
         for_=[_state(case, row, "its threads wait for each other") for row in _told(waiting)],
-        unseen=[WHOSE],
+        not_measured=[WHOSE],
     )
 
 

@@ -6,7 +6,7 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, Unseen
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import listed, phrase
 
 # From here on such figures get people up at night.
@@ -15,7 +15,7 @@ LOAD_PER_CPU = 2.0
 CROSS_CALLS_PER_S = 10_000.0
 LOADS = r"\.(load_1m|ldavg-1)$|^v\$osstat\.LOAD$"
 RATIOS = "instance_efficiency."
-TIMES = Unseen(
+TIMES = NotMeasured(
     "where the time of sessions went",
     "the files hold no waits, no samples of sessions, no microstates of processes",
     "add an AWR, Statspack or ASH report, or prstat -mL, pidstat -w, iostat -x of the same time; or run doctord record",
@@ -48,7 +48,7 @@ def time_not_measured(case: Case) -> Iterator[Claim]:
             impact=NOT_MEASURED,
             confidence=0.9,
             for_=told,
-            unseen=(TIMES,),
+            not_measured=(TIMES,),
         )
 
 

@@ -69,7 +69,7 @@ def sort_spill(case: Case) -> Iterator[Claim]:
             *_target(case),
         ],
         against=against,
-        unseen=() if spilling or written is None else case.unseen("pg_stat_statements"),
+        not_measured=() if spilling or written is None else case.not_measured("pg_stat_statements"),
     )
 
 

@@ -108,7 +108,7 @@ def transactions_outgrow_cache(subject: Subject) -> Iterator[Violation]:
 
 
 @rule("mysql")
-def statements_unseen(subject: Subject) -> Iterator[Violation]:
+def statements_not_measured(subject: Subject) -> Iterator[Violation]:
     """Nothing tells which statements take the time.
 
     Why: with the performance schema and the slow log both off, a slow server shows its totals, and nobody can say whose

@@ -6,11 +6,11 @@ from doctord.analyse.figures import Figure, mean
 from doctord.dataset.catalogue import MARIADB, MYSQL
 from doctord.dataset.mysql_names import COMPONENT, STATUS
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE
-from doctord.diagnose.finding import Evidence, Unseen
+from doctord.diagnose.finding import Evidence, NotMeasured
 from doctord.diagnose.phrase import Words
 from doctord.lint.subject import Subject
 
-STATEMENTS: Final = Unseen(
+STATEMENTS: Final = NotMeasured(
     "the time of the statements",
     "neither Query_time (MariaDB) nor sessions were seen",
     "doctord lint on the host, or two readings of SHOW GLOBAL STATUS under load",

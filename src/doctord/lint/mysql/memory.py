@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from doctord.diagnose.finding import Evidence, Unseen
+from doctord.diagnose.finding import Evidence, NotMeasured
 from doctord.diagnose.phrase import phrase
 from doctord.lint.mysql.measured import STATEMENTS, evidence, figure, is_felt, latest, read_s, share
 from doctord.lint.rule import rule
@@ -251,13 +251,13 @@ def _pool_unjudged(subject: Subject, pool: float, memory: float | None, reads: f
     """Where reads or their time are not known, only a pool that leaves most of the memory to nobody is worth a word."""
     if memory is None or pool > memory / 10:
         return
-    of_a_read = Unseen("the time of a read", "no disk was timed", "doctord lint on the host")
+    of_a_read = NotMeasured("the time of a read", "no disk was timed", "doctord lint on the host")
     yield subject.violation(
         f"innodb_buffer_pool_size = {in_bytes(pool)}: {in_share(pool / memory)} of this host's memory",
         "innodb_buffer_pool_size",
         cost=f"{CANNOT_JUDGE}: collect SHOW GLOBAL STATUS twice under load, and the disks' times",
         severity=Severity.NOTE,
-        unseen=[STATEMENTS if reads is None else of_a_read],
+        not_measured=[STATEMENTS if reads is None else of_a_read],
     )
 
 

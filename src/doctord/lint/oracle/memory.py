@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from math import ceil
 
-from doctord.diagnose.finding import Unseen
+from doctord.diagnose.finding import NotMeasured
 from doctord.lint.oracle.figures import page_table_bytes, sga_bytes, waited
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
@@ -112,9 +112,13 @@ def page_tables_large(subject: Subject) -> Iterator[Violation]:
         return
     sum_ = f"{subject.number('processes'):.0f} processes x {in_bytes(sga)} / 4 KiB x 8 bytes = {in_bytes(tables)}"
     if memory is None or pages is None:
-        unseen = [Unseen("huge pages of the host", "no /proc/meminfo was given", "doctord lint init.ora /proc/meminfo")]
+        not_measured = [
+            NotMeasured("huge pages of the host", "no /proc/meminfo was given", "doctord lint init.ora /proc/meminfo")
+        ]
         title = f"page tables of up to {in_bytes(tables)}, if the SGA has no huge pages"
-        yield subject.violation(title, "processes", "sga_target", cost=f"{CANNOT_JUDGE}: {sum_}", unseen=unseen)
+        yield subject.violation(
+            title, "processes", "sga_target", cost=f"{CANNOT_JUDGE}: {sum_}", not_measured=not_measured
+        )
     elif max(tables, now or 0.0) >= MUCH_OF_MEMORY * memory:
         seen = f"; {in_bytes(now)} now" if now else ""
         yield subject.violation(

@@ -108,7 +108,7 @@ def effective_io_concurrency_low(subject: Subject) -> Iterator[Violation]:
 
 
 @rule("postgresql")
-def read_times_unseen(subject: Subject) -> Iterator[Violation]:
+def read_times_not_measured(subject: Subject) -> Iterator[Violation]:
     """Reads take much of the time, and nobody times them: track_io_timing is off.
 
     Why: a read from the page cache and one from the device look alike, so nobody can say which device is slow.

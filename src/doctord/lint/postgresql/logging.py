@@ -93,7 +93,7 @@ def lock_waits_unlogged(subject: Subject) -> Iterator[Violation]:
 
 
 @rule("postgresql")
-def statements_unseen(subject: Subject) -> Iterator[Violation]:
+def statements_not_measured(subject: Subject) -> Iterator[Violation]:
     """Nobody can say which statements took the time.
 
     Why: without pg_stat_statements, or without identifiers of queries, time cannot be told apart by statement.
@@ -120,7 +120,7 @@ def statements_unseen(subject: Subject) -> Iterator[Violation]:
 
 
 @rule("postgresql")
-def activity_unseen(subject: Subject) -> Iterator[Violation]:
+def activity_not_measured(subject: Subject) -> Iterator[Violation]:
     """The server does not say what its sessions do: track_activities is off.
 
     Why: no wait, statement or lock can be told to a session, and no time to a cause.

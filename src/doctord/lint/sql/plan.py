@@ -7,7 +7,7 @@ from typing import Final
 
 from doctord.analyse.statements import Statement as Measured
 from doctord.dataset.scrub import Dialect, scrub
-from doctord.diagnose.finding import Evidence, Unseen
+from doctord.diagnose.finding import Evidence, NotMeasured
 from doctord.lint.rule import rule
 from doctord.lint.sql.hints import KnownHint, dialect_of, known
 from doctord.lint.statement import Hint, Statement, hint_setting
@@ -63,9 +63,11 @@ def degree_above_cpus(subject: Subject) -> Iterator[Violation]:
                 continue
             place = [hint_setting(statement, hint)]
             if cpus is None:
-                unseen = [Unseen("the CPUs of the server", "no file tells of them", "--cpus N, or its lscpu beside")]
+                not_measured = [
+                    NotMeasured("the CPUs of the server", "no file tells of them", "--cpus N, or its lscpu beside")
+                ]
                 title = f"{hint.text}: {degree} processes, of how many CPUs is not known"
-                yield subject.violation(title, settings=place, cost=CANNOT_JUDGE, unseen=unseen)
+                yield subject.violation(title, settings=place, cost=CANNOT_JUDGE, not_measured=not_measured)
             elif degree > DEGREE_PER_CPU * cpus:
                 cost = f"{degree} processes and as many to sort for them on {cpus} CPUs: {degree / cpus:.1f} for each"
                 title = f"{hint.text}: {degree} is above twice the {cpus} CPUs"

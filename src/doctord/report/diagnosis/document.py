@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from doctord.diagnose.finding import Diagnosis, Evidence, Finding, Unseen
+from doctord.diagnose.finding import Diagnosis, Evidence, Finding, NotMeasured
 from doctord.report.phrases import said, threshold
 from doctord.report.wording import iso
 
@@ -31,7 +31,7 @@ def document(diagnosis: Diagnosis) -> dict[str, Any]:
             for part in diagnosis.time
         ],
         "looked_at": [said(line) for line in diagnosis.looked_at],
-        "unseen": [unseen(item) for item in diagnosis.unseen],
+        "not_measured": [not_measured(item) for item in diagnosis.not_measured],
     }
 
 
@@ -54,7 +54,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "time_of": finding.time_of,
         "for": [evidence(item) for item in finding.for_],
         "against": [evidence(item) for item in finding.against],
-        "unseen": [unseen(item) for item in finding.unseen],
+        "not_measured": [not_measured(item) for item in finding.not_measured],
         "remedy": [said(step) for step in finding.remedy],
         "verify": [said(step) for step in finding.verify],
         "sources": list(finding.sources),
@@ -77,6 +77,6 @@ def evidence(item: Evidence) -> dict[str, Any]:
     }
 
 
-def unseen(item: Unseen) -> dict[str, str]:
+def not_measured(item: NotMeasured) -> dict[str, str]:
     """What could not be seen."""
     return {"what": said(item.what), "why": said(item.why), "grant": said(item.grant)}

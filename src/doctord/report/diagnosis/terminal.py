@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from rich.cells import cell_len
 from rich.text import Text
 
-from doctord.diagnose.finding import Diagnosis, Evidence, Finding, TimeShare, Unseen
+from doctord.diagnose.finding import Diagnosis, Evidence, Finding, NotMeasured, TimeShare
 from doctord.report import wording
 from doctord.report.lines import hanging, hashes, heading, one_line, printed
 from doctord.report.phrases import said, threshold
@@ -49,10 +49,10 @@ def _page(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
         yield from heading("Looked at", width)
         for line in diagnosis.looked_at:
             yield from hanging("  ", said(line), width)
-    if diagnosis.unseen:
+    if diagnosis.not_measured:
         yield from heading("Could not be seen", width)
-        for unseen in diagnosis.unseen:
-            yield from hanging("? ", _unseen(unseen), width)
+        for not_measured in diagnosis.not_measured:
+            yield from hanging("? ", _unseen(not_measured), width)
 
 
 def findings(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
@@ -83,8 +83,8 @@ def _finding(number: int, finding: Finding, diagnosis: Diagnosis, width: int) ->
     for sign, items in (("+", finding.for_), ("-", finding.against)):
         for item in items:
             yield from hanging(f"   {sign} ", _evidence(item), width)
-    for unseen in finding.unseen:
-        yield from hanging("   ? ", _unseen(unseen), width)
+    for not_measured in finding.not_measured:
+        yield from hanging("   ? ", _unseen(not_measured), width)
     for word, steps in (("Remedy", finding.remedy), ("Verify", finding.verify)):
         for i, step in enumerate(steps):
             yield from hanging(f"   {'' if i else word:<8}", said(step), width)
@@ -105,7 +105,7 @@ def _evidence(item: Evidence) -> Text:
     return Text.assemble(text, f": {clean(said(item.why))}") if item.why else text
 
 
-def _unseen(item: Unseen) -> str:
+def _unseen(item: NotMeasured) -> str:
     grant = f" To see it: {said(item.grant)}" if item.grant else ""
     return f"{said(item.what)}: {said(item.why).rstrip('.?')}.{grant}"
 

@@ -6,7 +6,7 @@ from typing import Any
 from doctord.lint.engine import Examined
 from doctord.lint.setting import Setting
 from doctord.lint.violation import Violation
-from doctord.report.diagnosis.document import evidence, unseen
+from doctord.report.diagnosis.document import evidence, not_measured
 
 
 def document(examined: Examined) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def document(examined: Examined) -> dict[str, Any]:
 def _violation(violation: Violation) -> dict[str, Any]:
     told = asdict(violation)
     told["evidence"] = [evidence(item) for item in violation.evidence]
-    told["unseen"] = [unseen(item) for item in violation.unseen]
+    told["not_measured"] = [not_measured(item) for item in violation.not_measured]
     told["severity"] = violation.severity.word
     told["settings"] = [_setting(one) for one in violation.settings]
     return told

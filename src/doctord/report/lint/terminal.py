@@ -53,9 +53,11 @@ def _violation(number: int, violation: Violation, width: int) -> Iterator[Text]:
     yield from hanging("   Cost    ", shortened(clean(f"{share}{violation.cost}"), LONGEST), width)
     for item in violation.evidence:
         yield from hanging("   +       ", clean(f"{said(item.figure)} ({threshold(item)}): {said(item.why)}"), width)
-    for unseen in violation.unseen:
+    for not_measured in violation.not_measured:
         yield from hanging(
-            "   ?       ", clean(f"{said(unseen.what)}: {said(unseen.why)}. {said(unseen.grant)}"), width
+            "   ?       ",
+            clean(f"{said(not_measured.what)}: {said(not_measured.why)}. {said(not_measured.grant)}"),
+            width,
         )
     for setting in violation.settings:
         if setting.where:

@@ -101,7 +101,7 @@ def _bar(share: float | None, seconds: float | None, width: int) -> str:
 
 
 def _unseen(trace: Trace, width: int) -> Iterator[Text]:
-    lines = list(words.unseen(trace))
+    lines = list(words.not_measured(trace))
     if lines:
         yield from heading("Not used, or not to be seen", width)
         for line in lines:

@@ -108,7 +108,7 @@ def _bar(root: Element, bar: Bar, top: float, seconds: float) -> None:
     text = f"{called(bar['call'], bar['arguments'])}: {in_time(bar['seconds'])} from {in_time(bar['start_s'])}{path}"
     SubElement(group, "title").text = clean(text)
     if bar["call"] == NOT_IN_TRACE:
-        look = {"fill": "none", "stroke": QUIET, "stroke-dasharray": "3 3", "class": "unseen"}
+        look = {"fill": "none", "stroke": QUIET, "stroke-dasharray": "3 3", "class": "not-measured"}
         _rect(group, (x, top + 1, width, TALL - 2), look)
     else:
         _bar_rect(group, x, top, width, on_path=bar["on_path"])

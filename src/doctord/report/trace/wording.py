@@ -1,4 +1,4 @@
-"""What every form of a trace's report says in the same words: the verdict, calls, waits, changes, what is unseen."""
+"""What every form of a trace's report says alike: the verdict, calls, waits, changes, what was not measured."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -121,7 +121,7 @@ def change(one: Change) -> str:
     return f"{which}{name}: {only.get(one.kind, one.kind)}{counts}"
 
 
-def unseen(trace: Trace) -> Iterator[str]:
+def not_measured(trace: Trace) -> Iterator[str]:
     """What of the trace was not used, and what it does not show."""
     read = trace["trace"]
     for skipped in read["skipped"]:

@@ -5,7 +5,7 @@ use std::io;
 use super::events::Events;
 
 pub fn taskstats(events: &mut Events, error: &io::Error) {
-    events.unseen(
+    events.not_measured(
         "taskstats",
         &format!("{error}: switches and run-queue waits of processes with several threads are partly unknown, waits for I/O and memory entirely"),
         "run as root or grant CAP_NET_ADMIN (systemd: AmbientCapabilities=CAP_NET_ADMIN)",
@@ -18,7 +18,7 @@ pub fn unless_ended(error: &io::Error, events: &mut Events) {
         io::ErrorKind::NotFound => {}
         _ if error.raw_os_error() == Some(libc::ESRCH) => {}
         io::ErrorKind::PermissionDenied => hidden(events),
-        _ => events.unseen(
+        _ => events.not_measured(
             "some processes",
             &error.to_string(),
             "raise the limit of open files (LimitNOFILE=)",
@@ -27,7 +27,7 @@ pub fn unless_ended(error: &io::Error, events: &mut Events) {
 }
 
 pub fn hidden(events: &mut Events) {
-    events.unseen(
+    events.not_measured(
         "processes of other users",
         "/proc hides them (hidepid)",
         "run as root, or mount /proc with gid= of a group that the recorder is in",
@@ -35,7 +35,7 @@ pub fn hidden(events: &mut Events) {
 }
 
 pub fn io(events: &mut Events) {
-    events.unseen(
+    events.not_measured(
         "/proc/PID/io of other users' processes",
         "bytes read and written are known only for the own processes",
         "grant CAP_SYS_PTRACE, or CAP_NET_ADMIN for taskstats, which covers processes with one thread",
@@ -43,7 +43,7 @@ pub fn io(events: &mut Events) {
 }
 
 pub fn delays(events: &mut Events) {
-    events.unseen(
+    events.not_measured(
         "block I/O and memory waits of processes",
         "delay accounting is off (kernel.task_delayacct = 0)",
         "sysctl kernel.task_delayacct=1, then restart the server: only processes started later are counted",
