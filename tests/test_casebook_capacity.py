@@ -44,7 +44,7 @@ db = "oracle:DW"
 event = "{event}"
 wait_class = "{wait_class}"
 waits_per_s = { column = "total_waits", factor = 0.000011574074074074 }
-waited_s_per_s = { column = "time_waited_cs", factor = 0.00000011574074074074 }
+average_active_sessions = { column = "time_waited_cs", factor = 0.00000011574074074074 }
 avg_wait_ms = { column = "average_wait_cs", factor = 10 }
 """
 

@@ -6,7 +6,7 @@ import pytest
 from diagnose.hosts import host
 from doctord.analyse import disks
 
-BUSY = pl.col("busy_pct") >= 90
+BUSY = pl.col("util_pct") >= 90
 
 
 def two_disks() -> pl.DataFrame:
@@ -16,9 +16,9 @@ def two_disks() -> pl.DataFrame:
         "writes_per_s": 300.0,
         "read_ms": 8.0,
         "write_ms": 4.0,
-        "busy_pct": 95.0,
+        "util_pct": 95.0,
     }
-    rest = {"device": "vdb", "reads_per_s": 0.0, "writes_per_s": 0.0, "busy_pct": 0.0}
+    rest = {"device": "vdb", "reads_per_s": 0.0, "writes_per_s": 0.0, "util_pct": 0.0}
     return disks.intervals(host(seconds=10, extra={"disk": [busy, rest]}))
 
 
@@ -34,7 +34,7 @@ def test_an_interval_without_requests_has_no_latency_and_no_weight() -> None:
     spell = next(spell for spell in disks.spells(two_disks(), pl.lit(value=True)) if spell.device == "vdb")
     assert spell.part == 1.0
     assert spell.ms == pytest.approx(5.0)
-    assert spell.busy_pct == pytest.approx(47.5)
+    assert spell.util_pct == pytest.approx(47.5)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ DAYS = [0.1] * 8 + [3.0] * 4 + [0.1] * 12
 def _waits(event: str, values: list[float | None], wait_class: str = "User I/O", **more: Any) -> list[dict[str, Any]]:
     return [
         {"ts": START + timedelta(hours=hour + 1), "interval_s": 3600.0, "db": DB, "kind": "foreground",
-         "wait_class": wait_class, "event": event, "waited_s_per_s": value, **more}
+         "wait_class": wait_class, "event": event, "average_active_sessions": value, **more}
         for hour, value in enumerate(values)
         if value is not None
     ]  # fmt: skip

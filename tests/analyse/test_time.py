@@ -77,7 +77,7 @@ HOUR = 3600.0
 
 
 def report(hour: int, event: str, wait_class: str, waited: float, **columns: Any) -> dict[str, Any]:
-    known = {"db": "oracle:PRD", "kind": "foreground", "waited_s_per_s": waited}
+    known = {"db": "oracle:PRD", "kind": "foreground", "average_active_sessions": waited}
     ends = {"ts": START + timedelta(hours=hour), "interval_s": HOUR, "event": event, "wait_class": wait_class}
     return ends | known | columns
 

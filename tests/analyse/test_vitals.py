@@ -29,9 +29,9 @@ def test_vital_signs_that_were_not_measured_are_left_out() -> None:
 def test_sampled_sessions_none_of_which_was_active_are_none() -> None:
     wait = {"ts": START, "interval_s": 1.0, "host": "a", "db": "x:1", "event": "CPU", "wait_class": "CPU"}
     host = {"ts": START, "interval_s": 1.0, "host": "a", "idle_pct": 90.0}
-    sampled = Dataset.from_rows(cpu=[host], wait=[wait | {"waited_s_per_s": 0.0}])
+    sampled = Dataset.from_rows(cpu=[host], wait=[wait | {"average_active_sessions": 0.0}])
     assert vitals(sampled)["active sessions"].value == 0
-    summed_up = Dataset.from_rows(cpu=[host], wait=[wait | {"waited_s_per_s": 0.5, "kind": "foreground"}])
+    summed_up = Dataset.from_rows(cpu=[host], wait=[wait | {"average_active_sessions": 0.5, "kind": "foreground"}])
     assert "active sessions" not in vitals(summed_up), "the times of a report are no samples"
 
 

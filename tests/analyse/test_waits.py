@@ -17,7 +17,7 @@ def _row(hour: int, waits_per_s: float | None, ms: float | None, **more: Any) ->
     row = {"ts": START + timedelta(hours=hour), "interval_s": 3600.0, "db": "oracle:P", "kind": "foreground"}
     return {
         **row, "event": SYNC, "wait_class": "Commit", "waits_per_s": waits_per_s, "avg_wait_ms": ms,
-        "waited_s_per_s": waited, **more,
+        "average_active_sessions": waited, **more,
     }  # fmt: skip
 
 
@@ -46,7 +46,10 @@ def test_the_background_is_kept_apart_unless_the_source_adds_it_up() -> None:
 
 
 def test_what_was_not_measured_is_null() -> None:
-    rows = [_row(1, None, None, waited_s_per_s=0.5), _row(1, None, None, event="latch free", waited_s_per_s=0.5)]
+    rows = [
+        _row(1, None, None, average_active_sessions=0.5),
+        _row(1, None, None, event="latch free", average_active_sessions=0.5),
+    ]
     wait = foreground(Dataset.from_rows(wait=rows))[SYNC]
     assert (wait.per_second, wait.ms) == (None, None)
     assert wait.seconds_per_second == pytest.approx(0.5)

@@ -37,7 +37,7 @@ def test_a_file_adds_figures_but_gives_no_name_anew(tmp_path: Path) -> None:
 
 def test_thresholds_are_the_user_s_or_doctor_d_s_own(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
-    file.write_text('[[threshold]]\nname = "busy"\nfigure = "disk_busy_pct"\nlimit = 80\n')
+    file.write_text('[[threshold]]\nname = "busy"\nfigure = "disk_util_pct"\nlimit = 80\n')
     assert [threshold.name for threshold in rules_of(file).thresholds] == ["busy"]
     assert rules_of(None) is own_rules()
 

@@ -48,7 +48,7 @@ def lake(tmp_path: Path) -> Path:
             "event": event,
             "wait_class": wait_class,
             "waits_per_s": None if event == "CPU" else 100.0,
-            "waited_s_per_s": 0.5,
+            "average_active_sessions": 0.5,
             "avg_wait_ms": None if event == "CPU" else 5.0,
         }
         for event, wait_class in names.items()

@@ -35,7 +35,7 @@ HEALTHY_MEMORY = {
 }  # fmt: skip
 HEALTHY_DISK = {
     "device": "vda", "reads_per_s": 10.0, "writes_per_s": 300.0, "read_bytes_per_s": 80e3, "write_bytes_per_s": 3e6,
-    "read_ms": 0.3, "write_ms": 0.9, "host_queue": 0.0, "device_queue": 0.3, "busy_pct": 20.0,
+    "read_ms": 0.3, "write_ms": 0.9, "host_queue": 0.0, "device_queue": 0.3, "util_pct": 20.0,
 }  # fmt: skip
 HEALTHY_TCP = {
     "segments_out_per_s": 900.0, "retransmits_per_s": 0.0, "listen_drops_per_s": 0.0, "listen_overflows_per_s": 0.0,

@@ -83,7 +83,7 @@ def oracle_host(
     named = _merged(HEALTHY_FIGURES, figures or {})
     named["v$sys_time_model.DB time"] = cpu_s_per_s + active + unaccounted_s_per_s
     named["v$sys_time_model.DB CPU"] = cpu_s_per_s
-    cpu = {"wait_class": "CPU", "event": "CPU", "waited_s_per_s": cpu_s_per_s, "kind": "foreground", "db": DB}
+    cpu = {"wait_class": "CPU", "event": "CPU", "average_active_sessions": cpu_s_per_s, "kind": "foreground", "db": DB}
     rows: dict[str, list[dict[str, Any]]] = {
         "wait": [
             cpu,
@@ -122,7 +122,7 @@ def _merged(healthy: Mapping[Any, Any], changes: Mapping[Any, Any]) -> dict[Any,
 def _wait(event: str, often: float, ms: float, kind: str) -> dict[str, Any]:
     return {
         "db": DB, "kind": kind, "wait_class": wait_class(event), "event": event, "waits_per_s": often,
-        "avg_wait_ms": ms, "waited_s_per_s": often * ms / 1000,
+        "avg_wait_ms": ms, "average_active_sessions": often * ms / 1000,
     }  # fmt: skip
 
 

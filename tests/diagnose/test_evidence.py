@@ -68,7 +68,7 @@ EVERYTHING_AT_ONCE = host(
     memory={"available_bytes": 2**30, "swap_in_per_s": 900.0, "pressure_some_pct": 30.0, "pressure_full_pct": 20.0,
             "major_faults_per_s": 200.0, "page_tables_bytes": 2**31, "shmem_bytes": 2**33},
     disk={"reads_per_s": 900.0, "read_ms": 16.0, "write_ms": 16.0, "device_queue": 20.0, "host_queue": 4.0,
-          "busy_pct": 99.0},
+          "util_pct": 99.0},
     tcp={"segments_out_per_s": 2000.0, "retransmits_per_s": 60.0, "listen_overflows_per_s": 1.0},
     filesystems=[{"used_bytes": 249 * 2**30, "inodes_used_pct": 99.0}],
     backend=HUNGRY,

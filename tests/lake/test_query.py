@@ -1,4 +1,5 @@
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -6,7 +7,7 @@ import pytest
 
 from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
-from doctord.dataset.tables import TABLES
+from doctord.dataset.tables import OLD_NAMES, TABLES
 from doctord.lake.place import LakeError
 from doctord.lake.query import Lake
 from doctord.lake.writer import LakeWriter
@@ -50,6 +51,29 @@ def test_words_of_an_earlier_vocabulary_are_read_as_those_of_today(path: Path) -
         writer.sync()
         unsealed = _kinds(path)
     assert _kinds(path) == unsealed == ["client", *kinds[1:]]
+
+
+def test_columns_of_an_earlier_vocabulary_are_read_as_those_of_today(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    today = TABLES["disk"]
+    columns = tuple(replace(column, name=OLD_NAMES.get(("disk", column.name), column.name)) for column in today.columns)
+    with LakeWriter(path) as writer:
+        with monkeypatch.context() as before:
+            before.setitem(TABLES, "disk", replace(today, columns=columns))
+            writer.append(rows("disk", [{"ts": micros(NOON), "device": "sda", "busy_pct": 42.0}]))
+        writer.sync()
+        unsealed = _busy(path)
+    writer = LakeWriter(path)
+    writer.append(rows("disk", [{"ts": micros(NOON), "device": "sdb", "util_pct": 43.0}]))
+    writer.close()
+    assert unsealed == [42.0]
+    assert _busy(path) == [42.0, 43.0]
+
+
+def _busy(path: Path) -> list[float | None]:
+    dataset = Lake(path).dataset(NOON - timedelta(hours=1), NOON, {"disk": "util_pct > 1"})
+    return dataset.frame("disk").sort("device")["util_pct"].to_list()
 
 
 def _kinds(path: Path) -> list[str | None]:

@@ -32,8 +32,8 @@ def waiting(event: str, seconds_per_second: float, wait_class: str = "Configurat
     """Rows of an instance that waits for an event, beside some CPU; on the good machine."""
     common = {"ts": datetime(2026, 11, 21, tzinfo=UTC), "interval_s": 3600.0, "host": HOST, "db": "oracle:X"}
     waits = [
-        {"event": event, "wait_class": wait_class, "waited_s_per_s": seconds_per_second, "kind": "foreground"},
-        {"event": "DB CPU", "wait_class": "CPU", "waited_s_per_s": 1.0, "kind": "foreground"},
+        {"event": event, "wait_class": wait_class, "average_active_sessions": seconds_per_second, "kind": "foreground"},
+        {"event": "DB CPU", "wait_class": "CPU", "average_active_sessions": 1.0, "kind": "foreground"},
     ]
     return HUGE | {"wait": [common | wait for wait in waits]}
 

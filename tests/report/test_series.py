@@ -89,7 +89,7 @@ def test_counted_waits_serve_where_no_session_was_sampled() -> None:
     waits = [("Commit", 0.5), ("Commit", 0.25), ("User I/O", 2.0), ("Idle", 9.0)]
     dataset = Dataset.from_rows(
         wait=[
-            {"ts": SINCE, "interval_s": 60.0, "wait_class": c, "event": str(i), "waited_s_per_s": s}
+            {"ts": SINCE, "interval_s": 60.0, "wait_class": c, "event": str(i), "average_active_sessions": s}
             for i, (c, s) in enumerate(waits)
         ]
     )

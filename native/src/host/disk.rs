@@ -25,7 +25,7 @@ columns!(DiskColumns {
     device_queue,
     host_queue_ms,
     device_ms,
-    busy_pct,
+    util_pct,
 });
 
 const SECTOR_BYTES: u64 = 512;
@@ -202,7 +202,7 @@ fn add_row(sheet: &mut Sheet<DiskColumns>, interval: &Interval, device: &str, pa
     sheet.f64(columns.host_queue_ms, split.host.and_then(wait_ms));
     sheet.f64(columns.device_ms, wait_ms(split.device));
     sheet.f64(
-        columns.busy_pct,
+        columns.util_pct,
         interval
             .share(f64::from(passed.busy_ms) * 1e6)
             .map(|share| share.min(100.0)),

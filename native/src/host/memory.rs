@@ -26,8 +26,8 @@ columns!(MemoryColumns {
     huge_pages_free,
     huge_pages_rsvd,
     huge_page_bytes,
-    page_in_per_s,
-    page_out_per_s,
+    page_in_kib_per_s,
+    page_out_kib_per_s,
     swap_in_per_s,
     swap_out_per_s,
     scan_per_s,
@@ -198,8 +198,8 @@ impl Memory {
         let before = std::mem::take(&mut self.before);
         let columns = self.sheet.columns;
         for (column, before, now) in [
-            (columns.page_in_per_s, before.page_in, now.page_in),
-            (columns.page_out_per_s, before.page_out, now.page_out),
+            (columns.page_in_kib_per_s, before.page_in, now.page_in),
+            (columns.page_out_kib_per_s, before.page_out, now.page_out),
             (columns.swap_in_per_s, before.swap_in, now.swap_in),
             (columns.swap_out_per_s, before.swap_out, now.swap_out),
             (columns.scan_per_s, before.scanned, now.scanned),

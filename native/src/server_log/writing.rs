@@ -65,7 +65,7 @@ columns!(WaitColumns {
     kind,
     waits_per_s,
     avg_wait_ms,
-    waited_s_per_s
+    average_active_sessions
 });
 columns!(EventColumns {
     kind,
@@ -204,7 +204,7 @@ impl<'a> Writing<'a> {
         row.str(columns.kind, "foreground");
         row.f64(columns.waits_per_s, count.map(|count| count as f64 / interval.seconds));
         row.f64(columns.avg_wait_ms, count.map(|count| us as f64 / 1e3 / count as f64));
-        row.f64(columns.waited_s_per_s, us as f64 / 1e6 / interval.seconds);
+        row.f64(columns.average_active_sessions, us as f64 / 1e6 / interval.seconds);
         row.end();
     }
 

@@ -25,7 +25,7 @@ def class_sums(dataset: Dataset) -> dict[str, ClassSum]:
     calls = dataset.frame("wait").filter(
         pl.col("db").is_null() & pl.col("event").is_in(traced.implode()) & (pl.col("interval_s") > 0)
     )
-    seconds = pl.col("waited_s_per_s") * pl.col("interval_s")
+    seconds = pl.col("average_active_sessions") * pl.col("interval_s")
     grouped = (
         calls.with_columns(of=pl.col("event").map_elements(call_class, pl.String))
         .group_by("of")

@@ -26,14 +26,14 @@ class Spell:
     ms: float | None
     queue: float | None
     host_queue: float | None
-    busy_pct: float | None
+    util_pct: float | None
 
 
 def intervals(dataset: Dataset) -> pl.DataFrame:
     """One row per device and interval, reads and writes together.
 
     Columns: device, interval_s, requests_per_s, bytes_per_s, ms (mean over the requests), queue (outstanding requests,
-    in host and device), host_queue, device_queue, busy_pct. Where a source gives no queue, Little's law does: requests
+    in host and device), host_queue, device_queue, util_pct. Where a source gives no queue, Little's law does: requests
     per second times seconds each (J. D. C. Little, "A proof for the queuing formula L = lambda W", 1961).
     """
     reads, writes = pl.col("reads_per_s").fill_null(0.0), pl.col("writes_per_s").fill_null(0.0)
@@ -54,7 +54,7 @@ def intervals(dataset: Dataset) -> pl.DataFrame:
         )
         .with_columns(pl.coalesce("ms", pl.when(pl.col("requests_per_s") > 0).then(whole)).alias("ms"))
         .with_columns(pl.coalesce(queue, "queue", pl.col("requests_per_s") * pl.col("ms") / 1000).alias("queue"))
-        .select("device", "interval_s", "requests_per_s", "bytes_per_s", "ms", "queue", *QUEUES, "busy_pct")
+        .select("device", "interval_s", "requests_per_s", "bytes_per_s", "ms", "queue", *QUEUES, "util_pct")
     )
 
 
@@ -68,7 +68,7 @@ def spells(rows: pl.DataFrame, condition: pl.Expr) -> list[Spell]:
     total = rows.group_by("device").agg(pl.col("interval_s").sum().alias("seconds"))
     weight, requests = pl.col("interval_s"), pl.col("requests_per_s") * pl.col("interval_s")
     timed = pl.col("ms").is_not_null()
-    means = [_mean(column) for column in ("bytes_per_s", "queue", "host_queue", "busy_pct")]
+    means = [_mean(column) for column in ("bytes_per_s", "queue", "host_queue", "util_pct")]
     grouped = (
         rows.filter(condition)
         .group_by("device")

@@ -146,8 +146,10 @@ def _rise(
 def _spent(dataset: Dataset) -> pl.DataFrame:
     """Seconds per second of each thing in each interval: columns db, end, interval_s, kind, name, of, spent."""
     waits = foreground_waits(dataset)
-    events = _summed(waits, pl.lit("event"), pl.col("event"), pl.col("wait_class"), pl.col("waited_s_per_s"))
-    classes = _summed(waits, pl.lit("wait class"), pl.col("wait_class"), pl.lit(None), pl.col("waited_s_per_s"))
+    events = _summed(waits, pl.lit("event"), pl.col("event"), pl.col("wait_class"), pl.col("average_active_sessions"))
+    classes = _summed(
+        waits, pl.lit("wait class"), pl.col("wait_class"), pl.lit(None), pl.col("average_active_sessions")
+    )
     told = dataset.frame("statistic").filter(pl.col("name") == CLASSES)
     if told.height and waits["wait_class"].n_unique() <= 1:  # of events no more than CPU is told
         classes = _summed(told, pl.lit("wait class"), pl.col("entity"), pl.lit(None), pl.col("value"))

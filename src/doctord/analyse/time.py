@@ -131,7 +131,7 @@ def foreground_waits(dataset: Dataset) -> pl.DataFrame:
     """
     added_up = pl.col("kind").is_null() & ~pl.col("wait_class").fill_null("Other").is_in(BACKGROUND)
     foreground = (pl.col("kind") == "foreground") & (pl.col("wait_class").fill_null("Other") != "Idle")
-    of_a_database = pl.col("db").is_not_null() & pl.col("waited_s_per_s").is_not_null()
+    of_a_database = pl.col("db").is_not_null() & pl.col("average_active_sessions").is_not_null()
     return dataset.frame("wait").filter((foreground | added_up) & of_a_database)
 
 
@@ -154,7 +154,7 @@ def _wait_parts(dataset: Dataset, waits: pl.DataFrame) -> dict[Spent, float]:
     Source: Oracle Database Performance Tuning Guide, "Time model statistics": DB time is CPU time and time in non-idle
     waits of foreground sessions.
     """
-    seconds = pl.col("waited_s_per_s") * pl.col("interval_s").fill_null(1.0)
+    seconds = pl.col("average_active_sessions") * pl.col("interval_s").fill_null(1.0)
     parts = _by_event(waits.with_columns(pl.col("wait_class").fill_null("Other")), seconds)
     if {part.wait_class for part in parts} == {"CPU"}:
         parts |= _class_parts(dataset)

@@ -62,7 +62,7 @@ def _by_event(dataset: Dataset, kind: str) -> dict[str, Wait]:
     known = (pl.col("count").is_not_null() & pl.col("interval_s").is_not_null()).any()
     grouped = rows.group_by("event").agg(
         pl.col("wait_class", "wait_kind").drop_nulls().last(),
-        (pl.col("waited_s_per_s") * pl.col("part")).sum().alias("seconds_per_second"),
+        (pl.col("average_active_sessions") * pl.col("part")).sum().alias("seconds_per_second"),
         pl.when(known).then((pl.col("waits_per_s") * pl.col("part")).sum()).alias("per_second"),
         pl.when(timed.any()).then((pl.col("avg_wait_ms") * pl.col("count")).filter(timed).sum()).alias("timed_ms"),
         pl.col("count").filter(timed).sum().alias("timed"),

@@ -41,7 +41,7 @@ def columns(table: str, count: int, values: Mapping[str, object]) -> Batch:
     A column that is left out is null (`wait_kind` that of the event), one that the table does not have a KeyError, one
     of another length a ValueError.
 
-    >>> len(columns("disk", 2, {"ts": [1, 2], "host": "a", "device": "sda", "busy_pct": [1.5, None]}))
+    >>> len(columns("disk", 2, {"ts": [1, 2], "host": "a", "device": "sda", "util_pct": [1.5, None]}))
     2
     """
     if table in _WAITING and "wait_kind" not in values:

@@ -91,8 +91,8 @@ TABLES: Final[dict[str, Table]] = {
             ("huge_pages_free", "i64", "Huge pages not in use."),
             ("huge_pages_rsvd", "i64", "Huge pages promised but not yet in use."),
             ("huge_page_bytes", "i64", "Size of a huge page."),
-            ("page_in_per_s", "f64", "KiB read from disk by paging (pgpgin), as sar -B counts them."),
-            ("page_out_per_s", "f64", "KiB written to disk by paging (pgpgout)."),
+            ("page_in_kib_per_s", "f64", "KiB read from disk by paging (pgpgin), as sar -B counts them."),
+            ("page_out_kib_per_s", "f64", "KiB written to disk by paging (pgpgout)."),
             ("swap_in_per_s", "f64", "Pages swapped in."),
             ("swap_out_per_s", "f64", "Pages swapped out."),
             ("scan_per_s", "f64", "Pages scanned for reclaim, by kswapd and directly."),
@@ -118,7 +118,7 @@ TABLES: Final[dict[str, Table]] = {
             ("device_queue", "f64", "Mean number of requests in flight at the device (actv)."),
             ("host_queue_ms", "f64", "Mean time of a request in the host queue."),
             ("device_ms", "f64", "Mean time of a request at the device."),
-            ("busy_pct", "f64", "Share of time with at least one request outstanding, %."),
+            ("util_pct", "f64", "Share of time with at least one request outstanding, %."),
             entity=("device",),
         ),
         _table(
@@ -189,7 +189,7 @@ TABLES: Final[dict[str, Table]] = {
             ("kind", "str", "`foreground` (part of database time) or `background`; null: the source adds both up."),
             ("waits_per_s", "f64", "Waits; null when sampled."),
             ("avg_wait_ms", "f64", "Mean duration of a wait; null when sampled."),
-            ("waited_s_per_s", "f64", "Seconds waited per second: the average number of sessions waiting."),
+            ("average_active_sessions", "f64", "Seconds waited per second: the average number of sessions waiting."),
             ("timeouts_per_s", "f64", "Waits that timed out."),
             entity=("db", "instance", "event", "kind"),
         ),
@@ -368,6 +368,14 @@ WORKING: Final = (CLIENT, "parallel worker")
 
 # Words of a column that lakes of before still hold, by table and column, and what is said instead.
 OLD_WORDS: Final = {("session", "kind"): {"client backend": CLIENT}, ("event", "kind"): {"unseen": "not measured"}}
+
+# What columns are called in lakes of before.
+OLD_NAMES: Final = {
+    ("disk", "util_pct"): "busy_pct",
+    ("memory", "page_in_kib_per_s"): "page_in_per_s",
+    ("memory", "page_out_kib_per_s"): "page_out_per_s",
+    ("wait", "average_active_sessions"): "waited_s_per_s",
+}
 
 # `source` of a setting that a configuration file gave, and no running server.
 FROM_FILE: Final = "file"

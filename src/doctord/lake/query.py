@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from doctord._native import Batch, read_segment
 from doctord.dataset.dataset import Dataset, arrow_schema
-from doctord.dataset.tables import OLD_WORDS, TABLES
+from doctord.dataset.tables import OLD_NAMES, OLD_WORDS, TABLES
 from doctord.lake.place import LakeError, Place, begun
 from doctord.lake.sealed import A_DAY, Interval, Sound, examined, readable
 
@@ -232,9 +232,10 @@ def _first_line(error: Exception) -> str:
 
 def _create_view(connection: duckdb.DuckDBPyConnection, name: str, parts: _Parts) -> None:
     # The registered rows give the columns and their types, also to files of an older vocabulary.
-    schema = pa.schema([(column.name, _PLAIN.get(column.type, column.type)) for column in arrow_schema(TABLES[name])])
+    today = [(column.name, _PLAIN.get(column.type, column.type)) for column in arrow_schema(TABLES[name])]
+    schema = pa.schema([*today, *((OLD_NAMES[name, new], kind) for new, kind in today if (name, new) in OLD_NAMES)])
     rows = pa.Table.from_batches([_fit(batch, schema) for batch in parts.batches], schema)
-    columns = ", ".join(_column(name, column) for column in schema.names)
+    columns = ", ".join(_column(name, column) for column, _ in today)
     source = "SELECT * FROM unsealed"
     if parts.files:
         files = ", ".join("'" + str(path).replace("'", "''") + "'" for path in parts.files)
@@ -245,6 +246,8 @@ def _create_view(connection: duckdb.DuckDBPyConnection, name: str, parts: _Parts
 
 def _column(table: str, column: str) -> str:
     """A column as the vocabulary of today has it."""
+    if old_name := OLD_NAMES.get((table, column)):
+        return f'coalesce("{column}", "{old_name}") AS "{column}"'
     words = OLD_WORDS.get((table, column))
     if not words:
         return f'"{column}"'

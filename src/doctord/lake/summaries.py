@@ -5,6 +5,7 @@ By minute and hour: number, mean, extremes, last value. By hour and day: counts 
 
 import hashlib
 import math
+import re
 from typing import Final
 
 import duckdb
@@ -12,7 +13,7 @@ import polars as pl
 
 from doctord.dataset.buckets import GROWTH, ZERO_AT
 from doctord.dataset.figure import Figure
-from doctord.dataset.tables import TABLES
+from doctord.dataset.tables import OLD_NAMES, TABLES
 from doctord.lake.place import LakeError
 
 LABELS: Final = ("figure", "host", "db", "entity")
@@ -41,9 +42,15 @@ FROM valued GROUP BY ALL
 
 
 def fingerprint_of(figure: Figure) -> str:
-    """A short mark of what a figure is made of: with another definition it is another figure, whatever its name."""
-    made_of = (figure.table, figure.value, figure.where, figure.each, figure.weight)
-    return hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
+    """A short mark of what a figure is made of: with another definition it is another figure, whatever its name.
+
+    A column that was renamed counts under its old name, so that what is kept for years goes on.
+    """
+    made_of = repr((figure.table, figure.value, figure.where, figure.each, figure.weight))
+    for (table, new), old in OLD_NAMES.items():
+        if table == figure.table:
+            made_of = re.sub(rf"\b{new}\b", old, made_of)
+    return hashlib.sha256(made_of.encode()).hexdigest()[:16]
 
 
 def minutes_and_buckets(connection: duckdb.DuckDBPyConnection, figure: Figure) -> tuple[pl.DataFrame, pl.DataFrame]:

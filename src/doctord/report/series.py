@@ -131,7 +131,7 @@ def active_by_class(dataset: Dataset) -> list[Series]:
 def _counted_by_class(dataset: Dataset) -> pl.DataFrame:
     waits = dataset.frame("wait").filter(pl.col("wait_class") != "Idle")
     return waits.pivot(
-        on="wait_class", index=["ts", "interval_s"], values="waited_s_per_s", aggregate_function="sum"
+        on="wait_class", index=["ts", "interval_s"], values="average_active_sessions", aggregate_function="sum"
     ).sort("ts")
 
 

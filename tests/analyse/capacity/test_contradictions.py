@@ -19,22 +19,22 @@ def found(**columns: Any) -> list[tuple[str, float, float]]:
 
 
 def test_a_mean_that_is_not_time_by_waits() -> None:
-    assert found(waits_per_s=10.0, waited_s_per_s=0.5, avg_wait_ms=8.0) == [("1 e", 8.0, 50.0)]
+    assert found(waits_per_s=10.0, average_active_sessions=0.5, avg_wait_ms=8.0) == [("1 e", 8.0, 50.0)]
 
 
 def test_a_mean_of_nothing_where_time_was_waited() -> None:
-    assert found(waits_per_s=10.0, waited_s_per_s=0.5, avg_wait_ms=0.0) == [("1 e", 0.0, 50.0)]
+    assert found(waits_per_s=10.0, average_active_sessions=0.5, avg_wait_ms=0.0) == [("1 e", 0.0, 50.0)]
 
 
 @pytest.mark.parametrize(
     "columns",
     [
-        {"waits_per_s": 10.0, "waited_s_per_s": 0.5, "avg_wait_ms": 50.0},
-        {"waits_per_s": 10.0, "waited_s_per_s": 0.005, "avg_wait_ms": 1.0},  # printed in whole milliseconds
-        {"waits_per_s": 0.001, "waited_s_per_s": 0.0, "avg_wait_ms": 200.0},  # printed in whole seconds
-        {"waits_per_s": None, "waited_s_per_s": 0.5, "avg_wait_ms": 8.0},
-        {"waits_per_s": 10.0, "waited_s_per_s": 0.5, "avg_wait_ms": None},
-        {"waits_per_s": 10.0, "waited_s_per_s": 0.5, "avg_wait_ms": 8.0, "interval_s": None},
+        {"waits_per_s": 10.0, "average_active_sessions": 0.5, "avg_wait_ms": 50.0},
+        {"waits_per_s": 10.0, "average_active_sessions": 0.005, "avg_wait_ms": 1.0},  # printed in whole milliseconds
+        {"waits_per_s": 0.001, "average_active_sessions": 0.0, "avg_wait_ms": 200.0},  # printed in whole seconds
+        {"waits_per_s": None, "average_active_sessions": 0.5, "avg_wait_ms": 8.0},
+        {"waits_per_s": 10.0, "average_active_sessions": 0.5, "avg_wait_ms": None},
+        {"waits_per_s": 10.0, "average_active_sessions": 0.5, "avg_wait_ms": 8.0, "interval_s": None},
     ],
 )
 def test_rounding_and_what_is_not_there_contradict_nothing(columns: dict[str, float | None]) -> None:

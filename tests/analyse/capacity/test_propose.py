@@ -69,7 +69,7 @@ def test_what_should_be_high_gets_a_limit_below() -> None:
         ([3.0] * 100, "disk_requests_per_s", "3 all the time"),
         ([0.0] * 50 + [7.0] + [0.0] * 50, "disk_requests_per_s", "0 nearly all the time"),
         (HOURS + NOISE, "disk_requests_per_s", "not steady"),
-        (RANDOM.uniform(0, 100, 400), "disk_busy_pct", "which nothing can exceed"),
+        (RANDOM.uniform(0, 100, 400), "disk_util_pct", "which nothing can exceed"),
         (RANDOM.uniform(1, 100, 400), "memory_available_bytes", "below which nothing can be"),
         ([NAN] * 100, "disk_requests_per_s", "only 0 values"),
     ],

@@ -127,7 +127,7 @@ def test_an_event_that_is_one_request_to_storage_is_a_queue_too_and_thresholds_a
     rates = 2000 * BY_DAY[:300] * random.normal(1, 0.02, 300)
     about = {"db": "oracle:DW", "instance": "1", "event": "db file sequential read", "wait_class": "User I/O"}
     rows = [
-        hour(number, waits_per_s=rate, avg_wait_ms=5 / (1 - rate / 4600), waited_s_per_s=1.0, **about)
+        hour(number, waits_per_s=rate, avg_wait_ms=5 / (1 - rate / 4600), average_active_sessions=1.0, **about)
         for number, rate in enumerate(rates)
     ]
     dataset = Dataset.from_rows(wait=[*rows, *(row | {"event": "latch free", "wait_class": "Other"} for row in rows)])

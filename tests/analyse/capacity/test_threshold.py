@@ -10,7 +10,7 @@ from histories import FIGURES, history
 GOOD = """
 [[threshold]]
 name = "busy"
-figure = "disk_busy_pct"
+figure = "disk_util_pct"
 entity = "sd*"
 limit = 80
 hold = "30m"
@@ -37,10 +37,10 @@ def test_the_bad_side_is_that_of_the_figure_unless_it_is_said() -> None:
 
 
 def test_patterns_choose_whom_it_concerns() -> None:
-    busy = Threshold("busy", "disk_busy_pct", 80.0, host="db[12]", entity="sd*")
-    assert busy.concerns(history([], "disk_busy_pct", Labels("db1", None, "sda")))
-    assert not busy.concerns(history([], "disk_busy_pct", Labels("db3", None, "sda")))
-    assert not busy.concerns(history([], "disk_busy_pct", Labels("db1", None, "nvme0n1")))
+    busy = Threshold("busy", "disk_util_pct", 80.0, host="db[12]", entity="sd*")
+    assert busy.concerns(history([], "disk_util_pct", Labels("db1", None, "sda")))
+    assert not busy.concerns(history([], "disk_util_pct", Labels("db3", None, "sda")))
+    assert not busy.concerns(history([], "disk_util_pct", Labels("db1", None, "nvme0n1")))
     assert not busy.concerns(history([], "disk_read_ms", Labels("db1", None, "sda")))
 
 
@@ -56,7 +56,7 @@ def test_hours_of_the_week_have_their_own_limit_and_the_most_lenient_stands_for_
         ('name = "busy"', 'name = "busy', "no TOML"),
         ('name = "busy"', "", "threshold 'without a name': without 'name'"),
         ('name = "busy"', "name = 3", "name is 3, no text"),
-        ('"disk_busy_pct"', '"disk_bsy_pct"', "there is no figure 'disk_bsy_pct'"),
+        ('"disk_util_pct"', '"disk_utl_pct"', "there is no figure 'disk_utl_pct'"),
         ("limit = 80", "", "threshold 'busy': without 'limit'"),
         ("limit = 80", 'limit = "80"', "limit is '80', no number"),
         ("limit = 80", "limit = nan", "limit is nan, no number"),
@@ -87,8 +87,8 @@ def test_what_is_wrong_is_named(old: str, new: str, message: str) -> None:
 
 def test_a_figure_that_is_nearly_right_is_suggested() -> None:
     with pytest.raises(UserError) as refusal:
-        read(GOOD.replace("disk_busy_pct", "disk_bsy_pct"))
-    assert refusal.value.hint == "did you mean disk_busy_pct?"
+        read(GOOD.replace("disk_util_pct", "disk_utl_pct"))
+    assert refusal.value.hint == "did you mean disk_util_pct?"
 
 
 def test_two_of_one_name_are_refused() -> None:
@@ -97,7 +97,7 @@ def test_two_of_one_name_are_refused() -> None:
 
 
 def test_a_file_may_bring_figures_of_its_own() -> None:
-    own = GOOD.replace("disk_busy_pct", "scans") + (
+    own = GOOD.replace("disk_util_pct", "scans") + (
         '[[figure]]\nname = "scans"\ntitle = "pages scanned"\ncomponent = "host memory"\ntable = "memory"\n'
         'value = "scan_per_s"\nunit = "per_s"\n'
     )

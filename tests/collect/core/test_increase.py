@@ -79,7 +79,7 @@ def test_rows_tell_no_wait_from_not_measured() -> None:
 def test_means_of_waits() -> None:
     rows = list(wait_rows({"a": {}, "b": {ALL: Total(4, 2e6)}, "c": {ALL: Total(4)}}, {}, 2.0))
     assert rows == [
-        {"event": "a", "waits_per_s": 0.0, "waited_s_per_s": 0.0, "avg_wait_ms": None},
-        {"event": "b", "waits_per_s": 2.0, "waited_s_per_s": 1.0, "avg_wait_ms": 500.0},
+        {"event": "a", "waits_per_s": 0.0, "average_active_sessions": 0.0, "avg_wait_ms": None},
+        {"event": "b", "waits_per_s": 2.0, "average_active_sessions": 1.0, "avg_wait_ms": 500.0},
         {"event": "c", "waits_per_s": 2.0},
     ]

@@ -73,7 +73,7 @@ def test_the_first_sample_has_gauges_and_no_rates(sampler: HostSampler) -> None:
     assert "disk" not in found
     memory = found["memory"][0]
     assert memory["interval_s"] is None
-    assert memory["page_in_per_s"] is None
+    assert memory["page_in_kib_per_s"] is None
     expected = int(Path("/proc/meminfo").read_text().split()[1]) * 1024
     assert memory["total_bytes"] == expected
     assert {row["name"] for row in found["setting"]} >= {"vm.swappiness", "vm.overcommit_memory"}
@@ -111,7 +111,7 @@ def test_written_bytes_are_seen(sampler: HostSampler, start: Start, tmp_path: Pa
     assert sum(row["write_bytes_per_s"] for row in found["disk"]) > 1 << 20
     for disk in found["disk"]:
         assert disk["host_queue"] is None or disk["host_queue"] >= 0
-        assert disk["busy_pct"] <= 100
+        assert disk["util_pct"] <= 100
 
 
 def test_all_threads_of_a_process_count(sampler: HostSampler, start: Start) -> None:

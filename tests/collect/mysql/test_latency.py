@@ -111,7 +111,7 @@ def test_waits_on_files_are_means_with_their_class(server: MariaDBServer, collec
     assert row["wait_class"] == "User I/O"
     assert row["waits_per_s"] * row["interval_s"] == pytest.approx(count_now - count)
     assert row["avg_wait_ms"] == pytest.approx((picos_now - picos) / (count_now - count) / 1e9)
-    assert row["waited_s_per_s"] * row["interval_s"] == pytest.approx((picos_now - picos) / 1e12)
+    assert row["average_active_sessions"] * row["interval_s"] == pytest.approx((picos_now - picos) / 1e12)
 
 
 def test_waits_on_locks_are_there_and_nothing_is_counted_twice(server: MariaDBServer, collector: MySQLLatency) -> None:

@@ -66,7 +66,7 @@ def test_the_mean_is_exact_and_stands_beside_the_distribution(server: OracleServ
     assert (row["event"], row["wait_class"], row["instance"]) == (READ, "User I/O", "1")
     assert row["avg_wait_ms"] == pytest.approx(0.3)
     assert row["waits_per_s"] * row["interval_s"] == pytest.approx(30)
-    assert row["waited_s_per_s"] * row["interval_s"] == pytest.approx(0.009)
+    assert row["average_active_sessions"] * row["interval_s"] == pytest.approx(0.009)
 
 
 def test_an_interval_without_a_wait_is_told_from_one_not_measured(collector: OracleLatency) -> None:

@@ -82,11 +82,11 @@ def test_a_busy_session_is_on_cpu(server: PostgresServer, collector: SessionColl
 def test_waits_add_up_to_the_active_sessions(server: PostgresServer, collector: SessionCollector) -> None:
     with server.connect() as client, running(client, "SELECT pg_sleep(20)") as pid:
         until(collector, "session", lambda row: row["sid"] == pid)
-        row = until(collector, "wait", lambda row: row["event"] == "PgSleep" and row["waited_s_per_s"] > 0.99)
-    assert row["waited_s_per_s"] == pytest.approx(1.0)
+        row = until(collector, "wait", lambda row: row["event"] == "PgSleep" and row["average_active_sessions"] > 0.99)
+    assert row["average_active_sessions"] == pytest.approx(1.0)
     assert row["interval_s"] == pytest.approx(1.0, abs=0.2)
     assert row["waits_per_s"] is None
-    cpu = until(collector, "wait", lambda row: row["event"] == "CPU" and row["waited_s_per_s"] == 0)
+    cpu = until(collector, "wait", lambda row: row["event"] == "CPU" and row["average_active_sessions"] == 0)
     assert cpu["wait_class"] == "CPU"
 
 

@@ -77,7 +77,7 @@ def test_a_row_that_says_no_kind_gets_that_of_its_event() -> None:
 
 
 def test_the_time_model_gives_rows_of_old_lakes_their_kind_and_keeps_what_is_said() -> None:
-    wait = {"interval_s": 10.0, "db": "postgresql:5432", "kind": "foreground", "waited_s_per_s": 1.0}
+    wait = {"interval_s": 10.0, "db": "postgresql:5432", "kind": "foreground", "average_active_sessions": 1.0}
     events = [
         {"wait_class": "Application", "event": "tuple"},
         {"wait_class": "Application", "event": "transactionid", "wait_kind": "row lock"},

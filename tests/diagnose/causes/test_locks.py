@@ -60,8 +60,14 @@ def mysql_host(event: str, **statistics: float) -> Dataset:
     """A MySQL server half of whose time goes into one event, its waits as a lake of an older version holds them."""
     common = {"ts": datetime(2026, 11, 20, tzinfo=UTC), "interval_s": 60.0, "host": "h", "db": "mysql:3306"}
     waits = [
-        {"wait_class": "CPU", "event": "CPU", "waited_s_per_s": 2.0},
-        {"wait_class": "Application", "event": event, "waited_s_per_s": 2.0, "waits_per_s": 8.0, "avg_wait_ms": 250.0},
+        {"wait_class": "CPU", "event": "CPU", "average_active_sessions": 2.0},
+        {
+            "wait_class": "Application",
+            "event": event,
+            "average_active_sessions": 2.0,
+            "waits_per_s": 8.0,
+            "avg_wait_ms": 250.0,
+        },
     ]
     counted = [{**common, "name": f"global_status.{name}", "value": value} for name, value in statistics.items()]
     return Dataset.from_rows(wait=[{**common, "kind": "foreground", **wait} for wait in waits], statistic=counted)

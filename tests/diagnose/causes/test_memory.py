@@ -124,7 +124,7 @@ def test_a_killed_process_is_a_finding_of_its_own() -> None:
 
 
 def test_the_limit_explains_a_saturated_device_and_short_memory() -> None:
-    disk = {"reads_per_s": 900.0, "read_ms": 16.0, "device_queue": 14.0, "busy_pct": 99.0}
+    disk = {"reads_per_s": 900.0, "read_ms": 16.0, "device_queue": 14.0, "util_pct": 99.0}
     dataset = host(time=READING, memory={"available_bytes": GIB, "pressure_some_pct": 30.0}, cgroup=SQUEEZED, disk=disk)
     findings = found(dataset)
     assert next(iter(findings)) == "cgroup_memory_limit"

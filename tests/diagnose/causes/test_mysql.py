@@ -19,11 +19,11 @@ def found(
 ) -> dict[str, Finding]:
     """The findings where sessions wait so many seconds per second in these events, beside two on a CPU."""
     rows = [
-        {**COMMON, "kind": "foreground", "wait_class": "Other", "event": event, "waited_s_per_s": of, "avg_wait_ms": ms,
-         "waits_per_s": of * 1000 / ms if ms else None}
+        {**COMMON, "kind": "foreground", "wait_class": "Other", "event": event, "average_active_sessions": of,
+         "avg_wait_ms": ms, "waits_per_s": of * 1000 / ms if ms else None}
         for event, of in waits.items()
     ]  # fmt: skip
-    rows.append({**COMMON, "kind": "foreground", "wait_class": "CPU", "event": "CPU", "waited_s_per_s": 2.0})
+    rows.append({**COMMON, "kind": "foreground", "wait_class": "CPU", "event": "CPU", "average_active_sessions": 2.0})
     counted = [{**COMMON, "name": f"global_status.{name}", "value": value} for name, value in status.items()]
     settings = [{**COMMON, "component": "mysql", "name": "innodb_buffer_pool_size", "value": str(GIB)},
                 {**COMMON, "component": "mysql", "name": "max_connections", "value": "151"}]  # fmt: skip

@@ -47,5 +47,5 @@ def test_the_latches_waited_for_are_named() -> None:
 
 def test_other_servers_have_other_causes() -> None:
     row = {"ts": START, "interval_s": 60.0, "db": "postgresql:5432", "kind": "foreground", "wait_class": "Lock",
-           "event": "tuple", "waited_s_per_s": 2.0}  # fmt: skip
+           "event": "tuple", "average_active_sessions": 2.0}  # fmt: skip
     assert "other_waits" not in {finding.cause for finding in diagnose(Dataset.from_rows(wait=[row])).findings}

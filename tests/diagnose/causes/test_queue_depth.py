@@ -15,7 +15,7 @@ from shared import CASEBOOK, sample
 
 CAPPED = {
     "device": "c1t0d0", "reads_per_s": 310.0, "writes_per_s": 90.0, "host_queue": 12.0, "device_queue": 8.0,
-    "host_queue_ms": 30.0, "device_ms": 20.0, "busy_pct": 100.0,
+    "host_queue_ms": 30.0, "device_ms": 20.0, "util_pct": 100.0,
 }  # fmt: skip
 
 

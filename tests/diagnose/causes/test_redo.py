@@ -70,7 +70,7 @@ def test_commits_of_mysql_are_the_same_causes() -> None:
     states = {"waiting for handler commit": 2.0, "Waiting for semi-sync ACK from replica": 1.0, "CPU": 1.0}
     dataset = Dataset.from_rows(
         wait=[
-            {**row, "kind": "foreground", "wait_class": "Commit", "event": event, "waited_s_per_s": each}
+            {**row, "kind": "foreground", "wait_class": "Commit", "event": event, "average_active_sessions": each}
             for event, each in states.items()
         ],
         statistic=[{**row, "name": "global_status.handler_commit", "value": 100.0}],

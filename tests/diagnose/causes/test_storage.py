@@ -14,11 +14,11 @@ from doctord.report.phrases import said
 WAITING = {("User I/O", "DataFileRead"): 2.0, ("Commit", "WALSync"): 1.5, ("CPU", "CPU"): 0.5}
 SATURATED = {
     "reads_per_s": 900.0, "writes_per_s": 100.0, "read_ms": 16.0, "write_ms": 16.0, "device_queue": 12.0,
-    "host_queue": 4.0, "busy_pct": 99.0,
+    "host_queue": 4.0, "util_pct": 99.0,
 }  # fmt: skip
 SLOW = {
     "reads_per_s": 10.0, "writes_per_s": 30.0, "read_ms": 24.0, "write_ms": 24.0, "device_queue": 1.0,
-    "host_queue": 0.0, "busy_pct": 60.0,
+    "host_queue": 0.0, "util_pct": 60.0,
 }  # fmt: skip
 COPY = {"command": "rsync", "user": "backup", "read_bytes_per_s": 40e6, "write_bytes_per_s": 40e6}
 LIMITED = {
@@ -73,9 +73,9 @@ def test_device_slow() -> None:
     [
         SATURATED | {"read_ms": 0.5, "write_ms": 0.5},
         SLOW | {"reads_per_s": 1.0, "writes_per_s": 1.0},
-        {"write_ms": 2.0, "busy_pct": 60.0},
-        dict.fromkeys(("reads_per_s", "writes_per_s", "read_ms", "write_ms", "device_queue", "host_queue", "busy_pct")),
-        SATURATED | {"busy_pct": None},
+        {"write_ms": 2.0, "util_pct": 60.0},
+        dict.fromkeys(("reads_per_s", "writes_per_s", "read_ms", "write_ms", "device_queue", "host_queue", "util_pct")),
+        SATURATED | {"util_pct": None},
     ],
     ids=["deep but quick", "slow but unused", "log on a plain disk", "not measured", "busy unknown"],
 )

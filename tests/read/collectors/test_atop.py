@@ -48,7 +48,7 @@ def test_memory_and_devices() -> None:
         (pages[1] * 4096, pages[2] * 4096, pages[20] * 4096, pages[12])
     ]
     disk = line("DSK", "vda")
-    assert picked(reading, "disk", "reads_per_s", "read_bytes_per_s", "busy_pct", device="vda", ts=FIRST) == [
+    assert picked(reading, "disk", "reads_per_s", "read_bytes_per_s", "util_pct", device="vda", ts=FIRST) == [
         (disk[1] / 2, disk[2] * 512 / 2, disk[0] / 20)
     ]
     net = line("NET", "lo")

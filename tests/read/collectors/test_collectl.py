@@ -20,7 +20,7 @@ def test_plot_format() -> None:
     assert frame(reading, "cpu")["interval_s"].to_list() == [1.0] * 4
     at = datetime(2026, 11, 21, 9, 10, 33, tzinfo=UTC)
     assert picked(reading, "cpu", "usr_pct", "sys_pct", "irq_pct", "csw_per_s", ts=at) == [(28.0, 12.0, 1.0, 4067.0)]
-    memory = ("total_bytes", "page_cache_bytes", "page_in_per_s", "major_faults_per_s")
+    memory = ("total_bytes", "page_cache_bytes", "page_in_kib_per_s", "major_faults_per_s")
     assert picked(reading, "memory", *memory, ts=at) == [(24684084 * 1024, (20164 + 1136524) * 1024, 113666.0, 86.0)]
     assert picked(reading, "disk", "reads_per_s", "read_bytes_per_s", device="total", ts=at) == [
         (6252.0, 110014 * 1024.0)

@@ -24,7 +24,7 @@ def test_classic_across_a_new_year() -> None:
         (MIDNIGHT, 10.0, 50.0, 1.0),
     ]
     assert picked(reading, "cpu", "usr_pct", cpu=0, ts=MIDNIGHT) == [(60.0,)]
-    assert picked(reading, "disk", "read_bytes_per_s", "write_bytes_per_s", "busy_pct", device="sda")[0] == (
+    assert picked(reading, "disk", "read_bytes_per_s", "write_bytes_per_s", "util_pct", device="sda")[0] == (
         4096,
         8192,
         55.5,

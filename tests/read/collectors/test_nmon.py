@@ -27,10 +27,14 @@ def test_linux() -> None:
         (1.0, 28.6, 12.2, 4069.9),
     ]
     assert picked(reading, "cpu", "usr_pct", cpu=1) == [(17.8,), (1.0,), (56.1,)]
-    assert picked(reading, "disk", "requests_per_s", "read_bytes_per_s", "busy_pct", device="vda")[-1] == (
+    assert picked(reading, "disk", "requests_per_s", "read_bytes_per_s", "util_pct", device="vda")[-1] == (
         5525.1, 94309.5 * 1024, 29.9,
     )  # fmt: skip
-    assert picked(reading, "memory", "page_in_per_s", "major_faults_per_s") == [(None, None), (8724, 35), (95084, 75)]
+    assert picked(reading, "memory", "page_in_kib_per_s", "major_faults_per_s") == [
+        (None, None),
+        (8724, 35),
+        (95084, 75),
+    ]
     assert picked(reading, "memory", "page_cache_bytes")[0] == (round((1245.1 + 22.8) * 1024**2),)
     assert picked(reading, "process", "usr_pct", "sys_pct", "rss_bytes", "command", pid=2171) == [
         (0.0, 1.0, 27516 * 1024, "collectl")
@@ -50,9 +54,9 @@ def test_aix() -> None:
     assert cpu == [(300.0, 50.5, 12.0, 60000.0)]
     assert figure(reading, "LPAR.PhysicalCPU") == [1.2, 2.8]
     assert figure(reading, "LPAR.entitled") == [2.0, 2.0]
-    memory = picked(reading, "memory", "total_bytes", "free_bytes", "page_in_per_s", "swap_out_per_s", ts=AT)
+    memory = picked(reading, "memory", "total_bytes", "free_bytes", "page_in_kib_per_s", "swap_out_per_s", ts=AT)
     assert memory == [(16 << 30, 1 << 30, 100.0, 3.0)]
-    disk = ("device", "busy_pct", "read_bytes_per_s", "requests_per_s", "device_ms", "host_queue_ms")
+    disk = ("device", "util_pct", "read_bytes_per_s", "requests_per_s", "device_ms", "host_queue_ms")
     assert picked(reading, "disk", *disk) == [
         ("hdisk0", 80.5, 4096 * 1024.0, 512.0, 7.5, 2.5),
         ("hdisk1", 10.0, 64 * 1024.0, None, None, None),

@@ -22,7 +22,7 @@ def test_text() -> None:
     reads = frame(reading, "latency").filter(subject="rr read")
     assert reads["count"].sum() == 35825
     assert reads["le_us"].max() == 8691.6
-    disk = picked(reading, "disk", "device", "reads_per_s", "read_ms", "busy_pct")
+    disk = picked(reading, "disk", "device", "reads_per_s", "read_ms", "util_pct")
     assert disk == [("vda", pytest.approx(33514 / 3.001), pytest.approx(4354 / 33514), 45.3)]
 
 

@@ -25,7 +25,7 @@ def named(file: Path, name: str) -> list[tuple[object, ...]]:
 
 def test_events_are_average_active_sessions() -> None:
     waits = frame(TEXT, "wait")
-    assert waits.select("kind", "wait_class", "event", "waited_s_per_s").rows() == [
+    assert waits.select("kind", "wait_class", "event", "average_active_sessions").rows() == [
         ("foreground", "User I/O", "db file sequential read", 2.0),
         ("foreground", "CPU", "CPU", 1.0),
         ("background", "System I/O", "log file parallel write", 0.2),

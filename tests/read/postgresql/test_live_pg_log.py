@@ -131,13 +131,13 @@ def test_who_waited_for_whom(dataset: Dataset, text: str) -> None:
     assert subject == f"process {waiter}"
     assert f"after {ms} ms, held by process {holder}: UPDATE item SET name = ? WHERE id = ?" in said
     rows = dataset.frame("wait").filter(pl.col("event") == "transactionid")
-    waits, waited = ((rows[column] * rows["interval_s"]).sum() for column in ("waits_per_s", "waited_s_per_s"))
+    waits, waited = ((rows[column] * rows["interval_s"]).sum() for column in ("waits_per_s", "average_active_sessions"))
     acquired = [float(after) for after in re.findall(r"acquired ShareLock on transaction \d+ after ([\d.]+) ms", text)]
     assert waits == pytest.approx(len(acquired))
     assert waited == pytest.approx(sum(acquired) / 1000)
     executed = [float(ms) for ms in re.findall(r"duration: ([\d.]+) ms  (?:statement|execute)", text)]
     every = dataset.frame("wait")
-    assert (every["waited_s_per_s"] * every["interval_s"]).sum() == pytest.approx(sum(executed) / 1000)
+    assert (every["average_active_sessions"] * every["interval_s"]).sum() == pytest.approx(sum(executed) / 1000)
 
 
 def test_a_deadlock_is_told_with_its_statements(dataset: Dataset) -> None:

@@ -41,10 +41,10 @@ def test_counters_of_node_exporter_are_rates() -> None:
     assert frame(reading, "disk")["interval_s"].to_list() == [pytest.approx(end - begin, abs=1e-5)]
     assert set(frame(reading, "cpu")["host"]) == {"vm"}
     reads = rate('node_disk_reads_completed_total{device="vda"}')
-    ((reads_per_s, read_ms, busy_pct),) = picked(reading, "disk", "reads_per_s", "read_ms", "busy_pct", device="vda")
+    ((reads_per_s, read_ms, util_pct),) = picked(reading, "disk", "reads_per_s", "read_ms", "util_pct", device="vda")
     assert reads_per_s == pytest.approx(reads, rel=1e-5)
     assert read_ms == pytest.approx(rate('node_disk_read_time_seconds_total{device="vda"}') / reads * 1000, rel=1e-5)
-    assert busy_pct == pytest.approx(rate('node_disk_io_time_seconds_total{device="vda"}') * 100, rel=1e-5)
+    assert util_pct == pytest.approx(rate('node_disk_io_time_seconds_total{device="vda"}') * 100, rel=1e-5)
 
 
 def test_the_whole_host_is_the_mean_of_its_cpus() -> None:

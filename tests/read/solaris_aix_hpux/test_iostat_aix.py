@@ -23,7 +23,7 @@ def test_queues_of_host_and_device() -> None:
     busy = disk["hdisk1"]
     assert (busy["reads_per_s"], busy["read_ms"], busy["writes_per_s"], busy["write_ms"]) == (500.0, 15.5, 0.0, None)
     assert (busy["host_queue"], busy["host_queue_ms"], busy["device_queue"]) == (11.0, 22.0, 8.0)
-    assert (busy["read_bytes_per_s"], busy["busy_pct"]) == (8.0 * 1024**2, 99.0)
+    assert (busy["read_bytes_per_s"], busy["util_pct"]) == (8.0 * 1024**2, 99.0)
     assert disk["hdisk0"]["write_bytes_per_s"] == 512.0 * 1024
     assert values(found, "iostat.queue.sqfull", "hdisk1") == [480.0]
 
@@ -51,6 +51,6 @@ def test_the_usual_layout() -> None:
     (cpu,) = found.frame("cpu").to_dicts()
     assert (cpu["usr_pct"], cpu["sys_pct"], cpu["idle_pct"], cpu["wait_io_pct"]) == (40.0, 10.0, 40.0, 10.0)
     disk = found.frame("disk").filter(device="hdisk0")
-    assert disk.select("requests_per_s", "busy_pct").rows() == [(512.0, 45.0)]
+    assert disk.select("requests_per_s", "util_pct").rows() == [(512.0, 45.0)]
     assert values(found, "iostat.Kbps", "hdisk0") == [4096.0 * 1024]
     assert values(found, "iostat.physc") == [0.9]

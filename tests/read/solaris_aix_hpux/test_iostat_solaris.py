@@ -9,7 +9,7 @@ from shared import CASEBOOK, sample
 def test_megabytes_and_the_devices_time() -> None:
     (disk,) = dataset_of(sample(CASEBOOK / "queue_depth/iostat-xnM.txt")).frame("disk").to_dicts()
     assert (disk["device"], disk["reads_per_s"], disk["writes_per_s"]) == ("c1t10d0", 0.1, 0.6)
-    assert (disk["host_queue"], disk["device_queue"], disk["device_ms"], disk["busy_pct"]) == (0.0, 0.0, 22.4, 0.0)
+    assert (disk["host_queue"], disk["device_queue"], disk["device_ms"], disk["util_pct"]) == (0.0, 0.0, 22.4, 0.0)
 
 
 def test_host_queue_and_device_queue() -> None:

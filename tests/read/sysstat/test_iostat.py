@@ -43,7 +43,7 @@ def test_a_comma_for_the_point_and_twelve_hours(tmp_path: Path) -> None:
     assert [cpu[f"{part}_pct"] for part in ("usr", "sys", "wait_io", "steal", "idle")] == [12.0, 3.0, 4.0, 5.0, 76.0]
     (disk,) = found.frame("disk").to_dicts()
     assert (disk["reads_per_s"], disk["write_bytes_per_s"]) == (10.0, 4096 * 1024.0)
-    assert (disk["request_ms"], disk["queue"], disk["busy_pct"], disk["read_ms"]) == (50.0, 2.0, 90.0, None)
+    assert (disk["request_ms"], disk["queue"], disk["util_pct"], disk["read_ms"]) == (50.0, 2.0, 90.0, None)
     assert "the first report, which covers the time since boot, is left out" in reading.notes
 
 

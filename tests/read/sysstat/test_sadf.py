@@ -91,7 +91,7 @@ def test_json_of_an_older_sadf() -> None:
     reading = read_source(text_source(json.dumps({"sysstat": {"hosts": [host]}})))
     assert reading.format == sadf_json.NAME
     assert picked(reading, "cpu", "host", "usr_pct", "sys_pct", "interrupts_per_s") == [("old", 2.0, 2.0, 900.0)]
-    columns = ("requests_per_s", "read_bytes_per_s", "write_bytes_per_s", "queue", "request_ms", "busy_pct")
+    columns = ("requests_per_s", "read_bytes_per_s", "write_bytes_per_s", "queue", "request_ms", "util_pct")
     assert picked(reading, "disk", *columns) == [(3.0, 8 * 512.0, 16 * 512.0, 0.5, 7.0, 0.3)]
     assert picked(reading, "statistic", "value", name="sar.wtps") == [(2.0,)]
     assert picked(reading, "event", "ts", "text") == [(datetime(2016, 11, 20, 8, tzinfo=UTC), "LINUX RESTART")]

@@ -53,7 +53,7 @@ def test_memory_comes_together_from_its_switches() -> None:
     reading = read_sample("sar_text.american.txt")
     kib, columns = 1024, ("total_bytes", "free_bytes", "swap_total_bytes", "swap_free_bytes")
     assert picked(reading, "memory", *columns)[0] == (2_000_000 * kib, 500_000 * kib, 2_000_000 * kib, 1_000_000 * kib)
-    columns = ("minor_faults_per_s", "major_faults_per_s", "scan_per_s", "page_in_per_s")
+    columns = ("minor_faults_per_s", "major_faults_per_s", "scan_per_s", "page_in_kib_per_s")
     assert picked(reading, "memory", *columns) == [(4990.0, 10.0, 42.0, 100.0), (5100.0, 0.0, 0.0, 110.0)]
 
 
@@ -64,7 +64,7 @@ def test_a_cpu_that_is_switched_off_has_no_row() -> None:
 
 def test_without_requests_nothing_was_timed() -> None:
     reading = read_sample("sar_text.american.txt")
-    columns = ("requests_per_s", "read_bytes_per_s", "write_bytes_per_s", "request_ms", "queue", "busy_pct")
+    columns = ("requests_per_s", "read_bytes_per_s", "write_bytes_per_s", "request_ms", "queue", "util_pct")
     assert picked(reading, "disk", *columns, device="dev8-0")[0] == (10.0, 81920.0, 163840.0, 50.0, 0.5, 2.0)
     assert picked(reading, "disk", *columns, device="dev8-16")[0] == (0.0, 0.0, 0.0, None, 0.0, 0.0)
 
@@ -217,7 +217,7 @@ def test_sizes_with_units_and_names_at_the_end() -> None:
         + "09:42:37          tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util DEV\n"
         + "09:42:38      2786.41      4.5M     54.5k      0.0B     13.7k      3.39      1.22      4.3% vda\n"
     )
-    columns = ("device", "requests_per_s", "read_bytes_per_s", "write_bytes_per_s", "busy_pct")
+    columns = ("device", "requests_per_s", "read_bytes_per_s", "write_bytes_per_s", "util_pct")
     assert picked(read_text(text), "disk", *columns) == [("vda", 2786.41, 4.5 * 1024**2, 54.5 * 1024, 4.3)]
 
 
@@ -228,7 +228,7 @@ def test_solaris_prints_all_headings_first() -> None:
         (datetime(2021, 11, 5, 23, 55, tzinfo=UTC), 30.0, 0.3, 1420.0, 2603.0, 0.07),
         (datetime(2021, 11, 6, tzinfo=UTC), 20.0, 0.0, 1100.0, 2000.0, 0.05),
     ]
-    columns = ("device", "requests_per_s", "queue", "host_queue_ms", "device_ms", "busy_pct")
+    columns = ("device", "requests_per_s", "queue", "host_queue_ms", "device_ms", "util_pct")
     assert picked(reading, "disk", *columns)[:3] == [
         ("sd0", 34.0, 0.6, 1.5, 16.1, 18.0),
         ("sd0,a", 2.0, 0.0, 0.0, 29.8, 1.0),

@@ -67,7 +67,7 @@ def test_iostat() -> None:
     shown = frame(reading, "disk").filter(frame(reading, "disk")["device"] == "vda")
     disks = [next(d for d in moment["disk"] if d["disk_device"] == "vda") for moment in measured]
     assert shown["write_bytes_per_s"].to_list() == [disk["wkB/s"] * 1024 for disk in disks]
-    assert shown["busy_pct"].to_list() == [disk["util"] for disk in disks]
+    assert shown["util_pct"].to_list() == [disk["util"] for disk in disks]
     assert shown["interval_s"].to_list() == [1.0, 1.0]
 
 

@@ -104,7 +104,7 @@ def test_the_casebook_s_waits_before_and_after(tmp_path: Path) -> None:
     sync = {row["host"]: row for row in found.filter(event="log file sync").iter_rows(named=True)}
     assert (sync["before"]["waits_per_s"], sync["before"]["avg_wait_ms"]) == (72.0, 26.45)
     assert (sync["after"]["waits_per_s"], sync["after"]["avg_wait_ms"]) == (519.0, 2.13)
-    assert sync["before"]["waited_s_per_s"] == pytest.approx(72 * 0.02645)
+    assert sync["before"]["average_active_sessions"] == pytest.approx(72 * 0.02645)
     # Not measured before: no row, and not zero.
     assert found.filter(event="latch: redo writing")["host"].to_list() == ["after"]
     assert found.height == 14

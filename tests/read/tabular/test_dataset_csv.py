@@ -28,11 +28,11 @@ def test_columns_of_a_table_need_no_mapping() -> None:
 
 @pytest.mark.parametrize("row", ["soon,sda,1", ",sda,1", "2012-03-01,sda", "2012-03-01,sda,many"])
 def test_rows_that_are_none_are_skipped(tmp_path: Path, row: str) -> None:
-    reading = read_text(tmp_path, f"ts,device,busy_pct\n2012-03-01T09:00:00Z,sda,1\n{row}\n")
+    reading = read_text(tmp_path, f"ts,device,util_pct\n2012-03-01T09:00:00Z,sda,1\n{row}\n")
     assert [skipped.line for skipped in reading.skipped] == [3]
 
 
-@pytest.mark.parametrize("heading", ["ts,host,interval_s", "ts,device,whatever", "device,busy_pct", "ts,ts,busy_pct"])
+@pytest.mark.parametrize("heading", ["ts,host,interval_s", "ts,device,whatever", "device,util_pct", "ts,ts,util_pct"])
 def test_other_columns_are_refused(tmp_path: Path, heading: str) -> None:
     with pytest.raises(UserError, match="no format that Doctor D reads"):
         read_text(tmp_path, f"{heading}\n2012-03-01T09:00:00Z,sda,1\n")

@@ -73,9 +73,9 @@ def test_a_column_says_the_host(tmp_path: Path) -> None:
 
 
 def test_a_table_of_the_dataset_is_taken_as_such(tmp_path: Path) -> None:
-    columns = {"ts": [START], "host": ["db1"], "device": ["sda"], "reads_per_s": [5], "busy_pct": [1.5]}
+    columns = {"ts": [START], "host": ["db1"], "device": ["sda"], "reads_per_s": [5], "util_pct": [1.5]}
     reading = read_table(tmp_path, columns)
-    assert frame(reading, "disk").select("ts", "host", "device", "reads_per_s", "busy_pct", "writes_per_s").rows() == [
+    assert frame(reading, "disk").select("ts", "host", "device", "reads_per_s", "util_pct", "writes_per_s").rows() == [
         (START, "db1", "sda", 5.0, 1.5, None)
     ]
 

@@ -28,7 +28,7 @@ def waits(reading: Reading) -> pl.DataFrame:
 
 def test_means_of_intervals_between_stamps(tmp_path: Path) -> None:
     reading = read_text(tmp_path, TABLE.replace("\n", "\r\n"))
-    found = waits(reading).select("interval_s", "event", "waits_per_s", "avg_wait_ms", "waited_s_per_s")
+    found = waits(reading).select("interval_s", "event", "waits_per_s", "avg_wait_ms", "average_active_sessions")
     assert found.rows() == [
         (5.0, "futex", 2.0, pytest.approx(0.50005), pytest.approx(0.0010001)),
         (5.0, "futex", 0.8, 0.25, pytest.approx(0.0002)),

@@ -17,7 +17,7 @@ TIMED = """1700000000.000000 read(3, "a", 8) = 1 <0.250000>
 
 def test_calls_are_summed(tmp_path: Path) -> None:
     dataset = Dataset.from_batches(read_text(tmp_path, TIMED).batches)
-    waits = dataset.frame("wait").select("event", "waits_per_s", "avg_wait_ms", "waited_s_per_s").rows()
+    waits = dataset.frame("wait").select("event", "waits_per_s", "avg_wait_ms", "average_active_sessions").rows()
     length_s = dataset.frame("wait")["interval_s"][0]
     assert waits[0] == ("read", pytest.approx(2 / length_s), pytest.approx(125.05), pytest.approx(0.2501 / length_s))
     assert str(dataset.until) == "2023-11-14 22:13:22+00:00"
@@ -37,7 +37,7 @@ def test_a_summary() -> None:
     dataset = Dataset.from_batches(read_file(sample(CASEBOOK / "cpu/truss-c.txt")).batches)
     read = dataset.frame("wait").filter(event="read").row(0, named=True)
     assert read["waits_per_s"] * read["interval_s"] == pytest.approx(639326)
-    assert read["waited_s_per_s"] * read["interval_s"] == pytest.approx(40.7, abs=0.1)
+    assert read["average_active_sessions"] * read["interval_s"] == pytest.approx(40.7, abs=0.1)
 
 
 def test_a_log_without_times_is_read_whole() -> None:

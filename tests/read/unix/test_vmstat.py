@@ -25,7 +25,7 @@ def test_a_long_log_agrees_with_its_text() -> None:
     assert cpu["run_queue"].to_list() == [text["r"] for text in texts]
     assert cpu["csw_per_s"].sum() == sum(text["cs"] for text in texts)
     assert memory["page_cache_bytes"].to_list() == [(text["buff"] + text["cache"]) * 1024 for text in texts]
-    assert memory["page_in_per_s"].sum() == sum(text["bi"] for text in texts)
+    assert memory["page_in_kib_per_s"].sum() == sum(text["bi"] for text in texts)
     assert values(found, "vmstat.b") == [text["b"] for text in texts]
 
 
@@ -94,7 +94,7 @@ def test_aix_counts_pages_of_4_kib_and_tells_capacity() -> None:
 
 def test_hp_ux_counts_pages() -> None:
     (memory,) = dataset_of_sample("vmstat.hpux.txt").frame("memory").to_dicts()
-    assert (memory["free_bytes"], memory["page_in_per_s"], memory["scan_per_s"]) == (80000 * 4096, 48.0, 50.0)
+    assert (memory["free_bytes"], memory["page_in_kib_per_s"], memory["scan_per_s"]) == (80000 * 4096, 48.0, 50.0)
 
 
 def test_guests_are_part_of_user_time() -> None:

@@ -13,11 +13,12 @@ import polars as pl
 # Times are printed in whole seconds and means in whole milliseconds at worst: so much may be rounding, and a tenth.
 ROUNDED: Final = (
     "1 + 0.001 * waits_per_s * interval_s"
-    " + 0.1 * interval_s * greatest(waited_s_per_s, 0.001 * waits_per_s * avg_wait_ms)"
+    " + 0.1 * interval_s * greatest(average_active_sessions, 0.001 * waits_per_s * avg_wait_ms)"
 )
 CONTRADICTS: Final = (
-    "waits_per_s > 0 AND avg_wait_ms IS NOT NULL AND waited_s_per_s IS NOT NULL AND interval_s IS NOT NULL AND "
-    f"abs(waited_s_per_s - 0.001 * waits_per_s * avg_wait_ms) * interval_s > {ROUNDED}"
+    "waits_per_s > 0 AND avg_wait_ms IS NOT NULL AND average_active_sessions IS NOT NULL"
+    " AND interval_s IS NOT NULL AND "
+    f"abs(average_active_sessions - 0.001 * waits_per_s * avg_wait_ms) * interval_s > {ROUNDED}"
 )
 """The condition, in SQL over the table `wait`."""
 
@@ -54,7 +55,10 @@ def contradictions(waits: pl.DataFrame) -> list[Contradiction]:
     """Contradictions in rows of `wait`, one for each event: the widest, and how many rows there are like it."""
     rows = waits.filter(pl.sql_expr(CONTRADICTS)).with_columns(
         pl.concat_str("instance", "event", separator=" ", ignore_nulls=True).alias("entity"),
-        (pl.col("waited_s_per_s") / (0.001 * pl.col("waits_per_s") * pl.col("avg_wait_ms"))).log().abs().alias("wide"),
+        (pl.col("average_active_sessions") / (0.001 * pl.col("waits_per_s") * pl.col("avg_wait_ms")))
+        .log()
+        .abs()
+        .alias("wide"),
     )
     found = list[Contradiction]()
     for (host, db, entity), part in rows.group_by("host", "db", "entity", maintain_order=True):
@@ -67,7 +71,7 @@ def contradictions(waits: pl.DataFrame) -> list[Contradiction]:
                 str(entity),
                 row["ts"],
                 part.height,
-                row["waited_s_per_s"] * length,
+                row["average_active_sessions"] * length,
                 row["waits_per_s"] * length,
                 row["avg_wait_ms"],
             )

@@ -223,7 +223,7 @@ def _means(dataset: Dataset) -> pl.DataFrame:
         "instance",
         name="event",
         count=pl.col("waits_per_s") * seconds,
-        waited_us=pl.col("waited_s_per_s") * seconds * 1e6,
+        waited_us=pl.col("average_active_sessions") * seconds * 1e6,
     )
     disks = [_disk_means(dataset, operation) for operation in ("read", "write")]
     return pl.concat([waits, *disks], how="diagonal").filter(pl.col("count").is_not_null())

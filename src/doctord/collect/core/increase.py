@@ -86,7 +86,7 @@ def wait_rows(
         total = buckets.get(ALL, Total(0, 0.0))
         row: dict[str, object] = {"event": event, "waits_per_s": total.count / seconds}
         if total.waited_us is not None:
-            row["waited_s_per_s"] = total.waited_us / 1e6 / seconds
+            row["average_active_sessions"] = total.waited_us / 1e6 / seconds
             row["avg_wait_ms"] = total.waited_us / total.count / 1e3 if total.count else None
         yield {**common, **row}
 

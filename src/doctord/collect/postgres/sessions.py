@@ -180,7 +180,7 @@ class _Waits:
         return rows(
             "wait",
             [
-                {**common, **wait._asdict(), "waited_s_per_s": seconds / self.interval_s}
+                {**common, **wait._asdict(), "average_active_sessions": seconds / self.interval_s}
                 for wait, seconds in self._seconds.items()
             ],
         )

@@ -112,8 +112,8 @@ def _impact(case: Case, drawn: LatencyMap, share: float) -> float:
         return share * case.time.share(None, drawn.subject)
     if case.time.of != "database" or not case.time.seconds_per_second or not case.seconds:
         return 0.0
-    waited_s_per_s = drawn.whole.time.us / 1e6 / case.seconds
-    return min(share * waited_s_per_s / case.time.seconds_per_second, 1.0)
+    average_active_sessions = drawn.whole.time.us / 1e6 / case.seconds
+    return min(share * average_active_sessions / case.time.seconds_per_second, 1.0)
 
 
 def _band(drawn: LatencyMap, mode: Mode) -> Evidence:

@@ -57,7 +57,7 @@ def device_saturated(case: Case) -> Iterator[Claim]:
     Source: Little's law (1961); K. Manoharan, 2008: host queue and device queue together are where requests wait.
     """
     rows = disks.intervals(case.dataset)
-    queueing = (pl.col("busy_pct") >= BUSY_PCT) & (pl.col("queue") >= QUEUED) & (pl.col("ms") >= FELT_MS)
+    queueing = (pl.col("util_pct") >= BUSY_PCT) & (pl.col("queue") >= QUEUED) & (pl.col("ms") >= FELT_MS)
     for spell in _lasting(rows, queueing):
         impact = _io_share(case) * spell.part
         if not case.worth_saying(impact):
@@ -137,7 +137,7 @@ def io_by_others(case: Case) -> Iterator[Claim]:
     theirs = sum(other.amount for other in others)
     ours = sum(own.amount for own in consumers(case.processes.filter("database"), moved))
     enough = theirs >= OTHERS_BYTES_PER_S * case.seconds and theirs >= OTHERS_SHARE * (theirs + ours)
-    busy = (pl.col("busy_pct") >= SHARED_BUSY_PCT) & (pl.col("ms") >= SHARED_MS)
+    busy = (pl.col("util_pct") >= SHARED_BUSY_PCT) & (pl.col("ms") >= SHARED_MS)
     spell = next(iter(_lasting(disks.intervals(case.dataset), busy)), None)
     if not theirs or not enough or not case.dbs or spell is None:
         return
@@ -276,7 +276,7 @@ def _waits(case: Case) -> list[Sign]:
 def _load(spell: disks.Spell) -> list[Sign]:
     where = f"device = '{spell.device}'"
     return [
-        Sign("disk", where, spell.busy_pct, BUSY_PCT, "busy {:.0f %} of the time", "hardly a moment without a request",
+        Sign("disk", where, spell.util_pct, BUSY_PCT, "busy {:.0f %} of the time", "hardly a moment without a request",
              "the device has moments of rest"),
         Sign("disk", where, spell.queue, QUEUED, "{:.1f} requests outstanding",
              phrase("{:.0f requests/s} at {:.1f ms}", spell.requests_per_s, spell.ms), "few requests at a time"),

@@ -130,7 +130,7 @@ def _paging(figures: Figures, text: str, length_s: float) -> None:
     page, *values = _counts(text)
     row = {"scan_per_s": values[0], "swap_in_per_s": values[3], "swap_out_per_s": values[4]}
     if len(values) > 10:
-        row |= {"page_in_per_s": values[9] * page / KIB, "page_out_per_s": values[10] * page / KIB}
+        row |= {"page_in_kib_per_s": values[9] * page / KIB, "page_out_kib_per_s": values[10] * page / KIB}
     figures.row("memory").update({column: value / length_s for column, value in row.items()})
     if values[5] >= 0:  # -1: this kernel does not count them
         figures.statistic("kernel", "atop.oom_kills", values[5] / length_s, "per_s", kind="rate")
@@ -152,7 +152,7 @@ def _disk(figures: Figures, text: str, length_s: float) -> None:
     busy_ms, reads, read_sectors, writes, write_sectors = values[:5]
     figures.row("disk", device=name).update(
         {
-            "busy_pct": min(busy_ms / length_s / 10, 100.0),
+            "util_pct": min(busy_ms / length_s / 10, 100.0),
             "reads_per_s": reads / length_s,
             "read_bytes_per_s": read_sectors * SECTOR_BYTES / length_s,
             "writes_per_s": writes / length_s,

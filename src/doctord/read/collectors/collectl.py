@@ -46,7 +46,7 @@ MEMORY: Final[Places] = {
     "Tot": ("total_bytes", KIB), "Free": ("free_bytes", KIB), "Shared": ("shmem_bytes", KIB),
     "Buf": ("page_cache_bytes", KIB), "Cached": ("page_cache_bytes", KIB), "Anon": ("anon_bytes", KIB),
     "SwapTot": ("swap_total_bytes", KIB), "SwapFree": ("swap_free_bytes", KIB), "SwapIn": ("swap_in_per_s", 1.0),
-    "SwapOut": ("swap_out_per_s", 1.0), "PageIn": ("page_in_per_s", 1.0), "PageOut": ("page_out_per_s", 1.0),
+    "SwapOut": ("swap_out_per_s", 1.0), "PageIn": ("page_in_kib_per_s", 1.0), "PageOut": ("page_out_kib_per_s", 1.0),
     "PageMajFaults": ("major_faults_per_s", 1.0), "HugeTotal": ("huge_pages_total", 1.0),
     "HugeFree": ("huge_pages_free", 1.0), "HugeRsvd": ("huge_pages_rsvd", 1.0),
 }  # fmt: skip
@@ -54,7 +54,7 @@ DISK: Final[Places] = {
     "ReadTot": ("reads_per_s", 1.0), "WriteTot": ("writes_per_s", 1.0), "ReadKBTot": ("read_bytes_per_s", KIB),
     "WriteKBTot": ("write_bytes_per_s", KIB), "Reads": ("reads_per_s", 1.0), "Writes": ("writes_per_s", 1.0),
     "RKBytes": ("read_bytes_per_s", KIB), "WKBytes": ("write_bytes_per_s", KIB), "QueLen": ("queue", 1.0),
-    "Util": ("busy_pct", 1.0), "WaitR": ("read_ms", 1.0), "WaitW": ("write_ms", 1.0), "Wait": ("request_ms", 1.0),
+    "Util": ("util_pct", 1.0), "WaitR": ("read_ms", 1.0), "WaitW": ("write_ms", 1.0), "Wait": ("request_ms", 1.0),
     "KBRead": ("read_bytes_per_s", KIB), "KBWrit": ("write_bytes_per_s", KIB),
 }  # fmt: skip
 NETWORK: Final[Places] = {

@@ -193,7 +193,7 @@ def _put(figures: Figures, run: Run, cells: list[str]) -> None:
         if cpu := ONE_CPU.match(group):
             others = figures.fill("cpu", CPU, [(column, value)], cpu=int(cpu[1]))
         elif column == "util":
-            others = figures.fill("disk", {"util": ("busy_pct", 1.0)}, [(column, value)], device=group)
+            others = figures.fill("disk", {"util": ("util_pct", 1.0)}, [(column, value)], device=group)
         elif kind in ABOUT and name:
             table, entity, places = ABOUT[kind]
             others = figures.fill(table, places, [(column, value)], **{entity: name})

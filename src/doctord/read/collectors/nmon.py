@@ -71,8 +71,8 @@ SINGLE: Final[dict[str, tuple[str, Places]]] = {
     "PAGE": (
         "memory",
         {
-            "pgin": ("page_in_per_s", AIX_PAGE_KIB),
-            "pgout": ("page_out_per_s", AIX_PAGE_KIB),
+            "pgin": ("page_in_kib_per_s", AIX_PAGE_KIB),
+            "pgout": ("page_out_kib_per_s", AIX_PAGE_KIB),
             "pgsin": ("swap_in_per_s", 1.0),
             "pgsout": ("swap_out_per_s", 1.0),
             "scans": ("scan_per_s", 1.0),
@@ -81,8 +81,8 @@ SINGLE: Final[dict[str, tuple[str, Places]]] = {
 }
 SINCE_BEFORE: Final = frozenset({"pswitch", "syscall", "read", "write", "fork", "exec", "sem", "msg"})
 COUNTED: Final[Places] = {
-    "pgpgin": ("page_in_per_s", 1.0),
-    "pgpgout": ("page_out_per_s", 1.0),
+    "pgpgin": ("page_in_kib_per_s", 1.0),
+    "pgpgout": ("page_out_kib_per_s", 1.0),
     "pswpin": ("swap_in_per_s", 1.0),
     "pswpout": ("swap_out_per_s", 1.0),
     "pgmajfault": ("major_faults_per_s", 1.0),
@@ -97,7 +97,7 @@ PROCESS: Final[Places] = {
 }
 # Sections with a column for each disk: column of `disk`, and factor.
 DISK: Final[Places] = {
-    "DISKBUSY": ("busy_pct", 1.0),
+    "DISKBUSY": ("util_pct", 1.0),
     "DISKREAD": ("read_bytes_per_s", KIB),
     "DISKWRITE": ("write_bytes_per_s", KIB),
     "DISKXFER": ("requests_per_s", 1.0),

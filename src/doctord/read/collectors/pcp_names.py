@@ -24,8 +24,8 @@ PLACES: Final = {
     "mem.util.shmem": ("memory", "shmem_bytes", KIB),
     "mem.util.swapTotal": ("memory", "swap_total_bytes", KIB),
     "mem.util.swapFree": ("memory", "swap_free_bytes", KIB),
-    "mem.vmstat.pgpgin": ("memory", "page_in_per_s", 1.0),
-    "mem.vmstat.pgpgout": ("memory", "page_out_per_s", 1.0),
+    "mem.vmstat.pgpgin": ("memory", "page_in_kib_per_s", 1.0),
+    "mem.vmstat.pgpgout": ("memory", "page_out_kib_per_s", 1.0),
     "mem.vmstat.pswpin": ("memory", "swap_in_per_s", 1.0),
     "mem.vmstat.pswpout": ("memory", "swap_out_per_s", 1.0),
     "mem.vmstat.pgmajfault": ("memory", "major_faults_per_s", 1.0),
@@ -33,7 +33,7 @@ PLACES: Final = {
     "disk.dev.write": ("disk", "writes_per_s", 1.0),
     "disk.dev.read_bytes": ("disk", "read_bytes_per_s", KIB),
     "disk.dev.write_bytes": ("disk", "write_bytes_per_s", KIB),
-    "disk.dev.avactive": ("disk", "busy_pct", 0.1),  # milliseconds
+    "disk.dev.avactive": ("disk", "util_pct", 0.1),  # milliseconds
     "disk.dev.aveq": ("disk", "queue", 1e-3),
     "network.interface.in.bytes": ("network", "rx_bytes_per_s", 1.0),
     "network.interface.out.bytes": ("network", "tx_bytes_per_s", 1.0),

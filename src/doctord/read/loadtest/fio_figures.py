@@ -50,7 +50,7 @@ def of_disks(disks: Iterable[Mapping[str, Any]], run_s: float, end_us: int, sour
         for way in ("read", "write"):
             count, ticks_ms = float(disk[f"{way}_ios"]), float(disk[f"{way}_ticks"])
             row |= {f"{way}s_per_s": count / run_s, f"{way}_ms": ticks_ms / count if count else None}
-        row |= {"queue": float(disk["in_queue"]) / run_s / 1e3, "busy_pct": min(float(disk["util"]), 100.0)}
+        row |= {"queue": float(disk["in_queue"]) / run_s / 1e3, "util_pct": min(float(disk["util"]), 100.0)}
         held.append(row)
     if held:
         yield rows("disk", held)

@@ -1,7 +1,7 @@
 """ASH reports, 10g to 23ai, in text and in HTML: what sampled sessions did over an interval of minutes or hours.
 
-`wait`: the top events, foreground and background; `CPU + Wait for CPU` is `CPU` of class CPU; `waited_s_per_s` is the
-average number of active sessions; samples do not count waits, so these are null. `statement`: the top statements with
+`wait`: the top events, foreground and background; `CPU + Wait for CPU` is `CPU` of class CPU. Samples do not
+count waits, so these are null. `statement`: the top statements with
 the time that they were active in. `statistic`, component oracle, in average active sessions: `ash.active_sessions` and
 `ash.WHAT` by entity (WHAT: `session`, `session_event`, `blocking_session`, `service_module`, `sql_event`, `row_source`,
 `object`, `file`, `latch`, `call_type`, ...), `ash.activity` of each slot of time by event (entity null: all), and
@@ -210,7 +210,7 @@ def _waits(tables: Sequence[ReportTable], about: About) -> Iterator[Batch]:
                 found.append(
                     about.row()
                     | {"instance": about.instance, "kind": kind, "wait_class": wait_class, "event": name}
-                    | {"waited_s_per_s": active}
+                    | {"average_active_sessions": active}
                 )
     if found:
         yield rows("wait", found)

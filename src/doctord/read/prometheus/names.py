@@ -45,8 +45,8 @@ NODE: Final[dict[str, Place]] = {
     "node_memory_HugePages_Free": Place("memory", "huge_pages_free"),
     "node_memory_HugePages_Rsvd": Place("memory", "huge_pages_rsvd"),
     "node_memory_Hugepagesize_bytes": Place("memory", "huge_page_bytes"),
-    "node_vmstat_pgpgin": _rate("memory", "page_in_per_s"),
-    "node_vmstat_pgpgout": _rate("memory", "page_out_per_s"),
+    "node_vmstat_pgpgin": _rate("memory", "page_in_kib_per_s"),
+    "node_vmstat_pgpgout": _rate("memory", "page_out_kib_per_s"),
     "node_vmstat_pswpin": _rate("memory", "swap_in_per_s"),
     "node_vmstat_pswpout": _rate("memory", "swap_out_per_s"),
     "node_vmstat_pgscan_kswapd": _rate("memory", "scan_per_s"),
@@ -59,7 +59,7 @@ NODE: Final[dict[str, Place]] = {
     "node_disk_written_bytes_total": _rate("disk", "write_bytes_per_s", "device"),
     "node_disk_read_time_seconds_total": _rate("disk", "read_ms", "device", 1000.0),  # still to be divided by the reads
     "node_disk_write_time_seconds_total": _rate("disk", "write_ms", "device", 1000.0),
-    "node_disk_io_time_seconds_total": _rate("disk", "busy_pct", "device", 100.0),
+    "node_disk_io_time_seconds_total": _rate("disk", "util_pct", "device", 100.0),
     "node_disk_io_time_weighted_seconds_total": _rate("disk", "queue", "device"),
     "node_filesystem_size_bytes": Place("filesystem", "size_bytes", "mountpoint"),
     "node_filesystem_avail_bytes": Place("filesystem", "_available_bytes", "mountpoint"),  # helps to find others

@@ -41,9 +41,9 @@ DISKS = Layout(
     "aix",
     "iostat",
     {
-        "%tm_act": ("busy_pct", 1.0),
+        "%tm_act": ("util_pct", 1.0),
         "tps": ("requests_per_s", 1.0),
-        "xfer.%tm_act": ("busy_pct", 1.0),
+        "xfer.%tm_act": ("util_pct", 1.0),
         "xfer.tps": ("requests_per_s", 1.0),
         "xfer.bread": ("read_bytes_per_s", 1.0),
         "xfer.bwrtn": ("write_bytes_per_s", 1.0),

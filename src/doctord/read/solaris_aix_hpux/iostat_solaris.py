@@ -41,7 +41,7 @@ DISKS = Layout(
         "wsvc_t": ("host_queue_ms", 1.0),
         "asvc_t": ("device_ms", 1.0),
         "svc_t": ("request_ms", 1.0),
-        "%b": ("busy_pct", 1.0),
+        "%b": ("util_pct", 1.0),
     },
 )
 TIMES = ("wsvc_t", "asvc_t", "svc_t")

@@ -64,7 +64,7 @@ DISKS = Layout(
         "await": ("request_ms", 1.0),
         "aqu-sz": ("queue", 1.0),
         "avgqu-sz": ("queue", 1.0),
-        "%util": ("busy_pct", 1.0),
+        "%util": ("util_pct", 1.0),
     },
     units={
         "dkB/s": ("bytes_per_s", "rate", KIB),

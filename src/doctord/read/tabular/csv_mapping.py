@@ -136,12 +136,12 @@ def seconds_of(text: str) -> float:
 def completed(table: str, row: dict[str, Any]) -> dict[str, Any]:
     """A row of `wait` with the time waited where it follows from how often, and how long each.
 
-    >>> completed("wait", {"waits_per_s": 72.0, "avg_wait_ms": 25.0})["waited_s_per_s"]
+    >>> completed("wait", {"waits_per_s": 72.0, "avg_wait_ms": 25.0})["average_active_sessions"]
     1.8
     """
     often, each_ms = row.get("waits_per_s"), row.get("avg_wait_ms")
-    if table == "wait" and row.get("waited_s_per_s") is None and often is not None and each_ms is not None:
-        row["waited_s_per_s"] = often * each_ms / 1000
+    if table == "wait" and row.get("average_active_sessions") is None and often is not None and each_ms is not None:
+        row["average_active_sessions"] = often * each_ms / 1000
     return row
 
 

@@ -91,7 +91,7 @@ DBSHERLOCK: Final = {
     "osNumberOfSectorWrites": (_disk("write_bytes_per_s", MIB),),
     "osNumberOfReadsIssued": (_disk("reads_per_s", MIB),),
     "osNumberOfWritesCompleted": (_disk("writes_per_s", MIB),),
-    "osDiskUtilization": (_disk("busy_pct"),),
+    "osDiskUtilization": (_disk("util_pct"),),
     "osNetworkSendKB": (_network("tx_bytes_per_s", 1024.0),),
     "osNetworkRecvKB": (_network("rx_bytes_per_s", 1024.0),),
     "osNumberOfMajorPageFaults": (_memory("major_faults_per_s"),),

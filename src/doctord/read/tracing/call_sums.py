@@ -108,5 +108,5 @@ def _mean(subject: str, count: int, time_us: float, length_s: float) -> dict[str
         "event": subject,
         "waits_per_s": count / length_s,
         "avg_wait_ms": time_us / count / 1e3,
-        "waited_s_per_s": time_us / 1e6 / length_s,
+        "average_active_sessions": time_us / 1e6 / length_s,
     }

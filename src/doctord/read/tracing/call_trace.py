@@ -57,7 +57,7 @@ def _wait(call: Any, seconds: float) -> dict[str, str | float]:  # noqa: ANN401 
         "event": call["call"],
         "waits_per_s": call["count"] / seconds,
         "avg_wait_ms": call["seconds"] / call["count"] * 1e3,
-        "waited_s_per_s": call["seconds"] / seconds,
+        "average_active_sessions": call["seconds"] / seconds,
     }
 
 

@@ -28,28 +28,28 @@ LINUX = {
     "cache": ("page_cache_bytes", KIB),
     "si": ("swap_in_per_s", KIB / PAGE),
     "so": ("swap_out_per_s", KIB / PAGE),
-    "bi": ("page_in_per_s", 1.0),
-    "bo": ("page_out_per_s", 1.0),
+    "bi": ("page_in_kib_per_s", 1.0),
+    "bo": ("page_out_kib_per_s", 1.0),
 }
 SOLARIS = {
     "free": ("free_bytes", KIB),
     "mf": ("minor_faults_per_s", 1.0),
-    "pi": ("page_in_per_s", 1.0),
-    "po": ("page_out_per_s", 1.0),
+    "pi": ("page_in_kib_per_s", 1.0),
+    "po": ("page_out_kib_per_s", 1.0),
     "sr": ("scan_per_s", 1.0),
 }
 AIX = {
     "fre": ("free_bytes", PAGE),
     "pi": ("swap_in_per_s", 1.0),
     "po": ("swap_out_per_s", 1.0),
-    "fi": ("page_in_per_s", PAGE / KIB),
-    "fo": ("page_out_per_s", PAGE / KIB),
+    "fi": ("page_in_kib_per_s", PAGE / KIB),
+    "fo": ("page_out_kib_per_s", PAGE / KIB),
     "sr": ("scan_per_s", 1.0),
 }
 HP_UX = {
     "free": ("free_bytes", PAGE),
-    "pi": ("page_in_per_s", PAGE / KIB),
-    "po": ("page_out_per_s", PAGE / KIB),
+    "pi": ("page_in_kib_per_s", PAGE / KIB),
+    "po": ("page_out_kib_per_s", PAGE / KIB),
     "sr": ("scan_per_s", 1.0),
 }
 

@@ -85,7 +85,9 @@ def everything(reading: Reading) -> dict[str, list[tuple[object, ...]]]:
 
 def test_waits_of_an_instance() -> None:
     found = dataset("awr.html").frame("wait")
-    assert found.select("event", "kind", "wait_class", "waits_per_s", "avg_wait_ms", "waited_s_per_s").rows() == [
+    assert found.select(
+        "event", "kind", "wait_class", "waits_per_s", "avg_wait_ms", "average_active_sessions"
+    ).rows() == [
         ("db file sequential read", "foreground", "User I/O", 1000.0, pytest.approx(0.5), 0.5),
         ("log file sync", "foreground", "Commit", 20.0, 10.0, 0.2),
         ("enq: TX - row lock contention", "foreground", "Application", 0.01, 25_000.0, 0.25),
@@ -201,7 +203,7 @@ def test_settings_and_what_changed() -> None:
 
 def test_before_11g_background_waits_are_taken_off() -> None:
     found = dataset("awr.10g.html").frame("wait").filter(kind="foreground")
-    assert found.select("event", "wait_class", "waits_per_s", "avg_wait_ms", "waited_s_per_s").rows() == [
+    assert found.select("event", "wait_class", "waits_per_s", "avg_wait_ms", "average_active_sessions").rows() == [
         ("db file sequential read", "User I/O", 50.0, 4.0, 0.2),
         ("enq: TX - row lock contention", "Application", 0.01, 2778.0, pytest.approx(100 / 3600, rel=1e-3)),
         ("SQL*Net message from client", "Idle", pytest.approx(100_000 / 3600), 300.0, pytest.approx(30_000 / 3600)),
@@ -243,7 +245,7 @@ def test_a_cluster_has_its_instances() -> None:
     assert held.frame("wait").filter(event="gc buffer busy acquire").select("instance", "waits_per_s").rows() == [
         (None, pytest.approx(50_000 / 3606))
     ]
-    assert held.frame("wait").filter(event="CPU", kind="foreground")["waited_s_per_s"].to_list() == [0.75]
+    assert held.frame("wait").filter(event="CPU", kind="foreground")["average_active_sessions"].to_list() == [0.75]
     assert held.frame("cpu").select("host", "usr_pct", "idle_pct").rows() == [
         ("left", 20.0, 72.0),
         ("right", 10.0, 86.5),
@@ -256,7 +258,7 @@ def test_periods_that_are_compared_have_each_its_time() -> None:
     held = dataset("awr.compare.html")
     later = datetime(2024, 3, 3, 9, 30, 10, tzinfo=UTC)
     waits = held.frame("wait").filter(pl.col("event") != "CPU")
-    assert waits.select("ts", "event", "kind", "waits_per_s", "avg_wait_ms", "waited_s_per_s").rows() == [
+    assert waits.select("ts", "event", "kind", "waits_per_s", "avg_wait_ms", "average_active_sessions").rows() == [
         (END, "db file sequential read", None, 1000.0, 0.5, 0.5),
         (later, "db file sequential read", None, 2000.0, 1.0, 2.0),
         (later, "log file sync", None, 20.0, 20.0, 0.4),

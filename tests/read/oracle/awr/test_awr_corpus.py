@@ -60,7 +60,7 @@ def test_database_time_and_cpu(report: tuple[Path, Dataset]) -> None:
         assert seconds == pytest.approx(number(printed[name]), abs=0.02)
         assert found["instance"].null_count() == 0
     cpu = dataset.frame("wait").filter(event="CPU", kind="foreground")
-    assert (cpu["waited_s_per_s"] * cpu["interval_s"])[0] == pytest.approx(number(printed["DB CPU"]), rel=1e-4)
+    assert (cpu["average_active_sessions"] * cpu["interval_s"])[0] == pytest.approx(number(printed["DB CPU"]), rel=1e-4)
 
 
 def test_redo_per_second(report: tuple[Path, Dataset]) -> None:
@@ -84,7 +84,7 @@ def test_the_top_waits(report: tuple[Path, Dataset], kind: str) -> None:
     for event, count, seconds, mean_ms in printed:
         row = found.filter(event=event).row(0, named=True)
         assert row["waits_per_s"] * row["interval_s"] == pytest.approx(count, rel=1e-9)
-        assert row["waited_s_per_s"] * row["interval_s"] == pytest.approx(seconds, abs=0.51)
+        assert row["average_active_sessions"] * row["interval_s"] == pytest.approx(seconds, abs=0.51)
         assert row["avg_wait_ms"] == pytest.approx(mean_ms, rel=0.001)
 
 

@@ -31,7 +31,7 @@ def value(dataset: Dataset, name: str, entity: str | None = None) -> float:
 
 
 def test_waits_with_whole_names_and_their_classes(report: Dataset) -> None:
-    waits = report.frame("wait").select("kind", "wait_class", "event", "waits_per_s", "waited_s_per_s").rows()
+    waits = report.frame("wait").select("kind", "wait_class", "event", "waits_per_s", "average_active_sessions").rows()
     assert waits == [
         ("foreground", "Configuration", "log file switch (private strand flush incomplete)", 10.0, 1.0),
         ("foreground", "User I/O", "db file sequential read", 50.0, 0.4),
@@ -86,7 +86,7 @@ def same(table: str, key: list[str], column: str, one: Dataset, other: Dataset, 
 @pytest.mark.parametrize("hour", ["1830_1845", "1930_1945"])
 def test_text_gives_what_html_gives(hour: str) -> None:
     html, text = read(f"awr_{hour}.html"), read(f"awr_{hour}.txt")
-    same("wait", ["event", "kind", "wait_class"], "waited_s_per_s", html, text)
+    same("wait", ["event", "kind", "wait_class"], "average_active_sessions", html, text)
     same("wait", ["event", "kind", "wait_class"], "waits_per_s", html, text)
     same("latency", ["subject", "gt_us", "le_us"], "count", html, text)
     same("statement", ["statement_id"], "elapsed_s_per_s", html, text, step=0.051 / 900)
@@ -117,10 +117,10 @@ def test_text_gives_what_html_gives(hour: str) -> None:
 def test_statspack_of_the_same_hour_agrees(hour: str) -> None:
     """Its snapshots were taken half a minute apart from AWR's: large figures agree within four per cent."""
     awr, statspack = read(f"awr_{hour}.html").frame("wait"), read(f"sp_{hour}.txt").frame("wait")
-    large = pl.col("waited_s_per_s") > 0.03
+    large = pl.col("average_active_sessions") > 0.03
     both = awr.filter(large).join(statspack, on=["event", "kind"], how="left", suffix="_sp")
     assert both.filter(pl.col("waited_s_per_s_sp").is_null())["event"].to_list() == []
-    for column in ("waited_s_per_s", "waits_per_s"):
+    for column in ("average_active_sessions", "waits_per_s"):
         off = (both[column] - both[f"{column}_sp"]).abs() / both[column]
         assert (off.max() or 0.0) < 0.04, both.select("event", "kind", column, f"{column}_sp")
     assert both["wait_class"].to_list() == both["wait_class_sp"].to_list()
@@ -134,14 +134,14 @@ def test_ash_of_a_quarter_of_an_hour_agrees() -> None:
     both = sampled.join(foreground, on=["event", "kind"], suffix="_awr")
     assert len(both) == len(sampled.filter(pl.col("kind") == "foreground"))
     waits = both.filter(pl.col("event") != "CPU")  # CPU in ASH holds the wait for one too
-    assert ((waits["waited_s_per_s"] - waits["waited_s_per_s_awr"]).abs() / 14).max() < 0.03
+    assert ((waits["average_active_sessions"] - waits["waited_s_per_s_awr"]).abs() / 14).max() < 0.03
 
 
 @needs_folder
 def test_two_periods_compared_give_what_html_gives() -> None:
     html, text = read("awrd_1830_1845-1930_1945.html"), read("awrd_1830_1845-1930_1945.txt")
     rows = [
-        {(row["event"], row["ts"]): row["waited_s_per_s"] for row in dataset.frame("wait").to_dicts()}
+        {(row["event"], row["ts"]): row["average_active_sessions"] for row in dataset.frame("wait").to_dicts()}
         for dataset in (html, text)
     ]
     assert rows[0].keys() == rows[1].keys()

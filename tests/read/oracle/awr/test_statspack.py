@@ -38,7 +38,7 @@ def test_whom_it_is_about_and_when(nine: Dataset) -> None:
 def test_background_waits_are_taken_off_all_waits(nine: Dataset) -> None:
     reads = wait(nine, "db file sequential read")
     assert reads["waits_per_s"] == pytest.approx(400_000 / 1800)
-    assert reads["waited_s_per_s"] == pytest.approx(3200 / 1800)
+    assert reads["average_active_sessions"] == pytest.approx(3200 / 1800)
     assert reads["avg_wait_ms"] == pytest.approx(8.0)
     assert wait(nine, "db file sequential read", "background")["waits_per_s"] == pytest.approx(50_000 / 1800)
     events = nine.frame("wait").filter(pl.col("kind") == "foreground")["event"].to_list()
@@ -53,7 +53,7 @@ def test_classes_are_looked_up_and_timeouts_counted(nine: Dataset) -> None:
 
 def test_cpu_before_there_was_a_time_model(nine: Dataset) -> None:
     cpu = wait(nine, "CPU")
-    assert (cpu["wait_class"], cpu["waited_s_per_s"]) == ("CPU", 1.0)
+    assert (cpu["wait_class"], cpu["average_active_sessions"]) == ("CPU", 1.0)
     model = time_model(nine)
     assert model.share("CPU") == pytest.approx(1800 / (1800 + 3200 + 900 + 1), rel=1e-3)
 
@@ -86,7 +86,7 @@ def test_sections_beyond_the_waits(nine: Dataset) -> None:
 def test_hundredths_of_a_second_of_8i() -> None:
     dataset = Dataset.from_batches(read_file(EIGHT).batches)
     reads = wait(dataset, "db file sequential read")
-    assert (reads["waited_s_per_s"], reads["avg_wait_ms"], reads["waits_per_s"]) == (1.0, 10.0, 100.0)
+    assert (reads["average_active_sessions"], reads["avg_wait_ms"], reads["waits_per_s"]) == (1.0, 10.0, 100.0)
     assert wait(dataset, "log file sync")["timeouts_per_s"] == 0.01
-    assert wait(dataset, "CPU")["waited_s_per_s"] == 0.5
+    assert wait(dataset, "CPU")["average_active_sessions"] == 0.5
     assert value(dataset, "v$sga.shared_pool_size") == 100_000_000

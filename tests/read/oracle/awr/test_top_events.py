@@ -20,7 +20,7 @@ def test_seconds_are_shares_of_the_whole() -> None:
     reading = read_file(SAMPLE)
     assert NO_INTERVAL in reading.notes
     rows = Dataset.from_batches(reading.batches).frame("wait").to_dicts()
-    assert [(row["wait_class"], row["event"], row["waited_s_per_s"]) for row in rows] == [
+    assert [(row["wait_class"], row["event"], row["average_active_sessions"]) for row in rows] == [
         ("User I/O", "db file sequential read", 0.5),
         ("CPU", "CPU", 0.25),
         ("Commit", "log file sync", 0.15),
@@ -34,7 +34,7 @@ def test_hundredths_of_a_second(tmp_path: Path) -> None:
     text = SAMPLE.read_text().replace("Timed", "Wait").replace("  Time (s)", " Time (cs)")
     rows = Dataset.from_batches(read_text(tmp_path, text).batches).frame("wait").to_dicts()
     assert [row["avg_wait_ms"] for row in rows[:3]] == [pytest.approx(0.2), None, pytest.approx(0.6)]
-    assert rows[0]["waited_s_per_s"] == pytest.approx(0.5)
+    assert rows[0]["average_active_sessions"] == pytest.approx(0.5)
 
 
 def test_a_list_without_rows_is_refused(tmp_path: Path) -> None:

@@ -102,14 +102,16 @@ def test_metrics_go_where_awr_reports_put_them() -> None:
     assert figures(reading, "v$sysmetric.SQL Service Response Time", "at", "instance")["12:00", "1"] == 14.0
     assert figures(reading, "v$sysmetric.Host CPU Utilization (%).max", "at", "instance")["11:00", "1"] == 80.0
     assert set(figures(reading, "awr_miner.new_column").values()) == {7.0}
-    cpu = frame(reading, "wait").filter(event="CPU").select("instance", "kind", "waited_s_per_s")
+    cpu = frame(reading, "wait").filter(event="CPU").select("instance", "kind", "average_active_sessions")
     assert cpu.rows() == [("1", "foreground", 0.25), ("2", "foreground", 0.1), ("1", "foreground", 1.25)]
 
 
 def test_events_and_statements_are_rates() -> None:
     reading = read_sample("awr_miner.out")
     waits = (
-        frame(reading, "wait").filter(pl.col("event") != "CPU").select("db", "wait_class", "event", "waited_s_per_s")
+        frame(reading, "wait")
+        .filter(pl.col("event") != "CPU")
+        .select("db", "wait_class", "event", "average_active_sessions")
     )
     assert waits.rows() == [
         ("oracle:SHOP", "User I/O", "db file sequential read", 0.45),
@@ -210,7 +212,7 @@ def test_time_by_class_and_by_event_is_that_of_the_samples(name: str) -> None:
     )
     events = re.findall(r"([\d.]+) +(\d+)$", section(file, "TOP-N-TIMED-EVENTS"), re.MULTILINE)
     waits = frame(reading, "wait").filter(pl.col("event") != "CPU")
-    waited_us = (waits["waited_s_per_s"] * waits["interval_s"]).sum() * 1e6
+    waited_us = (waits["average_active_sessions"] * waits["interval_s"]).sum() * 1e6
     assert waited_us == pytest.approx(sum(int(time) for _, time in events))
 
 

@@ -107,7 +107,7 @@ def sums(reading: Reading, table: str, key: str, *figures: str) -> dict[str, tup
 
 def test_waits_and_cpu_are_rates() -> None:
     reading = read_sample("trace_10046.trc")
-    found = sums(reading, "wait", "event", "waits_per_s", "waited_s_per_s")
+    found = sums(reading, "wait", "event", "waits_per_s", "average_active_sessions")
     assert found == {
         "db file sequential read": pytest.approx((1, 0.0009)),
         "enq: TX - row lock contention": pytest.approx((1, 12)),
@@ -117,7 +117,7 @@ def test_waits_and_cpu_are_rates() -> None:
         "CPU": pytest.approx((0, 0.00504)),  # of calls at depth 0, and of the LOB
     }
     lock = frame(reading, "wait").filter(event="enq: TX - row lock contention").sort("ts")
-    assert lock["waited_s_per_s"].to_list() == pytest.approx([0.6895, 0.5105])  # a wait over two intervals
+    assert lock["average_active_sessions"].to_list() == pytest.approx([0.6895, 0.5105])  # a wait over two intervals
     assert lock["avg_wait_ms"].to_list() == [None, 12000.0]
     assert set(lock["wait_class"]) == {"Application"}
     assert set(frame(reading, "wait").filter(event="SQL*Net message from client")["wait_class"]) == {"Idle"}
@@ -215,6 +215,6 @@ def test_the_statements_of_the_sample_sum_as_its_text_does() -> None:
 
 def test_waits_of_the_sample_sum_as_its_latencies_do() -> None:
     reading = read_file(sample(CORPUS / "latencymap/LucaCanali_test_10046_tracefile.trc"))
-    found = sums(reading, "wait", "event", "waited_s_per_s")
+    found = sums(reading, "wait", "event", "average_active_sessions")
     for event, waited_us in latencies(reading).group_by("subject").agg(pl.col("waited_us").sum()).rows():
         assert found[event] == pytest.approx((waited_us / 1e6,))

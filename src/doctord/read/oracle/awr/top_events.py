@@ -2,9 +2,9 @@
 
 `wait`: without the report's head nobody knows how long the interval was. Seconds and waits are therefore given per
 second of all the time that the list takes for the whole (its column of per cent says how much that is): 0.43 in
-`waited_s_per_s` is 43 % of the time. `interval_s` is null, the moment that of the file. What the list leaves out of the
-whole is one row more, so that shares stay those that are printed. All rows are of kind foreground, as the list does not
-tell. A note says so.
+`average_active_sessions` is 43 % of the time. `interval_s` is null, the moment that of the file. What the list leaves
+out of the whole is one row more, so that shares stay those that are printed. All rows are of kind foreground,
+as the list does not tell. A note says so.
 """
 
 import re
@@ -66,11 +66,11 @@ def _shares(table: ReportTable, waits: Waits) -> Iterator[dict[str, object]]:
             "event": "CPU" if is_cpu else name,
             "waits_per_s": None if count is None else count / whole,
             "avg_wait_ms": waits.means_ms[at],
-            "waited_s_per_s": None if seconds is None else seconds / whole,
+            "average_active_sessions": None if seconds is None else seconds / whole,
         }
     left = 1 - sum(seconds for seconds in waits.seconds if seconds is not None) / whole
     if left > 0:
-        yield {"wait_class": "Other", "event": NOT_LISTED, "waited_s_per_s": left}
+        yield {"wait_class": "Other", "event": NOT_LISTED, "average_active_sessions": left}
 
 
 def _whole(table: ReportTable, seconds: Sequence[float | None]) -> float:

@@ -17,7 +17,7 @@ def finish(report: Report) -> None:
     for name, kind in ((DB_CPU, "foreground"), (BACKGROUND_CPU, "background")):
         if name in model:
             row = report.whole.row() | {"event": "CPU", "wait_class": "CPU", "kind": kind}
-            report.filled.add("wait", 1, row | {"waited_s_per_s": model[name]})
+            report.filled.add("wait", 1, row | {"average_active_sessions": model[name]})
     waited = _waited(report)
     if DB_TIME in model and DB_CPU in model and waited is not None:
         row = report.whole.row() | {
@@ -66,7 +66,7 @@ def _rates(report: Report, wanted: set[str]) -> dict[str, float]:
 
 def _waited(report: Report) -> float | None:
     """Seconds per second that foreground processes waited for anything but work; null where they are not told."""
-    told = (report.filled.column("wait", name) for name in ("ts", "kind", "wait_class", "waited_s_per_s"))
+    told = (report.filled.column("wait", name) for name in ("ts", "kind", "wait_class", "average_active_sessions"))
     seconds = [
         waited
         for ts, kind, name, waited in zip(*told, strict=True)

@@ -70,7 +70,7 @@ def main_metrics(_: Report, found: list[Placed]) -> Iterator[Found]:
             yield from it.statistic(metric.name, it.figure(column, metric.factor), metric.unit, metric.kind)
         if (cpu := it.figure("cpu_per_s")) is not None:
             named = {"wait_class": "CPU", "event": "CPU", "kind": "foreground", "instance": it.instance}
-            yield "wait", it.span.at | named | {"waited_s_per_s": cpu}
+            yield "wait", it.span.at | named | {"average_active_sessions": cpu}
 
 
 def average_active_sessions(_: Report, found: list[Placed]) -> Iterator[Found]:
@@ -88,7 +88,7 @@ def timed_events(_: Report, found: list[Placed]) -> Iterator[Found]:
             yield from it.statistic("v$sys_time_model.DB CPU", waited, "s_per_s", "rate")
         elif waited is not None:
             named = {"wait_class": it.text("wait_class"), "event": it.text("event_name")}
-            yield "wait", it.span.at | named | {"waited_s_per_s": waited}
+            yield "wait", it.span.at | named | {"average_active_sessions": waited}
 
 
 def io_object_type(_: Report, found: list[Placed]) -> Iterator[Found]:

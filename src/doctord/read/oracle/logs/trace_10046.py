@@ -125,13 +125,13 @@ class Trace:
                 "kind": self._kind,
                 "waits_per_s": waits / INTERVAL_S,
                 "avg_wait_ms": ended_us / waits / 1e3 if waits else None,
-                "waited_s_per_s": waited_us / INTERVAL_US,
+                "average_active_sessions": waited_us / INTERVAL_US,
             }
 
     def _cpu(self, load: list[tuple[int, int, int, int, int]]) -> Iterator[dict[str, Any]]:
         for end_us, _, cpu_us, _, _ in sorted(load):
             named = {"wait_class": "CPU", "event": "CPU", "kind": self._kind}
-            yield self._of_instance(end_us) | named | {"waited_s_per_s": cpu_us / INTERVAL_US}
+            yield self._of_instance(end_us) | named | {"average_active_sessions": cpu_us / INTERVAL_US}
 
     def _statements(self) -> Iterator[dict[str, Any]]:
         texts = {statement: scrub(text, "oracle") if text else None for statement, text in self._trace.texts()}

@@ -99,7 +99,7 @@ def add_waits(report: Report, placed: Place, found: Waits, keep: list[int], kind
         "wait_class": [found.classes[at] for at in keep],
         "waits_per_s": picked(rates, keep),
         "avg_wait_ms": picked(found.means_ms, keep),
-        "waited_s_per_s": picked(placed.per_second(found.seconds), keep),
+        "average_active_sessions": picked(placed.per_second(found.seconds), keep),
         "timeouts_per_s": picked(timeouts, keep),
     }
     report.filled.add("wait", len(keep), row)
