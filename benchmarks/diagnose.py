@@ -27,7 +27,7 @@ from doctord.dataset.tables import TABLES
 from doctord.diagnose.finding import Diagnosis
 from doctord.lab.fault import all_faults
 from doctord.lab.run import run
-from doctord.lab.server import Server
+from doctord.lab.server import PrivateServer
 
 OBSERVED_S, HOUR_S, SLEEPERS, RUNS = 20, 3600, 300, 5
 DOCTORD = str(Path(sys.executable).with_name("doctord"))
@@ -52,7 +52,7 @@ def observed() -> Dataset:
     """Twenty seconds of a server under a row-lock convoy, with many idle processes beside it."""
     datasets: list[Dataset] = []
 
-    def look(server: Server) -> Diagnosis | None:
+    def look(server: PrivateServer) -> Diagnosis | None:
         datasets.append(Dataset.from_batches(collect_for(Host(dsns=[server.dsn]).collectors(), OBSERVED_S)))
         return None
 

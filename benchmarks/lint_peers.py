@@ -20,7 +20,7 @@ from pathlib import Path
 from lint_faults import violations
 from lint_postgres import DEBIAN, STOCK, Load, recorded, server_of, tuned
 
-from doctord.lab.server import DATABASE, Server
+from doctord.lab.server import DATABASE, PrivateServer
 
 LIGHT = Load(rate_per_s=100)
 SAID = re.compile(r"^\[(BAD|WARN|MEDIUM|HIGH|LOW|URGENT)\s*\]\s*(.*)$")
@@ -40,7 +40,7 @@ def main() -> None:
             print_list(f"PostgreSQL, {name}: postgresqltuner", list(postgresqltuner(arguments.postgresqltuner, server)))
 
 
-def postgresqltuner(script: Path, server: Server) -> Iterator[str]:
+def postgresqltuner(script: Path, server: PrivateServer) -> Iterator[str]:
     """The lines of postgresqltuner that find fault."""
     where = ["--host", str(server.folder), "--port", str(server.port), "--user", "postgres", "--database", DATABASE]
     command = ["perl", str(script), *where, "--nocolor"]

@@ -16,7 +16,7 @@ from doctord.collect.core.schedule import collect_for
 from doctord.collect.linux import LinuxCollector
 from doctord.dataset.dataset import Dataset
 from doctord.lab import folder
-from doctord.lab.server import Server, running_server
+from doctord.lab.server import PrivateServer, running_server
 from doctord.lab.template import provide_cluster
 from doctord.lab.workload import workload
 
@@ -86,7 +86,7 @@ def binaries_of(programs: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def server_of(programs: Path, settings: Mapping[str, str]) -> Iterator[Server]:
+def server_of(programs: Path, settings: Mapping[str, str]) -> Iterator[PrivateServer]:
     """A private server with pgbench's tables and these settings, gone at the end."""
     with binaries_of(programs) as binaries, folder.private_folder() as place:
         data = place / "data"
@@ -95,7 +95,7 @@ def server_of(programs: Path, settings: Mapping[str, str]) -> Iterator[Server]:
             yield server
 
 
-def recorded(server: Server, load: Load) -> Dataset:
+def recorded(server: PrivateServer, load: Load) -> Dataset:
     """What the collectors see of a server and its host under a load."""
     with workload(server, seed=1, clients=load.clients, script=load.script, rate_per_s=load.rate_per_s):
         collectors = [LinuxCollector(), *postgres.collectors([server.dsn])]

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import paired
 
-from doctord.lab.server import Server
+from doctord.lab.server import PrivateServer
 
 DOCTORD = str(Path(sys.executable).with_name("doctord"))
 SUBJECTS = ("smgr read", "buffer read", "query", "LWLock", "pread64", "run queue")
@@ -40,13 +40,13 @@ def main() -> None:
     print(f"\ndoctord beside bpftrace, `vda write` at 1 s: {_own_cpu_pct():.2f} % of one CPU")
 
 
-def _mapping(subject: str, server: Server) -> AbstractContextManager[None]:
+def _mapping(subject: str, server: PrivateServer) -> AbstractContextManager[None]:
     """`doctord map-live` of one subject of the server, at 1 s."""
     db = () if subject == "run queue" else ("--db", f"postgresql:{server.port}")
     return paired.beside([DOCTORD, "map-live", "--event", subject, *db, "--interval=1s", "--for=1h"], ATTACH_S)
 
 
-def _strace(server: Server) -> AbstractContextManager[None]:
+def _strace(server: PrivateServer) -> AbstractContextManager[None]:
     return paired.beside(["strace", "-f", "-c", "-o", "/dev/null", "-p", str(server.process.pid)], ATTACH_S)
 
 

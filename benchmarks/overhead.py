@@ -17,7 +17,7 @@ from pathlib import Path
 
 import paired
 
-from doctord.lab.server import Server
+from doctord.lab.server import PrivateServer
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 @contextmanager
-def _recording(server: Server) -> Iterator[None]:
+def _recording(server: PrivateServer) -> Iterator[None]:
     """`doctord record` of the host at 1 s and the server's sessions at 10 Hz, into a lake that is thrown away."""
     with tempfile.TemporaryDirectory(prefix="doctord-overhead-") as lake:
         doctord = Path(sys.executable).with_name("doctord")

@@ -16,10 +16,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from doctord.lab import folder
 from doctord.lab.binaries import find_binaries, version_of
-from doctord.lab.server import Server, running_server
+from doctord.lab.server import PrivateServer, running_server
 from doctord.lab.template import provide_cluster
 
-Observer = Callable[[Server], AbstractContextManager[None]]
+Observer = Callable[[PrivateServer], AbstractContextManager[None]]
 
 WORKLOADS = {"select-only": ["--builtin=select-only"], "tpcb-like": ["--builtin=tpcb-like", "--no-vacuum"]}
 TPS = re.compile(r"tps = ([\d.]+) \(without")
@@ -58,7 +58,7 @@ def beside(command: list[str], attach_s: float) -> Iterator[None]:
 
 
 @contextmanager
-def private_server() -> Iterator[Server]:
+def private_server() -> Iterator[PrivateServer]:
     """A server in a temporary folder with pgbench's tables at scale 10, which fit in memory."""
     binaries = find_binaries()
     with folder.private_folder() as home:
@@ -67,11 +67,11 @@ def private_server() -> Iterator[Server]:
             yield server
 
 
-def _nothing(_: Server) -> AbstractContextManager[None]:
+def _nothing(_: PrivateServer) -> AbstractContextManager[None]:
     return nullcontext()
 
 
-def _line(server: Server, workload: str, name: str, observer: Observer, arguments: argparse.Namespace) -> str:
+def _line(server: PrivateServer, workload: str, name: str, observer: Observer, arguments: argparse.Namespace) -> str:
     orders = ((_nothing, observer), (observer, _nothing))
     pairs = []
     for number in range(arguments.pairs):
@@ -84,12 +84,12 @@ def _line(server: Server, workload: str, name: str, observer: Observer, argument
     return f"| {workload} | {name} | {statistics.median(kept):.3f} | {spread} | {plain:.0f} |"
 
 
-def _observed(server: Server, workload: str, observer: Observer, arguments: argparse.Namespace) -> float:
+def _observed(server: PrivateServer, workload: str, observer: Observer, arguments: argparse.Namespace) -> float:
     with observer(server):
         return _throughput(server, workload, arguments.seconds, arguments.clients)
 
 
-def _throughput(server: Server, workload: str, seconds: float, clients: int) -> float:
+def _throughput(server: PrivateServer, workload: str, seconds: float, clients: int) -> float:
     command = [server.binaries / "pgbench", *WORKLOADS[workload], "--protocol=prepared", f"--time={seconds:g}"]
     done = subprocess.run([*command, f"--client={clients}", server.dsn], capture_output=True, text=True, check=True)
     found = TPS.search(done.stdout)

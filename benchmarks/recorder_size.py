@@ -24,7 +24,7 @@ import paired
 from PIL import Image, ImageDraw
 
 from doctord.app.record import OPTIONS, SMALL
-from doctord.lab.server import Server
+from doctord.lab.server import PrivateServer
 
 EVERY_S = 0.1
 STEADY_MIB, PEAK_MIB, CHILD_MIB = 48, 64, 200
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 @contextmanager
-def load(server: Server, clients: int, idle: int) -> Iterator[None]:
+def load(server: PrivateServer, clients: int, idle: int) -> Iterator[None]:
     """Pgbench at 200 transactions a second, and connections that do nothing."""
     command = [server.binaries / "pgbench", "--builtin=tpcb-like", "--no-vacuum", "--rate=200", "--time=86400"]
     with contextlib.ExitStack() as held:
@@ -72,7 +72,7 @@ def load(server: Server, clients: int, idle: int) -> Iterator[None]:
                 bench.kill()
 
 
-def recorded(server: Server, lake: Path, hours: float, speed: float) -> tuple[list[Look], float]:
+def recorded(server: PrivateServer, lake: Path, hours: float, speed: float) -> tuple[list[Look], float]:
     """Looks at a recorder that runs for so many of its hours, and the most MiB that it ever had."""
     options = {
         "lake": str(lake), "every_s": 1 / speed, "for_s": None, "sync_s": 5 / speed, "keep_s": 30 * 86400.0,

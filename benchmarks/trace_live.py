@@ -14,7 +14,7 @@ from pathlib import Path
 
 import paired
 
-from doctord.lab.server import Server
+from doctord.lab.server import PrivateServer
 
 DOCTORD = str(Path(sys.executable).with_name("doctord"))
 OBSERVERS = {
@@ -33,7 +33,7 @@ def main() -> None:
     paired.print_table(["select-only"], observers, arguments)
 
 
-def _tracing(command: list[str], server: Server) -> AbstractContextManager[None]:
+def _tracing(command: list[str], server: PrivateServer) -> AbstractContextManager[None]:
     """A tracer of the postmaster and of all that it forks."""
     return paired.beside([*command, str(server.process.pid)], ATTACH_S)
 

@@ -13,15 +13,15 @@ import pytest
 
 from doctord.lab.fault import Fault, all_faults
 from doctord.lab.run import run
-from doctord.lab.server import Server
+from doctord.lab.server import PrivateServer
 
 pytestmark = pytest.mark.server
 
 
 def test_the_healthy_run_reaches_its_pace_and_leaves_nothing_behind() -> None:
-    seen: list[Server] = []
+    seen: list[PrivateServer] = []
 
-    def look(server: Server) -> None:
+    def look(server: PrivateServer) -> None:
         seen.append(server)
         with server.connect() as connection:
             assert connection.execute("select current_setting('fsync')").fetchone() == ("on",)
@@ -36,9 +36,9 @@ def test_the_healthy_run_reaches_its_pace_and_leaves_nothing_behind() -> None:
 
 
 def test_an_exception_in_the_look_leaves_nothing_behind() -> None:
-    seen: list[Server] = []
+    seen: list[PrivateServer] = []
 
-    def look(server: Server) -> None:
+    def look(server: PrivateServer) -> None:
         seen.append(server)
         raise ZeroDivisionError
 
@@ -61,9 +61,9 @@ def test_the_check_up_names_the_injected_fault_first() -> None:
 def test_a_throttled_disk_slows_the_load_and_its_group_is_gone_afterwards() -> None:
     if os.geteuid() != 0:
         pytest.skip("control groups need root")
-    seen: list[Server] = []
+    seen: list[PrivateServer] = []
 
-    def look(server: Server) -> None:
+    def look(server: PrivateServer) -> None:
         seen.append(server)
         time.sleep(4)
 

@@ -18,7 +18,7 @@ from doctord.dataset.figure import own_figures
 from doctord.lake import maintenance
 from doctord.lake.imports import keep
 from doctord.lake.maintenance import Maintenance
-from doctord.lake.place import Place
+from doctord.lake.place import LakePaths
 from doctord.lake.query import Lake
 from doctord.lake.retention import Retention
 
@@ -59,16 +59,16 @@ def rows_of(path: Path) -> list[Path]:
 
 def test_what_goes_is_summed_up_before(path: Path) -> None:
     keeper = Maintenance(SHORT, roll_up(recorded(path)))
-    keeper(Place(path))
+    keeper(LakePaths(path))
     assert rows_of(path) == []
     assert hours(path) == [20.0]
 
 
 def test_an_import_of_old_rows_is_summed_up_before_it_goes(path: Path) -> None:
     keeper = Maintenance(SHORT, roll_up(recorded(path)))
-    keeper(Place(path))
+    keeper(LakePaths(path))
     recorded(path, OLD + timedelta(hours=1), 30.0)
-    keeper(Place(path))
+    keeper(LakePaths(path))
     assert rows_of(path) == []
     assert hours(path) == [20.0, 30.0]
 
@@ -77,7 +77,7 @@ def test_what_cannot_be_summed_up_stays(path: Path, caplog: pytest.LogCaptureFix
     recorded(path)
     (path / "rollups").write_text("a file where the folder would be\n")
     with caplog.at_level(logging.WARNING):
-        Maintenance(SHORT, roll_up(path))(Place(path))
+        Maintenance(SHORT, roll_up(path))(LakePaths(path))
     assert len(rows_of(path)) == 1
     assert "nothing is deleted" in caplog.text
 
@@ -86,7 +86,7 @@ def test_the_size_of_a_lake_is_kept_even_so(path: Path, caplog: pytest.LogCaptur
     recorded(path)
     (path / "rollups").write_text("a file where the folder would be\n")
     with caplog.at_level(logging.WARNING):
-        Maintenance(Retention(max_bytes=1), roll_up(path))(Place(path))
+        Maintenance(Retention(max_bytes=1), roll_up(path))(LakePaths(path))
     assert rows_of(path) == []
     assert "that are in no sum: the lake is over its size" in caplog.text
 
@@ -96,7 +96,7 @@ def test_what_never_ends_is_ended(
 ) -> None:
     monkeypatch.setattr(maintenance, "LONGEST_S", 0.2)
     with caplog.at_level(logging.WARNING):
-        Maintenance(SHORT, ["/bin/sleep", "60"])(Place(recorded(path)))
+        Maintenance(SHORT, ["/bin/sleep", "60"])(LakePaths(recorded(path)))
     assert "not done after 0 s" in caplog.text
     assert len(rows_of(path)) == 1
 
@@ -105,17 +105,17 @@ def test_once_a_day_is_enough(path: Path, tmp_path: Path) -> None:
     recorded(path, datetime.now(UTC) - timedelta(hours=3))
     count = tmp_path / "count"
     keeper = Maintenance(SHORT, ["/bin/sh", "-c", f"echo once >> {count}"])
-    keeper(Place(path))
+    keeper(LakePaths(path))
     recorded(path, datetime.now(UTC) - timedelta(hours=2))
-    keeper(Place(path))
+    keeper(LakePaths(path))
     assert count.read_text() == "once\n"
     recorded(path)
-    keeper(Place(path))
+    keeper(LakePaths(path))
     assert count.read_text() == "once\nonce\n"
 
 
 def test_an_empty_lake_starts_no_process(path: Path) -> None:
-    Maintenance(SHORT, ["/nonexistent"])(Place(path))
+    Maintenance(SHORT, ["/nonexistent"])(LakePaths(path))
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def watchdog() -> Iterator[None]:
 @pytest.mark.usefixtures("watchdog")
 def test_the_end_of_a_recording_does_not_wait_for_it(path: Path) -> None:
     keeper = Maintenance(SHORT, ["/bin/sleep", "60"])
-    working = threading.Thread(target=keeper, args=(Place(recorded(path)),))
+    working = threading.Thread(target=keeper, args=(LakePaths(recorded(path)),))
     working.start()
     time.sleep(0.2)
     keeper.stop()
@@ -144,8 +144,8 @@ def test_killed_at_any_moment_it_loses_and_doubles_nothing(path: Path) -> None:
         keeper = Maintenance(SHORT, roll_up(path))
         timer = threading.Timer(delay_s, keeper.stop)
         timer.start()
-        keeper(Place(path))
+        keeper(LakePaths(path))
         timer.cancel()
         assert hours(path) == [20.0]
-    Maintenance(SHORT, roll_up(path))(Place(path))
+    Maintenance(SHORT, roll_up(path))(LakePaths(path))
     assert (rows_of(path), hours(path)) == ([], [20.0])

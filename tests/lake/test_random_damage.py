@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from damages import Outcome, damaged, make
-from doctord.lake.place import Place
+from doctord.lake.place import LakePaths
 from doctord.lake.verify import verify
 
 pytestmark = pytest.mark.slow
@@ -24,6 +24,6 @@ def test_no_damage_gives_other_rows_or_an_error(path: Path) -> None:
 
 def test_a_lake_as_it_was_written_is_sound(path: Path) -> None:
     make(path)
-    verified = verify(Place(path))
+    verified = verify(LakePaths(path))
     assert verified.flaws == []
     assert verified.files == 13

@@ -16,7 +16,7 @@ from doctord.dataset.rows import rows
 from doctord.lake import rollups
 from doctord.lake.history import History, until_of
 from doctord.lake.imports import keep
-from doctord.lake.place import LakeError, Place
+from doctord.lake.place import LakeError, LakePaths
 from doctord.lake.query import Lake
 from doctord.lake.repair import repair
 from doctord.lake.rollup_files import read_index, read_periods, write_index
@@ -195,7 +195,7 @@ def test_a_lake_of_before_keeps_its_sums_where_they_are(path: Path) -> None:
     renew(lake, FIGURES)
     assert told(lake) == [2.5]
     assert not (path / "rollups").exists()
-    assert not verify(Place(path)).flaws
+    assert not verify(LakePaths(path)).flaws
 
 
 def test_an_index_that_is_gone_costs_no_sums(path: Path) -> None:
@@ -228,8 +228,8 @@ def test_after_a_damaged_month_was_repaired_all_goes_on(path: Path) -> None:
     renew(lake, FIGURES)
     file = next(path.glob("rollups/1h/*"))
     file.write_bytes(b"PAR1")
-    assert [deed for _, deed in repair(Place(path), verify(Place(path)).flaws) if "sums are missing" in deed]
-    assert verify(Place(path)).flaws == []
+    assert [deed for _, deed in repair(LakePaths(path), verify(LakePaths(path)).flaws) if "sums are missing" in deed]
+    assert verify(LakePaths(path)).flaws == []
     assert told(lake) == []
     renew(disk(path, (20, 4.0)), FIGURES)
     assert told(lake) != []

@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from damages import make, read
-from doctord.lake.place import LakeError, Place
+from doctord.lake.place import LakeError, LakePaths
 from doctord.lake.repair import repair
 from doctord.lake.verify import verify
 from doctord.lake.writer import LakeWriter
@@ -14,8 +14,8 @@ from lake_rows import segments, statistic, values
 
 def fixed(path: Path) -> list[tuple[str, str]]:
     """Repair a lake; kind and what was done of each flaw. Afterwards it must be sound."""
-    done = [(flaw.kind, deed) for flaw, deed in repair(Place(path), verify(Place(path)).flaws)]
-    assert [flaw for flaw in verify(Place(path)).flaws if not flaw.is_harmless] == []
+    done = [(flaw.kind, deed) for flaw, deed in repair(LakePaths(path), verify(LakePaths(path)).flaws)]
+    assert [flaw for flaw in verify(LakePaths(path)).flaws if not flaw.is_harmless] == []
     return done
 
 
@@ -25,7 +25,7 @@ def a_sealed_file(path: Path) -> Path:
 
 def test_no_lake_is_an_error(path: Path) -> None:
     with pytest.raises(LakeError, match="no lake here"):
-        verify(Place(path))
+        verify(LakePaths(path))
 
 
 def test_a_damaged_file_is_set_aside_and_the_rest_stays(path: Path) -> None:
@@ -84,10 +84,10 @@ def test_a_file_of_before_gets_checksums(path: Path) -> None:
     written = make(path)
     file = a_sealed_file(path)
     pq.write_table(pq.read_table(file).replace_schema_metadata(None), file)
-    verified = verify(Place(path))
+    verified = verify(LakePaths(path))
     assert [flaw.is_harmless for flaw in verified.flaws] == [True]
     assert fixed(path) == [("unchecked", "checksums added")]
-    assert verify(Place(path)).flaws == []
+    assert verify(LakePaths(path)).flaws == []
     assert read(path) == (written, [])
 
 
@@ -107,7 +107,7 @@ def test_what_is_nothing_of_ours_is_set_aside(path: Path) -> None:
 
 def test_a_lake_that_is_recorded_into_is_not_repaired(path: Path) -> None:
     with LakeWriter(path), pytest.raises(LakeError, match="is recording into this lake"):
-        list(repair(Place(path), verify(Place(path)).flaws))
+        list(repair(LakePaths(path), verify(LakePaths(path)).flaws))
 
 
 def test_verifying_changes_nothing(path: Path) -> None:
@@ -115,7 +115,7 @@ def test_verifying_changes_nothing(path: Path) -> None:
     before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
     shutil.copy(a_sealed_file(path), path / "sealed" / "statistic" / "2026-11-20" / "notes.parquet")
     stray = path / "sealed" / "statistic" / "2026-11-20" / "notes.parquet"
-    assert [flaw.path for flaw in verify(Place(path)).flaws] == [stray]
+    assert [flaw.path for flaw in verify(LakePaths(path)).flaws] == [stray]
     assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file() and file != stray} == before
 
 
@@ -126,7 +126,7 @@ def test_a_torn_end_is_named_where_nobody_writes(path: Path) -> None:
     problems = read(path)[1]
     assert len(problems) == 1
     assert "torn" in problems[0]
-    assert [flaw.kind for flaw in verify(Place(path)).flaws] == ["left_over"]
+    assert [flaw.kind for flaw in verify(LakePaths(path)).flaws] == ["left_over"]
 
 
 def test_a_damaged_file_of_before_is_named_and_set_aside(path: Path) -> None:

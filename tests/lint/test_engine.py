@@ -43,3 +43,9 @@ def test_no_setting_at_all_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing here\n", encoding="utf-8")
     outcome = CliRunner().invoke(cli.app, ["lint", str(tmp_path / "notes.txt")])
     assert outcome.exit_code == 2
+
+
+def test_the_name_of_a_rule_never_changes() -> None:
+    own = {rule.name for rule in RULES.values() if rule.check.__module__.startswith("doctord.")}
+    names = Path(__file__).with_name("rule_names.txt").read_text().split()
+    assert sorted(own) == names, "baselines have these names: add, rename none"

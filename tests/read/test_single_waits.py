@@ -8,11 +8,11 @@ import polars as pl
 from doctord._native import Batch
 from doctord.dataset.dataset import Dataset
 from doctord.read.single_waits import MOST_SILENT_COLUMNS, Waits
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 
-def source() -> Source:
-    return Source("a trace", "", cast("BufferedReader", BytesIO()))
+def source() -> SourceFile:
+    return SourceFile("a trace", "", cast("BufferedReader", BytesIO()))
 
 
 def counted(waits: list[tuple[float, float, str]], column_us: int = 1_000_000) -> pl.DataFrame:

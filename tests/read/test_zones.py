@@ -6,12 +6,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from doctord.dataset.rows import micros
-from doctord.read.source import ReadOptions, Source
+from doctord.read.source import ReadOptions, SourceFile
 from doctord.read.zones import placing
 
 
 def placed(name: str, local: str, zone: str | None = None) -> tuple[str, list[str]]:
-    source = Source("log", "", None, ReadOptions(zone=ZoneInfo(zone) if zone else None))  # type: ignore[arg-type]
+    source = SourceFile("log", "", None, ReadOptions(zone=ZoneInfo(zone) if zone else None))  # type: ignore[arg-type]
     local_us = micros(datetime.fromisoformat(local).replace(tzinfo=UTC))
     moment = datetime.fromtimestamp(placing(source)(name, local_us) / 1e6, UTC)
     return f"{moment:%Y-%m-%d %H:%M}", source.notes
@@ -46,5 +46,5 @@ def test_the_abbreviation_tells_in_the_hour_that_comes_twice() -> None:
 
 
 def test_a_moment_beyond_the_calendar_stays_where_it_is() -> None:
-    source = Source("log", "", None, ReadOptions(zone=ZoneInfo("Europe/Paris")))  # type: ignore[arg-type]
+    source = SourceFile("log", "", None, ReadOptions(zone=ZoneInfo("Europe/Paris")))  # type: ignore[arg-type]
     assert placing(source)("CET", -(1 << 60)) == -(1 << 60)

@@ -21,7 +21,7 @@ from bad_hours import Hours, is_told
 from doctord.dataset.figure import own_figures
 from doctord.lake.history import History
 from doctord.lake.maintenance import Maintenance
-from doctord.lake.place import Place
+from doctord.lake.place import LakePaths
 from doctord.lake.query import Lake
 from doctord.lake.retention import Retention
 from hurried_days import value_of
@@ -93,7 +93,7 @@ class Days(Hours):
         """What is sealed, without faults: on a busy machine no recorder may have lived for long enough."""
         sums = [sys.executable, "-m", "doctord.app.roll_up", str(self._lake), "7948800"]
         subprocess.run(sums, check=True, capture_output=True, timeout=120)
-        Maintenance(Retention(keep=timedelta(days=7)), sums)(Place(self._lake))
+        Maintenance(Retention(keep=timedelta(days=7)), sums)(LakePaths(self._lake))
 
     def _judged_sums(self) -> Sums:
         told = self.outcome
@@ -141,7 +141,7 @@ class Days(Hours):
 
 
 def _rows(lake: Path) -> int:
-    if not Place(lake).parquet("cpu") and not any(Place(lake).segments()):
+    if not LakePaths(lake).parquet("cpu") and not any(LakePaths(lake).segments()):
         return 0
     with Lake(lake).connect(["cpu"]) as connection:
         return int(connection.execute("SELECT count(*) FROM cpu").fetchall()[0][0])

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from doctord.lake.place import Place
+from doctord.lake.place import LakePaths
 from doctord.lake.query import Lake
 
 Result = TypeVar("Result")
@@ -206,7 +206,7 @@ def is_told(ts: int, gaps: list[tuple[int, int]]) -> bool:
 
 
 def _stems(lake: Path) -> set[str]:
-    place = Place(lake)
+    place = LakePaths(lake)
     return {path.stem for path in (*place.parquet("statistic"), *place.segments())}
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from doctord.dataset.rows import micros, rows
 from doctord.dataset.tables import ENTITIES
-from doctord.lake.place import Place
+from doctord.lake.place import LakePaths
 from doctord.lake.query import Lake
 from doctord.lake.writer import LakeWriter
 
@@ -39,7 +39,7 @@ def make(path: Path) -> Fingerprint:
                     writer.sync()
             if hour == 4:
                 writer.sync()
-                [segment] = Place(path).segments()
+                [segment] = LakePaths(path).segments()
                 kept = segment.read_bytes()
     for parquet in path.glob(f"sealed/*/*/{segment.stem}.parquet"):
         parquet.unlink()
@@ -117,7 +117,7 @@ class Outcome:
 def damaged(path: Path, written: Fingerprint, seed: int, outcome: Outcome) -> None:
     """Damage one file of a lake, read it, and put the file back."""
     chance = random.Random(seed)  # noqa: S311 - a simulation
-    sealed, open_ = sorted(path.glob("sealed/*/*/*.parquet")), Place(path).segments()
+    sealed, open_ = sorted(path.glob("sealed/*/*/*.parquet")), LakePaths(path).segments()
     file = chance.choice(open_ if chance.random() < 0.3 else sealed)
     name = chance.choice(list(DAMAGES))
     whole = file.read_bytes()

@@ -2,8 +2,8 @@
 
 import io
 
-from doctord.read.source import ReadOptions, Source, source_of
+from doctord.read.source import ReadOptions, SourceFile, source_of
 
 
-def text_source(text: str, name: str = "text", options: ReadOptions | None = None) -> Source:
+def text_source(text: str, name: str = "text", options: ReadOptions | None = None) -> SourceFile:
     return source_of(io.BytesIO(text.encode() or b"\n"), name, options)

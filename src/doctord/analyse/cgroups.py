@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 
 import polars as pl
 
-from doctord.analyse.figures import Figure, figures
+from doctord.analyse.figures import Statistic, figures
 from doctord.dataset.dataset import Dataset
 
 READ, WRITE = "read", "write"
@@ -80,7 +80,7 @@ def io_limits(dataset: Dataset, near: float) -> list[IoLimit]:
     return sorted((limit for limit in found if limit), key=lambda limit: (-limit.part, -limit.rate / limit.limit))
 
 
-def _io_limit(dataset: Dataset, limit: Figure, rate_name: str, direction: str, near: float) -> IoLimit | None:
+def _io_limit(dataset: Dataset, limit: Statistic, rate_name: str, direction: str, near: float) -> IoLimit | None:
     rates = dataset.frame("statistic").filter(
         (pl.col("name") == rate_name) & (pl.col("entity") == limit.entity) & (pl.col("interval_s") > 0)
     )

@@ -8,7 +8,7 @@ from doctord.dataset.dataset import Dataset
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Statistic:
     """One named figure of one entity over the interval: its mean, its last and its largest reading."""
 
     db: str | None
@@ -21,11 +21,11 @@ class Figure:
     unit: str
 
 
-def figures(dataset: Dataset, name: str) -> list[Figure]:
+def figures(dataset: Dataset, name: str) -> list[Statistic]:
     """The figures of that name in `statistic`, one per server, instance and entity, largest mean first."""
     grouped = dataset.derived("statistic", _grouped)
     start, count = grouped.where.get(name, (0, 0))
-    return [Figure(**row | {"unit": row["unit"] or ""}) for row in grouped.rows[start : start + count].to_dicts()]
+    return [Statistic(**row | {"unit": row["unit"] or ""}) for row in grouped.rows[start : start + count].to_dicts()]
 
 
 @dataclass(frozen=True, slots=True)

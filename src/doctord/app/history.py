@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import numpy as np
 import polars as pl
 
-from doctord.analyse.capacity.data_quality import changed_units, is_counted_once, is_overfull, overfull, said
+from doctord.analyse.capacity.data_quality import changed_units, is_counted_once, is_overfull, overfull, overfull_text
 from doctord.analyse.capacity.percentiles import Percentiles
 from doctord.analyse.capacity.series import HOUR_S, Labels, Series
 from doctord.app.watcher import SILENT, Watcher
@@ -106,7 +106,7 @@ def data_quality_in(
     for (place,), part in told.hours_where(is_overfull(), since, until).group_by("series", maintain_order=True):
         figure, labels = keys[int(str(place))]
         if is_counted_once(figure):
-            yield said(figure, labels, part)
+            yield overfull_text(figure, labels, part)
     if wanted := [f"({figure.where or 'true'})" for figure in figures if figure.table == "statistic"]:
         yield from changed_units(lake.dataset(since, until, {"statistic": " OR ".join(wanted)}).frame("statistic"))
 

@@ -14,7 +14,7 @@ from doctord.errors import UserError
 from doctord.lab import run as lab
 from doctord.lab.fault import Fault, all_faults
 from doctord.lab.run import Outcome
-from doctord.lab.server import Server
+from doctord.lab.server import PrivateServer
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def fault_named(name: str) -> Fault:
 def try_fault(
     fault: Fault,
     seconds: float,
-    invite: Callable[[Server], None] | None = None,
+    invite: Callable[[PrivateServer], None] | None = None,
     *,
     seed: int = 1,
     bin_dir: Path | None = None,
@@ -83,7 +83,7 @@ def try_fault(
         UserError: there is no usable PostgreSQL, or it does not start.
     """
 
-    def look(server: Server) -> Diagnosis | None:
+    def look(server: PrivateServer) -> Diagnosis | None:
         if invite is None:
             # Without a past: this host's own is not that of a private server.
             return diagnose(Live(seconds, [server.dsn]), watcher=watcher).diagnosis

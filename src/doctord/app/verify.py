@@ -7,7 +7,7 @@ from pathlib import Path
 from doctord.app.watcher import SILENT, Watcher
 from doctord.lake import repair as repairs
 from doctord.lake import verify as lakes
-from doctord.lake.place import Place, default_lake
+from doctord.lake.place import LakePaths, default_lake
 from doctord.lake.verify import Flaw, Verified
 
 
@@ -26,7 +26,7 @@ def verify(lake: Path | None, watcher: Watcher = SILENT) -> Verified:
         UserError: there is no lake.
     """
     with watcher.progress("Reading", None, "files") as progress:
-        return lakes.verify(Place(lake or default_lake()), progress)
+        return lakes.verify(LakePaths(lake or default_lake()), progress)
 
 
 def repair(lake: Path | None, watcher: Watcher = SILENT) -> Repaired:
@@ -36,4 +36,4 @@ def repair(lake: Path | None, watcher: Watcher = SILENT) -> Repaired:
         UserError: there is no lake, a recorder is writing to it, or it may not be written to.
     """
     verified = verify(lake, watcher)
-    return Repaired(verified, list(repairs.repair(Place(verified.root), verified.flaws)))
+    return Repaired(verified, list(repairs.repair(LakePaths(verified.root), verified.flaws)))

@@ -13,7 +13,7 @@ from doctord.printable import json_text, log_to_standard_error
 from doctord.units import parse_duration
 
 if TYPE_CHECKING:
-    from doctord.lab.server import Server
+    from doctord.lab.server import PrivateServer
 
 lab = typer.Typer(no_args_is_help=True, help="Inject a fault into a private PostgreSQL server and look at it.")
 app.add_typer(lab, name="lab")
@@ -57,7 +57,7 @@ def run_fault(
     log_to_standard_error("doctord: %(message)s", logging.INFO)
     fault, seconds = fault_named(name), parse_duration(duration)
 
-    def invite(server: "Server") -> None:
+    def invite(server: "PrivateServer") -> None:
         typer.echo(f"{fault.description}\n\nLook at it for {seconds:g} s:", err=True)
         typer.echo(f'  psql "{server.dsn}"\n  doctord checkup --dsn "{server.dsn}"', err=True)
         if keep:

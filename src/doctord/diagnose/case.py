@@ -113,7 +113,7 @@ class Case:
         """The vendors of the database servers that were seen: postgresql, oracle, mysql."""
         return {db.partition(":")[0] for db in self.dbs}
 
-    def figures(self, name: str) -> list[figures.Figure]:
+    def figures(self, name: str) -> list[figures.Statistic]:
         """Figures of that name in `statistic`, by server and entity, largest mean first."""
         return figures.figures(self.dataset, name)
 

@@ -1,6 +1,6 @@
 """Evidence from what Oracle counts of itself: statistics, segments, statements."""
 
-from doctord.analyse.figures import Figure
+from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
 from doctord.diagnose.evidence import Sign
 from doctord.diagnose.finding import Evidence
@@ -71,7 +71,7 @@ def readers(case: Case, most: int = MOST_NAMED) -> list[Evidence]:
     ]
 
 
-def _leader(case: Case, figure: Figure, total: float, why: str) -> Evidence:
+def _leader(case: Case, figure: Statistic, total: float, why: str) -> Evidence:
     view, _, what = figure.name.partition(".")
     text = case.statement_text(figure.entity) if view == "v$sqlstats" else None
     amount = phrase("{:rate}", figure.mean) if figure.unit == "per_s" else phrase("{:.3g} {}", figure.mean, figure.unit)

@@ -10,9 +10,9 @@ from typing import Final
 
 from doctord.lab import faults
 from doctord.lab.cgroup import Controller
-from doctord.lab.server import Server
+from doctord.lab.server import PrivateServer
 
-Injection = Callable[[Server, int], Iterator[None]]
+Injection = Callable[[PrivateServer, int], Iterator[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Fault:
     name: str
     description: str
     cause: str | None
-    inject: Callable[[Server, int], AbstractContextManager[None]]
+    inject: Callable[[PrivateServer, int], AbstractContextManager[None]]
     controller: Controller | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     scale: int = 10

@@ -14,7 +14,7 @@ from doctord.lab.binaries import find_binaries
 from doctord.lab.errors import UnavailableError
 from doctord.lab.fault import Fault
 from doctord.lab.processes import orderly_end
-from doctord.lab.server import Server, running_server
+from doctord.lab.server import PrivateServer, running_server
 from doctord.lab.template import provide_cluster
 from doctord.lab.workload import Pace, workload
 
@@ -42,7 +42,12 @@ class Outcome(Generic[Seen]):
 
 
 def run(
-    fault: Fault, look: Callable[[Server], Seen], *, seed: int = 1, bin_dir: Path | None = None, keep: bool = False
+    fault: Fault,
+    look: Callable[[PrivateServer], Seen],
+    *,
+    seed: int = 1,
+    bin_dir: Path | None = None,
+    keep: bool = False,
 ) -> Outcome[Seen]:
     """Inject a fault into a private server and look at it once the fault bites.
 
@@ -70,7 +75,9 @@ def run(
             return Outcome(fault, skipped=str(reason))
 
 
-def _run(fault: Fault, look: Callable[[Server], Seen], seed: int, binaries: Path, *, keep: bool) -> Outcome[Seen]:
+def _run(
+    fault: Fault, look: Callable[[PrivateServer], Seen], seed: int, binaries: Path, *, keep: bool
+) -> Outcome[Seen]:
     with ExitStack() as stack:
         home = stack.enter_context(folder.private_folder(keep=keep))
         provide_cluster(binaries, fault.scale, home / "data")

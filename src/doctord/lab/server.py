@@ -42,7 +42,7 @@ HEALTHY: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class PrivateServer:
     """A running server: where it is, and what a fault may do to it."""
 
     binaries: Path
@@ -92,7 +92,7 @@ def running_server(
     *,
     group: Group | None = None,
     orderly: bool = False,
-) -> Iterator[Server]:
+) -> Iterator[PrivateServer]:
     """Start a server on a data directory, wait until it answers, and stop it in the end.
 
     Args:
@@ -119,7 +119,7 @@ def running_server(
             cwd=folder,
             process_group=0,
         )
-    server = Server(binaries, folder, data, port, process, group)
+    server = PrivateServer(binaries, folder, data, port, process, group)
     try:
         _wait_until_ready(server, log)
         yield server
@@ -127,7 +127,7 @@ def running_server(
         _stop(process, signal.SIGINT if orderly else signal.SIGQUIT)
 
 
-def its_group(server: Server) -> Group:
+def its_group(server: PrivateServer) -> Group:
     """The control group that the server was started in."""
     if server.group is None:
         raise LookupError("the fault does not say which controller it needs")
@@ -149,7 +149,7 @@ def _configure(data: Path, settings: Mapping[str, str]) -> None:
     (data / "pg_ident.conf").write_text("".join(f"lab {user} postgres\n" for user in sorted(users)))
 
 
-def _wait_until_ready(server: Server, log: Path) -> None:
+def _wait_until_ready(server: PrivateServer, log: Path) -> None:
     deadline = time.monotonic() + _START_S
     while server.process.poll() is None and time.monotonic() < deadline:
         try:

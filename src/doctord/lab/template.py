@@ -13,7 +13,7 @@ from typing import Final
 from doctord.lab.binaries import version_of
 from doctord.lab.errors import LabError
 from doctord.lab.processes import server_user, tied
-from doctord.lab.server import DATABASE, Server, running_server
+from doctord.lab.server import DATABASE, PrivateServer, running_server
 
 log = logging.getLogger("doctord.lab")
 
@@ -73,7 +73,7 @@ def _prepare(binaries: Path, scale: int, data: Path) -> None:
         _fill(server, scale)
 
 
-def _fill(server: Server, scale: int) -> None:
+def _fill(server: PrivateServer, scale: int) -> None:
     with server.connect(dbname="postgres") as connection:
         connection.execute(f"create database {DATABASE}")
     with server.connect() as connection:

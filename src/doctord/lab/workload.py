@@ -9,7 +9,7 @@ from pathlib import Path
 
 from doctord.lab.errors import LabError
 from doctord.lab.processes import running
-from doctord.lab.server import Server
+from doctord.lab.server import PrivateServer
 
 _PROGRESS = re.compile(r"progress: ([\d.]+) s, ([\d.]+) tps, lat ([\d.]+) ms")
 
@@ -41,7 +41,7 @@ class Workload:
 
 @contextmanager
 def workload(
-    server: Server,
+    server: PrivateServer,
     *,
     seed: int,
     clients: int,

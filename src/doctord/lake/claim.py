@@ -4,7 +4,7 @@ import fcntl
 import logging
 import os
 
-from doctord.lake.place import FOLDER_MODE, LakeError, Place, sync_folder
+from doctord.lake.place import FOLDER_MODE, LakeError, LakePaths, sync_folder
 
 log = logging.getLogger(__name__)
 
@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 class Claim:
     """The lock of a lake. It goes with the process, however that ends."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: LakePaths) -> None:
         """Make the lake if need be, and lock it.
 
         Raises:
@@ -53,7 +53,7 @@ class Claim:
         os.close(self._lock)
 
 
-def _is_at(lock: int, place: Place) -> bool:
+def _is_at(lock: int, place: LakePaths) -> bool:
     try:
         found = place.lock.stat()
     except PermissionError:
@@ -64,14 +64,14 @@ def _is_at(lock: int, place: Place) -> bool:
     return (found.st_dev, found.st_ino) == (own.st_dev, own.st_ino)
 
 
-def _make_folders(place: Place) -> None:
+def _make_folders(place: LakePaths) -> None:
     for folder in (place.root, place.open, place.sealed):
         if not folder.is_dir():
             folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
             sync_folder(folder.parent)
 
 
-def _restore_folders(place: Place) -> None:
+def _restore_folders(place: LakePaths) -> None:
     try:
         _make_folders(place)
     except PermissionError as error:
@@ -80,12 +80,12 @@ def _restore_folders(place: Place) -> None:
         raise _no_lake(place, error) from error
 
 
-def _no_lake(place: Place, error: OSError) -> LakeError:
+def _no_lake(place: LakePaths, error: OSError) -> LakeError:
     hint = "name a folder that you may write to with --lake or DOCTORD_LAKE"
     return LakeError(f"{place.root}: no lake to write to: {error.strerror}", hint)
 
 
-def _take(place: Place) -> int:
+def _take(place: LakePaths) -> int:
     try:
         _make_folders(place)
         lock = os.open(place.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)

@@ -14,7 +14,7 @@ from doctord.dataset.dataset import arrow_schema
 from doctord.dataset.repeats import without_repeats
 from doctord.dataset.tables import TABLES
 from doctord.lake.parquet_file import write_checked
-from doctord.lake.place import FOLDER_MODE, LakeError, Place, new_name
+from doctord.lake.place import FOLDER_MODE, LakeError, LakePaths, new_name
 from doctord.lake.query import Lake
 
 
@@ -28,7 +28,7 @@ def keep(lake: Path, tables: Mapping[str, pa.Table]) -> dict[str, int]:
     Raises:
         LakeError: it cannot be written to.
     """
-    place, kept = Place(lake), dict[str, int]()
+    place, kept = LakePaths(lake), dict[str, int]()
     with _alone(place):
         for name, rows in tables.items():
             frame = pl.from_arrow(rows)
@@ -54,7 +54,7 @@ def _there(lake: Path, table: str, day: date) -> pl.DataFrame:
     return dataset.frame(table)
 
 
-def _write(place: Place, table: str, day: date, rows: pl.DataFrame) -> None:
+def _write(place: LakePaths, table: str, day: date, rows: pl.DataFrame) -> None:
     """A file as the sealer writes it: sorted by what rows are about, times in UTC without saying so."""
     schema = arrow_schema(TABLES[table])
     zoneless = [pa.timestamp("us") if pa.types.is_timestamp(kind) else kind for kind in schema.types]
@@ -73,7 +73,7 @@ def _write(place: Place, table: str, day: date, rows: pl.DataFrame) -> None:
 
 
 @contextmanager
-def _alone(place: Place) -> Iterator[None]:
+def _alone(place: LakePaths) -> Iterator[None]:
     """One import at a time: two that ask what is there, and then write it, would double it."""
     try:
         place.sealed.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)

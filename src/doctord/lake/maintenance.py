@@ -17,7 +17,7 @@ from pathlib import Path
 
 from doctord._native import Batch
 from doctord.dataset.rows import now_us, rows
-from doctord.lake.place import Place, begun
+from doctord.lake.place import LakePaths, begun
 from doctord.lake.retention import Retention, delete
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class Maintenance:
         self._child: subprocess.Popen[str] | None = None
         self._stopped = False
 
-    def __call__(self, place: Place) -> None:
+    def __call__(self, place: LakePaths) -> None:
         """Sum up where it is time to, and delete what is over the limits and in the sums."""
         doomed = self._retention.doomed(place)
         is_due = self._day != datetime.now(UTC).date()
@@ -65,7 +65,7 @@ class Maintenance:
             if self._child is not None:
                 self._child.terminate()
 
-    def _roll_up(self, place: Place) -> None:
+    def _roll_up(self, place: LakePaths) -> None:
         names, today = frozenset(map(_name, place.parquet())), datetime.now(UTC).date()
         if not names:
             return
@@ -84,14 +84,14 @@ class Maintenance:
         elif not self._stopped:
             self._tell_trouble(place, trouble)
 
-    def _tell_trouble(self, place: Place, trouble: str) -> None:
+    def _tell_trouble(self, place: LakePaths, trouble: str) -> None:
         text, hint = f"rows are not summed up ({trouble}): nothing is deleted", "run doctord profile, which says why"
         log.warning("%s: %s\nhint: %s", place.root, text, hint)
         if trouble != self._trouble:
             self._trouble = trouble
             self._tell("not measured", "sums of rows", text, hint)
 
-    def _tell_lost(self, place: Place, lost: Sequence[Path]) -> None:
+    def _tell_lost(self, place: LakePaths, lost: Sequence[Path]) -> None:
         moments = [moment for path in lost if (moment := begun(path.stem))]
         first, last = (f"{moment:%Y-%m-%dT%H:%MZ}" for moment in (min(moments), max(moments)))
         what = f"{len(lost)} files of rows, begun from {first} to {last}"

@@ -73,7 +73,7 @@ def sync_folder(folder: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LakePaths:
     """The paths of a lake."""
 
     root: Path

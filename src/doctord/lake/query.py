@@ -17,7 +17,7 @@ import pyarrow as pa
 from doctord._native import Batch, read_segment
 from doctord.dataset.dataset import Dataset, arrow_schema
 from doctord.dataset.tables import OLD_NAMES, OLD_WORDS, TABLES
-from doctord.lake.place import LakeError, Place, begun
+from doctord.lake.place import LakeError, LakePaths, begun
 from doctord.lake.sealed import A_DAY, Interval, Sound, examined, readable
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Lake:
         """
         self.path = path
         self._config: dict[str, str | bool | int | float | list[str]] = {"threads": threads} if threads else {}
-        self._place = Place(path)
+        self._place = LakePaths(path)
         self.problems: list[str] = []
         try:
             found = self._place.open.is_dir() or self._place.sealed.is_dir()

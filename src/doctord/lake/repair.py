@@ -13,7 +13,7 @@ from doctord._native import seal_segment
 from doctord.dataset.tables import ENTITIES
 from doctord.lake.claim import Claim
 from doctord.lake.parquet_file import write_checked
-from doctord.lake.place import FOLDER_MODE, LakeError, Place, begun
+from doctord.lake.place import FOLDER_MODE, LakeError, LakePaths, begun
 from doctord.lake.rollup_files import folder, index_file, read_index, write_index
 from doctord.lake.sealed import Interval, examined
 from doctord.lake.verify import Flaw
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 _LEAVE: Final = "nothing to do: what a crash cut off was never said to be safe"
 
 
-def repair(place: Place, flaws: Sequence[Flaw]) -> Iterator[tuple[Flaw, str]]:
+def repair(place: LakePaths, flaws: Sequence[Flaw]) -> Iterator[tuple[Flaw, str]]:
     """Set right what `verify` found; for each flaw what was done.
 
     Raises:
@@ -40,11 +40,11 @@ def repair(place: Place, flaws: Sequence[Flaw]) -> Iterator[tuple[Flaw, str]]:
         claim.close()
 
 
-def _aside(place: Place, path: Path, *, leave: bool = False) -> Path:
+def _aside(place: LakePaths, path: Path, *, leave: bool = False) -> Path:
     return place.set_aside(path, leave=leave).relative_to(place.root)
 
 
-def _repaired(place: Place, flaw: Flaw) -> str:
+def _repaired(place: LakePaths, flaw: Flaw) -> str:
     path = flaw.path
     if path.parent == place.open:
         return _LEAVE if flaw.kind == "left_over" else _segment(place, flaw)
@@ -60,7 +60,7 @@ def _repaired(place: Place, flaw: Flaw) -> str:
     return f"set aside as {_aside(place, path)}"
 
 
-def _segment(place: Place, flaw: Flaw) -> str:
+def _segment(place: LakePaths, flaw: Flaw) -> str:
     began = begun(flaw.path.stem)
     done = "set aside"
     if began is not None and flaw.path.is_file():
@@ -72,7 +72,7 @@ def _segment(place: Place, flaw: Flaw) -> str:
     return f"{done} as {_aside(place, flaw.path)}"
 
 
-def _damaged(place: Place, flaw: Flaw) -> str:
+def _damaged(place: LakePaths, flaw: Flaw) -> str:
     sound = examined(flaw.path, flaw.path.parts[-3], Interval())
     if not sound or not sound.batches:
         return f"set aside as {_aside(place, flaw.path)}"
@@ -82,7 +82,7 @@ def _damaged(place: Place, flaw: Flaw) -> str:
     return f"{rows.num_rows} sound rows kept, the damaged file set aside as {kept}"
 
 
-def _sums(place: Place, flaw: Flaw) -> str:
+def _sums(place: LakePaths, flaw: Flaw) -> str:
     if flaw.path == index_file(place.root):
         return f"all sums set aside as {_aside(place, flaw.path.parent)}; what rows there are is summed up again"
     try:
@@ -95,7 +95,7 @@ def _sums(place: Place, flaw: Flaw) -> str:
     return f"set aside as {_aside(place, flaw.path)}; its sums are missing from now on"
 
 
-def _misplaced(place: Place, flaw: Flaw) -> str:
+def _misplaced(place: LakePaths, flaw: Flaw) -> str:
     rows = pl.read_parquet(flaw.path)
     for (day,), part in rows.group_by(pl.col("ts").dt.date()):
         folder = place.sealed / flaw.path.parts[-3] / str(day)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from doctord.dataset.tables import LASTING
-from doctord.lake.place import Place, begun
+from doctord.lake.place import LakePaths, begun
 
 log = logging.getLogger(__name__)
 
@@ -24,11 +24,11 @@ class Retention:
     keep: timedelta | None = None
     max_bytes: int | None = None
 
-    def __call__(self, place: Place) -> None:
+    def __call__(self, place: LakePaths) -> None:
         """Delete what is over the limits, oldest first."""
         delete(place, self.doomed(place))
 
-    def doomed(self, place: Place) -> list[Path]:
+    def doomed(self, place: LakePaths) -> list[Path]:
         """What is over the limits, oldest first."""
         old = list[Path]()
         if self.keep is not None:
@@ -36,7 +36,7 @@ class Retention:
             old = [path for path in _deletable(place) if (start := begun(path.stem)) and start < oldest]
         return old + self.surplus(place, leaving_out=len(old))
 
-    def surplus(self, place: Place, leaving_out: int = 0) -> list[Path]:
+    def surplus(self, place: LakePaths, leaving_out: int = 0) -> list[Path]:
         """What must go for the rest to stay within the size, oldest first; the oldest so many are gone already."""
         if self.max_bytes is None:
             return []
@@ -44,7 +44,7 @@ class Retention:
         return _surplus(_sizes(young), _total(_sizes(place.segments())), self.max_bytes)
 
 
-def delete(place: Place, files: Iterable[Path]) -> None:
+def delete(place: LakePaths, files: Iterable[Path]) -> None:
     """Delete sealed files, and folders of days that hold nothing any more."""
     for path in files:
         path.unlink(missing_ok=True)
@@ -54,7 +54,7 @@ def delete(place: Place, files: Iterable[Path]) -> None:
             day.rmdir()
 
 
-def _deletable(place: Place) -> list[Path]:
+def _deletable(place: LakePaths) -> list[Path]:
     """The sealed files that may go, sorted by when they were begun."""
     return [path for path in place.parquet() if begun(path.stem) and path.parts[-3] not in LASTING]
 

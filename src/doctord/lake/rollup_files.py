@@ -27,7 +27,7 @@ import polars as pl
 
 from doctord._native import damaged_row_groups, read_checks
 from doctord.lake.parquet_file import write_checked
-from doctord.lake.place import FOLDER_MODE, LakeError, Place, sync_folder
+from doctord.lake.place import FOLDER_MODE, LakeError, LakePaths, sync_folder
 from doctord.lake.sealed import readable
 from doctord.lake.summaries import LABELS, added_buckets, added_sums
 
@@ -222,7 +222,7 @@ def write_period(lake: Path, index: Index, rollup: str, period: str, rows: pl.Da
     if had and not (folder(lake) / rollup / had).exists():  # set aside before a crash: nobody else writes here now
         log.warning("%s: gone: the sums of %s before now are missing", had, period)
     elif had and (damage := damage_of(folder(lake) / rollup / had)):
-        kept = Place(lake).set_aside(folder(lake) / rollup / had)
+        kept = LakePaths(lake).set_aside(folder(lake) / rollup / had)
         log.warning("%s: damaged (%s): the sums of %s before now are missing; kept as %s", had, damage, period, kept)
     elif had:
         parts.insert(0, _read_file(folder(lake) / rollup / had))

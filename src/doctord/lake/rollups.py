@@ -17,7 +17,7 @@ import polars as pl
 
 from doctord.dataset.figure import Figure
 from doctord.dataset.tables import LASTING
-from doctord.lake.place import FOLDER_MODE, LakeError, Place
+from doctord.lake.place import FOLDER_MODE, LakeError, LakePaths
 from doctord.lake.query import Lake
 from doctord.lake.rollup_files import (
     ROLLUPS,
@@ -71,7 +71,7 @@ def _sound_index(lake: Path) -> Index:
     if kept and not any(index.files.values()):
         for path in (*kept, index_file(lake)):
             if path.exists():
-                Place(lake).set_aside(path)
+                LakePaths(lake).set_aside(path)
         log.warning("%s: %d files of sums set aside: %s", folder(lake), len(kept), reason)
     return index
 
@@ -96,7 +96,7 @@ def _portions(lake: Path, figures: Iterable[Figure], index: Index) -> Iterator[s
         own = index.taken.get(fingerprint_of(figure), set())
         taken[figure.table] = taken.get(figure.table, own) & own
     portion, size = set[str](), 0
-    for path in Place(lake).parquet():
+    for path in LakePaths(lake).parquet():
         table = path.parts[-3]
         if table not in taken or path.stem in taken[table] or not path.exists():
             continue
@@ -174,7 +174,7 @@ def _summed(minutes: pl.DataFrame, buckets: pl.DataFrame) -> dict[str, pl.DataFr
 
 def _take(lake: Path, index: Index, figures: Iterable[Figure], files: dict[str, set[str]]) -> None:
     """Note which raw files are in the rollups; of what retention took since nothing need be known, as it is gone."""
-    there = {path.stem for path in Place(lake).parquet()}
+    there = {path.stem for path in LakePaths(lake).parquet()}
     index.names |= {fingerprint_of(figure): figure.name for figure in figures}
     for fingerprint, names in files.items():
         index.taken[fingerprint] = index.taken.get(fingerprint, set()) | names
@@ -192,7 +192,7 @@ def _hold(lake: Path, index: Index) -> None:
 
 
 def _days_of_rows(lake: Path) -> set[str]:
-    return {path.name for path in Place(lake).sealed.glob("*/*/") if path.parent.name not in LASTING}
+    return {path.name for path in LakePaths(lake).sealed.glob("*/*/") if path.parent.name not in LASTING}
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from doctord._native import seal_segment
 from doctord.dataset.tables import ENTITIES
-from doctord.lake.place import Place, begun, sync_folder
+from doctord.lake.place import LakePaths, begun, sync_folder
 
 log = logging.getLogger(__name__)
 
@@ -21,8 +21,8 @@ class Sealer:
 
     def __init__(
         self,
-        place: Place,
-        maintenance: Callable[[Place], None] | None = None,
+        place: LakePaths,
+        maintenance: Callable[[LakePaths], None] | None = None,
         *,
         lost: Callable[[Path], None] = lambda _: None,
     ) -> None:

@@ -10,7 +10,7 @@ import polars as pl
 
 from doctord._native import read_checks, read_segment
 from doctord.dataset.tables import TABLES
-from doctord.lake.place import LakeError, Place, begun
+from doctord.lake.place import LakeError, LakePaths, begun
 from doctord.lake.rollup_files import damage_of, folder, index_file, read_index
 from doctord.lake.sealed import Interval, examined, readable
 
@@ -56,7 +56,7 @@ class Verified:
         return all(flaw.is_harmless for flaw in self.flaws)
 
 
-def verify(place: Place, progress: Callable[[int], None] = lambda _: None) -> Verified:
+def verify(place: LakePaths, progress: Callable[[int], None] = lambda _: None) -> Verified:
     """Read every file of a lake to its end. Nothing is changed.
 
     Args:
@@ -77,7 +77,7 @@ def verify(place: Place, progress: Callable[[int], None] = lambda _: None) -> Ve
     return verified
 
 
-def _looked_at(place: Place) -> Iterator[tuple[Path, list[Flaw]]]:
+def _looked_at(place: LakePaths) -> Iterator[tuple[Path, list[Flaw]]]:
     for path in sorted(place.open.iterdir() if place.open.is_dir() else ()):
         yield path, list(_of_segment(path))
     for path in sorted(place.sealed.glob("*/*/*")):

@@ -21,7 +21,7 @@ from typing import Final
 from doctord._native import Batch, SegmentWriter
 from doctord.dataset.rows import now_us, rows
 from doctord.lake.claim import Claim
-from doctord.lake.place import LakeError, Place, begun, new_name
+from doctord.lake.place import LakeError, LakePaths, begun, new_name
 from doctord.lake.sealer import Sealer
 
 log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class LakeWriter:
         sync_s: float = 5.0,
         rotate_s: float = 3600.0,
         rotate_bytes: int = 64 << 20,
-        maintenance: Callable[[Place], None] | None = None,
+        maintenance: Callable[[LakePaths], None] | None = None,
     ) -> None:
         """Make the lake if need be, take its lock, and have what a crash left behind sealed.
 
@@ -66,7 +66,7 @@ class LakeWriter:
         Raises:
             LakeError: The lake cannot be made, or another writer has it.
         """
-        self._place = Place(path)
+        self._place = LakePaths(path)
         self._sync_s, self._rotate_s, self._rotate_bytes = sync_s, rotate_s, rotate_bytes
         self._claim = Claim(self._place)
         self._sealer = Sealer(self._place, maintenance, lost=self._lost)

@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, date, datetime, time, timedelta
 
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 ASSUMED_STEP_S = 1.0
 A_MINUTE = timedelta(minutes=1)  # by so much may what was written be later than the file's last change
@@ -13,7 +13,7 @@ NAMED_DAY = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|
 class Clock:
     """Gives times of day the date that they lack, and goes on to the next day when they begin again."""
 
-    def __init__(self, source: Source, day: date | None = None) -> None:
+    def __init__(self, source: SourceFile, day: date | None = None) -> None:
         """Begin on the day that the file tells, else the user, else the file's name, else its last change."""
         self._source = source
         self._day = day
@@ -44,7 +44,7 @@ class Clock:
         self._day, self._latest = day, None
 
 
-def untimed(source: Source, count: int) -> list[datetime]:
+def untimed(source: SourceFile, count: int) -> list[datetime]:
     """Moments for so many reports that do not say when they were: evenly, the last at the file's last change."""
     end = source.modified or datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=1)
     step_s = source.every_s or ASSUMED_STEP_S
@@ -55,12 +55,12 @@ def untimed(source: Source, count: int) -> list[datetime]:
     return [end - timedelta(seconds=step_s * (count - 1 - number)) for number in range(count)]
 
 
-def last_written(source: Source) -> datetime:
+def last_written(source: SourceFile) -> datetime:
     """When a file of settings was last written, which is since when it says what it says; 1970 where nobody knows."""
     return source.modified or datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def latest_first(source: Source) -> datetime:
+def latest_first(source: SourceFile) -> datetime:
     """The latest that the first time of day without a date can be, by the source's own clock (no zone is given)."""
     if day := source.day or _named_day(source):
         return datetime.combine(day, time.max)
@@ -69,7 +69,7 @@ def latest_first(source: Source) -> datetime:
     return source.modified.astimezone(source.zone or UTC).replace(tzinfo=None) + A_MINUTE
 
 
-def note_first_day(source: Source, day: date) -> None:
+def note_first_day(source: SourceFile, day: date) -> None:
     """Say which day was taken for the first, where neither the user nor the file's name told it."""
     if source.day or _named_day(source):
         return
@@ -79,7 +79,7 @@ def note_first_day(source: Source, day: date) -> None:
         source.note(f"no date beside its times of day: {day}, when it was last written, is taken (--day tells)")
 
 
-def _named_day(source: Source) -> date | None:
+def _named_day(source: SourceFile) -> date | None:
     found = NAMED_DAY.search(source.name.rpartition("/")[2])
     if not found:
         return None

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
 from doctord.dataset.tables import TABLES
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 MANY_ROWS: Final = 20_000
 LARGEST_WHOLE: Final = 2.0**63 - 1024
@@ -24,7 +24,7 @@ _WHOLE: Final = {
 class Figures:
     """The rows of one moment after another, each filled by and by. A row in which nothing was measured is none."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceFile) -> None:
         """Nothing is held yet; the rows are of the host that the source has at their moment."""
         self._source = source
         self._common: dict[str, Any] = {}

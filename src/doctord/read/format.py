@@ -9,7 +9,7 @@ from pkgutil import iter_modules, walk_packages
 from typing import Protocol, cast
 
 from doctord._native import Batch
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 
 class Rank(IntEnum):
@@ -36,7 +36,7 @@ class Format(Protocol):
         """Whether a file that begins so has this format."""
         ...
 
-    def read(self, source: Source) -> Iterator[Batch]:
+    def read(self, source: SourceFile) -> Iterator[Batch]:
         """The rows of the file; `source` is told what could not be used, and what is to be known of the whole."""
         ...
 

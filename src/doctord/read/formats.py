@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from doctord._native import Batch
 from doctord.errors import UserError
 from doctord.read.format import Format, formats
-from doctord.read.source import ReadOptions, Skipped, Source, opened
+from doctord.read.source import ReadOptions, Skipped, SourceFile, opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Reading:
     notes: list[str] = field(default_factory=list)
 
 
-def format_of(source: Source) -> Format:
+def format_of(source: SourceFile) -> Format:
     """The format of a source.
 
     Raises:
@@ -48,7 +48,7 @@ def format_of(source: Source) -> Format:
 
 
 @contextmanager
-def being_read(path: Path, options: ReadOptions | None = None) -> Iterator[tuple[str, Iterator[Batch], Source]]:
+def being_read(path: Path, options: ReadOptions | None = None) -> Iterator[tuple[str, Iterator[Batch], SourceFile]]:
     """A file of whatever format: the format's name, its rows as they are read, and the source with what was skipped.
 
     Args:
@@ -63,7 +63,7 @@ def being_read(path: Path, options: ReadOptions | None = None) -> Iterator[tuple
         yield found.NAME, found.read(source), source
 
 
-def read_source(source: Source) -> Reading:
+def read_source(source: SourceFile) -> Reading:
     """Read the whole of a source.
 
     Raises:

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 ZONE_ASSUMED = "no time zone in it: UTC is taken (--zone tells another)"
 
@@ -40,7 +40,7 @@ def moment_of(text: str, zone: tzinfo | None) -> datetime | None:
     return None
 
 
-def placed_moment(text: str, source: Source) -> datetime | None:
+def placed_moment(text: str, source: SourceFile) -> datetime | None:
     """The moment that a text of this source names, in UTC where neither says the zone: then that is said."""
     moment = moment_of(text, source.zone)
     if moment is None and (moment := moment_of(text, ZoneInfo("UTC"))):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from doctord._native import Batch, ServerLog
 from doctord.dataset.tables import TABLES
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.zones import placing
 
 THREADS = 2
@@ -14,7 +14,7 @@ BYTE_ORDER_MARK = "\ufeff".encode()
 CUT = "it ends within a line, which is left out: the server may still be writing it"
 
 
-def summed_up(source: Source, form: str, component: str, db: str) -> Iterator[Batch]:
+def summed_up(source: SourceFile, form: str, component: str, db: str) -> Iterator[Batch]:
     """The rows of a log in one of the forms that the native crate knows; what was skipped is told to the source."""
     latest = source.modified or datetime.now(UTC)
     log = ServerLog(form, source.head.encode(), threads=THREADS, latest=(latest.year, latest.month))

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from doctord._native import Batch, LatencyGrid
 from doctord.dataset.rows import columns
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 # A silence of more columns than this is a gap: the trace may have been off.
 MOST_SILENT_COLUMNS = 600
@@ -26,7 +26,7 @@ class Waits:
     A subject that does not occur in a column after its first one had no wait there.
     """
 
-    def __init__(self, source: Source, column_us: int = 1_000_000, db: str | None = None) -> None:
+    def __init__(self, source: SourceFile, column_us: int = 1_000_000, db: str | None = None) -> None:
         """Nothing is held yet. `db` is the server that all waits are of, null being the host."""
         self._source = source
         self._column_us = column_us

@@ -55,7 +55,7 @@ class ReadOptions:
 
 
 @dataclass
-class Source:
+class SourceFile:
     """A file to be read once.
 
     Attributes:
@@ -214,7 +214,7 @@ class Source:
 
 
 @contextmanager
-def opened(path: Path, options: ReadOptions | None = None, name: str | None = None) -> Iterator[Source]:
+def opened(path: Path, options: ReadOptions | None = None, name: str | None = None) -> Iterator[SourceFile]:
     """A file, or standard input (`-`), unpacked where it is packed; `name` is what to call it if not by its path.
 
     Raises:
@@ -236,7 +236,7 @@ def opened(path: Path, options: ReadOptions | None = None, name: str | None = No
         yield source
 
 
-def source_of(raw: IO[bytes], name: str, options: ReadOptions | None = None) -> Source:
+def source_of(raw: IO[bytes], name: str, options: ReadOptions | None = None) -> SourceFile:
     """A stream of bytes as a source.
 
     Raises:
@@ -251,7 +251,7 @@ def source_of(raw: IO[bytes], name: str, options: ReadOptions | None = None) -> 
     if not head:
         raise UserError(f"{name} is empty", "did what wrote it see anything?")
     text = head.decode("latin-1") if b"\0" in head else head.decode(errors="replace")
-    return Source(name, text, stream, options or ReadOptions())
+    return SourceFile(name, text, stream, options or ReadOptions())
 
 
 def _unreadable(name: str, why: str) -> UserError:

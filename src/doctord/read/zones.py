@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from doctord.read.moments import ZONE_ASSUMED
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 _UTC_NAMES = frozenset({"UTC", "GMT", "UCT", "Z", "Zulu", "Etc/UTC"})
 _NUMERIC = re.compile(r"([+-])(\d\d):?(\d\d)?")
@@ -13,7 +13,7 @@ _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - local moments are counted from i
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def placing(source: Source) -> Callable[[str, int], int]:
+def placing(source: SourceFile) -> Callable[[str, int], int]:
     """A function from the abbreviation of a zone and a local moment to the moment in UTC, both in microseconds.
 
     Numbers and UTC are what they say. Other abbreviations are used by several zones: `--zone` tells which is meant, and

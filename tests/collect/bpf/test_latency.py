@@ -26,7 +26,7 @@ from doctord.errors import UserError
 from doctord.lab import folder
 from doctord.lab.binaries import find_binaries
 from doctord.lab.cgroup import control_group, device_of
-from doctord.lab.server import Server, running_server
+from doctord.lab.server import PrivateServer, running_server
 from doctord.lab.template import provide_cluster
 from needs import needs_bpftrace
 
@@ -114,7 +114,7 @@ def until(collector: BpfLatency, table: str) -> pl.DataFrame:
 
 
 @contextmanager
-def small_cache(group_reads_per_s: int | None = None) -> Iterator[Server]:
+def small_cache(group_reads_per_s: int | None = None) -> Iterator[PrivateServer]:
     """A server with 100 times more data than buffers, whose files the operating system keeps forgetting."""
     binaries = find_binaries()
     with folder.private_folder() as home, control_group("io") as group:
@@ -129,7 +129,7 @@ def small_cache(group_reads_per_s: int | None = None) -> Iterator[Server]:
             yield server
 
 
-def random_reads(server: Server, seconds: int) -> None:
+def random_reads(server: PrivateServer, seconds: int) -> None:
     """Random reads, from the disk: what was read is forgotten again."""
     over = threading.Event()
 
@@ -151,7 +151,7 @@ def random_reads(server: Server, seconds: int) -> None:
         thread.join()
 
 
-def timed(server: Server, subject: str, seconds: int) -> tuple[LatencyMap, int, float]:
+def timed(server: PrivateServer, subject: str, seconds: int) -> tuple[LatencyMap, int, float]:
     """The map of random reads, and what the server's own statistics say: blocks read, and their time, us."""
     (collector,) = choose(Wanted(subject, 0.5, db=f"postgresql:{server.port}")).collectors
     try:
@@ -166,7 +166,7 @@ def timed(server: Server, subject: str, seconds: int) -> tuple[LatencyMap, int, 
     return latency_map(dataset, subject), int(after[0] - before[0]), (after[1] - before[1]) * 1e3
 
 
-def own_figures(server: Server) -> tuple[int, float]:
+def own_figures(server: PrivateServer) -> tuple[int, float]:
     with server.connect() as connection:
         connection.execute("select pg_stat_force_next_flush()")
         row = connection.execute("select sum(blks_read), sum(blk_read_time) from pg_stat_database").fetchone()

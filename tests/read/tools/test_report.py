@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from doctord.dataset.dataset import Dataset
-from doctord.read.source import ReadOptions, Source, opened
+from doctord.read.source import ReadOptions, SourceFile, opened
 from doctord.read.tools.report import SINCE_BOOT_ALONE, SINCE_BOOT_LEFT_OUT, Report, placed
 from doctord.read.tools.tool import block, tool_of
 
@@ -14,7 +14,7 @@ NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> Source:
+def source(tmp_path: Path) -> SourceFile:
     file = tmp_path / "file"
     file.write_text("x")
     with opened(file) as opened_source:
@@ -27,18 +27,18 @@ def report(**told: object) -> Report:
     return made
 
 
-def placed_at(reports: list[Report], source: Source, **told: object) -> list[tuple[datetime, float | None]]:
+def placed_at(reports: list[Report], source: SourceFile, **told: object) -> list[tuple[datetime, float | None]]:
     rows = Dataset.from_batches(placed(reports, source, **told)).frame("cpu")  # type: ignore[arg-type]
     return rows.select("ts", "interval_s").rows()
 
 
-def test_reports_that_say_their_time_cover_the_time_since_the_one_before(source: Source) -> None:
+def test_reports_that_say_their_time_cover_the_time_since_the_one_before(source: SourceFile) -> None:
     times = [NOON, NOON + timedelta(seconds=5), NOON + timedelta(seconds=15)]
     found = placed_at([report(at=at) for at in times], source)
     assert found == list(zip(times, (None, 5.0, 10.0), strict=True))
 
 
-def test_since_boot_counts_only_alone(source: Source) -> None:
+def test_since_boot_counts_only_alone(source: SourceFile) -> None:
     later = NOON + timedelta(seconds=5)
     assert placed_at([report(at=NOON, since_boot=True), report(at=later)], source) == [(later, 5.0)]
     assert source.notes == [SINCE_BOOT_LEFT_OUT]
@@ -46,28 +46,28 @@ def test_since_boot_counts_only_alone(source: Source) -> None:
     assert SINCE_BOOT_ALONE in source.notes
 
 
-def test_two_runs_that_each_looked_once_are_both_kept(source: Source) -> None:
+def test_two_runs_that_each_looked_once_are_both_kept(source: SourceFile) -> None:
     runs = [report(at=at, since_boot=True) for at in (NOON, NOON + timedelta(hours=1))]
     assert [ts for ts, _ in placed_at(runs, source)] == [NOON, NOON + timedelta(hours=1)]
 
 
-def test_reports_without_a_time_end_when_the_file_was_written(source: Source) -> None:
+def test_reports_without_a_time_end_when_the_file_was_written(source: SourceFile) -> None:
     (first, no_interval), (second, _) = placed_at([report(), report()], source)
     assert (second, second - first, no_interval) == (source.modified, timedelta(seconds=1), None)
 
 
-def test_every_tells_how_far_apart(source: Source) -> None:
+def test_every_tells_how_far_apart(source: SourceFile) -> None:
     source.options = ReadOptions(every_s=30.0)
     (first, interval_s), (second, _) = placed_at([report(), report()], source)
     assert (second - first, interval_s) == (timedelta(seconds=30), 30.0)
 
 
-def test_a_text_that_tells_only_its_day_begins_at_midnight(source: Source) -> None:
+def test_a_text_that_tells_only_its_day_begins_at_midnight(source: SourceFile) -> None:
     found = placed_at([report(day=date(2021, 11, 30)), report()], source)
     assert [ts for ts, _ in found] == [datetime(2021, 11, 30, 0, 0, second, tzinfo=UTC) for second in (0, 1)]
 
 
-def test_a_count_becomes_a_rate_where_the_interval_is_known(source: Source) -> None:
+def test_a_count_becomes_a_rate_where_the_interval_is_known(source: SourceFile) -> None:
     counted = report(at=NOON, interval_s=4.0)
     counted.counted("process", "icsw_per_s", 20.0, pid=7)
     (row,) = Dataset.from_batches(placed([counted], source)).frame("process").to_dicts()
@@ -78,7 +78,7 @@ def test_a_count_becomes_a_rate_where_the_interval_is_known(source: Source) -> N
     assert row["icsw_per_s"] is None
 
 
-def test_a_piece_of_an_archive_is_put_at_its_stamp(source: Source) -> None:
+def test_a_piece_of_an_archive_is_put_at_its_stamp(source: SourceFile) -> None:
     text = """procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
  r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
  2  0      0 1000 20 300    0    0     1     3   29   57  0  0 99  0  0

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from doctord.read.clock import Clock
 from doctord.read.moments import ZONE_ASSUMED
-from doctord.read.source import ReadOptions, Source, opened
+from doctord.read.source import ReadOptions, SourceFile, opened
 from doctord.read.tools.times import TIME_OF_DAY, moment_in, time_in, zone_of
 
 MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2068, 12, 31)).map(lambda m: m.replace(microsecond=0))  # noqa: DTZ001
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
+def source(tmp_path_factory: pytest.TempPathFactory) -> SourceFile:
     file: Path = tmp_path_factory.mktemp("times") / "file"
     file.write_text("x")
     with opened(file) as opened_source:
@@ -40,7 +40,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
         ("1325786400", "2012-01-05T18:00:00"),
     ],
 )
-def test_a_line_that_is_a_moment(text: str, moment: str | None, source: Source) -> None:
+def test_a_line_that_is_a_moment(text: str, moment: str | None, source: SourceFile) -> None:
     found = moment_in(text, source)
     assert found == (None if moment is None else datetime.fromisoformat(moment).replace(tzinfo=UTC))
 
@@ -48,17 +48,17 @@ def test_a_line_that_is_a_moment(text: str, moment: str | None, source: Source) 
 @pytest.mark.parametrize(
     "text", ["", "sda 1.0 2.0", "11/20/26 25:58:18", "99/99/9999 10:00:00", "Foo Bar 5 10:00:00 2012"]
 )
-def test_a_line_that_is_none(text: str, source: Source) -> None:
+def test_a_line_that_is_none(text: str, source: SourceFile) -> None:
     assert moment_in(text, source) is None
 
 
 @given(moment=MOMENTS, layout=st.sampled_from(["%Y-%m-%d %H:%M:%S", "%m/%d/%y %I:%M:%S %p", "%a %b %d %H:%M:%S %Y"]))
-def test_what_strftime_prints_is_read_back(source: Source, moment: datetime, layout: str) -> None:
+def test_what_strftime_prints_is_read_back(source: SourceFile, moment: datetime, layout: str) -> None:
     assert moment_in(moment.strftime(layout), source) == moment.replace(tzinfo=UTC)
 
 
 @given(st.text(max_size=40))
-def test_anything_may_stand_there(source: Source, text: str) -> None:
+def test_anything_may_stand_there(source: SourceFile, text: str) -> None:
     moment_in(text, source)
 
 
@@ -90,7 +90,7 @@ def test_abbreviations_with_several_meanings_tell_nothing() -> None:
     assert zone_of(None) is None
 
 
-def test_no_time_of_day_has_no_moment(source: Source) -> None:
+def test_no_time_of_day_has_no_moment(source: SourceFile) -> None:
     found = TIME_OF_DAY.match("24:00:00")
     assert found is not None
     assert time_in(Clock(source), found, source) is None

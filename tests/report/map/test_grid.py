@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from doctord.analyse.latency.histogram import Bucket, Histogram
 from doctord.analyse.latency.map import Column, LatencyMap
-from doctord.report.map.grid import Row, choose_edges, grid, share
+from doctord.report.map.grid import GridRow, choose_edges, grid, share
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -58,7 +58,7 @@ def test_narrow_buckets_are_shown_at_powers_of_two_or_finer() -> None:
 def test_what_is_above_the_last_edge_has_a_row_of_its_own() -> None:
     above = powers(1, 3).merge(Histogram.of([Bucket(8, inf, 4)]))
     cells = grid(drawn(above), choose_edges(above, 12))
-    assert cells.rows[-1] == Row(8, inf)
+    assert cells.rows[-1] == GridRow(8, inf)
     assert cells.columns[0] is not None
     assert cells.columns[0][-1].count == 4
 

@@ -34,10 +34,10 @@ def overfull(dataset: Dataset, figures: Iterable[Figure]) -> Iterator[str]:
     for figure in filter(is_counted_once, figures):
         hours = stepped(dataset.frame(figure.table), figure).filter(is_overfull())
         for (host, db, entity), part in hours.group_by("host", "db", "entity", maintain_order=True):
-            yield said(figure, Labels(text_of(host), text_of(db), text_of(entity)), part)
+            yield overfull_text(figure, Labels(text_of(host), text_of(db), text_of(entity)), part)
 
 
-def said(figure: Figure, labels: Labels, hours: pl.DataFrame) -> str:
+def overfull_text(figure: Figure, labels: Labels, hours: pl.DataFrame) -> str:
     """The remark on overfull hours of one series (`ts`, their ends; `weight`)."""
     worst = hours.sort("weight").row(-1, named=True)
     about = ", ".join(part for part in (labels.host, labels.db, labels.entity) if part)

@@ -102,7 +102,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ServerProfile:
     """The profile of one host, or of one database server on it, and what it rests on."""
 
     host: str | None
@@ -128,7 +128,7 @@ class Profile:
 
     at: datetime
     busy_hour: bool
-    servers: Sequence[Server]
+    servers: Sequence[ServerProfile]
     contradictions: Sequence[Contradiction] = ()
     missing: Sequence[str] = field(default=())
     data_quality: Sequence[str] = ()
@@ -210,14 +210,14 @@ def days_to(at: datetime) -> list[datetime]:
 
 def _server(
     server: tuple[str | None, str | None], series: Sequence[Series], rhythm: Rhythm | None, asked: _Asked
-) -> Server:
+) -> ServerProfile:
     lines = sorted((_line(one, asked) for one in series), key=_order)
     sound = {
         (line.figure.name, line.labels.entity or ""): line.today
         for line in lines
         if line.today is not None and line.verdict != "contradicted"
     }
-    return Server(*server, rhythm, lines, top_waits(sound, asked.classes), _measured(series, asked.at))
+    return ServerProfile(*server, rhythm, lines, top_waits(sound, asked.classes), _measured(series, asked.at))
 
 
 def _measured(series: Sequence[Series], at: datetime) -> Measured:

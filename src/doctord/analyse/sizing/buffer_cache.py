@@ -4,7 +4,7 @@ from itertools import pairwise
 from typing import Final, TypeAlias
 
 from doctord.analyse.sizing.amounts import amount
-from doctord.analyse.sizing.question import Curve, Input, Question, Setting, Sizing, known, said
+from doctord.analyse.sizing.question import Curve, Input, Question, Setting, Sizing, given_lines, known
 from doctord.analyse.sizing.working import Given, Number, Quantity, Step
 from doctord.errors import UserError
 from doctord.units import MIB
@@ -66,7 +66,7 @@ def buffer_cache(
 
 
 def _cautions(points: list[Point], worthy: list[float]) -> tuple[str, ...]:
-    return said(
+    return given_lines(
         bool(worthy)
         and worthy[-1] == points[-1][0]
         and "The curve still falls at its end: more may be worth it; advice of larger sizes tells.",

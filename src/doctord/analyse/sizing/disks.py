@@ -3,7 +3,7 @@
 from typing import Final
 
 from doctord.analyse.sizing.amounts import amount
-from doctord.analyse.sizing.question import Input, Question, Sizing, known, said
+from doctord.analyse.sizing.question import Input, Question, Sizing, given_lines, known
 from doctord.analyse.sizing.working import Quantity, Step, round_up
 
 UTILISATION: Final = (
@@ -61,7 +61,7 @@ def disks(
 
 
 def _cautions(busy: Step | None) -> tuple[str, ...]:
-    return said(
+    return given_lines(
         busy is not None
         and busy.value >= 1
         and "The disks there cannot serve this: requests queue without end. If they seem to, a cache answers most.",

@@ -3,7 +3,7 @@
 from typing import Final
 
 from doctord.analyse.sizing.amounts import amount
-from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, known, said, uneven
+from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, given_lines, known, uneven
 from doctord.analyse.sizing.working import Number, Quantity, Step, round_up
 from doctord.errors import UserError
 
@@ -95,7 +95,7 @@ def huge_pages(
             Setting("vm.nr_hugepages", f"{pages.value:.0f}", "for this server alone: add what others need"),
             Setting("memlock", f"{limit.value:.0f}", "KiB, soft and hard, in limits.conf (LimitMEMLOCK of a unit)"),
         ),
-        (*_cautions(missing, part, locked=locked), *said(uneven(shared))),
+        (*_cautions(missing, part, locked=locked), *given_lines(uneven(shared))),
         all(held) if held else None,
     )
 
@@ -106,7 +106,7 @@ def _whole(shared_buffers: Quantity, besides: Quantity, besides_fixed: Quantity)
 
 
 def _cautions(missing: Step | None, part: Step | None, *, locked: bool) -> tuple[str, ...]:
-    return said(
+    return given_lines(
         missing is not None
         and f"{amount(missing.value, 'count')} pages too few: shared memory is all in huge pages or none of it, and "
         "what the pool holds then is lost to everybody. Oracle takes a part of it only with use_large_pages=true "

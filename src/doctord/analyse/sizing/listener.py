@@ -4,7 +4,7 @@ import math
 from typing import Final
 
 from doctord.analyse.sizing.amounts import amount
-from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, known, said
+from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, given_lines, known
 from doctord.analyse.sizing.working import Number, Quantity, Step, ln, round_up
 
 L08: Final = 'R. Milkowski, "Oracle\'s listener performance", 2008'
@@ -95,7 +95,7 @@ def _answer(most: Step, busy: Step | None, servers: Step | None) -> str:
 
 
 def _cautions(busy: Step | None) -> tuple[str, ...]:
-    return said(
+    return given_lines(
         busy is not None
         and busy.value >= 1
         and "More arrive than can be accepted: the backlog fills whatever its size, and clients are refused or give "

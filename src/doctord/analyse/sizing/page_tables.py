@@ -3,7 +3,7 @@
 from typing import Final
 
 from doctord.analyse.sizing.amounts import amount
-from doctord.analyse.sizing.question import Input, Question, Sizing, known, said, uneven
+from doctord.analyse.sizing.question import Input, Question, Sizing, given_lines, known, uneven
 from doctord.analyse.sizing.working import Number, Quantity, round_up
 
 D12: Final = 'J. Doelle and S. Langer, "Analyzing BI Oracle workloads", 2012'
@@ -45,7 +45,7 @@ def page_tables(
     return Sizing(
         f"Up to {amount(small.value, 'bytes')} of page tables; {amount(huge.value, 'bytes')} with huge pages.",
         known(each, small, huge, saved, part, reached),
-        cautions=said(
+        cautions=given_lines(
             "They grow to this when every session touches all of the shared memory; PageTables in /proc/meminfo tells "
             "what they take now.",
             uneven(shared),

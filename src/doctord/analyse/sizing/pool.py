@@ -3,7 +3,7 @@
 from typing import Final
 
 from doctord.analyse.sizing.amounts import amount
-from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, known, said
+from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, given_lines, known
 from doctord.analyse.sizing.working import Quantity, Step, larger, root, round_down, round_up
 
 LITTLE: Final = 'J. D. C. Little, "A proof for the queuing formula L = lambda W", 1961'
@@ -62,7 +62,7 @@ def pool(
 
 
 def _cautions(load: Step, limit: Quantity, cpu: Quantity, held: Quantity) -> tuple[str, ...]:
-    return said(
+    return given_lines(
         load.value > limit.value
         and f"The CPUs would be {amount(load.value, 'share')} busy: no pool helps there. Less CPU for each request, or "
         "more CPUs.",

@@ -118,6 +118,6 @@ def known(*steps: Step | None) -> tuple[Step, ...]:
     return tuple(step for step in steps if step is not None)
 
 
-def said(*lines: str | float | bool | None) -> tuple[str, ...]:
+def given_lines(*lines: str | float | bool | None) -> tuple[str, ...]:
     """The lines that there are."""
     return tuple(line for line in lines if isinstance(line, str))

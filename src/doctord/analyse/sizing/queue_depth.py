@@ -4,7 +4,7 @@ from itertools import pairwise
 from typing import Final
 
 from doctord.analyse.sizing.amounts import amount
-from doctord.analyse.sizing.question import Curve, Input, Question, Setting, Sizing, known, said
+from doctord.analyse.sizing.question import Curve, Input, Question, Setting, Sizing, given_lines, known
 from doctord.analyse.sizing.working import Given, Number, Quantity, Step, root, round_down, round_up, smaller
 from doctord.errors import UserError
 
@@ -107,7 +107,7 @@ def _loads(curve: Curve) -> list[tuple[Step, Step]]:
 
 
 def _cautions(swings: Step, allowed: Step, part: Step, loads: list[tuple[Step, Step]]) -> tuple[str, ...]:
-    return said(
+    return given_lines(
         swings.value > allowed.value
         and "More are outstanding than the array may be given: the rest waits in the host. More LUNs, ports or a "
         "faster array; a higher depth brings resets (queue full).",

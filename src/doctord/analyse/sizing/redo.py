@@ -3,7 +3,7 @@
 from typing import Final
 
 from doctord.analyse.sizing.amounts import amount
-from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, known, said
+from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, given_lines, known
 from doctord.analyse.sizing.working import Assumed, Quantity, Step, larger, round_up
 from doctord.errors import UserError
 from doctord.units import MIB
@@ -93,7 +93,7 @@ def _groups(archiving: Step | None, switch_every: Quantity) -> Quantity:
 
 
 def _cautions(room: Step, archiving: Step | None, *, late: bool) -> tuple[str, ...]:
-    return said(
+    return given_lines(
         late
         and "The archiver takes longer than a log lasts: however many groups there are, it falls behind while redo "
         "comes that fast. Give it faster disks, or more archiver processes.",

@@ -3,7 +3,7 @@
 from typing import Final
 
 from doctord.analyse.sizing.amounts import amount
-from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, known, said, uneven
+from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, given_lines, known, uneven
 from doctord.analyse.sizing.working import Number, Quantity, Step, larger, log2, round_up
 
 M08: Final = "K. Manoharan's notes on address translation, 2008"
@@ -57,13 +57,13 @@ def tlb(
         (Setting("default_tsb_size", f"{code.value:.0f}", "in /etc/system; 8 KB x 2^n; Solaris on SPARC"),)
         if possible
         else (),
-        (*_cautions(code, translating, major), *said(uneven(memory))),
+        (*_cautions(code, translating, major), *given_lines(uneven(memory))),
         reach.value >= memory.value if reach else None,
     )
 
 
 def _cautions(code: Step, translating: Quantity | None, major: Step | None) -> tuple[str, ...]:
-    return said(
+    return given_lines(
         code.value > LARGEST_CODE and "No TSB is that large (1 MB is the largest): larger pages are the way.",
         code.value == 3 and "The manual prints 32 KB beside 3, out of the row of its doublings: 4 (128 KB) is safe.",
         translating is not None

@@ -3,7 +3,7 @@
 from typing import Final
 
 from doctord.analyse.sizing.amounts import amount
-from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, known, said
+from doctord.analyse.sizing.question import Input, Question, Setting, Sizing, given_lines, known
 from doctord.analyse.sizing.working import Number, Quantity, Step, larger, round_up
 from doctord.units import MIB
 
@@ -72,7 +72,7 @@ def wal(
 
 
 def _cautions(now: Step | None, timeout: Quantity, recovery: Step | None) -> tuple[str, ...]:
-    return said(
+    return given_lines(
         now is not None
         and now.value < timeout.value
         and "Now the log fills up before the time is over: checkpoints are requested, and each brings full page "

@@ -3,7 +3,7 @@
 from typing import Final
 
 from doctord.analyse.sizing.amounts import amount
-from doctord.analyse.sizing.question import Curve, Input, Question, Setting, Sizing, known, said
+from doctord.analyse.sizing.question import Curve, Input, Question, Setting, Sizing, given_lines, known
 from doctord.analyse.sizing.working import Given, Quantity, Step
 from doctord.units import MIB
 
@@ -100,7 +100,9 @@ def work_memory(
         known(own, left, areas, each, target, worst, part, spilled),
         _settings(each, target, advised),
         (
-            *said(advised and f"V$PGA_TARGET_ADVICE: from {amount(advised, 'bytes')} on hardly less is spilled."),
+            *given_lines(
+                advised and f"V$PGA_TARGET_ADVICE: from {amount(advised, 'bytes')} on hardly less is spilled."
+            ),
             *CAUTIONS,
         ),
         fits=False if left.value <= 0 else all(enough) if enough else None,

@@ -16,7 +16,7 @@ from doctord.collect.core.increase import Buckets, Gained, Growing, latency_rows
 from doctord.collect.core.link import Away, Driver, Link
 from doctord.collect.core.notices import Notices
 from doctord.collect.mysql.offer import Offer, offer
-from doctord.collect.mysql.sources import Source, wait_class
+from doctord.collect.mysql.sources import StatusTable, wait_class
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
 
@@ -43,7 +43,7 @@ class MySQLLatency:
         self._link = Link(driver, self._notices)
         self._cost = Cost(self.name)
         self._offer: Offer | None = None
-        self._growing = Growing[Source]()
+        self._growing = Growing[StatusTable]()
         self._started_s: float | None = None
         self._interrupted = True
 
@@ -90,10 +90,10 @@ class MySQLLatency:
         started_s = time.monotonic() - float(uptime)
         if self._started_s is not None and started_s - self._started_s > _ROUNDED_S:
             self._notices.happened("restart", self._link.db, self._link.db, f"the server started again {uptime} s ago")
-            self._growing = Growing[Source]()
+            self._growing = Growing[StatusTable]()
         self._started_s = started_s
 
-    def _tell(self, anew: Iterable[Source], *, came_back: bool) -> None:
+    def _tell(self, anew: Iterable[StatusTable], *, came_back: bool) -> None:
         db = self._link.db
         for source in anew:
             if came_back:
@@ -112,8 +112,8 @@ class MySQLLatency:
                 )
         return offered
 
-    def _read(self, offered: Offer) -> dict[Source, Mapping[str, Buckets]]:
-        reading: dict[Source, Mapping[str, Buckets]] = {}
+    def _read(self, offered: Offer) -> dict[StatusTable, Mapping[str, Buckets]]:
+        reading: dict[StatusTable, Mapping[str, Buckets]] = {}
         for source in offered.sources:
             try:
                 found = source.read(self._link.query(source.sql, source.parameters))
@@ -123,7 +123,7 @@ class MySQLLatency:
             reading[source] = {name: found[name] for name in found if not self._wanted or name in self._wanted}
         return reading
 
-    def _batches(self, gained: Gained[Source]) -> list[Batch]:
+    def _batches(self, gained: Gained[StatusTable]) -> list[Batch]:
         common = {"ts": now_us(), "interval_s": gained.interval_s, "host": os.uname().nodename, "db": self._link.db}
         latencies: list[Mapping[str, object]] = []
         waits: list[Mapping[str, object]] = []

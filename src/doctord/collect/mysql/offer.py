@@ -10,7 +10,7 @@ from typing import Final
 from doctord.collect.core.link import Link
 from doctord.collect.mysql import sources as tables
 from doctord.collect.mysql.driver import is_mariadb
-from doctord.collect.mysql.sources import QUERY, Source
+from doctord.collect.mysql.sources import QUERY, StatusTable
 from doctord.errors import UserError
 
 _VARIABLES: Final = (
@@ -46,7 +46,7 @@ class Off:
 class Offer:
     """The tables to read, what is off, and the names of the subjects that there can be."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[StatusTable, ...]
     off: tuple[Off, ...]
     subjects: frozenset[str]
 
@@ -77,7 +77,7 @@ def offer(link: Link, wanted: Sequence[str]) -> Offer:
 
 def _candidates(
     variables: Mapping[str, str], instruments: Mapping[str, bool], wanted: Sequence[str]
-) -> Iterator[Source]:
+) -> Iterator[StatusTable]:
     """The tables that this server should have, as far as they have what is wanted; of digests only those wanted."""
     has_histograms = bool(instruments) and not is_mariadb(variables["version"])
     if digests := [name.removeprefix(f"{QUERY} ") for name in wanted if name.startswith(f"{QUERY} ")]:
@@ -97,7 +97,7 @@ def _candidates(
             yield replace(source, certain=mine)
 
 
-def _readable(link: Link, candidates: Iterator[Source]) -> tuple[list[Source], list[Off]]:
+def _readable(link: Link, candidates: Iterator[StatusTable]) -> tuple[list[StatusTable], list[Off]]:
     sources, refused = [], []
     for source in candidates:
         try:
@@ -120,7 +120,7 @@ def _not_timed(link: Link, instruments: Mapping[str, bool], depends: str) -> Ite
         yield Off(QUERY, "the instruments of statements are off", _TURN_ON.format("statement/"))
 
 
-def _no_query_times(variables: Mapping[str, str], sources: Sequence[Source]) -> Iterator[Off]:
+def _no_query_times(variables: Mapping[str, str], sources: Sequence[StatusTable]) -> Iterator[Off]:
     if any(source.covers == QUERY for source in sources):
         return
     stats = variables.get("query_response_time_stats")
@@ -130,7 +130,7 @@ def _no_query_times(variables: Mapping[str, str], sources: Sequence[Source]) -> 
         yield Off(QUERY, "no times of queries are kept", f"INSTALL SONAME 'query_response_time'; {_STATS_ON}")
 
 
-def _names(sources: Sequence[Source], instruments: Mapping[str, bool]) -> Iterator[str]:
+def _names(sources: Sequence[StatusTable], instruments: Mapping[str, bool]) -> Iterator[str]:
     for source in sources:
         yield from (QUERY,) if source.covers == QUERY else source.certain if source.fills == "latency" else ()
     for name in instruments:

@@ -21,7 +21,7 @@ Rows = Iterable[Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class StatusTable:
     """One table of the server. `covers` is how the names of its subjects begin; `certain` those that it surely has."""
 
     name: str
@@ -91,7 +91,7 @@ def wait_class(event: str) -> str:
     return found.wait_class if found else "Other"
 
 
-HISTOGRAM: Final = Source(
+HISTOGRAM: Final = StatusTable(
     "performance_schema.events_statements_histogram_global",
     QUERY,
     "latency",
@@ -100,14 +100,14 @@ HISTOGRAM: Final = Source(
     statements,
     certain=(QUERY,),
 )
-RESPONSE_TIME: Final = Source(
+RESPONSE_TIME: Final = StatusTable(
     "information_schema.QUERY_RESPONSE_TIME",
     QUERY,
     "latency",
     "SELECT /* doctord */ time, count, total FROM information_schema.QUERY_RESPONSE_TIME",
     response_times,
 )
-FILES: Final = Source(
+FILES: Final = StatusTable(
     "performance_schema.file_summary_by_event_name",
     "wait/io/file/",
     "wait",
@@ -117,7 +117,7 @@ FILES: Final = Source(
 )
 # Files have a table of their own, with reads and writes apart. A wait on a table holds those on files, locks and
 # mutexes under it: counted beside them it would be counted twice.
-WAITS: Final = Source(
+WAITS: Final = StatusTable(
     "performance_schema.events_waits_summary_global_by_event_name",
     "wait/",
     "wait",
@@ -128,9 +128,9 @@ WAITS: Final = Source(
 )
 
 
-def by_digest(digests: Sequence[str]) -> Source:
+def by_digest(digests: Sequence[str]) -> StatusTable:
     """The histograms of some statements, by the digests that `statement` and the server's own tables name them by."""
-    return Source(
+    return StatusTable(
         "performance_schema.events_statements_histogram_by_digest",
         f"{QUERY} ",
         "latency",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from doctord.analyse.figures import Figure, mean
+from doctord.analyse.figures import Statistic, mean
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
@@ -119,5 +119,5 @@ def _full_queues(case: Case) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def _key(figure: Figure) -> tuple[str | None, str | None]:
+def _key(figure: Statistic) -> tuple[str | None, str | None]:
     return figure.db, figure.entity

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from math import inf
 
-from doctord.analyse.figures import Figure
+from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
@@ -95,7 +95,7 @@ def shared_pool_small(case: Case) -> Iterator[Claim]:
     )
 
 
-def _target_now(case: Case) -> Figure | None:
+def _target_now(case: Case) -> Statistic | None:
     """The advisory's line at the target in force, of the instance where it is worst."""
     present = {
         (figure.db, figure.instance, figure.entity)
@@ -106,7 +106,7 @@ def _target_now(case: Case) -> Figure | None:
     return max(lines, key=lambda figure: figure.mean, default=None)
 
 
-def _megabytes(figure: Figure) -> float:
+def _megabytes(figure: Statistic) -> float:
     """The size that a line of an advisory is about, MB as printed; nothing can be compared with one that is none."""
     digits = (figure.entity or "").replace(",", "")
     return float(digits) if digits.replace(".", "", 1).isdigit() else inf

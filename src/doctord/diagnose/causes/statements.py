@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from doctord.analyse.figures import Figure
+from doctord.analyse.figures import Statistic
 from doctord.analyse.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
@@ -73,7 +73,7 @@ def missing_index(case: Case) -> Iterator[Claim]:
     )
 
 
-def _large_scans(case: Case) -> list[Figure]:
+def _large_scans(case: Case) -> list[Statistic]:
     return [
         figure
         for figure in case.figures("pg_stat_user_tables.seq_tup_read")
@@ -81,7 +81,7 @@ def _large_scans(case: Case) -> list[Figure]:
     ]
 
 
-def _rows_per_scan(case: Case, rows: Figure) -> float:
+def _rows_per_scan(case: Case, rows: Statistic) -> float:
     scans = [
         figure.mean
         for figure in case.figures("pg_stat_user_tables.seq_scan")
@@ -90,7 +90,7 @@ def _rows_per_scan(case: Case, rows: Figure) -> float:
     return rows.mean / scans[0] if scans and scans[0] else 0.0
 
 
-def _statements_on(case: Case, scan: Figure) -> Iterator[tuple[Figure, Statement]]:
+def _statements_on(case: Case, scan: Statistic) -> Iterator[tuple[Statistic, Statement]]:
     """Statements with a condition, on the scanned table, that take a share of the time worth saying."""
     table = (scan.entity or "").rpartition(".")[2]
     named = re.compile(rf"\b{re.escape(table)}\b", re.IGNORECASE)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from doctord.lab.fault import fault
-from doctord.lab.server import Server
+from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
 
 _SCRIPT = """
@@ -14,7 +14,7 @@ where aid in (select :first + n * 10000 from generate_series(0, 90) n);
 
 
 @fault(cause="checkpoints_too_frequent")
-def checkpoint_storm(server: Server, seed: int) -> Iterator[None]:
+def checkpoint_storm(server: PrivateServer, seed: int) -> Iterator[None]:
     """max_wal_size is 32 MB while scattered rows are updated, so that a checkpoint is requested every second or two.
 
     After each checkpoint the first change of a page writes the whole page to the WAL, which brings on the next one.

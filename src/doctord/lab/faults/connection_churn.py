@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from doctord.lab.fault import fault
-from doctord.lab.server import Server
+from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
 
 
 @fault(cause="connection_churn")
-def connection_churn(server: Server, seed: int) -> Iterator[None]:
+def connection_churn(server: PrivateServer, seed: int) -> Iterator[None]:
     """Four clients open a connection for every query and close it again, as fast as they can.
 
     The server starts and ends hundreds of processes per second. What the queries do costs next to nothing.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from doctord.lab.fault import fault
 from doctord.lab.processes import running
-from doctord.lab.server import Server
+from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
 
 _SCRIPT = """
@@ -18,7 +18,7 @@ select sum(abalance) from pgbench_accounts where aid between :first and :first +
 
 
 @fault(cause="cpu_other_processes")
-def cpu_hog(server: Server, seed: int) -> Iterator[None]:
+def cpu_hog(server: PrivateServer, seed: int) -> Iterator[None]:
     """Processes outside the database take all CPUs.
 
     Four per CPU compute checksums without end. The light load, and four sessions that run short reports with pauses in

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from doctord.lab.cgroup import device_of
 from doctord.lab.fault import fault
-from doctord.lab.server import Server, its_group
+from doctord.lab.server import PrivateServer, its_group
 
 
 @fault(cause="cgroup_io_limit", controller="io", settings={"shared_buffers": "16MB"})
-def disk_throttled(server: Server, _seed: int) -> Iterator[None]:
+def disk_throttled(server: PrivateServer, _seed: int) -> Iterator[None]:
     """The server's control group is held to 60 reads and 30 writes per second.
 
     Its buffer pool is small and the page cache was emptied: reads wait for their turn, and so do commits, which sync

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from doctord.lab.fault import fault
-from doctord.lab.server import Server
+from doctord.lab.server import PrivateServer
 
 
 @fault(cause="idle_in_transaction_blocker")
-def idle_in_transaction(server: Server, _seed: int) -> Iterator[None]:
+def idle_in_transaction(server: PrivateServer, _seed: int) -> Iterator[None]:
     """One session updates every branch and then sits idle in its transaction.
 
     The light load needs a branch in every transaction: all its sessions queue behind the idle one, and nothing is

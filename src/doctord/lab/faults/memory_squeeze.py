@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from doctord.lab.fault import fault
-from doctord.lab.server import Server, its_group
+from doctord.lab.server import PrivateServer, its_group
 from doctord.lab.workload import workload
 
 _SCRIPT = """
@@ -14,7 +14,7 @@ select sum(abalance) from pgbench_accounts where aid between :first and :first +
 
 
 @fault(cause="cgroup_memory_limit", controller="memory", settings={"shared_buffers": "32MB"}, scale=50)
-def memory_squeeze(server: Server, seed: int) -> Iterator[None]:
+def memory_squeeze(server: PrivateServer, seed: int) -> Iterator[None]:
     """The server's control group is held to 128 MiB, page cache included, while it reads a table of 640 MiB.
 
     Every page it reads pushes out another: the kernel reclaims all the time, and reads that came from the page cache

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from doctord.lab.fault import fault
-from doctord.lab.server import Server
+from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
 
 _SCRIPT = """
@@ -14,7 +14,7 @@ select count(*), sum(amount) from orders where customer = :customer;
 
 
 @fault(cause="missing_index")
-def missing_index(server: Server, seed: int) -> Iterator[None]:
+def missing_index(server: PrivateServer, seed: int) -> Iterator[None]:
     """Two sessions look up orders by customer, and there is no index on that column.
 
     Each lookup reads a table of 600,000 rows for the 30 that it wants. The table fits into the buffer pool, so that all

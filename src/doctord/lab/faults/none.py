@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from doctord.lab.fault import fault
-from doctord.lab.server import Server
+from doctord.lab.server import PrivateServer
 
 
 @fault(cause=None)
-def none(_server: Server, _seed: int) -> Iterator[None]:
+def none(_server: PrivateServer, _seed: int) -> Iterator[None]:
     """No fault: the light load alone.
 
     A check-up has to find nothing.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from doctord.lab.fault import fault
-from doctord.lab.server import Server
+from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
 
 _SCRIPT = """
@@ -16,7 +16,7 @@ commit;
 
 
 @fault(cause="row_locks")
-def row_lock_convoy(server: Server, seed: int) -> Iterator[None]:
+def row_lock_convoy(server: PrivateServer, seed: int) -> Iterator[None]:
     """Sixteen sessions update the same row, and each keeps it locked for 5 ms of work of its own.
 
     At any moment one holds the row and the others queue for it, in `Lock: tuple` and `Lock: transactionid`. No

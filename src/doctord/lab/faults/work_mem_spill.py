@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from doctord.lab.fault import fault
-from doctord.lab.server import Server
+from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
 
 _SCRIPT = """
@@ -15,7 +15,7 @@ where earlier.aid <= 100000 and later.aid <= 100000;
 
 
 @fault(cause="sort_spill")
-def work_mem_spill(server: Server, seed: int) -> Iterator[None]:
+def work_mem_spill(server: PrivateServer, seed: int) -> Iterator[None]:
     """With work_mem at 64 kB, a session joins tens of megabytes again and again.
 
     Every hash table is split into many batches that are written to temporary files and read back.

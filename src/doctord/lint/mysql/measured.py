@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from doctord.analyse.figures import Figure, mean
+from doctord.analyse.figures import Statistic, mean
 from doctord.dataset.catalogue import MARIADB, MYSQL
 from doctord.dataset.mysql_names import COMPONENT, STATUS
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE
@@ -86,7 +86,7 @@ def evidence(name: str, figure: Words, threshold: Words, why: Words) -> Evidence
     return Evidence("statistic", f"name = '{STATUS}{name}'", figure, threshold, why)
 
 
-def _figures(subject: Subject, name: str) -> list[Figure]:
+def _figures(subject: Subject, name: str) -> list[Statistic]:
     """Figures of this server; a file of SHOW STATUS alone does not say of which port it is."""
     return [one for one in subject.case.figures(name) if one.db in {subject.db, COMPONENT}]
 

@@ -15,7 +15,7 @@ from doctord._native import Batch
 from doctord.errors import UserError
 from doctord.read.collectors.atop_lines import LINE, batches
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.report import Line
 
 NAME = "atop"
@@ -32,7 +32,7 @@ def sniff(head: str) -> bool:
     return len(lines) > 1 and all(LINE.match(line) for line in lines[:2])
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of all samples.
 
     Raises:
@@ -41,7 +41,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield from batches(_printed(source) if source.head.startswith(MAGIC) else source.lines(), source)
 
 
-def _printed(source: Source) -> Iterator[Line]:
+def _printed(source: SourceFile) -> Iterator[Line]:
     """What atop prints of a raw recording."""
     with source.as_file() as file:
         try:

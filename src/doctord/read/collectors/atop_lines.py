@@ -8,7 +8,7 @@ from typing import Final
 
 from doctord._native import Batch
 from doctord.read.figures import Figures, number
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.report import SINCE_BOOT_ALONE, SINCE_BOOT_LEFT_OUT, Line
 
 LINE: Final = re.compile(r"([A-Za-z]{3}) (\S+) (\d{9,11}) \d{4}/\d\d/\d\d \d\d:\d\d:\d\d (\d+) (.*)$")
@@ -18,7 +18,7 @@ SECTOR_BYTES: Final = 512.0
 KIB: Final = 1024.0
 
 
-def batches(lines: Iterable[Line], source: Source) -> Iterator[Batch]:
+def batches(lines: Iterable[Line], source: SourceFile) -> Iterator[Batch]:
     """The rows of all samples; what was counted since boot only where nothing follows."""
     figures = Figures(source)
     for sample, after in pairwise(chain(_samples(lines), [None])):
@@ -45,7 +45,7 @@ def _samples(lines: Iterable[Line]) -> Iterator[list[Line]]:
         yield held
 
 
-def _rows(sample: list[Line], figures: Figures, source: Source, *, since_boot: bool) -> Iterator[Batch]:
+def _rows(sample: list[Line], figures: Figures, source: SourceFile, *, since_boot: bool) -> Iterator[Batch]:
     is_first = True
     for line, text in sample:
         found = LINE.match(text)

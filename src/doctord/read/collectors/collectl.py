@@ -18,7 +18,7 @@ from doctord.read.clock import Clock, untimed
 from doctord.read.figures import Figures, Places, number
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.numbers import number as sized
 from doctord.read.tools.times import TIME_OF_DAY, time_in, zone_of
 
@@ -89,7 +89,7 @@ def sniff(head: str) -> bool:
     return any(HEADING.match(line) or GROUPS.match(line) for line in head.splitlines())
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of the file."""
     figures, heading, without_time = Figures(source), Heading(), list[list[str]]()
     clock = Clock(source)
@@ -115,7 +115,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield from figures.rest()
 
 
-def _take_heading(text: str, heading: Heading, source: Source) -> None:
+def _take_heading(text: str, heading: Heading, source: SourceFile) -> None:
     """Keep what a line above the rows tells."""
     if found := HOST.match(text):
         source.host = found[1]
@@ -140,7 +140,7 @@ def _take_heading(text: str, heading: Heading, source: Source) -> None:
         ]
 
 
-def _split(text: str, heading: Heading, clock: Clock, source: Source) -> tuple[datetime | None, list[str]] | None:
+def _split(text: str, heading: Heading, clock: Clock, source: SourceFile) -> tuple[datetime | None, list[str]] | None:
     """Moment and values of a row; null where it is none. The moment is null where the row has no time."""
     moment: datetime | None = None
     rest = text

@@ -20,7 +20,7 @@ from doctord._native import Batch
 from doctord.read.figures import Figures, number
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.report import SINCE_BOOT_ALONE, SINCE_BOOT_LEFT_OUT
 from doctord.read.tools.times import zone_of
 
@@ -69,7 +69,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DstatRow:
     """One row of figures."""
 
     run: Run
@@ -83,7 +83,7 @@ def sniff(head: str) -> bool:
     return bool(TITLE.match(head.lstrip()))
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of all runs."""
     figures, before = Figures(source), None
     for row, is_alone in _counted(_rows(source), source):
@@ -98,7 +98,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield from figures.rest()
 
 
-def _rows(source: Source) -> Iterator[Row]:
+def _rows(source: SourceFile) -> Iterator[DstatRow]:
     """Each row of figures, with its moment."""
     run = Run()
     for line, text in source.lines():
@@ -109,12 +109,12 @@ def _rows(source: Source) -> Iterator[Row]:
             continue
         elif len(cells) == len(run.columns) and (moment := _moment(cells, run, source)):
             run.rows += 1
-            yield Row(run, moment, cells, is_first=run.rows == 1)
+            yield DstatRow(run, moment, cells, is_first=run.rows == 1)
         else:
             source.skip(line, "no row of figures with its time")
 
 
-def _counted(rows: Iterator[Row], source: Source) -> Iterator[tuple[Row, bool]]:
+def _counted(rows: Iterator[DstatRow], source: SourceFile) -> Iterator[tuple[DstatRow, bool]]:
     """Each row, and whether it is since boot and alone in its run."""
     for row, after in pairwise(chain(rows, [None])):
         is_alone = row is not None and row.is_first and (after is None or after.is_first)
@@ -151,7 +151,7 @@ def _is_heading(text: str, cells: list[str], run: Run) -> bool:
     return True
 
 
-def _moment(cells: list[str], run: Run, source: Source) -> datetime | None:
+def _moment(cells: list[str], run: Run, source: SourceFile) -> datetime | None:
     told = dict(zip(run.columns, cells, strict=True))
     try:
         if epoch := number(told.get("epoch", "")):

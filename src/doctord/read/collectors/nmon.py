@@ -20,7 +20,7 @@ from doctord._native import Batch
 from doctord.read.figures import Figures, Places, number
 from doctord.read.format import Rank
 from doctord.read.moments import placed_moment
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "nmon"
 RANK = Rank.NAMED
@@ -137,7 +137,7 @@ def sniff(head: str) -> bool:
     return sum(line.startswith("AAA,") for line in head.split("\n", 40)[:40]) > 3
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of the file, snapshot by snapshot."""
     recording = _by_snapshot(source)
     source.host = recording.about.get("host") or source.host
@@ -162,7 +162,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield from figures.rest()
 
 
-def _by_snapshot(source: Source) -> Recording:
+def _by_snapshot(source: SourceFile) -> Recording:
     held = Recording()
     for line, text in source.lines():
         section, *values = text.rstrip(",").split(",")

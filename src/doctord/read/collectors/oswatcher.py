@@ -25,7 +25,7 @@ from doctord.read.counters import Counters
 from doctord.read.figures import Figures
 from doctord.read.format import Rank
 from doctord.read.linux import meminfo, slabinfo
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.report import Line
 from doctord.read.tools.tool import Tool, block, tool_of
 from doctord.read.unix import ps, top
@@ -44,7 +44,7 @@ def sniff(head: str) -> bool:
     return any(is_stamp(line) for line in head.splitlines())
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of what was printed under each stamp."""
     interfaces, user_zone = Interfaces(source), source.options.zone
     for stamp, lines in _under_stamps(source):
@@ -60,7 +60,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield from interfaces.rest()
 
 
-def _printed(lines: list[Line], moment: datetime, interfaces: "Interfaces", source: Source) -> Iterator[Batch]:
+def _printed(lines: list[Line], moment: datetime, interfaces: "Interfaces", source: SourceFile) -> Iterator[Batch]:
     """The rows of what a tool printed at a moment."""
     texts = [line for _, line in lines]
     text = "\n".join(texts)
@@ -72,7 +72,7 @@ def _printed(lines: list[Line], moment: datetime, interfaces: "Interfaces", sour
         source.note(f"not read: texts that begin like {begin.split()[0]!r}")
 
 
-def _under_stamps(source: Source) -> Iterator[tuple[Line, list[Line]]]:
+def _under_stamps(source: SourceFile) -> Iterator[tuple[Line, list[Line]]]:
     """Each stamp with the lines under it; what stands before the first one comes with an empty stamp."""
     stamp: Line = (0, "")
     held: list[Line] = []
@@ -85,7 +85,7 @@ def _under_stamps(source: Source) -> Iterator[tuple[Line, list[Line]]]:
     yield stamp, held
 
 
-def _host(lines: list[Line], source: Source) -> str | None:
+def _host(lines: list[Line], source: SourceFile) -> str | None:
     """Whose archive it is: its first line says so, or its name."""
     banner = next((found for _, line in lines if (found := BANNER.match(line))), None)
     name = FILE_NAME.match(source.name.rpartition("/")[2])
@@ -95,7 +95,7 @@ def _host(lines: list[Line], source: Source) -> str | None:
 class Interfaces:
     """What netstat counted, as rates between two stamps."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceFile) -> None:
         """Nothing was counted yet."""
         self._figures = Figures(source)
         self._counters = Counters()

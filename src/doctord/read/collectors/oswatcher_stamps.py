@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from doctord.read.moments import ZONE_ASSUMED
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.times import zone_of
 
 STAMP: Final = re.compile(r"zzz (?:\*\*\*(.+)|<([^>]+)>)")
@@ -25,7 +25,7 @@ def is_stamp(line: str) -> bool:
     return STAMP.match(line) is not None
 
 
-def stamped(line: str, source: Source) -> datetime | None:
+def stamped(line: str, source: SourceFile) -> datetime | None:
     """The moment of a stamp in the zone of the user, else its own, else UTC, which is said; null when it tells none."""
     found = STAMP.match(line)
     text = (found[1] or found[2]) if found else ""

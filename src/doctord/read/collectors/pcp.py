@@ -21,7 +21,7 @@ from doctord.read.collectors.pcp_names import CPU_STATES, ENTITY, PLACES
 from doctord.read.counters import Counters
 from doctord.read.figures import Figures, number
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "PCP archives"
 RANK = Rank.NAMED
@@ -44,7 +44,7 @@ def sniff(head: str) -> bool:
     return MAGIC.match(head) is not None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of all records of the archive, from the first volume on.
 
     Raises:
@@ -64,7 +64,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield from Records(source, counters).batches(_told(["-xxx", "-Z", "UTC", "-M", "-m"], archive, source))
 
 
-def _told(options: list[str], archive: Path, source: Source) -> Iterator[str]:
+def _told(options: list[str], archive: Path, source: SourceFile) -> Iterator[str]:
     """What pmdumplog prints."""
     try:
         tool = subprocess.Popen(
@@ -98,7 +98,7 @@ def _counters(descriptions: Iterator[str]) -> set[str]:
 class Records:
     """Takes the records of an archive, one after another."""
 
-    def __init__(self, source: Source, rising: set[str]) -> None:
+    def __init__(self, source: SourceFile, rising: set[str]) -> None:
         """No record was seen."""
         self._figures, self._rising, self._counters = Figures(source), rising, Counters()
         self._at: dict[str, datetime] = {}

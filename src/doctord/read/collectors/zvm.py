@@ -20,7 +20,7 @@ from doctord.read.clock import Clock
 from doctord.read.figures import Figures, Places
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED, placed_moment
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "z/VM Performance Toolkit"
 RANK = Rank.NAMED
@@ -69,7 +69,7 @@ def sniff(head: str) -> bool:
     return any((found := BEGINS.match(line)) and found[1] in SCREENS for line in head.splitlines())
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of all screens."""
     figures, screen = Figures(source), Screen("")
     for line, text in source.lines():
@@ -92,7 +92,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield from figures.rest()
 
 
-def _is_about(text: str, screen: Screen, source: Source) -> bool:
+def _is_about(text: str, screen: Screen, source: SourceFile) -> bool:
     """Whether a line tells when and what the screen is of."""
     if found := SYSTEM.search(text):
         source.host = found[1]

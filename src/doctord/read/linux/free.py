@@ -12,8 +12,8 @@ from datetime import date
 
 from doctord._native import Batch
 from doctord.read.format import Rank
-from doctord.read.source import Source
-from doctord.read.tools.headed_tables import Row, headed_rows, reports_of
+from doctord.read.source import SourceFile
+from doctord.read.tools.headed_tables import HeadedRow, headed_rows, reports_of
 from doctord.read.tools.numbers import number
 from doctord.read.tools.report import Line, Report, placed
 
@@ -47,18 +47,18 @@ def _heading(line: str) -> tuple[str, list[str]] | None:
     return ("memory", words) if words[:4] == ["total", "used", "free", "shared"] else None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `memory` and `statistic`."""
     return placed(reports(source.lines(), source), source)
 
 
-def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:
+def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:
     """Each report of the text."""
     rows = headed_rows(lines, source, day, _heading, since_boot=False, titles=(CORRECTED, "Low:", "High:", SUM, "Comm"))
     return reports_of(rows, lambda row: _take(row, source), source)
 
 
-def _take(row: Row, source: Source) -> None:
+def _take(row: HeadedRow, source: SourceFile) -> None:
     """Put a line into its report.
 
     Raises:

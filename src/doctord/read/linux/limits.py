@@ -13,7 +13,7 @@ from doctord.dataset.rows import micros, rows
 from doctord.dataset.tables import FROM_FILE
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "limits.conf"
 RANK = Rank.SHAPE
@@ -32,7 +32,7 @@ def sniff(head: str) -> bool:
     return bool(lines) and sum(LINE.match(line) is not None for line in lines) * 2 > len(lines)
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `setting`."""
     found = list[dict[str, Any]]()
     for line, raw in source.lines():

@@ -12,7 +12,7 @@ from doctord._native import Batch
 from doctord.errors import UserError
 from doctord.read.format import Rank
 from doctord.read.linux.settings import Setting, setting_rows
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "lscpu"
 RANK = Rank.NAMED
@@ -27,7 +27,7 @@ def sniff(head: str) -> bool:
     return begin.startswith('{"lscpu":[') or all(needed in lines for needed in NEEDED)
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `setting`.
 
     Raises:
@@ -37,7 +37,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield from setting_rows(source, "kernel", _of_json(source) if is_json else _of_text(source))
 
 
-def _of_text(source: Source) -> Iterator[Setting]:
+def _of_text(source: SourceFile) -> Iterator[Setting]:
     for line, text in source.lines():
         name, colon, value = text.partition(":")
         if colon and name.strip() not in LEFT_OUT:
@@ -46,7 +46,7 @@ def _of_text(source: Source) -> Iterator[Setting]:
             source.skip(line, "not a line of lscpu")
 
 
-def _of_json(source: Source) -> Iterator[Setting]:
+def _of_json(source: SourceFile) -> Iterator[Setting]:
     try:
         yield from _fields(json.loads(source.content())["lscpu"])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -12,7 +12,7 @@ from typing import Final
 
 from doctord._native import Batch
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.report import Line, Report, placed
 
 NAME = "/proc/meminfo"
@@ -41,12 +41,12 @@ def sniff(head: str) -> bool:
     return names[:2] == ["MemTotal", "MemFree"]
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `memory` and `statistic`."""
     return placed(reports(source.lines(), source), source)
 
 
-def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:  # noqa: ARG001 - a Tool
+def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:  # noqa: ARG001 - a Tool
     """What stands in the lines, as one report; another one where it begins anew."""
     report, values = None, dict[str, int]()
     for line, text in lines:

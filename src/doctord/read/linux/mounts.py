@@ -14,7 +14,7 @@ from doctord.dataset.rows import micros, rows
 from doctord.dataset.tables import FROM_FILE
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "mounts (/proc/mounts, mount, /etc/fstab)"
 RANK = Rank.SHAPE
@@ -43,7 +43,7 @@ def sniff(head: str) -> bool:
     return len(found) * 2 > len(lines) and bool(kinds) and kinds <= STORED | KERNELS
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `setting`."""
     found, of_kernel = list[tuple[int, re.Match[str]]](), False
     for line, raw in source.lines():

@@ -14,7 +14,7 @@ from typing import Final
 from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.linux.settings import Setting, setting_rows
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "multipath.conf"
 RANK = Rank.NAMED
@@ -55,12 +55,12 @@ def sniff(head: str) -> bool:
     return bool(SNIFFED.search(head) and KNOWN.search(head))
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `setting`."""
     yield from setting_rows(source, "multipath", _settings(source))
 
 
-def _settings(source: Source) -> Iterator[Setting]:
+def _settings(source: SourceFile) -> Iterator[Setting]:
     open_blocks: list[Block] = []
     for line, raw in source.lines():
         text = _without_comment(raw).strip()

@@ -7,7 +7,7 @@ from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
 from doctord.dataset.tables import FROM_FILE
 from doctord.read.clock import last_written
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Setting:
     line: int
 
 
-def setting_rows(source: Source, component: str, settings: Iterable[Setting]) -> Iterator[Batch]:
+def setting_rows(source: SourceFile, component: str, settings: Iterable[Setting]) -> Iterator[Batch]:
     """Rows of `setting` in the file's order; of a name that comes more than once the last counts, which is noted."""
     held = list(settings)
     last = dict[str, str]()

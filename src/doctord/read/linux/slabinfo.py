@@ -7,7 +7,7 @@ from typing import Final
 
 from doctord._native import Batch
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.report import Line, Report, placed
 
 NAME = "/proc/slabinfo"
@@ -20,12 +20,12 @@ def sniff(head: str) -> bool:
     return head.lstrip().startswith("slabinfo - version: 2")
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `statistic`."""
     return placed(reports(source.lines(), source), source)
 
 
-def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:  # noqa: ARG001 - a Tool
+def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:  # noqa: ARG001 - a Tool
     """All caches as one report; those without an active object are left out."""
     report = None
     for line, text in lines:

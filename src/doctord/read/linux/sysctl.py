@@ -11,7 +11,7 @@ from typing import Final
 from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.linux.settings import Setting, setting_rows
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "sysctl"
 RANK = Rank.SHAPE
@@ -28,12 +28,12 @@ def sniff(head: str) -> bool:
     return len(told) >= ENOUGH and len(told) * 2 > len(lines[:20])
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `setting`."""
     yield from setting_rows(source, "kernel", _settings(source))
 
 
-def _settings(source: Source) -> Iterator[Setting]:
+def _settings(source: SourceFile) -> Iterator[Setting]:
     for line, text in source.lines():
         if found := LINE.match(text.strip()):
             yield Setting(found[1].replace("/", "."), " ".join(found[2].split()), line)

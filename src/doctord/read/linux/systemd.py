@@ -13,7 +13,7 @@ from typing import Final
 from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.linux.settings import Setting, setting_rows
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "systemd unit"
 RANK = Rank.SHAPE
@@ -31,12 +31,12 @@ def sniff(head: str) -> bool:
     return bool(begins) and SECTION.match(begins[0]) is not None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `setting`."""
     yield from setting_rows(source, "systemd", _settings(source))
 
 
-def _settings(source: Source) -> Iterator[Setting]:
+def _settings(source: SourceFile) -> Iterator[Setting]:
     unit, goes_on = _unit(source.name), False
     for line, raw in source.lines():
         text, went_on = raw.strip(), goes_on

@@ -11,7 +11,7 @@ from typing import Final
 from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.linux.settings import Setting, setting_rows
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "udev rules"
 RANK = Rank.SHAPE
@@ -28,12 +28,12 @@ def sniff(head: str) -> bool:
     return bool(lines) and RULE.match(lines[0]) is not None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `setting`."""
     yield from setting_rows(source, "udev", _settings(source))
 
 
-def _settings(source: Source) -> Iterator[Setting]:
+def _settings(source: SourceFile) -> Iterator[Setting]:
     held, begin = "", 0
     for line, raw in source.lines():
         text = raw.strip()

@@ -9,10 +9,12 @@ from typing import Any
 
 from doctord._native import Batch
 from doctord.dataset.rows import rows
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 
-def of_direction(job: Mapping[str, Any], direction: str, about: Mapping[str, Any], source: Source) -> Iterator[Batch]:
+def of_direction(
+    job: Mapping[str, Any], direction: str, about: Mapping[str, Any], source: SourceFile
+) -> Iterator[Batch]:
     """Rates and latencies of a direction in which anything was done."""
     held = job.get(direction) or {}
     empty: dict[str, Any] = {}
@@ -42,7 +44,7 @@ def of_direction(job: Mapping[str, Any], direction: str, about: Mapping[str, Any
         yield rows("statistic", known)
 
 
-def of_disks(disks: Iterable[Mapping[str, Any]], run_s: float, end_us: int, source: Source) -> Iterator[Batch]:
+def of_disks(disks: Iterable[Mapping[str, Any]], run_s: float, end_us: int, source: SourceFile) -> Iterator[Batch]:
     """What the disks did while the jobs ran so many seconds."""
     held = []
     for disk in disks if run_s else ():

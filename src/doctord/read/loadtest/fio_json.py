@@ -12,7 +12,7 @@ from doctord._native import Batch
 from doctord.dataset.rows import rows
 from doctord.read.format import Rank
 from doctord.read.loadtest import fio_figures
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "fio's JSON"
 RANK = Rank.NAMED
@@ -28,7 +28,7 @@ def sniff(head: str) -> bool:
     return head.lstrip().startswith("{") and '"fio version"' in head
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `latency`, `statistic` and `disk`: one interval for each job and direction, the time of its run."""
     text = "\n".join(line for _, line in source.lines())
     try:
@@ -42,7 +42,7 @@ def read(source: Source) -> Iterator[Batch]:
 
 
 def batches(
-    jobs: Iterable[tuple[str, dict[str, Any]]], disks: Iterable[Any], end_us: int, source: Source
+    jobs: Iterable[tuple[str, dict[str, Any]]], disks: Iterable[Any], end_us: int, source: SourceFile
 ) -> Iterator[Batch]:
     """The rows of jobs and disks, as fio's JSON has them, of a run that ended then."""
     seen, longest_ms = dict[str, int](), 0.0
@@ -63,7 +63,7 @@ def batches(
         source.note(f"disks: figures that fio does not write: {error}")
 
 
-def _direction(job: dict[str, Any], direction: str, common: dict[str, Any], source: Source) -> Iterator[Batch]:
+def _direction(job: dict[str, Any], direction: str, common: dict[str, Any], source: SourceFile) -> Iterator[Batch]:
     held = job.get(direction) or {}
     times = next((held[kind] for kind in TIMES if held.get(kind, {}).get("N")), None)
     if times:
@@ -79,7 +79,7 @@ def _bins(bins: dict[str, int]) -> Iterator[dict[str, float]]:
         yield {"gt_us": low_ns / 1e3, "le_us": high_ns / 1e3, "count": count}
 
 
-def _percentiles(times: dict[str, Any], source: Source) -> Iterator[dict[str, float]]:
+def _percentiles(times: dict[str, Any], source: SourceFile) -> Iterator[dict[str, float]]:
     """As many waits between two percentiles as their shares say; the largest one is the last edge."""
     known = sorted((float(share), float(ns)) for share, ns in times.get("percentile", {}).items())
     # Percentiles of one value are the highest of them.

@@ -11,7 +11,7 @@ from doctord._native import Batch
 from doctord.errors import UserError
 from doctord.read.format import Rank
 from doctord.read.single_waits import CLOCK_FROM_1970, Waits
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "fio's latency logs"
 RANK = Rank.NAMED
@@ -27,7 +27,7 @@ def sniff(head: str) -> bool:
     return bool(lines) and all(LINE.match(line) for line in lines)
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `latency` by direction, in columns of a second.
 
     Raises:

@@ -14,7 +14,7 @@ from doctord.read.clock import untimed
 from doctord.read.format import Rank
 from doctord.read.loadtest.fio_json import batches
 from doctord.read.moments import placed_moment
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "fio's text"
 RANK = Rank.NAMED
@@ -35,7 +35,7 @@ def sniff(head: str) -> bool:
     return any(JOB.match(line) for line in head.splitlines())
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `latency`, `statistic` and `disk`."""
     jobs, disks = list[tuple[str, dict[str, Any]]](), list[dict[str, Any]]()
     ended, held = "", dict[str, Any]()

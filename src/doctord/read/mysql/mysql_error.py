@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.server_log import summed_up
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "error log of MariaDB or MySQL"
 RANK = Rank.NAMED
@@ -36,7 +36,7 @@ def sniff(head: str) -> bool:
     return _LINE.search(head) is not None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `statistic` and `event`."""
     port = _PORT.search(source.head)
     yield from summed_up(source, "mysql error", "mysql", f"mysql:{port[1] or port[2]}" if port else "mysql")

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.server_log import summed_up
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "slow query log of MariaDB or MySQL"
 RANK = Rank.NAMED
@@ -33,7 +33,7 @@ def sniff(head: str) -> bool:
     return _QUERY.search(head.replace("\r", "")) is not None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `statement`, `latency` and `statistic`."""
     port = _PORT.search(source.head)
     yield from summed_up(source, "mysql slow", "mysql", f"mysql:{port[1]}" if port else "mysql")

@@ -21,7 +21,7 @@ from doctord.dataset.tables import FROM_FILE
 from doctord.errors import UserError
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
-from doctord.read.source import Source, opened
+from doctord.read.source import SourceFile, opened
 
 NAME = "option file of MariaDB or MySQL (my.cnf)"
 RANK = Rank.SHAPE
@@ -53,7 +53,7 @@ def sniff(head: str) -> bool:
     return SNIFFED.search(head) is not None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `setting`, in the order in which the server reads them."""
     above = (source.path.resolve(),) if source.path else ()
     options = list(_options(source, above))
@@ -82,7 +82,7 @@ def named(text: str, value: str | None) -> tuple[str, str]:
     return name, shown(name, plain)
 
 
-def _options(source: Source, above: tuple[Path, ...]) -> Iterator[Option]:
+def _options(source: SourceFile, above: tuple[Path, ...]) -> Iterator[Option]:
     group: str | None = None
     for line, text in source.lines():
         if not text.strip() or text.lstrip().startswith(("#", ";")):
@@ -98,7 +98,7 @@ def _options(source: Source, above: tuple[Path, ...]) -> Iterator[Option]:
             yield from _option(source, line, text)
 
 
-def _option(source: Source, line: int, text: str) -> Iterator[Option]:
+def _option(source: SourceFile, line: int, text: str) -> Iterator[Option]:
     found = OPTION.match(_without_comment(text))
     if found is None:
         source.skip(line, "no option of a server: NAME or NAME = VALUE")
@@ -107,7 +107,7 @@ def _option(source: Source, line: int, text: str) -> Iterator[Option]:
     yield Option(name, value, source.name, line)
 
 
-def _included(source: Source, line: int, how: str, place: Path, above: tuple[Path, ...]) -> Iterator[Path]:
+def _included(source: SourceFile, line: int, how: str, place: Path, above: tuple[Path, ...]) -> Iterator[Path]:
     """The files that a directive names; what cannot be followed is said."""
     if not above:
         source.skip(line, f"!{how} {place} is not followed: {HERE}")
@@ -121,7 +121,7 @@ def _included(source: Source, line: int, how: str, place: Path, above: tuple[Pat
     yield from (file for file in files if how == "include" or file.suffix == ".cnf")
 
 
-def _of_file(source: Source, line: int, file: Path, above: tuple[Path, ...]) -> Iterator[Option]:
+def _of_file(source: SourceFile, line: int, file: Path, above: tuple[Path, ...]) -> Iterator[Option]:
     """The options of an included file; what is to be said of it is said of the whole."""
     resolved = file.resolve()
     if resolved in above:

@@ -17,7 +17,7 @@ from doctord.dataset import mysql_names
 from doctord.dataset.rows import micros, rows
 from doctord.read.clock import untimed
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "SHOW VARIABLES or STATUS of MariaDB or MySQL"
 RANK = Rank.NAMED
@@ -41,7 +41,7 @@ def sniff(head: str) -> bool:
     return bool(HEADER.search(head) or VERTICAL_BEGINS.search(head)) or len(KNOWN.findall(head)) > 1
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `setting` and `statistic`."""
     variables, status = Section(), list[Section]()
     for section in _sections(source):
@@ -63,7 +63,7 @@ def _settings(variables: Section) -> Iterator[dict[str, object]]:
         yield {"component": mysql_names.COMPONENT, "name": name, "value": mysql_names.shown(name, value)}
 
 
-def _statistics(source: Source, first: Section, last: Section) -> list[dict[str, object]]:
+def _statistics(source: SourceFile, first: Section, last: Section) -> list[dict[str, object]]:
     """Figures of one reading, or of two of one server: then the counters' increase between them."""
     gauges, counters = mysql_names.readings(last)
     uptime_s = gauges.get("uptime")
@@ -86,7 +86,7 @@ def _is_status(section: Section) -> bool:
     return bool(names & OF_STATUS) or sum(name[0].isupper() for name in section) * 2 > len(section)
 
 
-def _sections(source: Source) -> Iterator[Section]:
+def _sections(source: SourceFile) -> Iterator[Section]:
     """What stands below one header, variable by variable; a name that comes again begins another answer too."""
     section = Section()
     for pair in _pairs(source):
@@ -99,7 +99,7 @@ def _sections(source: Source) -> Iterator[Section]:
         yield section
 
 
-def _pairs(source: Source) -> Iterator[tuple[str, str] | None]:
+def _pairs(source: SourceFile) -> Iterator[tuple[str, str] | None]:
     """Names and values; null where another answer begins."""
     name = ""
     for line, raw in source.lines():

@@ -19,7 +19,7 @@ from doctord.dataset.rows import micros, rows
 from doctord.errors import UserError
 from doctord.read.format import Rank
 from doctord.read.oracle.dates import MOMENT, report_moment
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "ADDM report"
 RANK = Rank.NAMED
@@ -94,7 +94,7 @@ def sniff(head: str) -> bool:
     return bool(TITLE.search(head)) and "<html" not in head[:4096].lower()
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Findings as events, their impact as statistics.
 
     Raises:
@@ -111,7 +111,7 @@ def read(source: Source) -> Iterator[Batch]:
         yield from _batches(about, list(_findings(report.splitlines(), about.seconds)), report)
 
 
-def _about(report: str, source: Source) -> About | None:
+def _about(report: str, source: SourceFile) -> About | None:
     whole, old = (pattern.search(report) for pattern in PERIOD)
     if whole:
         moments = whole.groups()

@@ -22,7 +22,7 @@ from doctord.dataset.scrub import scrub
 from doctord.errors import UserError
 from doctord.read.format import Rank
 from doctord.read.oracle.dates import MOMENT, report_moment
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "ASH report"
 RANK = Rank.NAMED
@@ -115,7 +115,7 @@ def sniff(head: str) -> bool:
     return bool(TITLE.search(head[:8192])) and "Analysis Begin Time" in head
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """What the sessions that were sampled did.
 
     Raises:
@@ -132,7 +132,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield from _blockers(tables, about)
 
 
-def _about(head: str, tables: Sequence[ReportTable], source: Source) -> About:
+def _about(head: str, tables: Sequence[ReportTable], source: SourceFile) -> About:
     moments = [report_moment(found[1], source) for found in (BEGIN.search(head), END.search(head)) if found]
     begin, end = moments if len(moments) == 2 else (None, None)
     if begin is None or end is None or end <= begin:

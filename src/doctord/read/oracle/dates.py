@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from doctord.dataset.rows import micros
 from doctord.read.moments import ZONE_ASSUMED
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 MOMENT = r"\d\d?-\w{2,5}\.? ?-\d\d(?:\d\d)?,? +\d\d?[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d+)?(?: ?[AP]M\b)?"
 PARTS = re.compile(r"(\d\d?)-(\w{2,5})\.? ?-(\d{4}|\d\d),? +(\d\d?)[:.](\d\d)(?:[:.](\d\d))?(?:[.,]\d+)?(?: ?([AP]M))?")
@@ -29,7 +29,7 @@ MONTHS: tuple[tuple[str, ...], ...] = (
 )
 
 
-def report_moment(text: str, source: Source) -> datetime | None:
+def report_moment(text: str, source: SourceFile) -> datetime | None:
     """The moment that a text begins with; null when it is none. Without `--zone` UTC is taken, which a note says.
 
     A year of two digits is one from 1970 to 2069.
@@ -50,14 +50,14 @@ def report_moment(text: str, source: Source) -> datetime | None:
     return midnight + timedelta(hours=hours, minutes=int(minute), seconds=int(second or 0))
 
 
-def moment_within(text: str, source: Source) -> int | None:
+def moment_within(text: str, source: SourceFile) -> int | None:
     """The first moment anywhere in a text, in microseconds as `ts` holds it; null when there is none."""
     found = WITHIN.search(text)
     moment = report_moment(found[0], source) if found else None
     return micros(moment) if moment else None
 
 
-def moment_near(text: str, near: int, source: Source) -> int | None:
+def moment_near(text: str, near: int, source: SourceFile) -> int | None:
     """A moment without a year, `23-Jan 10:00:39`: in the year that brings it within half a year of another moment."""
     found = DAY_TIME.search(text)
     if found is None:

@@ -19,7 +19,7 @@ from doctord.dataset.tables import FROM_FILE
 from doctord.errors import UserError
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "Oracle parameter files (init.ora, spfile as text)"
 RANK = Rank.SHAPE
@@ -59,7 +59,7 @@ def sniff(head: str) -> bool:
     return len(names) > 1 or bool(OF_ALL.search(head) and names) or bool(POINTER.match(head))
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `setting`.
 
     Raises:
@@ -81,7 +81,7 @@ def read(source: Source) -> Iterator[Batch]:
         yield rows("setting", _rows(source, held))
 
 
-def _parameters(source: Source) -> Iterator[Parameter]:
+def _parameters(source: SourceFile) -> Iterator[Parameter]:
     held: Parameter | None = None
     for number, raw in source.lines():
         text = without_comment(raw, in_quote=_open_quote(held.value) if held else None).strip()
@@ -101,7 +101,7 @@ def _parameters(source: Source) -> Iterator[Parameter]:
         yield from _whole(source, held)
 
 
-def _whole(source: Source, parameter: Parameter) -> Iterator[Parameter]:
+def _whole(source: SourceFile, parameter: Parameter) -> Iterator[Parameter]:
     if is_open(parameter.value):
         source.skip(parameter.line, NO_END)
     else:
@@ -158,7 +158,7 @@ def plain_value(text: str) -> tuple[str, str | None]:
     return PASSWORD.sub(HIDDEN, value), None
 
 
-def _rows(source: Source, parameters: list[Parameter]) -> Iterator[dict[str, Any]]:
+def _rows(source: SourceFile, parameters: list[Parameter]) -> Iterator[dict[str, Any]]:
     name = next((plain_value(held.value)[0] for held in parameters if held.name == "db_name"), None)
     common = {
         "ts": micros(last_written(source)),

@@ -22,7 +22,7 @@ from doctord.read.clock import last_written
 from doctord.read.format import Rank
 from doctord.read.postgresql.files import INCLUDES, Configuration, configuration, mains_of, name_of
 from doctord.read.postgresql.line import NAME as A_NAME
-from doctord.read.source import Source, opened
+from doctord.read.source import SourceFile, opened
 
 NAME = "PostgreSQL's configuration files (postgresql.conf, conf.d, postgresql.auto.conf)"
 RANK = Rank.SHAPE
@@ -73,7 +73,7 @@ def _is_slip(name: str) -> bool:
     return "_" in name and bool(difflib.get_close_matches(name, _own(), 1, SLIP))
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `setting`."""
     for path in mains_of(source):
         try:
@@ -91,7 +91,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield from _rows(source, configuration(source))
 
 
-def _rows(source: Source, found: Configuration) -> Iterator[Batch]:
+def _rows(source: SourceFile, found: Configuration) -> Iterator[Batch]:
     if not found.entries:
         source.note("no setting in it is set")
         return

@@ -10,7 +10,7 @@ from typing import Final
 
 from doctord.errors import UserError
 from doctord.read.postgresql.line import Line, parsed
-from doctord.read.source import Source, opened
+from doctord.read.source import SourceFile, opened
 
 MAIN, AUTO, VERSION = "postgresql.conf", "postgresql.auto.conf", "PG_VERSION"
 INCLUDES: Final = ("include", "include_if_exists", "include_dir")
@@ -39,7 +39,7 @@ class Configuration:
         modified: When the last of them was written.
     """
 
-    source: Source
+    source: SourceFile
     entries: list[Entry] = field(default_factory=list)
     files: set[Path] = field(default_factory=set)
     modified: datetime | None = None
@@ -49,7 +49,7 @@ class Configuration:
         return next((entry.value for entry in reversed(self.entries) if entry.name == name), None)
 
 
-def configuration(source: Source) -> Configuration:
+def configuration(source: SourceFile) -> Configuration:
     """Read a configuration from the file on with which it begins."""
     found = Configuration(source)
     _take(found, source, ())
@@ -62,7 +62,7 @@ def configuration(source: Source) -> Configuration:
     return found
 
 
-def mains_of(source: Source) -> Iterator[Path]:
+def mains_of(source: SourceFile) -> Iterator[Path]:
     """Where the postgresql.conf would lie that includes this file: beside it, or above (conf.d)."""
     if source.path and source.path.name != MAIN:
         for folder in (source.path.parent, source.path.parent / ".."):
@@ -70,19 +70,19 @@ def mains_of(source: Source) -> Iterator[Path]:
                 yield Path(os.path.normpath(folder / MAIN))
 
 
-def name_of(path: Path, source: Source) -> str:
+def name_of(path: Path, source: SourceFile) -> str:
     """What to call a file beside another, which may have been unpacked from an archive."""
     if source.path is None or _is_here(source):
         return str(path)
     return os.path.normpath(Path(source.name).parent / os.path.relpath(path, source.path.parent))
 
 
-def _is_here(source: Source) -> bool:
+def _is_here(source: SourceFile) -> bool:
     """Whether it lies where it says, and was not unpacked from an archive of some host."""
     return str(source.path) == source.name
 
 
-def _take(found: Configuration, source: Source, above: tuple[Path, ...]) -> None:
+def _take(found: Configuration, source: SourceFile, above: tuple[Path, ...]) -> None:
     """The settings of a file, and of those that it includes, in order."""
     here = (*above, source.path.resolve()) if source.path else above
     found.files.update(here)
@@ -97,7 +97,7 @@ def _take(found: Configuration, source: Source, above: tuple[Path, ...]) -> None
             found.entries.append(Entry(told.name, told.value, source.name, number))
 
 
-def _include(found: Configuration, source: Source, told: Line, number: int, above: tuple[Path, ...]) -> None:
+def _include(found: Configuration, source: SourceFile, told: Line, number: int, above: tuple[Path, ...]) -> None:
     if source.path is None or (Path(told.value).is_absolute() and not _is_here(source)):
         source.skip(number, f"{told.name} '{told.value}': it lies on the host that this is from, and is not read")
         return
@@ -109,7 +109,7 @@ def _include(found: Configuration, source: Source, told: Line, number: int, abov
         _open(found, source, path, number, above)
 
 
-def _folder(source: Source, path: Path, line: int) -> list[Path]:
+def _folder(source: SourceFile, path: Path, line: int) -> list[Path]:
     try:
         files = sorted(path.iterdir())
     except OSError as error:
@@ -118,7 +118,7 @@ def _folder(source: Source, path: Path, line: int) -> list[Path]:
     return [file for file in files if file.name.endswith(".conf") and not file.name.startswith(".")]
 
 
-def _open(found: Configuration, source: Source, path: Path, line: int, above: tuple[Path, ...]) -> None:
+def _open(found: Configuration, source: SourceFile, path: Path, line: int, above: tuple[Path, ...]) -> None:
     """Take an included file; what is wrong with it is told of the line that includes it."""
     name = name_of(path, source)
     if path.resolve() in above:
@@ -137,7 +137,7 @@ def _open(found: Configuration, source: Source, path: Path, line: int, above: tu
             source.skipped_lines += inner.skipped_lines
 
 
-def _version(source: Source, data: Path) -> list[Entry]:
+def _version(source: SourceFile, data: Path) -> list[Entry]:
     """The server's version as PG_VERSION has it, or the name of Debian's folder."""
     try:
         told, file = (data / VERSION).read_text(encoding="ascii").strip(), name_of(data / VERSION, source)

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.server_log import summed_up
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "PostgreSQL server log"
 RANK = Rank.NAMED
@@ -57,7 +57,7 @@ def sniff(head: str) -> bool:
     return _form(head) is not None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `statistic`, `statement`, `latency`, `wait`, `event` and `setting`."""
     form = _form(source.head) or "stderr"
     if form == "syslog" and (header := _SYSLOG.search(source.head)):

@@ -15,7 +15,7 @@ from doctord.dataset.rows import micros, rows
 from doctord.dataset.secrets import shown
 from doctord.read.clock import last_written
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "pg_settings (psql's table, CSV; SHOW ALL)"
 RANK = Rank.NAMED
@@ -36,7 +36,7 @@ def sniff(head: str) -> bool:
     return len(lines) >= ENOUGH and _shape(lines[0], lines[1]) is not None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `setting`, and `event` for what waits for a restart."""
     lines = ((number, text) for number, text in source.lines() if not FOOTER.fullmatch(text.strip()))
     table = [row for row in _table(source, lines) if _is_setting(source, row)]
@@ -63,7 +63,7 @@ def _shape(header: str, below: str) -> str | None:
     return None
 
 
-def _table(source: Source, lines: Iterator[tuple[int, str]]) -> Iterator[Row]:
+def _table(source: SourceFile, lines: Iterator[tuple[int, str]]) -> Iterator[Row]:
     first = next((line for line in lines if line[1].strip()), (0, ""))
     second = next(lines, (0, ""))
     shape = _shape(first[1], second[1])
@@ -73,7 +73,7 @@ def _table(source: Source, lines: Iterator[tuple[int, str]]) -> Iterator[Row]:
         yield from _separated(source, first[1], (second, *lines), shape)
 
 
-def _separated(source: Source, header: str, lines: Iterable[tuple[int, str]], delimiter: str) -> Iterator[Row]:
+def _separated(source: SourceFile, header: str, lines: Iterable[tuple[int, str]], delimiter: str) -> Iterator[Row]:
     names = next(csv.reader([header], delimiter=delimiter))
     at = 0
 
@@ -92,7 +92,7 @@ def _separated(source: Source, header: str, lines: Iterable[tuple[int, str]], de
         source.skip(at, f"no CSV from here on: {error}")
 
 
-def _aligned(source: Source, header: str, ruler: str, lines: Iterable[tuple[int, str]]) -> Iterator[Row]:
+def _aligned(source: SourceFile, header: str, ruler: str, lines: Iterable[tuple[int, str]]) -> Iterator[Row]:
     """Rows of psql's aligned table; a value of several lines ends with `+` in all of them but the last."""
     edges = [found.start() for found in re.finditer(r"\+", ruler)]
     names = [cell.strip() for cell in _cells(header, edges)]
@@ -121,7 +121,7 @@ def _cells(text: str, edges: list[int]) -> list[str]:
     return text.split("|")
 
 
-def _is_setting(source: Source, row: Row) -> bool:
+def _is_setting(source: SourceFile, row: Row) -> bool:
     number, cells = row
     if SETTING.fullmatch(cells["name"].strip()):
         return True

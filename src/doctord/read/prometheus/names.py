@@ -6,7 +6,7 @@ from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MetricColumn:
     """A column, the label that names its entity, and what the metric (a counter: its rate) is multiplied by."""
 
     table: str
@@ -16,35 +16,35 @@ class Place:
     counter: bool = False
 
 
-def _rate(table: str, column: str, label: str | None = None, factor: float = 1.0) -> Place:
-    return Place(table, column, label, factor, counter=True)
+def _rate(table: str, column: str, label: str | None = None, factor: float = 1.0) -> MetricColumn:
+    return MetricColumn(table, column, label, factor, counter=True)
 
 
 # What a label's value is called in the dataset.
 ENTITY: Final = {"cpu": "cpu", "disk": "device", "network": "interface", "filesystem": "mount", "memory": None}
 
-NODE: Final[dict[str, Place]] = {
+NODE: Final[dict[str, MetricColumn]] = {
     "node_context_switches_total": _rate("cpu", "csw_per_s"),
     "node_intr_total": _rate("cpu", "interrupts_per_s"),
     "node_forks_total": _rate("cpu", "forks_per_s"),
-    "node_procs_running": Place("cpu", "run_queue"),
+    "node_procs_running": MetricColumn("cpu", "run_queue"),
     "node_pressure_cpu_waiting_seconds_total": _rate("cpu", "pressure_some_pct", factor=100.0),
     "node_pressure_memory_waiting_seconds_total": _rate("memory", "pressure_some_pct", factor=100.0),
     "node_pressure_memory_stalled_seconds_total": _rate("memory", "pressure_full_pct", factor=100.0),
-    "node_memory_MemTotal_bytes": Place("memory", "total_bytes"),
-    "node_memory_MemFree_bytes": Place("memory", "free_bytes"),
-    "node_memory_MemAvailable_bytes": Place("memory", "available_bytes"),
-    "node_memory_AnonPages_bytes": Place("memory", "anon_bytes"),
-    "node_memory_Cached_bytes": Place("memory", "page_cache_bytes"),
-    "node_memory_Buffers_bytes": Place("memory", "page_cache_bytes"),
-    "node_memory_PageTables_bytes": Place("memory", "page_tables_bytes"),
-    "node_memory_Shmem_bytes": Place("memory", "shmem_bytes"),
-    "node_memory_SwapTotal_bytes": Place("memory", "swap_total_bytes"),
-    "node_memory_SwapFree_bytes": Place("memory", "swap_free_bytes"),
-    "node_memory_HugePages_Total": Place("memory", "huge_pages_total"),
-    "node_memory_HugePages_Free": Place("memory", "huge_pages_free"),
-    "node_memory_HugePages_Rsvd": Place("memory", "huge_pages_rsvd"),
-    "node_memory_Hugepagesize_bytes": Place("memory", "huge_page_bytes"),
+    "node_memory_MemTotal_bytes": MetricColumn("memory", "total_bytes"),
+    "node_memory_MemFree_bytes": MetricColumn("memory", "free_bytes"),
+    "node_memory_MemAvailable_bytes": MetricColumn("memory", "available_bytes"),
+    "node_memory_AnonPages_bytes": MetricColumn("memory", "anon_bytes"),
+    "node_memory_Cached_bytes": MetricColumn("memory", "page_cache_bytes"),
+    "node_memory_Buffers_bytes": MetricColumn("memory", "page_cache_bytes"),
+    "node_memory_PageTables_bytes": MetricColumn("memory", "page_tables_bytes"),
+    "node_memory_Shmem_bytes": MetricColumn("memory", "shmem_bytes"),
+    "node_memory_SwapTotal_bytes": MetricColumn("memory", "swap_total_bytes"),
+    "node_memory_SwapFree_bytes": MetricColumn("memory", "swap_free_bytes"),
+    "node_memory_HugePages_Total": MetricColumn("memory", "huge_pages_total"),
+    "node_memory_HugePages_Free": MetricColumn("memory", "huge_pages_free"),
+    "node_memory_HugePages_Rsvd": MetricColumn("memory", "huge_pages_rsvd"),
+    "node_memory_Hugepagesize_bytes": MetricColumn("memory", "huge_page_bytes"),
     "node_vmstat_pgpgin": _rate("memory", "page_in_kib_per_s"),
     "node_vmstat_pgpgout": _rate("memory", "page_out_kib_per_s"),
     "node_vmstat_pswpin": _rate("memory", "swap_in_per_s"),
@@ -61,10 +61,10 @@ NODE: Final[dict[str, Place]] = {
     "node_disk_write_time_seconds_total": _rate("disk", "write_ms", "device", 1000.0),
     "node_disk_io_time_seconds_total": _rate("disk", "util_pct", "device", 100.0),
     "node_disk_io_time_weighted_seconds_total": _rate("disk", "queue", "device"),
-    "node_filesystem_size_bytes": Place("filesystem", "size_bytes", "mountpoint"),
-    "node_filesystem_avail_bytes": Place("filesystem", "_available_bytes", "mountpoint"),  # helps to find others
-    "node_filesystem_files": Place("filesystem", "_inodes", "mountpoint"),
-    "node_filesystem_files_free": Place("filesystem", "_inodes_free", "mountpoint"),
+    "node_filesystem_size_bytes": MetricColumn("filesystem", "size_bytes", "mountpoint"),
+    "node_filesystem_avail_bytes": MetricColumn("filesystem", "_available_bytes", "mountpoint"),  # helps to find others
+    "node_filesystem_files": MetricColumn("filesystem", "_inodes", "mountpoint"),
+    "node_filesystem_files_free": MetricColumn("filesystem", "_inodes_free", "mountpoint"),
     "node_network_receive_bytes_total": _rate("network", "rx_bytes_per_s", "device"),
     "node_network_transmit_bytes_total": _rate("network", "tx_bytes_per_s", "device"),
     "node_network_receive_errs_total": _rate("network", "errors_per_s", "device"),
@@ -75,7 +75,7 @@ NODE: Final[dict[str, Place]] = {
     "node_netstat_Tcp_RetransSegs": _rate("network", "retransmits_per_s"),
     "node_netstat_TcpExt_ListenDrops": _rate("network", "listen_drops_per_s"),
     "node_netstat_TcpExt_ListenOverflows": _rate("network", "listen_overflows_per_s"),
-    "node_netstat_Tcp_CurrEstab": Place("network", "established"),
+    "node_netstat_Tcp_CurrEstab": MetricColumn("network", "established"),
 }
 CPU_TIME: Final = "node_cpu_seconds_total"
 CPU_MODES: Final = {

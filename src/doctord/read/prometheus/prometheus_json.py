@@ -16,7 +16,7 @@ from doctord.errors import UserError
 from doctord.read.figures import number
 from doctord.read.format import Rank
 from doctord.read.prometheus.scrapes import Sample, Scrapes
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "Prometheus' HTTP API"
 RANK = Rank.NAMED
@@ -29,7 +29,7 @@ def sniff(head: str) -> bool:
     return begin.startswith("{") and '"status":"' in begin and '"resultType":"' in begin
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of all series, scrape by scrape.
 
     Raises:
@@ -55,7 +55,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield from scrapes.rest()
 
 
-def _by_scrape(series: list[tuple[dict[str, str], list[Any]]], source: Source) -> dict[tuple[int, str], list[Any]]:
+def _by_scrape(series: list[tuple[dict[str, str], list[Any]]], source: SourceFile) -> dict[tuple[int, str], list[Any]]:
     """Labels and values of all series, by moment (microseconds) and target."""
     held = dict[tuple[int, str], list[Any]]()
     for labels, values in series:

@@ -19,7 +19,7 @@ from doctord.read.clock import untimed
 from doctord.read.format import Rank
 from doctord.read.prometheus.names import CLOCK
 from doctord.read.prometheus.scrapes import Sample, Scrapes
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "Prometheus' text format"
 RANK = Rank.SHAPE
@@ -50,7 +50,7 @@ def sniff(head: str) -> bool:
     return any(TYPE.match(line) for line in head.splitlines())
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of all scrapes."""
     scrapes, without_time = Scrapes(source), list[Scraped]()
     for scraped in _scrapes(source):
@@ -66,7 +66,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield from scrapes.rest()
 
 
-def _scrapes(source: Source) -> Iterator[Scraped]:
+def _scrapes(source: SourceFile) -> Iterator[Scraped]:
     """Each scrape: a series that comes again begins another."""
     held, seen = Scraped(), set[tuple[object, ...]]()
     for line, text in source.lines():

@@ -14,7 +14,7 @@ from doctord.read.figures import Figures
 from doctord.read.prometheus.databases import entity as entity_of
 from doctord.read.prometheus.databases import named, server
 from doctord.read.prometheus.names import CPU_MODES, CPU_TIME, ENTITY, HOST_NAME, NODE, SPACE
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 ONE_SCRAPE: Final = (
     "a single scrape: its counters are totals since they began, kept as readings under their own names; rates need two"
@@ -51,7 +51,7 @@ class Target:
 class Scrapes:
     """Takes scrapes of targets, each in order of time."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceFile) -> None:
         """Nothing was scraped yet."""
         self._source = source
         self._figures = Figures(source)

@@ -15,8 +15,8 @@ from datetime import date
 from doctord._native import Batch
 from doctord.read.clock import Clock
 from doctord.read.format import Rank
-from doctord.read.source import Source
-from doctord.read.tools.headed_tables import Row, headed_rows, reports_of
+from doctord.read.source import SourceFile
+from doctord.read.tools.headed_tables import HeadedRow, headed_rows, reports_of
 from doctord.read.tools.numbers import Layout, number
 from doctord.read.tools.report import Line, Report, placed
 from doctord.read.tools.times import TIME_OF_DAY, time_in
@@ -100,19 +100,19 @@ def _heading(line: str) -> tuple[str, list[str]] | None:
     return None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `cpu`, `disk` and `statistic`."""
     return placed(reports(source.lines(), source), source)
 
 
-def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:
+def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:
     """Each report of the text; `day` is that of the first time of day."""
     clock = Clock(source, day)
     rows = headed_rows(_on_one_line(lines, source), source, day, _heading, titles=TITLES)
     return reports_of(rows, lambda row: _take(row, clock, source), source)
 
 
-def _on_one_line(lines: Iterable[Line], source: Source) -> Iterator[Line]:
+def _on_one_line(lines: Iterable[Line], source: SourceFile) -> Iterator[Line]:
     """The lines as -l prints them, which without it are eight for each disk."""
     disk, words, is_named = "", list[str](), False
     seen = set[str]()
@@ -136,7 +136,7 @@ def _on_one_line(lines: Iterable[Line], source: Source) -> Iterator[Line]:
             yield number_, line
 
 
-def _take(row: Row, clock: Clock, source: Source) -> None:
+def _take(row: HeadedRow, clock: Clock, source: SourceFile) -> None:
     """Put a line of figures into its report.
 
     Raises:

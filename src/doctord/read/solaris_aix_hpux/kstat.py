@@ -10,7 +10,7 @@ from datetime import date
 
 from doctord._native import Batch
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.headed_tables import NO_FIGURES
 from doctord.read.tools.report import Line, Report, placed
 from doctord.read.tools.times import moment_in
@@ -33,12 +33,12 @@ def sniff(head: str) -> bool:
     return any(MODULE.match(line) or PARSABLE.match(line) for line in lines) or not KNOWN.isdisjoint(figures)
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `statistic`."""
     return placed(reports(source.lines(), source), source)
 
 
-def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:
+def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:
     """Each reading of the text; a new one begins with a moment."""
     report, module, entity = Report(0, day=day), "", None
     for number, line in lines:

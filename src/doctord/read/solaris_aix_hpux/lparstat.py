@@ -12,8 +12,8 @@ from datetime import date
 
 from doctord._native import Batch
 from doctord.read.format import Rank
-from doctord.read.source import Source
-from doctord.read.tools.headed_tables import Row, headed_rows, reports_of
+from doctord.read.source import SourceFile
+from doctord.read.tools.headed_tables import HeadedRow, headed_rows, reports_of
 from doctord.read.tools.numbers import Layout, numbered
 from doctord.read.tools.report import Line, Report, placed
 
@@ -51,12 +51,12 @@ def _heading(line: str) -> tuple[str, list[str]] | None:
     return ("cpu", words) if words[:1] == ["%user"] and "%idle" in words and "%wait" in words else None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `cpu`, `setting` and `statistic`."""
     return placed(reports(source.lines(), source), source)
 
 
-def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:
+def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:
     """Each line of figures; the settings stand in the first."""
     told: dict[str, str] = {}
     rows = headed_rows(_without_configuration(lines, told), source, day, _heading, since_boot=False)
@@ -75,14 +75,14 @@ def _without_configuration(lines: Iterable[Line], told: dict[str, str]) -> Itera
             yield number, line
 
 
-def _each_alone(rows: Iterable[Row]) -> Iterator[Row]:
+def _each_alone(rows: Iterable[HeadedRow]) -> Iterator[HeadedRow]:
     """Rows in a report of their own: one heading stands above many."""
     for row in rows:
         row.report = Report(row.number, at=row.report.at, day=row.report.day)
         yield row
 
 
-def _take(row: Row) -> None:
+def _take(row: HeadedRow) -> None:
     """Put a line of figures into its report.
 
     Raises:

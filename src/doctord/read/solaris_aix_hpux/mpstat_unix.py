@@ -13,8 +13,8 @@ from datetime import date
 
 from doctord._native import Batch
 from doctord.read.format import Rank
-from doctord.read.source import Source
-from doctord.read.tools.headed_tables import Row, headed_rows, reports_of
+from doctord.read.source import SourceFile
+from doctord.read.tools.headed_tables import HeadedRow, headed_rows, reports_of
 from doctord.read.tools.numbers import Layout, numbered
 from doctord.read.tools.report import Line, Report, placed
 
@@ -76,12 +76,12 @@ def _heading(line: str) -> tuple[str, list[str]] | None:
     return (words[0], words) if is_solaris or is_aix else None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `cpu` and `statistic`."""
     return placed(reports(source.lines(), source), source)
 
 
-def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:
+def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:
     """Each report of the text."""
     rows = headed_rows(lines, source, day, _heading, titles=("System configuration",))
     for report in reports_of(rows, _take, source):
@@ -89,7 +89,7 @@ def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> I
         yield report
 
 
-def _take(row: Row) -> None:
+def _take(row: HeadedRow) -> None:
     """Put a line of figures into its report.
 
     Raises:

@@ -16,8 +16,8 @@ from datetime import date
 
 from doctord._native import Batch, command_name
 from doctord.read.format import Rank
-from doctord.read.source import Source
-from doctord.read.tools.headed_tables import Row, headed_rows, reports_of
+from doctord.read.source import SourceFile
+from doctord.read.tools.headed_tables import HeadedRow, headed_rows, reports_of
 from doctord.read.tools.numbers import Layout, number
 from doctord.read.tools.report import Line, Report, placed
 
@@ -65,18 +65,18 @@ def _heading(line: str) -> tuple[str, list[str]] | None:
     return (words[0], words) if is_known or (words[:1] and words[0] in SUMS and "RSS" in words) else None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `process` and `statistic`."""
     return placed(reports(source.lines(), source), source)
 
 
-def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:
+def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:
     """Each report of the text."""
     rows = headed_rows(lines, source, day, _heading, titles=("Please wait",), since_boot=False)
     return reports_of(rows, _take, source)
 
 
-def _take(row: Row) -> None:
+def _take(row: HeadedRow) -> None:
     """Put a line of figures into its report.
 
     Raises:

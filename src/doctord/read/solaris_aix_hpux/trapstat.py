@@ -10,8 +10,8 @@ from datetime import date
 
 from doctord._native import Batch
 from doctord.read.format import Rank
-from doctord.read.source import Source
-from doctord.read.tools.headed_tables import Row, headed_rows, reports_of
+from doctord.read.source import SourceFile
+from doctord.read.tools.headed_tables import HeadedRow, headed_rows, reports_of
 from doctord.read.tools.numbers import number
 from doctord.read.tools.report import Line, Report, placed
 
@@ -36,17 +36,17 @@ def _heading(line: str) -> tuple[str, list[str]] | None:
     return ("cpu", line.split()) if HEADING.match(line.strip()) else None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `translation`."""
     return placed(reports(source.lines(), source), source)
 
 
-def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:
+def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:
     """Each report of the text."""
     return reports_of(headed_rows(lines, source, day, _heading, since_boot=False), _take, source)
 
 
-def _take(row: Row) -> None:
+def _take(row: HeadedRow) -> None:
     """Put a line of figures into its report.
 
     Raises:

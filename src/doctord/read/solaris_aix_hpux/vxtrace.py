@@ -11,7 +11,7 @@ from datetime import date
 
 from doctord._native import Batch
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.headed_tables import NO_FIGURES
 from doctord.read.tools.report import Line, Report, placed
 
@@ -31,12 +31,12 @@ def sniff(head: str) -> bool:
     return any(map(EVENT.match, head.splitlines()[:50]))
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `block_io`."""
     return placed(reports(source.lines(), source), source)
 
 
-def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:
+def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:
     """A report of each request, as each is at a moment of its own."""
     started: dict[tuple[str, str], Report] = {}
     for number, line in lines:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 LINUX = re.compile(
     r"Linux \S+\s+\((?P<host>.*?)\)\s+(?P<date>[^_]*?)\s*(?:_(?P<machine>[^\s_]\S*)_\s*)?(?:\(\d+ CPU\).*)?$"
@@ -26,7 +26,7 @@ class Banner:
     day: date | None
 
 
-def parse_banner(line: str, source: Source) -> Banner:
+def parse_banner(line: str, source: SourceFile) -> Banner:
     """Read the line; the rest of the file tells in which order an ambiguous date stands."""
     if found := LINUX.match(line):
         return Banner(found["host"], "kernel", found["machine"], parse_date(found["date"], source, on_linux=True))
@@ -37,7 +37,7 @@ def parse_banner(line: str, source: Source) -> Banner:
     return Banner(None, "kernel", None, None)
 
 
-def parse_date(text: str, source: Source, *, on_linux: bool) -> date | None:
+def parse_date(text: str, source: SourceFile, *, on_linux: bool) -> date | None:
     """A date as any locale writes it; null when it is none. An order that is not certain is noted."""
     numbers = re.findall(r"\d+", text)
     if len(numbers) != 3:
@@ -51,7 +51,7 @@ def parse_date(text: str, source: Source, *, on_linux: bool) -> date | None:
     return _date(year, two, one)
 
 
-def _day_first(one: int, two: int, year_digits: int, source: Source, *, on_linux: bool) -> bool:
+def _day_first(one: int, two: int, year_digits: int, source: SourceFile, *, on_linux: bool) -> bool:
     if one > 12 or two > 12:
         return one > 12
     if not on_linux or HALVES.search(source.head):

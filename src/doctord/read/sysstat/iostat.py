@@ -14,8 +14,8 @@ from datetime import date
 
 from doctord._native import Batch
 from doctord.read.format import Rank
-from doctord.read.source import Source
-from doctord.read.tools.headed_tables import Row, headed_rows, reports_of
+from doctord.read.source import SourceFile
+from doctord.read.tools.headed_tables import HeadedRow, headed_rows, reports_of
 from doctord.read.tools.numbers import Layout, number, numbered
 from doctord.read.tools.report import Line, Report, placed
 
@@ -98,18 +98,18 @@ def _heading(line: str) -> tuple[str, list[str]] | None:
     return ("Device", words) if is_first_or_last and ("tps" in words or "%util" in words) else None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `cpu`, `disk` and `statistic`."""
     return placed(reports(source.lines(), source), source)
 
 
-def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:
+def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:
     """Each report of the text; `day` stands for that of the first line where there is none."""
     rows = headed_rows(lines, source, day, _heading)
     return reports_of(_on_one_line(rows), _take, source)
 
 
-def _on_one_line(rows: Iterable[Row]) -> Iterator[Row]:
+def _on_one_line(rows: Iterable[HeadedRow]) -> Iterator[HeadedRow]:
     """Rows as they are without -h, which in old versions puts the figures below the device."""
     device = ""
     for row in rows:
@@ -122,7 +122,7 @@ def _on_one_line(rows: Iterable[Row]) -> Iterator[Row]:
         yield row
 
 
-def _take(row: Row) -> None:
+def _take(row: HeadedRow) -> None:
     """Put a line of figures into its report.
 
     Raises:

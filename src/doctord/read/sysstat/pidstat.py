@@ -14,9 +14,9 @@ from datetime import date
 
 from doctord._native import Batch, command_name
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.sysstat.timed_tables import timed_rows
-from doctord.read.tools.headed_tables import Row, reports_of
+from doctord.read.tools.headed_tables import HeadedRow, reports_of
 from doctord.read.tools.numbers import Layout, number
 from doctord.read.tools.report import Line, Report, placed
 
@@ -60,17 +60,17 @@ def sniff(head: str) -> bool:
     return any(words[-1] == "Command" and not WHO.isdisjoint(words[:4]) for words in headings if words)
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `process` and `statistic`."""
     return placed(reports(source.lines(), source), source)
 
 
-def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:
+def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:
     """Each report of the text; `day` is that of the first time of day where there is no date."""
     return reports_of(timed_rows(lines, source, day, WHO), _take, source)
 
 
-def _take(row: Row) -> None:
+def _take(row: HeadedRow) -> None:
     """Put a line into its report.
 
     Raises:

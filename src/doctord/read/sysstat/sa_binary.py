@@ -21,7 +21,7 @@ from typing import IO
 from doctord._native import Batch
 from doctord.errors import UserError
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.sysstat.scan import scan
 
 NAME = "sysstat's binary file"
@@ -41,7 +41,7 @@ def sniff(head: str) -> bool:
     return MAGIC.match(head) is not None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of the file, while sadf writes them.
 
     Raises:
@@ -64,7 +64,7 @@ def read(source: Source) -> Iterator[Batch]:
 
 
 @contextmanager
-def _converted(sadf: str, file: Path, source: Source, complaints: list[str]) -> Iterator[Path]:
+def _converted(sadf: str, file: Path, source: SourceFile, complaints: list[str]) -> Iterator[Path]:
     """What `sadf -c` makes of a file that is too old to be read as it is; the complaints about that are taken back."""
     with NamedTemporaryFile(prefix="doctord-sa-") as copy:
         done = subprocess.run(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from doctord._native import Batch
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.sysstat.scan import scan
 
 NAME = "sadf's JSON"
@@ -23,6 +23,6 @@ def sniff(head: str) -> bool:
     return bool(BEGIN.match(head) and ARCHIVE.search(head))
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of the document, or of several one after another."""
     yield from scan("json", source, source.chunks())

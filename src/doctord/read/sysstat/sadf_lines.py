@@ -12,7 +12,7 @@ from functools import cache
 from doctord._native import Batch
 from doctord.errors import UserError
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.sysstat.scan import scan
 from doctord.read.sysstat.vocabulary import VOCABULARY
 
@@ -35,7 +35,7 @@ def sniff(head: str) -> bool:
     return any(known.match(line) for known in (HEADING, SEMICOLONS, TABS))
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of the report.
 
     Raises:
@@ -49,7 +49,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield from scan("lines", source, source.chunks())
 
 
-def _with_semicolons(source: Source) -> Iterator[bytes]:
+def _with_semicolons(source: SourceFile) -> Iterator[bytes]:
     """Lines of `sadf -p` as `sadf -d` writes them: those of one time, thing and switch in one, under a heading."""
     about: list[str] = []
     held: dict[str, str] = {}

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from doctord._native import Batch
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.sysstat.activities import free_memory
 from doctord.read.sysstat.banner import parse_banner
 from doctord.read.sysstat.scan import Header, day_number, scan
@@ -54,12 +54,12 @@ def sniff(head: str) -> bool:
     return False
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of the report."""
     yield from scan("text", source, _parted(source))
 
 
-def _parted(source: Source) -> Iterator[bytes | Header]:
+def _parted(source: SourceFile) -> Iterator[bytes | Header]:
     """The text in pieces, parted by the lines that begin a report."""
     for piece in source.chunks():
         begin = 0
@@ -74,7 +74,7 @@ def _parted(source: Source) -> Iterator[bytes | Header]:
                 begin = end
 
 
-def _header(line: str, source: Source) -> Header:
+def _header(line: str, source: SourceFile) -> Header:
     banner = parse_banner(line, source)
     page_bytes = PAGE_BYTES.get((banner.machine or "")[:4])
     return Header(

@@ -8,7 +8,7 @@ from doctord._native import Batch, SarScanner
 from doctord.dataset.tables import TABLES
 from doctord.read.clock import latest_first, note_first_day
 from doctord.read.moments import ZONE_ASSUMED
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.sysstat.activities import Activity
 from doctord.read.sysstat.vocabulary import VOCABULARY
 from doctord.read.zone_offsets import offsets
@@ -36,7 +36,7 @@ class Header:
     activities: Sequence[Activity]
 
 
-def scan(form: str, source: Source, pieces: Iterable[bytes | Header]) -> Iterator[Batch]:
+def scan(form: str, source: SourceFile, pieces: Iterable[bytes | Header]) -> Iterator[Batch]:
     """The rows of what sar (`text`), `sadf -d` (`lines`) or `sadf -j` (`json`) printed; headers lie between pieces."""
     latest_s = (latest_first(source) - EPOCH) // timedelta(seconds=1)
     scanner = SarScanner(form, VOCABULARY, LAYOUTS, offsets(source.zone) if source.zone else None, latest_s)
@@ -56,7 +56,7 @@ def day_number(day: date | None) -> int | None:
     return (day - EPOCH.date()).days if day else None
 
 
-def _tell(scanner: SarScanner, source: Source) -> None:
+def _tell(scanner: SarScanner, source: SourceFile) -> None:
     for line, reason in scanner.skipped():
         source.skip(line, reason)
     day, is_utc_assumed = scanner.assumed()

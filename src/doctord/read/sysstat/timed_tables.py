@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime
 
 from doctord.read.clock import Clock
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.banner import banner_of
-from doctord.read.tools.headed_tables import NO_FIGURES, Row
+from doctord.read.tools.headed_tables import NO_FIGURES, HeadedRow
 from doctord.read.tools.report import Line, Report
 from doctord.read.tools.times import TIME, seconds_of, time_in
 
@@ -16,7 +16,9 @@ DAY_S = 86400
 AVERAGE = re.compile(r"[^\s\d]\S* ?:\s")
 
 
-def timed_rows(lines: Iterable[Line], source: Source, day: date | None, first_names: frozenset[str]) -> Iterator[Row]:
+def timed_rows(
+    lines: Iterable[Line], source: SourceFile, day: date | None, first_names: frozenset[str]
+) -> Iterator[HeadedRow]:
     """The lines of figures; all of one time belong to one report. A heading begins with one of these names.
 
     The time before a heading is when the interval began: it is the time of its lines where they cover the time since
@@ -44,10 +46,10 @@ def timed_rows(lines: Iterable[Line], source: Source, day: date | None, first_na
             if at != report.at:
                 passed_s = None if begun_s is None else ((seconds_of(found) or 0) - begun_s) % DAY_S
                 report = Report(number, at=at, since_boot=passed_s == 0, interval_s=passed_s or None)
-            yield Row(number, names[0], names, found["rest"].split(maxsplit=len(names) - 1), report)
+            yield HeadedRow(number, names[0], names, found["rest"].split(maxsplit=len(names) - 1), report)
 
 
-def _moment(found: "re.Match[str]", clock: Clock, source: Source) -> datetime | None:
+def _moment(found: "re.Match[str]", clock: Clock, source: SourceFile) -> datetime | None:
     if found["epoch"]:
         return datetime.fromtimestamp(int(found["epoch"]), UTC)
     return time_in(clock, found, source)

@@ -13,7 +13,7 @@ from typing import Any
 
 from doctord._native import Batch
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.sysstat import iostat, mpstat, pidstat
 from doctord.read.tools.report import Line, placed
 
@@ -52,13 +52,13 @@ def sniff(head: str) -> bool:
     return bool(BEGIN.match(head)) and not ARCHIVE.search(head) and any(known.search(head) for known in TOOLS.values())
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """The rows that the tool's text would give."""
     tool = next(tool for tool, known in TOOLS.items() if known.search(source.head))
     yield from placed(tool.reports(_text(source), source), source)
 
 
-def _text(source: Source) -> Iterator[Line]:
+def _text(source: SourceFile) -> Iterator[Line]:
     """The lines that the tool's text would have; line 0, as they stand elsewhere in the file."""
     banner = ""
     for statistics in _statistics(source):
@@ -74,7 +74,7 @@ def _text(source: Source) -> Iterator[Line]:
                 yield from _table(time, lines)
 
 
-def _statistics(source: Source) -> Iterator[Statistics]:
+def _statistics(source: SourceFile) -> Iterator[Statistics]:
     """Each moment of the document, or of several; what comes after a point at which it is none is left."""
     text = source.content().decode(errors="replace")
     decoder, end = json.JSONDecoder(), 0

@@ -39,7 +39,7 @@ from doctord.errors import UserError
 from doctord.read.clock import untimed
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED, placed_moment
-from doctord.read.source import Source, opened
+from doctord.read.source import SourceFile, opened
 
 NAME = "CSV by a mapping (TOML)"
 RANK = Rank.SHAPE
@@ -58,7 +58,7 @@ Record = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class MappedColumn:
     """Where a figure comes from, and what is done to it; `is_clock`: it is written as hours, minutes and seconds."""
 
     column: str
@@ -90,7 +90,7 @@ class RowMapping:
     ago_s: float
     interval_s: float | None
     texts: Mapping[str, str]
-    figures: Mapping[str, Figure | float]
+    figures: Mapping[str, MappedColumn | float]
 
     def fits(self, record: Record) -> bool:
         """Whether a line has the texts that are asked for."""
@@ -103,10 +103,10 @@ class RowMapping:
             ValueError: a figure is no number.
         """
         figures = {
-            name: figure.of(record, decimal) if isinstance(figure, Figure) else figure
+            name: figure.of(record, decimal) if isinstance(figure, MappedColumn) else figure
             for name, figure in self.figures.items()
         }
-        measured = [figures[name] for name, figure in self.figures.items() if isinstance(figure, Figure)]
+        measured = [figures[name] for name, figure in self.figures.items() if isinstance(figure, MappedColumn)]
         if measured and all(value is None for value in measured):
             return None
         whole = {column.name for column in TABLES[self.table].columns if column.type == "i64"}
@@ -150,7 +150,7 @@ def sniff(head: str) -> bool:
     return bool(SNIFFED.search(head)) and "[[row]]" in head
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of the tables that the mapping names.
 
     Raises:
@@ -176,14 +176,14 @@ def read(source: Source) -> Iterator[Batch]:
         yield rows(table, found)
 
 
-def _mapping(source: Source) -> dict[str, Any]:
+def _mapping(source: SourceFile) -> dict[str, Any]:
     try:
         return tomllib.loads(source.content().decode("utf-8-sig").replace("\r\n", "\n"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"{source.name}: not a mapping: {error}", HINT) from error
 
 
-def _keys(source: Source, table: object, known: set[str], what: str) -> dict[str, Any]:
+def _keys(source: SourceFile, table: object, known: set[str], what: str) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise UserError(f"{source.name}: {what} is not a table of keys", HINT)
     if unknown := table.keys() - known:
@@ -193,7 +193,7 @@ def _keys(source: Source, table: object, known: set[str], what: str) -> dict[str
     return table
 
 
-def _row_mapping(source: Source, of: object, interval_s: float | None) -> RowMapping:
+def _row_mapping(source: SourceFile, of: object, interval_s: float | None) -> RowMapping:
     name = of.get("table") if isinstance(of, dict) else None
     if not isinstance(of, dict) or name not in TABLES:
         raise UserError(f"{source.name}: a [[row]] of no table: {name!r}", f"the tables are {', '.join(TABLES)}")
@@ -213,16 +213,16 @@ def _row_mapping(source: Source, of: object, interval_s: float | None) -> RowMap
     return RowMapping(name, asked, ago_s, _number(source, of, "interval_s", interval_s), texts, figures)
 
 
-def _number(source: Source, of: Mapping[str, Any], key: str, default: float | None) -> float | None:
+def _number(source: SourceFile, of: Mapping[str, Any], key: str, default: float | None) -> float | None:
     told = of.get(key, default)
     if told is not None and not isinstance(told, int | float):
         raise UserError(f"{source.name}: {key} is no number: {told!r}", HINT)
     return None if told is None else float(told)
 
 
-def _figure(source: Source, key: str, told: object) -> Figure | float:
+def _figure(source: SourceFile, key: str, told: object) -> MappedColumn | float:
     if isinstance(told, str):
-        return Figure(told)
+        return MappedColumn(told)
     if isinstance(told, int | float):
         return float(told)
     parts = _keys(source, told, OF_FIGURE, key)
@@ -230,10 +230,10 @@ def _figure(source: Source, key: str, told: object) -> Figure | float:
     if unit not in (None, CLOCK):
         raise UserError(f"{source.name}: {key}: there is no unit {unit!r}", f'write unit = "{CLOCK}", or a factor')
     stripped = tuple(str(part) for part in (strip if isinstance(strip, list) else [strip]))
-    return Figure(str(parts.get("column")), _number(source, parts, "factor", 1.0) or 1.0, stripped, unit == CLOCK)
+    return MappedColumn(str(parts.get("column")), _number(source, parts, "factor", 1.0) or 1.0, stripped, unit == CLOCK)
 
 
-def _records(source: Source, about: Mapping[str, Any]) -> Iterator[tuple[int, Record, int]]:
+def _records(source: SourceFile, about: Mapping[str, Any]) -> Iterator[tuple[int, Record, int]]:
     """Lines of the CSV: number, texts by column, and moment."""
     place = PurePath(str(about.get("file", "")))
     if source.path is None or place.is_absolute() or ".." in place.parts or not place.name:
@@ -258,7 +258,7 @@ def _records(source: Source, about: Mapping[str, Any]) -> Iterator[tuple[int, Re
         source.skipped_lines += lines.skipped_lines
 
 
-def _cells(source: Source, texts: Iterator[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+def _cells(source: SourceFile, texts: Iterator[str], separator: str) -> Iterator[tuple[int, list[str]]]:
     """Lines below the heading, in their parts; a part in quotes may go over several lines."""
     reader = csv.reader(texts, delimiter=separator)
     try:
@@ -268,7 +268,7 @@ def _cells(source: Source, texts: Iterator[str], separator: str) -> Iterator[tup
         source.skip(reader.line_num + 1, f"the rest of the CSV cannot be read: {error}")
 
 
-def _moment(source: Source, text: str) -> int | None:
+def _moment(source: SourceFile, text: str) -> int | None:
     try:
         moment: datetime | None = datetime.fromisoformat(text.strip())
     except ValueError:

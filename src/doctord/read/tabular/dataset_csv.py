@@ -17,7 +17,7 @@ from doctord.dataset.tables import TABLES
 from doctord.read.figures import number
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tabular.table_file import dataset_table
 
 NAME = "CSV of a dataset's table"
@@ -41,7 +41,7 @@ def _cells(line: str) -> list[str]:
         return []
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """The rows as they stand."""
     lines = source.lines()
     names = _cells(next(lines, (0, ""))[1])
@@ -70,7 +70,7 @@ def read(source: Source) -> Iterator[Batch]:
         yield rows(table, held)
 
 
-def _held(cell: str, kind: str, source: Source) -> Any:  # noqa: ANN401 - as the column's type is
+def _held(cell: str, kind: str, source: SourceFile) -> Any:  # noqa: ANN401 - as the column's type is
     """A cell as its column holds it.
 
     Raises:
@@ -90,7 +90,7 @@ def _held(cell: str, kind: str, source: Source) -> Any:  # noqa: ANN401 - as the
     return round(value)
 
 
-def moment_of_cell(cell: str, source: Source) -> datetime:
+def moment_of_cell(cell: str, source: SourceFile) -> datetime:
     """The moment in a cell: ISO 8601, or since 1970. Where it has no zone, that of the user, else UTC, which is said.
 
     Raises:

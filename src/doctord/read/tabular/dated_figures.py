@@ -21,7 +21,7 @@ from doctord._native import Batch
 from doctord.dataset.rows import columns, micros
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "two columns of dates and figures"
 RANK = Rank.ANY_TABLE
@@ -79,7 +79,7 @@ def sniff(head: str) -> bool:
     return fitting >= 2 and fitting >= LEAST_SHARE * (len(lines) - 1)
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `statistic`."""
     name, lines = "figure", list[Line]()
     for number, text in source.lines():
@@ -96,7 +96,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield columns("statistic", len(placed), {**about, **figures})
 
 
-def _stem(source: Source) -> str:
+def _stem(source: SourceFile) -> str:
     return Path(source.name).name.partition(".")[0]
 
 
@@ -114,7 +114,7 @@ def _line(number: int, found: "re.Match[str]") -> Line:
     return Line(number, whole_year, parts, found["one"] is not None, seconds, figure)
 
 
-def _days(source: Source, lines: list[Line]) -> list[date | None]:
+def _days(source: SourceFile, lines: list[Line]) -> list[date | None]:
     """The day of each line; null where it is none of the calendar, which is told."""
     day_first = any(line.is_open for line in lines) and _is_day_first(source, lines)
     years = _years(source, lines)
@@ -129,7 +129,7 @@ def _days(source: Source, lines: list[Line]) -> list[date | None]:
     return days
 
 
-def _is_day_first(source: Source, lines: list[Line]) -> bool:
+def _is_day_first(source: SourceFile, lines: list[Line]) -> bool:
     firsts = [line.parts[0] for line in lines if line.is_open]
     seconds = [line.parts[1] for line in lines if line.is_open]
     if (max(firsts) > 12) != (max(seconds) > 12):
@@ -140,7 +140,7 @@ def _is_day_first(source: Source, lines: list[Line]) -> bool:
     return day_first
 
 
-def _years(source: Source, lines: list[Line]) -> list[int]:
+def _years(source: SourceFile, lines: list[Line]) -> list[int]:
     """The year of each line: where none is told, that which brings the last line to the file's last change."""
     if not any(line.year is None for line in lines):
         return [line.year or 0 for line in lines]
@@ -154,7 +154,7 @@ def _years(source: Source, lines: list[Line]) -> list[int]:
     return [line.year or assumed for line, assumed in zip(lines, reversed(years), strict=True)]
 
 
-def _moment(source: Source, day: date, seconds: int) -> int:
+def _moment(source: SourceFile, day: date, seconds: int) -> int:
     if source.zone is None:
         source.note(ZONE_ASSUMED)
     return micros(datetime(day.year, day.month, day.day, tzinfo=source.zone or UTC) + timedelta(seconds=seconds))

@@ -12,7 +12,7 @@ from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
 from doctord.read.format import Rank
 from doctord.read.moments import placed_moment
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "labels"
 RANK = Rank.SHAPE
@@ -27,7 +27,7 @@ def sniff(head: str) -> bool:
     return bool(lines) and all(LINE.match(line.strip()) for line in lines)
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `event`."""
     held = []
     for line, text in source.lines():

@@ -15,7 +15,7 @@ from doctord.errors import UserError
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED, placed_moment
 from doctord.read.single_waits import Waits
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.time_units import unit_us
 
 NAME = "tables of time and latency (CSV)"
@@ -69,7 +69,7 @@ def layout_of(head: str) -> Layout | None:
     return None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `latency`, in columns of a second.
 
     Raises:
@@ -123,7 +123,7 @@ def _are_two_numbers(fields: list[str]) -> bool:
     return len(fields) == 2 and all(map(NUMBER.match, fields))
 
 
-def _time_us(text: str, layout: Layout, source: Source) -> float:
+def _time_us(text: str, layout: Layout, source: SourceFile) -> float:
     if NUMBER.match(text):
         value = float(text)
         return value * (layout.time_unit_us or next(us for size, us in SIZES_US if abs(value) >= size))

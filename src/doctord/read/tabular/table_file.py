@@ -22,7 +22,7 @@ from doctord.dataset.rows import columns
 from doctord.dataset.tables import TABLES
 from doctord.errors import UserError
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tabular.table_times import moments
 from doctord.read.tabular.wide_table import WideTable
 
@@ -38,7 +38,7 @@ def sniff(head: str) -> bool:
     return head.startswith((PARQUET, ARROW)) or (head.startswith(STREAM) and "\0" in head)
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of the dataset's table, or of `statistic` and the host's tables.
 
     Raises:
@@ -55,7 +55,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield from _dataset_rows(table, known, source) if known else WideTable.placed(table, source).batches()
 
 
-def _table(path: Path, source: Source) -> pa.Table:
+def _table(path: Path, source: SourceFile) -> pa.Table:
     if source.head.startswith(PARQUET):
         file = pq.ParquetFile(path)
         _believable(file.metadata.num_rows * file.metadata.num_columns, source)
@@ -65,7 +65,7 @@ def _table(path: Path, source: Source) -> pa.Table:
         return opened(mapped).read_all()
 
 
-def _believable(cells: int, source: Source) -> None:
+def _believable(cells: int, source: SourceFile) -> None:
     if cells > MOST_CELLS:
         raise UserError(f"{source.name}: a table of {cells} cells", "take the rows of fewer hours, or fewer columns")
 
@@ -82,7 +82,7 @@ def dataset_table(names: list[str]) -> str | None:
     return best.name if best and "ts" in names else None
 
 
-def _dataset_rows(table: pa.Table, name: str, source: Source) -> Iterator[Batch]:
+def _dataset_rows(table: pa.Table, name: str, source: SourceFile) -> Iterator[Batch]:
     at_us, _ = moments(table, "ts", [None] * table.num_rows, source)
     kinds = {column.name: column.type for column in TABLES[name].columns}
     arrow = {"f64": pa.float64(), "i64": pa.int64(), "str": pa.string(), "ts": pa.timestamp("us", "UTC")}

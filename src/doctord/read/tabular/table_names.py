@@ -13,7 +13,7 @@ TOTAL: Final = "total"  # all devices, all interfaces
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NamedColumn:
     """A column of the dataset: its table, what its figure is multiplied with, and which row of the table it is in.
 
     Attributes:
@@ -29,20 +29,20 @@ class Place:
     of: tuple[tuple[str, object], ...] = field(default=())
 
 
-def _cpu(column: str, cpu: int | None = None) -> Place:
-    return Place("cpu", column, of=(("cpu", cpu),))
+def _cpu(column: str, cpu: int | None = None) -> NamedColumn:
+    return NamedColumn("cpu", column, of=(("cpu", cpu),))
 
 
-def _memory(column: str, factor: float = 1.0) -> Place:
-    return Place("memory", column, factor)
+def _memory(column: str, factor: float = 1.0) -> NamedColumn:
+    return NamedColumn("memory", column, factor)
 
 
-def _disk(column: str, factor: float = 1.0) -> Place:
-    return Place("disk", column, factor, (("device", TOTAL),))
+def _disk(column: str, factor: float = 1.0) -> NamedColumn:
+    return NamedColumn("disk", column, factor, (("device", TOTAL),))
 
 
-def _network(column: str, factor: float = 1.0) -> Place:
-    return Place("network", column, factor, (("interface", TOTAL),))
+def _network(column: str, factor: float = 1.0) -> NamedColumn:
+    return NamedColumn("network", column, factor, (("interface", TOTAL),))
 
 
 PAGE_BYTES: Final = 4096.0
@@ -75,7 +75,7 @@ DSTAT: Final = {
     "virtual_memory.minpf": (_memory("minor_faults_per_s"),),
     "advanced_virtual_memory.scanK": (_memory("scan_per_s"),),
     "advanced_virtual_memory.scanD": (_memory("scan_per_s"),),
-    "tcp_sockets.act": (Place("network", "established", of=(("interface", None),)),),
+    "tcp_sockets.act": (NamedColumn("network", "established", of=(("interface", None),)),),
 }
 DBSHERLOCK: Final = {
     "AvgCpuUser": (_cpu("usr_pct"),),
@@ -103,7 +103,7 @@ CORE_COLUMNS: Final = {"usr": "usr_pct", "sys": "sys_pct", "idl": "idle_pct"}
 WORLDS: Final = (("mysql", "mysql"), ("dbms", "mysql"), ("os", "kernel"))
 
 
-def places_of(name: str) -> tuple[Place, ...]:
+def places_of(name: str) -> tuple[NamedColumn, ...]:
     """Columns of the dataset that hold what a column of this name does; none where there is no such.
 
     >>> places_of("cpu_usr (core #2)")

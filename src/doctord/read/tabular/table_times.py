@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from doctord.dataset.rows import micros
 from doctord.read.clock import untimed
 from doctord.read.moments import ZONE_ASSUMED, placed_moment
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 LATEST_US = 1 << 62
 # Numbers since 1970 by their size: seconds, milliseconds, microseconds, nanoseconds; in microseconds.
@@ -22,7 +22,7 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def moments(
-    table: pa.Table, time: str, labels: list[str | None], source: Source
+    table: pa.Table, time: str, labels: list[str | None], source: SourceFile
 ) -> tuple[list[int | None], float | None]:
     """Microseconds since 1970 of each row, null where it names no moment, and seconds between rows of the same labels.
 
@@ -40,7 +40,7 @@ def moments(
     return at_us, _step_s(at_us, labels)
 
 
-def _of_timestamps(column: pa.ChunkedArray, source: Source) -> list[int | None]:
+def _of_timestamps(column: pa.ChunkedArray, source: SourceFile) -> list[int | None]:
     kind = column.type
     if pa.types.is_date(kind) or kind.tz is None:
         if source.zone is None:
@@ -51,7 +51,7 @@ def _of_timestamps(column: pa.ChunkedArray, source: Source) -> list[int | None]:
     return list(column.cast(pa.timestamp("us", "UTC"), safe=False).cast(pa.int64()).to_pylist())
 
 
-def _of_numbers(column: pa.ChunkedArray, labels: list[str | None], source: Source) -> list[int | None]:
+def _of_numbers(column: pa.ChunkedArray, labels: list[str | None], source: SourceFile) -> list[int | None]:
     plain = column.cast(pa.float64(), safe=False).to_pylist()
     values = [value if value is not None and abs(value) < LATEST_US else None for value in plain]
     largest = max((value for value in values if value is not None), default=0.0)
@@ -61,7 +61,7 @@ def _of_numbers(column: pa.ChunkedArray, labels: list[str | None], source: Sourc
     return _counted(values, labels, source)
 
 
-def _counted(values: list[float | None], labels: list[str | None], source: Source) -> list[int | None]:
+def _counted(values: list[float | None], labels: list[str | None], source: SourceFile) -> list[int | None]:
     """Seconds from the start of each run; a run begins where they fall, or the labels change."""
     offset_s, latest_s, placed_s = 0.0, -1.0, list[float | None]()
     before: tuple[float, str | None] | None = None

@@ -11,8 +11,8 @@ from doctord._native import Batch
 from doctord.dataset.rows import columns
 from doctord.dataset.tables import TABLES
 from doctord.errors import UserError
-from doctord.read.source import Source
-from doctord.read.tabular.table_names import Place, places_of, world_of
+from doctord.read.source import SourceFile
+from doctord.read.tabular.table_names import NamedColumn, places_of, world_of
 from doctord.read.tabular.table_times import is_text, moments
 
 # Names of a column of times, the surest first; the last ones may count seconds from the start.
@@ -83,7 +83,7 @@ class WideTable:
     hosts: list[str | None] | None
 
     @classmethod
-    def placed(cls, table: pa.Table, source: Source) -> "WideTable":
+    def placed(cls, table: pa.Table, source: SourceFile) -> "WideTable":
         """Tell its columns apart, and place its rows.
 
         Raises:
@@ -137,7 +137,7 @@ def figures_of(table: pa.Table, column: str) -> list[float | None]:
     return [value if value is not None and isfinite(value) else None for value in plain]
 
 
-def _added(before: list[float | None] | None, values: list[float | None], place: Place) -> list[float | None]:
+def _added(before: list[float | None] | None, values: list[float | None], place: NamedColumn) -> list[float | None]:
     scaled = [None if value is None else value * place.factor for value in values]
     if before is None:
         return scaled

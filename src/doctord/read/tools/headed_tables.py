@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.banner import banner_of
 from doctord.read.tools.report import Line, Report
 from doctord.read.tools.times import moment_in
@@ -15,7 +15,7 @@ NO_FIGURES = "neither a heading nor figures of this tool"
 
 
 @dataclass(slots=True)
-class Row:
+class HeadedRow:
     """A line of figures: the names above it, and the report to which it belongs.
 
     Attributes:
@@ -39,13 +39,13 @@ HeadingOf = Callable[[str], tuple[str, list[str]] | None]
 
 def headed_rows(
     lines: Iterable[Line],
-    source: Source,
+    source: SourceFile,
     day: date | None,
     heading_of: HeadingOf,
     *,
     titles: tuple[str, ...] = (),
     since_boot: bool = True,
-) -> Iterator[Row]:
+) -> Iterator[HeadedRow]:
     """The lines of figures. A report begins with a moment, sysstat's first line, or a heading that it already has.
 
     Args:
@@ -70,10 +70,10 @@ def headed_rows(
             part, names = heading
             seen.add(part)
         elif not banner and not moment and not RULER.fullmatch(line) and not line.lstrip().startswith(titles):
-            yield Row(number, part, names, line.split(), report)
+            yield HeadedRow(number, part, names, line.split(), report)
 
 
-def reports_of(rows: Iterable[Row], take: Callable[[Row], object], source: Source) -> Iterator[Report]:
+def reports_of(rows: Iterable[HeadedRow], take: Callable[[HeadedRow], object], source: SourceFile) -> Iterator[Report]:
     """Put each line into its report with `take`, and yield each report when it is complete.
 
     `take` raises a ValueError if a line is none of figures, a KeyError if the heading lacks a name that it needs.

@@ -10,7 +10,7 @@ from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
 from doctord.dataset.tables import TABLES
 from doctord.read.clock import ASSUMED_STEP_S, untimed
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 # Number of the line, from 1, and its text.
 Line = tuple[int, str]
@@ -89,7 +89,7 @@ class Report:
 
 
 def placed(
-    reports: Iterable[Report], source: Source, moment: datetime | None = None, every_s: float | None = None
+    reports: Iterable[Report], source: SourceFile, moment: datetime | None = None, every_s: float | None = None
 ) -> Iterator[Batch]:
     """The rows of reports, each at its moment.
 
@@ -113,7 +113,7 @@ def placed(
 
 
 def _placed_alike(
-    reports: list[Report], source: Source, moment: datetime | None, every_s: float | None
+    reports: list[Report], source: SourceFile, moment: datetime | None, every_s: float | None
 ) -> list[Report]:
     """Reports that do not say their time, equally far apart."""
     for report, at in zip(reports, _moments(reports, source, moment, every_s), strict=True):
@@ -122,7 +122,9 @@ def _placed_alike(
     return reports
 
 
-def _moments(reports: list[Report], source: Source, moment: datetime | None, every_s: float | None) -> list[datetime]:
+def _moments(
+    reports: list[Report], source: SourceFile, moment: datetime | None, every_s: float | None
+) -> list[datetime]:
     day = reports[0].day
     if moment is None and day is not None and _written_another_day(source, day):
         moment = datetime(day.year, day.month, day.day, tzinfo=source.zone or UTC)
@@ -132,12 +134,12 @@ def _moments(reports: list[Report], source: Source, moment: datetime | None, eve
     return [moment + timedelta(seconds=number * (every_s or ASSUMED_STEP_S)) for number in range(len(reports))]
 
 
-def _written_another_day(source: Source, day: date) -> bool:
+def _written_another_day(source: SourceFile, day: date) -> bool:
     """Whether the file's last change cannot be the end of what began that day: a copy, then."""
     return source.modified is None or abs((source.modified.date() - day).days) > 1
 
 
-def _with_intervals(reports: Iterator[Report], source: Source) -> Iterator[Report]:
+def _with_intervals(reports: Iterator[Report], source: SourceFile) -> Iterator[Report]:
     """Reports that say their time: each covers the time since the one before, which the text shows."""
     before: datetime | None = None
     for report in reports:
@@ -150,7 +152,7 @@ def _with_intervals(reports: Iterator[Report], source: Source) -> Iterator[Repor
         yield report
 
 
-def _counted(reports: Iterator[Report], source: Source) -> Iterator[Report]:
+def _counted(reports: Iterator[Report], source: SourceFile) -> Iterator[Report]:
     """Reports that count: one since boot only where none of the same run follows it."""
     waiting: Report | None = None
     for report in reports:
@@ -165,13 +167,13 @@ def _counted(reports: Iterator[Report], source: Source) -> Iterator[Report]:
         yield _alone(waiting, source)
 
 
-def _alone(report: Report, source: Source) -> Report:
+def _alone(report: Report, source: SourceFile) -> Report:
     source.note(SINCE_BOOT_ALONE)
     report.interval_s = None
     return report
 
 
-def _batches(reports: Iterable[Report], source: Source) -> Iterator[Batch]:
+def _batches(reports: Iterable[Report], source: SourceFile) -> Iterator[Batch]:
     held: dict[str, list[dict[str, Any]]] = {}
     number = 0
     for report in reports:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 from doctord.read.clock import Clock
 from doctord.read.moments import ZONE_ASSUMED
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.banner import day_of
 
 TIME = r"(?P<hour>\d{1,2})[:.](?P<minute>\d\d)[:.](?P<second>\d\d)(?:\s(?P<half>[AP]M)\b)?"
@@ -42,7 +42,7 @@ def zone_of(text: str | None) -> tzinfo | None:
     return timezone(-away if offset[1] == "-" else away)
 
 
-def moment_in(line: str, source: Source, zone: str = "") -> datetime | None:
+def moment_in(line: str, source: SourceFile, zone: str = "") -> datetime | None:
     """The moment that a line consists of; null where it is none. `zone` stands elsewhere in the text.
 
     A zone that the line does not tell is that of the user, else UTC, which is said.
@@ -63,7 +63,7 @@ def moment_in(line: str, source: Source, zone: str = "") -> datetime | None:
     return datetime.fromtimestamp(float(text), UTC) if SECONDS.match(text) else None
 
 
-def _zoned(day: datetime, found: "re.Match[str]", source: Source, zone: str) -> datetime | None:
+def _zoned(day: datetime, found: "re.Match[str]", source: SourceFile, zone: str) -> datetime | None:
     seconds = seconds_of(found)
     known = zone_of(found["zone"] or zone) or source.zone
     if seconds is None:
@@ -73,7 +73,7 @@ def _zoned(day: datetime, found: "re.Match[str]", source: Source, zone: str) -> 
     return (day + timedelta(seconds=seconds)).replace(tzinfo=known or UTC)
 
 
-def time_in(clock: Clock, found: "re.Match[str]", source: Source) -> datetime | None:
+def time_in(clock: Clock, found: "re.Match[str]", source: SourceFile) -> datetime | None:
     """The moment of a time of day (TIME_OF_DAY); null where there is no such time."""
     seconds = seconds_of(found)
     if seconds is None:

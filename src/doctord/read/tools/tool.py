@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from doctord._native import Batch
 from doctord.read.format import Format, formats
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.report import Line, Report, placed
 
 
@@ -19,7 +19,7 @@ from doctord.read.tools.report import Line, Report, placed
 class Tool(Format, Protocol):
     """A module that reads what one tool prints."""
 
-    def reports(self, lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:
+    def reports(self, lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:
         """The reports in a text; `day` is that of its first time of day where the text has no date."""
         ...
 
@@ -30,7 +30,7 @@ def tool_of(head: str) -> Tool | None:
 
 
 def block(
-    tool: Tool, lines: Iterable[Line], source: Source, moment: datetime, every_s: float | None = None
+    tool: Tool, lines: Iterable[Line], source: SourceFile, moment: datetime, every_s: float | None = None
 ) -> Iterator[Batch]:
     """The rows of what a tool printed at a moment, as a piece of a larger file.
 

@@ -15,7 +15,7 @@ from doctord._native import Batch
 from doctord.dataset.rows import rows
 from doctord.read.format import Rank
 from doctord.read.single_waits import CLOCK_FROM_1970, Waits
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "blkparse's text and ftrace's blk tracer"
 RANK = Rank.NAMED
@@ -49,7 +49,7 @@ class Requests:
     queue_us: dict[Key, float] = field(default_factory=dict)
     done: list[dict[str, Any]] = field(default_factory=list)
 
-    def take(self, number: int, line: "re.Match[str]", source: Source) -> Sequence[Batch]:
+    def take(self, number: int, line: "re.Match[str]", source: SourceFile) -> Sequence[Batch]:
         """An action; rows of earlier requests when it begins a new column."""
         at_us, operation = float(line["seconds"]) * 1e6, _operation(line["rwbs"])
         key = (line["device"], None if operation == "flush" else line["sector"])
@@ -94,7 +94,7 @@ class Requests:
             self.done.clear()
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `block_io`, and of `latency` in columns of 10 ms: `254,0 read`, `254,0 read queue`..."""
     waits = Waits(source, COLUMN_US)
     requests = Requests(waits)

@@ -7,7 +7,7 @@ from typing import Any
 from doctord._native import Batch
 from doctord.read.clock import Clock
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.time_units import unit_us
 from doctord.read.tracing.columns import Columns
 from doctord.read.tracing.histogram_text import CLOCK, buckets_us, subject_of
@@ -23,7 +23,7 @@ def sniff(head: str) -> bool:
     return "type" in found and "data" in found
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `latency`; an interval ends where the same map and key come again, or at a time printed."""
     columns, clock = Columns(source), Clock(source)
     for number, line in source.lines():
@@ -42,7 +42,7 @@ def read(source: Source) -> Iterator[Batch]:
 
 
 def _histograms(
-    columns: Columns, name: str, value: dict[str, Any] | list[Any], number: int, source: Source
+    columns: Columns, name: str, value: dict[str, Any] | list[Any], number: int, source: SourceFile
 ) -> Iterator[Batch]:
     """Those of one map: of each of its keys, or of the map itself where it has none."""
     name = name.removeprefix("@")

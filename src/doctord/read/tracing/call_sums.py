@@ -12,7 +12,7 @@ from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
 from doctord.read.clock import Clock
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.time_units import unit_us
 from doctord.read.tracing.columns import EPOCH, NO_MOMENTS
 from doctord.read.tracing.histogram_text import ASSUMED_UNIT, CLOCK
@@ -40,7 +40,7 @@ def sniff(head: str) -> bool:
     )
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `wait`: calls and their mean time by subject."""
     tables = list(_tables(source))
     ends = [end for end, _ in tables if end]
@@ -50,7 +50,7 @@ def read(source: Source) -> Iterator[Batch]:
         yield from _rows(sums, end, length_s, source)
 
 
-def _tables(source: Source) -> Iterator[tuple[datetime | None, Sums]]:
+def _tables(source: SourceFile) -> Iterator[tuple[datetime | None, Sums]]:
     """Moment, null when there is none, and sums of each time that was printed."""
     clock, end, unit, sums = Clock(source), None, None, Sums()
     for number, line in source.lines():
@@ -70,7 +70,7 @@ def _tables(source: Source) -> Iterator[tuple[datetime | None, Sums]]:
     yield end, sums
 
 
-def _take_map(sums: Sums, found: "re.Match[str]", number: int, source: Source) -> None:
+def _take_map(sums: Sums, found: "re.Match[str]", number: int, source: SourceFile) -> None:
     subject, value = found[2].replace(", ", " "), int(found[3])
     count, time_us = sums.get(subject, (None, None))
     if found[1] in COUNTS:
@@ -84,7 +84,7 @@ def _take_map(sums: Sums, found: "re.Match[str]", number: int, source: Source) -
         source.skip(number, "neither a count nor a time by its name")
 
 
-def _rows(sums: Sums, end: datetime | None, length_s: float, source: Source) -> Iterator[Batch]:
+def _rows(sums: Sums, end: datetime | None, length_s: float, source: SourceFile) -> Iterator[Batch]:
     known = {subject: (count, us) for subject, (count, us) in sums.items() if count and us is not None}
     counted = {subject: count for subject, (count, us) in sums.items() if count and us is None}
     if counted:

@@ -15,7 +15,7 @@ from doctord.dataset.rows import micros, rows
 from doctord.read import calltrace
 from doctord.read.clock import untimed
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 STILL_RUNNING = "start of a call whose return is not in the trace"  # as the native reader says it
 NAME = "system calls (strace, truss, perf trace)"
@@ -27,7 +27,7 @@ def sniff(head: str) -> bool:
     return trace_kind(head) is not None
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `wait` and `statistic` by call, at the end of the trace."""
     with source.as_file() as file:
         trace = source.trace = calltrace.read([file])
@@ -45,7 +45,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield rows("statistic", (at | figure for call in trace["calls"] for figure in _figures(call)))
 
 
-def _end(trace: Trace, seconds: float | None, source: Source) -> datetime:
+def _end(trace: Trace, seconds: float | None, source: SourceFile) -> datetime:
     began = trace["trace"]["began"]
     if began is None:
         return untimed(source, 1)[0]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NO_MOMENTS = "no moments in it: intervals are counted from 1970-01-01 00:00 UTC"
@@ -30,7 +30,7 @@ class Columns:
     or what the tool says of its ticks, or null.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceFile) -> None:
         """Nothing is held yet."""
         self._source = source
         self._tick_s: float | None = None

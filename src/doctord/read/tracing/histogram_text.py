@@ -14,7 +14,7 @@ from doctord._native import Batch, histograms
 from doctord.read.clock import Clock
 from doctord.read.format import Rank
 from doctord.read.moments import placed_moment
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.time_units import unit_us
 from doctord.read.tracing.columns import Buckets, Columns
 
@@ -36,7 +36,7 @@ def sniff(head: str) -> bool:
     return bool(histograms(head)[0])
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `latency`, an interval at a time."""
     columns, clock = Columns(source), Clock(source)
     traced, has_begun = "latency", False
@@ -59,7 +59,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield from columns.rest()
 
 
-def _blocks(source: Source) -> Iterator[tuple[int, list[str]]]:
+def _blocks(source: SourceFile) -> Iterator[tuple[int, list[str]]]:
     """Number of the first line, and lines up to the last row of a histogram: what stands before it may be its key."""
     begin, block = 1, list[str]()
     for number, line in source.lines():
@@ -70,7 +70,7 @@ def _blocks(source: Source) -> Iterator[tuple[int, list[str]]]:
     yield begin, block
 
 
-def _stamp(line: str, clock: Clock, source: Source) -> datetime | None:
+def _stamp(line: str, clock: Clock, source: SourceFile) -> datetime | None:
     if time_of_day := CLOCK.match(line):
         return clock.at(*map(int, time_of_day.groups()))
     return placed_moment(line, source) if line[:1].isalnum() and ":" in line else None
@@ -94,7 +94,7 @@ def subject_of(key: str, unit: str | None, otherwise: str = "latency") -> str:
     return key or heading.strip() or otherwise
 
 
-def buckets_us(values: Values, unit: str | None, line: int, source: Source) -> Buckets:
+def buckets_us(values: Values, unit: str | None, line: int, source: SourceFile) -> Buckets:
     """Buckets in microseconds; none when they do not hold times, which is said."""
     name = (unit or "").rpartition(",")[2].strip()
     scale = unit_us(name) if name else source.unit_us

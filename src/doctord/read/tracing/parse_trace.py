@@ -11,7 +11,7 @@ from doctord.dataset.rows import micros, rows
 from doctord.dataset.scrub import scrub
 from doctord.read.clock import Clock
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "bcc's traces of Oracle's hard parses"
 RANK = Rank.NAMED
@@ -23,7 +23,7 @@ def sniff(head: str) -> bool:
     return bool(LINE.search(head))
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `event`; lines that follow a parse go on with its statement."""
     clock, parses = Clock(source), list[tuple[int, str, str]]()
     for number, line in source.lines():

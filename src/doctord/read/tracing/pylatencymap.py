@@ -15,7 +15,7 @@ from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
 from doctord.read.format import Rank
 from doctord.read.moments import moment_of
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "PyLatencyMap records"
 RANK = Rank.NAMED
@@ -56,7 +56,7 @@ def sniff(head: str) -> bool:
     return BEGIN in head.lower()
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `latency` for the time between every two records, and of `event` where counts fell."""
     before: Record | None = None
     for record in _records(source):
@@ -65,7 +65,7 @@ def read(source: Source) -> Iterator[Batch]:
         before = record
 
 
-def _records(source: Source) -> Iterator[Record]:
+def _records(source: SourceFile) -> Iterator[Record]:
     record: Record | None = None
     for number, line in source.lines():
         word = line.strip().lower()
@@ -82,7 +82,7 @@ def _records(source: Source) -> Iterator[Record]:
         source.skip(record.line, "a record without an end")
 
 
-def _take(record: Record, line: str, number: int, source: Source) -> None:
+def _take(record: Record, line: str, number: int, source: SourceFile) -> None:
     """What a line inside of a record says."""
     name, *rest = [part.strip() for part in line.split(",")]
     match name.lower(), rest:
@@ -107,7 +107,7 @@ def _count(record: Record, edge: int, count: int) -> None:
     record.counts[edge] = record.counts.get(edge, 0) + count
 
 
-def _between(before: Record, after: Record, source: Source) -> Iterator[Batch]:
+def _between(before: Record, after: Record, source: SourceFile) -> Iterator[Batch]:
     """What was counted from one record to the next."""
     interval_s = _seconds(before, after)
     end = after.moment or _counted_moment(after)

@@ -8,7 +8,7 @@ from doctord.dataset.rows import micros
 from doctord.read.clock import Clock
 from doctord.read.format import Rank
 from doctord.read.single_waits import Waits
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "bcc's traces of Oracle's waits"
 RANK = Rank.NAMED
@@ -20,7 +20,7 @@ def sniff(head: str) -> bool:
     return bool(LINE.search(head))
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `latency` by event, in columns of a second."""
     waits, clock, has_begun = Waits(source, db="oracle"), Clock(source), False
     for number, line in source.lines():

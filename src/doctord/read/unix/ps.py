@@ -11,7 +11,7 @@ from typing import Final
 
 from doctord._native import Batch
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.report import Line, Report, placed
 
 NAME = "ps"
@@ -25,12 +25,12 @@ def sniff(head: str) -> bool:
     return _is_heading(next((line.split() for line in head.splitlines() if line.strip()), []))
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `statistic`."""
     return placed(reports(source.lines(), source), source)
 
 
-def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:  # noqa: ARG001 - a Tool
+def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:  # noqa: ARG001 - a Tool
     """What stands under each heading."""
     report, heading, held = None, list[str](), Counter[tuple[str, str]]()
     for line, text in lines:

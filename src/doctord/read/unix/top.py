@@ -14,7 +14,7 @@ from typing import Final
 from doctord._native import Batch
 from doctord.read.clock import Clock
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.numbers import number
 from doctord.read.tools.report import Line, Report, placed
 from doctord.read.tools.times import TIME_OF_DAY, time_in
@@ -52,12 +52,12 @@ def sniff(head: str) -> bool:
     return any(FIRST_LINE.match(line) for line in lines) and any(_is_heading(line.split()) for line in lines)
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `cpu`, `memory`, `process` and `statistic`."""
     return placed(reports(source.lines(), source), source)
 
 
-def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:
+def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:
     """The reports in a text; `day` is that of the first."""
     report, heading, clock, is_first = None, list[str](), Clock(source, day), True
     for line, text in lines:

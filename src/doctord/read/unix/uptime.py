@@ -13,7 +13,7 @@ from doctord._native import Batch
 from doctord.read.clock import Clock
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.headed_tables import NO_FIGURES
 from doctord.read.tools.report import Line, Report, placed
 from doctord.read.tools.times import moment_in
@@ -36,12 +36,12 @@ def sniff(head: str) -> bool:
     return bool(lines) and len(lines) <= 2 * sum(bool(UPTIME.match(line)) for line in lines)
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `statistic`."""
     return placed(reports(source.lines(), source), source)
 
 
-def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:
+def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:
     """Each line of the text; `day` is that of the first time of day where no date stands above it."""
     clock, at = Clock(source, day), None
     for number, line in lines:
@@ -56,7 +56,7 @@ def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> I
             source.skip(number, NO_FIGURES)
 
 
-def time_of(found: "re.Match[str]", clock: Clock, source: Source) -> datetime | None:
+def time_of(found: "re.Match[str]", clock: Clock, source: SourceFile) -> datetime | None:
     """The moment of a line of uptime; null where its time of day is none."""
     hour = int(found["hour"])
     if found["half"]:

@@ -14,7 +14,7 @@ from datetime import date, datetime
 from doctord._native import Batch
 from doctord.read.clock import Clock
 from doctord.read.format import Rank
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 from doctord.read.tools.numbers import Layout, numbered
 from doctord.read.tools.report import Line, Report, placed
 from doctord.read.tools.times import TIME_OF_DAY, moment_in, time_in
@@ -32,12 +32,12 @@ def sniff(head: str) -> bool:
     return any(layout_of(_names(line)) for line in head.splitlines()[:100])
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `cpu`, `memory` and `statistic`."""
     return placed(reports(source.lines(), source), source)
 
 
-def reports(lines: Iterable[Line], source: Source, day: date | None = None) -> Iterator[Report]:
+def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:
     """Each line of figures; `day` is that of the first time of day where there is no date."""
     names, layout, is_first, zone = list[str](), None, True, ""
     clock, at = Clock(source, day), None
@@ -75,7 +75,7 @@ def _names(line: str) -> list[str]:
     return [*words[:at], *(f"cpu {word}" if word.islower() else word for word in words[at:])]
 
 
-def _stamped(stamp: str, zone: str, clock: Clock, source: Source) -> datetime | None:
+def _stamped(stamp: str, zone: str, clock: Clock, source: SourceFile) -> datetime | None:
     if time := TIME_OF_DAY.fullmatch(stamp):
         return time_in(clock, time, source)
     return moment_in(stamp, source, zone)

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from doctord.analyse.capacity.contradictions import Contradiction
 from doctord.analyse.capacity.percentiles import DECIDES, SHOWN
-from doctord.analyse.capacity.profile import DAYS_AGO, Line, Profile, Rhythm, Server
+from doctord.analyse.capacity.profile import DAYS_AGO, Line, Profile, Rhythm, ServerProfile
 from doctord.report.lines import hanging, hashes, heading, printed, table
 from doctord.units import in_letters, quantity
 
@@ -36,7 +36,7 @@ def document_of(profile: Profile) -> dict[str, Any]:
     }
 
 
-def _server_document(server: Server) -> dict[str, Any]:
+def _server_document(server: ServerProfile) -> dict[str, Any]:
     rhythm = server.rhythm
     return {
         "host": server.host,
@@ -144,7 +144,7 @@ def _contradiction(found: Contradiction) -> str:
     )
 
 
-def _server(server: Server, width: int) -> Iterator[Text]:
+def _server(server: ServerProfile, width: int) -> Iterator[Text]:
     yield from heading(", ".join(filter(None, (server.host, server.db))) or "host not named", width)
     of = server.measured
     rests_on = f"Measured since {of.since:%F %H:%M} UTC: {of.measured} of {of.hours} hours, {of.today} of today's 24"
@@ -170,7 +170,7 @@ def _server(server: Server, width: int) -> Iterator[Text]:
         yield from _rhythm(server.rhythm, width)
 
 
-def _shown(server: Server) -> list[Line]:
+def _shown(server: ServerProfile) -> list[Line]:
     """What stands on a page: of each figure the largest, and all that are violated."""
     shown = list[Line]()
     for _, lines in groupby(server.lines, key=lambda line: line.figure):

@@ -8,7 +8,7 @@ from math import inf
 from doctord.analyse.latency.difference import Difference, Part, Shift, difference, part
 from doctord.analyse.latency.histogram import Histogram
 from doctord.analyse.latency.map import LatencyMap
-from doctord.report.map.grid import Row, choose_edges
+from doctord.report.map.grid import GridRow, choose_edges
 from doctord.report.map.terminal import amount, label
 from doctord.units import in_latency, number
 
@@ -61,7 +61,7 @@ def _ratio(ratio: float) -> str:
 
 
 def _run(run: Shift) -> str:
-    return f"{'' if run.gt_us else 'up to '}{label(Row(run.gt_us, run.le_us), both=True)}"
+    return f"{'' if run.gt_us else 'up to '}{label(GridRow(run.gt_us, run.le_us), both=True)}"
 
 
 def _quantile(histogram: Histogram, share: float) -> str:

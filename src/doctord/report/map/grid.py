@@ -24,7 +24,7 @@ RARE_SHARE = 0.001
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GridRow:
     """A row of cells: latencies above `gt_us` and up to `le_us`, which is infinite above the last edge."""
 
     gt_us: float
@@ -49,7 +49,7 @@ EMPTY = Cell(0, 0.0)
 class Grid:
     """Rows from the shortest latency up, and the cells of each column of the map."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[GridRow, ...]
     columns: tuple[Cells, ...]
 
     def largest(self, what: Value) -> float:
@@ -84,7 +84,7 @@ def grid(drawn: LatencyMap, edges: Sequence[float]) -> Grid:
         column.histogram is not None and _is_above(column, edges[-1] if edges else 0.0) for column in drawn.columns
     )
     uppers = (*edges, *([inf] if above else []))
-    layout = tuple(starmap(Row, pairwise([0.0, *uppers])))
+    layout = tuple(starmap(GridRow, pairwise([0.0, *uppers])))
     return Grid(layout, tuple(cells_of(column, uppers) for column in drawn.columns))
 
 

@@ -9,7 +9,7 @@ from math import ceil, inf, log2
 from doctord.analyse.latency.histogram import Bucket, Histogram
 from doctord.analyse.latency.map import Column, LatencyMap
 from doctord.report.map.cells import GAP, Colours, Ink, bounds, cells, ink
-from doctord.report.map.grid import Grid, Row, Value, cells_of, choose_edges, grid, value_of
+from doctord.report.map.grid import Grid, GridRow, Value, cells_of, choose_edges, grid, value_of
 from doctord.report.map.view import View
 from doctord.units import in_latency, in_letters
 
@@ -234,7 +234,7 @@ def _over(drawn: LatencyMap, threshold_us: float) -> str:
     return f"{share} of the waits took over {in_latency(threshold_us / 1e6)}"
 
 
-def label(row: Row, *, both: bool = False) -> str:
+def label(row: GridRow, *, both: bool = False) -> str:
     """The latencies of a row: its upper edge, or both."""
     if row.le_us == inf:
         return f"> {in_latency(row.gt_us / 1e6)}"

@@ -30,7 +30,7 @@ from doctord.read.format import Rank
 from doctord.read.oracle.awr import identity
 from doctord.read.oracle.awr.known_sections import read_parts
 from doctord.read.oracle.awr.mail import unmailed
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "AWR report (HTML)"
 RANK = Rank.NAMED
@@ -48,7 +48,7 @@ def sniff(head: str) -> bool:
     return bool(MARKUP.search(plain) and BEGINS.search(re.sub(r"\s+", " ", plain)))
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of all that the report holds: see docs/reference/oracle-names.md.
 
     Raises:

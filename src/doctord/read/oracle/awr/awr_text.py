@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.oracle.awr.text_report import read_text
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "AWR report (text)"
 RANK = Rank.NAMED
@@ -23,7 +23,7 @@ def sniff(head: str) -> bool:
     return bool(BEGINS.search(head)) and re.search(r"^[ -]*----", head, re.MULTILINE) is not None and "<t" not in head
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of all sections.
 
     Raises:

@@ -13,7 +13,7 @@ from doctord._native import ReportTable
 from doctord.read.oracle.awr.report import Report, Span
 from doctord.read.oracle.awr.section import picked
 from doctord.read.oracle.dates import moment_within
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 TITLE = re.compile(r"\bDB:\s*([\w$#]+)(?:,\s*Inst:\s*([\w$#]+))?")
 MINUTES = re.compile(r"([\d,. ]*\d)\s*\(?mins?\)?", re.IGNORECASE)
@@ -71,7 +71,7 @@ def value(tables: Sequence[ReportTable], *names: str) -> str | None:
     return None
 
 
-def reports(title: str, heads: Sequence[ReportTable], source: Source) -> Iterator[Report]:
+def reports(title: str, heads: Sequence[ReportTable], source: SourceFile) -> Iterator[Report]:
     """The report that a head speaks of: one, or two for periods that are compared; none when it does not say when."""
     named = TITLE.search(title)
     if any(table.find("Snapshot Set") is not None for table in heads):
@@ -86,7 +86,7 @@ def reports(title: str, heads: Sequence[ReportTable], source: Source) -> Iterato
         yield report
 
 
-def _single(heads: Sequence[ReportTable], db: str, instance: str | None, source: Source) -> Report | None:
+def _single(heads: Sequence[ReportTable], db: str, instance: str | None, source: SourceFile) -> Report | None:
     lines = dict[str, str]()
     for table in heads:
         lines |= _snap_rows(table)
@@ -142,7 +142,7 @@ def _seconds(begin: int, end: int, elapsed: float | None) -> float:
     return between
 
 
-def _cluster(table: ReportTable, db: str, source: Source) -> Report | None:
+def _cluster(table: ReportTable, db: str, source: SourceFile) -> Report | None:
     """The instances of a cluster; all together end when the last does."""
     found = {name: _cells(table, *columns) for name, columns in CLUSTER.items()}
     spans = dict[str, Span]()
@@ -183,7 +183,7 @@ def _cells(table: ReportTable, *names: str) -> list[str | None]:
     return table.texts(column) if column is not None else [None] * len(table)
 
 
-def _compared(heads: Sequence[ReportTable], source: Source) -> Iterator[Report]:
+def _compared(heads: Sequence[ReportTable], source: SourceFile) -> Iterator[Report]:
     """Both periods, the first first."""
     sets = [table for table in heads if table.find("Snapshot Set") is not None]
     whom = next((table for table in sets if table.find("DB Name") is not None), sets[0])

@@ -25,7 +25,7 @@ from doctord.read.oracle.awr.sections import (
     time,
     waits,
 )
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 # In this order they are filled in: of two that give the same figure the first is right.
 MODULES = (
@@ -94,7 +94,7 @@ def fill(tables: Sequence[ReportTable], report: Report) -> None:
     totals.finish(report)
 
 
-def read_parts(parts: Iterable[tuple[str, Sequence[ReportTable]]], source: Source) -> Iterator[Batch]:
+def read_parts(parts: Iterable[tuple[str, Sequence[ReportTable]]], source: SourceFile) -> Iterator[Batch]:
     """Rows of all reports in a file, each given as the document's title and its tables; the same one only once.
 
     Raises:

@@ -6,7 +6,7 @@ from typing import Any
 
 from doctord._native import Batch, ReportFigure, ReportTable, Rows
 from doctord.dataset.tables import TABLES
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 # A value for all rows, or one for each.
 Values = object
@@ -68,7 +68,7 @@ class Filled:
 
     def add_figures(
         self,
-        place: "Place",
+        place: "InstanceRows",
         figures: Sequence[ReportFigure],
         values: dict[str, Values],
         needed: str | None = None,
@@ -132,7 +132,7 @@ class Report:
         statements: Figures of statements so far, by instance and SQL id.
     """
 
-    source: Source
+    source: SourceFile
     whole: Span
     spans: dict[str, Span] = field(default_factory=dict)
     filled: Filled = field(default_factory=Filled)
@@ -142,7 +142,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class InstanceRows:
     """Rows of a table that say (or need not say) of which instance they are.
 
     Attributes:
@@ -163,11 +163,11 @@ class Place:
         return [None if value is None else value / each for value, each in zip(values, self.seconds, strict=True)]
 
 
-def place(table: ReportTable, report: Report) -> Place:
+def place(table: ReportTable, report: Report) -> InstanceRows:
     """Where the rows of a table belong. Sums, means and deviations over instances are left out."""
     column = table.find(*INSTANCE_COLUMNS) if report.spans else None
     if column is None:
-        return Place(table, report.whole.row(), report.whole.seconds)
+        return InstanceRows(table, report.whole.row(), report.whole.seconds)
     numbers = filled_down(table.texts(column))
     known = [at for at, number in enumerate(numbers) if number in report.spans]
     spans = [report.spans[number] for number in numbers if number in report.spans]
@@ -178,7 +178,7 @@ def place(table: ReportTable, report: Report) -> Place:
         "db": report.whole.db,
         "instance": [span.instance for span in spans],
     }
-    return Place(table.only(known), row, [span.seconds for span in spans])
+    return InstanceRows(table.only(known), row, [span.seconds for span in spans])
 
 
 def filled_down(values: Sequence[str | None]) -> list[str]:

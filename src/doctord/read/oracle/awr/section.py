@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import Protocol
 
 from doctord._native import ReportFigure, ReportTable
-from doctord.read.oracle.awr.report import Place, Report, Values, filled_down, place
+from doctord.read.oracle.awr.report import InstanceRows, Report, Values, filled_down, place
 
 MIB = 1048576.0
 ROOT = "CDB$ROOT"
@@ -45,7 +45,7 @@ class Section(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Figure:
+class FigureColumn:
     """A column of figures.
 
     Attributes:
@@ -77,34 +77,34 @@ class Figure:
         return ReportFigure(column, texts, kilo=self.kilo, by=self.by, bare=bare, to=self.to, is_total=self.is_total)
 
 
-def total(name: str, *columns: str, unit: str = "per_s", kilo: float = 1000.0, by: float = 1.0) -> Figure:
+def total(name: str, *columns: str, unit: str = "per_s", kilo: float = 1000.0, by: float = 1.0) -> FigureColumn:
     """A count over the interval, as a rate."""
-    return Figure(name, columns, unit, kilo=kilo, by=by, is_total=True)
+    return FigureColumn(name, columns, unit, kilo=kilo, by=by, is_total=True)
 
 
-def rate(name: str, *columns: str, unit: str = "per_s", kilo: float = 1000.0, by: float = 1.0) -> Figure:
+def rate(name: str, *columns: str, unit: str = "per_s", kilo: float = 1000.0, by: float = 1.0) -> FigureColumn:
     """What is a rate already."""
-    return Figure(name, columns, unit, kilo=kilo, by=by)
+    return FigureColumn(name, columns, unit, kilo=kilo, by=by)
 
 
-def gauge(name: str, *columns: str, unit: str = "count", kilo: float = 1000.0, by: float = 1.0) -> Figure:
+def gauge(name: str, *columns: str, unit: str = "count", kilo: float = 1000.0, by: float = 1.0) -> FigureColumn:
     """A reading, a share, a mean: what is no rate."""
-    return Figure(name, columns, unit, kilo=kilo, by=by)
+    return FigureColumn(name, columns, unit, kilo=kilo, by=by)
 
 
-def spent(name: str, *columns: str, bare: str = "s") -> Figure:
+def spent(name: str, *columns: str, bare: str = "s") -> FigureColumn:
     """Time spent over the interval, as seconds per second."""
-    return Figure(name, columns, "s_per_s", bare=bare, to="s", is_total=True)
+    return FigureColumn(name, columns, "s_per_s", bare=bare, to="s", is_total=True)
 
 
-def mean_ms(name: str, *columns: str, bare: str = "ms") -> Figure:
+def mean_ms(name: str, *columns: str, bare: str = "ms") -> FigureColumn:
     """A mean duration, in milliseconds."""
-    return Figure(name, columns, "ms", bare=bare, to="ms")
+    return FigureColumn(name, columns, "ms", bare=bare, to="ms")
 
 
-def mean_s(name: str, *columns: str, bare: str = "s") -> Figure:
+def mean_s(name: str, *columns: str, bare: str = "s") -> FigureColumn:
     """A duration in seconds."""
-    return Figure(name, columns, "s", bare=bare, to="s")
+    return FigureColumn(name, columns, "s", bare=bare, to="s")
 
 
 @cache
@@ -156,7 +156,7 @@ class Statistics:
     title: str
     view: str
     entity: tuple[str | tuple[str, ...], ...]
-    figures: tuple[Figure, ...]
+    figures: tuple[FigureColumn, ...]
     glue: str = " "
     is_size: bool = False
     head: tuple[str, ...] = ("PDB Name", "Container Name")
@@ -222,7 +222,7 @@ def kind_of(unit: str) -> str:
 
 
 def add_figure(
-    report: Report, placed: Place, values: Sequence[float | None], *, name: str, unit: str, entities: Values
+    report: Report, placed: InstanceRows, values: Sequence[float | None], *, name: str, unit: str, entities: Values
 ) -> bool:
     """Add one statistic of each row that has a value and, where there are entities, one; false where there is none."""
     if not values:
@@ -276,7 +276,7 @@ class Named:
     title: str
     name_of: NameOf
     names: tuple[str, ...]
-    values: tuple[Figure, ...]
+    values: tuple[FigureColumn, ...]
 
     def fill(self, table: ReportTable, report: Report) -> bool:
         """A statistic of each row."""
@@ -301,7 +301,7 @@ class Named:
 
 
 def add_named(
-    report: Report, placed: Place, figure: ReportFigure, names: Sequence[str | None], name_of: NameOf
+    report: Report, placed: InstanceRows, figure: ReportFigure, names: Sequence[str | None], name_of: NameOf
 ) -> bool:
     """Add a statistic of each row with a name that means one; false where there is none."""
     if not names:

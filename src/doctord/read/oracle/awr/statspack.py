@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.oracle.awr.text_report import read_text
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "Statspack report"
 RANK = Rank.NAMED
@@ -24,7 +24,7 @@ def sniff(head: str) -> bool:
     return bool(BEGINS.search(head)) and "~~~" in head
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of all sections.
 
     Raises:

@@ -7,7 +7,7 @@ from doctord._native import Batch, LongNames, text_tables
 from doctord.read.oracle.awr import long_names
 from doctord.read.oracle.awr.known_sections import read_parts
 from doctord.read.oracle.wait_classes import CLASS_OF
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 # Two of them: a pattern that begins with letters is looked for quickly.
 BEGINS = (
@@ -30,7 +30,7 @@ KNOWN = LongNames(
 )
 
 
-def read_text(source: Source) -> Iterator[Batch]:
+def read_text(source: SourceFile) -> Iterator[Batch]:
     """Rows of all reports in a text. What stands before the first was typed to get it.
 
     Raises:

@@ -15,10 +15,10 @@ from doctord.dataset.rows import micros, rows
 from doctord.errors import UserError
 from doctord.read.clock import untimed
 from doctord.read.format import Rank
-from doctord.read.oracle.awr.report import Place
+from doctord.read.oracle.awr.report import InstanceRows
 from doctord.read.oracle.awr.sections.waits import CPU, Waits, taken
 from doctord.read.oracle.awr.text_report import KNOWN, title
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "Top events of an Oracle report"
 RANK = Rank.NAMED
@@ -36,7 +36,7 @@ def sniff(head: str) -> bool:
     return bool(TITLE.search(head)) and "~~~" in head and not WHOLE_REPORT.search(head)
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `wait`, shares of the whole.
 
     Raises:
@@ -44,7 +44,9 @@ def read(source: Source) -> Iterator[Batch]:
     """
     content = source.content()
     tables = [table for table in text_tables(content, KNOWN) if TITLE.match(table.title)]
-    found = [(table, waits) for table in tables if (waits := taken(Place(table, {"instance": None}, 1.0))) is not None]
+    found = [
+        (table, waits) for table in tables if (waits := taken(InstanceRows(table, {"instance": None}, 1.0))) is not None
+    ]
     if not found:
         raise UserError(f"{source.name} holds no list of events with their time", "take the whole report")
     source.note(NO_INTERVAL)

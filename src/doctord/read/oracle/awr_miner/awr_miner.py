@@ -24,7 +24,7 @@ from doctord.read.oracle.awr_miner import about, statements
 from doctord.read.oracle.awr_miner.report import Found, Placed, Report, Span
 from doctord.read.oracle.awr_miner.sections import SECTIONS
 from doctord.read.oracle.ruled_table import Line, Row, figure, table_rows
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "AWR-miner's output"
 RANK = Rank.NAMED
@@ -58,7 +58,7 @@ class Sections:
         elif self.open:
             self.held.setdefault(self.open, []).append((number, line))
 
-    def end(self, source: Source) -> None:
+    def end(self, source: SourceFile) -> None:
         """The file ended."""
         if self.open and (lines := self.held.get(self.open)):
             source.skip(lines.pop()[0], CUT_OFF)
@@ -74,7 +74,7 @@ def sniff(head: str) -> bool:
     return bool(BEGINS.search(head))
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of the report, or of reports one after another."""
     sections = Sections()
     for number, line in source.lines():
@@ -86,7 +86,7 @@ def read(source: Source) -> Iterator[Batch]:
     yield from _report(source, sections)
 
 
-def _report(source: Source, sections: Sections) -> Iterator[Batch]:
+def _report(source: SourceFile, sections: Sections) -> Iterator[Batch]:
     report = _about(source, sections)
     by_table: dict[str, list[dict[str, Any]]] = {}
     for table, values in _found(report, sections):
@@ -96,7 +96,7 @@ def _report(source: Source, sections: Sections) -> Iterator[Batch]:
         yield rows(table, found)
 
 
-def _about(source: Source, sections: Sections) -> Report:
+def _about(source: SourceFile, sections: Sections) -> Report:
     report = Report(source, {row.get("stat_name") or "": row.get("stat_value") for _, row in sections.rows(FIRST)})
     for number, row in sections.rows("MAIN-METRICS"):
         snapshot, span = row.get("snap"), _span(source, row)
@@ -113,7 +113,7 @@ def _about(source: Source, sections: Sections) -> Report:
     return report
 
 
-def _span(source: Source, row: Row) -> Span | None:
+def _span(source: SourceFile, row: Row) -> Span | None:
     minutes = figure(row.get("dur_m"))
     try:
         end = datetime.strptime(row.get("end") or "", "%y/%m/%d %H:%M").replace(tzinfo=source.zone or UTC)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from doctord.read.oracle.ruled_table import Row, figure
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 Found = tuple[str, dict[str, Any]]  # a table, and what its row holds
 
@@ -79,7 +79,7 @@ class Report:
         spans: Interval of each snapshot and instance; instance null: the latest to end of all.
     """
 
-    source: Source
+    source: SourceFile
     about: dict[str, str | None]
     block_bytes: float | None = None
     hosts: dict[str | None, str | None] = field(default_factory=dict)

@@ -22,7 +22,7 @@ from doctord.read.oracle.logs.alert_events import STARTED_PARAMETERS, Event, eve
 from doctord.read.oracle.logs.diagnostic_log import STAMPED, DiagnosticLog, LogLine, component, is_xml
 from doctord.read.oracle.logs.tally import Tally
 from doctord.read.oracle.parameter_file import plain_value
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "Oracle alert logs"
 RANK = Rank.NAMED
@@ -51,7 +51,7 @@ def sniff(head: str) -> bool:
     return bool(STAMPED.search(head) and PHRASES.search(head))
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `event` and `setting` as they come, of `statistic` at the end."""
     return AlertLog(source).batches()
 
@@ -59,7 +59,7 @@ def read(source: Source) -> Iterator[Batch]:
 class AlertLog:
     """An alert log that is read once."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceFile) -> None:
         """Nothing is read yet; what names the database stands somewhere in the beginning, or in the file's place."""
         self._source = source
         places = f"{source.head}\n{source.path or ''}"

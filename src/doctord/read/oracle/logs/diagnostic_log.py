@@ -13,7 +13,7 @@ from html import unescape
 
 from doctord.dataset.rows import micros
 from doctord.read.moments import ZONE_ASSUMED
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 ISO = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)? ?(Z|[+-]\d\d:\d\d)?\s*$")
 OLD = re.compile(r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} [ \d]\d \d\d:\d\d:\d\d (?:[A-Z]{3,5} )?\d{4}\s*$")
@@ -38,7 +38,7 @@ class DiagnosticLog:
         zone: The zone of the last stamp that had one; null: none had.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceFile) -> None:
         """Nothing is read yet."""
         self._source = source
         self._at_us: int | None = None

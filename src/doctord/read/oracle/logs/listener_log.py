@@ -22,7 +22,7 @@ from doctord.dataset.rows import micros, rows
 from doctord.read.format import Rank
 from doctord.read.oracle.logs.diagnostic_log import DiagnosticLog, LogLine, component, is_xml
 from doctord.read.oracle.logs.tally import Counted, Tally
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "Oracle listener logs"
 RANK = Rank.NAMED
@@ -46,7 +46,7 @@ def sniff(head: str) -> bool:
     return bool(BEGINS.search(head))
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `statistic` and `event`, when all is counted."""
     return ListenerLog(source).batches()
 
@@ -54,7 +54,7 @@ def read(source: Source) -> Iterator[Batch]:
 class ListenerLog:
     """A listener's log that is read once."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceFile) -> None:
         """Nothing is counted yet."""
         self._source = source
         self._log = DiagnosticLog(source)

@@ -27,7 +27,7 @@ from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.oracle.wait_classes import class_of
 from doctord.read.single_waits import CLOCK_FROM_1970, Waits
-from doctord.read.source import Source
+from doctord.read.source import SourceFile
 
 NAME = "Oracle 10046 traces"
 RANK = Rank.NAMED
@@ -62,7 +62,7 @@ def sniff(head: str) -> bool:
     return bool(CURSOR.search(head) and SNIFFED.search(head))
 
 
-def read(source: Source) -> Iterator[Batch]:
+def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `latency` as they are read, the others at the end."""
     return Trace(source).batches()
 
@@ -70,7 +70,7 @@ def read(source: Source) -> Iterator[Batch]:
 class Trace:
     """A trace that is read once."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceFile) -> None:
         """Nothing is read yet; the header names instance and host."""
         self._source = source
         instance, node = INSTANCE.search(source.head), NODE.search(source.head)
@@ -197,7 +197,7 @@ def _told(what: str, code: int | None, name: str | None) -> tuple[str | None, st
     return f"ORA-{code or 0:05}", f"in {'the text' if what == 'parse error' else 'a call'}{statement}"
 
 
-def _pieces(source: Source) -> Iterator[bytes]:
+def _pieces(source: SourceFile) -> Iterator[bytes]:
     """The trace in pieces of whole lines; of standard input, which may still be written to, each line as it comes."""
     if source.path is None:
         return (f"{line}\n".encode() for _, line in source.lines())

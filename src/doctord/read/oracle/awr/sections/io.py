@@ -1,9 +1,19 @@
 """Input and output: by function, file type, tablespace, file, and the buffer pools."""
 
-from doctord.read.oracle.awr.section import MIB, Figure, Redundant, Section, Statistics, gauge, mean_ms, rate, total
+from doctord.read.oracle.awr.section import (
+    MIB,
+    FigureColumn,
+    Redundant,
+    Section,
+    Statistics,
+    gauge,
+    mean_ms,
+    rate,
+    total,
+)
 
 # `Data` is in multiples of 1024; other columns are in multiples of 1000.
-FUNCTION: tuple[Figure, ...] = (
+FUNCTION: tuple[FigureColumn, ...] = (
     total("read_bytes", "Reads: Data", unit="bytes_per_s", kilo=1024.0),
     total("write_bytes", "Writes: Data", unit="bytes_per_s", kilo=1024.0),
     rate("reads", "Reqs per sec", "Requests Reads/s"),
@@ -15,7 +25,7 @@ FUNCTION: tuple[Figure, ...] = (
     mean_ms("small_read_ms", "Small Read", "Service Time Small Read", "Small Read(ms)"),
     mean_ms("large_read_ms", "Large Read", "Service Time Large Read", "Large Read(ms)"),
 )
-FILES: tuple[Figure, ...] = (
+FILES: tuple[FigureColumn, ...] = (
     total("reads", "Reads"),
     rate("reads", "Av Rds/s", "Av Reads/s", "Avg Reads / Sec"),
     mean_ms("read_ms", "Av Rd(ms)", "Av Rd (ms)", "Avg Read Time (ms)"),

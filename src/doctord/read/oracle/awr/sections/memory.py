@@ -4,7 +4,7 @@ from doctord._native import ReportFigure, ReportTable
 from doctord.read.oracle.awr.report import Report, filled_down, place
 from doctord.read.oracle.awr.section import (
     MIB,
-    Figure,
+    FigureColumn,
     Meant,
     Named,
     NameOf,
@@ -33,7 +33,7 @@ def at_end(inner: Statistics) -> Special:
     return Special(inner.title, fill, tuple(inner.given()))
 
 
-def bytes_of(name: str, *columns: str) -> Figure:
+def bytes_of(name: str, *columns: str) -> FigureColumn:
     """A size in MB, as bytes."""
     return gauge(name, *columns, unit="bytes", kilo=1024.0, by=MIB)
 

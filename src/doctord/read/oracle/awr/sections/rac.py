@@ -4,7 +4,7 @@ from doctord._native import ReportFigure, ReportTable
 from doctord.read.oracle.awr.report import Report, place
 from doctord.read.oracle.awr.section import (
     MIB,
-    Figure,
+    FigureColumn,
     Named,
     NameOf,
     Redundant,
@@ -46,12 +46,12 @@ def listed(view: str, title: str) -> Special:
     return Special(title, fill, ((f"{view}.NAME", "ms or pct", ""),))
 
 
-def us(name: str, *columns: str) -> Figure:
+def us(name: str, *columns: str) -> FigureColumn:
     """A mean in microseconds, made milliseconds."""
     return mean_ms(name, *columns, bare="us")
 
 
-def blocks(kind: str, printed: str) -> tuple[Figure, ...]:
+def blocks(kind: str, printed: str) -> tuple[FigureColumn, ...]:
     """Blocks of one kind received, and why they took the time they took."""
     return (
         total(f"{kind} blocks received", f"{printed} Blocks Received"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from doctord._native import ReportTable
 from doctord.dataset.scrub import scrub
-from doctord.read.oracle.awr.report import Place, Report, Span, Values, place
+from doctord.read.oracle.awr.report import InstanceRows, Report, Span, Values, place
 from doctord.read.oracle.awr.section import Section, Special, bare_unit, kind_of
 
 ID = ("SQL Id", "SQL ID", "SQL_ID", "Hash Value", "Old Hash Value")
@@ -134,7 +134,7 @@ def _texts(table: ReportTable, *names: str) -> list[str | None]:
     return table.texts(column) if column is not None else [None] * len(table)
 
 
-def sums(placed: Place) -> dict[str, list[float | None]]:
+def sums(placed: InstanceRows) -> dict[str, list[float | None]]:
     """What a section says of its statements, by the names of `SUMS` and `READINGS`."""
     table = placed.table
     found = dict[str, list[float | None]]()

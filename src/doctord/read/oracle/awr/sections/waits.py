@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from doctord._native import ReportTable
-from doctord.read.oracle.awr.report import Place, Report, Values, place
+from doctord.read.oracle.awr.report import InstanceRows, Report, Values, place
 from doctord.read.oracle.awr.section import (
     Redundant,
     Section,
@@ -85,7 +85,7 @@ def waits(table: ReportTable, report: Report, kind: str | None) -> bool:
     return True
 
 
-def add_waits(report: Report, placed: Place, found: Waits, keep: list[int], kind: str | None) -> None:
+def add_waits(report: Report, placed: InstanceRows, found: Waits, keep: list[int], kind: str | None) -> None:
     """Add rows of `wait`."""
     rates = placed.per_second(found.counts)
     timeouts = [
@@ -105,7 +105,7 @@ def add_waits(report: Report, placed: Place, found: Waits, keep: list[int], kind
     report.filled.add("wait", len(keep), row)
 
 
-def taken(placed: Place) -> Waits | None:
+def taken(placed: InstanceRows) -> Waits | None:
     """The columns of a table of events; null where it is none."""
     table = placed.table
     event, time = table.find(*EVENT), table.find(*TIME)
@@ -131,7 +131,7 @@ def _timeouts_pct(table: ReportTable, counts: Sequence[float | None]) -> list[fl
     ]
 
 
-def _counts(placed: Place) -> list[float | None]:
+def _counts(placed: InstanceRows) -> list[float | None]:
     table = placed.table
     column = table.find(*WAITS)
     if column is not None:
