@@ -120,13 +120,27 @@ def test_queries_in_pages_run(lake: Lake, sql: str) -> None:
         connection.sql(sql).fetchall()
 
 
-@pytest.mark.parametrize("page", ["add-a-cause.md", "add-a-collector.md", "add-a-database.md"])
+@pytest.mark.parametrize(
+    "page", ["add-a-cause.md", "add-a-collector.md", "add-a-database.md", "add-a-reader.md", "add-a-rule.md"]
+)
 def test_code_in_pages_is_the_code(page: str) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / "how-to" / page).read_text(encoding="utf-8"), flags=re.DOTALL)
     files = [path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*.py")]
     real = {line for path in files for line in path.read_text(encoding="utf-8").splitlines()}
     assert blocks
     assert [line for block in blocks for line in block.splitlines() if line not in real] == []
+
+
+@pages
+def test_files_that_pages_name_are_there(page: Path) -> None:
+    if page.parent.name == "decisions" or page.name == "CHANGELOG.md":
+        pytest.skip("tells of what was")
+    named = re.findall(r"`((?:[\w.*-]+/)+[\w.*-]+\.(?:py|rs|toml|csv|md|sh|txt))`", page.read_text(encoding="utf-8"))
+    to_be_made = re.compile(r"[A-Z]{4}|\btoy\b|grant-toy")
+    places = (ROOT, ROOT / "src/doctord", ROOT / "native", ROOT / "native/src")
+    assert [
+        name for name in named if not to_be_made.search(name) and not any(any(at.glob(name)) for at in places)
+    ] == []
 
 
 def test_every_benchmark_is_listed() -> None:
