@@ -19,6 +19,7 @@ mod microstates;
 mod mounts;
 mod netlink;
 mod network;
+mod not_measured;
 mod pressure;
 mod process;
 mod processes;
@@ -28,7 +29,6 @@ mod stat;
 mod statistics;
 mod taskstats;
 mod text;
-mod not_measured;
 mod users;
 
 use std::path::PathBuf;
