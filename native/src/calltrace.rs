@@ -1,4 +1,4 @@
-//! Call traces: the crate `calltrace` as one function. See `doctord.read.calltrace`.
+//! Call traces: the crate `calltrace` as one function. See `doctord.read.tracing.calltrace`.
 
 use std::io;
 use std::path::PathBuf;

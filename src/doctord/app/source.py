@@ -17,9 +17,9 @@ from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
 from doctord.lake.place import default_lake, is_lake
 from doctord.lake.query import Lake
-from doctord.read import calltrace
 from doctord.read.gather import FileRead
 from doctord.read.source import ReadOptions
+from doctord.read.tracing import calltrace
 
 DAY_S = 86400.0
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.calltrace import Trace
-from doctord.read.calltrace import read
+from doctord.read.tracing.calltrace import read
 
 
 def traces(

@@ -14,7 +14,7 @@ from doctord.collect.linux import strace
 from doctord.collect.linux.tracee import Meter, command_of, family
 from doctord.dataset.calltrace import Live, Trace, Used
 from doctord.errors import UserError
-from doctord.read.calltrace import read
+from doctord.read.tracing.calltrace import read
 
 # What the process uses untraced is measured for so long before.
 BEFORE_S = 1.0

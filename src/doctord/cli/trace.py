@@ -104,7 +104,7 @@ def trace(
 
 def _parts(files: list[Path], *, together: bool) -> tuple[list[Path], list[Path]]:
     """The files of the trace before, none unless two are compared, and of the trace itself."""
-    from doctord.read.calltrace import parts_of_one
+    from doctord.read.tracing.calltrace import parts_of_one
 
     if sum(str(file) == STANDARD_INPUT for file in files) > 1:
         raise UserError("standard input can be read only once", "write one of the traces into a file")

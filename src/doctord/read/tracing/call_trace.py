@@ -12,10 +12,10 @@ from typing import Any
 from doctord._native import Batch, trace_kind
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.rows import micros, rows
-from doctord.read import calltrace
 from doctord.read.clock import untimed
 from doctord.read.format import Rank
 from doctord.read.source import SourceFile
+from doctord.read.tracing import calltrace
 
 STILL_RUNNING = "start of a call whose return is not in the trace"  # as the native reader says it
 NAME = "system calls (strace, truss, perf trace)"

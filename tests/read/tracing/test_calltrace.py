@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from doctord.errors import UserError
-from doctord.read.calltrace import parts_of_one, read
+from doctord.read.tracing.calltrace import parts_of_one, read
 
 LOG = """\
 100 1700000000.000000 getpid() = 100 <0.000010>

@@ -11,9 +11,9 @@ import pytest
 
 from doctord.analyse.calls_compared import Comparison
 from doctord.dataset.calltrace import Loop, Trace
-from doctord.read.calltrace import read
+from doctord.read.tracing.calltrace import read
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 MADE = runpy.run_path(str(DOCS / "make_trace.py"))
 PAGE = DOCS / "reference" / "trace.md"
 FREE = ("folded",)  # keys from the data
