@@ -170,7 +170,7 @@ def _class_parts(dataset: Dataset) -> dict[Spent, float]:
     classes = dataset.frame("statistic").filter(
         (pl.col("name") == CLASS_WAITED) & ~pl.col("entity").is_in([*BACKGROUND, "CPU", "DB CPU"])
     )
-    sums = classes.group_by("entity").agg((pl.col("value") * pl.col("interval_s")).sum())
+    sums = classes.group_by("entity", maintain_order=True).agg((pl.col("value") * pl.col("interval_s")).sum())
     return {Spent(str(row[0]), EVENTS_NOT_TOLD): float(row[1]) for row in sums.iter_rows()}
 
 
@@ -179,7 +179,7 @@ def _by_event(rows: pl.DataFrame, seconds: pl.Expr) -> dict[Spent, float]:
 
     A lake or file that was written before kinds were has none: it is that of the event.
     """
-    grouped = rows.group_by("wait_class", "event").agg(seconds.sum(), pl.col("wait_kind").drop_nulls().first())
+    grouped = rows.group_by("wait_class", "event", maintain_order=True).agg(seconds.sum(), pl.col("wait_kind").drop_nulls().first())
     return {
         Spent(str(wait_class), str(event), kind or kind_of(event, wait_class)): float(spent)
         for wait_class, event, spent, kind in grouped.iter_rows()

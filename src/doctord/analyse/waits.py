@@ -41,7 +41,7 @@ def background(dataset: Dataset) -> dict[str, Wait]:
 def reported(dataset: Dataset) -> pl.DataFrame:
     """Seconds that reports of waits cover, for each instance: columns db, instance, seconds."""
     intervals = _weighted(dataset).select(*INSTANCE, "ts", "weight").unique()
-    return intervals.group_by(*INSTANCE).agg(pl.col("weight").sum().alias("seconds"))
+    return intervals.group_by(*INSTANCE, maintain_order=True).agg(pl.col("weight").sum().alias("seconds"))
 
 
 def _weighted(dataset: Dataset) -> pl.DataFrame:
@@ -60,7 +60,7 @@ def _by_event(dataset: Dataset, kind: str) -> dict[str, Wait]:
     timed = pl.col("avg_wait_ms").is_not_null() & (pl.col("count") > 0)
     # without an interval it is not known how many there were in a second of the clock
     known = (pl.col("count").is_not_null() & pl.col("interval_s").is_not_null()).any()
-    grouped = rows.group_by("event").agg(
+    grouped = rows.group_by("event", maintain_order=True).agg(
         pl.col("wait_class", "wait_kind").drop_nulls().last(),
         (pl.col("average_active_sessions") * pl.col("part")).sum().alias("seconds_per_second"),
         pl.when(known).then((pl.col("waits_per_s") * pl.col("part")).sum()).alias("per_second"),
