@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::births::{Births, births};
 use crate::digest::Digest;
 use crate::folded::folded;
+use crate::forks::{Forks, summed_forks};
 use crate::growth::{Growth, growth};
 use crate::live::Live;
 use crate::part::part;
@@ -47,7 +47,7 @@ part! {
         /// How the memory of processes grew.
         pub memory: Vec<Growth>,
         /// What it cost processes to make others.
-        pub births: Vec<Births>,
+        pub births: Vec<Forks>,
         /// One pass of usual length, for drawing; null without a pass.
         pub timeline: Option<Timeline>,
         /// Microseconds by stack, `server;child;call`: what `--folded` writes for flame graphs.
@@ -83,7 +83,7 @@ pub fn of_calls(digest: &Digest, reading: Reading) -> Trace {
         targets: report::targets(digest),
         sizes: report::sizes(digest),
         memory: growth(journal, &roles),
-        births: births(journal, &roles),
+        births: summed_forks(journal, &roles),
         folded: folded(journal, &roles),
         stacks: report::stacks(digest),
         ..Trace::default()

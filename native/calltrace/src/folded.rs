@@ -58,12 +58,12 @@ fn outside_s(process: &Process, in_calls_s: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::roles::roles;
-    use crate::story::Story;
+    use crate::script::Script;
 
     #[test]
     fn time_is_summed_by_chain_and_call() {
-        let (story, _) = Story::listener();
-        let folded = folded(&story.journal, &roles(&story.journal));
+        let (script, _) = Script::listener();
+        let folded = folded(&script.journal, &roles(&script.journal));
         assert_eq!(folded["15697;fork1"], 30_000);
         assert_eq!(folded["15697;child;grandchild;cladm"], 120_000);
         assert_eq!(folded["15697;read"], 196_400);
@@ -73,9 +73,9 @@ mod tests {
 
     #[test]
     fn traces_that_count_computing_to_the_calls_have_no_time_outside() {
-        let (mut story, _) = Story::listener();
-        story.journal.layout.has_delta = true;
-        let folded = folded(&story.journal, &roles(&story.journal));
+        let (mut script, _) = Script::listener();
+        script.journal.layout.has_delta = true;
+        let folded = folded(&script.journal, &roles(&script.journal));
         assert!(folded.keys().all(|stack| !stack.contains(NO_CALL)));
     }
 }

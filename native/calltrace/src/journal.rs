@@ -116,9 +116,9 @@ pub enum End {
 
 /// A call's meaning for other processes, by the index of its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum Action {
     /// A fork that returned this child.
-    Bore(ProcessId),
+    Forked(ProcessId),
     /// A wait that returned this child.
     Reaped(ProcessId),
     /// Data went into this channel (a pipe, or one direction of a socket pair).
@@ -174,7 +174,7 @@ pub struct Process {
     /// CPU seconds of each entry; empty when the trace does not give them.
     pub cpu_s: Vec<f32>,
     /// In order of their entries.
-    pub deeds: Vec<(u32, Deed)>,
+    pub actions: Vec<(u32, Action)>,
     /// Excerpts: seconds before an entry that the trace does not show, by the index of that entry.
     pub gaps: Vec<(u32, f32)>,
     /// Calls that changed the address space, in order of their entries.
@@ -189,9 +189,9 @@ impl Process {
     }
 
     /// What an entry meant for another process.
-    pub fn deed(&self, entry: u32) -> Option<Deed> {
-        let at = self.deeds.binary_search_by_key(&entry, |deed| deed.0).ok()?;
-        Some(self.deeds[at].1)
+    pub fn action(&self, entry: u32) -> Option<Action> {
+        let at = self.actions.binary_search_by_key(&entry, |action| action.0).ok()?;
+        Some(self.actions[at].1)
     }
 
     /// CPU seconds of an entry; null when the trace does not give them.

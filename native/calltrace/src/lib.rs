@@ -1,7 +1,6 @@
 //! Reads system-call traces of strace, truss and perf trace, of any size, and says where the time went.
 
 pub mod analyse;
-pub mod births;
 pub mod details;
 pub mod detect;
 pub mod digest;
@@ -9,6 +8,7 @@ pub mod digits;
 pub mod document;
 pub mod event;
 pub mod folded;
+pub mod forks;
 pub mod growth;
 pub mod input;
 pub mod journal;
@@ -31,4 +31,4 @@ pub mod totals;
 pub mod truss;
 
 #[cfg(test)]
-mod story;
+mod script;

@@ -156,16 +156,16 @@ fn generation(depth: u32) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::story::Story;
+    use crate::script::Script;
 
     #[test]
     fn children_that_did_the_same_have_one_role() {
-        let mut story = Story::new();
-        let server = story.process(10);
-        let children: Vec<_> = (0..500).map(|pid| story.child(server, 11 + pid)).collect();
-        let grandchild = story.child(children[0], 600);
-        story.journal.processes[grandchild as usize].program = "oracle".to_owned();
-        let roles = roles(&story.journal);
+        let mut script = Script::new();
+        let server = script.process(10);
+        let children: Vec<_> = (0..500).map(|pid| script.child(server, 11 + pid)).collect();
+        let grandchild = script.child(children[0], 600);
+        script.journal.processes[grandchild as usize].program = "oracle".to_owned();
+        let roles = roles(&script.journal);
         assert_eq!(roles.all().len(), 3);
         assert_eq!(roles.name(server), "10");
         assert!(children.iter().all(|&child| roles.id(child) == roles.id(children[0])));
@@ -179,28 +179,28 @@ mod tests {
 
     #[test]
     fn threads_are_named_after_their_process_whoever_made_them() {
-        let mut story = Story::new();
-        let server = story.process(1);
-        let first = story.child(server, 2);
-        let second = story.child(first, 3);
+        let mut script = Script::new();
+        let server = script.process(1);
+        let first = script.child(server, 2);
+        let second = script.child(first, 3);
         for thread in [first, second] {
-            story.journal.processes[thread as usize].birth = Birth::Thread;
+            script.journal.processes[thread as usize].birth = Birth::Thread;
         }
-        let roles = roles(&story.journal);
+        let roles = roles(&script.journal);
         assert_eq!((roles.name(first), roles.name(second)), ("thread", "thread"));
     }
 
     #[test]
     fn a_circle_of_parents_and_a_long_chain_end() {
-        let mut story = Story::new();
-        let first = story.process(1);
-        let second = story.child(first, 2);
-        story.journal.processes[first as usize].parent = Some(second);
+        let mut script = Script::new();
+        let first = script.process(1);
+        let second = script.child(first, 2);
+        script.journal.processes[first as usize].parent = Some(second);
         let mut last = second;
         for pid in 3..2000 {
-            last = story.child(last, pid);
+            last = script.child(last, pid);
         }
-        let roles = roles(&story.journal);
+        let roles = roles(&script.journal);
         assert!(roles.of(last).depth <= DEEPEST);
         assert!(roles.of(last).chain.len() < 200);
     }

@@ -6,7 +6,7 @@ use calltrace::detect::{Detected, detect};
 use calltrace::digest::{Digest, MOST_DETAIL};
 use calltrace::event::Reason;
 use calltrace::growth::growth;
-use calltrace::journal::{Birth, Deed, End};
+use calltrace::journal::{Action, Birth, End};
 use calltrace::pipeline::{Source, run};
 use calltrace::roles::roles;
 
@@ -67,11 +67,11 @@ fn a_child_is_known_by_its_parents_fork_and_pipes_are_followed_across_it() {
     assert_eq!((child.pid, child.parent, child.birth), (101, Some(0), Birth::Forked));
     assert_eq!(child.end.as_ref().map(|(_, end)| end), Some(&End::Exited(7)));
     assert_eq!(parent.signals, 1);
-    let meanings: Vec<Deed> = parent.deeds.iter().map(|&(_, deed)| deed).collect();
-    let [Deed::Bore(1), Deed::Took(channel), Deed::Reaped(1)] = meanings[..] else {
+    let meanings: Vec<Action> = parent.actions.iter().map(|&(_, action)| action).collect();
+    let [Action::Forked(1), Action::Took(channel), Action::Reaped(1)] = meanings[..] else {
         panic!("{meanings:?}");
     };
-    assert_eq!(child.deeds, [(2, Deed::Gave(channel))]);
+    assert_eq!(child.actions, [(2, Action::Gave(channel))]);
     assert!(digest.skipped.is_empty(), "{:?}", digest.skipped);
 }
 

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::guess::{guess, known_names};
 use super::moment::{self, Moment, Zones};
+use super::prefixes::{guess, known_names};
 
 /// Patterns that are kept: background processes, clients by application, and what was changed meanwhile.
 const MOST_PATTERNS: usize = 12;

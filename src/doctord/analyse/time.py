@@ -179,7 +179,9 @@ def _by_event(rows: pl.DataFrame, seconds: pl.Expr) -> dict[Spent, float]:
 
     A lake or file that was written before kinds were has none: it is that of the event.
     """
-    grouped = rows.group_by("wait_class", "event", maintain_order=True).agg(seconds.sum(), pl.col("wait_kind").drop_nulls().first())
+    grouped = rows.group_by("wait_class", "event", maintain_order=True).agg(
+        seconds.sum(), pl.col("wait_kind").drop_nulls().first()
+    )
     return {
         Spent(str(wait_class), str(event), kind or kind_of(event, wait_class)): float(spent)
         for wait_class, event, spent, kind in grouped.iter_rows()

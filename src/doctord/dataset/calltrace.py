@@ -255,7 +255,7 @@ class Growth(TypedDict):
     advice: str | None
 
 
-class Births(TypedDict):
+class Forks(TypedDict):
     """What it cost a process to make others."""
 
     parent: int
@@ -360,7 +360,7 @@ class Trace(TypedDict):
     loops: list[Loop]
     repetitions: list[Repetition]
     memory: list[Growth]
-    births: list[Births]
+    births: list[Forks]
     timeline: Timeline | None
     folded: dict[str, int]
     stacks: list[Stack]

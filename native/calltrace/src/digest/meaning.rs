@@ -12,7 +12,7 @@ use super::{Digest, Done, Span};
 use crate::details::{first_string, number};
 use crate::event::{Event, NO_NUMBER};
 use crate::growth;
-use crate::journal::{Deed, ProcessId};
+use crate::journal::{Action, ProcessId};
 use crate::layout::Tool;
 use crate::names::Class;
 
@@ -27,7 +27,7 @@ impl Digest {
             Class::Wait => {
                 let child = waited_for(event.result, arguments).and_then(|pid| self.by_pid.get(pid, 0));
                 if let Some(child) = child {
-                    self.deed(done.process, Deed::Reaped(child));
+                    self.action(done.process, Action::Reaped(child));
                 }
             }
             Class::Exec => {
@@ -145,12 +145,12 @@ impl Digest {
             sum.count_reading(reading);
         }
         if channel != 0 && bytes > 0 {
-            self.deed(
+            self.action(
                 done.process,
                 if reads {
-                    Deed::Took(channel)
+                    Action::Took(channel)
                 } else {
-                    Deed::Gave(channel)
+                    Action::Gave(channel)
                 },
             );
         }
@@ -176,7 +176,7 @@ impl Digest {
             _ => self.new_process(pid, 0, now_ns),
         };
         self.adopt(done.process, child, birth_of(arguments), now_ns);
-        self.deed(done.process, Deed::Bore(child));
+        self.action(done.process, Action::Forked(child));
     }
 
     fn executed(&mut self, process: ProcessId, arguments: &[u8]) {
@@ -215,12 +215,12 @@ impl Digest {
         }
     }
 
-    fn deed(&mut self, process: ProcessId, deed: Deed) {
+    fn action(&mut self, process: ProcessId, action: Action) {
         if self.detail_left == 0 {
             return;
         }
         let known = &mut self.journal.processes[process as usize];
-        known.deeds.push((known.entries.len() as u32, deed)); // of the entry that `keep` adds next
+        known.actions.push((known.entries.len() as u32, action)); // of the entry that `keep` adds next
     }
 }
 

@@ -6,9 +6,9 @@
 mod addresses;
 mod clock;
 pub mod files;
-mod halves;
 mod meaning;
 mod processes;
+mod resumed;
 mod sites;
 pub mod stacks;
 mod unnamed;
@@ -23,8 +23,8 @@ use crate::names::{self, Class};
 use crate::profile::{Profile, Target};
 use clock::Timeline;
 use files::Files;
-use halves::{Held, Pending};
 use processes::ByPid;
+use resumed::{Held, Pending};
 use sites::Numbers;
 use stacks::Stacks;
 

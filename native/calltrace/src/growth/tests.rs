@@ -1,15 +1,15 @@
 use super::*;
 use crate::journal::ProcessId;
 use crate::roles::roles;
-use crate::story::Story;
+use crate::script::Script;
 
 fn grown(lines: &[&str]) -> Vec<Growth> {
-    let mut story = Story::new();
-    let process: ProcessId = story.process(1);
+    let mut script = Script::new();
+    let process: ProcessId = script.process(1);
     for line in lines {
-        story.memory(process, line);
+        script.memory(process, line);
     }
-    growth(&story.journal, &roles(&story.journal))
+    growth(&script.journal, &roles(&script.journal))
 }
 
 #[test]

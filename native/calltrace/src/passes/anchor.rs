@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::journal::{Deed, Entry, Journal, Process, SiteId};
+use crate::journal::{Action, Entry, Journal, Process, SiteId};
 use crate::names::Class;
 
 /// A server polls, asks for an address or two, and accepts: no more calls than these lie between.
@@ -75,7 +75,10 @@ pub struct Anchor {
 /// The wait that a process comes back to; null when there is none.
 pub fn anchor(process: &Process, sites: &Sites, waits: &mut Waits) -> Option<Anchor> {
     let mut accepts = Vec::new();
-    let has_children = process.deeds.iter().any(|(_, deed)| matches!(deed, Deed::Bore(_)));
+    let has_children = process
+        .actions
+        .iter()
+        .any(|(_, action)| matches!(action, Action::Forked(_)));
     for (at, entry) in process.entries.iter().enumerate() {
         match sites.idle[entry.site() as usize] {
             Idle::May => waits.add(entry),

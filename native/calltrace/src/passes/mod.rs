@@ -3,8 +3,8 @@
 mod anchor;
 mod cut;
 mod lengths;
+mod rows;
 mod steps;
-mod told;
 mod waits;
 
 use rustc_hash::FxHashMap;
@@ -17,8 +17,8 @@ use anchor::{Anchor, Sites, Waits, anchor};
 pub use cut::Pass;
 use cut::cut;
 use lengths::Lengths;
+use rows::Found;
 use steps::Steps;
-use told::Found;
 
 /// Passes that are kept for the critical path.
 const MOST_KEPT: usize = 1000;

@@ -1,10 +1,10 @@
 use super::*;
-use crate::journal::Deed;
+use crate::journal::Action;
 use crate::roles::roles;
-use crate::story::Story;
+use crate::script::Script;
 
-fn found(story: &Story) -> Vec<Loop> {
-    loops(&story.journal, &roles(&story.journal)).found
+fn found(script: &Script) -> Vec<Loop> {
+    loops(&script.journal, &roles(&script.journal)).found
 }
 
 fn near(a: f64, b: f64) -> bool {
@@ -13,8 +13,8 @@ fn near(a: f64, b: f64) -> bool {
 
 #[test]
 fn the_listener_waits_on_its_child() {
-    let (story, server) = Story::listener();
-    let loops = found(&story);
+    let (script, server) = Script::listener();
+    let loops = found(&script);
     assert_eq!(loops.len(), 1);
     let listener = &loops[0];
     assert_eq!(
@@ -43,25 +43,25 @@ fn the_listener_waits_on_its_child() {
 }
 
 /// A server whose passes are short four times out of five.
-fn two_modes() -> Story {
-    let mut story = Story::new();
-    let server = story.process(1);
+fn two_modes() -> Script {
+    let mut script = Script::new();
+    let server = script.process(1);
     let mut now_s = 0.0;
     for pass in 0..50 {
         let busy_s = if pass % 5 == 0 { 0.120 } else { 0.003 };
         now_s += 0.1;
-        story.call(server, now_s, 0.1, "epoll_wait(4)");
-        story.call(server, now_s + 0.001, 0.001, "accept4(5)");
-        story.call(server, now_s + 0.001 + busy_s, busy_s, "clone(CLONE_CHILD_SETTID)");
+        script.call(server, now_s, 0.1, "epoll_wait(4)");
+        script.call(server, now_s + 0.001, 0.001, "accept4(5)");
+        script.call(server, now_s + 0.001 + busy_s, busy_s, "clone(CLONE_CHILD_SETTID)");
         now_s += 0.001 + busy_s;
         if pass % 2 == 0 {
-            story.failed(server, now_s + 0.1, 0.1, "epoll_wait(4)"); // a signal
-            story.call(server, now_s + 0.11, 0.01, "wait4(-1)");
+            script.failed(server, now_s + 0.1, 0.1, "epoll_wait(4)"); // a signal
+            script.call(server, now_s + 0.11, 0.01, "wait4(-1)");
             now_s += 0.11;
         }
     }
-    story.call(server, now_s + 0.1, 0.1, "epoll_wait(4)");
-    story
+    script.call(server, now_s + 0.1, 0.1, "epoll_wait(4)");
+    script
 }
 
 #[test]
@@ -80,30 +80,30 @@ fn two_modes_show_in_the_distribution_and_signals_are_no_passes() {
 
 #[test]
 fn a_process_that_never_comes_back_has_no_loop() {
-    let mut story = Story::new();
-    let process = story.process(1);
+    let mut script = Script::new();
+    let process = script.process(1);
     for at in 0..1000 {
-        story.call(process, f64::from(at), 0.5, &format!("stat(\"/{at}\")"));
+        script.call(process, f64::from(at), 0.5, &format!("stat(\"/{at}\")"));
     }
-    story.call(process, 1001.0, 0.5, "poll(3)");
-    assert!(found(&story).is_empty());
-    assert!(found(&Story::new()).is_empty());
+    script.call(process, 1001.0, 0.5, "poll(3)");
+    assert!(found(&script).is_empty());
+    assert!(found(&Script::new()).is_empty());
 }
 
 #[test]
 fn a_blocking_accept_is_the_idle_wait_though_a_poll_stands_in_the_pass() {
-    let mut story = Story::new();
-    let server = story.process(1);
+    let mut script = Script::new();
+    let server = script.process(1);
     for pass in 0..5 {
         let now_s = f64::from(pass);
-        story.call(server, now_s + 0.5, 0.5, "accept(3)");
-        story.call(server, now_s + 0.6, 0.1, "poll([{fd=4}])");
-        story.call(server, now_s + 0.7, 0.1, "read(4)");
-        story.call(server, now_s + 0.8, 0.1, "write(4)");
-        story.call(server, now_s + 0.9, 0.05, "close(4)");
+        script.call(server, now_s + 0.5, 0.5, "accept(3)");
+        script.call(server, now_s + 0.6, 0.1, "poll([{fd=4}])");
+        script.call(server, now_s + 0.7, 0.1, "read(4)");
+        script.call(server, now_s + 0.8, 0.1, "write(4)");
+        script.call(server, now_s + 0.9, 0.05, "close(4)");
     }
-    story.call(server, 5.5, 0.5, "accept(3)");
-    let loops = found(&story);
+    script.call(server, 5.5, 0.5, "accept(3)");
+    let loops = found(&script);
     assert_eq!((loops[0].anchor.call.as_str(), loops[0].complete_passes), ("accept", 5));
     assert!(near(loops[0].seconds_per_pass, 0.5));
     assert!(
@@ -115,14 +115,14 @@ fn a_blocking_accept_is_the_idle_wait_though_a_poll_stands_in_the_pass() {
 
 #[test]
 fn an_excerpt_without_a_whole_pass_gives_what_it_shows_at_least() {
-    let mut story = Story::new();
-    let server = story.process(1);
-    story.call(server, 1.6867, 0.0020, "accept(12)");
-    story.cpu(server, 0.0020);
-    story.call(server, 1.7276, 0.0358, "fork1()");
-    story.gap(server, 0.1);
-    story.call(server, 1.8879, 0.0001, "write(3)");
-    let loops = found(&story);
+    let mut script = Script::new();
+    let server = script.process(1);
+    script.call(server, 1.6867, 0.0020, "accept(12)");
+    script.cpu(server, 0.0020);
+    script.call(server, 1.7276, 0.0358, "fork1()");
+    script.gap(server, 0.1);
+    script.call(server, 1.8879, 0.0001, "write(3)");
+    let loops = found(&script);
     assert!(loops[0].at_least && loops[0].idle_s.is_none());
     assert_eq!((loops[0].passes, loops[0].complete_passes), (1, 0));
     assert!(near(loops[0].seconds_per_pass, 0.0429), "{}", loops[0].seconds_per_pass);
@@ -130,64 +130,64 @@ fn an_excerpt_without_a_whole_pass_gives_what_it_shows_at_least() {
 
 #[test]
 fn the_start_of_a_server_is_no_pass_and_pipes_of_children_are_no_idleness() {
-    let mut story = Story::new();
-    let server = story.process(1);
-    story.call(server, 90.0, 50.0, "read(/etc/config)");
+    let mut script = Script::new();
+    let server = script.process(1);
+    script.call(server, 90.0, 50.0, "read(/etc/config)");
     for pass in 0..6 {
         let now_s = 100.0 + f64::from(pass);
-        story.call(server, now_s + 0.5, 0.5, "accept(3)");
-        story.call(server, now_s + 0.7, 0.2, "read(4)");
+        script.call(server, now_s + 0.5, 0.5, "accept(3)");
+        script.call(server, now_s + 0.7, 0.2, "read(4)");
     }
-    let loops = found(&story);
+    let loops = found(&script);
     assert_eq!((loops[0].passes, loops[0].complete_passes), (6, 5));
     assert!(near(loops[0].seconds_per_pass, 0.5));
 
-    let mut story = Story::new();
-    let shell = story.process(1);
+    let mut script = Script::new();
+    let shell = script.process(1);
     for pass in 0..6 {
-        let child = story.child(shell, 2 + pass);
+        let child = script.child(shell, 2 + pass);
         let now_s = f64::from(pass);
-        story.call(shell, now_s + 0.1, 0.1, "clone()");
-        story.deed(shell, Deed::Bore(child));
-        story.call(shell, now_s + 0.8, 0.7, "read(5)");
-        story.call(shell, now_s + 0.9, 0.1, "wait4(-1)");
+        script.call(shell, now_s + 0.1, 0.1, "clone()");
+        script.action(shell, Action::Forked(child));
+        script.call(shell, now_s + 0.8, 0.7, "read(5)");
+        script.call(shell, now_s + 0.9, 0.1, "wait4(-1)");
     }
-    for site in &mut story.journal.sites {
+    for site in &mut script.journal.sites {
         site.target = "a pipe".to_owned();
     }
-    assert_eq!(found(&story)[0].anchor.call, "wait4");
+    assert_eq!(found(&script)[0].anchor.call, "wait4");
 }
 
 #[test]
 fn a_server_of_one_loop_counts_all_that_it_does() {
-    let mut story = Story::new();
-    let server = story.process(1);
+    let mut script = Script::new();
+    let server = script.process(1);
     let mut now_s = 0.0;
     for request in 0..100 {
         now_s += 0.01;
-        story.call(server, now_s, 0.01, "epoll_wait(4)");
+        script.call(server, now_s, 0.01, "epoll_wait(4)");
         if request % 10 == 0 {
-            story.call(server, now_s + 0.0001, 0.0001, "accept4(5)");
+            script.call(server, now_s + 0.0001, 0.0001, "accept4(5)");
             now_s += 0.0001;
         } else {
-            story.call(server, now_s + 0.002, 0.002, "recvfrom(6)");
+            script.call(server, now_s + 0.002, 0.002, "recvfrom(6)");
             now_s += 0.002;
         }
     }
-    story.call(server, now_s + 0.01, 0.01, "epoll_wait(4)");
-    assert_eq!(found(&story)[0].complete_passes, 100);
+    script.call(server, now_s + 0.01, 0.01, "epoll_wait(4)");
+    assert_eq!(found(&script)[0].complete_passes, 100);
 }
 
 #[test]
 fn times_that_go_backwards_and_absurd_ones_do_no_harm() {
-    let mut story = Story::new();
-    let server = story.process(1);
+    let mut script = Script::new();
+    let server = script.process(1);
     for end_s in [5.0, 1.0, 3.0, 1e10, 2.0, 0.5, 7.0] {
-        story.call(server, end_s, 0.5, "epoll_wait(4)");
-        story.call(server, end_s / 2.0, 1e9, "accept4(5)");
-        story.call(server, end_s, f64::NAN, "write(3)");
+        script.call(server, end_s, 0.5, "epoll_wait(4)");
+        script.call(server, end_s / 2.0, 1e9, "accept4(5)");
+        script.call(server, end_s, f64::NAN, "write(3)");
     }
-    let loops = found(&story);
+    let loops = found(&script);
     assert!(
         loops
             .iter()

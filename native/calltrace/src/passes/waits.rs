@@ -1,13 +1,13 @@
 //! What a step of a pass waits on, as far as the call and its descriptor tell.
 
-use crate::journal::{Deed, Journal, Process, Site};
+use crate::journal::{Action, Journal, Process, Site};
 use crate::names::Class;
 
 /// "child", "disk", "network", "lock", "sleep" or "name service"; null when the call does not wait, or on what is not
 /// known. `example` is one of the step's entries.
 pub fn waits_on(journal: &Journal, process: &Process, example: u32) -> Option<&'static str> {
     let site = &journal.sites[process.entries.get(example as usize)?.site() as usize];
-    let took = |entry: u32| matches!(process.deed(entry), Some(Deed::Took(_)));
+    let took = |entry: u32| matches!(process.action(entry), Some(Action::Took(_)));
     match site.class {
         Class::Fork | Class::Wait => Some("child"),
         Class::Lock => Some("lock"),

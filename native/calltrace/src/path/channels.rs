@@ -1,6 +1,6 @@
 //! Who wrote into each pipe, and when: whom a reader waited for.
 
-use crate::journal::{Deed, Journal, ProcessId};
+use crate::journal::{Action, Journal, ProcessId};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Gift {
@@ -19,8 +19,8 @@ impl Channels {
     pub fn of(journal: &Journal) -> Channels {
         let mut channels = Channels::default();
         for (giver, process) in journal.processes.iter().enumerate() {
-            for &(entry, deed) in &process.deeds {
-                if let (Deed::Gave(channel), Some(entry)) = (deed, process.entries.get(entry as usize)) {
+            for &(entry, action) in &process.actions {
+                if let (Action::Gave(channel), Some(entry)) = (action, process.entries.get(entry as usize)) {
                     channels.add(
                         channel as usize,
                         Gift {

@@ -4,7 +4,7 @@
 //! This is the critical path of a tree of processes, as in C. Q. Yang and B. P. Miller, "Critical path analysis for
 //! the execution of parallel and distributed programs" (ICDCS 1988), walked from the waiter's side.
 
-use crate::journal::{Deed, Journal, Process, ProcessId};
+use crate::journal::{Action, Journal, Process, ProcessId};
 use crate::names::Class;
 
 use super::channels::Channels;
@@ -140,8 +140,8 @@ impl<'a> Follower<'a> {
         let (from_ns, to_ns) = (waited.start_ns, waited.end_ns());
         let polls = self.classes[waited.site() as usize] == Class::Poll;
         // A poll waits for what is read next.
-        match known.deed(if polls { entry.saturating_add(1) } else { entry })? {
-            Deed::Reaped(child) if !polls => {
+        match known.action(if polls { entry.saturating_add(1) } else { entry })? {
+            Action::Reaped(child) if !polls => {
                 let was_there = self.was_seen(child, from_ns, to_ns);
                 was_there.then_some(Cause {
                     process: child,
@@ -149,7 +149,7 @@ impl<'a> Follower<'a> {
                     how: How::Waits,
                 })
             }
-            Deed::Took(channel) => {
+            Action::Took(channel) => {
                 let gift = self.channels.ended(channel, from_ns, to_ns)?;
                 Some(Cause {
                     process: gift.giver,

@@ -1,14 +1,14 @@
 use super::*;
-use crate::journal::Deed;
+use crate::journal::Action;
 use crate::passes::loops;
 use crate::roles::roles;
-use crate::story::Story;
+use crate::script::Script;
 
-fn followed(story: &Story) -> (Path, timeline::Timeline) {
-    let roles = roles(&story.journal);
-    let loops = loops(&story.journal, &roles).found;
-    let path = path(&story.journal, &roles, &loops[0]);
-    (path, timeline::timeline(&story.journal, &roles, &loops[0]).unwrap())
+fn followed(script: &Script) -> (Path, timeline::Timeline) {
+    let roles = roles(&script.journal);
+    let loops = loops(&script.journal, &roles).found;
+    let path = path(&script.journal, &roles, &loops[0]);
+    (path, timeline::timeline(&script.journal, &roles, &loops[0]).unwrap())
 }
 
 fn row<'a>(path: &'a Path, role: &str, call: &str) -> &'a PathPart {
@@ -18,8 +18,8 @@ fn row<'a>(path: &'a Path, role: &str, call: &str) -> &'a PathPart {
 
 #[test]
 fn a_read_from_a_pipe_is_followed_into_the_grandchild() {
-    let (story, _) = Story::listener();
-    let (path, _) = followed(&story);
+    let (script, _) = Script::listener();
+    let (path, _) = followed(&script);
     let total: f64 = path.rows.iter().map(|row| row.seconds).sum();
     assert!((total - 0.2999).abs() < 1e-6, "{total}");
     let cladm = &path.rows[0];
@@ -48,8 +48,8 @@ fn a_read_from_a_pipe_is_followed_into_the_grandchild() {
 
 #[test]
 fn the_timeline_has_a_row_for_each_process_and_marks_the_path() {
-    let (story, _) = Story::listener();
-    let (_, timeline) = followed(&story);
+    let (script, _) = Script::listener();
+    let (_, timeline) = followed(&script);
     let roles: Vec<_> = timeline.rows.iter().map(|row| row.role.as_str()).collect();
     assert_eq!(roles, ["15697", "child", "grandchild"]);
     let reads = timeline.rows[0].bars.iter().filter(|bar| bar.call == "read");
@@ -71,23 +71,23 @@ fn the_timeline_has_a_row_for_each_process_and_marks_the_path() {
 
 #[test]
 fn two_that_wait_for_each_other_are_not_followed_for_ever() {
-    let mut story = Story::new();
-    let server = story.process(1);
-    let child = story.child(server, 2);
+    let mut script = Script::new();
+    let server = script.process(1);
+    let child = script.child(server, 2);
     for pass in 0..4 {
         let now_s = f64::from(pass) * 10.0;
-        story.call(server, now_s + 5.0, 5.0, "poll(3)");
-        story.call(server, now_s + 5.0, 0.0, "accept(3)");
-        story.call(server, now_s + 9.0, 4.0, "read(4)");
-        story.deed(server, Deed::Took(1));
-        story.call(server, now_s + 9.5, 0.5, "write(5)");
-        story.deed(server, Deed::Gave(2));
-        story.call(child, now_s + 8.5, 3.5, "read(6)");
-        story.deed(child, Deed::Took(2));
-        story.call(child, now_s + 8.9, 0.2, "write(7)");
-        story.deed(child, Deed::Gave(1));
+        script.call(server, now_s + 5.0, 5.0, "poll(3)");
+        script.call(server, now_s + 5.0, 0.0, "accept(3)");
+        script.call(server, now_s + 9.0, 4.0, "read(4)");
+        script.action(server, Action::Took(1));
+        script.call(server, now_s + 9.5, 0.5, "write(5)");
+        script.action(server, Action::Gave(2));
+        script.call(child, now_s + 8.5, 3.5, "read(6)");
+        script.action(child, Action::Took(2));
+        script.call(child, now_s + 8.9, 0.2, "write(7)");
+        script.action(child, Action::Gave(1));
     }
-    let (path, _) = followed(&story);
+    let (path, _) = followed(&script);
     let total: f64 = path.rows.iter().map(|row| row.seconds).sum();
     assert!((total - 5.0).abs() < 1e-6, "{:#?}", path.rows);
     assert!((row(&path, "child", "read").seconds - 3.5).abs() < 1e-6);
@@ -96,34 +96,34 @@ fn two_that_wait_for_each_other_are_not_followed_for_ever() {
 
 #[test]
 fn a_wait_that_nobody_explains_stays_with_the_waiter() {
-    let mut story = Story::new();
-    let server = story.process(1);
-    let unseen = story.child(server, 2);
+    let mut script = Script::new();
+    let server = script.process(1);
+    let unseen = script.child(server, 2);
     for pass in 0..5 {
         let now_s = f64::from(pass);
-        story.call(server, now_s + 0.5, 0.5, "epoll_wait(3)");
-        story.call(server, now_s + 0.9, 0.4, "wait4(-1)");
-        story.deed(server, Deed::Reaped(unseen));
+        script.call(server, now_s + 0.5, 0.5, "epoll_wait(3)");
+        script.call(server, now_s + 0.9, 0.4, "wait4(-1)");
+        script.action(server, Action::Reaped(unseen));
     }
-    let (path, _) = followed(&story);
+    let (path, _) = followed(&script);
     assert!((row(&path, "1", "wait4").seconds - 0.4).abs() < 1e-6);
 }
 
 #[test]
 fn a_reused_pid_is_another_process() {
-    let mut story = Story::new();
-    let server = story.process(1);
+    let mut script = Script::new();
+    let server = script.process(1);
     for pass in 0..5 {
         let now_s = f64::from(pass);
-        let child = story.child(server, 7);
-        story.began(child, now_s + 0.5);
-        story.call(server, now_s + 0.5, 0.5, "epoll_wait(3)");
-        story.call(server, now_s + 0.9, 0.4, "wait4(-1)");
-        story.deed(server, Deed::Reaped(child));
-        story.call(child, now_s + 0.8, 0.3, "stat(\"/x\")");
-        story.call(child, now_s + 0.85, 0.0, "exit_group(0)");
+        let child = script.child(server, 7);
+        script.began(child, now_s + 0.5);
+        script.call(server, now_s + 0.5, 0.5, "epoll_wait(3)");
+        script.call(server, now_s + 0.9, 0.4, "wait4(-1)");
+        script.action(server, Action::Reaped(child));
+        script.call(child, now_s + 0.8, 0.3, "stat(\"/x\")");
+        script.call(child, now_s + 0.85, 0.0, "exit_group(0)");
     }
-    let (path, timeline) = followed(&story);
+    let (path, timeline) = followed(&script);
     assert!((row(&path, "child", "stat").count - 1.0).abs() < 1e-9);
     assert!((row(&path, "child", "stat").seconds - 0.3).abs() < 1e-6);
     assert!((row(&path, "child", "exit_group").seconds - 0.05).abs() < 1e-6);

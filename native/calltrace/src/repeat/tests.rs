@@ -2,19 +2,19 @@ use super::*;
 use crate::passes::loops;
 use crate::path::path;
 use crate::roles::roles;
-use crate::story::Story;
+use crate::script::Script;
 
-fn found(story: &Story) -> Vec<Repetition> {
-    let roles = roles(&story.journal);
-    let loops = loops(&story.journal, &roles);
-    let path = loops.found.first().map(|found| path(&story.journal, &roles, found));
-    repetitions(&story.journal, &roles, &loops, path.as_ref())
+fn found(script: &Script) -> Vec<Repetition> {
+    let roles = roles(&script.journal);
+    let loops = loops(&script.journal, &roles);
+    let path = loops.found.first().map(|found| path(&script.journal, &roles, found));
+    repetitions(&script.journal, &roles, &loops, path.as_ref())
 }
 
 #[test]
 fn the_repeated_call_of_the_grandchild_is_on_the_path_of_the_server() {
-    let (story, _) = Story::listener();
-    let rows = found(&story);
+    let (script, _) = Script::listener();
+    let rows = found(&script);
     let cladm = &rows[0];
     assert_eq!(
         (cladm.call.as_str(), cladm.pid, cladm.role.as_str()),
@@ -33,30 +33,30 @@ fn the_repeated_call_of_the_grandchild_is_on_the_path_of_the_server() {
 
 #[test]
 fn what_a_loop_does_once_a_pass_is_no_repetition() {
-    let mut story = Story::new();
-    let server = story.process(1);
+    let mut script = Script::new();
+    let server = script.process(1);
     for pass in 0..100 {
         let now_s = f64::from(pass);
-        story.call(server, now_s + 0.5, 0.5, "epoll_wait(3)");
-        story.call(server, now_s + 0.51, 0.01, "accept4(4)");
-        story.call(server, now_s + 0.52, 0.01, "setsockopt(5, SOL_TCP, TCP_NODELAY)");
-        story.call(server, now_s + 0.53, 0.01, "clone(SIGCHLD)");
-        story.call(server, now_s + 0.54, 0.01, "close(5)");
+        script.call(server, now_s + 0.5, 0.5, "epoll_wait(3)");
+        script.call(server, now_s + 0.51, 0.01, "accept4(4)");
+        script.call(server, now_s + 0.52, 0.01, "setsockopt(5, SOL_TCP, TCP_NODELAY)");
+        script.call(server, now_s + 0.53, 0.01, "clone(SIGCHLD)");
+        script.call(server, now_s + 0.54, 0.01, "close(5)");
     }
-    assert!(found(&story).is_empty());
+    assert!(found(&script).is_empty());
 }
 
 #[test]
 fn a_sequence_is_one_row_and_its_members_are_none() {
-    let mut story = Story::new();
-    let process = story.process(1);
+    let mut script = Script::new();
+    let process = script.process(1);
     for round in 0..20 {
         let now_s = f64::from(round);
-        story.call(process, now_s + 0.1, 0.1, "openat(\"/etc/hosts\")");
-        story.call(process, now_s + 0.3, 0.2, "pread64(3)");
-        story.call(process, now_s + 0.4, 0.1, "close(3)");
+        script.call(process, now_s + 0.1, 0.1, "openat(\"/etc/hosts\")");
+        script.call(process, now_s + 0.3, 0.2, "pread64(3)");
+        script.call(process, now_s + 0.4, 0.1, "close(3)");
     }
-    let rows = found(&story);
+    let rows = found(&script);
     let [row] = &rows[..] else { panic!("{rows:?}") };
     let names: Vec<_> = row.sequence.iter().flatten().map(String::as_str).collect();
     assert_eq!(names, ["openat", "pread64", "close"]);
@@ -66,16 +66,16 @@ fn a_sequence_is_one_row_and_its_members_are_none() {
 
 #[test]
 fn children_of_one_role_are_merged_and_the_largest_is_named() {
-    let mut story = Story::new();
-    let server = story.process(1);
+    let mut script = Script::new();
+    let server = script.process(1);
     for pid in 2..12 {
-        let child = story.child(server, pid);
+        let child = script.child(server, pid);
         for at in 0..20 {
-            story.failed(child, f64::from(at), f64::from(pid) / 1000.0, "access(\"/etc/none\")");
-            story.call(child, f64::from(at), 0.001, &format!("stat(\"/{at}\")"));
+            script.failed(child, f64::from(at), f64::from(pid) / 1000.0, "access(\"/etc/none\")");
+            script.call(child, f64::from(at), 0.001, &format!("stat(\"/{at}\")"));
         }
     }
-    let rows = found(&story);
+    let rows = found(&script);
     let [row] = &rows[..] else { panic!("{rows:?}") };
     assert_eq!(
         (row.call.as_str(), row.pid, row.calls, row.errors),
@@ -86,13 +86,13 @@ fn children_of_one_role_are_merged_and_the_largest_is_named() {
 
 #[test]
 fn different_arguments_and_waits_and_moved_data_are_no_repetition() {
-    let mut story = Story::new();
-    let process = story.process(1);
+    let mut script = Script::new();
+    let process = script.process(1);
     for at in 0..100 {
         for text in ["read(3)", "write(4)", "futex(0x1)", "nanosleep(1)"] {
-            story.call(process, f64::from(at), 0.1, text);
+            script.call(process, f64::from(at), 0.1, text);
         }
-        story.call(process, f64::from(at), 0.1, &format!("stat(\"/{at}\")"));
+        script.call(process, f64::from(at), 0.1, &format!("stat(\"/{at}\")"));
     }
-    assert!(found(&story).is_empty());
+    assert!(found(&script).is_empty());
 }

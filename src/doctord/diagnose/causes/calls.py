@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from doctord.analyse.calls import MOVES_DATA, WAITS, classes, of_class, on_path
-from doctord.dataset.calltrace import Births, Loop, Repetition, Trace
+from doctord.dataset.calltrace import Forks, Loop, Repetition, Trace
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.cost import Cost, of_busy, of_pass
@@ -85,19 +85,19 @@ def slow_fork(case: Case) -> Iterator[Claim]:
     """
     if case.trace is None:
         return
-    slow = [birth for birth in case.trace["births"] if birth["mean_s"] is not None and birth["mean_s"] >= SLOW_FORK_S]
+    slow = [forks for forks in case.trace["births"] if forks["mean_s"] is not None and forks["mean_s"] >= SLOW_FORK_S]
     forks = on_path(case.trace, "fork")
     spent = of_pass(case.trace, sum(part["seconds"] for part in forks)) if forks else None
-    spent = spent or of_busy(case.trace, sum(birth["count"] * (birth["mean_s"] or 0.0) for birth in slow))
+    spent = spent or of_busy(case.trace, sum(forks["count"] * (forks["mean_s"] or 0.0) for forks in slow))
     if not slow or spent is None or not spent.worth_saying:
         return
-    longest = max(slow, key=lambda birth: birth["mean_s"] or 0.0)
+    longest = max(slow, key=lambda forks: forks["mean_s"] or 0.0)
     yield Claim(
         phrase("A fork of {} takes {:time}; forks are {}", who(longest["role"]), longest["mean_s"] or 0.0, spent.told),
         impact=spent.share,
         time_of=spent.of,
         confidence=0.85 if longest["cpu_s"] is not None else 0.6,
-        for_=[_birth(birth) for birth in slow[:3]],
+        for_=[_forks(forks) for forks in slow[:3]],
         not_measured=[
             NotMeasured(
                 "The size of the process that forks",
@@ -210,15 +210,15 @@ def _largest_waits(loop: Loop) -> Phrase:
     return listed(*(phrase("{} {:time}", wait["call"], wait["seconds"]) for wait in waits))
 
 
-def _birth(birth: Births) -> Evidence:
+def _forks(forks: Forks) -> Evidence:
     each = phrase(
         "{:time} for a {}() by {}, {} of them",
-        birth["mean_s"] or 0.0,
-        birth["call"],
-        who(birth["role"]),
-        birth["count"],
+        forks["mean_s"] or 0.0,
+        forks["call"],
+        who(forks["role"]),
+        forks["count"],
     )
-    cpu = birth["cpu_s"]
+    cpu = forks["cpu_s"]
     why = (
         ""
         if cpu is None

@@ -3,17 +3,17 @@
 use crate::details;
 use crate::event::NO_NUMBER;
 use crate::growth::memory_call;
-use crate::journal::{Birth, CallName, Deed, Entry, Journal, Process, ProcessId, Site, SiteId};
+use crate::journal::{Action, Birth, CallName, Entry, Journal, Process, ProcessId, Site, SiteId};
 use crate::names;
 
 #[derive(Default)]
-pub struct Story {
+pub struct Script {
     pub journal: Journal,
 }
 
-impl Story {
-    pub fn new() -> Story {
-        Story::default()
+impl Script {
+    pub fn new() -> Script {
+        Script::default()
     }
 
     pub fn process(&mut self, pid: u32) -> ProcessId {
@@ -59,9 +59,9 @@ impl Story {
     }
 
     /// What the last call meant.
-    pub fn deed(&mut self, process: ProcessId, deed: Deed) {
+    pub fn action(&mut self, process: ProcessId, action: Action) {
         let process = &mut self.journal.processes[process as usize];
-        process.deeds.push((process.entries.len() as u32 - 1, deed));
+        process.actions.push((process.entries.len() as u32 - 1, action));
     }
 
     /// Time that the trace leaves out before the next call.
@@ -113,11 +113,11 @@ impl Story {
     }
 
     /// The listener of the casebook: one pass, its child, and the grandchild that repeats a call.
-    pub fn listener() -> (Story, ProcessId) {
-        let mut story = Story::new();
-        let server = story.process(15697);
-        let child = story.child(server, 8195);
-        let grandchild = story.child(child, 8197);
+    pub fn listener() -> (Script, ProcessId) {
+        let mut script = Script::new();
+        let server = script.process(15697);
+        let child = script.child(server, 8195);
+        let grandchild = script.child(child, 8197);
         for (end_s, elapsed_s, text) in [
             (1.5426, 1.0901, "pollsys(0x1, 2)"),
             (1.5463, 0.0021, "accept(12)"),
@@ -132,34 +132,34 @@ impl Story {
             (1.8425, 0.0001, "write(3)"),
             (2.6446, 0.8021, "pollsys(0x1, 2)"),
         ] {
-            story.call(server, end_s, elapsed_s, text);
+            script.call(server, end_s, elapsed_s, text);
             match text {
-                "fork1()" => story.deed(server, Deed::Bore(child)),
-                "waitid(P_PID, 8195)" => story.deed(server, Deed::Reaped(child)),
-                "read(16)" => story.deed(server, Deed::Took(1)),
+                "fork1()" => script.action(server, Action::Forked(child)),
+                "waitid(P_PID, 8195)" => script.action(server, Action::Reaped(child)),
+                "read(16)" => script.action(server, Action::Took(1)),
                 _ => {}
             }
         }
-        story.began(child, 1.5798);
-        story.call(child, 1.6115, 0.0247, "fork1()");
-        story.deed(child, Deed::Bore(grandchild));
-        story.call(child, 1.6163, 0.0004, "_exit(0)");
-        story.began(grandchild, 1.6115);
-        story.call(grandchild, 1.6433, 0.0139, "execve(\"oracle\")");
-        story.gap(grandchild, 0.0629);
-        story.call(grandchild, 1.7062, 0.0, "write(17)");
-        story.deed(grandchild, Deed::Gave(1));
+        script.began(child, 1.5798);
+        script.call(child, 1.6115, 0.0247, "fork1()");
+        script.action(child, Action::Forked(grandchild));
+        script.call(child, 1.6163, 0.0004, "_exit(0)");
+        script.began(grandchild, 1.6115);
+        script.call(grandchild, 1.6433, 0.0139, "execve(\"oracle\")");
+        script.gap(grandchild, 0.0629);
+        script.call(grandchild, 1.7062, 0.0, "write(17)");
+        script.action(grandchild, Action::Gave(1));
         for repeat in 0..75 {
-            story.call(
+            script.call(
                 grandchild,
                 1.7164 + f64::from(repeat) * 0.0016,
                 0.0016,
                 "cladm(CL_CONFIG, 17)",
             );
         }
-        story.call(grandchild, 1.8377, 0.0001, "write(17)");
-        story.deed(grandchild, Deed::Gave(1));
-        (story, server)
+        script.call(grandchild, 1.8377, 0.0001, "write(17)");
+        script.action(grandchild, Action::Gave(1));
+        (script, server)
     }
 }
 

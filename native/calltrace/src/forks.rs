@@ -4,7 +4,7 @@ use crate::part::part;
 use rustc_hash::FxHashMap;
 
 use crate::growth::mapped_bytes;
-use crate::journal::{Birth, Deed, Entry, Journal, Process, ProcessId};
+use crate::journal::{Action, Birth, Entry, Journal, Process, ProcessId};
 use crate::roles::{RoleId, Roles};
 
 const MOST_ROWS: usize = 50;
@@ -12,7 +12,7 @@ const MOST_ROWS: usize = 50;
 part! {
     /// What it cost a process to make others.
     #[derive(Clone, Debug)]
-    pub struct Births {
+    pub struct Forks {
         /// Who forked: the pid of the one that did most.
         pub parent: u32,
         /// Its place in the tree.
@@ -56,7 +56,7 @@ impl Sum {
 }
 
 /// Forks that made a process, by the forking role and the call, most time first. New threads are left out.
-pub fn births(journal: &Journal, roles: &Roles) -> Vec<Births> {
+pub fn summed_forks(journal: &Journal, roles: &Roles) -> Vec<Forks> {
     let mut sums: FxHashMap<(RoleId, u16), Sum> = FxHashMap::default();
     for (parent, process) in journal.processes.iter().enumerate() {
         let role = roles.id(parent as ProcessId);
@@ -73,11 +73,11 @@ pub fn births(journal: &Journal, roles: &Roles) -> Vec<Births> {
             }
         }
     }
-    let mut births: Vec<Births> = sums
+    let mut births: Vec<Forks> = sums
         .into_iter()
         .map(|(key, sum)| told(journal, roles, key, sum))
         .collect();
-    let seconds = |row: &Births| row.mean_s.unwrap_or(0.0) * row.count as f64;
+    let seconds = |row: &Forks| row.mean_s.unwrap_or(0.0) * row.count as f64;
     births.sort_by(|a, b| {
         seconds(b)
             .total_cmp(&seconds(a))
@@ -90,21 +90,21 @@ pub fn births(journal: &Journal, roles: &Roles) -> Vec<Births> {
 
 /// The calls by which a process made others, threads left out.
 fn forks<'a>(journal: &'a Journal, process: &'a Process) -> impl Iterator<Item = (u32, &'a Entry)> {
-    process.deeds.iter().filter_map(|&(at, deed)| match deed {
-        Deed::Bore(child) if journal.processes[child as usize].birth != Birth::Thread => {
+    process.actions.iter().filter_map(|&(at, action)| match action {
+        Action::Forked(child) if journal.processes[child as usize].birth != Birth::Thread => {
             Some((at, process.entries.get(at as usize)?))
         }
         _ => None,
     })
 }
 
-fn told(journal: &Journal, roles: &Roles, (role, call): (RoleId, u16), mut sum: Sum) -> Births {
+fn told(journal: &Journal, roles: &Roles, (role, call): (RoleId, u16), mut sum: Sum) -> Forks {
     let lengths_s = &mut sum.lengths_s;
     let total_s: f64 = lengths_s.iter().copied().map(f64::from).sum();
     let known = lengths_s.len();
     let median = (known > 0).then(|| *lengths_s.select_nth_unstable_by(known / 2, f32::total_cmp).1);
     let parent = &journal.processes[sum.parent as usize];
-    Births {
+    Forks {
         parent: parent.pid,
         role: roles.role(role).name.clone(),
         call: journal.calls[call as usize].name.clone(),
@@ -121,17 +121,17 @@ fn told(journal: &Journal, roles: &Roles, (role, call): (RoleId, u16), mut sum: 
 mod tests {
     use super::*;
     use crate::roles::roles;
-    use crate::story::Story;
+    use crate::script::Script;
 
     #[test]
     fn forks_are_summed_by_role_and_threads_left_out() {
-        let (mut story, server) = Story::listener();
-        let thread = story.child(server, 9000);
-        story.journal.processes[thread as usize].birth = Birth::Thread;
-        story.call(server, 3.0, 0.5, "clone(CLONE_THREAD)");
-        story.deed(server, Deed::Bore(thread));
-        story.failed(server, 3.5, 0.5, "fork1()");
-        let rows = births(&story.journal, &roles(&story.journal));
+        let (mut script, server) = Script::listener();
+        let thread = script.child(server, 9000);
+        script.journal.processes[thread as usize].birth = Birth::Thread;
+        script.call(server, 3.0, 0.5, "clone(CLONE_THREAD)");
+        script.action(server, Action::Forked(thread));
+        script.failed(server, 3.5, 0.5, "fork1()");
+        let rows = summed_forks(&script.journal, &roles(&script.journal));
         let shown: Vec<_> = rows
             .iter()
             .map(|row| (row.parent, row.role.as_str(), row.count))
@@ -143,19 +143,19 @@ mod tests {
 
     #[test]
     fn five_hundred_children_that_fork_are_one_row() {
-        let mut story = Story::new();
-        let server = story.process(1);
+        let mut script = Script::new();
+        let server = script.process(1);
         for pid in 2..502 {
-            let child = story.child(server, pid);
-            let grandchild = story.child(child, 1000 + pid);
-            story.call(child, 1.0, f64::from(pid) / 1e6, "clone(SIGCHLD)");
-            story.deed(child, Deed::Bore(grandchild));
-            story.cpu(child, 0.001);
+            let child = script.child(server, pid);
+            let grandchild = script.child(child, 1000 + pid);
+            script.call(child, 1.0, f64::from(pid) / 1e6, "clone(SIGCHLD)");
+            script.action(child, Action::Forked(grandchild));
+            script.cpu(child, 0.001);
         }
-        let last = story.child(server, 502);
-        story.call(server, 1.0, f64::NAN, "vfork()");
-        story.deed(server, Deed::Bore(last));
-        let rows = births(&story.journal, &roles(&story.journal));
+        let last = script.child(server, 502);
+        script.call(server, 1.0, f64::NAN, "vfork()");
+        script.action(server, Action::Forked(last));
+        let rows = summed_forks(&script.journal, &roles(&script.journal));
         assert_eq!((rows.len(), rows[0].count), (2, 500));
         assert!((rows[0].p50_s.unwrap() - 252e-6).abs() < 2e-6);
         assert!((rows[0].cpu_s.unwrap() - 0.001).abs() < 1e-6);
