@@ -107,7 +107,7 @@ def places_of(name: str) -> tuple[NamedColumn, ...]:
     """Columns of the dataset that hold what a column of this name does; none where there is no such.
 
     >>> places_of("cpu_usr (core #2)")
-    (Place(table='cpu', column='usr_pct', factor=1.0, of=(('cpu', 1),)),)
+    (NamedColumn(table='cpu', column='usr_pct', factor=1.0, of=(('cpu', 1),)),)
     """
     if core := CORE.fullmatch(name):
         return (_cpu(CORE_COLUMNS[core[1]], int(core[2]) - 1),)
