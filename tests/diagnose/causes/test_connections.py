@@ -1,9 +1,14 @@
 """Connections that are opened all the time, or run out."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from diagnose.hosts import host
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 BUSY = {"idle_pct": 20.0, "wait_io_pct": 0.0, "usr_pct": 40.0, "sys_pct": 40.0, "forks_per_s": 120.0}
 
@@ -37,3 +42,12 @@ def test_the_limit_comes_near(used: float, *, near: bool) -> None:
 
 def test_without_the_limit_nothing_is_said() -> None:
     assert diagnose(host(postgres={(None, "pg_stat_activity.connections"): 5000.0})).healthy
+
+
+def test_logons_that_oracle_counts_are_not_all_of_clients() -> None:
+    """Without the time model: an AWR-miner report of a cluster whose parallel servers log on."""
+    common = {"ts": NOON, "interval_s": 3600.0, "component": "oracle", "db": "oracle:DB1", "unit": "per_s"}
+    logons = {**common, "name": "v$sysstat.logons cumulative", "value": 13.0}
+    commits = {**common, "name": "v$sysstat.user commits", "value": 0.7}
+    found = diagnose(Dataset.from_rows(statistic=[logons, commits])).findings
+    assert "connection_churn" not in {finding.cause for finding in found}

@@ -62,7 +62,8 @@ def connection_churn(case: Case) -> Iterator[Claim]:
 
 def _by_number(case: Case, connects: float | None, commits: float | None) -> Iterator[Claim]:
     """Where the server does not say what logging on costs: by how many there are, and the CPU that nobody sampled."""
-    if connects is None or connects < CONNECTS_PER_S:
+    # Oracle's logons count its own parallel servers and jobs too: without the time model they say nothing of clients.
+    if connects is None or connects < CONNECTS_PER_S or "oracle" in case.components:
         return
     short_lived_cpu = _cpu_of_short_lived(case)
     work = case.time.seconds_per_second
