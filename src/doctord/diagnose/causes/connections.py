@@ -15,6 +15,8 @@ OPENED = "connections opened"
 LOGON = "connection management call elapsed time"
 # One logon that the time model shows starts a process and reads the dictionary: a pool makes one in many seconds.
 LOGONS_PER_S = 1.0
+# Oracle counts logons of its own parallel servers and jobs too: a client that comes for work commits now and then.
+OWN_LOGONS = 2.0  # for each commit
 # Connections in use, and of them idle, by vendor.
 IN_USE = ("pg_stat_activity.connections", "global_status.threads_connected")
 NEAR_LIMIT = 0.9
@@ -62,8 +64,9 @@ def connection_churn(case: Case) -> Iterator[Claim]:
 
 def _by_number(case: Case, connects: float | None, commits: float | None) -> Iterator[Claim]:
     """Where the server does not say what logging on costs: by how many there are, and the CPU that nobody sampled."""
-    # Oracle's logons count its own parallel servers and jobs too: without the time model they say nothing of clients.
-    if connects is None or connects < CONNECTS_PER_S or "oracle" in case.components:
+    if connects is None or connects < CONNECTS_PER_S:
+        return
+    if "oracle" in case.components and commits and connects / commits > OWN_LOGONS:
         return
     short_lived_cpu = _cpu_of_short_lived(case)
     work = case.time.seconds_per_second
