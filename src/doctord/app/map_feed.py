@@ -49,7 +49,7 @@ class Feed:
             self._waiting.append(batch)
 
     def take(self, batches: Iterable[Batch]) -> None:
-        """Take all there are."""
+        """Hold these rows until `grown` puts them into the maps."""
         for batch in batches:
             self.append(batch)
 

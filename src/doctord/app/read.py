@@ -37,7 +37,7 @@ class Kept:
             self.end()
 
     def end(self) -> None:
-        """Keep what waits."""
+        """Write the rows of all files taken so far into the lake."""
         if not self._waiting:
             return
         for table, count in keep(self.lake, tables_of(self._waiting)).items():

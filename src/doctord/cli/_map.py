@@ -94,7 +94,7 @@ class Look:
     threshold: Annotated[str | None, typer.Option(metavar="LENGTH", help="Draw a line at this latency: 10ms.")] = None
 
     def view(self) -> "View":
-        """The same, read."""
+        """The options as numbers."""
         from doctord.report.map.view import View
 
         return View(self.rows, self.columns, self.scale.value, self.percentiles, length_us(self.threshold))

@@ -129,7 +129,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """What would be if."""
+    """Growth, steps and additions that the history cannot know of."""
 
     growth: Annotated[
         str | None, typer.Option(metavar="PERCENT", help="What if there were so much more from now on: 20%.")
@@ -173,5 +173,5 @@ def length_s(text: str | None) -> float | None:
 
 
 def length_us(text: str | None) -> float | None:
-    """Microseconds of it."""
+    """Microseconds of a length of time; null where none is said."""
     return parse_duration(text) * 1e6 if text else None

@@ -49,7 +49,7 @@ class Claim:
         self._told = told
 
     def close(self) -> None:
-        """Let the lake go."""
+        """Give up the claim: another recorder may write to the lake."""
         os.close(self._lock)
 
 

@@ -110,7 +110,7 @@ def folder(lake: Path) -> Path:
 
 
 def index_file(lake: Path) -> Path:
-    """What tells which of them hold."""
+    """The index: a JSON file that names the files of rollups that hold."""
     return folder(lake) / f"{folder(lake).name}.json"
 
 
@@ -147,7 +147,7 @@ def _index(told: dict[str, Any]) -> Index:
 
 
 def write_index(lake: Path, index: Index) -> None:
-    """Say what holds, from here on."""
+    """Replace the index, so that from here on its files hold and no others; synced."""
     document = {
         "names": index.names,
         "files": index.files,

@@ -40,7 +40,7 @@ class Clock:
         return moment
 
     def on(self, day: date) -> None:
-        """The file tells a new date."""
+        """Take this date for the times of day that follow; the next one may be earlier than the last."""
         self._day, self._latest = day, None
 
 

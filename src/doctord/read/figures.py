@@ -83,7 +83,7 @@ class Figures:
             })  # fmt: skip
 
     def rest(self) -> Iterator[Batch]:
-        """All rows that still wait."""
+        """The rows that were held back until the source ends."""
         self._end()
         yield from self._flush()
 

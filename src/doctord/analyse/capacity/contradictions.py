@@ -47,7 +47,7 @@ class Contradiction:
 
     @property
     def reckoned_ms(self) -> float:
-        """The mean as time by number."""
+        """Mean milliseconds of a wait: time waited by the number of waits."""
         return 1000 * self.waited_s / self.waits
 
 

@@ -77,7 +77,7 @@ class Observed:
 
     @classmethod
     def joined(cls, parts: Iterable["Observed"]) -> "Observed":
-        """Several times as one."""
+        """The observations of several intervals in one: their rows one after the other, counts of CPUs from all."""
         return reduce(
             lambda one, other: cls(
                 pl.concat([one.requests, other.requests]),

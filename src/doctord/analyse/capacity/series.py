@@ -137,5 +137,5 @@ def spaced(figure: Figure, labels: Labels, step_s: int, steps: pl.DataFrame) -> 
 
 
 def text_of(value: object) -> str | None:
-    """A key of a group as text."""
+    """A key of a group as text; null stays null."""
     return None if value is None else str(value)

@@ -41,7 +41,7 @@ class _Host:
         self.name, self._period_s = name, period_s
 
     def identity(self) -> object:
-        """Never another."""
+        """Always null: what is traced of a host stays the same, unlike a server that is started again."""
         return None
 
     def always(self) -> Iterable[str]:

@@ -138,7 +138,7 @@ class Unreached:
         self._notices = notices
 
     def sample(self) -> list[Batch]:
-        """What was noted."""
+        """Rows of `event`: what was noted since the last call."""
         return self._notices.batches()
 
     def close(self) -> None:

@@ -115,7 +115,7 @@ class Interfaces:
             self._figures.row("event", kind="restart", subject="netstat")["text"] = "its counters began again"
 
     def rest(self) -> Iterator[Batch]:
-        """All rows that still wait."""
+        """The rows that were held back until the file ends."""
         return self._figures.rest()
 
     def _put(self, count: Count, at_us: int) -> None:

@@ -39,7 +39,7 @@ class View:
         return min(max(self.y_beyond(value), float(TOP)), float(HEIGHT - BOTTOM))
 
     def y_beyond(self, value: float) -> float:
-        """Where a value is drawn, be it outside."""
+        """The y of a value in the plot's units, also of one above or below the axis: it lies outside the frame then."""
         return HEIGHT - BOTTOM - (value - self.low) / (self.high - self.low) * (HEIGHT - TOP - BOTTOM)
 
 

@@ -59,7 +59,7 @@ class Sections:
             self.held.setdefault(self.open, []).append((number, line))
 
     def end(self, source: SourceFile) -> None:
-        """The file ended."""
+        """Skip the last line of a section that the end of the file cut off."""
         if self.open and (lines := self.held.get(self.open)):
             source.skip(lines.pop()[0], CUT_OFF)
 

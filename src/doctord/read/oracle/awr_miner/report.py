@@ -19,7 +19,7 @@ class Span:
 
     @property
     def at(self) -> dict[str, Any]:
-        """As columns of a row."""
+        """The columns `ts` and `interval_s` of the snapshot's rows."""
         return {"ts": self.end_us, "interval_s": self.length_s}
 
     def per_s(self, increase: float | None) -> float | None:

@@ -47,7 +47,7 @@ class Tally:
         return end_us
 
     def add(self, at_us: int, key: str | None, count: int = 1) -> None:
-        """It happened."""
+        """Count something that happened so many times at a moment (microseconds since 1970), under a key."""
         self._counts[self.saw(at_us), key] += count
 
     def counted(self) -> Iterator[Counted]:
