@@ -238,7 +238,9 @@ def test_without_privileges_the_rest_goes_on() -> None:
     first = next(row for row in processes if row["pid"] == 1)
     assert first["write_bytes_per_s"] is None
     assert first["usr_pct"] is not None
-    assert all(row["vcsw_per_s"] is not None for row in processes if row["threads"] == 1)
+    # Others come and go, and gain and lose threads, between two samples of a busy machine.
+    steady = [row for row in processes if row["threads"] == 1 and row["pid"] in {*range(1, 50), own}]
+    assert all(row["vcsw_per_s"] is not None for row in steady)
 
 
 @pytest.mark.root
