@@ -8,6 +8,7 @@ from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 
 COMMITS = (None, "pg_stat_database.xact_commit")
+FULL = {"usr_pct": 90.0, "sys_pct": 8.0, "idle_pct": 1.0}
 WAITING = {("Commit", "WALSync"): 2.0, ("CPU", "CPU"): 0.2}
 
 
@@ -21,9 +22,16 @@ def test_slow_commits_on_a_slow_device() -> None:
 
 def test_commits_that_wait_longer_than_the_device_needs() -> None:
     found = diagnose(host(time=WAITING, postgres={COMMITS: 100.0}, disk={"write_ms": 1.0})).findings
+    commits = next(finding for finding in found if finding.cause == "commits_slow")
+    assert "more than the device" in said(commits.title)
+    assert any("1.0 ms" in said(item.figure) for item in commits.against)
+    assert "log_writer_starved" not in {finding.cause for finding in found}, "CPUs are idle, and the device is a guess"
+
+
+def test_commits_that_wait_longer_than_the_device_needs_while_no_cpu_is_free() -> None:
+    found = diagnose(host(time=WAITING, postgres={COMMITS: 100.0}, disk={"write_ms": 1.0}, cpu=FULL)).findings
     commits = next(finding for finding in found if finding.cause == "log_writer_starved")
-    assert "20.0 ms, the log write takes 1.0: the difference is not the device" in said(commits.title)
-    assert any("idle" in said(item.figure) for item in commits.against)
+    assert "20.0 ms, the log write takes 1.0: the difference is CPU scheduling" in said(commits.title)
     assert "commits_slow" not in {finding.cause for finding in found}
 
 
@@ -48,7 +56,7 @@ def test_checkpoints_by_size_every_few_seconds() -> None:
     found = diagnose(host(time=WAITING, postgres=storm, settings={"max_wal_size": "32"})).findings
     assert found[0].cause == "checkpoints_too_frequent"
     assert "every 4 s" in said(found[0].title)
-    assert [finding.explained_by for finding in found if finding.cause == "log_writer_starved"] == [found[0].cause]
+    assert [finding.explained_by for finding in found if finding.cause == "commits_slow"] == [found[0].cause]
 
 
 @pytest.mark.parametrize("requested", [0.0, 0.05])

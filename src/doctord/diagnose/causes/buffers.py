@@ -62,7 +62,10 @@ def buffer_pool_small(case: Case) -> Iterator[Claim]:
         from 700 to 7 a second); PostgreSQL documentation, shared_buffers; Oracle Database Reference 19c,
         V$DB_CACHE_ADVICE; MySQL Reference Manual, "Configuring InnoDB Buffer Pool Size".
     """
-    yield from _advised(case) if "oracle" in case.components else _beside_free_memory(case)
+    if "oracle" in case.components:
+        yield from _advised(case)
+    if case.components != {"oracle"}:
+        yield from _beside_free_memory(case)
 
 
 def _advised(case: Case) -> Iterator[Claim]:

@@ -34,7 +34,8 @@ class Commits:
 
     `sync_ms` is one wait for the log, or all of one commit where waits were sampled; `write_ms` one write of the log,
     null where it was not measured; `standby_ms` what the log writer waits for a standby in it. `write` is the log
-    writer's wait where the server counts it.
+    writer's wait where the server counts it. `is_timed`: the server times its writes; else `write_ms` is that of the
+    device that is written most, which need not be the log's, and does not tell how long its cache takes to be flushed.
     """
 
     share: float
@@ -43,6 +44,7 @@ class Commits:
     write_ms: float | None
     write: Wait | None
     standby_ms: float
+    is_timed: bool
 
     @property
     def is_write(self) -> bool | None:
@@ -77,26 +79,23 @@ def commits_slow(case: Case) -> Iterator[Claim]:
     commits = _commits(case)
     if commits is None or commits.sync_ms < SLOW_MS:
         return
-    if commits.is_write is False and (commits.write_ms or 0.0) < SLOW_MS:
+    write_ms, is_write = commits.write_ms, commits.is_write
+    unexplained = is_write is False and not _is_starved(case, commits)
+    if is_write is False and not unexplained and (write_ms or 0.0) < SLOW_MS:
         return
-    write_ms = commits.write_ms
-    whole = commits.is_write is not False
-    impact = commits.share * (1.0 if whole or write_ms is None else write_ms / commits.sync_ms)
+    is_part = is_write is False and not unexplained and write_ms is not None
+    impact = commits.share * (write_ms / commits.sync_ms if is_part and write_ms else 1.0)
     if not case.worth_saying(impact):
         return
     for_, against = weigh(_of_the_device(case, commits))
-    slow = phrase(": the log device is slow, {:.1f ms} a write", write_ms) if write_ms is not None else ""
+    written = _writing(case, commits, phrase("{:.0f ms}", SLOW_MS), "the log's own write")
     yield Claim(
-        phrase("Commits wait {:.1f ms} for the log{}", commits.sync_ms, slow),
+        phrase("Commits wait {:.1f ms} for the log{}", commits.sync_ms, _of_what(commits, unexplained=unexplained)),
         impact=impact,
-        confidence=0.7 if write_ms is None else 0.85,
-        for_=[
-            *_waiting(case, commits),
-            *_writing(case, commits, phrase("{:.0f ms}", SLOW_MS), "the log's own write"),
-            *for_,
-        ],
-        against=against,
-        not_measured=case.not_measured("track_wal_io_timing") if write_ms is None else (),
+        confidence=0.7 if write_ms is None else 0.6 if unexplained else 0.85,
+        for_=[*_waiting(case, commits), *([] if unexplained else written), *for_],
+        against=[*(written if unexplained else []), *against],
+        not_measured=() if commits.is_timed else case.not_measured("track_wal_io_timing"),
     )
 
 
@@ -120,7 +119,7 @@ def log_writer_starved(case: Case) -> Iterator[Claim]:
         R. Shamsudeen, "Tuning log file sync wait events", 2008.
     """
     commits = _commits(case)
-    if commits is None or commits.write_ms is None or commits.is_write:
+    if commits is None or commits.write_ms is None or commits.is_write or not _is_starved(case, commits):
         return
     lost_ms = commits.sync_ms - commits.write_ms - commits.standby_ms
     impact = commits.share * lost_ms / commits.sync_ms
@@ -194,6 +193,20 @@ def standby_slows_commits(case: Case) -> Iterator[Claim]:
     )
 
 
+def _is_starved(case: Case, commits: Commits) -> bool:
+    """Whether what the write does not explain is a CPU's: where the server times no writes, only if CPUs are short."""
+    idle = idle_pct(case)
+    return commits.is_timed or (idle is not None and idle <= LEAST_IDLE_PCT)
+
+
+def _of_what(commits: Commits, *, unexplained: bool) -> Words:
+    if commits.write_ms is None:
+        return ""
+    if unexplained:
+        return ": more than the device that is written most explains"
+    return phrase(": the log device is slow, {:.1f ms} a write", commits.write_ms)
+
+
 def _commits(case: Case) -> Commits | None:
     """How commits wait; null where they take no share of the time worth saying, or where it is not known how long."""
     share, per_s = case.time.kind_share(SYNC), case.common("commits")
@@ -207,15 +220,20 @@ def _commits(case: Case) -> Commits | None:
         sync_ms = share * case.time.seconds_per_second / per_s * 1000
     write = next(iter(counted_of_kind(case.background, WRITE)), None) if counted else None
     standby_ms = max((wait.ms or 0.0 for wait in counted_of_kind(case.background, STANDBY)), default=0.0)
-    write_ms = write.ms if write else _log_write_ms(case)
-    return Commits(share, sync_ms, per_s, write_ms, write, standby_ms if counted else 0.0)
+    timed_ms = write.ms if write else _flush_ms(case)
+    write_ms = _device_ms(case) if timed_ms is None else timed_ms
+    standby_ms = standby_ms if counted else 0.0
+    return Commits(share, sync_ms, per_s, write_ms, write, standby_ms, is_timed=timed_ms is not None)
 
 
-def _log_write_ms(case: Case) -> float | None:
-    """Time of one log flush: by the server's own timing where it is on, else the busiest device's mean write time."""
+def _flush_ms(case: Case) -> float | None:
+    """Time of one flush of PostgreSQL's log by its own timing; null where that is off."""
     sync_ms, syncs = case.total("pg_stat_wal.wal_sync_time"), case.total("pg_stat_wal.wal_sync")
-    if sync_ms and syncs:
-        return sync_ms / syncs
+    return sync_ms / syncs if sync_ms and syncs else None
+
+
+def _device_ms(case: Case) -> float | None:
+    """Mean time of a write to the device that is written most; null where it was not measured."""
     if case.active.is_empty():  # a report of hours ago says nothing of this host's devices
         return None
     written = (
@@ -284,8 +302,11 @@ def _writing(case: Case, commits: Commits, threshold: Words, why: str) -> list[E
         return behind(case, commits.write.event, threshold, why)
     if commits.write_ms is None:
         return []
-    return [Evidence("disk", "write_ms", phrase("the log device takes {:.1f ms} for a write", commits.write_ms),
-                     phrase("{:.1f ms} per commit", commits.sync_ms), why)]  # fmt: skip
+    figure, table = phrase("the device that is written most takes {:.1f ms} for a write", commits.write_ms), "disk"
+    if commits.is_timed:
+        figure, table = phrase("a flush of the log takes {:.1f ms}", commits.write_ms), "statistic"
+    where = "name in ('pg_stat_wal.wal_sync_time', 'pg_stat_wal.wal_sync')" if commits.is_timed else "write_ms"
+    return [Evidence(table, where, figure, phrase("{:.1f ms} per commit", commits.sync_ms), why)]
 
 
 def _involuntary_pct(case: Case) -> float | None:

@@ -66,7 +66,7 @@ def _by_number(case: Case, connects: float | None, commits: float | None) -> Ite
     """Where the server does not say what logging on costs: by how many there are, and the CPU that nobody sampled."""
     if connects is None or connects < CONNECTS_PER_S:
         return
-    if "oracle" in case.components and commits and connects / commits > OWN_LOGONS:
+    if case.components == {"oracle"} and commits and connects / commits > OWN_LOGONS:
         return
     short_lived_cpu = _cpu_of_short_lived(case)
     work = case.time.seconds_per_second
