@@ -240,6 +240,7 @@ def test_without_privileges_the_rest_goes_on() -> None:
     assert first["usr_pct"] is not None
     # Others come and go, and gain and lose threads, between two samples of a busy machine.
     steady = [row for row in processes if row["threads"] == 1 and row["pid"] in {*range(1, 50), own}]
+    assert steady
     assert all(row["vcsw_per_s"] is not None for row in steady)
 
 
