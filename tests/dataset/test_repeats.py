@@ -48,3 +48,9 @@ def test_events_are_told_apart_by_all_that_they_tell() -> None:
         for text in ("one", "two", "one")
     ]
     assert [part.height for part in without_repeats("event", events)] == [1, 1, 0]
+
+
+def test_a_file_that_was_kept_before_waits_had_kinds() -> None:
+    row = {"ts": NOON, "interval_s": 600.0, "host": "a", "db": "oracle:A", "event": "log file sync", "waits_per_s": 3.0}
+    before, now = (Dataset.from_rows(wait=[row | {"wait_kind": kind}]).frame("wait") for kind in (None, "log sync"))
+    assert [part.height for part in without_repeats("wait", [before, now])] == [1, 0]

@@ -8,7 +8,9 @@ import polars as pl
 from doctord.dataset.tables import TABLES
 
 # Rows of these are told apart by nothing less than all of their columns.
-UNKEYED = ("event", "call", "block_io")
+UNKEYED = ("event", "block_io")
+# What follows from other columns tells nothing new; rows of before do not have it.
+DERIVED = ("wait_kind",)
 # Intervals that differ by no more than about a tenth are the same, seen by two tools.
 STEPS_PER_E = 5
 
@@ -39,7 +41,7 @@ def without_repeats(table: str, parts: Sequence[pl.DataFrame]) -> list[pl.DataFr
 def _without(table: str, fresh: pl.DataFrame, earlier: pl.DataFrame) -> pl.DataFrame:
     names = list(TABLES[table].columns_named)
     key = names if table in UNKEYED else ["ts", "host", *TABLES[table].entity]
-    values = [name for name in names if name not in {*key, "interval_s"}]
+    values = [name for name in names if name not in {*key, *DERIVED, "interval_s"}]
     length = (pl.col("interval_s").log() * STEPS_PER_E).round().alias("#length")
     numbered = fresh.with_row_index("#").with_columns(length)
     pairs = numbered.join(earlier.with_columns(length), on=[*key, "#length"], nulls_equal=True, suffix="#")
