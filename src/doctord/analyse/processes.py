@@ -38,6 +38,7 @@ def processes(dataset: Dataset) -> pl.DataFrame:
             *(pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()).alias(name) for name in _SUMS),
             pl.col("rss_bytes").last(),
         )
-        .sort("cpu_s", descending=True, nulls_last=True)
-        .collect()
+        .sort("cpu_s", "pid", descending=[True, False], nulls_last=True)
+        # The streaming engine adds up in whichever order its threads end: the last digits would differ from run to run.
+        .collect(engine="in-memory")
     )
