@@ -267,10 +267,13 @@ class SarScanner:
         """
 
     def header(self, header: object) -> None:
-        """Take the `Header` of `doctord.read.sysstat.scan` that stands between two pieces."""
+        """Take the `Header` of `doctord.read.sysstat.scan`: what a line tells that begins a report."""
 
-    def feed(self, piece: bytes) -> list[Batch]:
-        """Take the next piece, which ends where a line ends or the file does; rows that are complete."""
+    def feed(self, piece: bytes, begin: int) -> tuple[list[Batch], int]:
+        """Take a piece, which ends where a line ends or the file does, from one of its bytes on.
+
+        Rows that are complete, and the byte at which a line stands that begins a report: its length where none does.
+        """
 
     def finish(self) -> list[Batch]:
         """The rows that are left."""

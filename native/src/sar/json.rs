@@ -282,9 +282,9 @@ impl Section {
 }
 
 impl Scanner for Json {
-    fn feed(&mut self, piece: &[u8], tables: &mut Tables) -> Done {
+    fn feed(&mut self, piece: &[u8], tables: &mut Tables) -> Result<usize, ArrowError> {
         if self.broken {
-            return Ok(());
+            return Ok(piece.len());
         }
         let waiting = std::mem::take(&mut self.waiting);
         let joined;
@@ -301,7 +301,7 @@ impl Scanner for Json {
             tables.skip(self.line, "no JSON from here on");
             self.broken = true;
         }
-        Ok(())
+        Ok(piece.len())
     }
 
     fn finish(&mut self, tables: &mut Tables) {

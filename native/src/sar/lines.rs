@@ -1,5 +1,6 @@
 //! What `sadf -d` prints: a heading that begins with `# hostname;interval;timestamp`, and fields with semicolons.
 
+use arrow_schema::ArrowError;
 use pyo3::Py;
 
 use super::block::{Block, Kind};
@@ -153,7 +154,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 impl Scanner for Lines {
-    fn feed(&mut self, piece: &[u8], tables: &mut Tables) -> Done {
+    fn feed(&mut self, piece: &[u8], tables: &mut Tables) -> Result<usize, ArrowError> {
         let text = String::from_utf8_lossy(piece);
         for line in text.split_inclusive('\n') {
             self.line += 1;
@@ -162,7 +163,7 @@ impl Scanner for Lines {
                 None => tables.skip(self.line, "the file ends within it"),
             }
         }
-        Ok(())
+        Ok(piece.len())
     }
 
     fn times(&mut self) -> &mut LocalTime {

@@ -50,8 +50,9 @@ type Done = Result<(), ArrowError>;
 
 /// Reads a text piece by piece.
 trait Scanner: Send + Sync {
-    /// Takes the next piece; it ends where a line ends, or where the text does.
-    fn feed(&mut self, piece: &[u8], tables: &mut Tables) -> Done;
+    /// Takes the next piece, which ends where a line ends or the text does: all of it, or what comes before a line that
+    /// begins a report; how many bytes.
+    fn feed(&mut self, piece: &[u8], tables: &mut Tables) -> Result<usize, ArrowError>;
 
     /// A line that begins a report; only the text of sar has such.
     fn header(&mut self, _: Header, _: &mut Tables) {}
@@ -98,17 +99,19 @@ impl SarScanner {
         self.scanner.header(header, &mut self.tables);
     }
 
-    /// Takes the next piece; rows that are complete.
-    fn feed(&mut self, py: Python<'_>, piece: &[u8]) -> PyResult<Vec<Batch>> {
-        let rows = py.detach(|| {
-            self.scanner.feed(piece, &mut self.tables)?;
-            match (self.tables.waiting() > MANY_ROWS, self.scanner.by_moment()) {
-                (false, _) => Ok(Vec::new()),
-                (true, true) => self.tables.take_but_the_latest(),
-                (true, false) => self.tables.take_statistics(),
-            }
+    /// Takes a piece from one of its bytes on; rows that are complete, and the byte at which a line stands that begins a
+    /// report: the end where there is none.
+    fn feed(&mut self, py: Python<'_>, piece: &[u8], begin: usize) -> PyResult<(Vec<Batch>, usize)> {
+        let taken = py.detach(|| {
+            let end = begin + self.scanner.feed(&piece[begin..], &mut self.tables)?;
+            let rows = match (self.tables.waiting() > MANY_ROWS, self.scanner.by_moment()) {
+                (false, _) => Vec::new(),
+                (true, true) => self.tables.take_but_the_latest()?,
+                (true, false) => self.tables.take_statistics()?,
+            };
+            Ok::<_, ArrowError>((rows, end))
         });
-        rows.map_err(value_error)
+        taken.map_err(value_error)
     }
 
     /// The text has ended; the rows that are left.

@@ -5,6 +5,8 @@
 
 use std::collections::HashMap;
 
+use arrow_schema::ArrowError;
+use memchr::memchr;
 use pyo3::Py;
 
 use super::block::{Block, Kind};
@@ -16,6 +18,9 @@ use super::vocabulary::{Activity, SarVocabulary};
 use super::{Done, Header, Scanner};
 
 const USUAL_WORDS: usize = 20;
+
+/// How a line begins that says whose figures follow.
+const SYSTEMS: [&str; 4] = ["Linux ", "SunOS ", "HP-UX ", "AIX "];
 
 /// A heading as it stands in the text.
 struct Heading {
@@ -197,17 +202,20 @@ impl Text {
 }
 
 impl Scanner for Text {
-    fn feed(&mut self, piece: &[u8], tables: &mut Tables) -> Done {
-        let text = String::from_utf8_lossy(piece);
-        let mut rest: &str = &text;
-        while !rest.is_empty() {
-            let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
-            let is_cut = line.len() == rest.len();
+    fn feed(&mut self, piece: &[u8], tables: &mut Tables) -> Result<usize, ArrowError> {
+        let mut begin = 0;
+        while begin < piece.len() {
+            let line_feed = memchr(b'\n', &piece[begin..]);
+            let end = line_feed.map_or(piece.len(), |length| begin + length);
+            let line = String::from_utf8_lossy(&piece[begin..end]);
+            if SYSTEMS.iter().any(|system| line.starts_with(system)) {
+                return Ok(begin);
+            }
             self.line += 1;
-            self.read(line.strip_suffix('\r').unwrap_or(line), is_cut, tables)?;
-            rest = after;
+            self.read(line.strip_suffix('\r').unwrap_or(&line), line_feed.is_none(), tables)?;
+            begin = end + 1;
         }
-        Ok(())
+        Ok(piece.len())
     }
 
     fn header(&mut self, header: Header, tables: &mut Tables) {

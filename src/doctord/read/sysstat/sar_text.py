@@ -18,6 +18,7 @@ which. System V's `runq-sz` is averaged over the time in which there was a queue
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from doctord._native import Batch
 from doctord.read.format import Rank
@@ -31,8 +32,6 @@ NAME = "sar's text"
 RANK = Rank.NAMED
 STAMP = re.compile(r"\d\d?(?:[:.時时]|시 )\d\d(?:[:.分]|분 )\d\d[秒초]?(?:\s?[AaPp][Mm])?\s+(?P<rest>\S.*)")
 BANNER = re.compile(r"(?:Linux \S+\s+\(|SunOS |HP-UX |AIX )")
-HEADER = re.compile(rb"((?:Linux|SunOS|HP-UX|AIX) [^\n]*)\n?")
-BEFORE_HEADER = re.compile(rb"\n(?=(?:Linux|SunOS|HP-UX|AIX) )")
 PAGE_BYTES = {"sun4": 8192, "i86p": 4096}  # by the beginning of what Solaris calls the machine
 
 
@@ -56,25 +55,10 @@ def sniff(head: str) -> bool:
 
 def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of the report."""
-    yield from scan("text", source, _parted(source))
+    yield from scan("text", source, source.chunks(), partial(_header, source))
 
 
-def _parted(source: SourceFile) -> Iterator[bytes | Header]:
-    """The text in pieces, parted by the lines that begin a report."""
-    for piece in source.chunks():
-        begin = 0
-        while begin < len(piece):
-            if line := HEADER.match(piece, begin):
-                yield _header(line[1].decode(errors="replace").removesuffix("\r"), source)
-                begin = line.end()
-            else:
-                found = BEFORE_HEADER.search(piece, begin)
-                end = found.end() if found else len(piece)
-                yield piece[begin:end]
-                begin = end
-
-
-def _header(line: str, source: SourceFile) -> Header:
+def _header(source: SourceFile, line: str) -> Header:
     banner = parse_banner(line, source)
     page_bytes = PAGE_BYTES.get((banner.machine or "")[:4])
     return Header(

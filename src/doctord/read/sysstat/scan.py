@@ -1,6 +1,6 @@
 """Hands a file to the native scanner, piece by piece."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -36,16 +36,25 @@ class Header:
     activities: Sequence[Activity]
 
 
-def scan(form: str, source: SourceFile, pieces: Iterable[bytes | Header]) -> Iterator[Batch]:
-    """The rows of what sar (`text`), `sadf -d` (`lines`) or `sadf -j` (`json`) printed; headers lie between pieces."""
+def scan(
+    form: str, source: SourceFile, pieces: Iterable[bytes], header: Callable[[str], Header] | None = None
+) -> Iterator[Batch]:
+    """The rows of what sar (`text`), `sadf -d` (`lines`) or `sadf -j` (`json`) printed.
+
+    `header` reads a line that begins a report; only sar's text has such.
+    """
     latest_s = (latest_first(source) - EPOCH) // timedelta(seconds=1)
     scanner = SarScanner(form, VOCABULARY, LAYOUTS, offsets(source.zone) if source.zone else None, latest_s)
     for piece in pieces:
-        if isinstance(piece, Header):
-            scanner.header(piece)
-        else:
-            yield from scanner.feed(piece)
+        begin = 0
+        while begin < len(piece):
+            rows, begin = scanner.feed(piece, begin)
+            yield from rows
             _tell(scanner, source)
+            if header and begin < len(piece):
+                end = piece.find(b"\n", begin) + 1 or len(piece)
+                scanner.header(header(piece[begin:end].decode(errors="replace").rstrip("\r\n")))
+                begin = end
     yield from scanner.finish()
     _tell(scanner, source)
     source.sum_up()
