@@ -74,7 +74,8 @@ def test_a_cause_without_its_headings_is_refused() -> None:
 
 def test_an_empty_dataset_gives_no_finding_and_claims_no_time() -> None:
     diagnosis = diagnose(Dataset())
-    assert diagnosis.healthy
+    assert not diagnosis.findings
+    assert diagnosis.health == "not_judged"
     assert diagnosis.since is None
     assert diagnosis.time == ()
 

@@ -23,6 +23,7 @@ NO_DELAY_ACCOUNTING = NotMeasured(
 LOCKS = Finding(
     cause="blocker_idle_in_transaction",
     title="Sessions wait for row locks behind session 4711 (app, psql), idle in transaction",
+    severity="critical",
     impact=measured(0.864),
     confidence=0.95,
     for_=(
@@ -58,6 +59,7 @@ LOCKS = Finding(
 COMMITS = Finding(
     cause="commits_slow",
     title="Commits are slow: the device takes long over each sync",
+    severity="note",
     impact=measured(0.07),
     confidence=0.7,
     for_=(Evidence("wait", "event = 'WALSync'", "12.4 ms per WAL sync", "5 ms", "each commit waits for one"),),
@@ -71,6 +73,7 @@ COMMITS = Finding(
 CONVOY = Finding(
     cause="row_lock_convoy",
     title="Row locks are waited for",
+    severity="critical",
     impact=measured(0.81),
     confidence=0.8,
     for_=(Evidence("session", "event = 'tuple'", "3.1 sessions on Lock:tuple", "1", "several want the same row"),),
@@ -85,6 +88,7 @@ CONVOY = Finding(
 CONNECTIONS = Finding(
     cause="connections_near_limit",
     title="Connections are near the limit: 96 of 100",
+    severity="warning",
     impact=NONE_YET,
     confidence=0.9,
     for_=(Evidence("statistic", "name = 'connections'", "96 connections", "90 % of 100", "4 more and clients fail"),),
@@ -123,6 +127,7 @@ HEALTHY = Diagnosis(
         Vital("memory available", 71.3, "%"),
         Vital("vda latency", 0.42, "ms"),
     ),
+    judged=("database time", "CPUs", "memory", "disks"),
 )
 LOCKED_TIME = (
     TimeShare("Application", "Lock:transactionid", 14.2, 0.798),
@@ -179,6 +184,8 @@ HOST_ONLY = replace(
             "postgresql:5432", "no password is at hand for user postgres", "pg_monitor for a user in ~/.pgpass"
         ),
     ),
+    judged=("CPUs", "memory", "disks"),
+    not_judged=("database time",),
 )
 EMPTY = Diagnosis("unknown host", None, None, "processes", (), (), (), ())
 

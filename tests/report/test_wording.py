@@ -45,7 +45,7 @@ def test_what_a_cause_costs_is_said_as_far_as_it_is_known(impact: Impact, words:
 
 def test_no_finding_claims_no_more_than_was_seen() -> None:
     assert wording.verdict(examples.HEALTHY) == "No finding"
-    assert wording.verdict(examples.HOST_ONLY) == "No finding in what could be seen"
+    assert wording.verdict(examples.HOST_ONLY) == "No finding as far as CPUs, memory and disks show"
 
 
 def test_symptoms_of_symptoms_are_set_under_the_root() -> None:

@@ -30,7 +30,8 @@ def check_up(
     Raises:
         UserError: a connection string is none, or the lake cannot be written.
     """
-    examination = diagnose(Live(seconds, dsns, databases, lake or default_lake()), watcher=watcher)
+    live = Live(seconds, dsns, databases, lake or default_lake())
+    examination = diagnose(live, watcher=watcher, servers=len(dsns))
     if lake:
         with LakeWriter(lake) as writer:
             for batch in examination.seen.batches:

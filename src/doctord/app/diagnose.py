@@ -16,30 +16,22 @@ class Examination:
     diagnosis: Diagnosis
 
     @property
-    def servers(self) -> int:
-        """How many database servers answered."""
-        return self.seen.dataset.frame("statistic")["db"].drop_nulls().n_unique()
-
-    def healthy(self, servers: int = 0) -> bool | None:
-        """False with findings; null where nothing was judged, or fewer database servers answered than were named.
-
-        Nobody should take that for health.
-        """
-        if not self.diagnosis.healthy:
-            return False
-        return True if self.diagnosis.is_judged and self.servers >= servers else None
+    def healthy(self) -> bool | None:
+        """Whether nothing above a note was found; null where nothing was judged: nobody should take that for health."""
+        return {"healthy": True, "not_healthy": False, "not_judged": None}[self.diagnosis.health]
 
 
-def diagnose(source: Source, asked: Interval = ALL, watcher: Watcher = SILENT) -> Examination:
+def diagnose(source: Source, asked: Interval = ALL, watcher: Watcher = SILENT, servers: int = 0) -> Examination:
     """Diagnose an interval.
 
     Args:
         source: Where the measurements come from.
         asked: The interval, and how far back to look for what is usual.
         watcher: Who is told how it goes on.
+        servers: How many database servers the user named: where fewer answer there is no verdict of health.
 
     Raises:
         UserError: the source cannot be read, or tells nothing of that time.
     """
     seen = source.seen(asked, watcher)
-    return Examination(seen, engine.diagnose(seen.dataset, seen.earlier, seen.trace))
+    return Examination(seen, engine.diagnose(seen.dataset, seen.earlier, seen.trace, servers))

@@ -31,7 +31,8 @@ class Tried:
     @property
     def first_cause(self) -> str | None:
         """The cause that the diagnosis names first."""
-        return self.diagnosis.findings[0].cause if self.diagnosis and self.diagnosis.findings else None
+        ill = self.diagnosis is not None and self.diagnosis.health == "not_healthy"
+        return self.diagnosis.findings[0].cause if self.diagnosis and ill else None
 
     @property
     def correct(self) -> bool | None:

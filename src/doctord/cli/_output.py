@@ -85,11 +85,8 @@ def write(file: Path, content: str | bytes) -> None:
         raise UserError(f"{file}: {error.strerror}", "name a file that you may write") from error
 
 
-def conclude(found: "Examination", *, html: Path | None, json: bool, servers: int = 0) -> int:
-    """Write the report, print the verdict; the exit status.
-
-    It is 2 when there is no finding but nothing was judged, or fewer database servers answered than the user named.
-    """
+def conclude(found: "Examination", *, html: Path | None, json: bool) -> int:
+    """Write the report, print the verdict; the exit status."""
     from doctord.report.diagnosis import document, terminal
     from doctord.report.diagnosis import html as page
 
@@ -97,4 +94,4 @@ def conclude(found: "Examination", *, html: Path | None, json: bool, servers: in
     if html:
         write(html, page.render(diagnosis, found.seen.dataset))
     typer.echo(json_text(document.document(diagnosis)) if json else terminal.render(diagnosis))
-    return status(found.healthy(servers))
+    return status(found.healthy)

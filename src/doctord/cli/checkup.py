@@ -25,12 +25,12 @@ def checkup(
 ) -> int:
     """Look at this host and its databases now, and say what is wrong.
 
-    Exit status: 0 no finding, 1 findings, 2 nothing could be judged, a server that was named did not answer, or a wrong
-    option.
+    Exit status: 0 no finding above a note, 1 a warning or worse, 2 nothing could be judged, a server that was named did
+    not answer, or a wrong option.
     """
     seconds = parse_duration(length)
     from doctord.app.check_up import check_up
 
     check_writable(html)
     found = check_up(seconds, dsn or (), databases=databases, lake=lake, watcher=Terminal())
-    return conclude(found, html=html, json=json, servers=len(dsn or ()))
+    return conclude(found, html=html, json=json)

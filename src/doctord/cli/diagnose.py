@@ -19,7 +19,7 @@ def diagnose(
 
     Files of one host are judged together: `doctord diagnose awr_1.html awr_2.html sa15 iostat.log`.
 
-    Exit status: 0 no finding, 1 findings, 2 nothing could be judged, or a wrong option.
+    Exit status: 0 no finding above a note, 1 a warning or worse, 2 nothing could be judged, or a wrong option.
     """
     from doctord.app import diagnose as diagnosing
 

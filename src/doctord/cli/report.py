@@ -64,7 +64,7 @@ def report(
     write(output, html.render(found.diagnosis, found.seen.dataset))
     verdict = f"{wording.clean(wording.verdict(found.diagnosis))}\n{output}"
     typer.echo(json_text(document.document(found.diagnosis)) if json else verdict)
-    return status(found.healthy())
+    return status(found.healthy)
 
 
 def _on_capacity(

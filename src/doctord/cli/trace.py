@@ -54,7 +54,7 @@ def trace(
     Two files are compared, the earlier one first: what became faster, slower, more or less frequent. Files of one name
     with process ids at the end (strace -ff) are one trace. With --pid a running process is traced now.
 
-    Exit status: 0 no finding, 1 findings, 2 there is no call in it, or a wrong option.
+    Exit status: 0 no finding above a note, 1 a warning or worse, 2 there is no call in it, or a wrong option.
     """
     if (pid is None) == (not files):
         raise UserError("name either files or a process", "doctord trace FILE, or doctord trace --pid PID --for 10s")
@@ -97,7 +97,7 @@ def trace(
         typer.echo(json_text(trace_document.document(*shown, before=found.before)))
     else:
         typer.echo(trace_terminal.render(*shown))
-    if not found.diagnosis.healthy:
+    if found.diagnosis.health == "not_healthy":
         return 1
     return 0 if found.trace["trace"]["calls"] else 2
 

@@ -170,9 +170,14 @@ class Case:
         return measured(share) if self.worth_saying(share) else self.unfelt
 
     @property
+    def is_time_measured(self) -> bool:
+        """Whether it is known where the time of the database's sessions went, be it none."""
+        return self.time.of == "database" and bool(self.time.shares or "active sessions" in self.vitals)
+
+    @property
     def unfelt(self) -> Impact:
         """The impact of what no time of sessions is seen in: none yet where that time was measured."""
-        return NONE_YET if self.time.of == "database" and self.time.shares else NOT_MEASURED
+        return NONE_YET if self.is_time_measured else NOT_MEASURED
 
     def statement_text(self, statement_id: str | None) -> str | None:
         """Normalised text of a statement; null when the server did not give it."""

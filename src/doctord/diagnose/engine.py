@@ -8,12 +8,14 @@ from datetime import datetime
 import polars as pl
 
 from doctord.analyse.block_sizes import Sizes, block_sizes
+from doctord.analyse.vitals import SAMPLED
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose import causes
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES
-from doctord.diagnose.finding import Claim, Diagnosis, Finding
+from doctord.diagnose.finding import SEVERITIES, Claim, Diagnosis, Finding
+from doctord.diagnose.judged import judged, not_judged
 from doctord.diagnose.phrase import Phrase, listed, phrase
 
 MOST_TRACED = 6  # devices and operations of an I/O trace that are told of
@@ -22,16 +24,19 @@ for _module in pkgutil.iter_modules(causes.__path__):
     importlib.import_module(f"{causes.__name__}.{_module.name}")
 
 
-def diagnose(dataset: Dataset, earlier: Dataset | None = None, trace: Trace | None = None) -> Diagnosis:
+def diagnose(
+    dataset: Dataset, earlier: Dataset | None = None, trace: Trace | None = None, servers: int = 0
+) -> Diagnosis:
     """Diagnose one interval.
 
     Args:
         dataset: what was measured in it.
         earlier: the same host before, to judge by its own past; absolute rules alone are used without it.
         trace: system calls of its processes; the time is then that of the trace.
+        servers: how many database servers the user named.
 
     Returns:
-        The verdict, with findings in order of damage.
+        The verdict, with the worst finding first.
     """
     case = Case(dataset, earlier, trace)
     claims = [(cause.name, claim) for cause in CAUSES.values() for claim in cause.examine(case)]
@@ -46,6 +51,9 @@ def diagnose(dataset: Dataset, earlier: Dataset | None = None, trace: Trace | No
         looked_at=_looked_at(case),
         not_measured=case.not_measured() + case.gaps(),
         figures=tuple(case.vitals.values()),
+        judged=judged(case),
+        not_judged=not_judged(case),
+        unanswered=max(servers - len(case.dbs), 0),
     )
 
 
@@ -54,9 +62,9 @@ def findings(
     interval: tuple[datetime, datetime] | None = None,
     components: Collection[str] = (),
 ) -> tuple[Finding, ...]:
-    """What causes claim, each with its name, as findings: most damage first, each followed by what it explains.
+    """What causes claim, each with its name, as findings: the worst first, each followed by what it explains.
 
-    Of several that explain a finding the one with the largest impact counts.
+    Worst is severity, then damage. Of several that explain a finding the worst counts.
     """
     ordered = sorted(claims, key=_damage)
     whole = [CAUSES[name].finding(claim, interval, _explaining(name, ordered), components) for name, claim in ordered]
@@ -78,9 +86,10 @@ def _explaining(name: str, claims: Iterable[tuple[str, Claim]]) -> str | None:
     return next((other for other, _ in claims if name in CAUSES[other].explains), None)
 
 
-def _damage(claimed: tuple[str, Claim]) -> tuple[float, float, str]:
+def _damage(claimed: tuple[str, Claim]) -> tuple[int, float, float, str]:
     name, claim = claimed
-    return (-(claim.cost.share or 0.0) * claim.confidence, -claim.confidence, name)
+    severity = SEVERITIES.index(claim.graded)
+    return (severity, -(claim.cost.share or 0.0) * claim.confidence, -claim.confidence, name)
 
 
 def _host(dataset: Dataset) -> str:
@@ -124,12 +133,14 @@ def _looked_at(case: Case) -> tuple[Phrase, ...]:
     lines += [_traced(sizes) for sizes in block_sizes(case.dataset)[:MOST_TRACED]]
     sampled = case.dataset.frame("session").filter(pl.col("db").is_not_null())
     by_db = sampled.group_by("db").agg(pl.len(), pl.col("sid").n_unique()).sort("db")
+    idle = {*case.dataset.frame("wait").filter(pl.sql_expr(SAMPLED))["db"].drop_nulls()} - {*by_db["db"]}
     lines += [
         phrase("{}: {} samples of sessions, {} sessions at work", db, samples, sids)
         for db, samples, sids in by_db.rows()
     ]
-    lines += _sums_of_waits(case, by_db["db"])
+    lines += [phrase("{}: no session at work", db) for db in sorted(idle)]
+    lines += _sums_of_waits(case, pl.Series([*by_db["db"], *idle], dtype=pl.String))
     told = {*by_db["db"], *case.dataset.frame("wait")["db"]}
-    lines += [phrase("{}: no session at work", db) for db in case.dbs if db not in told]
+    lines += [phrase("{}: neither sessions nor waits", db) for db in case.dbs if db not in told]
     statistics = case.dataset.frame("statistic").height
     return (*lines, phrase("{} other figures, {} settings", statistics, case.dataset.frame("setting").height))

@@ -25,6 +25,17 @@ __all__ = [
 
 
 Direction: TypeAlias = Literal["at_least", "at_most"]
+Severity: TypeAlias = Literal["critical", "warning", "note"]
+Health: TypeAlias = Literal["healthy", "not_healthy", "not_judged"]
+
+# Worst first.
+SEVERITIES: Final[tuple[Severity, ...]] = ("critical", "warning", "note")
+# Half of the time: with the cause gone users wait half as long.
+CRITICAL_SHARE = 0.5
+# A tenth of the time is the least that whoever removes it is thanked for.
+WARNING_SHARE = 0.1
+# The least confidence (see `cause.py`) of two sides that agree, and of one side alone.
+SURE, ONE_SIDE = 0.75, 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +110,8 @@ def measured(share: float) -> Impact:
 class Claim:
     """What a cause says of a case; the engine makes a finding of it.
 
-    `impact` as a mere number is a measured share; `remedy` and `verify` are those of the cause's documentation where
-    they are not given. All else is as in `Finding`.
+    `impact` as a mere number is a measured share. Where they are not given, `severity` follows from impact and
+    confidence (`graded`), and `remedy` and `verify` are those of the cause's documentation. All else as in `Finding`.
     """
 
     title: Words
@@ -113,11 +124,29 @@ class Claim:
     remedy: Sequence[Words] = ()
     verify: Sequence[Words] = ()
     time_of: str | None = None
+    severity: Severity | None = None
 
     @property
     def cost(self) -> Impact:
         """The impact, and how it is known."""
         return self.impact if isinstance(self.impact, Impact) else measured(self.impact)
+
+    @property
+    def graded(self) -> Severity:
+        """The severity that the cause gives, else that of what it costs.
+
+        Half of the time is critical where it is very likely, a tenth a warning, less a note. What was not measured is a
+        warning where figures of one side speak for it, what costs nothing yet where it is very likely.
+        """
+        if self.severity:
+            return self.severity
+        share = self.cost.share
+        if share is None:
+            least = ONE_SIDE if self.cost.known == "not_measured" else SURE
+            return "warning" if self.confidence >= least else "note"
+        if share >= CRITICAL_SHARE and self.confidence >= SURE:
+            return "critical"
+        return "warning" if share >= WARNING_SHARE else "note"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +154,13 @@ class Finding:
     """A cause that the evidence supports.
 
     `confidence` (0 to 1) is calibrated on the lab. `explained_by` names the finding of which this one is only a
-    symptom. `time_of` says whose time the impact is a share of, where not that of the diagnosis. `severity` and
-    `database` are not told yet.
+    symptom. `time_of` says whose time the impact is a share of, where not that of the diagnosis. `database` is not told
+    yet. `is_verdict` is false of what says only that these figures cannot tell.
     """
 
     cause: str
     title: Words
+    severity: Severity
     impact: Impact
     confidence: float
     for_: tuple[Evidence, ...]
@@ -142,17 +172,19 @@ class Finding:
     interval: tuple[datetime, datetime] | None = None
     explained_by: str | None = None
     time_of: str | None = None
-    severity: str | None = None
     database: str | None = None
+    is_verdict: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The verdict on one interval: findings in order of damage, where the time went, what was looked at and not seen.
+    """The verdict on one interval: findings, worst first, where the time went, what was looked at and not seen.
 
     `time_of` says whose time it is: `database` (sessions were sampled), `processes` (the host alone), `pass` (of the
     loop in a call trace) or `busy` (all traced processes, idle waits of loops left out). `looked_at` is one line per
-    source with what it gave. `figures` is a handful of vital signs.
+    source with what it gave. `figures` is a handful of vital signs. `judged` and `not_judged` are the areas of which
+    enough was measured for a verdict, and those of a whole look of which nothing was (`judged.py`); `unanswered` is
+    the number of servers that the user named and that told nothing.
     """
 
     host: str
@@ -164,14 +196,23 @@ class Diagnosis:
     looked_at: tuple[Words, ...]
     not_measured: tuple[NotMeasured, ...]
     figures: tuple[Vital, ...] = ()
-    health: str | None = None
+    judged: tuple[str, ...] = ()
+    not_judged: tuple[str, ...] = ()
+    unanswered: int = 0
+
+    @property
+    def health(self) -> Health:
+        """`not_healthy` with a finding above a note, `not_judged` where nothing could show one.
+
+        It could not, where no area was measured, a server that was named did not answer, or a finding says itself that
+        these figures cannot tell.
+        """
+        if any(finding.severity != "note" for finding in self.findings):
+            return "not_healthy"
+        undecided = any(not finding.is_verdict for finding in self.findings)
+        return "not_judged" if undecided or self.unanswered or not self.judged else "healthy"
 
     @property
     def healthy(self) -> bool:
-        """Whether there is nothing to report."""
-        return not self.findings
-
-    @property
-    def is_judged(self) -> bool:
-        """Whether enough was measured that no finding means health: times, waits, or a vital sign at least."""
-        return self.since is not None and bool(self.findings or self.time or self.figures)
+        """Whether it was looked, and nothing is there that is worse than a note."""
+        return self.health == "healthy"

@@ -18,8 +18,8 @@ TOGETHER = re.compile(r"(?<=\d) (?=\S)|(?<=[<>=~+±≤≥]) (?=\d)")
 
 
 def verdict(diagnosis: Diagnosis) -> str:
-    """The verdict without its figures, in one line: the cause that costs most, or that there is none."""
-    if diagnosis.findings:
+    """The verdict without its figures, in one line: the worst finding, or that there is none as far as was seen."""
+    if diagnosis.health == "not_healthy":
         worst = diagnosis.findings[0]
         if says_its_share(worst, diagnosis):
             return said(worst.title)
@@ -27,11 +27,34 @@ def verdict(diagnosis: Diagnosis) -> str:
             return said(worst.title)
         cost = impact(worst, diagnosis)
         return f"{cost[0].upper()}{cost[1:]}: {said(worst.title)}"
+    if diagnosis.health == "not_judged":
+        return f"No verdict: {_why_not(diagnosis)}"
+    none = "No finding above a note" if diagnosis.findings else "No finding"
+    if diagnosis.not_judged:
+        return f"{none} as far as {listed(diagnosis.judged)} show"
+    return f"{none} in what could be seen" if diagnosis.not_measured else none
+
+
+def _why_not(diagnosis: Diagnosis) -> str:
+    """Why there is no verdict."""
+    undecided = [finding for finding in diagnosis.findings if not finding.is_verdict]
+    if diagnosis.unanswered:
+        servers = "the server that was named" if diagnosis.unanswered == 1 else f"{diagnosis.unanswered} servers"
+        return f"{servers} did not answer"
+    if undecided:
+        return said(undecided[0].title)
     if diagnosis.since is None:
-        return "No verdict: nothing was measured"
-    if not diagnosis.is_judged:
-        return "No verdict: no times, waits or vital signs are in it"
-    return "No finding in what could be seen" if diagnosis.not_measured else "No finding"
+        return "nothing was measured"
+    return "no times, waits or vital signs are in it"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words as a list in a sentence.
+
+    >>> listed(["CPUs", "memory", "disks"])
+    'CPUs, memory and disks'
+    """
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
 def says_its_share(finding: Finding, diagnosis: Diagnosis) -> bool:
@@ -43,6 +66,11 @@ def in_short(finding: Finding, diagnosis: Diagnosis) -> str:
     """Title, cost and confidence in one sentence, the share once."""
     cost = "" if says_its_share(finding, diagnosis) else f"{impact(finding, diagnosis)}, "
     return f"{said(finding.title)}: {cost}{confidence(finding)}"
+
+
+def style(diagnosis: Diagnosis) -> str:
+    """How the verdict stands on a terminal: green only where it was looked and nothing is wrong."""
+    return {"healthy": "bold green", "not_healthy": "bold red", "not_judged": "bold yellow"}[diagnosis.health]
 
 
 def impact(finding: Finding, diagnosis: Diagnosis) -> str:

@@ -1,5 +1,6 @@
 """Causes of the CPU: each fires on its own host, and on no healthy one."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -86,7 +87,25 @@ def test_host_figures_alone_give_a_one_sided_finding() -> None:
     finding = found(dataset)["cpu_saturated"]
     assert finding.impact.share is None
     assert finding.confidence == 0.6
-    assert "cpu_saturated" not in found(host(cpu=FULL | {"run_queue": 2.0}, without=("session", "process")))
+    assert finding.severity == "warning"
+    assert "who waited for a CPU" in said(finding.not_measured[0].what)
+
+
+def test_as_many_tasks_as_cpus_are_a_note() -> None:
+    finding = found(host(cpu=FULL | {"run_queue": 2.0}, without=("session", "process")))["cpu_saturated"]
+    assert finding.severity == "note"
+
+
+def test_a_host_that_is_full_for_part_of_the_time() -> None:
+    """sar -u alone, 86 % on average."""
+    at = {"ts": datetime(2026, 11, 20, 12, tzinfo=UTC), "interval_s": 600.0, "host": "h"}
+    idle_pct = [2.0, 1.0, 22.0, 31.0]
+    rows = [at | {"ts": at["ts"] + timedelta(minutes=10 * i), "idle_pct": idle} for i, idle in enumerate(idle_pct)]
+    diagnosis = diagnose(Dataset.from_rows(cpu=rows))
+    (finding,) = diagnosis.findings
+    assert said(finding.title) == "The CPUs are saturated for 50 % of the time: 86 % of their time is used"
+    assert diagnosis.health == "not_healthy"
+    assert diagnose(Dataset.from_rows(cpu=rows[1:] + rows[2:])).healthy
 
 
 def test_a_busy_host_that_makes_no_session_wait_is_no_finding() -> None:
@@ -176,11 +195,11 @@ def test_what_was_not_measured_speaks_for_nobody() -> None:
     ("host", "is_full"),
     [
         ({"run_queue": 10.5, "idle_pct": 7.0}, True),
-        ({"run_queue": 9.0, "idle_pct": 7.0}, False),
+        ({"run_queue": 9.0, "idle_pct": 7.0}, True),
         ({"run_queue": 30.0, "idle_pct": 20.0}, False),
         ({"csw_per_s": 1000.0, "icsw_per_s": 320.0, "idle_pct": 2.0}, True),
-        ({"csw_per_s": 1000.0, "icsw_per_s": 90.0, "idle_pct": 2.0}, False),
-        ({"idle_pct": 2.0}, False),
+        ({"csw_per_s": 1000.0, "icsw_per_s": 90.0, "idle_pct": 2.0}, True),
+        ({"idle_pct": 2.0}, True),
     ],
 )
 def test_a_host_of_which_the_number_of_cpus_is_not_told(host: dict[str, float], *, is_full: bool) -> None:

@@ -10,7 +10,7 @@ REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "json.md"
 
 def test_every_key_is_documented_and_every_documented_key_is_there() -> None:
     documented = set(re.findall(r"^\| `([^`]+)`", REFERENCE.read_text(), flags=re.MULTILINE))
-    found = set(_paths(document(examples.TWELVE), ""))
+    found = {path for example in (examples.TWELVE, examples.HOST_ONLY) for path in _paths(document(example), "")}
     assert documented == {path for path in found if not re.match(r"findings\[\]\.(against|not_measured)\[\]\.", path)}
 
 

@@ -11,15 +11,19 @@ from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import phrase
 
 # A tenth left is what bursts within a second use up: with less, somebody waits at most moments.
 LEAST_IDLE_PCT = 10.0
+# A host that is full for a quarter of the time is so for more than a burst.
+LASTING = 0.25
 # PSI counts any waiting task, so that two short tasks meeting on a quiet host give a few per cent.
 PRESSURE_PCT = 20.0
 # One task running and one waiting on every CPU.
 QUEUE_PER_CPU = 2.0
+# Tasks running are counted in: up to one for each CPU nobody waits.
+NO_QUEUE_PER_CPU = 1.0
 # A quarter of the host: what is left to the database is then plainly less than it was bought for.
 OUTSIDE_SHARE = 0.25
 # One period in twenty: a group that stays below its limit on average still loses a rare period to a burst.
@@ -38,6 +42,11 @@ STOLEN_SHARE = 0.1
 LONG_QUEUE = 10.0
 # From here on the casebook asks for a look at system calls, on a host that is full.
 SYSTEM_PCT = 5.0
+UNKNOWN_WAITS = NotMeasured(
+    "who waited for a CPU, and for how long",
+    "neither sessions nor the run queue's time are in it",
+    "waits of the database over the same time (AWR, Statspack, sampled sessions), /proc/PID/schedstat, doctord record",
+)
 LOG_WRITER = r"^postgres: (\S+: )?wal ?(writer|sender)|^ora_lg"
 LATENCY_CRITICAL = rf"{LOG_WRITER}|^postgres: (\S+: )?(checkpointer|postmaster)"
 
@@ -49,25 +58,28 @@ def cpu_saturated(case: Case) -> Iterator[Claim]:
     Looks like: no CPU is idle, and processes that are ready to run wait for their turn.
     Hurts because: each step of a statement waits for a CPU first; what holds a lock meanwhile makes others wait too.
     Speaks for it: the run queue's share of the time, idle time near zero, pressure, tasks in the run queue per CPU.
-    Speaks against it: idle time or low pressure. Load average and wait I/O speak neither way: the one counts tasks
-        that wait for disks, the other is idle time.
+        Where nobody's wait was measured, idle time alone says that the CPUs are saturated, and not what that costs.
+    Speaks against it: idle time or low pressure; a run queue no longer than there are CPUs: then work fills them, and
+        nobody waits. Load average and wait I/O speak neither way: the one counts tasks that wait for disks, the other
+        is idle time.
     Remedy: Find the statements and processes that use the CPUs, and make them do less: plans, indexes, calls; limit
         the number of sessions at work to about the number of CPUs by a pool; then think of more CPUs.
     Verify: The run queue's share of the time falls at the same transactions per second.
     Source: Microstate accounting as in Solaris' prstat -m (LAT); kernel documentation, "PSI - Pressure Stall
         Information"; K. Manoharan, 2008: run queues are judged per CPU and against what users feel.
     """
-    share = case.time.share(*RUN_QUEUE)
-    alone = _host_alone(case)
-    if not (_full(case) and _long_queue(case) if alone else _starved(case)):
+    if _host_alone(case):
+        yield from _saturated_host(case)
         return
-    for_, against = weigh([*_signs(case), *(_host_signs(case) if alone else ())])
+    share = case.time.share(*RUN_QUEUE)
+    if not _starved(case):
+        return
+    for_, against = weigh(_signs(case))
     _, as_before = weigh(past(case, "CPU used"))
-    waiting = "" if alone else phrase(": {:share} of the time is spent waiting for one", share)
     yield Claim(
-        phrase("The CPUs are saturated{}", waiting),
-        impact=NOT_MEASURED if alone else share,
-        confidence=0.6 if alone or against else 0.85,
+        phrase("The CPUs are saturated: {:share} of the time is spent waiting for one", share),
+        impact=share,
+        confidence=0.6 if against else 0.85,
         for_=[*for_, *_largest(case)],
         against=(*against, *as_before),
     )
@@ -268,14 +280,31 @@ def _queue_per_cpu(case: Case) -> float | None:
     return None if queue is None or not case.cpus else queue / case.cpus
 
 
-def _long_queue(case: Case) -> bool:
-    """Whether the run queue is long: for each CPU where their number is known; or, untold, shows in switches."""
-    per_cpu, queue = _queue_per_cpu(case), case.mean("cpu", "run_queue")
-    if per_cpu is not None:
-        return per_cpu >= QUEUE_PER_CPU
-    if queue is not None:
-        return queue >= LONG_QUEUE
-    return (_involuntary_share(case) or 0.0) >= INVOLUNTARY_SHARE
+def _saturated_host(case: Case) -> Iterator[Claim]:
+    """CPUs that are full, where nobody's wait was measured; a note where tasks are no more than CPUs."""
+    full, idle, per_cpu = _full_part(case), _idle_pct(case), _queue_per_cpu(case)
+    if full < LASTING or idle is None:
+        return
+    for_, against = weigh([*_signs(case, full), *_host_signs(case)])
+    has_queue = per_cpu is None or per_cpu > NO_QUEUE_PER_CPU
+    often = "" if idle <= LEAST_IDLE_PCT else phrase(" for {:share} of the time", full)
+    yield Claim(
+        phrase("The CPUs are saturated{}: {:.0f %} of their time is used", often, 100 - idle),
+        impact=NOT_MEASURED,
+        confidence=0.6,
+        for_=[*for_, *_largest(case)],
+        against=against,
+        not_measured=[UNKNOWN_WAITS],
+        severity=None if has_queue else "note",
+    )
+
+
+def _full_part(case: Case) -> float:
+    """Share (0 to 1) of the time in which the CPUs were as good as never idle; zero where that was not measured."""
+    idle, weight = pl.col("idle_pct") + pl.col("wait_io_pct").fill_null(0.0), pl.col("interval_s").fill_null(1.0)
+    rows = case.host_cpu.filter(pl.col("idle_pct").is_not_null())
+    full = rows.select(weight.filter(idle <= LEAST_IDLE_PCT).sum() / weight.sum()).item()
+    return float(full or 0.0) if rows.height else 0.0
 
 
 def _involuntary_share(case: Case) -> float | None:
@@ -325,11 +354,12 @@ def _starved(case: Case) -> bool:
 
 
 def _host_alone(case: Case) -> bool:
-    """Whether there are figures of the host as a whole only, as from sar: no session, no process."""
-    return not case.dbs and case.processes.is_empty()
+    """Whether nobody's wait for a CPU was measured, as in sar's figures of the host: no sessions, no run queue."""
+    return not case.is_time_measured and not case.processes["run_wait_s"].count()
 
 
-def _signs(case: Case) -> list[Sign]:
+def _signs(case: Case, full: float | None = None) -> list[Sign]:
+    """What speaks of saturated CPUs; `full` is the share of the time in which they were, instead of the mean."""
     pressure = case.mean("cpu", "pressure_some_pct")
     return [
         Sign("session", "wait_class = 'CPU'", case.time.share(*RUN_QUEUE) * 100 or None, WORTH_SAYING_SHARE * 100,
@@ -337,7 +367,9 @@ def _signs(case: Case) -> list[Sign]:
         Sign("process", "run_wait_pct is not null", _waiting(case), WORTH_SAYING_SESSIONS,
              "{:.2f} processes waiting for a CPU on average", "as the kernel's scheduler accounts for it"),
         Sign("cpu", "cpu is null", _idle_pct(case), LEAST_IDLE_PCT, "{:.1f %} of the CPU time idle",
-             "nothing is left", "there is CPU left", below=True),
+             "nothing is left", "" if full else "there is CPU left", below=True),
+        Sign("cpu", f"cpu is null and idle_pct <= {LEAST_IDLE_PCT:g}", None if full is None else full * 100,
+             LASTING * 100, "as good as never idle for {:.0f %} of the time", "longer than a burst"),
         Sign("cpu", "cpu is null", _queue_per_cpu(case), QUEUE_PER_CPU, "{:.1f} tasks running or ready per CPU",
              "for each task on a CPU another one waits", "the run queue is short when looked at"),
         Sign("cpu", "cpu is null", pressure, PRESSURE_PCT, "pressure: some task waited for a CPU {:.0f %} of the time",

@@ -22,7 +22,7 @@ TIMES = NotMeasured(
 )
 
 
-@cause()
+@cause(is_verdict=False)
 def time_not_measured(case: Case) -> Iterator[Claim]:
     """Only figures that look alarming or fine, and say nothing of time.
 
@@ -47,6 +47,7 @@ def time_not_measured(case: Case) -> Iterator[Claim]:
             ),
             impact=NOT_MEASURED,
             confidence=0.9,
+            severity="note",
             for_=told,
             not_measured=(TIMES,),
         )

@@ -9,7 +9,7 @@ from doctord.analyse.other_processes import Consumer, consumers
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, at_most
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, at_most
 from doctord.diagnose.phrase import phrase
 
 # What a disk drive takes for a random request at low load; flash and cached devices stay below a millisecond.
@@ -33,6 +33,8 @@ FULL_SHARE = 0.95
 ROOM_BYTES = 20 * 2**30
 SMALLEST_BYTES = 2**30
 NO_LATENCY_RISE = 1.5
+# Where nobody's wait was measured: more than a disk drive at work takes with the seeks of a full queue before it.
+PLAINLY_SLOW_MS = 50.0
 
 
 @cause(
@@ -59,14 +61,14 @@ def device_saturated(case: Case) -> Iterator[Claim]:
     rows = disks.intervals(case.dataset)
     queueing = (pl.col("util_pct") >= BUSY_PCT) & (pl.col("queue") >= QUEUED) & (pl.col("ms") >= FELT_MS)
     for spell in _lasting(rows, queueing):
-        impact = _io_share(case) * spell.part
-        if not case.worth_saying(impact):
+        impact = _impact(case, spell)
+        if impact is None:
             continue
         signs = [*_waits(case), *_load(spell), *past(case, f"{spell.device} latency"), _rise(rows, spell.device)]
         for_, against = weigh(signs)
         yield Claim(
             phrase("{} is saturated: {:.0f} requests outstanding, {:.0f ms} each", spell.device, spell.queue, spell.ms),
-            impact=at_most(impact),
+            impact=impact,
             confidence=0.85,
             for_=for_,
             against=against,
@@ -93,14 +95,15 @@ def device_slow(case: Case) -> Iterator[Claim]:
     Source: K. Manoharan's redo case, 2008: 12 ms for a log write; L. Canali, latency maps, 2013: what a disk takes.
     """
     rows = disks.intervals(case.dataset)
-    slow = (pl.col("ms") >= SLOW_MS) & (pl.col("queue") < QUEUED) & (pl.col("requests_per_s") >= LEAST_REQUESTS_PER_S)
+    least_ms = SLOW_MS if case.is_time_measured else PLAINLY_SLOW_MS
+    slow = (pl.col("ms") >= least_ms) & (pl.col("queue") < QUEUED) & (pl.col("requests_per_s") >= LEAST_REQUESTS_PER_S)
     for spell in _lasting(rows, slow):
-        impact = _io_share(case) * spell.part
-        if not case.worth_saying(impact):
+        impact = _impact(case, spell)
+        if impact is None:
             continue
         signs = [
             *_waits(case),
-            Sign("disk", f"device = '{spell.device}'", spell.ms, SLOW_MS, "{:.1f ms} per request", "slow at any load"),
+            Sign("disk", f"device = '{spell.device}'", spell.ms, least_ms, "{:.1f ms} per request", "slow at any load"),
             Sign("disk", f"device = '{spell.device}'", spell.queue, QUEUED, "{:.1f} requests outstanding",
                  phrase("no queue explains it, at {:.0f requests/s}", spell.requests_per_s), below=True),
             *past(case, f"{spell.device} latency"),
@@ -110,8 +113,8 @@ def device_slow(case: Case) -> Iterator[Claim]:
             phrase(
                 "{} is slow: {:.0f ms} per request at {:.0f requests/s}", spell.device, spell.ms, spell.requests_per_s
             ),
-            impact=at_most(impact),
-            confidence=0.85,
+            impact=impact,
+            confidence=0.85 if case.is_time_measured else 0.6,
             for_=for_,
             against=against,
         )
@@ -262,13 +265,22 @@ def _io_share(case: Case, *, reads_only: bool = False) -> float:
     return reads + case.time.share("System I/O") + case.time.share("Commit") - case.time.share("Commit", "SyncRep")
 
 
+def _impact(case: Case, spell: disks.Spell) -> Impact | None:
+    """What a device's trouble costs: unknown where the database's time was not measured, none where nobody waited."""
+    if not case.is_time_measured:
+        return NOT_MEASURED
+    share = _io_share(case) * spell.part
+    return at_most(share) if case.worth_saying(share) else None
+
+
 def _lasting(rows: pl.DataFrame, condition: pl.Expr) -> list[disks.Spell]:
     return [spell for spell in disks.spells(rows, condition) if spell.part >= LASTING]
 
 
 def _waits(case: Case) -> list[Sign]:
+    waited = _io_share(case) * 100 if case.time.shares else None
     return [
-        Sign("session", "wait_class in ('User I/O', 'System I/O', 'Commit')", _io_share(case) * 100, 5.0,
+        Sign("session", "wait_class in ('User I/O', 'System I/O', 'Commit')", waited, 5.0,
              "{:.0f %} of the time waiting for I/O", "sessions wait for storage"),
     ]  # fmt: skip
 

@@ -18,6 +18,8 @@ def document(diagnosis: Diagnosis) -> dict[str, Any]:
         "until": iso(diagnosis.until),
         "healthy": diagnosis.healthy,
         "health": diagnosis.health,
+        "judged": list(diagnosis.judged),
+        "not_judged": list(diagnosis.not_judged),
         "figures": [{"name": vital.name, "value": vital.value, "unit": vital.unit} for vital in diagnosis.figures],
         "findings": findings(diagnosis),
         "time_of": diagnosis.time_of,

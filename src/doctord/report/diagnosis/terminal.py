@@ -37,9 +37,9 @@ def render(diagnosis: Diagnosis, width: int | None = None, *, colour: bool | Non
 def _page(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     figures = [clean(f"{vital.name} {wording.vital(vital)}") for vital in diagnosis.figures]
     verdict = clean(wording.verdict(diagnosis))
-    while diagnosis.healthy and figures and cell_len(f"{verdict}, {figures[0]}") <= width:
+    while diagnosis.health != "not_healthy" and figures and cell_len(f"{verdict}, {figures[0]}") <= width:
         verdict += f"{', ' if ': ' in verdict else ': '}{figures.pop(0)}"
-    yield one_line(verdict, "bold green" if diagnosis.healthy else "bold red", width)
+    yield one_line(verdict, wording.style(diagnosis), width)
     yield from hanging("", f"{diagnosis.host}, {wording.interval(diagnosis.since, diagnosis.until)}", width)
     if figures:
         yield from hanging("", Text(", ".join(figure.replace(" ", JOINT) for figure in figures)), width)
@@ -79,7 +79,8 @@ def _finding(number: int, finding: Finding, diagnosis: Diagnosis, width: int) ->
     label = f"{number:<3}"
     yield from hanging(label, Text(clean(said(finding.title)), style="bold"), width)
     bar = "" if finding.impact.share is None else f"[{hashes(finding.impact.share, 20, '.')}] "
-    yield from hanging("   ", f"{bar}{wording.impact(finding, diagnosis)}; {wording.confidence(finding)}", width)
+    cost = f"{wording.impact(finding, diagnosis)}; {wording.confidence(finding)}"
+    yield from hanging("   ", f"{bar}{finding.severity}: {cost}", width)
     for sign, items in (("+", finding.for_), ("-", finding.against)):
         for item in items:
             yield from hanging(f"   {sign} ", _evidence(item), width)

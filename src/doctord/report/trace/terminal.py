@@ -12,7 +12,7 @@ from doctord.report.diagnosis.terminal import findings
 from doctord.report.lines import hanging, hashes, heading, one_line, printed, table
 from doctord.report.trace import wording as words
 from doctord.report.trace.tables import changes, tables
-from doctord.report.wording import clean
+from doctord.report.wording import clean, style
 from doctord.units import in_share, in_time
 
 MOST = 8
@@ -39,8 +39,7 @@ def render(
 
 
 def _page(trace: Trace, diagnosis: Diagnosis, comparison: Comparison | None, width: int) -> Iterator[Text]:
-    style = "bold green" if diagnosis.healthy else "bold red"
-    yield one_line(clean(words.verdict(trace, diagnosis)), style, width)
+    yield one_line(clean(words.verdict(trace, diagnosis)), style(diagnosis), width)
     yield from hanging("", words.about(trace["trace"]), width)
     if comparison:
         yield from _comparison(comparison, width)

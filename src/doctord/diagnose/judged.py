@@ -1,0 +1,53 @@
+"""What a case lets one judge: of each area whether that was measured which would show it to be in trouble.
+
+A clean bill is worth as much as what was looked at: no finding about disks of which nothing is known is no health.
+"""
+
+from collections.abc import Callable, Mapping
+
+from doctord.diagnose.case import Case
+
+_MEMORY = ("available_bytes", "pressure_some_pct", "swap_in_per_s", "scan_per_s")
+_DISK = ("read_ms", "write_ms", "request_ms", "device_ms", "util_pct", "queue", "device_queue")
+
+
+def _has(table: str, *columns: str) -> Callable[[Case], bool]:
+    def has(case: Case) -> bool:
+        frame = case.dataset.frame(table)
+        return any(frame[column].count() for column in columns)
+
+    return has
+
+
+# In the order in which they are told: those of a whole look at a host with a database, and what may be there instead.
+WHOLE: Mapping[str, Callable[[Case], bool]] = {
+    "database time": lambda case: case.is_time_measured,
+    "CPUs": _has("cpu", "idle_pct"),
+    "memory": _has("memory", *_MEMORY),
+    "disks": _has("disk", *_DISK),
+}
+FURTHER: Mapping[str, Callable[[Case], bool]] = {
+    "system calls": lambda case: case.trace is not None,
+    "processes": lambda case: not case.processes.is_empty(),
+    "network": _has("network", "retransmits_per_s"),
+    "file systems": _has("filesystem", "used_bytes"),
+    "guests": _has("guest", "guest"),
+    "address translation": _has("translation", "ts"),
+    "I/O requests": _has("block_io", "bytes"),
+}
+
+
+def judged(case: Case) -> tuple[str, ...]:
+    """The areas of a whole look of which enough was measured, by name; where that is none, the further ones."""
+    return _measured(case, WHOLE) or _measured(case, FURTHER)
+
+
+def not_judged(case: Case) -> tuple[str, ...]:
+    """The areas of a whole look of which nothing was measured that would show trouble; none in a trace alone."""
+    if case.trace is not None and not case.dataset.tables:
+        return ()
+    return tuple(name for name in WHOLE if name not in _measured(case, WHOLE))
+
+
+def _measured(case: Case, areas: Mapping[str, Callable[[Case], bool]]) -> tuple[str, ...]:
+    return tuple(name for name, was_measured in areas.items() if was_measured(case))

@@ -1,0 +1,83 @@
+"""Severity and health: what is an alarm, and what a clean bill rests on."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from diagnose.hosts import host
+from doctord.dataset.dataset import Dataset
+from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Impact, at_most, measured
+from doctord.report.phrases import said
+from doctord.report.wording import verdict
+
+AT = {"ts": datetime(2026, 11, 20, 12, 0, tzinfo=UTC), "interval_s": 600.0, "host": "h"}
+SATURATED = {"util_pct": 100.0, "queue": 4230.0, "read_ms": 7700.0, "reads_per_s": 500.0, "write_ms": 7700.0}
+
+
+@pytest.mark.parametrize(
+    ("impact", "confidence", "severity"),
+    [
+        (measured(0.6), 0.85, "critical"),
+        (measured(0.6), 0.6, "warning"),
+        (at_most(0.2), 0.6, "warning"),
+        (measured(0.052), 0.95, "note"),
+        (NOT_MEASURED, 0.6, "warning"),
+        (NOT_MEASURED, 0.4, "note"),
+        (NONE_YET, 0.95, "warning"),
+        (NONE_YET, 0.6, "note"),
+    ],
+)
+def test_severity_follows_from_what_it_costs_and_how_sure_that_is(
+    impact: Impact, confidence: float, severity: str
+) -> None:
+    assert Claim("It is slow", impact=impact, confidence=confidence, for_=()).graded == severity
+
+
+def test_what_was_measured_of_a_host_alone_is_said() -> None:
+    diagnosis = diagnose(host(without=("session", "process", "wait")))
+    assert diagnosis.health == "healthy"
+    assert "database time" in diagnosis.not_judged
+    assert "database time" not in diagnosis.judged
+    assert verdict(diagnosis).startswith("No finding as far as CPUs")
+
+
+def test_a_saturated_disk_of_which_nobodys_wait_is_known_is_a_warning() -> None:
+    """sar -d: 100 % busy, 4,230 requests outstanding, 7.7 s each."""
+    diagnosis = diagnose(Dataset.from_rows(disk=[AT | {"device": "sda"} | SATURATED]))
+    (finding,) = diagnosis.findings
+    assert (finding.cause, finding.severity, finding.impact) == ("device_saturated", "warning", NOT_MEASURED)
+    assert diagnosis.health == "not_healthy"
+
+
+@pytest.mark.parametrize(
+    ("disk", "is_slow"),
+    [({"write_ms": 60.0, "writes_per_s": 20.0}, True), ({"write_ms": 20.0, "writes_per_s": 20.0}, False)],
+)
+def test_a_slow_disk_of_a_host_alone_is_one_at_which_no_drive_is_at_work(
+    disk: dict[str, float], *, is_slow: bool
+) -> None:
+    diagnosis = diagnose(Dataset.from_rows(disk=[AT | {"device": "sda"} | disk]))
+    assert [finding.cause for finding in diagnosis.findings] == ["device_slow"] * is_slow
+    assert diagnosis.healthy is not is_slow
+
+
+def test_a_server_that_was_named_and_did_not_answer_gets_no_clean_bill() -> None:
+    diagnosis = diagnose(host(without=("session", "process", "wait", "statistic")), servers=1)
+    assert diagnosis.health == "not_judged"
+    assert verdict(diagnosis) == "No verdict: the server that was named did not answer"
+
+
+def test_figures_that_cannot_tell_are_no_verdict() -> None:
+    row: dict[str, Any] = AT | {"component": "kernel", "name": "uptime.load_1m", "value": 8.87}
+    diagnosis = diagnose(Dataset.from_rows(statistic=[row]))
+    assert diagnosis.health == "not_judged"
+    assert verdict(diagnosis).startswith("No verdict: Cannot tell where time goes")
+
+
+def test_no_session_is_said_to_be_idle_that_was_not_looked_at() -> None:
+    log = AT | {"component": "postgresql", "db": "postgresql:log", "name": "log.messages", "value": 4.0}
+    told = [said(line) for line in diagnose(Dataset.from_rows(statistic=[log])).looked_at]
+    assert "postgresql:log: neither sessions nor waits" in told
+    assert not any("no session at work" in line for line in told)
