@@ -31,7 +31,8 @@ def verdict(diagnosis: Diagnosis) -> str:
         return f"No verdict: {_why_not(diagnosis)}"
     none = "No finding above a note" if diagnosis.findings else "No finding"
     if diagnosis.not_judged:
-        return f"{none} as far as {listed(diagnosis.judged)} show"
+        one = len(diagnosis.judged) == 1 and not diagnosis.judged[0].endswith("s")
+        return f"{none} as far as {listed(diagnosis.judged)} {'shows' if one else 'show'}"
     return f"{none} in what could be seen" if diagnosis.not_measured else none
 
 

@@ -1,0 +1,124 @@
+"""How often the verdict on files is an expert's: field_cases.toml, judged by what doctord says of each.
+
+    .venv/bin/python benchmarks/field_accuracy.py --write
+
+The expert's line was committed before doctord judged the file. A verdict is wrong in three ways: another cause first,
+an alarm about what is healthy, and a clean bill for what is sick, which is the worst. Where the figures cannot carry a
+verdict, saying so is right.
+"""
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from field_cases import BESIDE, STATES, Case, all_cases, files_of
+
+from doctord.app.diagnose import diagnose
+from doctord.app.source import Files
+from doctord.diagnose.finding import Diagnosis
+from doctord.errors import UserError
+from doctord.read.source import ReadOptions
+from doctord.report.wording import clean, verdict
+
+PAGE: Final = Path(__file__).parents[1] / "docs" / "reference" / "field-accuracy.md"
+CORPUS = Path(os.environ.get("DOCTORD_CORPUS", BESIDE / "corpus"))
+CASEBOOK = Path(os.environ.get("DOCTORD_CASEBOOK", BESIDE / "casebook"))
+RIGHT, BORDERLINE = "right", "borderline"
+CAUSE, ALARM, ACQUITTED, SILENT = "wrong cause", "false alarm", "**false healthy**", "no verdict"
+
+
+def main() -> int:
+    """Judge all cases, print those that are not right, and write the page where that is asked for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
+    parser.add_argument("names", nargs="*", help="cases; all where none is named")
+    arguments = parser.parse_args()
+    cases = [case for case in all_cases() if not arguments.names or case.name in arguments.names]
+    with tempfile.TemporaryDirectory(prefix="doctord-field-") as folder:
+        told = [(case, *_judged(case, Path(folder))) for case in cases]
+    for case, score, words, causes in told:
+        if score != RIGHT:
+            print(f"{score:18} {case.name:28} {case.state:12} {words[:90]}  {causes[:3]}  wanted {list(case.first)}")
+    print("\n".join(_sums([(case, score) for case, score, *_ in told])))
+    if arguments.write:
+        PAGE.write_text(_page(told), encoding="utf-8")
+    return 0
+
+
+def _judged(case: Case, folder: Path) -> tuple[str, str, list[str]]:
+    """The score, the verdict in words, and the causes found above a note."""
+    try:
+        found = diagnose(Files(files_of(case, folder, CORPUS, CASEBOOK), ReadOptions())).diagnosis
+    except UserError as refused:
+        return RIGHT if case.state == "cannot_tell" else SILENT, f"Refused: {refused}", []
+    causes = [finding.cause for finding in found.findings if finding.severity != "note"]
+    return _score(case, found, causes), clean(verdict(found)), causes
+
+
+def _score(case: Case, found: Diagnosis, causes: Sequence[str]) -> str:
+    match case.state, found.health:
+        case "sick", "not_healthy":
+            return RIGHT if causes[0] in case.first and not set(case.never) & set(causes) else CAUSE
+        case "healthy", "not_healthy":
+            return BORDERLINE if set(causes) <= set(case.also) else ALARM
+        case "cannot_tell", "not_healthy":
+            return ALARM
+        case "sick" | "cannot_tell", "healthy":
+            return ACQUITTED
+        case "sick", "not_judged":
+            return SILENT
+    return RIGHT if (case.state == "healthy") is (found.health == "healthy") else SILENT
+
+
+def _sums(scored: Sequence[tuple[Case, str]]) -> list[str]:
+    lines = [
+        "",
+        "| cases | number | right | wrong cause | false alarm | borderline | no verdict | false healthy |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    groups = [(state, [score for case, score in scored if case.state == state]) for state in STATES]
+    groups.append(("sick, host alone", [score for case, score in scored if case.state == "sick" and case.host_only]))
+    groups.append(("all", [score for _, score in scored]))
+    for name, scores in groups:
+        count = Counter(scores)
+        sums = [count[kind] for kind in (RIGHT, CAUSE, ALARM, BORDERLINE, SILENT, ACQUITTED)]
+        lines.append(f"| {name} | {len(scores)} | {' | '.join(map(str, sums))} |")
+    return lines
+
+
+def _page(told: Sequence[tuple[Case, str, str, list[str]]]) -> str:
+    lines = [
+        "# How often the verdict on files is an expert's",
+        "",
+        f"Made by `benchmarks/field_accuracy.py --write` on {datetime.now(UTC):%Y-%m-%d}; do not edit. The files are",
+        "public ones and recordings (see each case in benchmarks/field_cases.toml); the expert's line was written from",
+        "the raw data, with its figures, and committed before doctord judged them.",
+        "",
+        "*Right*: of what is sick, a cause first that the expert accepts; of what is healthy, nothing above a note; of what",
+        "cannot be told, that it cannot. *Borderline* are alarms about what is healthy of which the expert says that they are",
+        "true. *No verdict* is said where nothing could be judged. *False healthy* is the worst.",
+        *_sums([(case, score) for case, score, *_ in told]),
+        "",
+        "| case | state | the expert | doctord | |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {case.name} | {case.state} | {_cell(case.says)} | {_cell(words)} | {score} |"
+        for case, score, words, _ in told
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"([|<>*_`\[\]])", r"\\\1", text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
