@@ -1,6 +1,6 @@
 """Severity and health: what is an alarm, and what a clean bill rests on."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -81,3 +81,40 @@ def test_no_session_is_said_to_be_idle_that_was_not_looked_at() -> None:
     told = [said(line) for line in diagnose(Dataset.from_rows(statistic=[log])).looked_at]
     assert "postgresql:log: neither sessions nor waits" in told
     assert not any("no session at work" in line for line in told)
+
+
+@pytest.mark.parametrize(("util_pct", "is_found"), [(99.9, True), (83.0, False)])
+def test_a_disk_of_which_only_its_busy_time_is_known(util_pct: float, *, is_found: bool) -> None:
+    """dstat --disk-util: no latency, no queue."""
+    diagnosis = diagnose(Dataset.from_rows(disk=[AT | {"device": "sda", "util_pct": util_pct}]))
+    assert [finding.cause for finding in diagnosis.findings] == ["device_saturated"] * is_found
+    assert all(finding.confidence == 0.6 for finding in diagnosis.findings)
+
+
+def test_one_report_since_boot_is_no_clean_bill() -> None:
+    since_boot = {"ts": AT["ts"], "host": "h"}
+    single = Dataset.from_rows(
+        cpu=[since_boot | {"idle_pct": 99.0}],
+        disk=[since_boot | {"device": "sda", "write_ms": 1.0, "writes_per_s": 1.0}],
+    )
+    assert diagnose(single).health == "not_judged"
+    later = {"ts": datetime(2026, 11, 20, 12, 1, tzinfo=UTC), "host": "h", "idle_pct": 99.0}
+    assert diagnose(Dataset.from_rows(cpu=[since_boot | {"idle_pct": 99.0}, later])).health == "healthy"
+
+
+def test_half_an_hour_without_idle_time_in_a_whole_day_is_a_warning() -> None:
+    at = datetime(2026, 11, 20, tzinfo=UTC)
+    rows = [
+        {
+            "ts": at + timedelta(minutes=5 * i),
+            "interval_s": 300.0,
+            "host": "h",
+            "idle_pct": 1.0 if 30 <= i < 36 else 55.0,
+        }
+        for i in range(132)
+    ]
+    (finding,) = diagnose(Dataset.from_rows(cpu=rows)).findings
+    assert (finding.cause, finding.severity) == ("cpu_saturated", "warning")
+    assert said(finding.title).startswith("The CPUs are saturated for 30 min on end")
+    scattered = [row | {"idle_pct": 1.0 if i % 20 == 0 else 55.0} for i, row in enumerate(rows)]
+    assert diagnose(Dataset.from_rows(cpu=scattered)).healthy

@@ -45,7 +45,7 @@ def intervals(dataset: Dataset) -> pl.DataFrame:
         dataset.frame("disk")
         .filter(
             (pl.col("interval_s") > 0)
-            & pl.any_horizontal(pl.col("reads_per_s", "writes_per_s", "requests_per_s").is_not_null())
+            & pl.any_horizontal(pl.col("reads_per_s", "writes_per_s", "requests_per_s", "util_pct").is_not_null())
         )
         .with_columns(
             pl.coalesce(_sum("reads_per_s", "writes_per_s"), "requests_per_s").alias("requests_per_s"),

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
+from doctord.analyse.latency.counted import are_alone, counted_waits
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.tables import WORKING
 from doctord.dataset.waits.events import kind_of
@@ -110,7 +111,8 @@ def active_sessions(dataset: Dataset) -> pl.DataFrame:
 def time_model(dataset: Dataset) -> TimeModel:
     """The time model of a dataset.
 
-    Of the database when sessions were sampled, or when its own sums of waits are known, else of the host's processes.
+    Of the database when sessions were sampled, or when its own sums of waits or their histograms are known, else of the
+    host's processes.
     """
     waits = foreground_waits(dataset)
     if waits.height and not active_sessions(dataset).height:
@@ -119,6 +121,9 @@ def time_model(dataset: Dataset) -> TimeModel:
     seconds = seconds_observed(dataset)
     if dataset.frame("session").height:
         return _model("database", _database_parts(dataset), seconds)
+    if are_alone(dataset) and (counted := counted_waits(dataset)):
+        spent = {Spent(it.wait_class, it.event, it.wait_kind): it.seconds_per_second for it in counted.values()}
+        return _model("database", spent, 1.0)
     return _model("processes", _process_parts(dataset), seconds)
 
 

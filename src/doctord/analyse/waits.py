@@ -3,10 +3,11 @@
 Rows of `wait` come from reports over whole intervals (AWR, Statspack). Sampled waits are in `session` instead.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
+from doctord.analyse.latency.counted import CountedWait, are_alone, counted_waits
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.waits.events import kind_of
 
@@ -29,8 +30,28 @@ class Wait:
 
 
 def foreground(dataset: Dataset) -> dict[str, Wait]:
-    """What client sessions waited for, by event; where a report does not tell sessions apart, what all waited for."""
-    return _by_event(dataset, "foreground")
+    """What client sessions waited for, by event; where a report does not tell sessions apart, what all waited for.
+
+    What is told in seconds alone has its number and mean of the event's histogram; without any waits or sessions the
+    histograms alone say what was waited for.
+    """
+    told = _by_event(dataset, "foreground")
+    if not told and are_alone(dataset):
+        return {event: _counted(wait) for event, wait in counted_waits(dataset).items()}
+    if all(wait.ms is not None for wait in told.values()):
+        return told
+    histograms = counted_waits(dataset)
+    return {event: _completed(wait, histograms.get(event)) for event, wait in told.items()}
+
+
+def _counted(wait: CountedWait) -> Wait:
+    return Wait(wait.event, wait.wait_class, wait.wait_kind, wait.seconds_per_second, wait.per_second, wait.ms)
+
+
+def _completed(wait: Wait, counted: CountedWait | None) -> Wait:
+    if wait.ms is not None or counted is None:
+        return wait
+    return replace(wait, ms=counted.ms, per_second=counted.per_second if wait.per_second is None else wait.per_second)
 
 
 def background(dataset: Dataset) -> dict[str, Wait]:

@@ -23,8 +23,7 @@ Examiner = Callable[[Case], Iterator[Claim]]
 class Cause:
     """A cause of trouble: its name, the component it belongs to, its documentation by heading, and how to look for it.
 
-    `explains` names the causes that are only symptoms when this one is there. `is_verdict` is false of what says only
-    that the figures at hand cannot tell.
+    `explains` names the causes that are only symptoms when this one is there.
     """
 
     name: str
@@ -33,7 +32,6 @@ class Cause:
     sections: dict[str, str]
     explains: tuple[str, ...]
     examine: Examiner
-    is_verdict: bool = True
 
     def finding(
         self,
@@ -58,14 +56,13 @@ class Cause:
             interval=interval,
             explained_by=explained_by,
             time_of=claim.time_of,
-            is_verdict=self.is_verdict,
         )
 
 
 CAUSES: dict[str, Cause] = {}
 
 
-def cause(*, explains: tuple[str, ...] = (), is_verdict: bool = True) -> Callable[[Examiner], Examiner]:
+def cause(*, explains: tuple[str, ...] = ()) -> Callable[[Examiner], Examiner]:
     """Register a function as a cause. Its name is the cause's; its docstring has a summary and all HEADINGS.
 
     In Remedy and Verify, what begins with one of VENDORS and a colon is said where a server of that vendor was seen.
@@ -76,8 +73,7 @@ def cause(*, explains: tuple[str, ...] = (), is_verdict: bool = True) -> Callabl
         if examine.__name__ in CAUSES:
             raise TypeError(f"{examine.__module__}.{examine.__name__}: there is a cause of that name already")
         component = examine.__module__.rpartition(".")[2]
-        named = examine.__name__
-        CAUSES[named] = Cause(named, component, summary, sections, explains, examine, is_verdict)
+        CAUSES[examine.__name__] = Cause(examine.__name__, component, summary, sections, explains, examine)
         return examine
 
     return register

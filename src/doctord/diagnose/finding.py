@@ -155,7 +155,7 @@ class Finding:
 
     `confidence` (0 to 1) is calibrated on the lab. `explained_by` names the finding of which this one is only a
     symptom. `time_of` says whose time the impact is a share of, where not that of the diagnosis. `database` is not told
-    yet. `is_verdict` is false of what says only that these figures cannot tell.
+    yet.
     """
 
     cause: str
@@ -173,7 +173,6 @@ class Finding:
     explained_by: str | None = None
     time_of: str | None = None
     database: str | None = None
-    is_verdict: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,15 +201,13 @@ class Diagnosis:
 
     @property
     def health(self) -> Health:
-        """`not_healthy` with a finding above a note, `not_judged` where nothing could show one.
+        """`not_healthy` with a finding above a note, `not_judged` where no area was measured that could show one.
 
-        It could not, where no area was measured, a server that was named did not answer, or a finding says itself that
-        these figures cannot tell.
+        A server that was named and did not answer is not judged either.
         """
         if any(finding.severity != "note" for finding in self.findings):
             return "not_healthy"
-        undecided = any(not finding.is_verdict for finding in self.findings)
-        return "not_judged" if undecided or self.unanswered or not self.judged else "healthy"
+        return "not_judged" if self.unanswered or not self.judged else "healthy"
 
     @property
     def healthy(self) -> bool:

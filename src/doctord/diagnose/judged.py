@@ -1,9 +1,12 @@
 """What a case lets one judge: of each area whether that was measured which would show it to be in trouble.
 
-A clean bill is worth as much as what was looked at: no finding about disks of which nothing is known is no health.
+A clean bill is worth as much as what was looked at: no finding about disks of which nothing is known is no health. What
+a tool prints once is since boot, or of one moment, and shows neither trouble nor health.
 """
 
 from collections.abc import Callable, Mapping
+
+import polars as pl
 
 from doctord.diagnose.case import Case
 
@@ -11,29 +14,36 @@ _MEMORY = ("available_bytes", "pressure_some_pct", "swap_in_per_s", "scan_per_s"
 _DISK = ("read_ms", "write_ms", "request_ms", "device_ms", "util_pct", "queue", "device_queue")
 
 
-def _has(table: str, *columns: str) -> Callable[[Case], bool]:
+def _has(table: str, *columns: str, at_once: bool = False) -> Callable[[Case], bool]:
+    """Whether one of the columns was measured over some time; what does not change soon, at one moment (`at_once`)."""
+
     def has(case: Case) -> bool:
-        frame = case.dataset.frame(table)
-        return any(frame[column].count() for column in columns)
+        rows = case.dataset.frame(table).filter(pl.any_horizontal(pl.col(columns).is_not_null()))
+        return rows.height > 0 and (at_once or rows["interval_s"].count() > 0 or rows["ts"].n_unique() > 1)
 
     return has
+
+
+def _has_statistic(prefix: str) -> Callable[[Case], bool]:
+    return lambda case: case.dataset.frame("statistic")["name"].str.starts_with(prefix).any()
 
 
 # In the order in which they are told: those of a whole look at a host with a database, and what may be there instead.
 WHOLE: Mapping[str, Callable[[Case], bool]] = {
     "database time": lambda case: case.is_time_measured,
-    "CPUs": _has("cpu", "idle_pct"),
+    "CPUs": _has("cpu", "idle_pct", "run_queue"),
     "memory": _has("memory", *_MEMORY),
     "disks": _has("disk", *_DISK),
 }
 FURTHER: Mapping[str, Callable[[Case], bool]] = {
-    "system calls": lambda case: case.trace is not None,
+    "system calls": lambda case: case.trace is not None and bool(case.trace["totals"]["in_calls_s"]),
     "processes": lambda case: not case.processes.is_empty(),
     "network": _has("network", "retransmits_per_s"),
-    "file systems": _has("filesystem", "used_bytes"),
-    "guests": _has("guest", "guest"),
-    "address translation": _has("translation", "ts"),
-    "I/O requests": _has("block_io", "bytes"),
+    "file systems": _has("filesystem", "used_bytes", at_once=True),
+    "messages": _has_statistic("log."),
+    "guests": _has("guest", "guest", at_once=True),
+    "address translation": _has("translation", "ts", at_once=True),
+    "I/O requests": _has("block_io", "bytes", at_once=True),
 }
 
 

@@ -38,12 +38,11 @@ def verdict(diagnosis: Diagnosis) -> str:
 
 def _why_not(diagnosis: Diagnosis) -> str:
     """Why there is no verdict."""
-    undecided = [finding for finding in diagnosis.findings if not finding.is_verdict]
     if diagnosis.unanswered:
         servers = "the server that was named" if diagnosis.unanswered == 1 else f"{diagnosis.unanswered} servers"
         return f"{servers} did not answer"
-    if undecided:
-        return said(undecided[0].title)
+    if diagnosis.findings:
+        return said(diagnosis.findings[0].title)
     if diagnosis.since is None:
         return "nothing was measured"
     return "no times, waits or vital signs are in it"

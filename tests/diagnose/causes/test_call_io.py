@@ -97,7 +97,8 @@ EXTENT = [{"bytes": 2 * 2**20, "count": 1}]
     [
         ({"extents": EXTENT, "chunks": [{"bytes": 65536, "count": 5}]}, True),
         ({"extents": EXTENT, "chunks": [{"bytes": 65536, "count": 5}], "page_size_requested": True}, False),
-        ({"extents": EXTENT, "chunks": [{"bytes": 65536, "count": 3}]}, False),
+        ({"extents": EXTENT, "chunks": [{"bytes": 65536, "count": 2}], "mapped_bytes": 131072, "calls": 2}, True),
+        ({"extents": EXTENT, "chunks": [{"bytes": 65536, "count": 5}], "mapped_bytes": 2**20}, False),
         ({"extents": EXTENT, "chunks": [{"bytes": 4 * 2**20, "count": 5}]}, False),
         ({"chunks": [{"bytes": 65536, "count": 1200}], "mapped_bytes": 75 * 2**20, "calls": 1200}, True),
         ({"chunks": [{"bytes": 65536, "count": 200}], "mapped_bytes": 12 * 2**20, "calls": 200}, False),

@@ -98,3 +98,21 @@ def test_sampled_sessions_of_mysql_show_who_blocks() -> None:
     finding = diagnose(dataset).findings[0]
     assert finding.cause == "row_locks"
     assert any("waited behind session 7000" in said(item.figure) for item in finding.for_)
+
+
+@pytest.mark.parametrize(
+    ("status", "is_found"),
+    [
+        ({"innodb_row_lock_current_waits": 64.0, "threads_running": 66.0}, True),
+        ({"innodb_row_lock_current_waits": 3.0, "threads_running": 66.0}, False),
+        ({"innodb_row_lock_current_waits": 5.0, "threads_running": 80.0}, False),
+        ({"innodb_row_lock_time": 9000.0}, True),
+        ({"innodb_row_lock_time": 300.0, "threads_running": 9.0}, False),
+    ],
+)
+def test_innodb_status_alone_tells_of_row_locks(status: dict[str, float], *, is_found: bool) -> None:
+    at = {"ts": datetime(2026, 11, 20, 12, tzinfo=UTC), "interval_s": 60.0, "component": "mysql", "db": "mysql:3306"}
+    rows = [at | {"name": f"global_status.{name}", "value": value} for name, value in status.items()]
+    found = {finding.cause: finding for finding in diagnose(Dataset.from_rows(statistic=rows)).findings}
+    assert ("row_locks" in found) is is_found
+    assert all(finding.severity == "warning" for finding in found.values())

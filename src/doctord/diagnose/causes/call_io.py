@@ -19,8 +19,9 @@ SMALL_READ_BYTES = 4096
 OFTEN = 1000
 SMALL_WRITE_BYTES = 64 * 1024
 SYNCS_TO_TELL = 20
-# An extent filled by four equal pieces is a pattern; the loader of libraries maps fewer, of different sizes.
-PIECES = 4
+# An extent filled by equal pieces is a pattern; the loader of libraries and thread stacks map different sizes.
+PIECES = 2
+FILLED_SHARE = 0.8
 GROWTH_BYTES = 16 * 2**20
 # A huge page of x86; a piece this large holds one.
 HUGE_PAGE_BYTES = 2 * 2**20
@@ -177,7 +178,8 @@ def page_size_not_requested(case: Case) -> Iterator[Claim]:
         piece = max(growth["chunks"], key=lambda chunk: chunk["count"], default=None)
         if piece is None or growth["page_size_requested"] or piece["bytes"] >= HUGE_PAGE_BYTES:
             continue
-        filled = bool(growth["extents"]) and piece["count"] >= PIECES
+        alike = piece["count"] * piece["bytes"] >= FILLED_SHARE * growth["mapped_bytes"]
+        filled = bool(growth["extents"]) and alike and piece["count"] >= PIECES
         if filled or (growth["mapped_bytes"] >= GROWTH_BYTES and growth["calls"] >= OFTEN):
             yield Claim(
                 phrase("{} maps {:bytes} at a time and asks for no page size", who(growth["role"]), piece["bytes"]),

@@ -16,8 +16,9 @@ from doctord.diagnose.phrase import phrase
 
 # A tenth left is what bursts within a second use up: with less, somebody waits at most moments.
 LEAST_IDLE_PCT = 10.0
-# A host that is full for a quarter of the time is so for more than a burst.
+# A host that is full for a quarter of the time, or for so long without a break, is so for more than a burst.
 LASTING = 0.25
+LASTING_S = 900.0
 # PSI counts any waiting task, so that two short tasks meeting on a quiet host give a few per cent.
 PRESSURE_PCT = 20.0
 # One task running and one waiting on every CPU.
@@ -282,14 +283,15 @@ def _queue_per_cpu(case: Case) -> float | None:
 
 def _saturated_host(case: Case) -> Iterator[Claim]:
     """CPUs that are full, where nobody's wait was measured; a note where tasks are no more than CPUs."""
-    full, idle, per_cpu = _full_part(case), _idle_pct(case), _queue_per_cpu(case)
-    if full < LASTING or idle is None:
+    full, longest_s = _full(case.host_cpu)
+    idle, per_cpu = _idle_pct(case), _queue_per_cpu(case)
+    if idle is None or (full < LASTING and longest_s < LASTING_S):
         return
-    for_, against = weigh([*_signs(case, full), *_host_signs(case)])
+    for_, against = weigh([*_signs(case, full, longest_s), *_host_signs(case)])
     has_queue = per_cpu is None or per_cpu > NO_QUEUE_PER_CPU
-    often = "" if idle <= LEAST_IDLE_PCT else phrase(" for {:share} of the time", full)
+    often = phrase(" for {:share} of the time", full) if full >= LASTING else phrase(" for {:.0f min} on end", longest_s / 60)
     yield Claim(
-        phrase("The CPUs are saturated{}: {:.0f %} of their time is used", often, 100 - idle),
+        phrase("The CPUs are saturated{}: {:.0f %} of their time is used", "" if full >= 1 else often, 100 - idle),
         impact=NOT_MEASURED,
         confidence=0.6,
         for_=[*for_, *_largest(case)],
@@ -299,12 +301,16 @@ def _saturated_host(case: Case) -> Iterator[Claim]:
     )
 
 
-def _full_part(case: Case) -> float:
-    """Share (0 to 1) of the time in which the CPUs were as good as never idle; zero where that was not measured."""
+def _full(host_cpu: pl.DataFrame) -> tuple[float, float]:
+    """Share (0 to 1) of the time in which the CPUs were as good as never idle, and the longest such time, seconds."""
     idle, weight = pl.col("idle_pct") + pl.col("wait_io_pct").fill_null(0.0), pl.col("interval_s").fill_null(1.0)
-    rows = case.host_cpu.filter(pl.col("idle_pct").is_not_null())
-    full = rows.select(weight.filter(idle <= LEAST_IDLE_PCT).sum() / weight.sum()).item()
-    return float(full or 0.0) if rows.height else 0.0
+    rows = host_cpu.filter(pl.col("idle_pct").is_not_null()).sort("ts").with_columns(full=idle <= LEAST_IDLE_PCT)
+    if rows.is_empty():
+        return 0.0, 0.0
+    part = rows.select(weight.filter("full").sum() / weight.sum()).item()
+    spells = rows.with_columns(spell=pl.col("full").rle_id()).filter("full").group_by("spell")
+    longest_s = spells.agg(pl.col("interval_s").sum())["interval_s"].max()
+    return float(part or 0.0), float(longest_s or 0.0)  # type: ignore[arg-type]
 
 
 def _involuntary_share(case: Case) -> float | None:
@@ -337,11 +343,6 @@ def _waiting(case: Case) -> float | None:
     return float(waited.sum()) / case.seconds if waited.len() and case.seconds else None
 
 
-def _full(case: Case) -> bool:
-    idle = _idle_pct(case)
-    return idle is not None and idle <= LEAST_IDLE_PCT
-
-
 def _starved(case: Case) -> bool:
     """Whether no CPU is left and the time model shows it.
 
@@ -350,7 +351,8 @@ def _starved(case: Case) -> bool:
     """
     share = case.time.share(*RUN_QUEUE)
     felt = case.worth_saying(share) or (_waiting(case) or 0.0) >= WORTH_SAYING_SESSIONS
-    return _full(case) and share >= WORTH_SAYING_SHARE and felt
+    idle = _idle_pct(case)
+    return idle is not None and idle <= LEAST_IDLE_PCT and share >= WORTH_SAYING_SHARE and felt
 
 
 def _host_alone(case: Case) -> bool:
@@ -358,8 +360,8 @@ def _host_alone(case: Case) -> bool:
     return not case.is_time_measured and not case.processes["run_wait_s"].count()
 
 
-def _signs(case: Case, full: float | None = None) -> list[Sign]:
-    """What speaks of saturated CPUs; `full` is the share of the time in which they were, instead of the mean."""
+def _signs(case: Case, full: float | None = None, longest_s: float | None = None) -> list[Sign]:
+    """What speaks of saturated CPUs; of a host alone with the share of the time in which they were, and the longest."""
     pressure = case.mean("cpu", "pressure_some_pct")
     return [
         Sign("session", "wait_class = 'CPU'", case.time.share(*RUN_QUEUE) * 100 or None, WORTH_SAYING_SHARE * 100,
@@ -370,6 +372,8 @@ def _signs(case: Case, full: float | None = None) -> list[Sign]:
              "nothing is left", "" if full else "there is CPU left", below=True),
         Sign("cpu", f"cpu is null and idle_pct <= {LEAST_IDLE_PCT:g}", None if full is None else full * 100,
              LASTING * 100, "as good as never idle for {:.0f %} of the time", "longer than a burst"),
+        Sign("cpu", f"cpu is null and idle_pct <= {LEAST_IDLE_PCT:g}", longest_s, LASTING_S,
+             "never idle for {:.0f s} on end", "longer than a burst"),
         Sign("cpu", "cpu is null", _queue_per_cpu(case), QUEUE_PER_CPU, "{:.1f} tasks running or ready per CPU",
              "for each task on a CPU another one waits", "the run queue is short when looked at"),
         Sign("cpu", "cpu is null", pressure, PRESSURE_PCT, "pressure: some task waited for a CPU {:.0f %} of the time",

@@ -7,7 +7,7 @@ import polars as pl
 from doctord.analyse.locks import Blocker
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.oracle import leaders
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.waited import counted_of_kind, mean_ms, of_kind
@@ -17,6 +17,10 @@ ROW = "row lock"
 TABLE = ("table lock", "application lock")
 ROW_SEGMENTS = "v$segment_statistics.row lock waits"
 INNODB = "global_status.innodb_row_lock_"
+RUNNING = "global_status.threads_running"
+# Fewer come and go on any busy server. Where it is known how many run: a part of them that users notice.
+WAITING_SESSIONS = 4.0
+WAITING_PART = 0.1
 LONG_LOCK_MS = 1000.0
 IDLE_PART = 0.5
 # A client that answers within a second is on its way between two statements; one that does not has gone away.
@@ -34,6 +38,7 @@ def row_locks(case: Case) -> Iterator[Claim]:
         what waits in the queue holds its own locks and its connection meanwhile.
     Speaks for it: share of database time in these waits, how long one takes, the segments; a blocking tree whose root
         is at work, and at what: a root that waits for the log or for a read holds the row as long as that takes.
+        Without sessions, how many wait on average by InnoDB's status, of those that run.
     Speaks against it: a root that is idle in its transaction (that is another cause); short waits over many roots. In
         Oracle mode 4 (a unique key or a bitmap index being inserted by two), which a report does not tell.
     Remedy: Shorten the transaction that holds the row: change the hot row last, commit at once, keep users and round
@@ -50,6 +55,8 @@ def row_locks(case: Case) -> Iterator[Claim]:
         Tuning Guide 19c, "enqueue (enq:)"; Oracle Database Reference 19c, "Oracle Enqueue Names"; MySQL Reference
         Manual, "InnoDB Locking" and "The INFORMATION_SCHEMA INNODB_TRX Table".
     """
+    if not case.is_time_measured:
+        yield from _waiting(case)
     share = case.time.kind_share(ROW)
     if not case.worth_saying(share):
         return
@@ -143,6 +150,27 @@ def table_locks(case: Case) -> Iterator[Claim]:
             *(_tree(case, root) for root in case.blockers[:3]),
         ],
     )
+
+
+def _waiting(case: Case) -> Iterator[Claim]:
+    """What InnoDB's status alone tells: how many sessions wait for row locks at a time, of how many that run."""
+    now, waited_ms = case.total(f"{INNODB}current_waits"), case.total(f"{INNODB}time")
+    waiting = max((it for it in (now, waited_ms and waited_ms / 1000) if it is not None), default=0.0)
+    running = case.total(RUNNING)
+    if waiting < WAITING_SESSIONS or (running is not None and waiting < WAITING_PART * running):
+        return
+    yield Claim(
+        phrase("{:.1f} sessions wait for row locks on average", waiting),
+        impact=NOT_MEASURED,
+        confidence=0.75 if running else 0.6,
+        for_=[
+            Evidence("statistic", f"name like '{INNODB}%'", phrase("{:.1f} sessions waiting", waiting),
+                     phrase("{:.0f}", WAITING_SESSIONS), "as InnoDB counts them", "at_least"),
+            *([Evidence("statistic", f"name = '{RUNNING}'", phrase("{:.1f} threads running", running), "",
+                        phrase("{:share} of them wait", min(waiting / running, 1.0)))] if running else []),
+            *_innodb(case),
+        ],
+    )  # fmt: skip
 
 
 def _open_or_hot(case: Case) -> str:

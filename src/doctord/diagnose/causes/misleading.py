@@ -22,7 +22,7 @@ TIMES = NotMeasured(
 )
 
 
-@cause(is_verdict=False)
+@cause()
 def time_not_measured(case: Case) -> Iterator[Claim]:
     """Only figures that look alarming or fine, and say nothing of time.
 

@@ -13,6 +13,9 @@ SINGLE = "single read"
 READ_TIME = "pg_stat_database.blk_read_time"
 # A disk at low load takes 4 to 12 ms; beyond 20 the request queued somewhere, whatever the device is.
 SLOW_READ_MS = 20.0
+# A mean of fewer reads than this may be one slow moment.
+LEAST_READS_PER_S = 1.0
+MOST_OF_TIME = 0.5
 # Under 2 ms it came from a cache or from flash: no device makes the reads themselves go away.
 QUICK_READ_MS = 2.0
 
@@ -33,7 +36,7 @@ def reads_slow(case: Case) -> Iterator[Claim]:
         OraLatencyMap, 2013 (what latencies mean); PostgreSQL documentation, pg_stat_database.blk_read_time.
     """
     part, ms = case.time.kind_share(SINGLE), _read_ms(case)
-    if ms is None or ms < SLOW_READ_MS or not case.worth_saying(part):
+    if ms is None or ms < SLOW_READ_MS or not (case.worth_saying(part) or _often(case, part)):
         return
     told, few_slow = spread(case, *case.time.events_of(SINGLE))
     yield Claim(
@@ -42,7 +45,14 @@ def reads_slow(case: Case) -> Iterator[Claim]:
         confidence=0.65 if few_slow else 0.85,
         for_=[*of_kind(case, SINGLE), *_timed(case, ms), *([] if few_slow else told), *_slowest_places(case)],
         against=told if few_slow else [],
+        severity=None if case.worth_saying(part) else "warning",
     )
+
+
+def _often(case: Case, part: float) -> bool:
+    """Whether a server with little to do reads enough for its mean to tell of the storage, mostly waiting for that."""
+    per_second = sum(wait.per_second or 0.0 for wait in counted_of_kind(case.waits, SINGLE))
+    return part >= MOST_OF_TIME and per_second >= LEAST_READS_PER_S
 
 
 def _read_ms(case: Case) -> float | None:

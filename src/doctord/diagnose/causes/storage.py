@@ -9,7 +9,7 @@ from doctord.analyse.other_processes import Consumer, consumers
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, at_most
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, NotMeasured, at_most
 from doctord.diagnose.phrase import phrase
 
 # What a disk drive takes for a random request at low load; flash and cached devices stay below a millisecond.
@@ -32,7 +32,15 @@ NEAR_LIMIT = 0.85
 FULL_SHARE = 0.95
 ROOM_BYTES = 20 * 2**30
 SMALLEST_BYTES = 2**30
+UNKNOWN_QUEUE = NotMeasured(
+    "how long requests take and how many wait",
+    "a device that serves many at a time may be busy all the time and have room",
+    "iostat -x, sar -d, doctord record",
+)
 NO_LATENCY_RISE = 1.5
+# Where neither latency nor queue is told, only that there is hardly a moment without a request says something.
+ALWAYS_BUSY_PCT = 98.0
+MOST_OF_THE_TIME = 0.5
 # Where nobody's wait was measured: more than a disk drive at work takes with the seeks of a full queue before it.
 PLAINLY_SLOW_MS = 50.0
 
@@ -59,6 +67,7 @@ def device_saturated(case: Case) -> Iterator[Claim]:
     Source: Little's law (1961); K. Manoharan, 2008: host queue and device queue together are where requests wait.
     """
     rows = disks.intervals(case.dataset)
+    yield from _always_busy(case, rows)
     queueing = (pl.col("util_pct") >= BUSY_PCT) & (pl.col("queue") >= QUEUED) & (pl.col("ms") >= FELT_MS)
     for spell in _lasting(rows, queueing):
         impact = _impact(case, spell)
@@ -263,6 +272,23 @@ def _io_share(case: Case, *, reads_only: bool = False) -> float:
     if reads_only:
         return reads
     return reads + case.time.share("System I/O") + case.time.share("Commit") - case.time.share("Commit", "SyncRep")
+
+
+def _always_busy(case: Case, rows: pl.DataFrame) -> Iterator[Claim]:
+    """Devices that are busy all the time, of which neither latency nor queue is known."""
+    untold = rows.filter(pl.all_horizontal(pl.col("ms", "queue").is_null().all().over("device")))
+    for spell in disks.spells(untold, pl.col("util_pct") >= ALWAYS_BUSY_PCT):
+        if spell.part < MOST_OF_THE_TIME or (impact := _impact(case, spell)) is None:
+            continue
+        for_, against = weigh([*_waits(case), *_load(spell)])
+        yield Claim(
+            phrase("{} is saturated: busy {:.0f %} of the time", spell.device, spell.util_pct),
+            impact=impact,
+            confidence=0.6,
+            for_=for_,
+            against=against,
+            not_measured=[UNKNOWN_QUEUE],
+        )
 
 
 def _impact(case: Case, spell: disks.Spell) -> Impact | None:

@@ -2,7 +2,9 @@
 
 Tables: `cpu` (whole host, and single CPUs of `-C`), `memory`, `disk` and `network` (`total` is all of them
 together). Every other number is `statistic`, component `dstat`, named `GROUP.column` (`load avg.1m`, `procs.blk`).
-Texts (the plugins `top-...`) are left out. Bytes and rates are as dstat counts them, swapping in pages of 4 KiB.
+The row locks that are waited for,
+of a plugin for MySQL, have the server's own name. Texts (the plugins `top-...`) are left out. Bytes and rates are as
+dstat counts them, swapping in pages of 4 KiB.
 Times are those of the columns `epoch` or `time`; without one the rows begin with the date in the heading, as far
 apart as the command line tells. `time` has no year, the heading has, and tells the zone. The first row of a run
 covers the time since boot: it is left out where others follow.
@@ -53,6 +55,8 @@ ABOUT: Final = {
     "io": ("disk", "device", {"read": ("reads_per_s", 1.0), "writ": ("writes_per_s", 1.0)}),
     "net": ("network", "interface", {"recv": ("rx_bytes_per_s", 1.0), "send": ("tx_bytes_per_s", 1.0)}),
 }
+# Plugins that ask a MySQL server for one of its status variables.
+STATUS: Final = {"mysql5 locks.Locks": "global_status.innodb_row_lock_current_waits"}
 ONE_CPU: Final = re.compile(r"cpu(\d+) usage")
 
 
@@ -140,8 +144,8 @@ def _is_heading(text: str, cells: list[str], run: Run) -> bool:
         run.date = told.get("Date:") or run.date
     elif cells[0] == "Author:":
         pass
-    elif not text.startswith('"') or any(number(cell) is not None for cell in cells):
-        return False
+    elif not text.startswith('"') or 2 * sum(number(cell) is not None for cell in cells) > len(cells):
+        return False  # of headings some are numbers: those of interrupts
     elif not run.groups or run.columns:
         group = ""
         run.groups = [group := cell or group for cell in cells]
@@ -203,4 +207,5 @@ def _put(figures: Figures, run: Run, cells: list[str]) -> None:
             if (group, column) == ("swap", "free"):
                 figures.fill(table, {"free": ("swap_total_bytes", 1.0)}, [(column, value)])
         for left, figure in others.items():
-            figures.statistic("dstat", f"{group}.{left}", figure, None)
+            own = f"{group}.{left}"
+            figures.statistic("mysql" if own in STATUS else "dstat", STATUS.get(own, own), figure, None)
