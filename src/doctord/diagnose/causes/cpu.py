@@ -289,7 +289,11 @@ def _saturated_host(case: Case) -> Iterator[Claim]:
         return
     for_, against = weigh([*_signs(case, full, longest_s), *_host_signs(case)])
     has_queue = per_cpu is None or per_cpu > NO_QUEUE_PER_CPU
-    often = phrase(" for {:share} of the time", full) if full >= LASTING else phrase(" for {:.0f min} on end", longest_s / 60)
+    often = (
+        phrase(" for {:share} of the time", full)
+        if full >= LASTING
+        else phrase(" for {:.0f min} on end", longest_s / 60)
+    )
     yield Claim(
         phrase("The CPUs are saturated{}: {:.0f %} of their time is used", "" if full >= 1 else often, 100 - idle),
         impact=NOT_MEASURED,
