@@ -37,6 +37,11 @@ def test_multipath() -> None:
     assert picked(reading, "setting", "line", name="devices.IBM.2145.rr_min_io") == [(19,)]
 
 
+def test_multipath_leaves_a_whole_vendor_alone(tmp_path: Path) -> None:
+    reading = read_text(tmp_path, 'defaults {\n rr_min_io 1\n}\nblacklist {\n device {\n  vendor "ACME"\n }\n}\n')
+    assert picked(reading, "setting", "value", "line", name="blacklist.ACME") == [("device", 6)]
+
+
 @pytest.mark.parametrize(
     ("path", "name", "value"),
     [

@@ -92,10 +92,11 @@ def _named(blocks: list[Block]) -> Iterator[Setting]:
     about = next(
         (by for by in NAMED_BY if inner.kind != blocks[0].kind and any(name in inner.values for name in by)), ()
     )
-    names = [inner.values[name].value for name in about if name in inner.values]
+    named = [inner.values[name] for name in about if name in inner.values]
+    names = [setting.value for setting in named]
     path = ".".join([blocks[0].kind, *names])
     if about and len(names) == len(inner.values):  # it names a device, and that is all: one to leave alone
-        yield Setting(path, inner.kind, inner.values[about[-1]].line)
+        yield Setting(path, inner.kind, named[-1].line)
     for setting in (*inner.earlier, *inner.values.values()):
         if setting.name not in about:
             yield Setting(f"{path}.{setting.name}", setting.value, setting.line)
