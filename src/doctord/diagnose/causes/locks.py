@@ -7,7 +7,8 @@ import polars as pl
 from doctord.analyse.locks import Blocker
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.finding import Claim, Evidence, NotMeasured
+from doctord.diagnose.histograms import spread
 from doctord.diagnose.oracle import leaders
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.waited import counted_of_kind, mean_ms, of_kind
@@ -22,6 +23,11 @@ IDLE_PART = 0.5
 # A client that answers within a second is on its way between two statements; one that does not has gone away.
 GONE_AWAY_S = 2.0
 SHORT_WAIT_S = 1.0
+UNNAMED = NotMeasured(
+    "who held the locks",
+    "the report counts waits, and names no holder",
+    "an ASH report of the same time (blocking sessions), or v$session.final_blocking_session while it lasts.",
+)
 
 
 @cause()
@@ -60,13 +66,14 @@ def row_locks(case: Case) -> Iterator[Claim]:
         confidence=0.9,
         for_=[
             *of_kind(case, ROW, why=_open_or_hot(case)),
+            *spread(case, *case.time.events_of(ROW))[0],
             *leaders(case, ROW_SEGMENTS, "where the rows are"),
             *(_tree(case, root) for root in roots[:3]),
             *_round_trips(roots),
             *_innodb(case),
         ],
         against=_short_waits(case),
-        not_measured=() if roots else case.not_measured("pg_blocking_pids", "pg_monitor"),
+        not_measured=() if roots else (*case.not_measured("pg_blocking_pids", "pg_monitor"), *_holders(case)),
     )
 
 
@@ -140,9 +147,15 @@ def table_locks(case: Case) -> Iterator[Claim]:
         confidence=0.85,
         for_=[
             *of_kind(case, *TABLE, why="time that no row lock explains"),
+            *spread(case, *case.time.events_of(*TABLE))[0],
             *(_tree(case, root) for root in case.blockers[:3]),
         ],
     )
+
+
+def _holders(case: Case) -> tuple[NotMeasured, ...]:
+    """That a report of counted waits does not name who held what was waited for."""
+    return (UNNAMED,) if "oracle" in case.components and case.active.is_empty() else ()
 
 
 def _open_or_hot(case: Case) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.histograms import spread
 from doctord.diagnose.oracle import counted, leaders
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.waited import events_like, share, waited
@@ -169,7 +170,7 @@ def other_enqueues(case: Case) -> Iterator[Claim]:
             phrase("{}: {:share of database}", event, share(case, event)),
             impact=share(case, event),
             confidence=0.7,
-            for_=[*waited(case, event, why=what)],
+            for_=[*waited(case, event, why=what), *spread(case, event)[0]],
             remedy=(remedy,) if remedy else (),
         )
 
@@ -182,5 +183,5 @@ def _of_kind(case: Case, events: tuple[str, ...], title: str, more: list[Evidenc
             phrase("{}: {:share of database}", title, part),
             impact=part,
             confidence=0.85,
-            for_=[*waited(case, *events), *more],
+            for_=[*waited(case, *events), *spread(case, *events)[0], *more],
         )
