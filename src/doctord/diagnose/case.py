@@ -13,6 +13,7 @@ from doctord.analyse.time import (
     seconds_observed,
     time_model,
 )
+from doctord.analyse.top_time import Holder, top_time
 from doctord.analyse.waits import Wait, background, foreground
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.common_statistics import names_of
@@ -81,6 +82,11 @@ class Case:
     def statements(self) -> list[statements.Statement]:
         """Statements that took part of the database time, largest share first."""
         return statements.statements(self.dataset)
+
+    @cached_property
+    def top(self) -> tuple[Holder, ...]:
+        """Who holds most of the time, and of the work, by kind: see `doctord.analyse.top_time`."""
+        return top_time(self.dataset)
 
     @cached_property
     def usual(self) -> dict[str, vitals.Usual]:

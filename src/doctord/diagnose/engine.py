@@ -8,6 +8,7 @@ from datetime import datetime
 import polars as pl
 
 from doctord.analyse.block_sizes import Sizes, block_sizes
+from doctord.analyse.top_time import first
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose import causes
@@ -46,6 +47,7 @@ def diagnose(dataset: Dataset, earlier: Dataset | None = None, trace: Trace | No
         looked_at=_looked_at(case),
         not_measured=case.not_measured() + case.gaps(),
         figures=tuple(case.vitals.values()),
+        top=first(case.top),
     )
 
 

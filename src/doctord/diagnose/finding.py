@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
 from doctord.analyse.time import TimeShare
+from doctord.analyse.top_time import Holder
 from doctord.analyse.vitals import Vital
 from doctord.diagnose.phrase import Words, figures, unit_of
 
@@ -100,7 +101,7 @@ class Claim:
     """What a cause says of a case; the engine makes a finding of it.
 
     `impact` as a mere number is a measured share; `remedy` and `verify` are those of the cause's documentation where
-    they are not given. All else is as in `Finding`.
+    they are not given, and `first_steps` stand before that remedy. All else is as in `Finding`.
     """
 
     title: Words
@@ -113,6 +114,8 @@ class Claim:
     remedy: Sequence[Words] = ()
     verify: Sequence[Words] = ()
     time_of: str | None = None
+    first_steps: Sequence[Words] = ()
+    severity: Literal["critical", "warning", "note"] | None = None
 
     @property
     def cost(self) -> Impact:
@@ -152,7 +155,8 @@ class Diagnosis:
 
     `time_of` says whose time it is: `database` (sessions were sampled), `processes` (the host alone), `pass` (of the
     loop in a call trace) or `busy` (all traced processes, idle waits of loops left out). `looked_at` is one line per
-    source with what it gave. `figures` is a handful of vital signs.
+    source with what it gave. `figures` is a handful of vital signs, `top` who holds most of the time: statements,
+    programs, users, services, and the segments that are read most, the first few of each.
     """
 
     host: str
@@ -165,6 +169,7 @@ class Diagnosis:
     not_measured: tuple[NotMeasured, ...]
     figures: tuple[Vital, ...] = ()
     health: str | None = None
+    top: tuple[Holder, ...] = ()
 
     @property
     def healthy(self) -> bool:

@@ -12,6 +12,7 @@ from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Cas
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.holders import named, to_begin_with
 from doctord.diagnose.phrase import phrase
 
 # A tenth left is what bursts within a second use up: with less, somebody waits at most moments.
@@ -68,8 +69,9 @@ def cpu_saturated(case: Case) -> Iterator[Claim]:
         phrase("The CPUs are saturated{}", waiting),
         impact=NOT_MEASURED if alone else share,
         confidence=0.6 if alone or against else 0.85,
-        for_=[*for_, *_largest(case)],
+        for_=[*for_, *_largest(case), *named(case, "cpu_share")],
         against=(*against, *as_before),
+        first_steps=to_begin_with(case, "cpu_share"),
     )
 
 

@@ -23,6 +23,7 @@ IDLE_PART = 0.5
 # A client that answers within a second is on its way between two statements; one that does not has gone away.
 GONE_AWAY_S = 2.0
 SHORT_WAIT_S = 1.0
+MOST_NAMED = 2
 UNNAMED = NotMeasured(
     "who held the locks",
     "the report counts waits, and names no holder",
@@ -69,6 +70,7 @@ def row_locks(case: Case) -> Iterator[Claim]:
             *spread(case, *case.time.events_of(ROW))[0],
             *leaders(case, ROW_SEGMENTS, "where the rows are"),
             *(_tree(case, root) for root in roots[:3]),
+            *_waiting_statements(case),
             *_round_trips(roots),
             *_innodb(case),
         ],
@@ -196,6 +198,23 @@ def _round_trips(roots: list[Blocker]) -> list[Evidence]:
             "round trips inside the transaction hold the rows longest",
             "at_least",
         )
+    ]
+
+
+def _waiting_statements(case: Case) -> list[Evidence]:
+    """The statements that waited longest, where waits were sampled."""
+    waiting = case.active.filter(pl.col("event").is_in(case.time.events_of(ROW)) & pl.col("statement_id").is_not_null())
+    spent = waiting.group_by("statement_id").agg(pl.col("interval_s").sum()).sort("interval_s", "statement_id")
+    total = float(waiting["interval_s"].sum())
+    return [
+        Evidence(
+            "session",
+            f"statement_id = '{one}'",
+            phrase("{}: {:share} of this waiting", one, seconds / total),
+            "",
+            shortened(case.statement_text(one) or ""),
+        )
+        for one, seconds in spent.tail(MOST_NAMED).reverse().iter_rows()
     ]
 
 

@@ -10,6 +10,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence, NotMeasured
+from doctord.diagnose.holders import named, to_begin_with
 from doctord.diagnose.oracle import counted, idle_pct, per
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.waited import share, waited
@@ -69,8 +70,9 @@ def host_cpu_short(case: Case) -> Iterator[Claim]:
         phrase("The host has no CPU left: {:share of database} is spent ready and not running", rest),
         impact=case.felt(rest),
         confidence=0.7 if against else 0.85,
-        for_=[*for_, *_cpu_statements(case)],
+        for_=[*for_, *named(case, "cpu_share")],
         against=against,
+        first_steps=to_begin_with(case, "cpu_share"),
     )
 
 
@@ -271,13 +273,3 @@ def _own_share(case: Case, cpus: Processors) -> float | None:
     if not whole or used[0] is None:
         return None
     return min(sum(cpu or 0.0 for cpu in used) / whole, 1.0)
-
-
-def _cpu_statements(case: Case) -> list[Evidence]:
-    """The statements with most of the CPU."""
-    using = [(one.share * one.cpu, one) for one in case.statements if one.cpu is not None]
-    return [
-        Evidence("statement", f"statement_id = '{one.statement_id}'",
-                 phrase("{}: {:share of database} on a CPU", one.statement_id, cpu), "", (one.text or "")[:100])
-        for cpu, one in sorted(using, key=lambda pair: -pair[0])[:3] if cpu >= 0.05
-    ]  # fmt: skip

@@ -21,6 +21,8 @@ OBJECT_CHECKPOINTS = ("enq: RO - fast object reuse", "enq: KO - fast object chec
                       "enq: RO - contention", "local write wait")  # fmt: skip
 CONTROL_FILE = ("enq: CF - contention", "control file sequential read", "control file parallel write")
 
+# Less than a tenth of the time, of which no more is known than its name, alarms nobody.
+SMALL = 0.1
 # What the remaining enqueues mean, and what to do (Oracle Database Reference 19c, "Oracle Enqueue Names").
 MEANING = {
     "PS": ("parallel servers are reserved", "Fewer parallel statements at once, or a queue (parallel_degree_policy)."),
@@ -172,6 +174,7 @@ def other_enqueues(case: Case) -> Iterator[Claim]:
             confidence=0.7,
             for_=[*waited(case, event, why=what), *spread(case, event)[0]],
             remedy=(remedy,) if remedy else (),
+            severity="note" if share(case, event) < SMALL else None,
         )
 
 
