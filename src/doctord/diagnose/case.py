@@ -119,6 +119,13 @@ class Case:
         """The vendors of the database servers that were seen: postgresql, oracle, mysql."""
         return {db.partition(":")[0] for db in self.dbs}
 
+    @cached_property
+    def vendors(self) -> set[str]:
+        """Whose servers run here: those that were seen, and the host's processes besides where none was."""
+        commands = self.dataset.frame("process")["command"].drop_nulls().unique()
+        running = {vendor for vendor, named in processes.COMMANDS.items() if commands.str.contains(named).any()}
+        return self.components or running
+
     def figures(self, name: str) -> list[figures.Statistic]:
         """Figures of that name in `statistic`, by server and entity, largest mean first."""
         return figures.figures(self.dataset, name)

@@ -7,6 +7,7 @@ import polars as pl
 
 from doctord.analyse import cgroups
 from doctord.analyse.other_processes import Consumer, consumers
+from doctord.analyse.processes import DATABASE_COMMAND
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
@@ -102,7 +103,7 @@ def cpu_other_processes(case: Case) -> Iterator[Claim]:
         for_=[
             Evidence(
                 "process",
-                "not starts_with(command, 'postgres')",
+                f"not regexp_matches(command, '{DATABASE_COMMAND}')",
                 phrase("processes outside the database used {:.2f} of {} CPUs", used_s / case.seconds, case.cpus),
                 phrase("{:share}", OUTSIDE_SHARE),
                 phrase("the database's own got {:.2f}", ours_s / case.seconds),

@@ -24,6 +24,12 @@ IDLE_PART = 0.5
 GONE_AWAY_S = 2.0
 SHORT_WAIT_S = 1.0
 MOST_NAMED = 2
+# What ends a session of each vendor's, and the setting that ends those that stay idle.
+ENDED_BY = {
+    "postgresql": ("select pg_terminate_backend({})", "idle_in_transaction_session_timeout"),
+    "mysql": ("kill {}", "idle_transaction_timeout (MariaDB) or wait_timeout"),
+    "oracle": ("alter system kill session '{},SERIAL#'", "max_idle_blocker_time"),
+}
 UNNAMED = NotMeasured(
     "who held the locks",
     "the report counts waits, and names no holder",
@@ -88,9 +94,10 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
     Speaks for it: time that others waited behind the idle session; age of its transaction.
     Speaks against it: a root that is at work most of the time, or idle for moments only (round trips to its client).
     Remedy: Find out what the client does between its statements and end the transaction before it; until then end the
-        session (pg_terminate_backend) and set idle_in_transaction_session_timeout for that role.
-    Verify: The session is gone from pg_stat_activity and the time waited behind it falls to zero.
-    Source: PostgreSQL documentation, idle_in_transaction_session_timeout and pg_blocking_pids.
+        session, and set a limit on idle transactions where the server has one.
+    Verify: The session is gone and the time waited behind it falls to zero.
+    Source: PostgreSQL documentation, idle_in_transaction_session_timeout and pg_blocking_pids; MySQL Reference Manual,
+        KILL; Oracle Database Reference 19c, MAX_IDLE_BLOCKER_TIME.
     """
     total = case.database_time_s()
     idle = [
@@ -102,16 +109,18 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
     if not total or not case.worth_saying(blocked_s / total):
         return
     root = idle[0]
+    ends, limit = ENDED_BY[root.db.partition(":")[0]]
     yield Claim(
         phrase("An idle transaction, session {}, blocks {} others", root.sid, root.waiters),
         impact=blocked_s / total,
         confidence=0.95,
         for_=[_tree(case, root) for root in idle[:3]],
         remedy=(
-            phrase("Now: select pg_terminate_backend({}) ends it, once you know that its work may be lost.", root.sid),
+            phrase("Now: {} ends it, once you know that its work may be lost.", phrase(ends, root.sid)),
             phrase(
-                "Then: end the transaction in the application before it does anything else, and set "
-                "idle_in_transaction_session_timeout for {} as a safety net.",
+                "Then: end the transaction in the application before it does anything else, and set {} for {} as a "
+                "safety net.",
+                limit,
                 root.user or "that role",
             ),
         ),
