@@ -33,7 +33,7 @@ ONE_CPU_PCT = 105.0
 # How each vendor's server says what a process, or a thread of it, works on.
 NAMED_BY = {
     "oracle": "v$process.spid to v$session and its sql_id.",
-    "postgresql": "pg_stat_activity.pid.",
+    "postgresql": "pid of pg_stat_activity.",
     "mysql": "performance_schema.threads, THREAD_OS_ID to PROCESSLIST_ID; pidstat -t or top -H for its threads.",
 }
 
