@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from doctord.analyse.report_series import Rise, mean_of, rises, rising_run
+from doctord.analyse.report_series import Rise, entities_of, latency_of, mean_of, rate_rises, rises, rising_run
 from doctord.dataset.dataset import Dataset
 
 START = datetime(2026, 11, 20, 0, 0, tzinfo=UTC)
@@ -106,3 +106,37 @@ def test_the_work_before_and_now() -> None:
 def test_what_was_sampled_each_second_is_no_row_of_reports() -> None:
     waits = [row | {"interval_s": 1.0} for row in _waits("db file sequential read", [1.0, 1.0, 1.0, 5.0, 5.0])]
     assert rises(Dataset.from_rows(wait=waits)) == []
+
+
+def _counted(name: str, values: list[float], entity: str | None = None) -> list[dict[str, Any]]:
+    return [
+        {"ts": START + timedelta(hours=hour + 1), "interval_s": 3600.0, "db": DB, "name": name, "entity": entity,
+         "value": value}
+        for hour, value in enumerate(values)
+    ]  # fmt: skip
+
+
+def test_what_nothing_accounts_for_is_a_class_of_its_own() -> None:
+    whole = _counted("v$sys_time_model.DB time", [1.1, 1.1, 1.1, 3.0, 3.0])
+    dataset = Dataset.from_rows(wait=_waits("CPU", [1.0] * 5, "CPU"), statistic=whole)
+    (rise,) = _of(dataset, "wait class").values()
+    assert (rise.name, rise.before, rise.now) == ("Unaccounted", pytest.approx(0.1), pytest.approx(2.0))
+    assert rise.whole_before == pytest.approx(1.1)
+
+
+def test_rates_rise_by_the_intervals_in_which_they_were_counted() -> None:
+    calls = _counted("calls", [10.0, 10.0, 10.0, 50.0])
+    (rise,) = rate_rises(Dataset.from_rows(statistic=[*calls, *_counted("commits", [5.0] * 4)]), ["calls", "commits"])
+    assert (rise.kind, rise.name, rise.times, rise.within, rise.others) == ("rate", "calls", 5.0, 1, 3)
+
+
+def test_latencies_and_segments_before_and_since() -> None:
+    reads = _waits("db file sequential read", [1.0, 1.0, 3.0, 3.0])
+    timed = [row | {"waits_per_s": 100.0, "avg_wait_ms": row["average_active_sessions"] * 10} for row in reads]
+    segments = _counted("reads", [1.0, 1.0, 9.0, 9.0], "A") + _counted("reads", [5.0, 5.0, 6.0, 6.0], "B")
+    dataset = Dataset.from_rows(wait=timed, statistic=segments)
+    rise = _of(dataset, "event")["db file sequential read"]
+    assert latency_of(dataset, "db file sequential read", rise) == (10.0, 30.0)
+    assert latency_of(dataset, "unheard of", rise) is None
+    assert entities_of(dataset, "reads", rise) == [("A", 1.0, 9.0), ("B", 5.0, 6.0)]
+    assert entities_of(dataset, "writes", rise) == []

@@ -110,6 +110,13 @@ def test_a_fault_is_named_and_nothing_else(rule: str, settings: dict[str, object
     assert found[rule].cost
 
 
+@pytest.mark.parametrize(("platform", "told"), [("AIX-Based Systems (64-bit)", False), ("Linux x86 64-bit", True)])
+@pytest.mark.parametrize("rule", ["page_tables_large", "memory_target_without_huge_pages", "large_pages_refused"])
+def test_huge_pages_of_linux_are_no_advice_elsewhere(rule: str, platform: str, *, told: bool) -> None:
+    (settings, tables), *_ = [(settings, tables) for name, settings, tables in FAULTS if name == rule]
+    assert (rule in said(settings | {"report.platform": platform}, **tables)) is told
+
+
 def test_every_rule_is_tried() -> None:
     common = {"value_invalid", "unit_mistaken", "set_twice", "not_in_force"}
     own = {name.partition("/")[2] for name in RULES if name.startswith("oracle/")} - common

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from doctord.analyse.top_time import Holder
 from doctord.analyse.vitals import Vital
 from doctord.diagnose.finding import NONE_YET, Diagnosis, Evidence, Finding, NotMeasured, TimeShare, measured
 
@@ -129,6 +130,12 @@ HEALTHY = Diagnosis(
     ),
     judged=("database time", "CPUs", "memory", "disks"),
 )
+TOP = (
+    Holder("statement", "postgresql:5432", "8112", "update account set balance = balance + $1 where id = $2",
+           share=0.83, cpu_share=0.12, gets_share=0.4, reads_share=0.004, calls_per_s=31.0, elapsed_ms=512.0),
+    Holder("program", "postgresql:5432", "pgbench", share=0.97, cpu_share=0.9),
+    Holder("segment", "postgresql:5432", "public.account", gets_share=0.62),
+)  # fmt: skip
 LOCKED_TIME = (
     TimeShare("Application", "Lock:transactionid", 14.2, 0.798),
     TimeShare("Commit", "WALSync", 1.246, 0.07),
@@ -147,6 +154,7 @@ ONE = replace(
     HEALTHY,
     time=LOCKED_TIME,
     figures=LOCKED_FIGURES,
+    top=TOP,
     findings=(LOCKS,),
     not_measured=(NO_WAIT_SAMPLING, NO_DELAY_ACCOUNTING),
 )

@@ -4,6 +4,12 @@ import polars as pl
 
 from doctord.dataset.dataset import Dataset
 
+# How the processes of each vendor's servers are called.
+COMMANDS = {
+    "postgresql": r"^(postgres|postmaster)",
+    "mysql": r"^(mysqld|mariadbd)",
+    "oracle": r"^(oracle|ora_)",
+}
 DATABASE_COMMAND = r"^(postgres|postmaster|mysqld|mariadbd|oracle|ora_)"
 _SECONDS = pl.col("interval_s")
 _SUMS = {

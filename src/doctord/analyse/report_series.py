@@ -1,6 +1,7 @@
 """Several reports in a row: what takes more of the time than before, and since when.
 
-Each wait class, event and statement is a series: seconds per second in each interval that was reported. Of a series the
+Each wait class, event and statement is a series: seconds per second in each interval that was reported. What is left of
+database time beside CPU and waits is a class of its own, and so many a second of something is a series too. Of each the
 run of intervals is looked for whose excess over the mean adds up to most (the maximum-sum segment; J. Bentley,
 "Programming Pearls: Algorithm Design Techniques", Communications of the ACM, 1984). The run is a rise when its median
 is well above that of all other intervals, and its mean well above that of any other run of that length: a job that
@@ -15,7 +16,7 @@ from typing import Literal
 
 import polars as pl
 
-from doctord.analyse.time import foreground_waits
+from doctord.analyse.time import DB_TIME, UNACCOUNTED, foreground_waits
 from doctord.dataset.dataset import Dataset
 
 LEAST_TIMES = 1.5  # a rise multiplies by so much
@@ -24,14 +25,14 @@ LATE = timedelta(minutes=1)
 CLASSES = "wait_class.waited"
 TOGETHER = 0.1  # ends that lie closer than this part of an interval are of one: instances differ by seconds
 
-Kind = Literal["wait class", "event", "statement"]
+Kind = Literal["wait class", "event", "statement", "rate"]
 KINDS: tuple[Kind, ...] = ("wait class", "event", "statement")
 Ends = Sequence[tuple[datetime, float]]  # of intervals, with the length of each in seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Rise:
-    """What takes more time in a run of intervals than in all others.
+    """What takes more time (or, of a rate, is done more often) in a run of intervals than in all others.
 
     `since` is where the run begins; `ends` is the end of the first and of the last interval in it; `lasting` says that
     it goes on to the last interval there is. `before` and `now` are medians, seconds per second, outside the run and
@@ -81,6 +82,22 @@ def rises(dataset: Dataset) -> list[Rise]:
     return sorted(found, key=lambda rise: -rise.added)
 
 
+def rate_rises(dataset: Dataset, names: Sequence[str]) -> list[Rise]:
+    """Rises of statistics, by their names; an interval in which one was not counted is none of its series."""
+    rows = dataset.frame("statistic").filter(pl.col("name").is_in(names) & pl.col("entity").is_null())
+    told = _summed(rows.drop_nulls("db"), pl.lit("rate"), pl.col("name"), pl.lit(None), pl.col("value"))
+    found = []
+    for (db,), part in told.partition_by("db", as_dict=True).items():
+        aligned, ends = _aligned(part)
+        for (name,), counted in aligned.partition_by("name", as_dict=True).items():
+            values = dict(counted.select("end", "spent").rows())
+            there = [end for end in ends if end[0] in values]
+            series = [values[end] for end, _ in there]
+            if run := rising_run(series):
+                found.append(_rise((str(db), "rate", str(name), None), there, series, run, {}))
+    return sorted(found, key=lambda rise: (-(rise.times or 0.0), rise.name))
+
+
 def rising_run(series: Sequence[float]) -> tuple[int, int] | None:
     """First and last index of the run in which a series is higher than elsewhere; null without any.
 
@@ -101,14 +118,50 @@ def rising_run(series: Sequence[float]) -> tuple[int, int] | None:
     return (first, last) if higher and fmean(inside) > 0 else None
 
 
+def latency_of(dataset: Dataset, event: str, rise: Rise) -> tuple[float, float] | None:
+    """Milliseconds of one wait for an event outside a rise and within it; null where either is not known."""
+    count = pl.col("waits_per_s") * pl.col("interval_s")
+    rows = (
+        foreground_waits(dataset)
+        .filter((pl.col("event") == event) & (pl.col("db") == rise.db) & (count > 0))
+        .drop_nulls("avg_wait_ms")
+        .group_by(_inside(rise).alias("inside"))
+        .agg((pl.col("avg_wait_ms") * count).sum() / count.sum())
+    )
+    times = dict(rows.iter_rows())
+    return (times[False], times[True]) if len(times) == 2 else None
+
+
+def entities_of(dataset: Dataset, name: str, rise: Rise) -> list[tuple[str, float, float]]:
+    """What a statistic is about (segments, statements): mean outside a rise and within, those that grew most first."""
+    seconds = pl.col("interval_s")
+    rows = dataset.frame("statistic").filter((pl.col("name") == name) & (pl.col("db") == rise.db) & (seconds > 0))
+    spans = dict(rows.group_by(_inside(rise)).agg(seconds.filter(pl.col("ts").is_first_distinct()).sum()).iter_rows())
+    if len(spans) < 2:
+        return []
+    part = pl.col("value") * seconds
+    sums = (
+        rows.drop_nulls("entity")
+        .group_by("entity")
+        .agg(
+            part.filter(~_inside(rise)).sum().alias("before") / spans[False],
+            part.filter(_inside(rise)).sum() / spans[True],
+        )
+    )
+    return sorted(sums.iter_rows(), key=lambda row: (row[1] - row[2], row[0]))
+
+
+def _inside(rise: Rise) -> pl.Expr:
+    return (pl.col("ts") > rise.since) & (pl.col("ts") <= rise.ends[1] + LATE)
+
+
 def mean_of(dataset: Dataset, name: str, rise: Rise) -> tuple[float, float] | None:
     """A statistic's mean outside a rise and within it, all instances together; null where either is not known."""
-    inside = (pl.col("ts") > rise.since) & (pl.col("ts") <= rise.ends[1] + LATE)
     seconds = pl.col("interval_s")
     rows = (
         dataset.frame("statistic")
         .filter((pl.col("name") == name) & (pl.col("db") == rise.db) & (seconds > 0))
-        .group_by(inside.alias("inside"), "instance")
+        .group_by(_inside(rise).alias("inside"), "instance")
         .agg((pl.col("value") * seconds).sum() / seconds.sum())
     )
     before, now = (rows.filter(pl.col("inside") == part)["value"] for part in (False, True))
@@ -153,11 +206,21 @@ def _spent(dataset: Dataset) -> pl.DataFrame:
     told = dataset.frame("statistic").filter(pl.col("name") == CLASSES)
     if told.height and waits["wait_class"].n_unique() <= 1:  # of events no more than CPU is told
         classes = _summed(told, pl.lit("wait class"), pl.col("entity"), pl.lit(None), pl.col("value"))
+    classes = pl.concat([classes, _unaccounted(dataset, classes)])
     statement = dataset.frame("statement").filter(pl.col("elapsed_s_per_s").is_not_null())
     statements = _summed(
         statement, pl.lit("statement"), pl.col("statement_id"), pl.lit(None), pl.col("elapsed_s_per_s")
     )
     return pl.concat([classes, events, statements]).drop_nulls(["db", "name"])
+
+
+def _unaccounted(dataset: Dataset, classes: pl.DataFrame) -> pl.DataFrame:
+    """What is left of database time beside the classes, where the whole was told; columns as theirs."""
+    told = dataset.frame("statistic").filter(pl.col("name") == DB_TIME)
+    whole = _summed(told, pl.lit(KINDS[0]), pl.lit(UNACCOUNTED[0]), pl.lit(None), pl.col("value"))
+    known = classes.group_by("db", "end").agg(pl.col("spent").sum().alias("known"))
+    rest = (pl.col("spent") - pl.col("known")).clip(lower_bound=0.0).alias("spent")
+    return whole.join(known, on=["db", "end"]).with_columns(rest).select(classes.columns)
 
 
 def _summed(rows: pl.DataFrame, kind: pl.Expr, name: pl.Expr, of: pl.Expr, spent: pl.Expr) -> pl.DataFrame:

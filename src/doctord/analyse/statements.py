@@ -7,14 +7,16 @@ import polars as pl
 from doctord.analyse.time import active_sessions, seconds_observed, time_model
 from doctord.dataset.dataset import Dataset
 
+GETS = "v$sqlstats.gets"  # of Oracle, whose reports count blocks that were found and read as one
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """One normalised statement over the interval.
 
     `share` is its part of database time, by the server's own timing or by sampled sessions, whichever saw more of it;
-    `cpu` is the part of its time on a CPU (0 to 1), `blocks_per_call` those read and those found in memory. What was
-    not measured is null.
+    `cpu` is the part of its time on a CPU (0 to 1), `cpu_s_per_s` that time itself; `blocks_per_call` and `gets_per_s`
+    are blocks read and found in memory. What was not measured is null.
     """
 
     db: str
@@ -28,6 +30,8 @@ class Statement:
     temp_bytes_per_s: float | None
     read_blocks_per_s: float | None
     blocks_per_call: float | None
+    cpu_s_per_s: float | None = None
+    gets_per_s: float | None = None
 
 
 def statements(dataset: Dataset) -> list[Statement]:
@@ -39,7 +43,9 @@ def statements(dataset: Dataset) -> list[Statement]:
     merged = _timed(dataset).join(_sampled(dataset), on=["db", "statement_id"], how="full", coalesce=True)
     # the server times what has ended, and the leader alone; samples hold what still runs, and parallel workers
     elapsed = pl.max_horizontal("elapsed_s", "sampled_s")
-    ordered = merged.with_columns((elapsed / total).clip(0, 1).alias("share")).sort("share", descending=True)
+    ordered = merged.with_columns((elapsed / total).clip(0, 1).alias("share")).sort(
+        "share", "db", "statement_id", descending=[True, False, False]
+    )
     return [_statement(row, seconds) for row in ordered.iter_rows(named=True)]
 
 
@@ -54,6 +60,12 @@ def _timed(dataset: Dataset) -> pl.DataFrame:
         "read_blocks": "read_blocks_per_s",
         "hit_blocks": "hit_blocks_per_s",
     }
+    gets = (
+        dataset.frame("statistic")
+        .filter((pl.col("name") == GETS) & (weight > 0))
+        .group_by("db", pl.col("entity").alias("statement_id"))
+        .agg((pl.col("value") * weight).sum().alias("gets"))
+    )
     return (
         dataset.frame("statement")
         .filter(weight > 0)
@@ -65,6 +77,8 @@ def _timed(dataset: Dataset) -> pl.DataFrame:
                 for name, rate in rates.items()
             ),
         )
+        .join(gets, on=["db", "statement_id"], how="left")
+        .with_columns(pl.coalesce("gets", pl.col("hit_blocks") + pl.col("read_blocks").fill_null(0.0)))
     )
 
 
@@ -92,4 +106,6 @@ def _statement(row: dict[str, float | None], seconds: float) -> Statement:
         temp_bytes_per_s=None if row["temp_bytes"] is None else row["temp_bytes"] / seconds,
         read_blocks_per_s=None if row["read_blocks"] is None else row["read_blocks"] / seconds,
         blocks_per_call=sum(blocks) / calls if blocks and calls else None,
+        cpu_s_per_s=None if row["cpu_s"] is None else row["cpu_s"] / seconds,
+        gets_per_s=None if row["gets"] is None else row["gets"] / seconds,
     )

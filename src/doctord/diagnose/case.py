@@ -13,6 +13,7 @@ from doctord.analyse.time import (
     seconds_observed,
     time_model,
 )
+from doctord.analyse.top_time import Holder, top_time
 from doctord.analyse.waits import Wait, background, foreground
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.common_statistics import names_of
@@ -83,6 +84,11 @@ class Case:
         return statements.statements(self.dataset)
 
     @cached_property
+    def top(self) -> tuple[Holder, ...]:
+        """Who holds most of the time, and of the work, by kind: see `doctord.analyse.top_time`."""
+        return top_time(self.dataset)
+
+    @cached_property
     def usual(self) -> dict[str, vitals.Usual]:
         """What was usual earlier, by vital sign; empty without an earlier dataset."""
         return vitals.usual(self.earlier, self.seconds) if self.earlier else {}
@@ -112,6 +118,13 @@ class Case:
     def components(self) -> set[str]:
         """The vendors of the database servers that were seen: postgresql, oracle, mysql."""
         return {db.partition(":")[0] for db in self.dbs}
+
+    @cached_property
+    def vendors(self) -> set[str]:
+        """Whose servers run here: those that were seen, and the host's processes besides where none was."""
+        commands = self.dataset.frame("process")["command"].drop_nulls().unique()
+        running = {vendor for vendor, named in processes.COMMANDS.items() if commands.str.contains(named).any()}
+        return self.components or running
 
     def figures(self, name: str) -> list[figures.Statistic]:
         """Figures of that name in `statistic`, by server and entity, largest mean first."""

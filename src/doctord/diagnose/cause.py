@@ -50,7 +50,7 @@ class Cause:
             for_=tuple(claim.for_),
             against=tuple(claim.against),
             not_measured=tuple(claim.not_measured),
-            remedy=tuple(claim.remedy) or _told_to(components, self.sections["Remedy"]),
+            remedy=(*claim.first_steps, *(claim.remedy or _told_to(components, self.sections["Remedy"]))),
             verify=tuple(claim.verify) or _told_to(components, self.sections["Verify"]),
             sources=(self.sections["Source"],),
             interval=interval,

@@ -8,6 +8,7 @@ from datetime import datetime
 import polars as pl
 
 from doctord.analyse.block_sizes import Sizes, block_sizes
+from doctord.analyse.top_time import first
 from doctord.analyse.vitals import SAMPLED
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import Dataset
@@ -47,13 +48,14 @@ def diagnose(
         until=dataset.until,
         time_of=case.time.of,
         time=case.time.shares,
-        findings=findings(claims, interval, case.components),
+        findings=findings(claims, interval, case.vendors),
         looked_at=_looked_at(case),
         not_measured=case.not_measured() + case.gaps(),
         figures=tuple(case.vitals.values()),
         judged=judged(case),
         not_judged=not_judged(case),
         unanswered=max(servers - len(case.dbs), 0),
+        top=first(case.top),
     )
 
 

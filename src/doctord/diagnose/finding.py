@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
 from doctord.analyse.time import TimeShare
+from doctord.analyse.top_time import Holder
 from doctord.analyse.vitals import Vital
 from doctord.diagnose.phrase import Words, figures, unit_of
 
@@ -111,7 +112,8 @@ class Claim:
     """What a cause says of a case; the engine makes a finding of it.
 
     `impact` as a mere number is a measured share. Where they are not given, `severity` follows from impact and
-    confidence (`graded`), and `remedy` and `verify` are those of the cause's documentation. All else as in `Finding`.
+    confidence (`graded`), and `remedy` and `verify` are those of the cause's documentation; `first_steps` stand before
+    that remedy. All else as in `Finding`.
     """
 
     title: Words
@@ -125,6 +127,7 @@ class Claim:
     verify: Sequence[Words] = ()
     time_of: str | None = None
     severity: Severity | None = None
+    first_steps: Sequence[Words] = ()
 
     @property
     def cost(self) -> Impact:
@@ -181,9 +184,10 @@ class Diagnosis:
 
     `time_of` says whose time it is: `database` (sessions were sampled), `processes` (the host alone), `pass` (of the
     loop in a call trace) or `busy` (all traced processes, idle waits of loops left out). `looked_at` is one line per
-    source with what it gave. `figures` is a handful of vital signs. `judged` and `not_judged` are the areas of which
-    enough was measured for a verdict, and those of a whole look of which nothing was (`judged.py`); `unanswered` is
-    the number of servers that the user named and that told nothing.
+    source with what it gave. `figures` is a handful of vital signs, `top` who holds most of the time: statements,
+    programs, users, services, and the segments that are read most, the first few of each. `judged` and `not_judged`
+    are the areas of which enough was measured for a verdict, and those of a whole look of which nothing was
+    (`judged.py`); `unanswered` is the number of servers that the user named and that told nothing.
     """
 
     host: str
@@ -195,6 +199,7 @@ class Diagnosis:
     looked_at: tuple[Words, ...]
     not_measured: tuple[NotMeasured, ...]
     figures: tuple[Vital, ...] = ()
+    top: tuple[Holder, ...] = ()
     judged: tuple[str, ...] = ()
     not_judged: tuple[str, ...] = ()
     unanswered: int = 0

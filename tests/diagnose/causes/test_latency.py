@@ -84,3 +84,46 @@ def test_a_report_that_counts_the_time_is_held_against_its_histogram(event: str,
     rows = [{"db": DB, "subject": event, "gt_us": low, "le_us": high, "count": n} for low, high, n in buckets]
     dataset = oracle_host(waits={event: (300.0, ms)}, extra={"latency": rows})
     assert ("slow_mode" in found(dataset)) is slow
+
+
+LOCKED = ["enq: TX - row lock contention", "enq: TX - index contention", "library cache: mutex X"]
+
+
+def two_modes(event: str) -> Dataset:
+    """A report in which a fifth of the waits for an event takes nearly all of their time."""
+    buckets = [(256.0, 512.0, 900_000), (65536.0, 131072.0, 200_000)]
+    rows = [{"db": DB, "subject": event, "gt_us": low, "le_us": high, "count": n} for low, high, n in buckets]
+    return oracle_host(waits={event: (300.0, 17.0)}, extra={"latency": rows})
+
+
+@pytest.mark.parametrize("event", LOCKED)
+def test_modes_of_locks_are_up_to_who_holds_them(event: str) -> None:
+    findings = diagnose(two_modes(event)).findings
+    assert not {"slow_mode", "slow_bursts"} & {finding.cause for finding in findings}
+
+
+@pytest.mark.parametrize("event", LOCKED[:2])
+def test_of_locks_it_is_said_how_long_they_were_held(event: str) -> None:
+    (worst, *_) = diagnose(two_modes(event)).findings
+    assert any("18 % took around 98 ms" in said(item.figure) for item in worst.for_)
+
+
+def test_who_held_row_locks_is_named_as_unseen() -> None:
+    finding = found(two_modes(LOCKED[0]))["row_locks"]
+    assert [said(item.what) for item in finding.not_measured] == ["who held the locks"]
+
+
+@pytest.mark.parametrize(
+    ("event", "words"), [("log file sync", "miss the cache"), ("SQL*Net message from dblink", "one peer, one path")]
+)
+def test_modes_of_commits_and_networks_have_advice_of_their_own(event: str, words: str) -> None:
+    assert any(words in said(step) for step in found(two_modes(event))["slow_mode"].remedy)
+
+
+def test_how_long_statements_take_is_no_mode_of_a_device() -> None:
+    counts = {128.0: 800, 256.0: 400, 8192.0: 150, 16384.0: 60}
+    dataset = latencies(lambda _: counts)
+    renamed = Dataset.from_rows(
+        latency=[row | {"subject": "statement duration"} for row in dataset.frame("latency").to_dicts()]
+    )
+    assert "slow_mode" not in found(Dataset.joined([host(time=READING, seconds=SECONDS), renamed]))

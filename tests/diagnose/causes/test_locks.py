@@ -33,6 +33,17 @@ def test_an_idle_session_at_the_root_is_the_cause_and_the_waits_its_symptom() ->
     assert "pg_terminate_backend(7000)" in said(found[0].remedy[0])
 
 
+@pytest.mark.parametrize(
+    ("db", "ends"), [("mysql:3306", "kill 7000 "), ("oracle:P", "alter system kill session '7000,SERIAL#'")]
+)
+def test_a_session_is_ended_with_its_own_servers_words(db: str, ends: str) -> None:
+    idle = ROOT | {"state": "idle in transaction", "transaction_s": 42.0, "in_state_s": 41.0, "db": db}
+    found = diagnose(host(time={}, sessions=[idle, *[WAITER | {"db": db}] * 8])).findings
+    (finding,) = [one for one in found if one.cause == "idle_in_transaction_blocker"]
+    assert ends in said(finding.remedy[0])
+    assert not any("pg_" in said(step) or "idle_in_" in said(step) for step in finding.remedy)
+
+
 def test_a_root_that_is_seldom_idle_is_not_blamed_for_idling() -> None:
     found = diagnose(host(time=CONVOY, sessions=[ROOT, WAITER])).findings
     assert "idle_in_transaction_blocker" not in [finding.cause for finding in found]

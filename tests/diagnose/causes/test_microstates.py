@@ -6,6 +6,7 @@ import pytest
 
 from diagnose.hosts import host
 from doctord.dataset.dataset import Dataset
+from doctord.diagnose.case import Case
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
@@ -69,3 +70,43 @@ def test_a_full_host_explains_it() -> None:
     findings = found(both)
     assert next(iter(findings)) == "cpu_saturated"
     assert findings["process_waits_for_cpu"].explained_by == "cpu_saturated"
+
+
+@pytest.mark.parametrize(
+    ("states", "is_bound"),
+    [
+        ({"command": "mysqld", "usr_pct": 583.0, "sys_pct": 40.0}, False),  # six CPUs are not one
+        ({"command": "mysqld", "usr_pct": 98.0}, False),  # of all its threads together
+        ({"command": "mysqld", "usr_pct": 98.0, "threads": 1}, True),
+        ({"command": "oracle", "usr_pct": 98.0, "threads": 30}, False),
+        ({"command": "oracle", "usr_pct": 98.0}, True),
+    ],
+)
+def test_of_several_threads_nothing_is_said_of_one(states: dict[str, Any], *, is_bound: bool) -> None:
+    assert ("process_on_one_cpu" in found(process(sleep_pct=None, **states))) is is_bound
+
+
+@pytest.mark.parametrize(
+    ("command", "named", "others"),
+    [
+        ("mysqld", "performance_schema.threads", ("v$process", "pg_stat_activity")),
+        ("oracle", "v$process", ("performance_schema", "pg_stat_activity")),
+        ("postgres", "pg_stat_activity", ("v$process", "performance_schema")),
+    ],
+)
+def test_where_to_look_is_said_for_the_vendor_that_is_there(command: str, named: str, others: tuple[str, ...]) -> None:
+    (unseen,) = found(process(command=command, run_wait_pct=30.0))["process_waits_for_cpu"].not_measured
+    assert named in said(unseen.grant)
+    assert not any(other in said(unseen.grant) for other in others)
+
+
+def test_many_threads_wait_more_than_all_of_the_time() -> None:
+    finding = found(process(command="mysqld", run_wait_pct=350.0))["process_waits_for_cpu"]
+    assert said(finding.title) == "3.5 threads of mysqld (pid 7) wait for a CPU on average"
+
+
+def test_advice_is_of_the_vendor_whose_processes_run() -> None:
+    case = Case(process(command="mysqld"))
+    assert case.vendors == {"mysql"}
+    assert case.components == set()
+    assert Case(host()).vendors == {"postgresql"}

@@ -7,6 +7,12 @@ from doctord.report.phrases import said
 
 FULL = {"idle_pct": 3.0, "wait_io_pct": 2.0}
 OURS = {"v$osstat.BUSY_TIME": 7.6, "v$osstat.LOAD": 30.0}
+# A shared partition of AIX: 64 threads on 16 virtual CPUs, three quarters of them idle, and a queue all the same.
+PARTITION = {
+    "v$osstat.NUM_CPUS": 64.0, "v$osstat.NUM_LCPUS": 64.0, "v$osstat.NUM_VCPUS": 16.0, "v$osstat.NUM_CPU_CORES": 16.0,
+    "v$osstat.BUSY_TIME": 17.0, "v$osstat.IDLE_TIME": 47.0, "v$osstat.LOAD": 50.0, "v$osstat.OS_CPU_WAIT_TIME": 30.0,
+}  # fmt: skip
+MOSTLY_IDLE = {"idle_pct": 73.0, "wait_io_pct": 0.0}
 
 
 @pytest.mark.parametrize(
@@ -70,3 +76,50 @@ def test_a_fault_of_other_things_shows_as_contention_on_a_full_host() -> None:
 )
 def test_a_partition_above_its_entitlement(figures: dict[str, float], *, above: bool) -> None:
     assert ("partition_above_entitlement" in found(figures=figures)) is above
+
+
+def test_tasks_that_waited_for_a_cpu_speak_louder_than_idle_threads() -> None:
+    findings = found(figures=PARTITION, host=MOSTLY_IDLE, unaccounted_s_per_s=12.0, cpu_s_per_s=3.0)
+    assert "time_unaccounted" not in findings
+    finding = findings["host_cpu_short"]
+    assert finding.impact.share == pytest.approx(12 / 15.25, abs=0.02)
+    told = {said(item.figure): said(item.why) for item in finding.for_}
+    assert "30.0 tasks waited for a CPU on average" in told
+    assert told["17.0 threads at work on average"] == "on 16 cores: no idle logical CPU (64 in all) is an idle core"
+    assert not finding.against  # neither idle threads, nor CPU time in parts of cores held against busy threads
+
+
+def test_busy_cores_are_no_queue_without_missing_time() -> None:
+    assert not found(figures=PARTITION, host=MOSTLY_IDLE, unaccounted_s_per_s=0.02, cpu_s_per_s=3.0)
+
+
+@pytest.mark.parametrize(
+    ("waiting", "cause"),
+    [(0.2, "time_unaccounted"), (None, "time_unaccounted"), (5.0, "host_cpu_short")],
+)
+def test_so_many_tasks_wait_as_sessions_are_missing(waiting: float | None, cause: str) -> None:
+    figures = {"v$osstat.OS_CPU_WAIT_TIME": waiting}
+    findings = found(figures=figures, unaccounted_s_per_s=3.0)
+    assert {"time_unaccounted", "host_cpu_short"} & findings.keys() == {cause}
+    unseen = [said(item.what) for item in findings[cause].not_measured]
+    assert bool(unseen) is (waiting is None)
+
+
+def test_idle_threads_of_shared_cores_are_no_argument() -> None:
+    figures = {"v$osstat.NUM_CPUS": 16.0, "v$osstat.NUM_CPU_CORES": 8.0, "v$osstat.BUSY_TIME": 5.0}
+    finding = found(figures=figures, unaccounted_s_per_s=3.0)["time_unaccounted"]
+    assert not any("run queue is not full" in said(item.why) for item in finding.for_)
+    assert any("8 cores of 16 logical CPUs" in said(item.figure) for item in finding.for_)
+
+
+def test_a_partition_that_used_all_it_may() -> None:
+    used = {"LPAR.PhysicalCPU": 3.9, "LPAR.virtualCPUs": 4.0, "LPAR.logicalCPUs": 16.0, "LPAR.entitled": 4.0}
+    finding = found(figures=used, unaccounted_s_per_s=3.0, host=MOSTLY_IDLE)["host_cpu_short"]
+    assert any("all that the partition may use" in said(item.why) for item in finding.for_)
+
+
+def test_what_the_resource_manager_held_back_is_counted() -> None:
+    finding = found(waits={"resmgr:cpu quantum": (20.0, 30.0)}, figures={"v$osstat.RSRC_MGR_CPU_WAIT_TIME": 0.6})[
+        "resource_manager_limits"
+    ]
+    assert any("held back" in said(item.figure) for item in finding.for_)

@@ -34,6 +34,33 @@ def test_a_slow_log_writer_speaks_against_a_small_buffer() -> None:
     assert any("slowly" in said(item.why) for item in finding["log_buffer_small"].against)
 
 
+@pytest.mark.parametrize(("ms", "slow"), [(19.0, False), (440.0, True)])
+def test_a_device_that_takes_long_for_each_write_is_the_cause_of_a_full_buffer(ms: float, *, slow: bool) -> None:
+    waits = {"log buffer space": (20.0, 60.0), "log file sync": (10.0, 500.0)}
+    findings = found(waits=waits, background={"log file parallel write": (4.0, ms)})
+    assert ("log_device_slow" in findings) is slow
+    assert findings["log_buffer_small"].explained_by == ("log_device_slow" if slow else None)
+    if slow:
+        assert said(findings["log_device_slow"].title) == "The log's device is slow: 440 ms a write"
+        assert findings["log_device_slow"].impact.known == "at_most"
+        assert findings["commits_slow"].explained_by == "log_device_slow"
+
+
+@pytest.mark.parametrize(("often", "ms", "told"), [(4.0, 440.0, True), (4.0, 50.0, False), (0.01, 440.0, False)])
+def test_writes_that_would_be_felt_are_told_before_anybody_waits(often: float, ms: float, *, told: bool) -> None:
+    findings = found(waits={"log file sync": None}, background={"log file parallel write": (often, ms)})
+    assert ("log_device_slow" in findings) is told
+    if told:
+        assert findings["log_device_slow"].impact.share is None
+
+
+def test_large_writes_speak_against_slow_ones() -> None:
+    figures = {"v$sysstat.redo size": 40e6, "v$sysstat.redo writes": 20.0}
+    waits, background = {"log buffer space": (20.0, 60.0)}, {"log file parallel write": (20.0, 40.0)}
+    finding = found(waits=waits, background=background, figures=figures)["log_device_slow"]
+    assert [said(item.why) for item in finding.against] == ["large writes: bandwidth counts"]
+
+
 @pytest.mark.parametrize(("every_s", "often"), [(301.0, False), (300.0, True), (53.0, True), (None, False)])
 def test_switches_by_their_interval(every_s: float | None, *, often: bool) -> None:
     assert ("log_switches_frequent" in found(figures={SWITCHES: every_s and 1 / every_s})) is often

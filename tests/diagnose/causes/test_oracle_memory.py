@@ -2,7 +2,7 @@
 
 import pytest
 
-from diagnose.oracle_hosts import found
+from diagnose.oracle_hosts import DB, found
 from doctord.report.phrases import said
 
 MANY_READS = {"db file sequential read": (2000.0, 1.0)}
@@ -67,3 +67,51 @@ def test_a_small_shared_pool(hard: float, *, against: bool) -> None:
         figures={("v$librarycache.reloads", "SQL AREA"): 20.0, "v$sysstat.parse count (hard)": hard},
     )["shared_pool_small"]
     assert bool(finding.against) is against
+
+
+POOL_WAITS = {"latch: shared pool": (300.0, 1.0)}
+LITERALS = {"v$sysstat.parse count (hard)": 400.0, "v$sys_time_model.hard parse elapsed time": 1.0}
+OUT_OF_MEMORY = {"event": [{"kind": "error", "subject": "ORA-04031", "db": DB, "text": "unable to allocate"}]}
+
+
+def _pool(free_bytes: float) -> dict[tuple[str, str], float]:
+    return {
+        ("v$sgastat.size", "shared/free memory"): free_bytes,
+        ("v$sgastat.size", "shared/SQLA"): 1e9,
+        ("v$memory_dynamic_components.current_size", "shared pool"): 3e9,
+    }
+
+
+def test_a_pool_with_room_is_not_small_and_explains_nothing() -> None:
+    findings = found(waits=POOL_WAITS, figures=_pool(1e9) | LITERALS)
+    assert "shared_pool_small" not in findings
+    assert findings["shared_pool_busy"].explained_by == "hard_parsing"
+    assert findings["hard_parsing"].explained_by is None
+    assert any("33 % of the shared pool free" in said(item.figure) for item in findings["shared_pool_busy"].for_)
+
+
+@pytest.mark.parametrize(
+    ("free_bytes", "cause"), [(299e6, "shared_pool_small"), (301e6, "shared_pool_busy"), (None, "shared_pool_small")]
+)
+def test_free_memory_decides(free_bytes: float | None, cause: str) -> None:
+    figures = {} if free_bytes is None else _pool(free_bytes)
+    assert {"shared_pool_small", "shared_pool_busy"} & found(waits=POOL_WAITS, figures=figures).keys() == {cause}
+
+
+def test_memory_used_in_percent_tells_the_same() -> None:
+    assert "shared_pool_busy" in found(waits=POOL_WAITS, figures={"shared_pool.Memory Usage %": 66.0})
+    assert "shared_pool_small" in found(waits=POOL_WAITS, figures={"shared_pool.Memory Usage %": 97.0})
+
+
+def test_an_allocation_that_failed_decides_whatever_is_free() -> None:
+    findings = found(figures=_pool(1e9), extra=OUT_OF_MEMORY)
+    assert "shared_pool_busy" not in findings
+    assert said(findings["shared_pool_small"].for_[0].figure) == "ORA-04031 in the alert log: 1"
+    assert findings["shared_pool_small"].impact.share is None
+    assert any("there was room" in said(item.why) for item in findings["shared_pool_small"].against)
+
+
+def test_literals_fill_the_pool_and_not_the_pool_the_parses() -> None:
+    findings = found(waits=POOL_WAITS, figures=_pool(1e8) | LITERALS)
+    assert findings["shared_pool_small"].explained_by == "hard_parsing"
+    assert findings["hard_parsing"].explained_by is None

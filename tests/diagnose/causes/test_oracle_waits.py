@@ -2,8 +2,10 @@
 
 import pytest
 
-from diagnose.oracle_hosts import START, found
+from diagnose.oracle_hosts import START, found, oracle_host
 from doctord.dataset.dataset import Dataset
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import CAUSES
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 
@@ -49,3 +51,10 @@ def test_other_servers_have_other_causes() -> None:
     row = {"ts": START, "interval_s": 60.0, "db": "postgresql:5432", "kind": "foreground", "wait_class": "Lock",
            "event": "tuple", "average_active_sessions": 2.0}  # fmt: skip
     assert "other_waits" not in {finding.cause for finding in diagnose(Dataset.from_rows(wait=[row])).findings}
+
+
+@pytest.mark.parametrize(("ms", "severity"), [(10.0, "note"), (30.0, None)])
+def test_a_small_wait_of_which_only_the_name_is_known_is_a_note(ms: float, severity: str | None) -> None:
+    for event, cause in (("rdbms ipc reply", "other_waits"), ("enq: PV - syncstart", "other_enqueues")):
+        case = Case(oracle_host(waits={event: (12.0, ms)}))
+        assert [claim.severity for claim in CAUSES[cause].examine(case)] == [severity]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.holders import to_begin_with
 from doctord.diagnose.phrase import Words, phrase
 from doctord.diagnose.waited import share, waited
 
@@ -86,6 +87,7 @@ def _advised(case: Case) -> Iterator[Claim]:
                      phrase("{:share} fewer", SAVED_READS),
                      phrase("it is {} MB now", best.now), "at_least"),
         ],
+        first_steps=to_begin_with(case, "reads_share"),
     )  # fmt: skip
 
 
@@ -126,6 +128,7 @@ def _beside_free_memory(case: Case) -> Iterator[Claim]:
             ),
             *_double_buffering(case, read_bytes),
         ],
+        first_steps=to_begin_with(case, "reads_share"),
     )
 
 

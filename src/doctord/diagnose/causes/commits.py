@@ -9,7 +9,8 @@ from doctord.analyse.waits import Wait
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.finding import Claim, Evidence, at_most
+from doctord.diagnose.histograms import spread
 from doctord.diagnose.oracle import idle_pct, per
 from doctord.diagnose.phrase import Words, phrase
 from doctord.diagnose.waited import behind, counted_of_kind, of_kind
@@ -23,6 +24,13 @@ MOST_WRITES_PER_SYNC = 2.0
 LOST_MS = 2.0
 # Writes beyond this size take their time in bytes, not in latency.
 LARGE_WRITE_BYTES = 1e6
+# A write that reaches a disk takes 4 to 12 ms; beyond 20 it queued somewhere, whatever the device is.
+QUEUED_MS = 20.0
+# A tenth of a second: one such commit is felt by whoever makes it, however few there are.
+FELT_MS = 100.0
+# So many writes make a mean; fewer are a hiccup.
+LEAST_WRITES = 100.0
+LOG_WAITS = (SYNC, "log buffer", "log switch")
 LEAST_IDLE_PCT = 10.0
 INVOLUNTARY_SHARE = 0.3
 LOG_WRITER = r"^ora_lg|lgwr|walwriter"
@@ -96,6 +104,47 @@ def commits_slow(case: Case) -> Iterator[Claim]:
         for_=[*_waiting(case, commits), *([] if unexplained else written), *for_],
         against=[*(written if unexplained else []), *against],
         not_measured=() if commits.is_timed else case.not_measured("track_wal_io_timing"),
+    )
+
+
+@cause(explains=("commits_slow", "log_buffer_small"))
+def log_device_slow(case: Case) -> Iterator[Claim]:
+    """The device of the log takes long for each write.
+
+    Looks like: writes of the log (Oracle's log file parallel write, PostgreSQL's flushes of WAL) of 20 ms and more on
+        average; sessions wait for commits, for room in the log's buffer, or for the next log.
+    Hurts because: everything that changes data goes through this one stream of writes: while one is under way commits
+        wait, the buffer fills behind it, and switches take their time.
+    Speaks for it: the time of a write, its histogram, how often there is one, the share of all waits for the log.
+    Speaks against it: writes so large that bandwidth, not latency, sets their time; no session that waits for them.
+    Remedy: Look below the server for what delays these writes: a write cache that is off (a flat battery), a path that
+        failed over, a synchronous mirror over a long line, RAID 5, data files, backups or the archiver on the same
+        device, a throttle of a cloud volume. Give the log a device of its own. A larger buffer of the log only moves
+        the waiting.
+    Verify: The mean and the histogram of log writes at the same redo per second; the waits for the log fall with them.
+    Source: Oracle Database Reference 19c, "Descriptions of Wait Events", log file parallel write; K. Manoharan's redo
+        case, 2008; PostgreSQL documentation, pg_stat_wal.
+    """
+    write = next(iter(counted_of_kind(case.background, WRITE)), None)
+    ms, often = (write.ms, write.per_second) if write else (_flush_ms(case), case.total("pg_stat_wal.wal_sync"))
+    part = case.time.kind_share(*LOG_WAITS)
+    if ms is None or ms < QUEUED_MS or not _beside_commits(case, ms, often):
+        return
+    size = _bytes_per_write(case)
+    for_, against = weigh(
+        [
+            Sign("wait" if write else "statistic", f"wait_kind = '{WRITE}'", ms, QUEUED_MS, "{:.1f ms} a write",
+                 "" if often is None else phrase("{:rate writes}", often)),
+            Sign("statistic", "name = 'v$sysstat.redo size'", size, LARGE_WRITE_BYTES, "{:,.0f} bytes a write",
+                 "small writes: it is latency", "large writes: bandwidth counts", below=True),
+        ]
+    )  # fmt: skip
+    yield Claim(
+        phrase("The log's device is slow: {:.0f ms} a write", ms),
+        impact=at_most(part) if case.worth_saying(part) else case.unfelt,
+        confidence=0.7 if against else 0.9,
+        for_=[*for_, *of_kind(case, *LOG_WAITS), *spread(case, write.event if write else "")[0]],
+        against=against,
     )
 
 
@@ -191,6 +240,16 @@ def standby_slows_commits(case: Case) -> Iterator[Claim]:
             *_writing(case, commits, "", "the local device's part"),
         ],
     )
+
+
+def _beside_commits(case: Case, ms: float, often: float | None) -> bool:
+    """Whether slow writes of the log are told by more than commits, which are a cause of their own.
+
+    Sessions wait for its buffer or its switches; or no session waits, and each write is so slow that it would be felt.
+    """
+    many = often is not None and often * case.seconds >= LEAST_WRITES
+    alone = ms >= FELT_MS and many and not case.worth_saying(case.time.kind_share(SYNC))
+    return case.worth_saying(case.time.kind_share(*LOG_WAITS[1:])) or alone
 
 
 def _is_starved(case: Case, commits: Commits) -> bool:

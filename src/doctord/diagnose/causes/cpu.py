@@ -7,11 +7,13 @@ import polars as pl
 
 from doctord.analyse import cgroups
 from doctord.analyse.other_processes import Consumer, consumers
+from doctord.analyse.processes import DATABASE_COMMAND
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
+from doctord.diagnose.holders import named, to_begin_with
 from doctord.diagnose.phrase import phrase
 
 # A tenth left is what bursts within a second use up: with less, somebody waits at most moments.
@@ -81,8 +83,9 @@ def cpu_saturated(case: Case) -> Iterator[Claim]:
         phrase("The CPUs are saturated: {:share} of the time is spent waiting for one", share),
         impact=share,
         confidence=0.6 if against else 0.85,
-        for_=[*for_, *_largest(case)],
+        for_=[*for_, *_largest(case), *named(case, "cpu_share")],
         against=(*against, *as_before),
+        first_steps=to_begin_with(case, "cpu_share"),
     )
 
 
@@ -113,7 +116,7 @@ def cpu_other_processes(case: Case) -> Iterator[Claim]:
         for_=[
             Evidence(
                 "process",
-                "not starts_with(command, 'postgres')",
+                f"not regexp_matches(command, '{DATABASE_COMMAND}')",
                 phrase("processes outside the database used {:.2f} of {} CPUs", used_s / case.seconds, case.cpus),
                 phrase("{:share}", OUTSIDE_SHARE),
                 phrase("the database's own got {:.2f}", ours_s / case.seconds),

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from doctord.analyse.latency.map import LatencyMap, latency_map, subjects
-from doctord.analyse.latency.modes import Mode, Reading, reading
+from doctord.analyse.latency.modes import NOT_STORAGE, STORAGE, Mode, Reading, reading
+from doctord.dataset.waits.events import kind_of
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Claim, Evidence
@@ -15,13 +16,22 @@ APART = 5.0
 # A wait that nobody could feel is no fault, however rare its kind.
 FELT_US = 2e3
 MOST_OF_TIME = 0.5
+# What answers quickly or slowly by itself. How long a lock, a mutex or a statement takes is up to who holds or runs it.
+DEVICES = ("single read", "multi-block read", "read by another", "data write", "temp", "file operation", "log sync",
+           "log write", "control file", "archive", "backup")  # fmt: skip
+NETWORKS = ("network to client", "network to server", "cluster", "standby")
+ROUTE = (
+    "Find out what is different about the slow ones: one peer, one path, one size, retransmits (netstat -s, ss -ti). "
+    "Compare the map by peer and by time of day; a slow peer looks like a slow network.",
+)
 
 
 @cause()
 def slow_mode(case: Case) -> Iterator[Claim]:
-    """A minority of the waits takes most of their time: an average hides them.
+    """A minority of the reads, writes or messages takes most of their time: an average hides them.
 
-    Looks like: two bands in the latency map of one wait, the upper with fewer waits and most of the time.
+    Looks like: two bands in the latency map of one wait for a device or the network, the upper with fewer waits and
+        most of the time. Of locks, and of whole statements, two bands say no more than that holders differ.
     Hurts because: who meets the slow kind waits many times as long as the average says.
     Speaks for it: the share of the slow mode in the waits and in their time, and how far it lies above the others.
     Speaks against it: nothing that a distribution could show; what the slow ones are, it does not say.
@@ -50,6 +60,7 @@ def slow_mode(case: Case) -> Iterator[Claim]:
             impact=impact,
             confidence=0.75,
             for_=[_band(drawn, mode) for mode in reversed(found.modes)],
+            remedy=ROUTE if kind_of(drawn.subject) in NETWORKS else (),
         )
 
 
@@ -93,17 +104,25 @@ def slow_bursts(case: Case) -> Iterator[Claim]:
 
 
 def _readings(case: Case) -> Iterator[tuple[LatencyMap, Reading]]:
-    """The maps of what sessions of a database wait for, read.
+    """The maps of what sessions of a database wait for of devices and of the network, read.
 
     Where the time of each wait is known, those that cost too little to speak of (idle ones among them) are left out,
     and histograms that contradict it.
     """
     for subject in subjects(case.dataset):
         told = not case.waits or case.worth_saying(case.time.share(None, subject.name))
-        if subject.kind == "histogram" and subject.db is not None and told:
+        if subject.kind == "histogram" and subject.db is not None and told and _answers_itself(subject.name):
             drawn = latency_map(case.dataset, subject.name, db=subject.db)
             if agrees(case, drawn):
                 yield drawn, reading(drawn)
+
+
+def _answers_itself(subject: str) -> bool:
+    """Whether a device or the network answers it; what has no kind is known by its words."""
+    kind = kind_of(subject)
+    if kind is None or kind == "other":
+        return STORAGE.search(subject) is not None and NOT_STORAGE.search(subject) is None
+    return kind in (*DEVICES, *NETWORKS)
 
 
 def _impact(case: Case, drawn: LatencyMap, share: float) -> float:

@@ -7,7 +7,8 @@ import polars as pl
 from doctord.analyse.locks import Blocker
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
+from doctord.diagnose.histograms import spread
 from doctord.diagnose.oracle import leaders
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.waited import counted_of_kind, mean_ms, of_kind
@@ -26,6 +27,18 @@ IDLE_PART = 0.5
 # A client that answers within a second is on its way between two statements; one that does not has gone away.
 GONE_AWAY_S = 2.0
 SHORT_WAIT_S = 1.0
+MOST_NAMED = 2
+# What ends a session of each vendor's, and the setting that ends those that stay idle.
+ENDED_BY = {
+    "postgresql": ("select pg_terminate_backend({})", "idle_in_transaction_session_timeout"),
+    "mysql": ("kill {}", "idle_transaction_timeout (MariaDB) or wait_timeout"),
+    "oracle": ("alter system kill session '{},SERIAL#'", "max_idle_blocker_time"),
+}
+UNNAMED = NotMeasured(
+    "who held the locks",
+    "the report counts waits, and names no holder",
+    "an ASH report of the same time (blocking sessions), or v$session.final_blocking_session while it lasts.",
+)
 
 
 @cause()
@@ -67,13 +80,15 @@ def row_locks(case: Case) -> Iterator[Claim]:
         confidence=0.9,
         for_=[
             *of_kind(case, ROW, why=_open_or_hot(case)),
+            *spread(case, *case.time.events_of(ROW))[0],
             *leaders(case, ROW_SEGMENTS, "where the rows are"),
             *(_tree(case, root) for root in roots[:3]),
+            *_waiting_statements(case),
             *_round_trips(roots),
             *_innodb(case),
         ],
         against=_short_waits(case),
-        not_measured=() if roots else case.not_measured("pg_blocking_pids", "pg_monitor"),
+        not_measured=() if roots else (*case.not_measured("pg_blocking_pids", "pg_monitor"), *_holders(case)),
     )
 
 
@@ -86,9 +101,10 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
     Speaks for it: time that others waited behind the idle session; age of its transaction.
     Speaks against it: a root that is at work most of the time, or idle for moments only (round trips to its client).
     Remedy: Find out what the client does between its statements and end the transaction before it; until then end the
-        session (pg_terminate_backend) and set idle_in_transaction_session_timeout for that role.
-    Verify: The session is gone from pg_stat_activity and the time waited behind it falls to zero.
-    Source: PostgreSQL documentation, idle_in_transaction_session_timeout and pg_blocking_pids.
+        session, and set a limit on idle transactions where the server has one.
+    Verify: The session is gone and the time waited behind it falls to zero.
+    Source: PostgreSQL documentation, idle_in_transaction_session_timeout and pg_blocking_pids; MySQL Reference Manual,
+        KILL; Oracle Database Reference 19c, MAX_IDLE_BLOCKER_TIME.
     """
     total = case.database_time_s()
     idle = [
@@ -100,16 +116,18 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
     if not total or not case.worth_saying(blocked_s / total):
         return
     root = idle[0]
+    ends, limit = ENDED_BY[root.db.partition(":")[0]]
     yield Claim(
         phrase("An idle transaction, session {}, blocks {} others", root.sid, root.waiters),
         impact=blocked_s / total,
         confidence=0.95,
         for_=[_tree(case, root) for root in idle[:3]],
         remedy=(
-            phrase("Now: select pg_terminate_backend({}) ends it, once you know that its work may be lost.", root.sid),
+            phrase("Now: {} ends it, once you know that its work may be lost.", phrase(ends, root.sid)),
             phrase(
-                "Then: end the transaction in the application before it does anything else, and set "
-                "idle_in_transaction_session_timeout for {} as a safety net.",
+                "Then: end the transaction in the application before it does anything else, and set {} for {} as a "
+                "safety net.",
+                limit,
                 root.user or "that role",
             ),
         ),
@@ -147,6 +165,7 @@ def table_locks(case: Case) -> Iterator[Claim]:
         confidence=0.85,
         for_=[
             *of_kind(case, *TABLE, why="time that no row lock explains"),
+            *spread(case, *case.time.events_of(*TABLE))[0],
             *(_tree(case, root) for root in case.blockers[:3]),
         ],
     )
@@ -171,6 +190,11 @@ def _waiting(case: Case) -> Iterator[Claim]:
             *_innodb(case),
         ],
     )  # fmt: skip
+
+
+def _holders(case: Case) -> tuple[NotMeasured, ...]:
+    """That a report of counted waits does not name who held what was waited for."""
+    return (UNNAMED,) if "oracle" in case.components and case.active.is_empty() else ()
 
 
 def _open_or_hot(case: Case) -> str:
@@ -211,6 +235,23 @@ def _round_trips(roots: list[Blocker]) -> list[Evidence]:
             "round trips inside the transaction hold the rows longest",
             "at_least",
         )
+    ]
+
+
+def _waiting_statements(case: Case) -> list[Evidence]:
+    """The statements that waited longest, where waits were sampled."""
+    waiting = case.active.filter(pl.col("event").is_in(case.time.events_of(ROW)) & pl.col("statement_id").is_not_null())
+    spent = waiting.group_by("statement_id").agg(pl.col("interval_s").sum()).sort("interval_s", "statement_id")
+    total = float(waiting["interval_s"].sum())
+    return [
+        Evidence(
+            "session",
+            f"statement_id = '{one}'",
+            phrase("{}: {:share} of this waiting", one, seconds / total),
+            "",
+            shortened(case.statement_text(one) or ""),
+        )
+        for one, seconds in spent.tail(MOST_NAMED).reverse().iter_rows()
     ]
 
 

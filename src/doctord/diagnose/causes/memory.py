@@ -44,8 +44,11 @@ def memory_short(case: Case) -> Iterator[Claim]:
     Speaks for it: memory pressure (time lost waiting for memory), pages swapped in, major faults, little available.
     Speaks against it: available memory; swap that is filled but still, as it holds what nobody needs. Little free
         memory says nothing: the page cache takes what is free.
-    Remedy: Find the largest processes; lower work_mem, maintenance_work_mem and the number of sessions, or move others
-        away; keep shared_buffers within memory; then add memory.
+    Remedy: Find the largest processes; fewer sessions at once, or move others away; keep the database's memory within
+        what there is; then add memory.
+        PostgreSQL: lower work_mem and maintenance_work_mem, then shared_buffers.
+        Oracle: lower pga_aggregate_target (and pga_aggregate_limit), then sga_target.
+        MySQL: lower the buffers of each session (sort, join, read, tmp_table_size), then innodb_buffer_pool_size.
     Verify: Memory pressure and pages swapped in fall to zero at the same load.
     Source: Kernel documentation, "PSI - Pressure Stall Information" and "Delay accounting"; J. Doelle and S. Langer,
         2012: overcommitted memory was the first cause of slow consolidated databases.
@@ -89,7 +92,7 @@ def cgroup_memory_limit(case: Case) -> Iterator[Claim]:
     Speaks against it: no failures, refaults or pressure: every group fills its limit with page cache in time and is
         well.
     Remedy: Raise the group's limit (memory.max; memory.limit_in_bytes in version 1; the limit in the container's
-        definition), or make the database smaller: shared_buffers, work_mem, sessions.
+        definition), or make the database smaller: its buffer pool, the memory of each session, the sessions.
     Verify: Failures per second and the share of reads fall at the same load.
     Source: Kernel documentation, "Control Group v2", memory.max and memory.events; "Memory Resource Controller".
     """
@@ -110,9 +113,11 @@ def huge_pages_unused(case: Case) -> Iterator[Claim]:
     Speaks for it: size of the page tables; sessions times mapped memory / 4 KiB x 8 bytes; time in translation, where
         it was measured.
     Speaks against it: measured translation time under 20 %.
-    Remedy: Reserve huge pages for the whole shared memory (vm.nr_hugepages; PostgreSQL computes the number with
-        `postgres -C shared_memory_size_in_huge_pages`), set huge_pages = on so that the server refuses to start
-        without, and restart. A pool that is too small for all of it is not used at all.
+    Remedy: Reserve huge pages for the whole shared memory (vm.nr_hugepages), have the server refuse to start without
+        them, and restart. A pool that is too small for all of it is not used at all.
+        PostgreSQL: `postgres -C shared_memory_size_in_huge_pages` computes the number; huge_pages = on.
+        Oracle: use_large_pages = only; no memory_target.
+        MySQL: large_pages, and memlock for its user.
     Verify: HugePages_Free falls when the server starts, page tables shrink to a few MiB.
     Source: J. Doelle and S. Langer, 2012 (0.5 GB up to several GB of page tables); K. Manoharan, 2008 (20 % of time in
         translation); PostgreSQL documentation, "Linux Huge Pages".

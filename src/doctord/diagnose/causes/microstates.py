@@ -1,11 +1,12 @@
 """Microstates: what single processes of a database spend their time on, where the database itself was not asked."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
 
-from doctord.analyse.processes import DATABASE_COMMAND
+from doctord.analyse.processes import COMMANDS, DATABASE_COMMAND
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
@@ -27,18 +28,22 @@ STATES = {
     "lock_pct": "waiting for a lock",
     "sleep_pct": "asleep",
 }
-WHOSE = NotMeasured(
-    "What the process works on",
-    "the host does not know sessions and statements",
-    "v$process.spid to v$session and its sql_id (Oracle), pg_stat_activity.pid (PostgreSQL).",
-)
+# More than one CPU is more than one thread: what a single one of them does, the process does not tell.
+ONE_CPU_PCT = 105.0
+# How each vendor's server says what a process, or a thread of it, works on.
+NAMED_BY = {
+    "oracle": "v$process.spid to v$session and its sql_id.",
+    "postgresql": "pid of pg_stat_activity.",
+    "mysql": "performance_schema.threads, THREAD_OS_ID to PROCESSLIST_ID; pidstat -t or top -H for its threads.",
+}
 
 
 @cause()
 def process_on_one_cpu(case: Case) -> Iterator[Claim]:
     """A process of the database has a whole CPU and would need more.
 
-    Looks like: user and kernel time together near 100 % of one CPU, no time asleep, hardly an involuntary switch.
+    Looks like: user and kernel time together near 100 % of one CPU, no time asleep, hardly an involuntary switch. Of a
+        process with several threads (MySQL's) that is not told: they may have part of a CPU each.
     Hurts because: it does one thing after the other, so that it is as quick as one CPU is; more CPUs change nothing.
     Speaks for it: its microstates over the interval.
     Speaks against it: time waiting for a CPU: then there are too few of them.
@@ -49,7 +54,9 @@ def process_on_one_cpu(case: Case) -> Iterator[Claim]:
         B. Gregg, "Solaris Performance and Tools", 2006 (microstates).
     """
     rows = _own(case).with_columns(on_cpu=pl.sum_horizontal("usr_pct", "sys_pct"))
-    bound = rows.filter(pl.col("on_cpu") >= WHOLE_CPU_PCT).sort("on_cpu", descending=True)
+    bound = rows.filter(pl.col("on_cpu").is_between(WHOLE_CPU_PCT, ONE_CPU_PCT) & ~_has_threads()).sort(
+        "on_cpu", descending=True
+    )
     if bound.is_empty():
         return
     first = bound.row(0, named=True)
@@ -62,7 +69,7 @@ def process_on_one_cpu(case: Case) -> Iterator[Claim]:
         confidence=0.85,
         for_=[_state(case, row, "it waits for nothing: it is bound by its CPU") for row in _told(bound)],
         against=[_state(case, row, "this one waits, and not for a CPU") for row in _told(waiting)],
-        not_measured=[WHOSE],
+        not_measured=[_whose(first)],
     )
 
 
@@ -85,11 +92,13 @@ def process_waits_for_cpu(case: Case) -> Iterator[Claim]:
         return
     first = waiting.row(0, named=True)
     yield Claim(
-        phrase("{} waits for a CPU {:share} of the time", _name(first), first["run_wait_pct"] / 100),
+        phrase("{} waits for a CPU {:share} of the time", _name(first), first["run_wait_pct"] / 100)
+        if first["run_wait_pct"] <= ONE_CPU_PCT
+        else phrase("{:.1f} threads of {} wait for a CPU on average", first["run_wait_pct"] / 100, _name(first)),
         impact=NOT_MEASURED,
         confidence=0.85,
         for_=[_state(case, row, "it is ready, and does not run") for row in _told(waiting)],
-        not_measured=[WHOSE],
+        not_measured=[_whose(first)],
     )
 
 
@@ -115,7 +124,7 @@ def process_waits_for_locks(case: Case) -> Iterator[Claim]:
         impact=NOT_MEASURED,
         confidence=0.85,
         for_=[_state(case, row, "its threads wait for each other") for row in _told(waiting)],
-        not_measured=[WHOSE],
+        not_measured=[_whose(first)],
     )
 
 
@@ -124,7 +133,19 @@ def _own(case: Case) -> pl.DataFrame:
     process = case.dataset.frame("process").filter(pl.col("command").str.contains(DATABASE_COMMAND))
     if case.time.of == "database":
         process = process.clear()
-    return process.group_by("pid", "started").agg(pl.col("command").last(), pl.col(STATES).mean()).sort("pid")
+    last, most = pl.col("command").last(), pl.col("threads").max()
+    return process.group_by("pid", "started").agg(last, most, pl.col(STATES).mean()).sort("pid")
+
+
+def _has_threads() -> pl.Expr:
+    """Whether several threads share the process's time: counted, or known of the server."""
+    return (pl.col("threads") > 1).fill_null(pl.col("command").str.contains(COMMANDS["mysql"]))
+
+
+def _whose(row: dict[str, Any]) -> NotMeasured:
+    """That the host does not know what a process works on, and where its server says so."""
+    named = [by for vendor, by in NAMED_BY.items() if re.match(COMMANDS[vendor], row["command"])]
+    return NotMeasured("What the process works on", "the host does not know sessions and statements", named[0])
 
 
 def _told(rows: pl.DataFrame) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim
+from doctord.diagnose.holders import to_begin_with
 from doctord.diagnose.oracle import counted, holders_ran, leaders
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.waited import behind, share, waited
@@ -76,6 +77,7 @@ def hot_buffers(case: Case) -> Iterator[Claim]:
             *for_,
         ],
         against=against,
+        first_steps=to_begin_with(case, "gets_share"),
     )
 
 

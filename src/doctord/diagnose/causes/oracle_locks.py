@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.histograms import spread
 from doctord.diagnose.oracle import counted, leaders
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.waited import events_like, share, waited
@@ -20,6 +21,8 @@ OBJECT_CHECKPOINTS = ("enq: RO - fast object reuse", "enq: KO - fast object chec
                       "enq: RO - contention", "local write wait")  # fmt: skip
 CONTROL_FILE = ("enq: CF - contention", "control file sequential read", "control file parallel write")
 
+# Less than a tenth of the time, of which no more is known than its name, alarms nobody.
+SMALL = 0.1
 # What the remaining enqueues mean, and what to do (Oracle Database Reference 19c, "Oracle Enqueue Names").
 MEANING = {
     "PS": ("parallel servers are reserved", "Fewer parallel statements at once, or a queue (parallel_degree_policy)."),
@@ -169,8 +172,9 @@ def other_enqueues(case: Case) -> Iterator[Claim]:
             phrase("{}: {:share of database}", event, share(case, event)),
             impact=share(case, event),
             confidence=0.7,
-            for_=[*waited(case, event, why=what)],
+            for_=[*waited(case, event, why=what), *spread(case, event)[0]],
             remedy=(remedy,) if remedy else (),
+            severity="note" if share(case, event) < SMALL else None,
         )
 
 
@@ -182,5 +186,5 @@ def _of_kind(case: Case, events: tuple[str, ...], title: str, more: list[Evidenc
             phrase("{}: {:share of database}", title, part),
             impact=part,
             confidence=0.85,
-            for_=[*waited(case, *events), *more],
+            for_=[*waited(case, *events), *spread(case, *events)[0], *more],
         )

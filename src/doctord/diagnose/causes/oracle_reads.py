@@ -7,6 +7,7 @@ from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.histograms import spread
+from doctord.diagnose.holders import to_begin_with
 from doctord.diagnose.oracle import counted, leaders, per, readers
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.waited import mean_ms, share, waited
@@ -65,6 +66,7 @@ def too_many_single_block_reads(case: Case) -> Iterator[Claim]:
         confidence=0.85 if told else 0.7,
         for_=[*waited(case, *SINGLE), *told, *for_, *spread(case, *SINGLE_TIMED)[0], *_free_memory(case)],
         against=[*against, *_ratio(case)],
+        first_steps=to_begin_with(case, "reads_share"),
     )
 
 
@@ -99,6 +101,7 @@ def full_scans(case: Case) -> Iterator[Claim]:
             *told,
             *counted(case, "v$sysstat.physical read total bytes", "{:bytes/s} read"),
         ],
+        first_steps=to_begin_with(case, "reads_share"),
     )
 
 
@@ -125,6 +128,7 @@ def same_blocks_read(case: Case) -> Iterator[Claim]:
                 *leaders(case, SEGMENT_READS, "where they read"),
                 *readers(case),
             ],
+            first_steps=to_begin_with(case, "reads_share"),
         )
 
 

@@ -38,6 +38,8 @@ MEANING = {
     "latch free": ("a latch of any kind", "The latches with most wait time, below."),
 }
 BACKUP = "Backup: "
+# Less than a tenth of the time, of which no more is known than its name, alarms nobody.
+SMALL = 0.1
 # Work that every server does: the causes of reads, commits and clusters judge whether it is too much or too slow.
 JUDGED = ("CPU", "db file ", "direct path read", "cell ", "log file sync", "gc ")
 
@@ -71,6 +73,7 @@ def other_waits(case: Case) -> Iterator[Claim]:
                 *(leaders(case, "v$latch.wait_time", "a latch waited for") if event.startswith("latch") else []),
             ],
             remedy=(remedy,) if remedy else (),
+            severity="note" if part < SMALL else None,
         )
 
 

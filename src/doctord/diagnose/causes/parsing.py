@@ -20,7 +20,15 @@ HARD_PER_S = 20.0
 HARD_TIME = 0.05
 
 
-@cause(explains=("library_cache_contention", "cursor_contention"))
+@cause(
+    explains=(
+        "library_cache_contention",
+        "cursor_contention",
+        "shared_pool_small",
+        "shared_pool_busy",
+        "parse_calls_frequent",
+    )
+)
 def hard_parsing(case: Case) -> Iterator[Claim]:
     """Statements are new to the server all the time: each is parsed and optimised.
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from doctord.analyse.report_series import Rise, mean_of, rises
+from doctord.analyse.report_series import Rise, entities_of, latency_of, mean_of, rate_rises, rises
+from doctord.dataset.common_statistics import names_of
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, Impact, measured
+from doctord.diagnose.causes.parse_storm import overlap, storms
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, measured
 from doctord.diagnose.phrase import Phrase, Words, phrase
 from doctord.diagnose.words import shortened
 
@@ -17,6 +19,26 @@ EXPLAINED = 0.8
 LEVEL = 3
 HALF = 0.5
 ON_CPU = ("CPU", "DB CPU")
+# The load, by the names of all vendors, and what each is called.
+LOAD = {
+    **dict.fromkeys(names_of("logical reads"), "logical reads"),
+    "v$sysstat.user calls": "calls",
+    "v$sysstat.execute count": "executions",
+    **dict.fromkeys(names_of("commits"), "commits"),
+    **dict.fromkeys(names_of("connections opened"), "logons"),
+    "v$sysstat.logons current": "sessions",
+}
+LOGICAL_READS = "v$sysstat.session logical reads"
+SEGMENT_READS = "v$segment_statistics.logical reads"
+# Half as much again is more than one hour differs from the next; a fifth is within what it does.
+SAME = 1.2
+# A jump that is told on its own: twice the load is another load.
+JUMP = 2.0
+# Storage and the log, where their latencies were measured: classes of time that they would be in themselves.
+STORAGE = ("db file sequential read", "cell single block physical read", "log file sync", "db file scattered read")
+OF_STORAGE = ("User I/O", "System I/O", "Commit")
+# Classes in which a parse storm shows; it is told as what it is.
+OF_A_STORM = ("Concurrency", "Unaccounted", "CPU", "DB CPU", "Other")
 
 
 @cause()
@@ -25,7 +47,8 @@ def time_grew(case: Case) -> Iterator[Claim]:
 
     Looks like: seconds per second in a wait class (or on CPU) that rise at some moment and stay, or stay for a while.
     Hurts because: what was well before is slower now: something changed at that moment.
-    Speaks for it: the level before and since; the event and the statements that grew at the same time.
+    Speaks for it: the level before and since; the event, the statements and the rates of load (logical reads, calls,
+        logons, sessions) that grew at the same time, the segment behind it; what stayed as it was, and is ruled out.
     Speaks against it: more work, calls or executions, by as much; few intervals on either side.
     Remedy: Ask what changed at that moment: a release, statistics, a plan, a job, data, settings, hardware. For the
         statement named compare its plans and its work for each execution before and after.
@@ -34,7 +57,11 @@ def time_grew(case: Case) -> Iterator[Claim]:
         K. Manoharan, 2008: profiles that are kept and compared.
     """
     found = rises(case.dataset)
-    told = [rise for rise in found if rise.kind == "wait class" and _felt(case, rise)]
+    stormy = [storm for storm, _, _ in storms(case)]
+    told = [
+        rise for rise in found
+        if rise.kind == "wait class" and _felt(case, rise) and not any(_is_of(storm, rise) for storm in stormy)
+    ]  # fmt: skip
     for rise in told[:MOST_TOLD]:
         work = _work(case, rise)
         explained = work is not None and rise.times is not None and work >= EXPLAINED * rise.times
@@ -42,7 +69,12 @@ def time_grew(case: Case) -> Iterator[Claim]:
             phrase("{} {} {}: {:.3g s per s}", rise.name, _grew(rise), _when(rise), rise.now),
             impact=_part(case, rise),
             confidence=0.4 if explained or min(rise.within, rise.others) < LEVEL else 0.65,
-            for_=[_level(rise), *_others(case, rise, [other for other in found if other.kind != "wait class"])],
+            for_=[
+                _level(rise),
+                *_others(case, rise, [other for other in found if other.kind != "wait class"]),
+                *_load(case, rise),
+                *_ruled_out(case, rise),
+            ],
             against=[
                 Evidence("statistic", f"name in {WORK}", phrase("{:.1f} times the calls or executions", work),
                          phrase("{:.0%} of the rise", EXPLAINED), "there is more work, not slower work")
@@ -50,6 +82,82 @@ def time_grew(case: Case) -> Iterator[Claim]:
             if explained
             else [],
         )  # fmt: skip
+
+
+@cause()
+def load_grew(case: Case) -> Iterator[Claim]:
+    """From one report to the next there is much more work of some kind.
+
+    Looks like: logical reads, calls, logons or sessions that double at some moment and stay, or stay for a while.
+    Hurts because: it may cost nothing yet, and is what the next thing that runs short will be short of.
+    Speaks for it: the rate before and since; of logical reads the segment behind them.
+    Speaks against it: time that did not grow with it; few intervals on either side.
+    Remedy: Ask what is new since then. Logical reads with one segment behind them are a plan that changed, or a new
+        statement on that table: compare plans, and executions, before and after.
+    Verify: The rate is back at the level before, or is meant to be where it is.
+    Source: the proactive method of K. Manoharan, 2008: profiles that are kept and compared.
+    """
+    grown = [rise for rise in rises(case.dataset) if rise.kind == "wait class" and _felt(case, rise)]
+    for rise in rate_rises(case.dataset, list(LOAD)):
+        if rise.times is None or rise.times < JUMP or any(overlap(rise, other) for other in grown):
+            continue
+        behind = list(_segment(case, rise))
+        if min(rise.within, rise.others) < LEVEL and not behind:
+            continue
+        yield Claim(
+            phrase("{:.1f} times as many {} {}", rise.times, LOAD[rise.name], _when(rise)),
+            impact=NONE_YET,
+            confidence=0.4 if min(rise.within, rise.others) < LEVEL else 0.65,
+            for_=[_rate(rise), *behind],
+            severity="note",
+        )
+
+
+def _is_of(storm: Rise, rise: Rise) -> bool:
+    """Whether a class grew by what a parse storm added to it."""
+    if rise.name not in OF_A_STORM or not overlap(storm, rise):
+        return False
+    return rise.name == OF_A_STORM[0] or storm.added >= HALF * rise.added
+
+
+def _load(case: Case, rise: Rise) -> Iterator[Evidence]:
+    """Rates of load that rose in the same intervals, with the segment behind logical reads."""
+    for other in rate_rises(case.dataset, list(LOAD)):
+        if other.db == rise.db and overlap(rise, other):
+            yield _rate(other)
+            yield from _segment(case, other)
+
+
+def _rate(rise: Rise) -> Evidence:
+    what = LOAD[rise.name]
+    told = phrase("{}: {:,.0f}", what, rise.now) if what == "sessions" else phrase(f"{{:rate {what}}}", rise.now)
+    return Evidence("statistic", f"name = '{rise.name}'", told, phrase("{:,.0f} before", rise.before),
+                    "none before" if rise.times is None else phrase("{:.1f} times the load", rise.times))  # fmt: skip
+
+
+def _segment(case: Case, rise: Rise) -> Iterator[Evidence]:
+    """The segment behind most of what logical reads rose by."""
+    if rise.name != LOGICAL_READS:
+        return
+    for name, before, now in entities_of(case.dataset, SEGMENT_READS, rise)[:1]:
+        if now - before >= HALF * rise.added:
+            yield Evidence("statistic", f"name = '{SEGMENT_READS}' and entity = '{name}'",
+                           phrase("{}: {:rate logical reads}", name, now), phrase("{:,.0f} before", before),
+                           phrase("{:share} of what was added", min((now - before) / rise.added, 1.0)))  # fmt: skip
+
+
+def _ruled_out(case: Case, rise: Rise) -> Iterator[Evidence]:
+    """Latencies of storage, and calls, that stayed as they were: neither is the reason."""
+    if rise.name not in OF_STORAGE:
+        known = ((event, latency_of(case.dataset, event, rise)) for event in STORAGE)
+        for event, pair in [(event, pair) for event, pair in known if pair and pair[1] <= SAME * pair[0]][:2]:
+            before, now = (phrase("{:time}", ms / 1000) for ms in pair)
+            yield Evidence("wait", f"event = '{event}'", phrase("{}: {} each", event, now),
+                           phrase("{} before", before), "as quick as before: storage is ruled out")  # fmt: skip
+    work = _work(case, rise)
+    if work is not None and work <= SAME:
+        yield Evidence("statistic", f"name in {WORK}", phrase("{:.2f} times the calls and executions", work),
+                       phrase("{:.1f} times", SAME), "no more work: more work is ruled out", "at_most")  # fmt: skip
 
 
 def _felt(case: Case, rise: Rise) -> bool:
@@ -76,7 +184,7 @@ def _level(rise: Rise) -> Evidence:
 
 def _others(case: Case, rise: Rise, found: Sequence[Rise]) -> Iterator[Evidence]:
     """Events of the class, and statements, that rose in the same intervals."""
-    together = [other for other in found if other.db == rise.db and _overlap(rise, other)]
+    together = [other for other in found if other.db == rise.db and overlap(rise, other)]
     events = [other for other in together if other.kind == "event" and other.of == rise.name]
     statements = [other for other in together if other.kind == "statement" and _fits(case, rise, other)]
     for other in (*events[:MOST_TOLD], *statements[:MOST_TOLD]):
@@ -95,10 +203,6 @@ def _fits(case: Case, rise: Rise, statement: Rise) -> bool:
     """Whether a statement that rose spends its time where the class is: on a CPU, or not; true when that is unknown."""
     on_cpu = next((one.cpu for one in case.statements if one.statement_id == statement.name), None)
     return on_cpu is None or (on_cpu >= HALF) is (rise.name in ON_CPU)
-
-
-def _overlap(rise: Rise, other: Rise) -> bool:
-    return other.since < rise.ends[1] and other.ends[1] > rise.since
 
 
 def _work(case: Case, rise: Rise) -> float | None:

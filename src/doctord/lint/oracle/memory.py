@@ -108,7 +108,7 @@ def page_tables_large(subject: Subject) -> Iterator[Violation]:
     sga, tables, memory = sga_bytes(subject), page_table_bytes(subject), subject.machine.memory_bytes
     pages, now = subject.machine.memory("huge_pages_total"), subject.machine.memory("page_tables_bytes")
     large = (subject.text("use_large_pages") or "").strip("'\"").lower()
-    if not sga or not tables or sga < WORTH_HUGE_PAGES or pages or large == "only":
+    if not sga or not tables or sga < WORTH_HUGE_PAGES or pages or large == "only" or _is_elsewhere(subject):
         return
     sum_ = f"{subject.number('processes'):.0f} processes x {in_bytes(sga)} / 4 KiB x 8 bytes = {in_bytes(tables)}"
     if memory is None or pages is None:
@@ -141,7 +141,7 @@ def memory_target_without_huge_pages(subject: Subject) -> Iterator[Violation]:
     Source: Oracle Database Administrator's Reference for Linux, HugePages (incompatible with AMM).
     """
     target, tables = subject.number("memory_target"), page_table_bytes(subject)
-    if target and target >= 4 * WORTH_HUGE_PAGES:
+    if target and target >= 4 * WORTH_HUGE_PAGES and not _is_elsewhere(subject):
         yield subject.violation(
             f"memory_target = {in_bytes(target)}: no huge pages",
             "memory_target",
@@ -164,7 +164,7 @@ def large_pages_refused(subject: Subject) -> Iterator[Violation]:
     Source: Oracle Database Reference, USE_LARGE_PAGES.
     """
     tables = page_table_bytes(subject)
-    if subject.flag("use_large_pages") is False and tables:
+    if subject.flag("use_large_pages") is False and tables and not _is_elsewhere(subject):
         yield subject.violation(
             "use_large_pages = false",
             "use_large_pages",
@@ -272,3 +272,9 @@ def block_buffers_with_sga_target(subject: Subject) -> Iterator[Violation]:
             severity=Severity.ERROR,
             changes=[subject.change("db_block_buffers", None, "restart")],
         )
+
+
+def _is_elsewhere(subject: Subject) -> bool:
+    """Whether a report says that it is of another system than Linux: page tables and huge pages are others there."""
+    platform = subject.text("report.platform")
+    return platform is not None and "linux" not in platform.lower()

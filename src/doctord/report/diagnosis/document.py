@@ -32,6 +32,21 @@ def document(diagnosis: Diagnosis) -> dict[str, Any]:
             }
             for part in diagnosis.time
         ],
+        "top": [
+            {
+                "kind": one.kind,
+                "database": one.db,
+                "name": one.name,
+                "text": one.text,
+                "share": one.share,
+                "cpu_share": one.cpu_share,
+                "gets_share": one.gets_share,
+                "reads_share": one.reads_share,
+                "calls_per_s": one.calls_per_s,
+                "elapsed_ms": one.elapsed_ms,
+            }
+            for one in diagnosis.top
+        ],
         "looked_at": [said(line) for line in diagnosis.looked_at],
         "not_measured": [not_measured(item) for item in diagnosis.not_measured],
     }

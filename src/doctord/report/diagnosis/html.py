@@ -7,7 +7,7 @@ from doctord.dataset.dataset import Dataset
 from doctord.diagnose.finding import Diagnosis
 from doctord.diagnose.phrase import Phrase, Words
 from doctord.report import wording
-from doctord.report.diagnosis import tops
+from doctord.report.diagnosis import holders, tops
 from doctord.report.diagnosis.panels import panels
 from doctord.report.phrases import said, threshold
 from doctord.report.plot import svg
@@ -34,6 +34,8 @@ def render(diagnosis: Diagnosis, dataset: Dataset) -> str:
             overview_from=wording.OVERVIEW_FROM,
             colours=range(COLOURS),
             wording=wording,
+            headline=holders.headline(diagnosis),
+            holders=list(holders.rows(diagnosis)),
         )
     )
 

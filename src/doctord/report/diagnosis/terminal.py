@@ -11,7 +11,8 @@ from rich.text import Text
 
 from doctord.diagnose.finding import Diagnosis, Evidence, Finding, NotMeasured, TimeShare
 from doctord.report import wording
-from doctord.report.lines import hanging, hashes, heading, one_line, printed
+from doctord.report.diagnosis import holders
+from doctord.report.lines import hanging, hashes, heading, one_line, printed, table
 from doctord.report.phrases import said, threshold
 from doctord.report.wording import JOINT, clean
 
@@ -43,8 +44,13 @@ def _page(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
     yield from hanging("", f"{diagnosis.host}, {wording.interval(diagnosis.since, diagnosis.until)}", width)
     if figures:
         yield from hanging("", Text(", ".join(figure.replace(" ", JOINT) for figure in figures)), width)
+    if head := holders.headline(diagnosis):
+        yield from hanging("", clean(head), width)
     yield from findings(diagnosis, width)
     yield from _time(diagnosis, width)
+    if diagnosis.top:
+        yield from heading("Who holds it", width, "shares of the whole; gets: blocks looked at")
+        yield from table(holders.NAMES, list(holders.rows(diagnosis)), width)
     if diagnosis.looked_at:
         yield from heading("Looked at", width)
         for line in diagnosis.looked_at:

@@ -1,0 +1,68 @@
+"""Errors as the logs of servers tell them: how often each message came, and since when."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import polars as pl
+
+from doctord.dataset.dataset import Dataset
+
+LOGGED = "log.errors"
+# Severities that end a statement, a session or a server; a warning ends none.
+FAILED = ("ERROR", "FATAL", "PANIC")
+CODE = r"^\w+ ([0-9A-Z]{5}|MY-\d+) "
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """One message of one server's log, values left out: `code` is its SQLSTATE or number, null where none is logged.
+
+    `severity` is the server's own word; `count` is how often it came from the `first` interval to the `last`.
+    """
+
+    db: str
+    severity: str
+    code: str | None
+    message: str
+    entity: str
+    count: float
+    first: datetime
+    last: datetime
+
+
+def logged(dataset: Dataset) -> list[Logged]:
+    """Messages of logs that tell of an error or a warning, the most frequent first."""
+    rows = dataset.frame("statistic").filter(pl.col("name") == LOGGED).drop_nulls(["db", "entity", "value"])
+    counted = (
+        rows.group_by("db", "entity")
+        .agg(
+            (pl.col("value") * pl.col("interval_s")).sum().alias("count"),
+            pl.col("ts").min().alias("first"),
+            pl.col("ts").max().alias("last"),
+        )
+        .with_columns(code=pl.col("entity").str.extract(CODE), severity=pl.col("entity").str.extract(r"^(\w+)"))
+        .sort("count", "db", "entity", descending=[True, False, False])
+    )
+    return [_logged(row) for row in counted.iter_rows(named=True)]
+
+
+def failures(messages: list[Logged]) -> list[Logged]:
+    """Those that ended something."""
+    return [one for one in messages if one.severity in FAILED]
+
+
+def _logged(row: dict[str, object]) -> Logged:
+    entity, code, severity = str(row["entity"]), row["code"], str(row["severity"] or "")
+    message = entity.removeprefix(severity).strip().removeprefix(str(code or "")).strip()
+    first, last = row["first"], row["last"]
+    assert isinstance(first, datetime) and isinstance(last, datetime)  # noqa: S101, PT018 - every row has a time
+    return Logged(
+        db=str(row["db"]),
+        severity=severity,
+        code=None if code is None else str(code),
+        message=message,
+        entity=entity,
+        count=float(str(row["count"])),
+        first=first,
+        last=last,
+    )

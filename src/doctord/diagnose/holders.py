@@ -1,0 +1,69 @@
+"""Evidence and first steps from who holds the time: which statement and which segment, by name."""
+
+from typing import Final, Literal, TypeAlias
+
+from doctord.analyse.top_time import Holder
+from doctord.diagnose.case import Case
+from doctord.diagnose.finding import Evidence
+from doctord.diagnose.phrase import Words, listed, phrase
+from doctord.diagnose.words import shortened
+
+# What a holder may hold most of: an attribute of it, and how it is said.
+Held: TypeAlias = Literal["share", "cpu_share", "gets_share", "reads_share"]
+WORDS: Final[dict[Held, str]] = {
+    "share": "{:share of database}",
+    "cpu_share": "{:share} of the CPU time",
+    "gets_share": "{:share} of the logical reads",
+    "reads_share": "{:share} of the physical reads",
+}
+# Which reads of a segment belong to it: most CPU time goes to blocks that are looked at in memory.
+LOOKED_AT: Final[dict[Held, Held]] = {
+    "cpu_share": "gets_share", "gets_share": "gets_share", "reads_share": "reads_share"
+}  # fmt: skip
+MOST_NAMED = 3
+# A twentieth of what is short: less is not what to begin with.
+WORTH_TUNING_SHARE = 0.05
+
+
+def largest(case: Case, held: Held, kind: str = "statement", most: int = MOST_NAMED) -> list[Holder]:
+    """Those of a kind that hold most of something, where it is worth tuning."""
+    found = [one for one in case.top if one.kind == kind and (getattr(one, held) or 0.0) >= WORTH_TUNING_SHARE]
+    return sorted(found, key=lambda one: -getattr(one, held))[:most]
+
+
+def named(case: Case, held: Held, most: int = MOST_NAMED) -> list[Evidence]:
+    """The statements that hold most of something, and the segment behind most of its reads."""
+    looked_at = LOOKED_AT.get(held)
+    segments = largest(case, looked_at, "segment", 1) if looked_at else []
+    return [
+        *(_evidence(one, held) for one in largest(case, held, most=most)),
+        *(_evidence(one, looked_at or held) for one in segments),
+    ]
+
+
+def to_begin_with(case: Case, held: Held) -> list[Words]:
+    """The first step of a remedy that begins with statements: which, and how much of it they hold."""
+    found = largest(case, held, most=2)
+    if not found:
+        return []
+    told = [phrase("{} ({}){}", one.name, _part(one, held), _text(one)) for one in found]
+    return [phrase("First: statement{} {}.", "s" if len(found) > 1 else "", listed(*told, by="; "))]
+
+
+def _part(holder: Holder, held: Held) -> Words:
+    return phrase(WORDS[held], getattr(holder, held))
+
+
+def _text(holder: Holder) -> Words:
+    return phrase(": {}", shortened(holder.text, 80)) if holder.text else ""
+
+
+def _evidence(holder: Holder, held: Held) -> Evidence:
+    order: list[Held] = [held, *(name for name in WORDS if name != held)]
+    parts = [_part(holder, name) for name in order if getattr(holder, name) is not None]
+    calls = "" if holder.calls_per_s is None else phrase("{:rate executions}", holder.calls_per_s)
+    each = "" if holder.elapsed_ms is None else phrase("{:time} each", holder.elapsed_ms / 1000)
+    table = "statement" if holder.kind == "statement" else "statistic"
+    where = f"statement_id = '{holder.name}'" if holder.kind == "statement" else f"entity = '{holder.name}'"
+    why = shortened(holder.text or "") if holder.kind == "statement" else "the segment that is looked at most"
+    return Evidence(table, where, phrase("{}: {}", holder.name, listed(*parts, calls, each)), "", why)
