@@ -6,11 +6,14 @@ import polars as pl
 
 from doctord.analyse.waits import Wait
 from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
-from doctord.diagnose.finding import Evidence
+from doctord.diagnose.finding import Evidence, Severity
 from doctord.diagnose.phrase import Words, listed, phrase
 
 # An event that takes less than a hundredth of the time adds nothing to the evidence of its neighbours.
 WORTH_NAMING_SHARE = 0.01
+# Under 2 ms it came from a cache or from flash: no device makes the reads themselves go away.
+QUICK_READ_MS = 2.0
+MOST_OF_TIME = 0.5
 
 
 def of_kind(case: Case, *kinds: str, why: Words = "") -> list[Evidence]:
@@ -33,6 +36,11 @@ def of_kind(case: Case, *kinds: str, why: Words = "") -> list[Evidence]:
             "at_least",
         )
     ]
+
+
+def reads_severity(ms: float | None, part: float) -> Severity | None:
+    """`note` for reads that are quick and not most of the time: fewer of them would be better still, nothing is ill."""
+    return "note" if ms is not None and ms < QUICK_READ_MS and part < MOST_OF_TIME else None
 
 
 def counted_of_kind(waits: Mapping[str, Wait], *kinds: str) -> list[Wait]:

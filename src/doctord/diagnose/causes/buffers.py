@@ -8,7 +8,7 @@ from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.holders import to_begin_with
 from doctord.diagnose.phrase import Words, phrase
-from doctord.diagnose.waited import share, waited
+from doctord.diagnose.waited import mean_ms, reads_severity, share, waited
 
 READS = ("single read", "multi-block read")
 # What Oracle reads into its cache: scans that go past it would not be saved.
@@ -76,6 +76,7 @@ def _advised(case: Case) -> Iterator[Claim]:
     if not advice or not case.worth_saying(part):
         return
     best = max(advice, key=lambda one: one.reads)
+    ms = mean_ms([case.waits[event] for event in CACHED_READS if event in case.waits])
     yield Claim(
         phrase("A larger buffer cache would save {:share} of the reads, by Oracle's own advice", best.saved),
         impact=part * best.saved,
@@ -87,6 +88,7 @@ def _advised(case: Case) -> Iterator[Claim]:
                      phrase("{:share} fewer", SAVED_READS),
                      phrase("it is {} MB now", best.now), "at_least"),
         ],
+        severity=reads_severity(ms, part),
         first_steps=to_begin_with(case, "reads_share"),
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ from doctord.diagnose.histograms import spread
 from doctord.diagnose.holders import to_begin_with
 from doctord.diagnose.oracle import counted, leaders, per, readers
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.waited import mean_ms, share, waited
+from doctord.diagnose.waited import mean_ms, reads_severity, share, waited
 
 # The same waits have names of their own on Exadata.
 SINGLE = ("db file sequential read", "cell single block physical read", "db file parallel read")
@@ -66,6 +66,7 @@ def too_many_single_block_reads(case: Case) -> Iterator[Claim]:
         confidence=0.85 if told else 0.7,
         for_=[*waited(case, *SINGLE), *told, *for_, *spread(case, *SINGLE_TIMED)[0], *_free_memory(case)],
         against=[*against, *_ratio(case)],
+        severity=reads_severity(ms, part),
         first_steps=to_begin_with(case, "reads_share"),
     )
 

@@ -7,7 +7,7 @@ from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.histograms import spread
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.waited import counted_of_kind, mean_ms, of_kind
+from doctord.diagnose.waited import MOST_OF_TIME, QUICK_READ_MS, counted_of_kind, mean_ms, of_kind
 
 SINGLE = "single read"
 READ_TIME = "pg_stat_database.blk_read_time"
@@ -15,9 +15,6 @@ READ_TIME = "pg_stat_database.blk_read_time"
 SLOW_READ_MS = 20.0
 # A mean of fewer reads than this may be one slow moment.
 LEAST_READS_PER_S = 1.0
-MOST_OF_TIME = 0.5
-# Under 2 ms it came from a cache or from flash: no device makes the reads themselves go away.
-QUICK_READ_MS = 2.0
 
 
 @cause()
