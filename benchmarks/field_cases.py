@@ -76,21 +76,23 @@ class Case:
     never: tuple[str, ...]
     says: str
     why: str
+    origin: str = ""
 
 
-def all_cases() -> list[Case]:
-    """All cases, as field_cases.toml has them."""
-    told = tomllib.loads(CASES.read_text(encoding="utf-8"))["case"]
+def all_cases(file: Path = CASES) -> list[Case]:
+    """All cases of a file in the form of field_cases.toml."""
+    told = tomllib.loads(file.read_text(encoding="utf-8"))["case"]
     return [Case(**{key: tuple(it) if isinstance(it, list) else it for key, it in one.items()}) for one in told]
 
 
-def files_of(
-    case: Case, folder: Path, corpus: Path = BESIDE / "corpus", casebook: Path = BESIDE / "casebook"
-) -> list[Path]:
-    """The files and folders of a case; what has to be written first is written into the folder."""
+def files_of(case: Case, folder: Path, roots: Mapping[str, Path]) -> list[Path]:
+    """The files and folders of a case; what has to be written first is written into the folder.
+
+    `roots` are the folders that stand before the colon in a case's files: corpus, casebook.
+    """
     if case.part:
-        return written_as_file(case, folder, corpus)
-    return [_place(one, corpus, casebook) for one in case.files]
+        return written_as_file(case, folder, roots["corpus"])
+    return [_place(one, roots) for one in case.files]
 
 
 def written_as_file(case: Case, folder: Path, corpus: Path = BESIDE / "corpus") -> list[Path]:
@@ -98,7 +100,7 @@ def written_as_file(case: Case, folder: Path, corpus: Path = BESIDE / "corpus") 
     part = PART.fullmatch(case.part)
     if part is None:
         raise ValueError(f"{case.name}: part is {case.part!r}: write `case=NAME` or `case=NAME seconds=A..B`")
-    source = _place(case.files[0], corpus, corpus)
+    source = _place(case.files[0], {"corpus": corpus})
     rows: list[Row] = pq.read_table(source, filters=pc.field("case") == part["case"]).to_pylist()
     if part["first"]:
         rows = [row for row in rows if int(part["first"]) <= row["second"] <= int(part["last"])]
@@ -115,9 +117,9 @@ Columns = tuple[tuple[str, str, str, float], ...]
 When = Callable[[Row], float]
 
 
-def _place(named: str, corpus: Path, casebook: Path) -> Path:
+def _place(named: str, roots: Mapping[str, Path]) -> Path:
     root, _, path = named.partition(":")
-    return {"corpus": corpus, "casebook": casebook}[root] / path
+    return roots[root] / path
 
 
 def _sherlock() -> tuple[Columns, When]:
