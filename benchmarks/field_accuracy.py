@@ -34,15 +34,15 @@ ROOTS = {name: Path(os.environ.get(f"DOCTORD_{name.upper()}", BESIDE / name)) fo
 SHARED: Final = (
     "# How often the verdict on files is an expert's",
     "benchmarks/field_accuracy.py --write",
-    "The files are public ones and recordings (see each case in benchmarks/field_cases.toml). The expert's line was written",
-    "from the raw data, with its figures, and committed before doctord judged them; causes were mended by this table, so",
-    "that it says less of files of tomorrow than [the one of files held out](field-accuracy-held-out.md).",
+    "The files are public ones and recordings (see each case in benchmarks/field_cases.toml). The expert's line was",
+    "written from the raw data, with its figures, and committed before doctord judged them. Causes were mended by this",
+    "table, so that it says less of files of tomorrow than [the one of files held out](field-accuracy-held-out.md).",
 )
 HELD_OUT: Final = (
     "# How often the verdict on files held out is an expert's",
     "benchmarks/field_accuracy.py --write --held-out FOLDER",
-    "Public files that nobody here had seen, fetched when the causes were done, with an expert's line for each written from",
-    "the raw data before doctord judged it: where each comes from and its figures stand in",
+    "Public files that nobody here had seen, fetched when the causes were done, with an expert's line for each written",
+    "from the raw data before doctord judged it: where each comes from and its figures stand in",
     "benchmarks/field_cases_held_out.toml. Nothing was mended between the expert's line and this table.",
 )
 RIGHT, BORDERLINE = "right", "borderline"
