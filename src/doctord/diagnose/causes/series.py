@@ -32,6 +32,8 @@ LOGICAL_READS = "v$sysstat.session logical reads"
 SEGMENT_READS = "v$segment_statistics.logical reads"
 # Half as much again is more than one hour differs from the next; a fifth is within what it does.
 SAME = 1.2
+# Less than one a second is not what a server is busy with.
+LEAST_RATE = 1.0
 # A jump that is told on its own: twice the load is another load.
 JUMP = 2.0
 # Storage and the log, where their latencies were measured: classes of time that they would be in themselves.
@@ -99,7 +101,12 @@ def load_grew(case: Case) -> Iterator[Claim]:
     """
     grown = [rise for rise in rises(case.dataset) if rise.kind == "wait class" and _felt(case, rise)]
     for rise in rate_rises(case.dataset, list(LOAD)):
-        if rise.times is None or rise.times < JUMP or any(overlap(rise, other) for other in grown):
+        if (
+            rise.times is None
+            or rise.times < JUMP
+            or rise.now < LEAST_RATE
+            or any(overlap(rise, other) for other in grown)
+        ):
             continue
         behind = list(_segment(case, rise))
         if min(rise.within, rise.others) < LEVEL and not behind:
@@ -123,7 +130,7 @@ def _is_of(storm: Rise, rise: Rise) -> bool:
 def _load(case: Case, rise: Rise) -> Iterator[Evidence]:
     """Rates of load that rose in the same intervals, with the segment behind logical reads."""
     for other in rate_rises(case.dataset, list(LOAD)):
-        if other.db == rise.db and overlap(rise, other):
+        if other.db == rise.db and overlap(rise, other) and other.now >= LEAST_RATE:
             yield _rate(other)
             yield from _segment(case, other)
 
