@@ -90,7 +90,8 @@ def time_grew(case: Case) -> Iterator[Claim]:
 def load_grew(case: Case) -> Iterator[Claim]:
     """From one report to the next there is much more work of some kind.
 
-    Looks like: logical reads, calls, logons or sessions that double at some moment and stay, or stay for a while.
+    Looks like: logical reads, calls, logons or sessions that double at some moment and stay, or logical reads of one
+        segment that do so for a while.
     Hurts because: it may cost nothing yet, and is what the next thing that runs short will be short of.
     Speaks for it: the rate before and since; of logical reads the segment behind them.
     Speaks against it: time that did not grow with it; few intervals on either side.
@@ -109,7 +110,8 @@ def load_grew(case: Case) -> Iterator[Claim]:
         ):
             continue
         behind = list(_segment(case, rise))
-        if min(rise.within, rise.others) < LEVEL and not behind:
+        is_level = rise.lasting and min(rise.within, rise.others) >= LEVEL  # else it may be a day of the week
+        if not is_level and not behind:
             continue
         yield Claim(
             phrase("{:.1f} times as many {} {}", rise.times, LOAD[rise.name], _when(rise)),
