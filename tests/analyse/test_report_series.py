@@ -117,11 +117,13 @@ def _counted(name: str, values: list[float], entity: str | None = None) -> list[
 
 
 def test_what_nothing_accounts_for_is_a_class_of_its_own() -> None:
-    whole = _counted("v$sys_time_model.DB time", [1.1, 1.1, 1.1, 3.0, 3.0])
-    dataset = Dataset.from_rows(wait=_waits("CPU", [1.0] * 5, "CPU"), statistic=whole)
-    (rise,) = _of(dataset, "wait class").values()
+    whole = _counted("v$sys_time_model.DB time", [1.6, 1.6, 1.6, 3.5, 3.5])
+    cpu, reads = _waits("CPU", [1.0] * 5, "CPU"), _waits("db file sequential read", [0.5] * 5)
+    (rise,) = _of(Dataset.from_rows(wait=[*cpu, *reads], statistic=whole), "wait class").values()
     assert (rise.name, rise.before, rise.now) == ("Unaccounted", pytest.approx(0.1), pytest.approx(2.0))
-    assert rise.whole_before == pytest.approx(1.1)
+    assert rise.whole_before == pytest.approx(1.6)
+    top_events = [row | {"kind": None} for row in reads]
+    assert not _of(Dataset.from_rows(wait=[*cpu, *top_events], statistic=whole), "wait class")
 
 
 def test_rates_rise_by_the_intervals_in_which_they_were_counted() -> None:

@@ -215,12 +215,19 @@ def _spent(dataset: Dataset) -> pl.DataFrame:
 
 
 def _unaccounted(dataset: Dataset, classes: pl.DataFrame) -> pl.DataFrame:
-    """What is left of database time beside the classes, where the whole was told; columns as theirs."""
+    """What is left of database time beside the classes, where the whole was told; columns as theirs.
+
+    A list of the top events alone leaves the rest of them over, too: only where all waits of sessions are listed, told
+    apart from those of the background.
+    """
+    apart = (pl.col("kind") == "foreground") & (pl.col("wait_class").fill_null("") != "CPU")
+    listed = foreground_waits(dataset).filter(apart).select("db", pl.col("ts").alias("end")).unique()
     told = dataset.frame("statistic").filter(pl.col("name") == DB_TIME)
     whole = _summed(told, pl.lit(KINDS[0]), pl.lit(UNACCOUNTED[0]), pl.lit(None), pl.col("value"))
     known = classes.group_by("db", "end").agg(pl.col("spent").sum().alias("known"))
     rest = (pl.col("spent") - pl.col("known")).clip(lower_bound=0.0).alias("spent")
-    return whole.join(known, on=["db", "end"]).with_columns(rest).select(classes.columns)
+    told_whole = whole.join(listed, on=["db", "end"], how="semi")
+    return told_whole.join(known, on=["db", "end"]).with_columns(rest).select(classes.columns)
 
 
 def _summed(rows: pl.DataFrame, kind: pl.Expr, name: pl.Expr, of: pl.Expr, spent: pl.Expr) -> pl.DataFrame:

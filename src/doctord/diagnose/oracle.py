@@ -1,6 +1,7 @@
 """Evidence from what Oracle counts of itself: statistics, segments, statements."""
 
 from doctord.analyse.figures import Statistic
+from doctord.analyse.processors import processors
 from doctord.diagnose.case import Case
 from doctord.diagnose.evidence import Sign
 from doctord.diagnose.finding import Evidence
@@ -21,8 +22,13 @@ def time_model(case: Case, line: str) -> float | None:
 
 
 def idle_pct(case: Case) -> float | None:
-    """Idle time of the host; with an I/O outstanding it is idle all the same."""
-    idle = case.mean("cpu", "idle_pct")
+    """Idle time of the host; with an I/O outstanding it is idle all the same.
+
+    Null also where it is that of threads on busy cores, or of a partition that used all it may: nobody could have it.
+    """
+    cpus, idle = processors(case.dataset), case.mean("cpu", "idle_pct")
+    if cpus.in_cores and (cpus.all_cores_busy or cpus.used_up):
+        return None
     return None if idle is None else idle + (case.mean("cpu", "wait_io_pct") or 0.0)
 
 

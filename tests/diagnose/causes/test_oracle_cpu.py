@@ -1,9 +1,16 @@
 """CPU of Oracle: time model against the host."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from diagnose.oracle_hosts import found
+from doctord.dataset.dataset import Dataset
+from doctord.diagnose.engine import diagnose
+from doctord.read.formats import read_file
 from doctord.report.phrases import said
+from reading import SAMPLES
 
 FULL = {"idle_pct": 3.0, "wait_io_pct": 2.0}
 OURS = {"v$osstat.BUSY_TIME": 7.6, "v$osstat.LOAD": 30.0}
@@ -123,3 +130,33 @@ def test_what_the_resource_manager_held_back_is_counted() -> None:
         "resource_manager_limits"
     ]
     assert any("held back" in said(item.figure) for item in finding.for_)
+
+
+def _os_rows(**values: int) -> str:
+    return "".join(f"<tr><td>{name}</td><td>{value:,}</td><td>&#160;</td></tr>\n" for name, value in values.items())
+
+
+def test_a_report_of_a_partition_with_more_than_half_of_its_time_unaccounted_for(tmp_path: Path) -> None:
+    whole = (SAMPLES / "awr.html").read_text(encoding="utf-8")
+    row = re.search(r"<tr><td[^>]*>NUM_CPUS.*?</tr>\n", whole)
+    assert row is not None
+    rows = _os_rows(
+        NUM_CPUS=64, NUM_LCPUS=64, NUM_VCPUS=16, NUM_CPU_CORES=16, OS_CPU_WAIT_TIME=900_000, RSRC_MGR_CPU_WAIT_TIME=0
+    )
+    report = tmp_path / "awr.html"
+    report.write_text(whole.replace(row[0], rows).replace(">7,200.00<", ">18,000.00<"), encoding="utf-8")
+    findings = {
+        one.cause: one for one in diagnose(Dataset.from_batches(read_file(report, zone="UTC").batches)).findings
+    }
+    assert "time_unaccounted" not in findings
+    finding = findings["host_cpu_short"]
+    assert any(said(item.figure) == "2.5 tasks waited for a CPU on average" for item in finding.for_)
+    assert finding.impact.share is not None
+    assert finding.impact.share > 0.5
+
+
+@pytest.mark.parametrize("figures", [PARTITION | {"v$osstat.OS_CPU_WAIT_TIME": 0.0}, {}])
+def test_idle_threads_are_no_sign_that_holders_of_mutexes_ran(figures: dict[str, float]) -> None:
+    waits = {"library cache: mutex X": (100.0, 10.0)}
+    finding = found(figures=figures, host=MOSTLY_IDLE, waits=waits)["library_cache_contention"]
+    assert any("the holders were running" in said(item.why) for item in finding.for_) is not bool(figures)

@@ -56,7 +56,7 @@ def row_locks(case: Case) -> Iterator[Claim]:
         Oracle mode 4 (a unique key or a bitmap index being inserted by two), which a report does not tell.
     Remedy: Shorten the transaction that holds the row: change the hot row last, commit at once, keep users and round
         trips to the client out of it; take rows in the same order everywhere. Split a hot counter over several rows,
-        or add up later; use a queue (skip locked) in place of a hot row. Look at the statements named here.
+        or add up later; use a queue (skip locked) in place of a hot row.
         PostgreSQL: pg_blocking_pids and pg_stat_activity name the blocker.
         Oracle: v$session.final_blocking_session and ASH name the blocker; no bitmap indexes on tables with concurrent
         changes.

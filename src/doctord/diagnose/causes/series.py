@@ -32,6 +32,8 @@ LOGICAL_READS = "v$sysstat.session logical reads"
 SEGMENT_READS = "v$segment_statistics.logical reads"
 # Half as much again is more than one hour differs from the next; a fifth is within what it does.
 SAME = 1.2
+# Less than one a second is not what a server is busy with.
+LEAST_RATE = 1.0
 # A jump that is told on its own: twice the load is another load.
 JUMP = 2.0
 # Storage and the log, where their latencies were measured: classes of time that they would be in themselves.
@@ -88,7 +90,8 @@ def time_grew(case: Case) -> Iterator[Claim]:
 def load_grew(case: Case) -> Iterator[Claim]:
     """From one report to the next there is much more work of some kind.
 
-    Looks like: logical reads, calls, logons or sessions that double at some moment and stay, or stay for a while.
+    Looks like: logical reads, calls, logons or sessions that double at some moment and stay, or logical reads of one
+        segment that do so for a while.
     Hurts because: it may cost nothing yet, and is what the next thing that runs short will be short of.
     Speaks for it: the rate before and since; of logical reads the segment behind them.
     Speaks against it: time that did not grow with it; few intervals on either side.
@@ -99,10 +102,16 @@ def load_grew(case: Case) -> Iterator[Claim]:
     """
     grown = [rise for rise in rises(case.dataset) if rise.kind == "wait class" and _felt(case, rise)]
     for rise in rate_rises(case.dataset, list(LOAD)):
-        if rise.times is None or rise.times < JUMP or any(overlap(rise, other) for other in grown):
+        if (
+            rise.times is None
+            or rise.times < JUMP
+            or rise.now < LEAST_RATE
+            or any(overlap(rise, other) for other in grown)
+        ):
             continue
         behind = list(_segment(case, rise))
-        if min(rise.within, rise.others) < LEVEL and not behind:
+        is_level = rise.lasting and min(rise.within, rise.others) >= LEVEL  # else it may be a day of the week
+        if not is_level and not behind:
             continue
         yield Claim(
             phrase("{:.1f} times as many {} {}", rise.times, LOAD[rise.name], _when(rise)),
@@ -123,7 +132,7 @@ def _is_of(storm: Rise, rise: Rise) -> bool:
 def _load(case: Case, rise: Rise) -> Iterator[Evidence]:
     """Rates of load that rose in the same intervals, with the segment behind logical reads."""
     for other in rate_rises(case.dataset, list(LOAD)):
-        if other.db == rise.db and overlap(rise, other):
+        if other.db == rise.db and overlap(rise, other) and other.now >= LEAST_RATE:
             yield _rate(other)
             yield from _segment(case, other)
 
