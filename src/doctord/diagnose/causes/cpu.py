@@ -332,7 +332,9 @@ def _waiting(case: Case) -> float | None:
     """Processes (those of the sessions, where a database was seen) waiting for a CPU, on average."""
     waiting = case.processes
     if case.dbs:
-        waiting = waiting.filter(pl.col("pid").is_in(case.dataset.frame("session")["pid"].unique().implode()))
+        waiting = waiting.filter(
+            pl.col("pid").is_in(case.dataset.frame("session")["pid"].unique(maintain_order=True).implode())
+        )
     waited = waiting["run_wait_s"].drop_nulls()
     return float(waited.sum()) / case.seconds if waited.len() and case.seconds else None
 
@@ -398,7 +400,7 @@ def _preempted(case: Case) -> pl.DataFrame:
         & (pl.col("seconds") >= case.seconds / 2)
         & (pl.col("icsw") >= INVOLUNTARY_SHARE * (pl.col("icsw") + pl.col("vcsw")))
         & (pl.col("run_wait_s") >= PREEMPTED_S_PER_S * pl.col("seconds"))
-    ).sort("run_wait_s", descending=True)
+    ).sort("run_wait_s", descending=True, maintain_order=True)
 
 
 def _victim(row: dict[str, Any]) -> Evidence:
