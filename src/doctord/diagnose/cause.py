@@ -58,6 +58,7 @@ class Cause:
             interval=interval,
             explained_by=explained_by,
             time_of=claim.time_of,
+            database=claim.database,
             is_verdict=self.is_verdict,
         )
 

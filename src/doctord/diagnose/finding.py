@@ -125,6 +125,7 @@ class Claim:
     verify: Sequence[Words] = ()
     time_of: str | None = None
     severity: Severity | None = None
+    database: str | None = None
 
     @property
     def cost(self) -> Impact:
@@ -154,8 +155,9 @@ class Finding:
     """A cause that the evidence supports.
 
     `confidence` (0 to 1) is calibrated on the lab. `explained_by` names the finding of which this one is only a
-    symptom. `time_of` says whose time the impact is a share of, where not that of the diagnosis. `database` is not told
-    yet. `is_verdict` is false of what says only that these figures cannot tell.
+    symptom. `time_of` says whose time the impact is a share of, where not that of the diagnosis. `database` is the
+    server that it is about, where the cause knows it. `is_verdict` is false of what says only that these figures cannot
+    tell.
     """
 
     cause: str

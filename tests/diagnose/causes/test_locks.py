@@ -30,7 +30,8 @@ def test_an_idle_session_at_the_root_is_the_cause_and_the_waits_its_symptom() ->
     found = diagnose(host(time=CONVOY, sessions=[idle, *[WAITER] * 8])).findings
     assert [finding.cause for finding in found[:2]] == ["idle_in_transaction_blocker", "row_locks"]
     assert found[1].explained_by == "idle_in_transaction_blocker"
-    assert "pg_terminate_backend(7000)" in said(found[0].remedy[0])
+    assert 'psql -p 5432 -c "select pg_terminate_backend(7000)"' in said(found[0].remedy[0])
+    assert found[0].database == "postgresql:5432"
 
 
 def test_a_root_that_is_seldom_idle_is_not_blamed_for_idling() -> None:
@@ -98,3 +99,15 @@ def test_sampled_sessions_of_mysql_show_who_blocks() -> None:
     finding = diagnose(dataset).findings[0]
     assert finding.cause == "row_locks"
     assert any("waited behind session 7000" in said(item.figure) for item in finding.for_)
+
+
+def test_of_two_servers_title_evidence_and_remedy_name_the_one() -> None:
+    idle = ROOT | {"state": "idle in transaction", "transaction_s": 42.0, "in_state_s": 41.0}
+    other = {"db": "postgresql:5433", "sid": 31, "statement_id": None}
+    there = [one | {"db": "postgresql:5433"} for one in (idle, *[WAITER] * 8)]
+    (first, second, *_) = diagnose(host(time={("CPU", "CPU"): 0.2}, sessions=[*there, other])).findings
+    assert (first.cause, first.database) == ("idle_in_transaction_blocker", "postgresql:5433")
+    assert said(first.title).endswith("on postgresql:5433")
+    assert "behind session 7000 on postgresql:5433" in said(first.for_[0].figure)
+    assert "psql -p 5433 -c" in said(first.remedy[0])
+    assert said(second.title).endswith("row locks on postgresql:5433")

@@ -38,7 +38,7 @@ def row_locks(case: Case) -> Iterator[Claim]:
         Oracle mode 4 (a unique key or a bitmap index being inserted by two), which a report does not tell.
     Remedy: Shorten the transaction that holds the row: change the hot row last, commit at once, keep users and round
         trips to the client out of it; take rows in the same order everywhere. Split a hot counter over several rows,
-        or add up later; use a queue (skip locked) in place of a hot row. Look at the statements named here.
+        or add up later; use a queue (skip locked) in place of a hot row. Look at what the session at the root does.
         PostgreSQL: pg_blocking_pids and pg_stat_activity name the blocker.
         Oracle: v$session.final_blocking_session and ASH name the blocker; no bitmap indexes on tables with concurrent
         changes.
@@ -54,8 +54,9 @@ def row_locks(case: Case) -> Iterator[Claim]:
     if not case.worth_saying(share):
         return
     roots = case.blockers
+    database = roots[0].db if roots else None
     yield Claim(
-        phrase("{:share of database} is spent waiting for row locks", share),
+        phrase("{:share of database} is spent waiting for row locks{}", share, _at(case, database)),
         impact=share,
         confidence=0.9,
         for_=[
@@ -66,6 +67,7 @@ def row_locks(case: Case) -> Iterator[Claim]:
             *_innodb(case),
         ],
         against=_short_waits(case),
+        database=database,
         not_measured=() if roots else case.not_measured("pg_blocking_pids", "pg_monitor"),
     )
 
@@ -94,19 +96,37 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
         return
     root = idle[0]
     yield Claim(
-        phrase("An idle transaction, session {}, blocks {} others", root.sid, root.waiters),
+        phrase("An idle transaction, session {}, blocks {} others{}", root.sid, root.waiters, _at(case, root.db)),
         impact=blocked_s / total,
         confidence=0.95,
         for_=[_tree(case, root) for root in idle[:3]],
         remedy=(
-            phrase("Now: select pg_terminate_backend({}) ends it, once you know that its work may be lost.", root.sid),
+            phrase("Now: {} ends it, once you know that its work may be lost.", _ending(root)),
             phrase(
                 "Then: end the transaction in the application before it does anything else, and set "
                 "idle_in_transaction_session_timeout for {} as a safety net.",
                 root.user or "that role",
             ),
         ),
+        database=root.db,
     )
+
+
+def _at(case: Case, database: str | None) -> str:
+    """Which server, where there are several."""
+    return f" on {database}" if database and len(case.dbs) > 1 else ""
+
+
+def _ending(root: Blocker) -> str:
+    """How to end a session, with where that is to be typed."""
+    component, _, port = (root.db or "").partition(":")
+    if component == "postgresql":
+        at = f" -p {port}" if port.isdigit() else ""
+        return f'psql{at} -c "select pg_terminate_backend({root.sid})"'
+    if component in {"mysql", "mariadb"}:
+        at = f" -P {port}" if port.isdigit() else ""
+        return f'mysql{at} -e "KILL {root.sid}"'
+    return f"to end session {root.sid}{f' of {root.db}' if root.db else ''} there"
 
 
 @cause()
@@ -198,9 +218,10 @@ def _tree(case: Case, root: Blocker) -> Evidence:
         "session",
         f"blocker_sid = {root.sid}",
         phrase(
-            "{:.0f s} waited behind session {} ({}), up to {} sessions",
+            "{:.0f s} waited behind session {}{} ({}), up to {} sessions",
             root.blocked_s,
             root.sid,
+            _at(case, root.db),
             _who(root),
             root.waiters,
         ),
