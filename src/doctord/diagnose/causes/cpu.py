@@ -12,7 +12,7 @@ from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.holders import named, to_begin_with
 from doctord.diagnose.phrase import phrase
 
@@ -86,6 +86,38 @@ def cpu_saturated(case: Case) -> Iterator[Claim]:
         for_=[*for_, *_largest(case), *named(case, "cpu_share")],
         against=(*against, *as_before),
         first_steps=to_begin_with(case, "cpu_share"),
+    )
+
+
+@cause()
+def cpu_full(case: Case) -> Iterator[Claim]:
+    """The CPUs are full, while the sessions' time goes elsewhere.
+
+    Looks like: no CPU is idle and the kernel sees tasks wait for one, but few sessions are among them: they queue
+        behind a lock, say, or nobody is at work.
+    Hurts because: whoever holds what the others wait for runs the slower for it, and who comes next finds no CPU.
+    Speaks for it: idle time near zero, pressure, tasks in the run queue per CPU, and who uses the CPUs.
+    Speaks against it: little of the sessions' time in the run queue: most of their waits would stay with idle CPUs.
+    Remedy: Move the named process to another host or a quiet time; until then lower its weight (nice, cgroup
+        cpu.weight). Where it is the database's own, look at what it does.
+    Verify: CPU pressure and the run queue fall; then see what is left of the sessions' waits.
+    Source: Kernel documentation, "PSI - Pressure Stall Information".
+    """
+    pressure, queue = case.mean("cpu", "pressure_some_pct") or 0.0, _queue_per_cpu(case) or 0.0
+    is_waited_for = pressure >= PRESSURE_PCT or queue >= QUEUE_PER_CPU
+    users = _largest(case)
+    if _host_alone(case) or not _full(case) or _starved(case) or not is_waited_for or not users:
+        return
+    capacity_s = case.seconds * case.cpus
+    first = consumers(case.processes, pl.col("cpu_s"))[0]
+    for_, against = weigh(_signs(case))
+    yield Claim(
+        phrase("The CPUs are full: {} takes {:share} of them", first.name, first.amount / capacity_s),
+        impact=at_most(case.time.share("CPU") + case.time.share(*RUN_QUEUE)),
+        confidence=0.6,
+        for_=[*users, *for_],
+        against=against,
+        severity="note",  # what it costs the sessions is not known, and most of their time goes elsewhere
     )
 
 
@@ -286,7 +318,7 @@ def _queue_per_cpu(case: Case) -> float | None:
 
 def _saturated_host(case: Case) -> Iterator[Claim]:
     """CPUs that are full, where nobody's wait was measured; a note where tasks are no more than CPUs."""
-    full, longest_s = _full(case.host_cpu)
+    full, longest_s = _full_spells(case.host_cpu)
     idle, per_cpu = _idle_pct(case), _queue_per_cpu(case)
     if idle is None or (full < LASTING and longest_s < LASTING_S):
         return
@@ -308,7 +340,7 @@ def _saturated_host(case: Case) -> Iterator[Claim]:
     )
 
 
-def _full(host_cpu: pl.DataFrame) -> tuple[float, float]:
+def _full_spells(host_cpu: pl.DataFrame) -> tuple[float, float]:
     """Share (0 to 1) of the time in which the CPUs were as good as never idle, and the longest such time, seconds."""
     idle, weight = pl.col("idle_pct") + pl.col("wait_io_pct").fill_null(0.0), pl.col("interval_s").fill_null(1.0)
     rows = host_cpu.filter(pl.col("idle_pct").is_not_null()).sort("ts").with_columns(full=idle <= LEAST_IDLE_PCT)
@@ -345,9 +377,16 @@ def _waiting(case: Case) -> float | None:
     """Processes (those of the sessions, where a database was seen) waiting for a CPU, on average."""
     waiting = case.processes
     if case.dbs:
-        waiting = waiting.filter(pl.col("pid").is_in(case.dataset.frame("session")["pid"].unique().implode()))
+        waiting = waiting.filter(
+            pl.col("pid").is_in(case.dataset.frame("session")["pid"].unique(maintain_order=True).implode())
+        )
     waited = waiting["run_wait_s"].drop_nulls()
     return float(waited.sum()) / case.seconds if waited.len() and case.seconds else None
+
+
+def _full(case: Case) -> bool:
+    idle = _idle_pct(case)
+    return idle is not None and idle <= LEAST_IDLE_PCT
 
 
 def _starved(case: Case) -> bool:
@@ -358,8 +397,7 @@ def _starved(case: Case) -> bool:
     """
     share = case.time.share(*RUN_QUEUE)
     felt = case.worth_saying(share) or (_waiting(case) or 0.0) >= WORTH_SAYING_SESSIONS
-    idle = _idle_pct(case)
-    return idle is not None and idle <= LEAST_IDLE_PCT and share >= WORTH_SAYING_SHARE and felt
+    return _full(case) and share >= WORTH_SAYING_SHARE and felt
 
 
 def _host_alone(case: Case) -> bool:
@@ -409,7 +447,7 @@ def _preempted(case: Case) -> pl.DataFrame:
         & (pl.col("seconds") >= case.seconds / 2)
         & (pl.col("icsw") >= INVOLUNTARY_SHARE * (pl.col("icsw") + pl.col("vcsw")))
         & (pl.col("run_wait_s") >= PREEMPTED_S_PER_S * pl.col("seconds"))
-    ).sort("run_wait_s", descending=True)
+    ).sort("run_wait_s", descending=True, maintain_order=True)
 
 
 def _victim(row: dict[str, Any]) -> Evidence:

@@ -1,6 +1,7 @@
 """Locks: sessions of any vendor that wait for rows, tables or advisory locks that another session holds."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import polars as pl
 
@@ -10,9 +11,18 @@ from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.histograms import spread
 from doctord.diagnose.oracle import leaders
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import Words, phrase
 from doctord.diagnose.waited import counted_of_kind, mean_ms, of_kind
 from doctord.diagnose.words import shortened
+
+
+class Program(NamedTuple):
+    """A client, and its options for a port and for a statement."""
+
+    name: str
+    port: str
+    run: str
+
 
 ROW = "row lock"
 TABLE = ("table lock", "application lock")
@@ -31,9 +41,10 @@ MOST_NAMED = 2
 # What ends a session of each vendor's, and the setting that ends those that stay idle.
 ENDED_BY = {
     "postgresql": ("select pg_terminate_backend({})", "idle_in_transaction_session_timeout"),
-    "mysql": ("kill {}", "idle_transaction_timeout (MariaDB) or wait_timeout"),
+    "mysql": ("KILL {}", "idle_transaction_timeout (MariaDB) or wait_timeout"),
     "oracle": ("alter system kill session '{},SERIAL#'", "max_idle_blocker_time"),
 }
+TYPED_IN = {"postgresql": Program("psql", "-p", "-c"), "mysql": Program("mysql", "-P", "-e")}
 UNNAMED = NotMeasured(
     "who held the locks",
     "the report counts waits, and names no holder",
@@ -56,7 +67,7 @@ def row_locks(case: Case) -> Iterator[Claim]:
         Oracle mode 4 (a unique key or a bitmap index being inserted by two), which a report does not tell.
     Remedy: Shorten the transaction that holds the row: change the hot row last, commit at once, keep users and round
         trips to the client out of it; take rows in the same order everywhere. Split a hot counter over several rows,
-        or add up later; use a queue (skip locked) in place of a hot row.
+        or add up later; use a queue (skip locked) in place of a hot row. Look at what the session at the root does.
         PostgreSQL: pg_blocking_pids and pg_stat_activity name the blocker.
         Oracle: v$session.final_blocking_session and ASH name the blocker; no bitmap indexes on tables with concurrent
         changes.
@@ -74,8 +85,9 @@ def row_locks(case: Case) -> Iterator[Claim]:
     if not case.worth_saying(share):
         return
     roots = case.blockers
+    database = roots[0].db if roots else None
     yield Claim(
-        phrase("{:share of database} is spent waiting for row locks", share),
+        phrase("{:share of database} is spent waiting for row locks{}", share, _at(case, database)),
         impact=share,
         confidence=0.9,
         for_=[
@@ -88,6 +100,7 @@ def row_locks(case: Case) -> Iterator[Claim]:
             *_innodb(case),
         ],
         against=_short_waits(case),
+        database=database,
         not_measured=() if roots else (*case.not_measured("pg_blocking_pids", "pg_monitor"), *_holders(case)),
     )
 
@@ -116,14 +129,14 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
     if not total or not case.worth_saying(blocked_s / total):
         return
     root = idle[0]
-    ends, limit = ENDED_BY[root.db.partition(":")[0]]
+    _, limit = ENDED_BY[root.db.partition(":")[0]]
     yield Claim(
-        phrase("An idle transaction, session {}, blocks {} others", root.sid, root.waiters),
+        phrase("An idle transaction, session {}, blocks {} others{}", root.sid, root.waiters, _at(case, root.db)),
         impact=blocked_s / total,
         confidence=0.95,
         for_=[_tree(case, root) for root in idle[:3]],
         remedy=(
-            phrase("Now: {} ends it, once you know that its work may be lost.", phrase(ends, root.sid)),
+            phrase("Now: {} ends it, once you know that its work may be lost.", _ending(root)),
             phrase(
                 "Then: end the transaction in the application before it does anything else, and set {} for {} as a "
                 "safety net.",
@@ -131,7 +144,23 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
                 root.user or "that role",
             ),
         ),
+        database=root.db,
     )
+
+
+def _at(case: Case, database: str | None) -> str:
+    """Which server, where there are several."""
+    return f" on {database}" if database and len(case.dbs) > 1 else ""
+
+
+def _ending(root: Blocker) -> Words:
+    """How to end a session, with the program and the server for which that is to be typed."""
+    vendor, _, port = root.db.partition(":")
+    ends, program = phrase(ENDED_BY[vendor][0], root.sid), TYPED_IN.get(vendor)
+    if program is None:
+        return ends
+    at = phrase(" {} {}", program.port, port) if port.isdigit() else ""
+    return phrase('{}{} {} "{}"', program.name, at, program.run, ends)
 
 
 @cause()
@@ -267,9 +296,10 @@ def _tree(case: Case, root: Blocker) -> Evidence:
         "session",
         f"blocker_sid = {root.sid}",
         phrase(
-            "{:.0f s} waited behind session {} ({}), up to {} sessions",
+            "{:.0f s} waited behind session {}{} ({}), up to {} sessions",
             root.blocked_s,
             root.sid,
+            _at(case, root.db),
             _who(root),
             root.waiters,
         ),
