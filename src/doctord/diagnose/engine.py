@@ -11,6 +11,7 @@ from doctord.analyse.block_sizes import Sizes, block_sizes
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose import causes
+from doctord.diagnose.addm import with_addm
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES
 from doctord.diagnose.finding import Claim, Diagnosis, Finding
@@ -34,7 +35,8 @@ def diagnose(dataset: Dataset, earlier: Dataset | None = None, trace: Trace | No
         The verdict, with findings in order of damage.
     """
     case = Case(dataset, earlier, trace)
-    claims = [(cause.name, claim) for cause in CAUSES.values() for claim in cause.examine(case)]
+    claimed = ((cause.name, claim) for cause in CAUSES.values() for claim in cause.examine(case))
+    claims = [(name, with_addm(case, name, claim)) for name, claim in claimed]
     interval = (dataset.since, dataset.until) if dataset.since and dataset.until else None
     return Diagnosis(
         host=_host(dataset),

@@ -39,7 +39,8 @@ MEANING = {
 }
 BACKUP = "Backup: "
 # Work that every server does: the causes of reads, commits and clusters judge whether it is too much or too slow.
-JUDGED = ("CPU", "db file ", "direct path read", "cell ", "log file sync", "gc ")
+# What begins with a bracket is no event: time that the source does not name.
+JUDGED = ("(", "CPU", "db file ", "direct path read", "cell ", "log file sync", "gc ")
 
 
 @cause()
