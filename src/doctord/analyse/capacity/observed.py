@@ -9,6 +9,7 @@ import polars as pl
 
 from doctord.analyse.capacity.responses import WAITS
 from doctord.analyse.capacity.series import stepped
+from doctord.analyse.figures import cpus_told
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import Figure
 from doctord.dataset.tables import WORKING
@@ -30,7 +31,7 @@ REQUEST_MS: Final = Figure(
 )
 KEYS: Final = ["host", "db", "entity", "ts"]
 # Events of Oracle that are one request to storage each: what a heat map of its latencies is drawn of.
-ONE_BLOCK: Final = ("db file sequential read", "log file parallel write")
+BLOCK_READ, LOG_WRITE = "db file sequential read", "log file parallel write"
 PRESSURE: Final = Figure(
     "cpu_pressure_pct", "CPU pressure", "cpu", "cpu", "pressure_some_pct", "%", where="cpu IS NULL"
 )
@@ -50,7 +51,7 @@ DONE: Final = ("commits_per_s", "executions_per_s")
 # Tables that are looked at, each with a condition in SQL on its rows.
 NEEDS: Final = {
     "disk": "true",
-    "wait": f"event IN {ONE_BLOCK!r}",
+    "wait": f"event = {LOG_WRITE!r} OR event = {BLOCK_READ!r} AND coalesce(kind, 'foreground') <> 'background'",
     "cpu": "cpu IS NULL",
     "session": "state = 'active'",
     "statistic": "name IN ('v$sys_time_model.DB time', 'v$sysmetric.Average Active Sessions', 'v$osstat.NUM_CPUS', "
@@ -126,15 +127,13 @@ def observed(dataset: Dataset, figures: Mapping[str, Figure], step_s: int = STEP
 
 def cpus_of(dataset: Dataset) -> dict[str | None, int]:
     """How many CPUs each host has, where its own rows or its database tell it."""
-    told = dataset.frame("statistic").filter(pl.col("name") == "v$osstat.NUM_CPUS")
-    counts = dict(told.group_by("host", maintain_order=True).agg(pl.col("value").max().cast(pl.Int64)).iter_rows())
     seen = (
         dataset.frame("cpu")
         .filter(pl.col("cpu").is_not_null())
         .group_by("host", maintain_order=True)
         .agg(pl.col("cpu").n_unique())
     )
-    return counts | dict(seen.iter_rows())
+    return cpus_told(dataset) | dict(seen.iter_rows())
 
 
 def _beside(one: pl.DataFrame, other: pl.DataFrame, how: Literal["inner", "left"] = "inner") -> pl.DataFrame:
