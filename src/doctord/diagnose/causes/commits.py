@@ -34,6 +34,7 @@ LOG_WAITS = (SYNC, "log buffer", "log switch")
 LEAST_IDLE_PCT = 10.0
 INVOLUNTARY_SHARE = 0.3
 LOG_WRITER = r"^ora_lg|lgwr|walwriter"
+NOTED_INVOLUNTARY = r"^involuntary context switches of (lgwr|lg\d\d|walwriter)$"  # per cent, as a person noted them
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,8 +370,12 @@ def _writing(case: Case, commits: Commits, threshold: Words, why: str) -> list[E
 
 
 def _involuntary_pct(case: Case) -> float | None:
-    """Of the log writer's context switches, those that it did not ask for; null when its process was not seen."""
+    """Of the log writer's context switches, those that it did not ask for, %; null when nobody saw or noted them."""
     frame = case.dataset.frame("process")
     writers = frame.filter(pl.col("command").str.to_lowercase().str.contains(LOG_WRITER))
     voluntary, involuntary = (float(writers[column].sum()) for column in ("vcsw_per_s", "icsw_per_s"))
-    return 100 * involuntary / (voluntary + involuntary) if voluntary + involuntary else None
+    if voluntary + involuntary:
+        return 100 * involuntary / (voluntary + involuntary)
+    told = (pl.col("component") == "noted") & pl.col("name").str.to_lowercase().str.contains(NOTED_INVOLUNTARY)
+    noted = case.dataset.frame("statistic").filter(told)
+    return float(noted["value"][-1]) if noted.height else None

@@ -24,6 +24,7 @@ DELIMITERS = (",", ";", "\t", " ")
 LATENCY = re.compile(r"lat|latency|elapsed|duration|response|resp|rt|wait|waited|ela|took|delay", re.IGNORECASE)
 TIME = re.compile(r"time|timestamp|ts|t|date|datetime|moment|epoch|clock|start|end|when", re.IGNORECASE)
 SUBJECT = re.compile(r"event|name|label|operation|op|query|type|subject|method|call|device", re.IGNORECASE)
+SUMS = re.compile(r"waits|timeouts", re.IGNORECASE)
 MOST_BLANK_COLUMNS = 3
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?$", re.IGNORECASE)
 # Numbers of this size and above, since 1970, are seconds no more, but milliseconds, microseconds, nanoseconds.
@@ -102,6 +103,8 @@ def read(source: SourceFile) -> Iterator[Batch]:
 
 def _named(delimiter: str, names: list[str]) -> Layout | None:
     words = [re.findall(r"[A-Z]*[a-zµ]+|[A-Z]+", name) for name in names]
+    if _column(words, SUMS, ()) is not None:
+        return None  # a line is many waits, and not one
     latency = _column(words, LATENCY, ())
     time = _column(words, TIME, (latency,))
     if latency is None or time is None:
