@@ -39,6 +39,8 @@ def test_redo_the_log_device_the_log_writer_s_cpu_the_switches_and_the_buffer() 
     assert "the archiver reads where the log writer writes" in evidence(found["commits_slow"])
     assert "Commits wait 26.5 ms, the log write takes 11.8" in found["log_writer_starved"]["title"]
     assert "30 % of its context switches are involuntary" in evidence(found["log_writer_starved"])
+    assert "LGWR scheduling class: TS" in evidence(found["log_writer_starved"])
+    assert "priocntl -s -c FX -m 59 -p 59" in " ".join(found["log_writer_starved"]["remedy"])
     assert "come every 60.00 s" in found["log_switches_frequent"]["title"]
     assert "log_buffer is 4.0 MiB" in evidence(found["log_buffer_small"])
     assert "3.8 allocations tried again per s" in evidence(found["log_buffer_small"])
