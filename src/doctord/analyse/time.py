@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
+from doctord.analyse.capacity.contradictions import CONTRADICTS
 from doctord.analyse.latency.counted import are_alone, counted_waits
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.tables import WORKING
@@ -137,12 +138,13 @@ def foreground_waits(dataset: Dataset) -> pl.DataFrame:
     """Rows of `wait` that are part of database time, CPU among them.
 
     Where a source adds foreground and background up, waits of the class System I/O are left out: background processes
-    make them.
+    make them. Rows that contradict themselves are left out too.
     """
     added_up = pl.col("kind").is_null() & ~pl.col("wait_class").fill_null("Other").is_in(BACKGROUND)
     foreground = (pl.col("kind") == "foreground") & (pl.col("wait_class").fill_null("Other") != "Idle")
     of_a_database = pl.col("db").is_not_null() & pl.col("average_active_sessions").is_not_null()
-    return dataset.frame("wait").filter((foreground | added_up) & of_a_database)
+    rows = dataset.frame("wait").filter((foreground | added_up) & of_a_database)
+    return rows.filter(~pl.sql_expr(CONTRADICTS).fill_null(value=False))
 
 
 def _model(of: Literal["database", "processes"], parts: dict[Spent, float], seconds: float) -> TimeModel:

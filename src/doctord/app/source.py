@@ -116,14 +116,21 @@ class Files:
         return Seen(dataset, whole.between(begin - timedelta(seconds=asked.past_s), begin), trace)
 
     def _trace(self, files: Sequence[FileRead], watcher: Watcher) -> Trace | None:
-        """The call trace among these files, where there is one and no more."""
-        traces = [file.trace for file in files if file.trace]
-        if len(traces) > 1 and len(traces) == len(self.paths) and calltrace.parts_of_one(self.paths):
+        """The call trace among these files; of several the one with most calls in it, unless they are parts of one."""
+        traced = [file for file in files if file.trace]
+        if len(traced) > 1 and len(traced) == len(self.paths) and calltrace.parts_of_one(self.paths):
             return calltrace.read(self.paths)
-        if len(traces) > 1:
-            told = f"{len(traces)} call traces are here: their calls are only summed up"
-            watcher.note(f"{told}\nhint: doctord trace FILE diagnoses one, and compares two")
-        return traces[0] if len(traces) == 1 else None
+        most = max(traced, key=_calls_and_bytes, default=None)
+        if most and len(traced) > 1:
+            told = (
+                f"{len(traced)} call traces are here: {most.name}, with most calls, is diagnosed, the others summed up"
+            )
+            watcher.note(f"{told}\nhint: doctord trace FILE diagnoses another, and compares two")
+        return most.trace if most else None
+
+
+def _calls_and_bytes(file: FileRead) -> tuple[int, int]:
+    return (file.trace["trace"]["calls"], file.trace["trace"]["bytes"]) if file.trace else (0, 0)
 
 
 @dataclass(frozen=True, slots=True)

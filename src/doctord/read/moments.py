@@ -4,9 +4,14 @@ import re
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
+from doctord.read.figures import number
 from doctord.read.source import SourceFile
 
 ZONE_ASSUMED = "no time zone in it: UTC is taken (--zone tells another)"
+
+# Seconds since 1970 stay below the first for ages, milliseconds below the second.
+SECONDS_TO = 1e11
+MILLISECONDS_TO = 1e14
 
 # Layouts in which a moment may stand, with its zone or without.
 LAYOUTS = (
@@ -46,3 +51,24 @@ def placed_moment(text: str, source: SourceFile) -> datetime | None:
     if moment is None and (moment := moment_of(text, ZoneInfo("UTC"))):
         source.note(ZONE_ASSUMED)
     return moment
+
+
+def moment_of_cell(cell: str, source: SourceFile) -> datetime:
+    """The moment in a cell: ISO 8601, or since 1970. Where it has no zone, that of the user, else UTC, which is said.
+
+    Raises:
+        ValueError: it is none.
+    """
+    since_1970 = number(cell)
+    try:
+        if since_1970 is not None:
+            scale = 1.0 if since_1970 < SECONDS_TO else 1e3 if since_1970 < MILLISECONDS_TO else 1e6
+            return datetime.fromtimestamp(since_1970 / scale, UTC)
+        moment = datetime.fromisoformat(cell)
+        if moment.tzinfo is None:
+            if source.zone is None:
+                source.note(ZONE_ASSUMED)
+            moment = moment.replace(tzinfo=source.zone or UTC)
+        return moment.astimezone(UTC)
+    except (OverflowError, OSError) as error:
+        raise ValueError(f"{cell!r} is no moment") from error

@@ -54,3 +54,11 @@ def test_quick_commits_that_are_too_many(calls: float, confidence: float) -> Non
     assert set(findings) == {"commits_too_frequent"}
     assert findings["commits_too_frequent"].confidence == confidence
     assert bool(findings["commits_too_frequent"].against) is (confidence < 0.8)
+
+
+def test_solaris_is_told_in_its_own_words() -> None:
+    etc_system = {"setting": [{"component": "solaris", "name": "maxphys", "value": "1048576"}]}
+    there = found(waits=SLOW_SYNC, host={"idle_pct": 1.0}, extra=etc_system)["log_writer_starved"]
+    assert any("priocntl -s -c FX -m 59 -p 59" in said(part) for part in there.remedy)
+    elsewhere = found(waits=SLOW_SYNC, host={"idle_pct": 1.0})["log_writer_starved"]
+    assert not any("priocntl" in said(part) for part in elsewhere.remedy)

@@ -9,6 +9,7 @@ from doctord.errors import UserError
 from doctord.read.formats import read_file
 from doctord.read.loadtest.fio_json import PERCENTILES_ONLY
 from latency_files import buckets, latencies, read_text, reasons
+from reading import figure, read_sample
 from shared import CORPUS, sample
 
 
@@ -60,3 +61,29 @@ def test_the_samples_count_what_fio_counted(name: str) -> None:
     expected = sum(job[kind].get("clat_ns", {}).get("N", 0) for kind in ("read", "write", "trim"))
     expected += job["sync"].get("lat_ns", {}).get("N", 0)
     assert latencies(read_file(file))["count"].sum() == expected
+
+
+def test_fio_2_has_microseconds_and_no_number_of_them() -> None:
+    reading = read_sample("fio_json.fio2.json")
+    assert reading.skipped_lines == 0
+    found = latencies(reading)
+    assert found.filter(subject="oltp read")["count"].sum() == 30720
+    assert found.filter(subject="oltp read")["le_us"].max() == 30400.0
+    assert found.filter(subject="log write")["count"].sum() == 1000, "its rate over its run: total_ios is not there"
+    assert figure(reading, "fio.lat_mean", entity="oltp read") == [1900.5]
+    assert figure(reading, "fio.bw", entity="oltp read") == [8192 * 1024.0]
+    assert sorted(found["ts"].unique().dt.epoch("s")) == [1431424833, 1431424900], "two documents, text around them"
+
+
+def test_latencies_before_their_number_are_not_dropped(tmp_path: Path) -> None:
+    job = {"jobname": "j", "read": {"total_ios": 10, "runtime": 1000, "clat_ns": {"max": 4000, "mean": 2000.0,
+           "percentile": {"50.000000": 1000}}}}  # fmt: skip
+    text = json.dumps({"fio version": "fio-3.1", "timestamp": 9, "jobs": [job]})
+    assert latencies(read_text(tmp_path, text))["count"].sum() == 10
+
+
+def test_a_document_that_is_cut_does_not_cost_the_others(tmp_path: Path) -> None:
+    text = document(bins={"77": 4})
+    reading = read_text(tmp_path, f"{text[:100]}\nfio: killed\n{text}\n")
+    assert latencies(reading)["count"].sum() == 8
+    assert any("not the whole document" in reason for reason in reasons(reading))

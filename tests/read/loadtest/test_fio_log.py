@@ -6,8 +6,10 @@ import pytest
 
 from doctord.errors import UserError
 from doctord.read.formats import read_file
+from doctord.read.loadtest.fio_log import mean_of_ms
 from doctord.read.single_waits import CLOCK_FROM_1970
 from latency_files import latencies, read_text, reasons
+from reading import figure, read_sample
 
 LOG = "0, 239571, 0, 4096, 0\n999, 103021, 1, 4096, 8192\n1001, 50000, 0, 4096, 0, 0x0001\n"
 
@@ -40,3 +42,31 @@ def test_logs_of_something_else_are_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(LOG)
     with pytest.raises(UserError, match="not of latencies"):
         read_file(tmp_path / name)
+
+
+def test_four_columns_of_fio_2_are_microseconds() -> None:
+    reading = read_sample("fio_log.fio2.log")
+    found = latencies(reading)
+    assert found.filter(subject="fio read")["waited_us"].sum() == 8250.0, "1.9 ms each, and not 1.9 us"
+    assert any("taken for microseconds" in note for note in reading.notes)
+    assert latencies(read_sample("fio_log.fio2.log", unit_us=1e-3))["waited_us"].sum() == pytest.approx(10.05), (
+        "--unit decides"
+    )
+
+
+def test_four_columns_of_fio_3_are_nanoseconds(tmp_path: Path) -> None:
+    text = "".join(f"{at}, 950000, 0, 4096\n" for at in range(50))
+    reading = read_text(tmp_path, text)
+    assert latencies(reading)["waited_us"].sum() == pytest.approx(50 * 950.0)
+
+
+def test_a_mean_is_no_wait() -> None:
+    reading = read_sample("fio_log.avg.log")
+    assert latencies(reading).is_empty()
+    assert figure(reading, "fio.lat_mean", entity="read") == pytest.approx([1850.412, 1902.331, 1899.17, 2150.023])
+    assert any("means over 250 ms" in note for note in reading.notes)
+
+
+def test_even_lines_are_means_and_uneven_ones_are_waits() -> None:
+    assert mean_of_ms("".join(f"{at}, 5, 0, 4096, 0\n" for at in range(1000, 6000, 1000))) == 1000.0
+    assert mean_of_ms("".join(f"{at}, 5, 0, 4096, 0\n" for at in (12, 31, 44, 90, 91))) is None

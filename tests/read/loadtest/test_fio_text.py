@@ -2,12 +2,14 @@
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import pytest
 
 from doctord.read.formats import read_file
 from doctord.read.loadtest.fio_json import PERCENTILES_ONLY
-from reading import figure, frame, picked, read_sample
+from reading import SAMPLES, figure, frame, picked, read_sample
 from shared import CORPUS, sample
 
 
@@ -44,3 +46,26 @@ def test_rates_in_json(name: str) -> None:
         expected = [job[direction]["iops"]] if job[direction]["iops"] else []
         assert figure(reading, "fio.iops", entity=entity) == expected
     assert len(frame(reading, "disk")) == len(document["disk_util"])
+
+
+def test_fio_2_in_its_own_words() -> None:
+    reading = read_sample("fio_text.fio2.txt", zone="UTC")
+    assert (reading.format, reading.skipped_lines) == ("fio's text", 0)
+    assert frame(reading, "latency")["ts"][0] == datetime(2015, 5, 12, 10, 0, 33, tzinfo=UTC)
+    assert figure(reading, "fio.iops", entity="seq read") == [pytest.approx(262144 / 30)]
+    assert figure(reading, "fio.bw") == [pytest.approx(2048 * 2**20 / 30)]
+    assert figure(reading, "fio.lat_mean") == [pytest.approx(1870.55)], "microseconds"
+    assert frame(reading, "latency")["count"].sum() == 262144
+    assert frame(reading, "latency")["le_us"].max() == 90123.0
+    assert picked(reading, "disk", "device", "util_pct") == [("sda", 99.8)]
+
+
+def test_two_runs_in_one_file() -> None:
+    text = (SAMPLES / "fio_text.fio2.txt").read_text()
+    twice = text + text.replace("10:00:33", "11:00:33").replace("seq:", "again:")
+    with NamedTemporaryFile("w") as file:
+        file.write(twice)
+        file.flush()
+        found = frame(read_file(Path(file.name), zone="UTC"), "latency")
+    assert sorted(found["ts"].unique().dt.hour().to_list()) == [10, 11]
+    assert set(found["subject"]) == {"seq read", "again read"}

@@ -9,6 +9,7 @@ import pytest
 from doctord.dataset.dataset import Dataset
 from doctord.read.formats import read_file
 from latency_files import read_text
+from reading import picked, read_sample
 from shared import CORPUS, sample
 
 OLD = """Linux 2.6.32 (db1) \t11/30/2021 \t_x86_64_\t(4 CPU)
@@ -92,3 +93,11 @@ def test_a_line_that_is_none_is_named(tmp_path: Path) -> None:
     assert [(skipped.line, skipped.reason) for skipped in reading.skipped] == [
         (15, "neither a heading nor figures of this tool")
     ]
+
+
+def test_times_of_day_as_old_versions_print_them() -> None:
+    reading = read_sample("iostat.time.txt", zone="UTC")
+    assert reading.skipped_lines == 0
+    assert picked(reading, "disk", "ts", "interval_s", "reads_per_s") == [
+        (datetime(2009, 5, 13, tzinfo=UTC), 10.0, 300.0)
+    ], "the first report covers the time since boot; midnight is of the next day"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doctord.errors import UserError
-from doctord.read.tabular.dataset_csv import moment_of_cell
+from doctord.read.moments import moment_of_cell
 from latency_files import read_text
 from reading import picked, read_sample
 from sources import text_source

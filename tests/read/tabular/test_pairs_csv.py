@@ -9,6 +9,7 @@ from doctord.errors import UserError
 from doctord.read.formats import Reading
 from doctord.read.moments import ZONE_ASSUMED
 from latency_files import latencies, read_text, reasons
+from reading import read_sample
 
 
 def waits(reading: Reading) -> list[tuple[float, str, float]]:
@@ -65,3 +66,8 @@ def test_bad_lines_cost_themselves(tmp_path: Path) -> None:
 def test_a_table_without_both_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(UserError):
         read_text(tmp_path, text)
+
+
+def test_times_and_deltas_of_dtrace_with_their_units_in_the_heading() -> None:
+    reading = read_sample("pairs_csv.delta.txt")
+    assert waits(reading) == [(2.0, "sd1", 180.0), (2.0, "sd1", 9200.0), (2.0, "sd2", 640.0)]

@@ -174,3 +174,48 @@ def test_the_listener_of_the_casebook_shows_its_two_processes() -> None:
     assert set(slow["subject"]) == {"tnslsnr 15697"}
     assert slow["count"].sum() == 213
     assert set(found["interval_s"]) == {5.0}
+
+
+BITESIZE = """Tracing... Hit Ctrl-C to end.
+
+     PID  CMD
+    7110  -bash
+
+           value  ------------- Distribution ------------- count
+             512 |                                         0
+            1024 |@@@@@@@@@@                               2
+            2048 |                                         0
+
+"""
+PRIORITIES = """ CMD: oracle           PID: 2190
+
+           value  ------------- Distribution ------------- count
+              -5 |                                         0
+               0 |@@@@@@@@@                                662
+               5 |                                         0
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "of"),
+    [
+        (BITESIZE, "bytes"),
+        (PRIORITIES, "priorities"),
+        (BITESIZE.replace("     PID  CMD\n", "").replace("7110  -bash", "read size (bytes)"), "size"),
+    ],
+)
+def test_bytes_and_priorities_are_no_latencies(tmp_path: Path, text: str, of: str) -> None:
+    with pytest.raises(UserError, match=f"a histogram of {of}, not of time"):
+        read_text(tmp_path, text)
+
+
+def test_keys_before_a_blank_line_belong_to_the_histogram(tmp_path: Path) -> None:
+    text = BITESIZE.replace("     PID  CMD\n", "").replace("    7110  -bash", "  pread64")
+    reading = read_text(tmp_path, text + text.replace("pread64", "pwrite64").partition("end.")[2])
+    assert set(latencies(reading)["subject"]) == {"pread64", "pwrite64"}
+    assert not any("not part of a histogram" in reason for reason in reasons(reading))
+
+
+def test_a_unit_of_time_beside_it_makes_it_one(tmp_path: Path) -> None:
+    text = "@block_io_us:\n[1, 2)                 4 |@@@@|\n"
+    assert set(latencies(read_text(tmp_path, text))["subject"]) == {"block_io"}

@@ -14,10 +14,10 @@ from doctord._native import Batch
 from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away
 from doctord.collect.postgres.link import Link
-from doctord.collect.postgres.waits import CPU, Wait, classify
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.secrets import program_name
 from doctord.dataset.tables import CLIENT, WORKING
+from doctord.dataset.waits.postgres import CPU, Wait, classify
 from doctord.errors import UserError
 
 _BLOCKERS_EVERY_S: Final = 0.5

@@ -23,6 +23,13 @@ MOST_WRITES_PER_SYNC = 2.0
 # Less than this beyond the write is the ordinary posting of sessions.
 LOST_MS = 2.0
 # Writes beyond this size take their time in bytes, not in latency.
+# In Solaris' own words: 59 is the highest priority of the fixed class, which the time-sharing class never lowers.
+ON_SOLARIS = (
+    "Relieve the CPUs first; commit less often.",
+    "Solaris: put LGWR into the fixed class at its highest priority (priocntl -s -c FX -m 59 -p 59 -t 1000 -i pid PID),"
+    " and where the host stays busy give it a processor set of its own (psrset -c CPU, psrset -b SET PID, psrset -f"
+    " SET).",
+)
 LARGE_WRITE_BYTES = 1e6
 # A write that reaches a disk takes 4 to 12 ms; beyond 20 it queued somewhere, whatever the device is.
 QUEUED_MS = 20.0
@@ -34,6 +41,8 @@ LOG_WAITS = (SYNC, "log buffer", "log switch")
 LEAST_IDLE_PCT = 10.0
 INVOLUNTARY_SHARE = 0.3
 LOG_WRITER = r"^ora_lg|lgwr|walwriter"
+NOTED_CLASS = r"^(lgwr|lg\d\d) scheduling class$"
+NOTED_INVOLUNTARY = r"^involuntary context switches of (lgwr|lg\d\d|walwriter)$"  # per cent, as a person noted them
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +186,7 @@ def log_writer_starved(case: Case) -> Iterator[Claim]:
     if lost_ms < LOST_MS or not case.worth_saying(impact):
         return
     for_, against = weigh(_of_the_cpu(case))
+    for_ += _scheduling_class(case)
     yield Claim(
         phrase(
             "Commits wait {:.1f ms}, the log write takes {:.1f}: the difference is {}",
@@ -193,6 +203,7 @@ def log_writer_starved(case: Case) -> Iterator[Claim]:
             ),
             *for_,
         ],
+        remedy=ON_SOLARIS if _is_solaris(case) else (),
         against=against,
     )
 
@@ -369,8 +380,29 @@ def _writing(case: Case, commits: Commits, threshold: Words, why: str) -> list[E
 
 
 def _involuntary_pct(case: Case) -> float | None:
-    """Of the log writer's context switches, those that it did not ask for; null when its process was not seen."""
+    """Of the log writer's context switches, those that it did not ask for, %; null when nobody saw or noted them."""
     frame = case.dataset.frame("process")
     writers = frame.filter(pl.col("command").str.to_lowercase().str.contains(LOG_WRITER))
     voluntary, involuntary = (float(writers[column].sum()) for column in ("vcsw_per_s", "icsw_per_s"))
-    return 100 * involuntary / (voluntary + involuntary) if voluntary + involuntary else None
+    if voluntary + involuntary:
+        return 100 * involuntary / (voluntary + involuntary)
+    told = (pl.col("component") == "noted") & pl.col("name").str.to_lowercase().str.contains(NOTED_INVOLUNTARY)
+    noted = case.dataset.frame("statistic").filter(told)
+    return float(noted["value"][-1]) if noted.height else None
+
+
+def _is_solaris(case: Case) -> bool:
+    """Whether the host tells in Solaris' own words: /etc/system, kstat, trapstat, microstates, a class such as TS."""
+    told = [case.dataset.frame(table)["component"] for table in ("setting", "statistic")]
+    is_told = any("solaris" in names.unique().to_list() for names in told)
+    return is_told or case.dataset.frame("translation").height > 0 or bool(_scheduling_class(case))
+
+
+def _scheduling_class(case: Case) -> list[Evidence]:
+    """The log writer's class, where somebody noted that it is Solaris' time-sharing one."""
+    settings = case.dataset.frame("setting")
+    noted = settings.filter(
+        pl.col("name").str.to_lowercase().str.contains(NOTED_CLASS) & (pl.col("value").str.to_uppercase() == "TS")
+    )
+    told = "its priority falls while it uses a CPU"
+    return [Evidence("setting", f"name = '{name}'", f"{name}: TS", "", told) for name in noted["name"][:1]]

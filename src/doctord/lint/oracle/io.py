@@ -6,7 +6,7 @@ from doctord.lint.oracle.figures import is_on_asm, sga_bytes, waited
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_bytes
+from doctord.units import in_bytes, in_share
 
 READS = ("db file sequential read", "db file scattered read", "db file parallel read", "direct path read")
 
@@ -15,8 +15,8 @@ READS = ("db file sequential read", "db file scattered read", "db file parallel 
 def filesystemio_options_not_setall(subject: Subject) -> Iterator[Violation]:
     """Data files on a file system are read and written through its cache, one request after the other.
 
-    Why: each block is held twice, in the buffer cache and in the page cache, which pushes other memory out; writes wait
-        for each other.
+    Why: each block is held twice, in the buffer cache and in the page cache, which pushes other memory out; writes
+        wait for each other.
     Evidence: filesystemio_options, files that are not in ASM, the size of the SGA.
     Fix: Set filesystemio_options=setall, and give the memory that becomes free to the buffer cache.
     Verify: Page cache of the host falls; db file waits at the same load; strace of DBWR shows io_submit.
@@ -155,4 +155,32 @@ def control_files_together(subject: Subject) -> Iterator[Violation]:
             "control_files",
             cost="availability: one lost directory stops the instance, and needs a restore",
             severity=Severity.WARNING,
+        )
+
+
+@rule("oracle")
+def prefetch_in_storage_test(subject: Subject) -> Iterator[Violation]:
+    """A test of storage by single blocks (SLOB) runs with Oracle's prefetching on.
+
+    Why: an index range scan then reads several blocks at once (db file parallel read): what is measured is no
+        single-block read any more, and neither its latency nor its rate can be compared.
+    Evidence: slob.conf beside the parameters; _db_block_prefetch_limit, _db_block_prefetch_quota and
+        _db_file_noncontig_mblock_read_count, which are not 0.
+    Fix: Set _db_block_prefetch_limit=0, _db_block_prefetch_quota=0 and _db_file_noncontig_mblock_read_count=0 for the
+        test alone, and take them out after it.
+    Verify: db file sequential read is nearly all of User I/O, db file parallel read is gone.
+    Source: K. Closson, SLOB 2, README (init.ora for the test); L. Canali, OraLatencyMap, 2013.
+    """
+    names = ("_db_block_prefetch_limit", "_db_block_prefetch_quota", "_db_file_noncontig_mblock_read_count")
+    on = [name for name in names if (found := subject.explicit(name)) is None or found.number]
+    if subject.other("slob") is not None and on:
+        impact = waited(subject, "db file parallel read")
+        yield subject.violation(
+            f"a storage test with prefetching: {', '.join(on)} not 0",
+            *on,
+            cost=f"{CANNOT_JUDGE} how many reads are of several blocks: an AWR report of the test"
+            if impact is None
+            else f"{in_share(impact)} of database time is reads of several blocks",
+            severity=Severity.WARNING,
+            changes=[subject.change(name, "0", "restart") for name in on],
         )

@@ -7,6 +7,7 @@ from doctord.lint.oracle.figures import waited
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
+from doctord.units import in_share
 
 GLOBAL = ("optimizer_index_cost_adj", "optimizer_index_caching", "optimizer_mode", "optimizer_dynamic_sampling",
           "optimizer_max_permutations")  # fmt: skip
@@ -195,3 +196,33 @@ def parallel_degree_above_cpus(subject: Subject) -> Iterator[Violation]:
             severity=Severity.WARNING,
             changes=[subject.change("parallel_degree_limit", None, "now")],
         )
+
+
+@rule("oracle", since=(11, 2))
+def parallel_degree_decided_by_server(subject: Subject) -> Iterator[Violation]:
+    """The server decides which statements run in parallel, how wide, and which have to wait for it.
+
+    Why: with parallel_degree_policy = auto or adaptive a statement whose estimate is above
+        parallel_min_time_threshold gets a degree, also one that many users run; statements queue while the servers
+        are all in use.
+    Evidence: parallel_degree_policy; waits of queued statements (resmgr: pq queued, PX Queuing: statement queue).
+    Fix: manual or limited, with degrees on tables and hints where a report needs them; or keep auto with
+        parallel_degree_limit, and a resource plan that bounds each group.
+    Verify: Parallel operations downgraded, statements queued and CPU at the busiest hour.
+    Source: Oracle Database VLDB and Partitioning Guide, "Automatic Degree of Parallelism"; Oracle Database Reference,
+        PARALLEL_DEGREE_POLICY.
+    """
+    policy = (subject.text("parallel_degree_policy") or "").strip("'\"").lower()
+    if policy not in {"auto", "adaptive"}:
+        return
+    impact = waited(subject, "resmgr: pq queued", "resmgr:pq queued", "PX Queuing: statement queue")
+    yield subject.violation(
+        f"parallel_degree_policy = {policy}",
+        "parallel_degree_policy",
+        "parallel_degree_limit",
+        cost=f"{CANNOT_JUDGE} whether statements queue: an AWR report"
+        if impact is None
+        else f"{in_share(impact)} of database time waited in the queue of parallel statements",
+        impact=impact,
+        changes=[subject.change("parallel_degree_policy", "manual", "now")],
+    )

@@ -12,6 +12,7 @@ from doctord.units import in_bytes, in_share
 
 ENOUGH_LOG_BUFFER = 100e6  # D12; M08: 72 MB served 14 MB/s of redo
 SWITCHES = "thread_activity.log switches (derived)"
+LATCHED = 0.01
 SECONDS_BETWEEN_SWITCHES = 900.0
 
 
@@ -157,3 +158,52 @@ def recovery_area_without_size(subject: Subject) -> Iterator[Violation]:
             cost="availability: ORA-19802 at the next change, or no start at all",
             severity=Severity.WARNING,
         )
+
+
+@rule("oracle")
+def log_checkpoint_timeout_off(subject: Subject) -> Iterator[Violation]:
+    """log_checkpoint_timeout is 0, and nothing else bounds how long recovery takes.
+
+    Why: without a target a dirty block waits for the next log switch: with large logs a crash is followed by a long
+        recovery, and each switch by a burst of writes.
+    Evidence: log_checkpoint_timeout, log_checkpoint_interval and fast_start_mttr_target.
+    Fix: Keep log_checkpoint_timeout out, and set fast_start_mttr_target to what users can wait after a crash.
+    Verify: v$instance_recovery.estimated_mttr; physical writes grow little.
+    Source: Oracle Database Reference, LOG_CHECKPOINT_TIMEOUT (1800 by default) and FAST_START_MTTR_TARGET.
+    """
+    found = subject.explicit("log_checkpoint_timeout")
+    others = ("fast_start_mttr_target", "log_checkpoint_interval", "fast_start_io_target")
+    if found is None or found.number != 0 or any(subject.number(name) for name in others):
+        return
+    yield subject.violation(
+        "log_checkpoint_timeout = 0 without fast_start_mttr_target",
+        "log_checkpoint_timeout",
+        cost=f"{CANNOT_JUDGE} how long recovery takes: v$instance_recovery.estimated_mttr",
+        severity=Severity.NOTE,
+        changes=[subject.change("log_checkpoint_timeout", None, "now")],
+    )
+
+
+@rule("oracle")
+def log_parallelism_low(subject: Subject) -> Iterator[Violation]:
+    """Sessions wait for the latch on the one place where redo is made.
+
+    Why: each change copies its redo under a latch; with one strand all CPUs share it.
+    Evidence: waits for latch: redo allocation or redo writing; log_parallelism, _log_parallelism_max, CPUs.
+    Fix: _log_parallelism_max nearer to the CPUs (12 in the casebook's case), with the word of Oracle's support; newer
+        versions choose it by the CPUs: there take out what holds it low.
+    Verify: Waits for the latch at the same redo rate.
+    Source: K. Manoharan's redo case, 2008 (2 to 12 strands: a twentieth of the gain).
+    """
+    impact = waited(subject, "latch: redo allocation", "latch: redo writing")
+    held = subject.number("_log_parallelism_max") or subject.number("log_parallelism")
+    cpus = subject.machine.cpus
+    if not impact or impact < LATCHED or (held is not None and cpus is not None and held >= cpus):
+        return
+    yield subject.violation(
+        f"redo is made in {held or 1:.0f} strands",
+        "_log_parallelism_max",
+        "log_parallelism",
+        cost=f"{in_share(impact)} of database time waited for the latches of redo",
+        impact=impact,
+    )

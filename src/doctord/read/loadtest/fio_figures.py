@@ -9,7 +9,10 @@ from typing import Any
 
 from doctord._native import Batch
 from doctord.dataset.rows import rows
+from doctord.read.loadtest.fio_times import times_ns
 from doctord.read.source import SourceFile
+
+KIB = 1024
 
 
 def of_direction(
@@ -17,12 +20,11 @@ def of_direction(
 ) -> Iterator[Batch]:
     """Rates and latencies of a direction in which anything was done."""
     held = job.get(direction) or {}
-    empty: dict[str, Any] = {}
-    times = next((held[kind] for kind in ("clat_ns", "lat_ns") if held.get(kind, empty).get("N")), empty)
+    times = times_ns(held) or {}
     run_s = (held.get("runtime") or 0) / 1e3 or None
     figures = {
         "iops": (held.get("iops") or None, "per_s", "rate"),
-        "bw": (held.get("bw_bytes") or None, "bytes_per_s", "rate"),
+        "bw": (held.get("bw_bytes") or (held.get("bw") or 0) * KIB or None, "bytes_per_s", "rate"),
         "lat_mean": (_us(times.get("mean")), "us", "gauge"),
         "lat_max": (_us(times.get("max")), "us", "gauge"),
     }

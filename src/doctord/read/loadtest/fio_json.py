@@ -1,44 +1,69 @@
 """What fio says of a job in JSON: all bins of its latencies (`json+`), else percentiles, with counts between them.
 
-A bin is named by its middle (`plat_idx_to_val` in fio's stat.c): 64 of them for each power of two nanoseconds.
+A bin is named by its middle (`plat_idx_to_val` in fio's stat.c): 64 of them for each power of two nanoseconds. fio 2
+has microseconds, and no number of latencies: that of its operations is taken. Several documents may stand in one
+file, with other text around them.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
 from doctord._native import Batch
-from doctord.dataset.rows import rows
+from doctord.dataset.rows import micros, rows
+from doctord.read.clock import untimed
 from doctord.read.format import Rank
 from doctord.read.loadtest import fio_figures
+from doctord.read.loadtest.fio_times import times_ns
 from doctord.read.source import SourceFile
 
 NAME = "fio's JSON"
 RANK = Rank.NAMED
 PERCENTILES_ONLY = "percentiles only: waits between two of them are spread over one bucket; json+ has all bins"
 BINS_LOG2 = 6
-# What was timed, that of the device first: `lat_ns` has the time of submission in it.
-TIMES = ("clat_ns", "lat_ns")
+BEGINS = re.compile(r"^[ \t]*\{", re.MULTILINE)
 DIRECTIONS = ("read", "write", "trim", "sync")
 
 
 def sniff(head: str) -> bool:
     """Whether a file that begins so is of fio."""
-    return head.lstrip().startswith("{") and '"fio version"' in head
+    return bool(BEGINS.search(head)) and '"fio version"' in head
 
 
 def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `latency`, `statistic` and `disk`: one interval for each job and direction, the time of its run."""
     text = "\n".join(line for _, line in source.lines())
-    try:
-        document = json.loads(text)
-        end_us = int(document.get("timestamp_ms", document["timestamp"] * 1000)) * 1000
-        jobs = [(str(job["jobname"]), job) for job in document["jobs"]]
-    except (ValueError, KeyError, TypeError) as error:
-        source.note(f"not the whole document of fio: {error}")
-        return
-    yield from batches(jobs, document.get("disk_util", []), end_us, source)
+    for document in _documents(text, source):
+        try:
+            end_us = _ended_us(document, source)
+            jobs = [(str(job["jobname"]), job) for job in document["jobs"]]
+        except (ValueError, KeyError, TypeError) as error:
+            source.note(f"not the whole document of fio: {error}")
+            continue
+        yield from batches(jobs, document.get("disk_util", []), end_us, source)
+
+
+def _documents(text: str, source: SourceFile) -> Iterator[dict[str, Any]]:
+    """Each JSON document whose first brace begins a line; what stands between them is left."""
+    decoder, at = json.JSONDecoder(), 0
+    while begun := BEGINS.search(text, at):
+        try:
+            document, at = decoder.raw_decode(text, begun.end() - 1)
+        except (ValueError, RecursionError) as error:
+            source.note(f"not the whole document of fio: {error}")
+            at = begun.end()
+            continue
+        if isinstance(document, dict) and "fio version" in document:
+            yield document
+
+
+def _ended_us(document: dict[str, Any], source: SourceFile) -> int:
+    """When the run ended; the first versions do not say it."""
+    if "timestamp" not in document and "timestamp_ms" not in document:
+        return micros(untimed(source, 1)[0])
+    return int(document["timestamp_ms"] if "timestamp_ms" in document else document["timestamp"] * 1000) * 1000
 
 
 def batches(
@@ -65,7 +90,7 @@ def batches(
 
 def _direction(job: dict[str, Any], direction: str, common: dict[str, Any], source: SourceFile) -> Iterator[Batch]:
     held = job.get(direction) or {}
-    times = next((held[kind] for kind in TIMES if held.get(kind, {}).get("N")), None)
+    times = times_ns(held)
     if times:
         run_ms = held.get("runtime") or job.get("job_runtime") or 0
         common |= {"interval_s": run_ms / 1e3 or None, "host": source.host}

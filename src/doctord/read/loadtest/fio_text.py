@@ -1,11 +1,13 @@
-"""What fio 3 prints for people: the same tables as its JSON, `latency` from its percentiles.
+"""What fio 2 and 3 print for people: the same tables as its JSON, `latency` from its percentiles.
 
 Figures are as exact as they are printed: operations are those issued, bytes those transferred, divided by the run's
-time. Times are local. Left out: fio 2, the distribution of latencies over both directions, and groups.
+time. Times are local; the first versions do not print one. Left out: the distribution of latencies over both
+directions, and groups. Several runs may stand in one file, with other text around them.
 """
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from doctord._native import Batch
@@ -18,16 +20,22 @@ from doctord.read.source import SourceFile
 
 NAME = "fio's text"
 RANK = Rank.NAMED
-JOB: Final = re.compile(r"(\S.*?): \(groupid=\d+, jobs=\d+\): err=\s*\d+: pid=\d+: (.+)$")
+JOB: Final = re.compile(r"(\S.*?): \(groupid=\d+, jobs=\d+\): err=\s*\d+: pid=\d+(?:: (.+?))?\s*$")
 DIRECTION: Final = re.compile(r"\s+(read|write|trim): IOPS=\S+, BW=.*\(([\d.]+)([KMGTP]?i?B)/(\d+)msec\)")
-TIMES: Final = re.compile(r"\s+clat \(([num]sec)\): min=\s*([\d.]+k?), max=\s*([\d.]+[kM]?), avg=\s*([\d.]+)")
+# fio 2: `  read : io=1024.0MB, bw=34133KB/s, iops=8533, runt= 30720msec`, of which a KB is 1024 bytes.
+DIRECTION_2: Final = re.compile(r"\s+(read|write|trim)\s*: io=([\d.]+)([KMGTP]?i?B), bw=.*runt=\s*(\d+)msec")
+TIMES: Final = re.compile(
+    r"\s+clat \(([num]sec)\): min=\s*([\d.]+[kMG]?), max=\s*([\d.]+[kMG]?), avg=\s*([\d.]+[kMG]?)"
+)
 PERCENTILES: Final = re.compile(r"\s+clat percentiles \(([num]sec)\):")
 PERCENTILE: Final = re.compile(r"([\d.]+)th=\[\s*(\d+)\]")
 ISSUED: Final = re.compile(r"\s+issued rwts: total=(\d+),(\d+),(\d+),")
+ISSUED_2: Final = re.compile(r"\s+issued\s*: total=r=(\d+)/w=(\d+)/d=(\d+)")
+RUN: Final = re.compile(r"fio-\d+\.\d+\S*\s*$")
 DISK: Final = re.compile(r"\s+(\S+): ios=(\d+)/(\d+),.* ticks=(\d+)/(\d+), in_queue=(\d+), util=([\d.]+)%")
 NS: Final = {"nsec": 1.0, "usec": 1e3, "msec": 1e6}
-THOUSANDS: Final = {"": 1.0, "k": 1e3, "M": 1e6}
-BYTES: Final = {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40, "PiB": 2.0**50}
+THOUSANDS: Final = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+BYTES: Final = {"B": 1.0} | {f"{one}{b}": 1024.0**at for at, one in enumerate("KMGTP", 1) for b in ("iB", "B")}
 
 
 def sniff(head: str) -> bool:
@@ -35,38 +43,57 @@ def sniff(head: str) -> bool:
     return any(JOB.match(line) for line in head.splitlines())
 
 
+@dataclass(slots=True)
+class Run:
+    """What was printed of one run so far; `held` is the direction whose latencies follow."""
+
+    jobs: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    disks: list[dict[str, Any]] = field(default_factory=list)
+    ended: str = ""
+    held: dict[str, Any] = field(default_factory=dict)
+
+    def take(self, text: str) -> None:
+        """A line of it; what is no figure is left."""
+        if begun := JOB.match(text):
+            self.jobs.append((begun[1], {}))
+            self.ended, self.held = begun[2] or "", {}
+        elif found := DISK.match(text):
+            self.disks.append(_disk(found))
+        elif self.jobs and (found := DIRECTION.match(text) or DIRECTION_2.match(text)):
+            self.held = self.jobs[-1][1][found[1]] = _direction(float(found[2]), found[3], int(found[4]))
+        elif self.jobs:
+            self._latencies(text)
+
+    def _latencies(self, text: str) -> None:
+        if found := TIMES.match(text):
+            one_ns = NS[found[1]]
+            times = {"max": _number(found[3]) * one_ns, "mean": _number(found[4]) * one_ns, "percentile": {}}
+            self.held["clat_ns"] = times
+        elif found := PERCENTILES.match(text):
+            self.held["unit_ns"] = NS[found[1]]
+        elif text.lstrip().startswith("|") and "unit_ns" in self.held and "clat_ns" in self.held:
+            known = {share: int(time) * self.held["unit_ns"] for share, time in PERCENTILE.findall(text)}
+            self.held["clat_ns"]["percentile"].update(known)
+        elif found := ISSUED.match(text) or ISSUED_2.match(text):
+            _count(self.jobs[-1][1], [int(count) for count in found.groups()])
+        elif "percentiles" in text or "sync" in text:
+            self.held = {}
+
+
 def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `latency`, `statistic` and `disk`."""
-    jobs, disks = list[tuple[str, dict[str, Any]]](), list[dict[str, Any]]()
-    ended, held = "", dict[str, Any]()
+    runs = [Run()]
     for _, text in source.lines():
-        if begun := JOB.match(text):
-            jobs.append((begun[1], {}))
-            ended, held = begun[2], {}
-        elif found := DISK.match(text):
-            disks.append(_disk(found))
-        elif not jobs:
-            continue
-        elif found := DIRECTION.match(text):
-            held = jobs[-1][1][found[1]] = _direction(found)
-        elif found := TIMES.match(text):
-            unit_ns = NS[found[1]]
-            held["clat_ns"] = {"max": _number(found[3]) * unit_ns, "mean": float(found[4]) * unit_ns, "percentile": {}}
-        elif found := PERCENTILES.match(text):
-            held["unit_ns"] = NS[found[1]]
-        elif text.lstrip().startswith("|") and "unit_ns" in held and "clat_ns" in held:
-            known = {share: int(time) * held["unit_ns"] for share, time in PERCENTILE.findall(text)}
-            held["clat_ns"]["percentile"].update(known)
-        elif found := ISSUED.match(text):
-            _count(jobs[-1][1], [int(count) for count in found.groups()])
-        elif "percentiles" in text or "sync" in text:
-            held = {}
-    moment = placed_moment(ended, source) or untimed(source, 1)[0]
-    yield from batches(jobs, disks, micros(moment), source)
+        if runs[-1].jobs and RUN.match(text):
+            runs.append(Run())
+        runs[-1].take(text)
+    for run in runs:
+        moment = placed_moment(run.ended, source) or untimed(source, 1)[0]
+        yield from batches(run.jobs, run.disks, micros(moment), source)
 
 
-def _direction(found: re.Match[str]) -> dict[str, Any]:
-    bytes_, run_ms = float(found[2]) * BYTES.get(found[3], 1.0), int(found[4])
+def _direction(transferred: float, unit: str, run_ms: int) -> dict[str, Any]:
+    bytes_ = transferred * BYTES.get(unit, 1.0)
     return {"runtime": run_ms, "bw_bytes": bytes_ * 1e3 / run_ms if run_ms else None}
 
 

@@ -8,7 +8,6 @@ file).
 
 import csv
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from doctord._native import Batch
@@ -16,16 +15,13 @@ from doctord.dataset.rows import micros, rows
 from doctord.dataset.tables import TABLES
 from doctord.read.figures import number
 from doctord.read.format import Rank
-from doctord.read.moments import ZONE_ASSUMED
+from doctord.read.moments import moment_of_cell
 from doctord.read.source import SourceFile
 from doctord.read.tabular.table_file import dataset_table
 
 NAME = "CSV of a dataset's table"
 RANK = Rank.SHAPE
 MANY_ROWS: Final = 20_000
-# Seconds since 1970 stay below the first for ages, milliseconds below the second.
-SECONDS_TO: Final = 1e11
-MILLISECONDS_TO: Final = 1e14
 
 
 def sniff(head: str) -> bool:
@@ -88,24 +84,3 @@ def _held(cell: str, kind: str, source: SourceFile) -> Any:  # noqa: ANN401 - as
     if abs(value) >= 2.0**63 - 1024:
         raise ValueError(f"{cell} is too large")
     return round(value)
-
-
-def moment_of_cell(cell: str, source: SourceFile) -> datetime:
-    """The moment in a cell: ISO 8601, or since 1970. Where it has no zone, that of the user, else UTC, which is said.
-
-    Raises:
-        ValueError: it is none.
-    """
-    since_1970 = number(cell)
-    try:
-        if since_1970 is not None:
-            scale = 1.0 if since_1970 < SECONDS_TO else 1e3 if since_1970 < MILLISECONDS_TO else 1e6
-            return datetime.fromtimestamp(since_1970 / scale, UTC)
-        moment = datetime.fromisoformat(cell)
-        if moment.tzinfo is None:
-            if source.zone is None:
-                source.note(ZONE_ASSUMED)
-            moment = moment.replace(tzinfo=source.zone or UTC)
-        return moment.astimezone(UTC)
-    except (OverflowError, OSError) as error:
-        raise ValueError(f"{cell!r} is no moment") from error

@@ -21,9 +21,12 @@ from doctord.read.time_units import unit_us
 NAME = "tables of time and latency (CSV)"
 RANK = Rank.ANY_TABLE
 DELIMITERS = (",", ";", "\t", " ")
-LATENCY = re.compile(r"lat|latency|elapsed|duration|response|resp|rt|wait|waited|ela|took|delay", re.IGNORECASE)
+LATENCY = re.compile(r"lat|latency|elapsed|duration|response|resp|rt|wait|waited|ela|took|delay|delta", re.IGNORECASE)
 TIME = re.compile(r"time|timestamp|ts|t|date|datetime|moment|epoch|clock|start|end|when", re.IGNORECASE)
 SUBJECT = re.compile(r"event|name|label|operation|op|query|type|subject|method|call|device", re.IGNORECASE)
+SUMS = re.compile(r"waits|timeouts", re.IGNORECASE)
+# `latencyMs`, `elapsed (ms)`, and `TIMEus`, as DTrace's scripts write it.
+WORD = re.compile(r"[A-Z]{2,}(?=[mun]?s\b)|[A-Z]*[a-zµ]+|[A-Z]+")
 MOST_BLANK_COLUMNS = 3
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?$", re.IGNORECASE)
 # Numbers of this size and above, since 1970, are seconds no more, but milliseconds, microseconds, nanoseconds.
@@ -62,7 +65,9 @@ def layout_of(head: str) -> Layout | None:
         bare = Layout(delimiter, 0, 1, None, None, None, has_names=False)
         names = bare.fields(lines[0]) if lines else []
         # Blanks are what stands between the words of any text: few columns only.
-        if (delimiter != " " or len(names) <= MOST_BLANK_COLUMNS) and (found := _named(delimiter, names)):
+        found = _named(delimiter, names)
+        has_units = found is not None and found.time_unit_us is not None and found.latency_unit_us is not None
+        if found and (delimiter != " " or len(names) <= MOST_BLANK_COLUMNS or has_units):
             return found
         if len(lines) > 1 and all(_are_two_numbers(bare.fields(line)) for line in lines[:2]):
             return bare
@@ -101,7 +106,9 @@ def read(source: SourceFile) -> Iterator[Batch]:
 
 
 def _named(delimiter: str, names: list[str]) -> Layout | None:
-    words = [re.findall(r"[A-Z]*[a-zµ]+|[A-Z]+", name) for name in names]
+    words = [re.findall(WORD, name) for name in names]
+    if _column(words, SUMS, ()) is not None:
+        return None  # a line is many waits, and not one
     latency = _column(words, LATENCY, ())
     time = _column(words, TIME, (latency,))
     if latency is None or time is None:

@@ -3,14 +3,16 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 
+from doctord.read.clock import Clock
 from doctord.read.source import SourceFile
 from doctord.read.tools.banner import banner_of
 from doctord.read.tools.report import Line, Report
-from doctord.read.tools.times import moment_in
+from doctord.read.tools.times import TIME, moment_in, time_in
 
 RULER = re.compile(r"[-=+|\s]*")
+TIME_ALONE = re.compile(rf"\w{{2,8}}:\s*{TIME}")
 NO_FIGURES = "neither a heading nor figures of this tool"
 
 
@@ -57,10 +59,12 @@ def headed_rows(
         since_boot: Whether the first report covers the time since boot.
     """
     report, part, names, seen = Report(0, day=day, since_boot=since_boot), "", list[str](), set[str]()
-    is_first = since_boot
+    is_first, clock = since_boot, Clock(source, day)
     for number, line in lines:
         banner, heading = banner_of(line), heading_of(line)
-        moment = None if banner or heading else moment_in(line, source)
+        if banner:
+            clock = Clock(source, banner.day)
+        moment = None if banner or heading else moment_in(line, source) or _told(line, clock, source)
         if banner or moment or (heading and heading[0] in seen):
             is_first = since_boot and (banner is not None or (is_first and not report))
             day = banner.day if banner else day
@@ -71,6 +75,12 @@ def headed_rows(
             seen.add(part)
         elif not banner and not moment and not RULER.fullmatch(line) and not line.lstrip().startswith(titles):
             yield HeadedRow(number, part, names, line.split(), report)
+
+
+def _told(line: str, clock: Clock, source: SourceFile) -> datetime | None:
+    """The moment of a line such as `Time: 03:49:57 PM`, of old iostat -t; null for any other line."""
+    found = TIME_ALONE.fullmatch(line.strip())
+    return time_in(clock, found, source) if found else None
 
 
 def reports_of(rows: Iterable[HeadedRow], take: Callable[[HeadedRow], object], source: SourceFile) -> Iterator[Report]:

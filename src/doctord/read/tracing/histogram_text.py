@@ -2,7 +2,9 @@
 
 Keys name what was timed. The unit stands in the heading (bcc: `usecs : count distribution`) or behind the name of the
 map (bpftrace: `@read_us`); where neither says it, it is that of `doctord map --unit`, else nanoseconds, in which these
-tracers count time themselves.
+tracers count time themselves. Keys of DTrace belong to the histogram below them also over a blank line. What is told
+to be of bytes, priorities, lengths and the like is no latency: bitesize.d (`PID CMD`) and pridist.d (`CMD: ... PID:`)
+of the DTraceToolkit do not say it, and are known by these lines.
 """
 
 import re
@@ -28,6 +30,15 @@ TICK_UNITS_S = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0}
 MAP = re.compile(r"(\w+)(?:\[(.*)\])?$")
 NAMED_KEY = re.compile(r"(\S+) ?= ?(.+)$")
 Values = Sequence[tuple[float | None, float | None, int]]
+# What is counted here is no time, where no unit of time stands beside it.
+NO_TIME = re.compile(
+    r"(?<![a-z])(bytes?|sizes?|blocks|sectors|pages|priorit(?:y|ies)|prio|lengths?|depths?|packets)(?![a-z])",
+    re.IGNORECASE,
+)
+OF_PRIORITIES = re.compile(r"CMD: .*PID: \d+")
+SIZES_BELOW = re.compile(r"PID\s+CMD$")
+HEADINGS_ALONE = re.compile(r"[A-Z]{2,}(?:\s+[A-Z]{2,})+$")
+DTRACE_HEADING = re.compile(r"value\s+-+ Distribution -+ count$")
 TRACED = re.compile(r"Tracing (.+?)(?: latency)?\.\.\.")
 
 
@@ -39,8 +50,10 @@ def sniff(head: str) -> bool:
 def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `latency`, an interval at a time."""
     columns, clock = Columns(source), Clock(source)
-    traced, has_begun = "latency", False
+    traced, has_begun, are_sizes = "latency", False, False
     for number, lines in _blocks(source):
+        are_sizes = are_sizes or any(map(SIZES_BELOW.match, lines))
+        lines[:] = _keys_below(["" if HEADINGS_ALONE.match(line) else line for line in lines])
         for nth, line in enumerate(lines):
             if found := TRACED.search(line):
                 traced = found[1]
@@ -54,9 +67,36 @@ def read(source: SourceFile) -> Iterator[Batch]:
             source.skip(number + nth - 1, "not part of a histogram")
         has_begun = has_begun or bool(printed)
         for key, unit, values in printed:
-            if buckets := buckets_us(values, unit, number, source):
+            if told := "bytes" if are_sizes else _no_time(key, unit, traced):
+                source.skip(number, f"a histogram of {told}, not of time")
+            elif buckets := buckets_us(values, unit, number, source):
                 yield from columns.take(subject_of(key, unit, traced), buckets)
     yield from columns.rest()
+
+
+def _no_time(key: str, unit: str | None, traced: str) -> str | None:
+    """What is counted, where it is no time; null where it is one, or where nothing tells.
+
+    >>> _no_time("read size", None, "latency"), _no_time("disk blocks", "usecs", "latency"), _no_time("lgwr", None, "")
+    ('size', None, None)
+    """
+    if unit is not None and unit_us(unit.rpartition(",")[2].strip()) is not None:
+        return None
+    if OF_PRIORITIES.match(key):
+        return "priorities"
+    found = next((found for text in (key, unit or "", traced) if (found := NO_TIME.search(text))), None)
+    return found[1].lower() if found else None
+
+
+def _keys_below(lines: list[str]) -> list[str]:
+    """The lines with DTrace's keys directly above their histogram, and the blank lines between them before these."""
+    moved = list(lines)
+    for at, line in enumerate(lines):
+        if DTRACE_HEADING.match(line):
+            end = next((nth + 1 for nth in range(at - 1, -1, -1) if lines[nth]), 0)
+            begin = next((nth + 1 for nth in range(end - 1, -1, -1) if not lines[nth]), 0)
+            moved[begin:at] = [""] * (at - end) + lines[begin:end]
+    return moved
 
 
 def _blocks(source: SourceFile) -> Iterator[tuple[int, list[str]]]:

@@ -1,6 +1,6 @@
 import pytest
 
-from doctord.collect.postgres.waits import classify, wait_events
+from doctord.dataset.waits.postgres import classify, wait_events
 from servers import running_postgres
 
 CLASSES = {

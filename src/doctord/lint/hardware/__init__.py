@@ -1,0 +1,1 @@
+"""Rules on what a machine is built of, as its firmware tells it."""

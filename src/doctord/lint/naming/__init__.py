@@ -1,0 +1,1 @@
+"""Rules on how names are looked up: nsswitch.conf."""

@@ -1,0 +1,1 @@
+"""Rules on Solaris: /etc/system, and the drivers' own files."""
