@@ -41,6 +41,13 @@ def test_segments_and_services_of_a_report() -> None:
     assert service.share is not None
 
 
+def test_programs_of_a_report_are_the_modules_of_its_statements() -> None:
+    figures = {("sql_module.elapsed time", "till"): 0.7, ("sql_module.cpu time", "till"): 0.3}
+    (program,) = _named(oracle_host(figures=figures, cpu_s_per_s=1.2), "program")
+    assert (program.name, program.cpu_share) == ("till", pytest.approx(0.25))
+    assert program.share is not None
+
+
 def test_sampled_sessions_tell_programs_users_and_the_cpu_of_statements() -> None:
     session = {"user": "app", "program": "till", "statement_id": "42"}
     dataset = host(sessions=[session | {"event": "CPU", "wait_class": "CPU"}] * 3)

@@ -24,6 +24,7 @@ MOST = 5
 # A hundredth of the time, or of the reads: less is nobody's first.
 LEAST_SHARE = 0.01
 SERVICES = "v$service_stats."
+MODULES = ("sql_module.elapsed time", "sql_module.cpu time")
 # Blocks of a segment looked at, and blocks read, by the names of each vendor.
 GETS: Final = ("v$segment_statistics.logical reads", *(
     f"pg_statio_user_tables.{part}_blks_{how}" for part in ("heap", "idx") for how in ("hit", "read")
@@ -63,7 +64,7 @@ def top_time(dataset: Dataset) -> tuple[Holder, ...]:
 
     Those come first whose share of the time is known, then those with most CPU, gets or reads.
     """
-    found = [*_statements(dataset), *_sampled(dataset), *_services(dataset), *_segments(dataset)]
+    found = [*_statements(dataset), *_sampled(dataset), *_services(dataset), *_modules(dataset), *_segments(dataset)]
     felt = [one for one in found if one.largest >= LEAST_SHARE]
     ordered = sorted(felt, key=lambda one: (-(one.share or 0.0), -one.largest, one.db, one.name))
     return tuple(sorted(ordered, key=lambda one: KINDS.index(one.kind)))
@@ -167,6 +168,15 @@ def _services(dataset: Dataset) -> Iterator[Holder]:
             gets_share=_part(gets, whole.gets),
             reads_share=_part(reads, whole.reads),
         )
+
+
+def _modules(dataset: Dataset) -> Iterator[Holder]:
+    """Programs as Oracle's reports name them: of the statements that are listed."""
+    time, cpu = (_by_entity(dataset, name) for name in MODULES)
+    for db, name in time:
+        whole = _whole(dataset, db)
+        share, of_cpu = _part(time[db, name], whole.time), _part(cpu.get((db, name)), whole.cpu)
+        yield Holder("program", db, name, share=share, cpu_share=of_cpu)
 
 
 def _segments(dataset: Dataset) -> Iterator[Holder]:

@@ -31,6 +31,8 @@ def spread(case: Case, *events: str) -> tuple[list[Evidence], bool]:
         if not agrees(case, drawn):
             continue
         found = reading(drawn)
+        if not found.modes:  # too few waits to tell
+            continue
         few_slow |= any(mode.share < 0.5 < mode.time_share for mode in found.modes)
         rows = f"subject = '{subject.name}' and db = '{subject.db}'"
         told += [

@@ -108,6 +108,14 @@ def test_of_locks_it_is_said_how_long_they_were_held(event: str) -> None:
     assert any("18 % took around 98 ms" in said(item.figure) for item in worst.for_)
 
 
+def test_a_handful_of_waits_is_no_evidence() -> None:
+    rows = [{"db": DB, "subject": LOCKED[1], "gt_us": 256.0, "le_us": 512.0, "count": 4}]
+    dataset = oracle_host(waits={LOCKED[1]: (300.0, 0.5)}, extra={"latency": rows})
+    told = [said(item.figure) for finding in diagnose(dataset).findings for item in finding.for_]
+    assert told
+    assert not any("too few" in figure for figure in told)
+
+
 def test_who_held_row_locks_is_named_as_unseen() -> None:
     finding = found(two_modes(LOCKED[0]))["row_locks"]
     assert [said(item.what) for item in finding.not_measured] == ["who held the locks"]

@@ -25,6 +25,11 @@ CONTROL_FILE = ("enq: CF - contention", "control file sequential read", "control
 SMALL = 0.1
 # What the remaining enqueues mean, and what to do (Oracle Database Reference 19c, "Oracle Enqueue Names").
 MEANING = {
+    "TX": (
+        "another transaction, for no row, slot or index: one that is prepared and not ended, or a tablespace that is "
+        "made read-only",
+        "Look for transactions in doubt (dba_2pc_pending) and for open ones; ASH (blocking_session) names the one.",
+    ),
     "PS": ("parallel servers are reserved", "Fewer parallel statements at once, or a queue (parallel_degree_policy)."),
     "JI": ("a materialized view is refreshed by another", "Spread the refreshes; refresh fast or less often."),
     "DX": ("a distributed transaction's branch", "Look for sessions of one global transaction that run at once."),

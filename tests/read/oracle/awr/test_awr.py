@@ -150,6 +150,8 @@ def test_waits_of_an_instance() -> None:
         ("v$segment_statistics.row lock waits[TILL:POS.SALE.P2024]", 0.01),
         ("v$sqlstats.gets[7abc123def456]", 20_000.0),
         ("v$sqlstats.user_io_wait_time[7abc123def456]", 0.3),
+        ("sql_module.elapsed time[till]", 1.0),
+        ("sql_module.cpu time[till]", 0.6),
         ("v$system_wait_class.time_waited[Commit]", 0.2),
         ("A Section of Tomorrow.Quantity[two]", 3400.0),
         ("A Section of Tomorrow.Mean[one]", 12.5),

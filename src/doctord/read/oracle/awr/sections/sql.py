@@ -72,6 +72,9 @@ PER_EXECUTION = (
 )
 # Before the key of a sum that is worked out of rounded shares or means: one that is printed is better.
 ABOUT = "about "
+BLOCK = ("begin", "declare", "call", "{call", "{ call")
+# Sums of the statements that are listed, by the module that ran them.
+MODULES = {"elapsed": "sql_module.elapsed time", "cpu": "sql_module.cpu time"}
 COLUMNS = {
     "executions": "calls_per_s",
     "elapsed": "elapsed_s_per_s",
@@ -91,7 +94,10 @@ STATISTICS = {
 }
 
 
-GIVEN = tuple((name, unit, "SQL Id") for name, unit in STATISTICS.values())
+GIVEN = (
+    *((name, unit, "SQL Id") for name, unit in STATISTICS.values()),
+    *((name, "s_per_s", "SQL Module") for name in MODULES.values()),
+)
 
 
 def statements(table: ReportTable, report: Report) -> bool:
@@ -108,6 +114,7 @@ def statements(table: ReportTable, report: Report) -> bool:
     held: dict[str, Sequence[object]] = found | {
         "short": _texts(placed.table, *TEXT),
         "database": _texts(placed.table, "PDB Name", "Container DB Name"),
+        "module": _texts(placed.table, "SQL Module", "Module"),
     }
     here = dict[tuple[str | None, str], dict[str, object]]()
     rows = zip(placed.table.texts(column), zip(*held.values(), strict=True), strict=True)
@@ -182,6 +189,7 @@ def finish(report: Report, spans: Callable[[str | None], Span]) -> None:
         _add_statements(report, spans(instance), statements)
     for instance, statements in by_instance.items():
         _add_statistics(report, spans(instance), statements)
+        _add_modules(report, spans(instance), statements)
 
 
 def _add_statements(report: Report, span: Span, statements: dict[str, dict[str, object]]) -> None:
@@ -206,6 +214,20 @@ def _add_statistics(report: Report, span: Span, statements: dict[str, dict[str, 
             "value": _figures(statements, key, span.seconds if unit.endswith("per_s") else 1.0),
         }
         report.filled.add_known("statistic", len(statements), row, "value")
+
+
+def _add_modules(report: Report, span: Span, statements: dict[str, dict[str, object]]) -> None:
+    """Time of the statements of each module; blocks of PL/SQL are left out: their statements are listed themselves."""
+    for key, name in MODULES.items():
+        sums = dict[str, float]()
+        spent = _figures(statements, key, span.seconds)
+        for known, value in zip(statements.values(), spent, strict=True):
+            text = str(known.get("text") or known.get("short") or "").lstrip().lower()
+            if isinstance(module := known.get("module"), str) and value and not text.startswith(BLOCK):
+                sums[module] = sums.get(module, 0.0) + value
+        row = span.row() | {"component": "oracle", "entity": list(sums), "name": name, "unit": "s_per_s",
+                            "kind": kind_of("s_per_s"), "value": list(sums.values())}  # fmt: skip
+        report.filled.add_known("statistic", len(sums), row, "value")
 
 
 def _figures(statements: dict[str, dict[str, object]], key: str, over: float) -> list[float | None]:
