@@ -20,6 +20,7 @@ columns!(FilesystemColumns {
     device,
     size_bytes,
     used_bytes,
+    available_bytes,
     inodes_used_pct,
 });
 
@@ -93,8 +94,10 @@ impl Filesystems {
         self.sheet.str(columns.device, mount.source.as_str());
         self.sheet
             .count(columns.size_bytes, Some(space.f_blocks * space.f_frsize));
-        let used = space.f_blocks.saturating_sub(space.f_bavail);
+        let used = space.f_blocks.saturating_sub(space.f_bfree);
         self.sheet.count(columns.used_bytes, Some(used * space.f_frsize));
+        self.sheet
+            .count(columns.available_bytes, Some(space.f_bavail * space.f_frsize));
         if space.f_files > 0 {
             let used = space.f_files.saturating_sub(space.f_ffree) as f64 / space.f_files as f64;
             self.sheet.f64(columns.inodes_used_pct, percent(used * 100.0));

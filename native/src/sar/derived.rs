@@ -12,7 +12,7 @@ pub fn columns(block: &Block, values: &[f64]) -> Columns {
     let of = |name: &str| block.value(name, values);
     match block.kind {
         Kind::Disk => without_requests(of),
-        Kind::FileSystem => used_bytes(of).into_iter().collect(),
+        Kind::FileSystem => available_bytes(of).into_iter().collect(),
         Kind::Memory => [total_bytes(of), page_cache_bytes(of)].into_iter().flatten().collect(),
         Kind::Queue => run_queue(of).into_iter().collect(),
         _ => Vec::new(),
@@ -31,11 +31,13 @@ fn without_requests(of: impl Fn(&str) -> Option<f64>) -> Columns {
     untimed.map(|(_, column)| (column, None)).collect()
 }
 
-/// What is reserved for root counts as used: %ufsused is the share that others cannot have.
-fn used_bytes(of: impl Fn(&str) -> Option<f64>) -> Option<(&'static str, Option<f64>)> {
-    let (free, used) = (of("MBfsfree")?, of("MBfsused")?);
-    let share = of("%ufsused").or(of("%fsused"))?;
-    Some(("used_bytes", Some((share / 100.0 * (free + used) * MIB).round())))
+/// What is reserved for root is free, but not available: %ufsused is the share that others cannot have.
+fn available_bytes(of: impl Fn(&str) -> Option<f64>) -> Option<(&'static str, Option<f64>)> {
+    let (free, used, share) = (of("MBfsfree")?, of("MBfsused")?, of("%ufsused")?);
+    Some((
+        "available_bytes",
+        Some(((1.0 - share / 100.0) * (free + used) * MIB).round()),
+    ))
 }
 
 /// Until sysstat 11.7.3 `kbmemused` was all that is not free; since then buffers, cache and slab are taken out. The

@@ -78,7 +78,10 @@ def test_the_first_sample_has_gauges_and_no_rates(sampler: HostSampler) -> None:
     assert memory["total_bytes"] == expected
     assert {row["name"] for row in found["setting"]} >= {"vm.swappiness", "vm.overcommit_memory"}
     root = next(row for row in found["filesystem"] if row["mount"] == "/")
-    assert 0 < root["used_bytes"] < root["size_bytes"]
+    space = os.statvfs("/")
+    near = pytest.approx(space.f_bavail * space.f_frsize, rel=0.01)
+    assert root["available_bytes"] == near
+    assert root["size_bytes"] - root["used_bytes"] == pytest.approx(space.f_bfree * space.f_frsize, rel=0.01)
 
 
 def test_a_busy_process_is_busy_or_waits_for_a_cpu(sampler: HostSampler, start: Start) -> None:

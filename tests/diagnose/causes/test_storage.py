@@ -171,6 +171,20 @@ def test_filesystem_full() -> None:
     assert found(host(filesystems=[{}, full]))["filesystem_full"].impact.known == "not_measured"
 
 
+def test_what_is_reserved_for_root_makes_no_file_system_full() -> None:
+    reserved = {"size_bytes": 252 * GIB, "used_bytes": 62 * GIB, "available_bytes": 30 * GIB}
+    assert not found(host(filesystems=[reserved]))
+    finding = found(host(filesystems=[reserved | {"available_bytes": 2 * GIB}]))["filesystem_full"]
+    assert "2.0 GiB left" in said(finding.title)
+    assert "96.9 % used" in figures(finding.for_)
+
+
+def test_a_file_system_that_is_known_by_its_device_alone_is_named_by_it() -> None:
+    full = {"mount": None, "device": "/dev/sdb1", "size_bytes": 100 * GIB, "used_bytes": 99 * GIB}
+    rest = {"mount": None, "device": "/dev/sdc1"}
+    assert "/dev/sdb1 is nearly full" in said(found(host(filesystems=[full, rest]))["filesystem_full"].title)
+
+
 def test_much_room_left_speaks_against_a_full_filesystem() -> None:
     finding = found(host(filesystems=[{"size_bytes": 4000 * GIB, "used_bytes": 3900 * GIB}]))["filesystem_full"]
     assert "100.0 GiB left" in figures(finding.against)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from doctord.analyse import cgroups, disks
+from doctord.analyse import cgroups, disks, filesystems
 from doctord.analyse.other_processes import Consumer, consumers
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
@@ -233,33 +233,30 @@ def filesystem_full(case: Case) -> Iterator[Claim]:
     Verify: Used share, and how fast it grows: doctord forecast.
     Source: PostgreSQL documentation, "Disk Full Failure".
     """
-    used, room = pl.col("used_bytes") / pl.col("size_bytes"), pl.col("size_bytes") - pl.col("used_bytes")
     full = (
-        case.dataset.frame("filesystem")
-        .group_by("mount", maintain_order=True)
-        .last()
+        filesystems.newest(case.dataset)
         .filter(
             (pl.col("size_bytes") >= SMALLEST_BYTES) & ~pl.col("device").str.contains("loop").fill_null(value=False)
         )
-        .with_columns(used.alias("used"), room.alias("room"), (pl.col("inodes_used_pct") / 100).alias("inodes"))
-        .filter((pl.col("used") >= FULL_SHARE) | (pl.col("inodes") >= FULL_SHARE))
+        .with_columns((pl.col("inodes_used_pct") / 100).alias("inodes"))
+        .filter((pl.col("used_share") >= FULL_SHARE) | (pl.col("inodes") >= FULL_SHARE))
         .unique(["device", "size_bytes", "used_bytes"], keep="first", maintain_order=True)
-        .sort("used", descending=True)
+        .sort("used_share", descending=True, maintain_order=True)
     )
     for row in full.iter_rows(named=True):
-        where = f"mount = '{row['mount']}'"
+        where = f"mount = '{row['mount']}'" if row["mount"] else f"device = '{row['device']}'"
         for_, against = weigh(
             [
-                Sign("filesystem", where, row["used"] * 100, FULL_SHARE * 100, "{:.1f %} used", "room runs out"),
-                Sign("filesystem", where, row["room"] / 2**30, ROOM_BYTES / 2**30, "{:.1f GiB} left",
+                Sign("filesystem", where, row["used_share"] * 100, FULL_SHARE * 100, "{:.1f %} used", "room runs out"),
+                Sign("filesystem", where, row["left_bytes"] / 2**30, ROOM_BYTES / 2**30, "{:.1f GiB} left",
                      "one large operation fills it", "not gone in a moment", below=True),
                 Sign("filesystem", where, None if row["inodes"] is None else row["inodes"] * 100, FULL_SHARE * 100,
                      "{:.1f %} of the inodes used", "no new file can be made when they are gone"),
             ]
         )  # fmt: skip
         yield Claim(
-            phrase("{} is nearly full: {:bytes} left", row["mount"], row["room"]),
-            impact=NONE_YET if row["room"] > 0 else NOT_MEASURED,
+            phrase("{} is nearly full: {:bytes} left", row["mount"] or row["device"], row["left_bytes"]),
+            impact=NONE_YET if row["left_bytes"] > 0 else NOT_MEASURED,
             confidence=0.95 if not against else 0.8,
             for_=for_,
             against=against,

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-import polars as pl
-
+from doctord.analyse import filesystems
 from doctord.diagnose.phrase import phrase
 from doctord.lint.mysql.measured import evidence, figure, writes_binlog
 from doctord.lint.rule import rule
@@ -199,16 +198,4 @@ def _until_full(subject: Subject) -> str | None:
 
 def _space_left(subject: Subject) -> float | None:
     """Bytes left on the file system of the binary logs: of the mount that is nearest above their folder."""
-    folder = subject.text("log_bin_basename") or subject.text("datadir")
-    if not folder:
-        return None
-    mounts = subject.case.dataset.frame("filesystem").drop_nulls(["mount", "size_bytes", "used_bytes"])
-    above = mounts.filter(pl.col("mount").map_elements(lambda one: _is_above(one, folder), return_dtype=pl.Boolean))
-    if above.is_empty():
-        return None
-    nearest = above.sort(pl.col("mount").str.len_chars()).row(-1, named=True)
-    return float(nearest["size_bytes"] - nearest["used_bytes"])
-
-
-def _is_above(mount: str, folder: str) -> bool:
-    return folder == mount or folder.startswith(mount.rstrip("/") + "/")
+    return filesystems.left_bytes(subject.case.dataset, subject.text("log_bin_basename") or subject.text("datadir"))

@@ -1,5 +1,6 @@
 """What several of PostgreSQL's rules look at: shares of the measured time, counters, memory left, WAL."""
 
+from doctord.analyse import filesystems
 from doctord.dataset.secrets import HIDDEN
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Words, phrase
@@ -130,11 +131,7 @@ def checkpoint_bytes(subject: Subject) -> float | None:
 
 def data_directory_free_bytes(subject: Subject) -> float | None:
     """Room left on the file system of the data directory; null where either is not known."""
-    folder = subject.text("data_directory")
-    rows = subject.case.dataset.frame("filesystem").drop_nulls(["mount", "size_bytes", "used_bytes"])
-    mounts = {str(row["mount"]): float(row["size_bytes"] - row["used_bytes"]) for row in rows.iter_rows(named=True)}
-    above = [mount for mount in mounts if folder and f"{folder}/".startswith(mount.rstrip("/") + "/")]
-    return mounts[max(above, key=len)] if above else None
+    return filesystems.left_bytes(subject.case.dataset, subject.text("data_directory"))
 
 
 def is_solid(subject: Subject) -> bool:

@@ -114,7 +114,11 @@ def wal_larger_than_disk(subject: Subject) -> Iterator[Violation]:
             severity=Severity.WARNING,
             evidence=[
                 Evidence(
-                    "filesystem", "size_bytes - used_bytes", phrase("{:bytes}", free), "", "unless pg_wal is elsewhere"
+                    "filesystem",
+                    "available_bytes",
+                    phrase("{:bytes}", free),
+                    "",
+                    "free, unless pg_wal is elsewhere",
                 )
             ],
         )

@@ -62,7 +62,8 @@ NODE: Final[dict[str, MetricColumn]] = {
     "node_disk_io_time_seconds_total": _rate("disk", "util_pct", "device", 100.0),
     "node_disk_io_time_weighted_seconds_total": _rate("disk", "queue", "device"),
     "node_filesystem_size_bytes": MetricColumn("filesystem", "size_bytes", "mountpoint"),
-    "node_filesystem_avail_bytes": MetricColumn("filesystem", "_available_bytes", "mountpoint"),  # helps to find others
+    "node_filesystem_avail_bytes": MetricColumn("filesystem", "available_bytes", "mountpoint"),
+    "node_filesystem_free_bytes": MetricColumn("filesystem", "_free_bytes", "mountpoint"),  # helps to find others
     "node_filesystem_files": MetricColumn("filesystem", "_inodes", "mountpoint"),
     "node_filesystem_files_free": MetricColumn("filesystem", "_inodes_free", "mountpoint"),
     "node_network_receive_bytes_total": _rate("network", "rx_bytes_per_s", "device"),

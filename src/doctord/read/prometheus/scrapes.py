@@ -203,9 +203,10 @@ def _finish_memory(memory: dict[str, float]) -> None:
 
 
 def _finish_filesystem(filesystem: dict[str, float]) -> None:
-    """What is not available is used."""
-    if "size_bytes" in filesystem and "_available_bytes" in filesystem:
-        filesystem["used_bytes"] = filesystem["size_bytes"] - filesystem["_available_bytes"]
+    """What is not free is used, with what is reserved for root where only what is available is told."""
+    free = filesystem.get("_free_bytes", filesystem.get("available_bytes"))
+    if "size_bytes" in filesystem and free is not None:
+        filesystem["used_bytes"] = filesystem["size_bytes"] - free
     if filesystem.get("_inodes") and "_inodes_free" in filesystem:
         filesystem["inodes_used_pct"] = 100.0 - 100.0 * filesystem["_inodes_free"] / filesystem["_inodes"]
 

@@ -169,7 +169,7 @@ _FILE_SYSTEM = Activity(
     key="device",
     columns={
         "MBfsfree": (To("size_bytes", MIB),),
-        "MBfsused": (To("size_bytes", MIB, adds=True),),
+        "MBfsused": (To("used_bytes", MIB), To("size_bytes", MIB, adds=True)),
         "%Iused": (To("inodes_used_pct"),),
     },
     kept=_names("MBfsfree"),

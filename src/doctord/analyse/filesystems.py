@@ -1,0 +1,33 @@
+"""File systems: how full they are and what is left, as df counts it: what is reserved for root is neither."""
+
+from typing import Final
+
+import polars as pl
+
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.figure import own_figures
+
+AVAILABLE_BYTES: Final = pl.coalesce("available_bytes", pl.col("size_bytes") - pl.col("used_bytes"))
+
+
+def newest(dataset: Dataset) -> pl.DataFrame:
+    """Each file system as it was last: the columns of `filesystem`, `used_share` (0 to 1) and `left_bytes`.
+
+    The share is that of the figure `filesystem_used_pct`: used / (used + available).
+    """
+    used_pct = next(figure.value for figure in own_figures() if figure.name == "filesystem_used_pct")
+    return (
+        dataset.frame("filesystem")
+        .group_by("host", "mount", "device", maintain_order=True)  # sar knows devices, and no mounts
+        .last()
+        .with_columns(
+            (pl.sql_expr(used_pct).cast(pl.Float64) / 100).alias("used_share"), AVAILABLE_BYTES.alias("left_bytes")
+        )
+    )
+
+
+def left_bytes(dataset: Dataset, folder: str | None) -> float | None:
+    """Room left where a folder lies, in bytes: of the mount that is nearest above it; null where none is known."""
+    rooms = dict(newest(dataset).select("mount", "left_bytes").drop_nulls().iter_rows())
+    above = [mount for mount in rooms if folder and f"{folder}/".startswith(mount.rstrip("/") + "/")]
+    return float(rooms[max(above, key=len)]) if above else None
