@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doctord.analyse.capacity.action_plan import ActionPlan, action_plan
+from doctord.analyse.capacity.check import check
 from doctord.analyse.capacity.forecast import Forecast, when
 from doctord.analyse.capacity.forecast.result import untold
 from doctord.analyse.capacity.outlook import Item
@@ -111,12 +112,13 @@ def line(series: Series) -> Forecast:
 
 def agenda_of(histories: Sequence[Series], thresholds: Sequence[Threshold] = THRESHOLDS) -> ActionPlan:
     """The agenda of histories over 90 days."""
-    items = []
+    items, now = [], check(thresholds, histories)
     for threshold in thresholds:
         for series in histories:
             if threshold.concerns(series):
-                path = line(series)
-                items.append(Item(threshold, series, path, when(series, path, threshold.limit, threshold.worse)))
+                path, violation = line(series), now.now_of(threshold, series)
+                told = when(series, path, threshold.limit, threshold.worse, is_violated=violation is not None)
+                items.append(Item(threshold, series, path, told, violation))
     return action_plan(items, histories, thresholds)
 
 

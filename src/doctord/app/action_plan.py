@@ -51,7 +51,8 @@ def ahead(
         UserError: nothing was measured, or the libraries that forecast are not installed.
     """
     rules = rules_of(file)
+    forecast.check_installed()
     measured = forecast.histories(source, list(rules.figures.values()), watcher)
     items = forecast.foreseen(measured, rules, horizon_s, changes, watcher)
-    found = action_plan.action_plan(items, measured, rules.thresholds)
+    found = action_plan.action_plan(items, measured.series, rules.thresholds, measured.span)
     return Ahead(found, horizon_s, changes, [level.name for level in rules.levels])

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 
 from doctord.analyse.capacity import alert
+from doctord.analyse.capacity.check import check
 from doctord.analyse.capacity.interval import at_its_interval, series_at_interval
 from doctord.analyse.capacity.outlook import Item, outlook
 from doctord.analyse.capacity.responses import with_loads
@@ -13,18 +15,39 @@ from doctord.analyse.capacity.series import HOUR_S, Series
 from doctord.analyse.capacity.threshold import Rules
 from doctord.analyse.capacity.whatif import Change
 from doctord.app import read
-from doctord.app.history import history, renewed
+from doctord.app.history import A_DAY, CHECKED_STEP_S, finest_in, renewed, series_in, span_in
 from doctord.app.rules import rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.figure import Figure, own_figures
 from doctord.errors import UserError
-from doctord.lake.history import until_of
+from doctord.lake.history import History
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 
 LOOKED_BACK = timedelta(days=2 * 365)
+LIBRARIES = ("statsforecast", "ruptures")
 HINT_EXTRA = "pip install 'doctord[forecast]' brings statsforecast and ruptures"
+
+
+@dataclass(frozen=True, eq=False)
+class Histories:
+    """What was measured.
+
+    Attributes:
+        series: Figures over all the time, in hours or longer steps.
+        newest: Those that thresholds speak of over the last day, in the steps in which thresholds are checked.
+        span: From when to when that is, to the second; null: nothing was measured.
+    """
+
+    series: list[Series]
+    newest: list[Series]
+    span: tuple[datetime, datetime] | None
+
+    @property
+    def seconds(self) -> float:
+        """How long a time that is."""
+        return (self.span[1] - self.span[0]).total_seconds() if self.span else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +55,8 @@ class Forecast:
     """Every threshold with every series that it concerns, and when it is passed."""
 
     items: list[Item]
+    history_s: float
+    now: datetime | None
 
     @property
     def healthy(self) -> bool | None:
@@ -43,7 +68,7 @@ class Forecast:
 
     def alerts(self, form: alert.Form) -> str:
         """What is to come, as alerts."""
-        now = max((item.series.end for item in self.items), default=None)
+        now = self.now
         made = [alert.foreseen(item.threshold, item.series, item.when, now) for item in self.items if now]
         return alert.written([one for one in made if one is not None], form, now)
 
@@ -62,31 +87,45 @@ def forecast(
     """
     rules = rules_of(file)
     figures = with_loads(rules.figures_used(), own_figures()) if changes else rules.figures_used()
-    return Forecast(foreseen(histories(source, figures, watcher), rules, horizon_s, changes, watcher))
+    check_installed()
+    measured = histories(source, figures, watcher)
+    items = foreseen(measured, rules, horizon_s, changes, watcher)
+    return Forecast(items, measured.seconds, measured.span[1] if measured.span else None)
 
 
-def histories(source: Files | Recorded, figures: Sequence[Figure], watcher: Watcher = SILENT) -> list[Series]:
+def histories(source: Files | Recorded, figures: Sequence[Figure], watcher: Watcher = SILENT) -> Histories:
     """Figures over the time that files tell of, or over the last years of a lake."""
     if isinstance(source, Files):
-        return list(series_at_interval(read.dataset_of(source.paths, source.options, watcher), figures, HOUR_S))
+        dataset = read.dataset_of(source.paths, source.options, watcher)
+        span = (dataset.since, dataset.until) if dataset.since and dataset.until else None
+        series, newest = (list(series_at_interval(dataset, figures, step_s)) for step_s in (HOUR_S, CHECKED_STEP_S))
+        return Histories(series, newest, span)
     place = Lake(source.lake or default_lake())
     renewed(place, figures, watcher)
-    last = until_of(place, figures)
-    hours = history(place, figures, last - LOOKED_BACK, last) if last else []
-    return [at_its_interval(series) for series in hours]
+    told = History(place, figures)
+    if (last := told.until) is None:
+        return Histories([], [], None)
+    hours = series_in(told, figures, last - LOOKED_BACK, last)
+    newest = finest_in(told, figures, last - A_DAY, last)
+    return Histories([at_its_interval(series) for series in hours], newest, span_in(place, hours))
 
 
-def foreseen(
-    measured: Sequence[Series], rules: Rules, horizon_s: float, changes: Sequence[Change], watcher: Watcher = SILENT
-) -> list[Item]:
-    """The thresholds held against where the figures go.
+def check_installed() -> None:
+    """Refuse before the work what cannot be done after it.
 
     Raises:
         UserError: the libraries that forecast are not installed.
     """
+    for library in LIBRARIES:
+        if find_spec(library) is None:
+            raise UserError(f"forecasts need {library}, which is not installed", HINT_EXTRA)
+
+
+def foreseen(
+    measured: Histories, rules: Rules, horizon_s: float, changes: Sequence[Change], watcher: Watcher = SILENT
+) -> list[Item]:
+    """The thresholds held against where the figures go; of percentiles, which are not forecast, that is noted."""
     if left := [one.name for one in rules.thresholds if one.of]:
         watcher.note(f"percentiles are not forecast, so these thresholds are left out: {', '.join(left)}")
-    try:
-        return outlook(measured, rules.thresholds, horizon_s, changes)
-    except ModuleNotFoundError as error:
-        raise UserError(f"forecasts need {error.name}, which is not installed", HINT_EXTRA) from error
+    checked = check(rules.thresholds, measured.newest, measured.span)
+    return outlook(measured.series, rules.thresholds, horizon_s, changes, checked)

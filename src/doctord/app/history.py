@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from doctord.analyse.capacity.data_quality import changed_units, is_counted_once, is_overfull, overfull, overfull_text
+from doctord.analyse.capacity.interval import at_its_interval
 from doctord.analyse.capacity.percentiles import Percentiles
 from doctord.analyse.capacity.series import HOUR_S, Labels, Series
 from doctord.app.watcher import SILENT, Watcher
@@ -19,6 +20,7 @@ from doctord.lake.rollups import renew
 from doctord.lake.summaries import fingerprint_of
 
 A_DAY = timedelta(days=1)
+CHECKED_STEP_S = 300  # what is violated now is judged by steps of so many seconds, or longer ones
 VALUE_OF = {"mean": "value", "max": "high", "min": "low", "last": "last"}
 
 
@@ -59,6 +61,27 @@ def series_in(
             low, high = steps.sums["low"][row][part], steps.sums["high"][row][part]
             found.append(Series(figure, labels, step_s, start, values[part], low, high))
     return found
+
+
+def finest_in(told: History, figures: Sequence[Figure], since: datetime, until: datetime) -> list[Series]:
+    """The same in the shortest steps in which thresholds are judged.
+
+    Raises:
+        LakeError: the rollups are damaged.
+    """
+    step_s = max(CHECKED_STEP_S, told.finest_s(since, until))
+    return [at_its_interval(series) for series in series_in(told, figures, since, until, step_s)]
+
+
+def span_in(lake: Lake, hours: Sequence[Series]) -> tuple[datetime, datetime] | None:
+    """From when to when a lake was filled, to the second; null where it holds nothing.
+
+    Rows tell it exactly; where hours are all that is left of the time before them, these do.
+    """
+    rows, first = lake.span(), min((one.at(-1) for one in hours), default=None)
+    if rows is None:
+        return (first, max(one.end for one in hours)) if first else None
+    return (first if first and first < rows[0] - timedelta(seconds=HOUR_S) else rows[0]), rows[1]
 
 
 def spread_in(told: History, figures: Sequence[Figure], ends: Iterable[datetime], *, whole_days: bool) -> Percentiles:

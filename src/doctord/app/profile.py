@@ -14,7 +14,7 @@ from doctord.analyse.capacity.profile import profile as made
 from doctord.analyse.capacity.series import Series, series_of
 from doctord.analyse.capacity.threshold import Rules, Threshold
 from doctord.app import read
-from doctord.app.history import data_quality_in, data_quality_of, renewed, series_in, spread_in
+from doctord.app.history import data_quality_in, data_quality_of, renewed, series_in, span_in, spread_in
 from doctord.app.rules import figures_of, rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
@@ -84,6 +84,7 @@ def _of_files(files: Files, asked: Asked, watcher: Watcher) -> Profile:
         contradictions=contradictions(waits),
         spread=percentiles_of(dataset, figures),
         data_quality=list(data_quality_of(dataset, figures)),
+        measured_s=(dataset.until - dataset.since).total_seconds() if dataset.until and dataset.since else None,
     )
 
 
@@ -105,6 +106,7 @@ def _of_lake(recorded: Recorded, asked: Asked, watcher: Watcher) -> Profile:
         raise UserError(
             f"nothing was recorded in the {NEEDS_DAYS} days to {end:%F %T} UTC", f"the last is of {last:%F %T}"
         )
+    span = span_in(lake, series)
     return made(
         series,
         figures,
@@ -115,6 +117,7 @@ def _of_lake(recorded: Recorded, asked: Asked, watcher: Watcher) -> Profile:
         contradictions=contradictions(rows),
         spread=spread_in(told, figures, days_to(end), whole_days=not asked.busy_hour),
         data_quality=list(data_quality_in(lake, told, figures, end - DOUBTED, end)),
+        measured_s=(min(span[1], end) - span[0]).total_seconds() if span else None,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypeAlias
 
 from doctord.analyse.capacity import alert, service_level, threshold
 from doctord.analyse.capacity.check import Checked
@@ -15,7 +16,15 @@ from doctord.analyse.capacity.series import HOUR_S, Series
 from doctord.analyse.capacity.service_level import Judged
 from doctord.analyse.capacity.threshold import Rules
 from doctord.app import read
-from doctord.app.history import data_quality_in, data_quality_of, history, series_in, spread_between
+from doctord.app.history import (
+    CHECKED_STEP_S,
+    data_quality_in,
+    data_quality_of,
+    finest_in,
+    history,
+    span_in,
+    spread_between,
+)
 from doctord.app.rules import rules_of
 from doctord.app.source import DAY_S, Files, Interval, Recorded
 from doctord.app.watcher import SILENT, Watcher
@@ -26,7 +35,7 @@ from doctord.lake.history import History
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 
-CHECKED_STEP_S = 300
+Span: TypeAlias = tuple[datetime, datetime]
 USUAL_S, GOOD_S = DAY_S, 28 * DAY_S  # how far back a lake is looked at to check, and to propose, where it is not said
 SILENT_S = 2 * HOUR_S  # figures of an hour may be one hour old
 
@@ -71,39 +80,41 @@ def check(source: Files | Recorded, interval: Interval, file: Path | None, watch
     rules = rules_of(file)
     if not rules.thresholds and not rules.levels:
         raise UserError(f"{file}: there is no threshold in it", threshold.FORM)
-    histories, dataset = _measured(asked, rules, watcher)
+    histories, dataset, span = _measured(asked, rules, watcher)
     judged = list(service_level.judged(rules.levels, dataset))
     known = {one.level.name for one in judged}
-    checked = check_thresholds(rules.thresholds, histories)
+    checked = check_thresholds(rules.thresholds, histories, span)
     _tell_silence(asked, checked, watcher)
     return Found(checked, judged, [one.name for one in rules.levels if one.name not in known], str(file or "Doctor D"))
 
 
-def _measured(asked: _Asked, rules: Rules, watcher: Watcher) -> tuple[list[Series], Dataset]:
-    """The histories that thresholds speak of, in steps of five minutes or longer, and the tables of service levels."""
+def _measured(asked: _Asked, rules: Rules, watcher: Watcher) -> tuple[list[Series], Dataset, Span | None]:
+    """What thresholds speak of, in steps of five minutes or longer; the tables of service levels; its time."""
     figures, tables = rules.figures_used(), {known.table for known in rules.levels}
     wanted = rules.percentiles_used()
     if isinstance(asked.source, Files):
         dataset = _dataset(asked, watcher, {used.table for used in figures} | tables)
         _tell(watcher, data_quality_of(dataset, figures))
         spread = percentiles_of(dataset, [rules.figures[name] for name in dict(wanted)])
-        return [*series_at_interval(dataset, figures, CHECKED_STEP_S), *spread.series(wanted)], dataset
-    return _kept(asked.source, asked, rules, watcher), _dataset(asked, watcher, set(tables)) if tables else Dataset()
+        span = (dataset.since, dataset.until) if dataset.since and dataset.until else None
+        return [*series_at_interval(dataset, figures, CHECKED_STEP_S), *spread.series(wanted)], dataset, span
+    series, span = _kept(asked.source, asked, rules, watcher)
+    return series, _dataset(asked, watcher, set(tables)) if tables else Dataset(), span
 
 
-def _kept(recorded: Recorded, asked: _Asked, rules: Rules, watcher: Watcher) -> list[Series]:
-    """The histories of a lake, of its minutes or, where only hours are kept, of these."""
+def _kept(recorded: Recorded, asked: _Asked, rules: Rules, watcher: Watcher) -> tuple[list[Series], Span | None]:
+    """The histories of a lake, of its minutes or, where only hours are kept, of these; their time."""
     lake, (since, until) = Lake(recorded.lake or default_lake()), _between(asked)
     figures, wanted = rules.figures_used(), rules.percentiles_used()
     told = History(lake, figures, (since, until))
     _tell(watcher, lake.problems)
     _tell(watcher, data_quality_in(lake, told, figures, since, until))
-    finest_s = told.finest_s(since, until)
-    if finest_s > CHECKED_STEP_S:
+    if told.finest_s(since, until) > CHECKED_STEP_S:
         _tell(watcher, [f"hours are all that is kept since {since:%F %T} UTC: they are judged"])
-    series = series_in(told, figures, since, until, max(CHECKED_STEP_S, finest_s))
+    series = finest_in(told, figures, since, until)
     percentiles = spread_between(told, figures, since, until).series(wanted) if wanted else ()
-    return [*map(at_its_interval, series), *percentiles]
+    span = span_in(lake, series)
+    return [*series, *percentiles], (max(span[0], since), min(span[1], until)) if span else None
 
 
 def _tell_silence(asked: _Asked, checked: Checked, watcher: Watcher) -> None:

@@ -41,7 +41,7 @@ def check(
     if alert:
         typer.echo(found.alerts(alert.value))
     else:
-        document = report.document_of(found.checked, found.judged, found.unjudged, found.file)
+        document = report.document_of(found.checked, found.judged, found.unjudged, found.file, healthy=found.healthy)
         typer.echo(json_text(document) if json else report.render(document))
     return status(found.healthy)
 

@@ -63,7 +63,7 @@ def test_since_when_it_is_violated() -> None:
 
 def test_what_is_violated_is_said_even_if_nothing_can_be_told_of_its_future() -> None:
     (entry,) = agenda_of([days([1.5e9, 1.4e9, 1.3e9], "space_left_bytes", host()[1].labels)], [SPACE]).entries
-    assert (entry.item.when.verdict, entry.verdict) == ("cannot be told", "violated")
+    assert (entry.item.forecast.model, entry.verdict) == ("", "violated")
     assert entry.since == entry.item.series.at(-1)
 
 

@@ -65,7 +65,7 @@ def test_cells_are_no_formulas_and_one_line() -> None:
         (document_of(agenda_of([]), WITHIN_S, []), "No verdict: nothing was measured that a threshold speaks of"),
         (
             document_of(agenda_of(host()[4:5]), WITHIN_S, []),
-            "No verdict: of nothing can be told where it goes",
+            "Cannot tell: 3 d of history",
         ),
         (
             document_of(agenda_of(host()[3:5]), WITHIN_S, []),

@@ -59,31 +59,40 @@ class ActionPlan:
 
     Attributes:
         now: The moment from which it is seen: the newest value of all; null where nothing was measured.
+        history_s: How long a time was measured before it, seconds.
         entries: In the order that `RANKING` says.
         never: Thresholds that concern nothing that was measured.
         unlimited: Series without a threshold.
     """
 
     now: datetime | None
+    history_s: float
     entries: tuple[Entry, ...]
     never: tuple[Threshold, ...]
     unlimited: tuple[Series, ...]
 
 
-def action_plan(items: Sequence[Item], histories: Sequence[Series], thresholds: Iterable[Threshold]) -> ActionPlan:
+def action_plan(
+    items: Sequence[Item],
+    histories: Sequence[Series],
+    thresholds: Iterable[Threshold],
+    span: tuple[datetime, datetime] | None = None,
+) -> ActionPlan:
     """Put items in order.
 
     Args:
         items: What `outlook` found.
         histories: All that was measured, also what no threshold concerns.
         thresholds: All of them.
+        span: From when to when was measured, where that is known better than by the steps of histories.
     """
-    now = _now(histories)
+    since, now = span or (min((one.at(-1) for one in histories), default=None), _now(histories))
     held = {item.threshold.name for item in items}
     limited = {id(item.series) for item in items}
-    entries = [_entry(item, histories, now) for item in items if now]
+    entries = [_entry(item, histories, now, since) for item in items if now]
     return ActionPlan(
         now,
+        (now - since).total_seconds() if now and since else 0.0,
         tuple(sorted(entries, key=lambda entry: _urgency(entry, now) if now else ())),
         tuple(threshold for threshold in thresholds if threshold.name not in held),
         tuple(series for series in histories if id(series) not in limited),
@@ -96,10 +105,10 @@ def _now(histories: Sequence[Series]) -> datetime | None:
     return max((series.end - timedelta(seconds=series.step_s - finest_s) for series in histories), default=None)
 
 
-def _entry(item: Item, histories: Sequence[Series], now: datetime) -> Entry:
+def _entry(item: Item, histories: Sequence[Series], now: datetime, first: datetime | None) -> Entry:
     lead_s = item.threshold.plan.lead_s
-    since = _violated_since(item, now)
-    verdict = _verdict(item, since, now)
+    since = _violated_since(item, now, first)
+    verdict = _verdict(item, now)
     is_foreseen = verdict in {"date", "perhaps"} and lead_s is not None
     begin_by, careful = (
         date - timedelta(seconds=lead_s) if is_foreseen and date and lead_s is not None else None
@@ -117,19 +126,23 @@ def _entry(item: Item, histories: Sequence[Series], now: datetime) -> Entry:
     )
 
 
-def _verdict(item: Item, since: datetime | None, now: datetime) -> Verdict:
+def _verdict(item: Item, now: datetime) -> Verdict:
     silent_s = (now - item.series.end).total_seconds()
     if silent_s > max(SILENT_S, 3 * item.series.step_s):
         return "not measured any more"
     if item.when.verdict == "not within the horizon" and item.when.earliest:
         return "perhaps"
-    # What is violated now is, whether or not it can be told where it goes.
-    return "violated" if item.when.verdict == "cannot be told" and since else item.when.verdict
+    return item.when.verdict
 
 
-def _violated_since(item: Item, now: datetime) -> datetime | None:
+def _violated_since(item: Item, now: datetime, first: datetime | None) -> datetime | None:
+    """Since when it is violated: the newest steps tell of the last day only, and the history in hours of all before."""
+    if item.violation is None:
+        return None
     lasting = [one.since for one in breaches_of(item.threshold, item.series, now) if one.is_now]
-    return lasting[-1] if lasting else None
+    older = lasting[-1:] if item.violation.is_older else []
+    since = min([item.violation.since, *older])
+    return max(since, first) if first else since
 
 
 def _urgency(entry: Entry, now: datetime) -> tuple[float | str | bool, ...]:

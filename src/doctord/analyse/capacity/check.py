@@ -8,13 +8,14 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
-from doctord.analyse.capacity.series import HOUR_S, Numbers, Series
+from doctord.analyse.capacity.series import HOUR_S, Labels, Numbers, Series
 from doctord.analyse.capacity.threshold import HOURS_OF_WEEK, Threshold
 from doctord.dataset.buckets import GROWTH
 
 _MONDAY = datetime(1970, 1, 5, tzinfo=UTC)
 # What is closer to its limit than it is exact is at it: sums are kept with seven digits, percentiles to 1 %.
 _EXACT, _PERCENTILE_EXACT = 1e-7, (GROWTH - 1) / 2
+_NEARLY = 1.1  # an hour's report may be of 55 minutes
 _STEPS_LATE = 2  # a series whose last value is older than so many steps does not tell how things are now
 
 
@@ -45,43 +46,78 @@ class Breach:
     lost: bool
     is_older: bool
 
+    @property
+    def whose(self) -> tuple[str, str, str, Labels]:
+        """Name of the threshold, and figure, percentile and labels of the series."""
+        return self.threshold.name, self.series.figure.name, self.series.of, self.series.labels
+
 
 @dataclass(frozen=True, eq=False)
 class Checked:
     """What came of it.
 
     Attributes:
-        now: The moment that `is_now` speaks of: the end of the newest value.
+        now: The moment that `is_now` speaks of: when the newest value was measured.
         violations: Those that last first, then the newest.
         held: Pairs of a threshold and a series that were held against each other.
+        short: Pairs of which it cannot be told: less was measured than a violation must last.
         unmeasured: Thresholds that concern nothing that was measured.
+        measured_s: How long a time all of it is of, seconds; null: not known.
     """
 
     now: datetime | None
     violations: tuple[Breach, ...]
     held: tuple[tuple[Threshold, Series], ...]
+    short: tuple[tuple[Threshold, Series], ...]
     unmeasured: tuple[Threshold, ...]
+    measured_s: float | None = None
+
+    def now_of(self, threshold: Threshold, series: Series) -> Breach | None:
+        """The violation that lasts of that threshold, by whom that series is about; null where there is none."""
+        wanted = (threshold.name, series.figure.name, series.of, series.labels)
+        return next((one for one in self.violations if one.is_now and one.whose == wanted), None)
 
 
-def check(thresholds: Iterable[Threshold], histories: Sequence[Series]) -> Checked:
+def check(
+    thresholds: Iterable[Threshold], histories: Sequence[Series], span: tuple[datetime, datetime] | None = None
+) -> Checked:
     """Hold thresholds against histories of any step.
 
     A step is beyond the limit when its value is. Steps that follow each other are one violation when together they last
     as long as the threshold asks; those that last less are left out. A step that was not measured neither counts nor
     ends one, unless the gap is longer than the holding time: how it went on is then not known, and `lost` says so.
+
+    Args:
+        thresholds: What is held.
+        histories: Against what; their first and last steps may have been measured in part only.
+        span: From when to when was measured; null: as long as the steps.
     """
+    measured_s = (span[1] - span[0]).total_seconds() if span else None
     now = max((end for series in histories if (end := last_measured(series))), default=None)
+    now = min(now, span[1]) if now and span else now  # the last step of a day or an hour may not have ended
     by_figure = dict[str, list[Series]]()
     for series in histories:
         by_figure.setdefault(series.figure.name, []).append(series)
-    held, violations, unmeasured = list[tuple[Threshold, Series]](), list[Breach](), list[Threshold]()
+    pairs, violations, unmeasured = list[tuple[Threshold, Series]](), list[Breach](), list[Threshold]()
     for threshold in thresholds:
         own = [one for one in by_figure.get(threshold.figure, ()) if threshold.concerns(one) and last_measured(one)]
-        held += [(threshold, series) for series in own]
+        pairs += [(threshold, series) for series in own]
         unmeasured += [] if own else [threshold]
-        violations += [found for series in own for found in breaches_of(threshold, series, now)]
+    short = [(threshold, series) for threshold, series in pairs if _is_short(threshold, series, measured_s)]
+    held = [pair for pair in pairs if pair not in short]
+    violations += [found for threshold, series in held for found in breaches_of(threshold, series, now)]
     violations.sort(key=lambda found: (found.is_now, found.until, found.duration_s), reverse=True)
-    return Checked(now, tuple(violations), tuple(held), tuple(unmeasured))
+    return Checked(now, tuple(violations), tuple(held), tuple(short), tuple(unmeasured), measured_s)
+
+
+def _is_short(threshold: Threshold, series: Series, measured_s: float | None) -> bool:
+    steps = int(np.isfinite(series.values).sum())
+    return is_too_short(measured_s, threshold) or steps < steps_held(threshold, series.step_s)
+
+
+def is_too_short(measured_s: float | None, threshold: Threshold) -> bool:
+    """Whether so long a time cannot tell of a violation that must last; null: that is not known, and is no reason."""
+    return measured_s is not None and measured_s * _NEARLY < threshold.hold_s
 
 
 def breaches_of(threshold: Threshold, series: Series, now: datetime | None = None) -> Iterator[Breach]:

@@ -62,7 +62,7 @@ def contradictions(waits: pl.DataFrame) -> list[Contradiction]:
     )
     found = list[Contradiction]()
     for (host, db, entity), part in rows.group_by("host", "db", "entity", maintain_order=True):
-        row = part.sort("wide").row(-1, named=True)
+        row = part.sort("wide", maintain_order=True).row(-1, named=True)
         length = row["interval_s"]
         found.append(
             Contradiction(

@@ -39,7 +39,7 @@ def overfull(dataset: Dataset, figures: Iterable[Figure]) -> Iterator[str]:
 
 def overfull_text(figure: Figure, labels: Labels, hours: pl.DataFrame) -> str:
     """The remark on overfull hours of one series (`ts`, their ends; `weight`)."""
-    worst = hours.sort("weight").row(-1, named=True)
+    worst = hours.sort("weight", maintain_order=True).row(-1, named=True)
     about = ", ".join(part for part in (labels.host, labels.db, labels.entity) if part)
     many = f"{hours.height} hours hold" if hours.height > 1 else "one hour holds"
     return (
@@ -50,8 +50,12 @@ def overfull_text(figure: Figure, labels: Labels, hours: pl.DataFrame) -> str:
 
 def changed_units(statistics: pl.DataFrame) -> Iterator[str]:
     """What is to be said of statistics (`UNITS`, `unit`, `ts`) whose unit is not always the same."""
-    spans = statistics.drop_nulls("unit").group_by(*UNITS, "unit").agg(pl.col("ts").min().alias("since"))
-    several = spans.filter(pl.len().over(UNITS) > 1).sort(*UNITS, "since")
+    spans = (
+        statistics.drop_nulls("unit")
+        .group_by(*UNITS, "unit", maintain_order=True)
+        .agg(pl.col("ts").min().alias("since"))
+    )
+    several = spans.filter(pl.len().over(UNITS) > 1).sort(*UNITS, "since", maintain_order=True)
     for _, part in several.group_by(*UNITS, maintain_order=True):
         first, last = part.row(0, named=True), part.row(-1, named=True)
         about = ", ".join(first[key] for key in ("host", "db", "instance", "entity") if first[key])

@@ -24,8 +24,8 @@ def step_of(frame: pl.DataFrame, least_s: int) -> int:
     """Seconds of a step, at least so many: the usual time between two moments at which a host was measured."""
     between_s = (
         frame.select("host", "ts")
-        .unique()
-        .sort("host", "ts")
+        .unique(maintain_order=True)
+        .sort("host", "ts", maintain_order=True)
         .select(pl.col("ts").diff().over("host").dt.total_seconds(fractional=True))
         .to_series()
         .median()

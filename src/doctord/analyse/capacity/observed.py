@@ -127,13 +127,18 @@ def observed(dataset: Dataset, figures: Mapping[str, Figure], step_s: int = STEP
 def cpus_of(dataset: Dataset) -> dict[str | None, int]:
     """How many CPUs each host has, where its own rows or its database tell it."""
     told = dataset.frame("statistic").filter(pl.col("name") == "v$osstat.NUM_CPUS")
-    counts = dict(told.group_by("host").agg(pl.col("value").max().cast(pl.Int64)).iter_rows())
-    seen = dataset.frame("cpu").filter(pl.col("cpu").is_not_null()).group_by("host").agg(pl.col("cpu").n_unique())
+    counts = dict(told.group_by("host", maintain_order=True).agg(pl.col("value").max().cast(pl.Int64)).iter_rows())
+    seen = (
+        dataset.frame("cpu")
+        .filter(pl.col("cpu").is_not_null())
+        .group_by("host", maintain_order=True)
+        .agg(pl.col("cpu").n_unique())
+    )
     return counts | dict(seen.iter_rows())
 
 
 def _beside(one: pl.DataFrame, other: pl.DataFrame, how: Literal["inner", "left"] = "inner") -> pl.DataFrame:
-    return one.join(other, on=KEYS, how=how, nulls_equal=True).sort(KEYS)
+    return one.join(other, on=KEYS, how=how, nulls_equal=True, maintain_order="left").sort(KEYS, maintain_order=True)
 
 
 def _databases(dataset: Dataset, step_s: int, figures: Mapping[str, Figure]) -> pl.DataFrame:
@@ -160,7 +165,13 @@ def _sampled(dataset: Dataset, step_s: int) -> pl.DataFrame:
     return (
         dataset.frame("session")
         .filter(working & pl.col("database").is_not_null())
-        .group_by("host", "db", pl.col("database").alias("entity"), pl.from_epoch(end_us, "us").alias("ts"))
+        .group_by(
+            "host",
+            "db",
+            pl.col("database").alias("entity"),
+            pl.from_epoch(end_us, "us").alias("ts"),
+            maintain_order=True,
+        )
         .agg((pl.col("interval_s").sum() / step_s).alias("users"))
         .with_columns(pl.col("ts").dt.replace_time_zone("UTC"))
     )

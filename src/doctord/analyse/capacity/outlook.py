@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from doctord.analyse.capacity.check import Breach, Checked, check
 from doctord.analyse.capacity.forecast import Forecast, When, forecast, when
 from doctord.analyse.capacity.queue_fit import Queue
 from doctord.analyse.capacity.responses import queues_of
@@ -13,6 +14,7 @@ from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change, changed
 
 NEAR_S = 7.0 * DAY_S  # how far hours tell
+REACH = 10.0  # a forecast reaches so many times as far ahead as its history is long: a quarter of a year from nine days
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,12 +26,14 @@ class Item:
         series: What was measured.
         forecast: Where it goes, what-ifs included.
         when: When it passes the limit.
+        violation: The violation that lasts; null where there is none.
     """
 
     threshold: Threshold
     series: Series
     forecast: Forecast
     when: When
+    violation: Breach | None = None
 
     @property
     def newest(self) -> float:
@@ -39,7 +43,11 @@ class Item:
 
 
 def outlook(
-    histories: Sequence[Series], thresholds: Sequence[Threshold], horizon_s: float, changes: Sequence[Change] = ()
+    histories: Sequence[Series],
+    thresholds: Sequence[Threshold],
+    horizon_s: float,
+    changes: Sequence[Change] = (),
+    checked: Checked | None = None,
 ) -> list[Item]:
     """Every threshold with every series that it concerns: violated ones first, then by date, then those without.
 
@@ -51,7 +59,9 @@ def outlook(
         thresholds: What may be.
         horizon_s: How far to look, seconds.
         changes: What will happen that the history cannot know of.
+        checked: What is violated now, by the finest steps that there are; null: by these histories.
     """
+    now = checked or check(thresholds, histories)
     concerned = [
         (threshold, series)
         for threshold in thresholds
@@ -60,10 +70,11 @@ def outlook(
     ]
     grows = any(change.factor != 1 for change in changes)
     queues = queues_of({id(series): series for _, series in concerned}.values(), histories) if grows else {}
-    items = _held(concerned, horizon_s, changes, queues)
+    items = _held(concerned, horizon_s, changes, queues, now)
     short = [place for place, item in enumerate(items) if _is_short(item, horizon_s)]
-    for place, item in zip(short, _held([concerned[place] for place in short], NEAR_S, changes, queues), strict=True):
-        if item.when.verdict in {"violated", "date"}:
+    nearer = _held([concerned[place] for place in short], NEAR_S, changes, queues, now)
+    for place, item in zip(short, nearer, strict=True):
+        if item.when.verdict == "date":
             note = f"too few days were measured to look further than {NEAR_S / DAY_S:.0f} d: hours are looked at"
             items[place] = replace(item, forecast=replace(item.forecast, notes=(*item.forecast.notes, note)))
     return sorted(items, key=_urgency)
@@ -78,18 +89,36 @@ def _held(
     horizon_s: float,
     changes: Sequence[Change],
     queues: Mapping[int, Queue],
+    now: Checked,
 ) -> list[Item]:
     """Thresholds held against forecasts, in their order."""
     forecasts = _forecasts([series for _, series in concerned], horizon_s)
     items = []
     for threshold, series in concerned:
-        known = forecasts[id(series)]
+        known, violation = forecasts[id(series)], now.now_of(threshold, series)
         path = changed(known, series, changes, queues.get(id(series)))
         crossing = when(
-            series, path, threshold.limit, threshold.worse, hold_s=threshold.hold_s, is_changed=path is not known
+            series,
+            path,
+            threshold.limit,
+            threshold.worse,
+            hold_s=threshold.hold_s,
+            is_changed=path is not known,
+            is_violated=violation is not None,
         )
-        items.append(Item(threshold, series, path, crossing))
+        items.append(Item(threshold, series, path, crossing, violation))
     return items
+
+
+def reach_s(history_s: float, horizon_s: float) -> float:
+    """How far ahead a history of such a length can be asked, where so far is asked, seconds."""
+    return min(horizon_s, REACH * history_s)
+
+
+def _bounded(path: Forecast, series: Series, horizon_s: float) -> Forecast:
+    """As much of a forecast as its history can carry, a step at least."""
+    steps = max(1, int(reach_s(len(series.values) * series.step_s, horizon_s) // path.step_s))
+    return replace(path, mean=path.mean[:steps], low=path.low[:steps], high=path.high[:steps])
 
 
 def _forecasts(histories: Sequence[Series], horizon_s: float) -> dict[int, Forecast]:
@@ -98,7 +127,8 @@ def _forecasts(histories: Sequence[Series], horizon_s: float) -> dict[int, Forec
     for step_s in sorted({series.step_s for series in histories}):
         alike = list({id(series): series for series in histories if series.step_s == step_s}.values())
         steps = max(1, round(horizon_s / step_s))
-        found |= {id(series): told for series, told in zip(alike, forecast(alike, steps), strict=True)}
+        told = zip(alike, forecast(alike, steps), strict=True)
+        found |= {id(series): _bounded(path, series, horizon_s) for series, path in told}
     return found
 
 

@@ -52,7 +52,7 @@ class Percentiles:
             hour = pl.Series("hour", wanted, pl.Int8).to_frame().with_row_index("series")
             own = pl.col("ts").dt.offset_by("-1h").dt.hour() == pl.col("hour")
             typed = hour.cast({"series": rows.schema["series"]})
-            rows = rows.join(typed, on="series").filter(pl.col("hour").is_null() | own)
+            rows = rows.join(typed, on="series", maintain_order="left").filter(pl.col("hour").is_null() | own)
         found = percentiles(rows, "series", shares)
         names = ("rows", *shares)
         return {self._key(row["series"]): {name: row[name] for name in names} for row in found.iter_rows(named=True)}
@@ -121,10 +121,12 @@ def percentiles_of(dataset: Dataset, figures: Iterable[Figure]) -> Percentiles:
     for figure in figures:
         counted = (
             valued(dataset.frame(figure.table), figure)
-            .group_by("host", "db", "entity", "step_us", bucket_of(pl.col("value")).alias("bucket"))
+            .group_by(
+                "host", "db", "entity", "step_us", bucket_of(pl.col("value")).alias("bucket"), maintain_order=True
+            )
             .agg(pl.len().alias("count"))
         )
-        for (host, db, entity), part in counted.group_by("host", "db", "entity"):
+        for (host, db, entity), part in counted.group_by("host", "db", "entity", maintain_order=True):
             place = pl.lit(len(keys), pl.Int64).alias("series")
             parts.append(part.select(place, pl.from_epoch("step_us", "us").alias("ts"), "bucket", "count"))
             keys.append((figure, Labels(text_of(host), text_of(db), text_of(entity))))

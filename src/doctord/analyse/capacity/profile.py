@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from doctord.analyse.capacity.check import beyond
+from doctord.analyse.capacity.check import beyond, is_too_short
 from doctord.analyse.capacity.contradictions import Contradiction
 from doctord.analyse.capacity.percentiles import SHOWN, Key, Percentiles, share_of
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Labels, Numbers, Series
@@ -28,7 +28,7 @@ WEEKDAYS: Final = 7
 # What tells how busy a server is, the best first.
 LEADING: Final = ("db_time_s_per_s", CLASSES, WAITED, "executions_per_s", "commits_per_s", "cpu_used_pct")
 
-Verdict = Literal["kept", "violated", "no limit", "not measured", "contradicted"]
+Verdict = Literal["kept", "violated", "no limit", "not measured", "cannot be told", "contradicted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Line:
         values: By days ago (90, 30, 7, 0): its value that day; null where it was not measured.
         threshold: What it is held against, the first that is violated where there are several; null: nothing.
         limit: Its limit, that of the busy hour where values are of it; null: none.
-        verdict: Of today's value.
+        verdict: Of today's value; `cannot be told`: less was measured than a violation must last.
         percentiles: By days ago: `p50`, `p95`, `p99`, and how many `rows` they come of; null where that is not kept.
     """
 
@@ -124,6 +124,7 @@ class Profile:
         contradictions: Rows whose columns contradict each other.
         missing: Components of which nothing was measured.
         data_quality: What is to be known of the history before anybody relies on it.
+        measured_s: How long a time was measured in all, seconds; null: not known.
     """
 
     at: datetime
@@ -132,6 +133,7 @@ class Profile:
     contradictions: Sequence[Contradiction] = ()
     missing: Sequence[str] = field(default=())
     data_quality: Sequence[str] = ()
+    measured_s: float | None = None
 
     @property
     def violations(self) -> list[Line]:
@@ -149,6 +151,7 @@ class _Asked:
     doubted: Collection[tuple[str | None, str | None, str]]
     hours: Mapping[Key, int | None]
     percentiles: Mapping[int, Mapping[Key, Mapping[str, float]]]
+    measured_s: float | None
 
 
 def profile(
@@ -162,6 +165,7 @@ def profile(
     contradictions: Sequence[Contradiction] = (),
     spread: Percentiles | None = None,
     data_quality: Sequence[str] = (),
+    measured_s: float | None = None,
 ) -> Profile:
     """The profile at a moment.
 
@@ -170,11 +174,12 @@ def profile(
         figures: What was looked for.
         at: End of today; the hour in which it lies counts whole.
         busy_hour: Values of the busy hour of each server instead of whole days.
-        thresholds: What today's values are held against; how long a violation must last does not count here.
+        thresholds: What today's values are held against, where so much was measured as a violation must last.
         classes: Wait class of each event.
         contradictions: What must not be used: its figures are not judged.
         spread: How the rows are spread, for percentiles.
         data_quality: What is to be said of them.
+        measured_s: How long a time was measured in all; null: as long as a violation must last.
     """
     ends = days_to(at)
     end = ends[-1]
@@ -192,14 +197,14 @@ def profile(
         days: spread.of_day(then, hours, shares) if spread else {} for days, then in zip(DAYS_AGO, ends, strict=True)
     }
     doubted = {(of.host, of.db, of.entity) for of in contradictions}
-    asked = _Asked(end, thresholds, classes or {}, doubted, hours, percentiles)
+    asked = _Asked(end, thresholds, classes or {}, doubted, hours, percentiles, measured_s)
     servers = [
         _server(server, by_server[server], rhythms[server], asked)
         for server in sorted(by_server, key=lambda server: tuple(name or "" for name in server))
     ]
     seen = {line.figure.component for server in servers for line in server.lines if line.today is not None}
     missing = dict.fromkeys(figure.component for figure in figures if figure.component not in seen)
-    return Profile(end, busy_hour, servers, contradictions, list(missing), data_quality)
+    return Profile(end, busy_hour, servers, contradictions, list(missing), data_quality, measured_s)
 
 
 def days_to(at: datetime) -> list[datetime]:
@@ -240,6 +245,13 @@ def _line(series: Series, asked: _Asked) -> Line:
     verdict: Verdict = "violated" if any(known) else "kept" if known else "no limit"
     if values[0] is None or (judged and not known):
         verdict = "not measured"
+    if (
+        values[0] is not None
+        and judged
+        and not known
+        and any(is_too_short(asked.measured_s, one) for one, *_ in judged)
+    ):
+        verdict = "cannot be told"
     if series.figure.component == "waits" and (labels.host, labels.db, labels.entity or "") in asked.doubted:
         verdict = "contradicted"
     return Line(series.figure, labels, values, threshold, limit, verdict, percentiles)
@@ -254,7 +266,8 @@ def _judged(
         if threshold.is_about(series):
             value = today.get(threshold.of)
             over, limits = beyond(threshold, _today(series, asked.at, hour, np.nan if value is None else value))
-            found.append((threshold, float(limits[0]), None if value is None else bool(over[0])))
+            is_unknown = value is None or is_too_short(asked.measured_s, threshold)
+            found.append((threshold, float(limits[0]), None if is_unknown else bool(over[0])))
     return found
 
 

@@ -88,11 +88,11 @@ def stepped(frame: pl.DataFrame, figure: Figure, step_s: int = HOUR_S) -> pl.Dat
         "mean": (value * weight).sum() / weight.sum(),
         "max": value.max(),
         "min": value.min(),
-        "last": value.sort_by("ts").last(),
+        "last": value.sort_by("ts", maintain_order=True).last(),
     }[figure.sum]
     return (
         valued(frame, figure, step_s)
-        .group_by("host", "db", "entity", "step_us")
+        .group_by("host", "db", "entity", "step_us", maintain_order=True)
         .agg(
             summed.alias("value"),
             value.min().alias("low"),
@@ -102,7 +102,7 @@ def stepped(frame: pl.DataFrame, figure: Figure, step_s: int = HOUR_S) -> pl.Dat
         )
         .with_columns(pl.from_epoch("step_us", "us").dt.replace_time_zone("UTC").alias("ts"))
         .drop("step_us")
-        .sort("host", "db", "entity", "ts")
+        .sort("host", "db", "entity", "ts", maintain_order=True)
     )
 
 

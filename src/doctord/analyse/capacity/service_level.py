@@ -94,7 +94,7 @@ def judged(levels: Iterable[ServiceLevel], dataset: Dataset) -> Iterator[Judged]
     """Judge each service level for each run or subject of a dataset; one that it tells nothing of is left out."""
     for level in levels:
         counts = _timed(dataset) if level.table == "timing" else _buckets(dataset, level.slower_than_s or 0.0)
-        for count in counts.sort("host", "subject").iter_rows(named=True):
+        for count in counts.sort("host", "subject", maintain_order=True).iter_rows(named=True):
             if not level.of or fnmatchcase(count["subject"] or "", level.of):
                 yield from _judge(level, count)
 
@@ -174,14 +174,14 @@ def _summed(rows: pl.DataFrame) -> pl.DataFrame:
     spans = (
         rows.select(*by, "ts", start)
         .drop_nulls("start")
-        .sort("start")
+        .sort("start", maintain_order=True)
         .with_columns((pl.col("ts") - pl.max_horizontal("start", covered)).dt.total_seconds(fractional=True).alias("s"))
-        .group_by(*by)
+        .group_by(*by, maintain_order=True)
         .agg(pl.col("s").clip(lower_bound=0).sum().alias("measured_s"))
     )
     known = pl.when(pl.col("requests").is_not_null().all()).then(pl.col("requests").sum())
-    sums = rows.group_by(*by).agg(known.alias("requests"), pl.col("slow", "slow_most").sum())
-    return sums.join(spans, on=by, how="left", nulls_equal=True)
+    sums = rows.group_by(*by, maintain_order=True).agg(known.alias("requests"), pl.col("slow", "slow_most").sum())
+    return sums.join(spans, on=by, how="left", nulls_equal=True, maintain_order="left")
 
 
 def service_level_of(given: Mapping[str, Any], file: str) -> ServiceLevel:

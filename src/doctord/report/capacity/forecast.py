@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from rich.text import Text
 
-from doctord.analyse.capacity.outlook import Item
+from doctord.analyse.capacity.outlook import Item, reach_s
 from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.wording import iso
 from doctord.units import duration, quantity
@@ -14,18 +15,30 @@ from doctord.units import duration, quantity
 SHOWN = 20
 
 
-def document_of(items: Sequence[Item], horizon_s: float, changes: Sequence[str]) -> dict[str, Any]:
-    """What `doctord forecast --json` gives: docs/reference/forecast.md."""
+def document_of(
+    items: Sequence[Item], horizon_s: float, changes: Sequence[str], history_s: float, now: datetime | None
+) -> dict[str, Any]:
+    """What `doctord forecast --json` gives: docs/reference/forecast.md.
+
+    Args:
+        items: What is to be said.
+        horizon_s: How far was to be looked, seconds.
+        changes: What-ifs, in the user's words.
+        history_s: How long a time was measured.
+        now: When that ended.
+    """
     return {
         "schema_version": 1,
         "horizon_s": horizon_s,
+        "history_s": history_s,
+        "reach_s": reach_s(history_s, horizon_s),
         "changes": list(changes),
-        "items": [item_of(item) for item in items],
+        "items": [item_of(item, now) for item in items],
     }
 
 
-def item_of(item: Item) -> dict[str, Any]:
-    """One item of the document."""
+def item_of(item: Item, now: datetime | None) -> dict[str, Any]:
+    """One item of the document; its last step may end after the moment that is now."""
     threshold, series, path, when = item.threshold, item.series, item.forecast, item.when
     return {
         "threshold": threshold.name,
@@ -36,7 +49,7 @@ def item_of(item: Item) -> dict[str, Any]:
         "limit": threshold.limit,
         "worse": threshold.worse,
         "newest": item.newest,
-        "as_of": iso(series.end),
+        "as_of": iso(min(series.end, now) if now else series.end),
         "verdict": when.verdict,
         "date": iso(when.date),
         "earliest": iso(when.earliest),
@@ -63,7 +76,7 @@ def _page(document: Mapping[str, Any], width: int) -> Iterator[Text]:
     by_verdict = dict[str, list[Mapping[str, Any]]]()
     for item in document["items"]:
         by_verdict.setdefault(item["verdict"], []).append(item)
-    yield one_line(_verdict(by_verdict, document["horizon_s"]), "bold", width)
+    yield one_line(_verdict(by_verdict, document), "bold", width)
     for change in document["changes"]:
         yield from hanging("", f"with {change}", width)
     for title, verdict in (("Violated now", "violated"), ("To come", "date"), ("Cannot be told", "cannot be told")):
@@ -83,16 +96,20 @@ def _page(document: Mapping[str, Any], width: int) -> Iterator[Text]:
             yield from hanging("  ", f"{_name(item)}: perhaps from {item['earliest'][:10]}", width)
 
 
-def _verdict(by_verdict: Mapping[str, Sequence[Mapping[str, Any]]], horizon_s: float) -> str:
+def _verdict(by_verdict: Mapping[str, Sequence[Mapping[str, Any]]], document: Mapping[str, Any]) -> str:
     if not by_verdict:
         return "Nothing was measured that a threshold speaks of"
+    if by_verdict.keys() == {"cannot be told"}:
+        return f"Cannot tell: {duration(document['history_s'])} of history"
     parts = []
     if now := by_verdict.get("violated"):
         parts.append(f"{len(now)} violated now")
     if to_come := by_verdict.get("date"):
         first = to_come[0]
         parts.append(f"{len(to_come)} to come, first {_name(first)} about {first['date'][:10]}")
-    return "; ".join(parts) or f"Nothing will be violated within {duration(horizon_s)}, as far as can be told"
+    untold = len(by_verdict.get("cannot be told", ()))
+    known = f"as far as can be told ({untold} cannot)" if untold else "as far as can be told"
+    return "; ".join(parts) or f"Nothing will be violated within {duration(document['reach_s'])}, {known}"
 
 
 def _said(item: Mapping[str, Any], width: int) -> Iterator[Text]:

@@ -1,5 +1,6 @@
 """A profile: a JSON document, and the same on one page of a terminal."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
@@ -10,7 +11,7 @@ from doctord.analyse.capacity.contradictions import Contradiction
 from doctord.analyse.capacity.percentiles import DECIDES, SHOWN
 from doctord.analyse.capacity.profile import DAYS_AGO, Line, Profile, Rhythm, ServerProfile
 from doctord.report.lines import hanging, hashes, heading, printed, table
-from doctord.units import in_letters, quantity
+from doctord.units import duration, in_letters, quantity
 
 SCHEMA_VERSION: Final = 1
 CHANGE_OVER: Final = 30  # days, on the terminal
@@ -128,11 +129,18 @@ def _page(profile: Profile, width: int) -> Iterator[Text]:
 
 
 def _verdict(profile: Profile) -> str:
-    judged = sum(line.verdict in {"kept", "violated"} for server in profile.servers for line in server.lines)
+    verdicts = Counter(line.verdict for server in profile.servers for line in server.lines)
+    judged, untold = verdicts["kept"] + verdicts["violated"], verdicts["cannot be told"]
+    short = f"{untold} cannot be told: {duration(profile.measured_s or 0.0)} of history." if untold else ""
     if not judged:
-        return "No limit is known for any of these figures."
+        return f"Of the limits {short}" if short else "No limit is known for any of these figures."
     violated = len(profile.violations)
-    return f"{violated} of {judged} figures with a limit violate it." if violated else f"All {judged} limits are kept."
+    told = f"{violated} of {judged} figures with a limit violate it." if violated else _all_kept(judged)
+    return f"{told} {short}".rstrip()
+
+
+def _all_kept(judged: int) -> str:
+    return "The one limit is kept." if judged == 1 else f"All {judged} limits are kept."
 
 
 def _contradiction(found: Contradiction) -> str:

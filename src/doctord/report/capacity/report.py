@@ -5,9 +5,11 @@ import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from doctord.analyse.capacity.action_plan import RANKING, ActionPlan, Entry
+from doctord.analyse.capacity.outlook import reach_s
 from doctord.report.capacity.forecast import item_of
 from doctord.report.capacity.words import moment, until
 from doctord.report.wording import clean, iso
@@ -37,10 +39,12 @@ def document_of(
         "schema_version": 1,
         "as_of": iso(action_plan.now),
         "within_s": within_s,
+        "history_s": action_plan.history_s,
+        "reach_s": reach_s(action_plan.history_s, within_s),
         "changes": list(changes),
         "counts": dict(Counter(entry.verdict for entry in action_plan.entries)),
         "ranking": RANKING,
-        "items": [_entry(entry, rank, within_s) for rank, entry in enumerate(action_plan.entries, 1)],
+        "items": [_entry(entry, rank, within_s, action_plan.now) for rank, entry in enumerate(action_plan.entries, 1)],
         "levels": list(levels),
         "never_measured": [
             {"threshold": one.name, "figure": one.figure, "plan": asdict(one.plan) if one.plan.text else None}
@@ -55,12 +59,12 @@ def document_of(
     }
 
 
-def _entry(entry: Entry, rank: int, within_s: float) -> dict[str, Any]:
+def _entry(entry: Entry, rank: int, within_s: float, now: datetime | None) -> dict[str, Any]:
     basis, path = entry.basis, entry.item.forecast
     last = min(len(path.mean), max(1, round(within_s / path.step_s))) - 1
     return {
         "rank": rank,
-        **item_of(entry.item),
+        **item_of(entry.item, now),
         "verdict": entry.verdict,
         "why": _why(entry),
         "notes": [*path.notes, *([BY_HOUR] if entry.item.threshold.by_hour else [])],
@@ -90,7 +94,7 @@ def _why(entry: Entry) -> str:
 
 def verdict(document: Mapping[str, Any]) -> str:
     """The report in one line."""
-    counts, horizon = document["counts"], duration(document["within_s"])
+    counts, horizon = document["counts"], duration(document["reach_s"])
     if not document["items"]:
         return "No verdict: nothing was measured that a threshold speaks of"
     parts = []
@@ -105,7 +109,7 @@ def verdict(document: Mapping[str, Any]) -> str:
     if parts:
         return "; ".join(parts)
     if not counts.keys() & {"perhaps", "not within the horizon"}:
-        return "No verdict: of nothing can be told where it goes"
+        return f"Cannot tell: {duration(document['history_s'])} of history"
     maybe = f", {counts['perhaps']} may be" if "perhaps" in counts else ""
     untold = sum(counts.get(verdict, 0) for verdict in ("cannot be told", "not measured any more"))
     known = f", as far as can be told ({untold} cannot)" if untold else ""

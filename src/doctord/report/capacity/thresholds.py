@@ -16,24 +16,23 @@ from doctord.units import duration
 SHOWN = 20  # of the past: a page of them says what there is
 
 
-def document_of(checked: Checked, judged: Sequence[Judged], unjudged: Sequence[str], file: str) -> dict[str, Any]:
+def document_of(
+    checked: Checked, judged: Sequence[Judged], unjudged: Sequence[str], file: str, *, healthy: bool | None
+) -> dict[str, Any]:
     """What `doctord thresholds check --json` gives: docs/reference/thresholds.md."""
     return {
         "schema_version": 1,
         "file": file,
         "as_of": iso(checked.now),
-        "healthy": is_healthy(checked, judged),
+        "healthy": healthy,
         "violations": [_violation(one) for one in checked.violations],
         "levels": [_level(one) for one in judged],
         "held": len(checked.held),
+        "short": [{"threshold": threshold.name, **asdict(series.labels)} for threshold, series in checked.short],
+        "measured_s": checked.measured_s,
         "unmeasured": [{"threshold": one.name, "figure": one.figure} for one in checked.unmeasured]
         + [{"threshold": name, "figure": None} for name in unjudged],
     }
-
-
-def is_healthy(checked: Checked, judged: Sequence[Judged]) -> bool:
-    """Whether nothing is violated now, and every service level was kept."""
-    return not any(one.is_now for one in checked.violations) and not any(one.is_violated for one in judged)
 
 
 def _violation(violation: Breach) -> dict[str, Any]:
@@ -121,13 +120,17 @@ def _page(document: Mapping[str, Any], width: int) -> Iterator[Text]:
 
 
 def _verdict(document: Mapping[str, Any], now: int, broken: int) -> str:
+    short, measured_s = len(document["short"]), document["measured_s"]
     if not document["held"] and not document["levels"]:
+        if short and measured_s is not None:
+            return f"Cannot tell: {duration(measured_s)} of history"
         return "No verdict: nothing was measured that a threshold speaks of"
     open_ = sum(one["is_violated"] is None for one in document["levels"])
     counts = [(now, "threshold", "violated"), (broken, "service level", "violated"), (open_, "service level", "open")]
     parts = [f"{count} {what}{'' if count == 1 else 's'} {how}" for count, what, how in counts if count]
     as_of = f" at {document['as_of'][:16].replace('T', ' ')} UTC" if document["as_of"] else ""
-    return (", ".join(parts) or "No threshold is violated") + as_of
+    untold = f" ({short} cannot be told: {duration(measured_s or 0.0)} of history)" if short else ""
+    return (", ".join(parts) or "No threshold is violated") + as_of + untold
 
 
 def _said(violation: Mapping[str, Any], width: int) -> Iterator[Text]:

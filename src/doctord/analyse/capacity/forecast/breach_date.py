@@ -44,6 +44,7 @@ def when(
     *,
     hold_s: float = 0.0,
     is_changed: bool = False,
+    is_violated: bool | None = None,
 ) -> When:
     """When a figure will pass a limit, and stay beyond it for as long as that counts.
 
@@ -54,13 +55,16 @@ def when(
         worse: On which side of the limit the figure is bad.
         hold_s: Seconds that a violation lasts at least; its date is that on which it begins.
         is_changed: Whether the forecast holds what the history does not: it need not have grown then.
+        is_violated: Whether it is violated now, as `check` found; null: judged by the last steps of this history.
     """
-    if forecast.why:
-        return When("cannot be told", why=forecast.why)
     sign = 1.0 if worse == "above" else -1.0
     measured = series.values[np.isfinite(series.values)] * sign
+    if is_violated:
+        return When("violated", why=f"it is {worse} the limit already")
+    if forecast.why:
+        return When("cannot be told", why=forecast.why)
     newest = max(3, _steps(hold_s, series.step_s))
-    if np.median(measured[-newest:]) > limit * sign:
+    if is_violated is None and np.median(measured[-newest:]) > limit * sign:
         return When("violated", why=f"it is {worse} the limit already")
     near, far = (forecast.high, forecast.low) if worse == "above" else (forecast.low, forecast.high)
     lasting = _steps(hold_s, forecast.step_s)
