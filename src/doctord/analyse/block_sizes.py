@@ -53,7 +53,11 @@ def _sizes(device: str, operation: str, rows: pl.DataFrame) -> Sizes:
     ended_at = (pl.col("sector") + pl.col("bytes") // SECTOR_BYTES).shift(1)
     follows = (pl.col("sector") == ended_at).fill_null(value=False)
     ordered = rows.sort("ts", maintain_order=True).with_columns(follows.alias("follows"))
-    counts = ordered.group_by("bytes").len().sort(["len", "bytes"], descending=[True, False])
+    counts = (
+        ordered.group_by("bytes", maintain_order=True)
+        .len()
+        .sort(["len", "bytes"], descending=[True, False], maintain_order=True)
+    )
     return Sizes(
         device,
         operation,

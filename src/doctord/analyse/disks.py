@@ -65,22 +65,22 @@ def _sum(one: str, other: str) -> pl.Expr:
 
 def spells(rows: pl.DataFrame, condition: pl.Expr) -> list[Spell]:
     """For each device (in rows of `intervals`) the time in which a condition held, longest first."""
-    total = rows.group_by("device").agg(pl.col("interval_s").sum().alias("seconds"))
+    total = rows.group_by("device", maintain_order=True).agg(pl.col("interval_s").sum().alias("seconds"))
     weight, requests = pl.col("interval_s"), pl.col("requests_per_s") * pl.col("interval_s")
     timed = pl.col("ms").is_not_null()
     means = [_mean(column) for column in ("bytes_per_s", "queue", "host_queue", "util_pct")]
     grouped = (
         rows.filter(condition)
-        .group_by("device")
+        .group_by("device", maintain_order=True)
         .agg(
             weight.sum().alias("held"),
             (requests.sum() / weight.sum()).alias("requests_per_s"),
             pl.when(timed.any()).then((pl.col("ms") * requests).sum() / requests.filter(timed).sum()).alias("ms"),
             *means,
         )
-        .join(total, on="device")
+        .join(total, on="device", maintain_order="left")
         .with_columns((pl.col("held") / pl.col("seconds")).alias("part"))
-        .sort("part", "requests_per_s", descending=True)
+        .sort("part", "requests_per_s", descending=True, maintain_order=True)
         .drop("held", "seconds")
     )
     return [Spell(**row) for row in grouped.iter_rows(named=True)]
@@ -92,7 +92,9 @@ def rise(rows: pl.DataFrame, device: str) -> float | None:
     Null when the queue hardly varied: then the dataset cannot tell whether latency rises with load.
     """
     measured = pl.col("queue").is_not_null() & pl.col("ms").is_not_null()
-    mine = rows.filter((pl.col("device") == device) & measured & (pl.col("requests_per_s") > 0)).sort("queue")
+    mine = rows.filter((pl.col("device") == device) & measured & (pl.col("requests_per_s") > 0)).sort(
+        "queue", maintain_order=True
+    )
     requests = pl.col("requests_per_s").sum()
     half = mine.height // 2
     halves = [

@@ -40,14 +40,14 @@ def blockers(dataset: Dataset) -> list[Blocker]:
         session.lazy()
         .filter(pl.col("blocker_sid").is_not_null() & (pl.col("kind") == CLIENT))
         .select("ts", "db", "sid", "blocker_sid", "interval_s")
-        .collect()
+        .collect(engine="in-memory")  # the streaming one hands rows out in no order
     )
     if waiting.is_empty():
         return []
-    moment = _moment(session["db"].unique())
+    moment = _moment(session["db"].unique(maintain_order=True))
     behind = (
         _with_roots(waiting.with_columns(moment))
-        .group_by("moment", "root")
+        .group_by("moment", "root", maintain_order=True)
         .agg(
             pl.col("db").first(),
             pl.col("interval_s").sum().alias("blocked_s"),
@@ -61,8 +61,8 @@ def blockers(dataset: Dataset) -> list[Blocker]:
     )
     idle = pl.col("state").str.starts_with("idle in transaction").fill_null(value=False)
     grouped = (
-        behind.join(root_state, on=["moment", "root"], how="left")
-        .group_by("db", "root")
+        behind.join(root_state, on=["moment", "root"], how="left", maintain_order="left")
+        .group_by("db", "root", maintain_order=True)
         .agg(
             pl.col("user", "program", "statement_id").drop_nulls().last(),
             pl.col("blocked_s").sum(),
@@ -72,7 +72,7 @@ def blockers(dataset: Dataset) -> list[Blocker]:
             pl.col("in_state_s").filter(idle).max().fill_null(0.0).alias("longest_idle_s"),
             pl.col("event").filter(~idle).drop_nulls().mode().sort().first(),
         )
-        .sort("blocked_s", descending=True)
+        .sort("blocked_s", descending=True, maintain_order=True)
         .rename({"root": "sid"})
     )
     return [Blocker(**row) for row in grouped.iter_rows(named=True)]
@@ -90,7 +90,7 @@ def _with_roots(waiting: pl.DataFrame) -> pl.DataFrame:
     chain = waiting.select("moment", "db", "sid", "interval_s", pl.col("blocker_sid").alias("root"))
     for _ in range(LONGEST_CHAIN_LOG2):
         step = chain.select("moment", pl.col("sid").alias("root"), pl.col("root").alias("further"))
-        chain = chain.join(step, on=["moment", "root"], how="left")
+        chain = chain.join(step, on=["moment", "root"], how="left", maintain_order="left")
         ended = chain["further"].null_count() == chain.height
         chain = chain.with_columns(pl.coalesce("further", "root").alias("root")).drop("further")
         if ended:

@@ -33,7 +33,7 @@ def other_processes(dataset: Dataset, processes: pl.DataFrame) -> pl.DataFrame:
     Left out, because their work is the database's own: its clients on the same host (a command that sessions name as
     their program) and kernel threads (they have no memory of their own, and flush and reclaim for others).
     """
-    programs = dataset.frame("session")["program"].drop_nulls().unique().str.slice(0, COMMAND_LENGTH)
+    programs = dataset.frame("session")["program"].drop_nulls().unique(maintain_order=True).str.slice(0, COMMAND_LENGTH)
     outside = (
         ~pl.col("database")
         & ~pl.col("command").is_in(programs.implode()).fill_null(value=False)
@@ -52,7 +52,7 @@ def consumers(rows: pl.DataFrame, amount: pl.Expr) -> list[Consumer]:
     grouped = (
         rows.with_columns(amount.alias("amount"))
         .filter(pl.col("amount") > 0)
-        .sort("amount", "pid", descending=[True, False])
+        .sort("amount", "pid", descending=[True, False], maintain_order=True)
         .group_by("command", "user", maintain_order=True)
         .agg(pl.col("pid").first(), pl.len().alias("processes"), pl.col("amount").sum())
         .sort("amount", descending=True, maintain_order=True)

@@ -36,7 +36,7 @@ def processes(dataset: Dataset) -> pl.DataFrame:
         .lazy()
         .filter(_SECONDS.is_not_null())
         .select("pid", "started", "command", "user", "rss_bytes", _SECONDS.alias("seconds"), **_SUMS)
-        .group_by("pid", "started")
+        .group_by("pid", "started", maintain_order=True)
         .agg(
             pl.col("command", "user").last(),
             pl.col("command").last().str.contains(DATABASE_COMMAND).fill_null(value=False).alias("database"),
@@ -44,7 +44,7 @@ def processes(dataset: Dataset) -> pl.DataFrame:
             *(pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()).alias(name) for name in _SUMS),
             pl.col("rss_bytes").last(),
         )
-        .sort("cpu_s", "pid", descending=[True, False], nulls_last=True)
+        .sort("cpu_s", "pid", descending=[True, False], nulls_last=True, maintain_order=True)
         # The streaming engine adds up in whichever order its threads end: the last digits would differ from run to run.
         .collect(engine="in-memory")
     )

@@ -41,27 +41,27 @@ def waiting_in_host(dataset: Dataset) -> list[Waiting]:
         .filter(pl.all_horizontal(pl.col("host_queue", "device_queue", "host_queue_ms").is_not_null()))
         .with_columns(seconds=pl.col("interval_s").fill_null(1.0))
     )
-    everything = both.group_by("device").agg(
+    everything = both.group_by("device", maintain_order=True).agg(
         pl.col("seconds").sum().alias("all"), pl.col("device_queue").max().alias("held")
     )
     full = (
         dataset.frame("statistic")
         .filter(pl.col("name") == "iostat.queue.sqfull")
-        .group_by(pl.col("entity").alias("device"))
+        .group_by(pl.col("entity").alias("device"), maintain_order=True)
         .agg(pl.col("value").mean().alias("full_per_s"))
     )
     grouped = (
         both.filter((pl.col("host_queue") >= WAITING) & (pl.col("host_queue_ms") >= FELT_MS))
-        .group_by("device")
+        .group_by("device", maintain_order=True)
         .agg(
             pl.len().alias("reports"),
             pl.col("seconds").sum(),
             pl.col("host_queue", "device_queue", "host_queue_ms", "device_ms").mean(),
         )
-        .join(everything, on="device")
-        .join(full, on="device", how="left")
+        .join(everything, on="device", maintain_order="left")
+        .join(full, on="device", how="left", maintain_order="left")
         .with_columns((pl.col("seconds") / pl.col("all")).alias("part"))
         .drop("all", "seconds")
-        .sort("host_queue", descending=True)
+        .sort("host_queue", descending=True, maintain_order=True)
     )
     return [Waiting(**row) for row in grouped.iter_rows(named=True)]

@@ -69,7 +69,12 @@ def rises(dataset: Dataset) -> list[Rise]:
     found = []
     for (db,), told in _spent(dataset).partition_by("db", as_dict=True).items():
         rows, ends = _aligned(told)
-        whole = dict(rows.filter(pl.col("kind") == KINDS[0]).group_by("end").agg(pl.col("spent").sum()).rows())
+        whole = dict(
+            rows.filter(pl.col("kind") == KINDS[0])
+            .group_by("end", maintain_order=True)
+            .agg(pl.col("spent").sum())
+            .rows()
+        )
         for kind in KINDS:
             listed = rows.filter(pl.col("kind") == kind)
             least = _least(listed)
@@ -125,7 +130,7 @@ def latency_of(dataset: Dataset, event: str, rise: Rise) -> tuple[float, float] 
         foreground_waits(dataset)
         .filter((pl.col("event") == event) & (pl.col("db") == rise.db) & (count > 0))
         .drop_nulls("avg_wait_ms")
-        .group_by(_inside(rise).alias("inside"))
+        .group_by(_inside(rise).alias("inside"), maintain_order=True)
         .agg((pl.col("avg_wait_ms") * count).sum() / count.sum())
     )
     times = dict(rows.iter_rows())
@@ -136,13 +141,17 @@ def entities_of(dataset: Dataset, name: str, rise: Rise) -> list[tuple[str, floa
     """What a statistic is about (segments, statements): mean outside a rise and within, those that grew most first."""
     seconds = pl.col("interval_s")
     rows = dataset.frame("statistic").filter((pl.col("name") == name) & (pl.col("db") == rise.db) & (seconds > 0))
-    spans = dict(rows.group_by(_inside(rise)).agg(seconds.filter(pl.col("ts").is_first_distinct()).sum()).iter_rows())
+    spans = dict(
+        rows.group_by(_inside(rise), maintain_order=True)
+        .agg(seconds.filter(pl.col("ts").is_first_distinct()).sum())
+        .iter_rows()
+    )
     if len(spans) < 2:
         return []
     part = pl.col("value") * seconds
     sums = (
         rows.drop_nulls("entity")
-        .group_by("entity")
+        .group_by("entity", maintain_order=True)
         .agg(
             part.filter(~_inside(rise)).sum().alias("before") / spans[False],
             part.filter(_inside(rise)).sum() / spans[True],
@@ -161,7 +170,7 @@ def mean_of(dataset: Dataset, name: str, rise: Rise) -> tuple[float, float] | No
     rows = (
         dataset.frame("statistic")
         .filter((pl.col("name") == name) & (pl.col("db") == rise.db) & (seconds > 0))
-        .group_by(_inside(rise).alias("inside"), "instance")
+        .group_by(_inside(rise).alias("inside"), "instance", maintain_order=True)
         .agg((pl.col("value") * seconds).sum() / seconds.sum())
     )
     before, now = (rows.filter(pl.col("inside") == part)["value"] for part in (False, True))
@@ -218,16 +227,16 @@ def _unaccounted(dataset: Dataset, classes: pl.DataFrame) -> pl.DataFrame:
     """What is left of database time beside the classes, where the whole was told; columns as theirs."""
     told = dataset.frame("statistic").filter(pl.col("name") == DB_TIME)
     whole = _summed(told, pl.lit(KINDS[0]), pl.lit(UNACCOUNTED[0]), pl.lit(None), pl.col("value"))
-    known = classes.group_by("db", "end").agg(pl.col("spent").sum().alias("known"))
+    known = classes.group_by("db", "end", maintain_order=True).agg(pl.col("spent").sum().alias("known"))
     rest = (pl.col("spent") - pl.col("known")).clip(lower_bound=0.0).alias("spent")
-    return whole.join(known, on=["db", "end"]).with_columns(rest).select(classes.columns)
+    return whole.join(known, on=["db", "end"], maintain_order="left").with_columns(rest).select(classes.columns)
 
 
 def _summed(rows: pl.DataFrame, kind: pl.Expr, name: pl.Expr, of: pl.Expr, spent: pl.Expr) -> pl.DataFrame:
     """Over the instances of a cluster that end together."""
     return (
         rows.filter(pl.col("interval_s") >= SHORTEST_S)
-        .group_by("db", pl.col("ts").alias("end"), kind.alias("kind"), name.alias("name"))
+        .group_by("db", pl.col("ts").alias("end"), kind.alias("kind"), name.alias("name"), maintain_order=True)
         .agg(
             pl.col("interval_s").max(),
             of.cast(pl.String).first().alias("of"),
@@ -241,18 +250,25 @@ def _aligned(rows: pl.DataFrame) -> tuple[pl.DataFrame, Ends]:
     """The same with one end for what was told of one interval, and these ends in order."""
     kept: list[tuple[datetime, float]] = []
     place: dict[datetime, datetime] = {}
-    for end, length_s in rows.group_by("end").agg(pl.col("interval_s").max()).sort("end").rows():
+    for end, length_s in (
+        rows.group_by("end", maintain_order=True)
+        .agg(pl.col("interval_s").max())
+        .sort("end", maintain_order=True)
+        .rows()
+    ):
         if not kept or (end - kept[-1][0]).total_seconds() > TOGETHER * length_s:
             kept.append((end, length_s))
         place[end] = kept[-1][0]
     moved = rows.with_columns(pl.col("end").replace_strict(place, return_dtype=rows.schema["end"]))
-    summed = moved.group_by("db", "kind", "name", "end").agg(pl.col("of").first(), pl.col("spent").sum())
+    summed = moved.group_by("db", "kind", "name", "end", maintain_order=True).agg(
+        pl.col("of").first(), pl.col("spent").sum()
+    )
     return summed, kept
 
 
 def _least(rows: pl.DataFrame) -> dict[datetime, float]:
     """The least that each interval lists: what it does not list took no more. A full list ends near zero."""
-    return dict(rows.group_by("end").agg(pl.col("spent").min()).rows())
+    return dict(rows.group_by("end", maintain_order=True).agg(pl.col("spent").min()).rows())
 
 
 def _highest_mean(values: Sequence[float], length: int) -> float:

@@ -40,11 +40,17 @@ def statements(dataset: Dataset) -> list[Statement]:
     total = model.seconds_per_second * seconds
     if model.of != "database" or not total:
         return []
-    merged = _timed(dataset).join(_sampled(dataset), on=["db", "statement_id"], how="full", coalesce=True)
+    merged = _timed(dataset).join(
+        _sampled(dataset), on=["db", "statement_id"], how="full", coalesce=True, maintain_order="left_right"
+    )
     # the server times what has ended, and the leader alone; samples hold what still runs, and parallel workers
     elapsed = pl.max_horizontal("elapsed_s", "sampled_s")
     ordered = merged.with_columns((elapsed / total).clip(0, 1).alias("share")).sort(
-        "share", "db", "statement_id", descending=[True, False, False]
+        "share",
+        "db",
+        "statement_id",
+        descending=[True, False, False],
+        maintain_order=True,
     )
     return [_statement(row, seconds) for row in ordered.iter_rows(named=True)]
 
@@ -63,13 +69,13 @@ def _timed(dataset: Dataset) -> pl.DataFrame:
     gets = (
         dataset.frame("statistic")
         .filter((pl.col("name") == GETS) & (weight > 0))
-        .group_by("db", pl.col("entity").alias("statement_id"))
+        .group_by("db", pl.col("entity").alias("statement_id"), maintain_order=True)
         .agg((pl.col("value") * weight).sum().alias("gets"))
     )
     return (
         dataset.frame("statement")
         .filter(weight > 0)
-        .group_by("db", "statement_id")
+        .group_by("db", "statement_id", maintain_order=True)
         .agg(
             pl.col("text").drop_nulls().last(),
             *(
@@ -86,7 +92,7 @@ def _sampled(dataset: Dataset) -> pl.DataFrame:
     return (
         active_sessions(dataset)
         .filter(pl.col("statement_id").is_not_null())
-        .group_by("db", "statement_id")
+        .group_by("db", "statement_id", maintain_order=True)
         .agg(pl.col("interval_s").sum().alias("sampled_s"))
     )
 

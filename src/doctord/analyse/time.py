@@ -91,7 +91,7 @@ def covered_s(frame: pl.DataFrame) -> float:
     ends = frame.select(
         end=pl.col("ts").dt.timestamp("us"), start=pl.col("ts").dt.timestamp("us") - pl.col("interval_s") * 1_000_000
     )
-    ordered = ends.drop_nulls().unique().sort("start")
+    ordered = ends.drop_nulls().unique(maintain_order=True).sort("start", maintain_order=True)
     until_then = pl.col("end").cum_max().shift(1).fill_null(0)
     covered = (pl.col("end") - pl.max_horizontal("start", until_then)).clip(lower_bound=0)
     return float(ordered.select(covered.sum()).item() or 0.0) / 1e6
@@ -105,7 +105,7 @@ def active_sessions(dataset: Dataset) -> pl.DataFrame:
     """
     working = pl.col("kind").is_in(WORKING) & (pl.col("state") == "active") & (pl.col("wait_class") != "Idle")
     columns = ("ts", "interval_s", "db", "sid", "pid", "wait_class", "event", "wait_kind", "statement_id", "in_state_s")
-    return dataset.frame("session").lazy().filter(working).select(columns).collect()
+    return dataset.frame("session").lazy().filter(working).select(columns).collect(engine="in-memory")
 
 
 def time_model(dataset: Dataset) -> TimeModel:
@@ -198,7 +198,7 @@ def _database_parts(dataset: Dataset) -> dict[Spent, float]:
     parts = _by_event(active, pl.col("interval_s"))
     cpu = Spent("CPU", "CPU", "cpu")
     on_cpu = parts.pop(cpu, 0.0)
-    queueing = run_queue_share(dataset, active["pid"].unique())
+    queueing = run_queue_share(dataset, active["pid"].unique(maintain_order=True))
     parts[cpu] = on_cpu * (1 - (queueing or 0.0))
     if queueing:
         parts[Spent(*RUN_QUEUE, "run queue")] = on_cpu * queueing

@@ -56,8 +56,12 @@ def by_moment(dataset: Dataset) -> pl.DataFrame:
     of_all = rows.filter(pl.col("cpu").is_null())
     # Each row is one CPU, mode and page size: their times add up within a CPU.
     together = pl.sum_horizontal(pl.col(SHARES).sum()).alias("pct")
-    per_cpu = (of_all if of_all.height else rows).group_by("ts", "interval_s", "cpu").agg(together)
-    return per_cpu.group_by("ts", "interval_s").agg(pl.col("pct").mean()).sort("ts")
+    per_cpu = (of_all if of_all.height else rows).group_by("ts", "interval_s", "cpu", maintain_order=True).agg(together)
+    return (
+        per_cpu.group_by("ts", "interval_s", maintain_order=True)
+        .agg(pl.col("pct").mean())
+        .sort("ts", maintain_order=True)
+    )
 
 
 def share(dataset: Dataset) -> float | None:
@@ -69,7 +73,7 @@ def share(dataset: Dataset) -> float | None:
 def by_page(dataset: Dataset) -> list[Translation]:
     """Where the time went by mode and page size, as means over the CPUs, largest first."""
     rows = dataset.frame("translation").filter(pl.col("cpu").is_not_null())
-    grouped = rows.group_by("mode", "page_bytes").agg(
+    grouped = rows.group_by("mode", "page_bytes", maintain_order=True).agg(
         pl.sum_horizontal("dtlb_pct", "dtsb_pct").mean().alias("data"),
         pl.sum_horizontal("itlb_pct", "itsb_pct").mean().alias("code"),
     )
@@ -82,9 +86,9 @@ def faults(dataset: Dataset) -> list[Faults]:
     last = (
         dataset.frame("statistic")
         .filter(pl.col("name").is_in([name for pair in COUNTERS for name in pair]))
-        .group_by("name", "entity")
+        .group_by("name", "entity", maintain_order=True)
         .agg(pl.col("value").last())
-        .group_by("name")
+        .group_by("name", maintain_order=True)
         .agg(pl.col("value").sum())
     )
     counted = dict(last.rows())

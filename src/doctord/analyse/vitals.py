@@ -109,7 +109,7 @@ def _means(frame: pl.DataFrame, value: pl.Expr, window_s: float | None) -> pl.Da
     return (
         frame.with_columns(value.alias("value"))
         .filter(pl.col("value").is_not_null())
-        .group_by(_window(window_s))
+        .group_by(_window(window_s), maintain_order=True)
         .agg(((pl.col("value") * weight).sum() / weight.sum()).alias("value"))
         .filter(pl.col("value").is_not_nan())
     )
@@ -119,11 +119,15 @@ def _active(dataset: Dataset, host: pl.DataFrame, window_s: float | None) -> pl.
     """Average active sessions per window that was observed; nothing when no sessions were sampled."""
     if dataset.frame("session").is_empty() and dataset.frame("wait").filter(pl.sql_expr(SAMPLED)).is_empty():
         return pl.DataFrame(schema={"window": pl.Int64, "value": pl.Float64})
-    observed = host.group_by(_window(window_s)).agg(pl.col("interval_s").sum().alias("seconds"))
-    busy = active_sessions(dataset).group_by(_window(window_s)).agg(pl.col("interval_s").sum().alias("busy"))
+    observed = host.group_by(_window(window_s), maintain_order=True).agg(pl.col("interval_s").sum().alias("seconds"))
+    busy = (
+        active_sessions(dataset)
+        .group_by(_window(window_s), maintain_order=True)
+        .agg(pl.col("interval_s").sum().alias("busy"))
+    )
     return (
         observed.filter(pl.col("seconds") > 0)
-        .join(busy, on="window", how="left")
+        .join(busy, on="window", how="left", maintain_order="left")
         .select("window", (pl.col("busy").fill_null(0.0) / pl.col("seconds")).alias("value"))
     )
 
@@ -135,4 +139,4 @@ def _transactions(dataset: Dataset, window_s: float | None) -> pl.DataFrame:
     ]
     if not per_database:
         return pl.DataFrame(schema={"window": pl.Int64, "value": pl.Float64})
-    return pl.concat(per_database).group_by("window").agg(pl.col("value").sum())
+    return pl.concat(per_database).group_by("window", maintain_order=True).agg(pl.col("value").sum())

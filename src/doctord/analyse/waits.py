@@ -61,7 +61,7 @@ def background(dataset: Dataset) -> dict[str, Wait]:
 
 def reported(dataset: Dataset) -> pl.DataFrame:
     """Seconds that reports of waits cover, for each instance: columns db, instance, seconds."""
-    intervals = _weighted(dataset).select(*INSTANCE, "ts", "weight").unique()
+    intervals = _weighted(dataset).select(*INSTANCE, "ts", "weight").unique(maintain_order=True)
     return intervals.group_by(*INSTANCE, maintain_order=True).agg(pl.col("weight").sum().alias("seconds"))
 
 
@@ -75,7 +75,7 @@ def _by_event(dataset: Dataset, kind: str) -> dict[str, Wait]:
         _weighted(dataset)
         .drop_nulls("event")
         .filter((pl.col("kind") == kind) | pl.col("kind").is_null())
-        .join(reported(dataset), on=INSTANCE, nulls_equal=True)
+        .join(reported(dataset), on=INSTANCE, nulls_equal=True, maintain_order="left")
         .with_columns(part=pl.col("weight") / pl.col("seconds"), count=pl.col("waits_per_s") * pl.col("weight"))
     )
     timed = pl.col("avg_wait_ms").is_not_null() & (pl.col("count") > 0)

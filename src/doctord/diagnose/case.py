@@ -111,8 +111,11 @@ class Case:
     @cached_property
     def dbs(self) -> list[str]:
         """The database servers that were seen."""
-        names = [self.dataset.frame(table)["db"].drop_nulls().unique() for table in ("session", "statistic", "wait")]
-        return pl.concat(names).unique().sort().to_list()
+        names = [
+            self.dataset.frame(table)["db"].drop_nulls().unique(maintain_order=True)
+            for table in ("session", "statistic", "wait")
+        ]
+        return pl.concat(names).unique(maintain_order=True).sort().to_list()
 
     @cached_property
     def components(self) -> set[str]:
@@ -122,7 +125,7 @@ class Case:
     @cached_property
     def vendors(self) -> set[str]:
         """Whose servers run here: those that were seen, and the host's processes besides where none was."""
-        commands = self.dataset.frame("process")["command"].drop_nulls().unique()
+        commands = self.dataset.frame("process")["command"].drop_nulls().unique(maintain_order=True)
         running = {vendor for vendor, named in processes.COMMANDS.items() if commands.str.contains(named).any()}
         return self.components or running
 
@@ -209,7 +212,7 @@ class Case:
 
     def gaps(self) -> tuple[NotMeasured, ...]:
         """Times of which nothing, or not all, was recorded: of each subject the last, and how often there were such."""
-        gaps = self.dataset.frame("event").filter(pl.col("kind") == "gap").sort("ts")
+        gaps = self.dataset.frame("event").filter(pl.col("kind") == "gap").sort("ts", maintain_order=True)
         found = gaps.group_by("subject", maintain_order=True).agg(pl.len(), pl.col("text", "hint").last())
         often = (
             (row, f"{row['len']} times, the last: " if row["len"] > 1 else "") for row in found.iter_rows(named=True)

@@ -95,14 +95,22 @@ def _damage(claimed: tuple[str, Claim]) -> tuple[int, float, float, str]:
 
 
 def _host(dataset: Dataset) -> str:
-    names = {name for table in dataset.tables for name in dataset.frame(table)["host"].drop_nulls().unique()}
+    names = {
+        name
+        for table in dataset.tables
+        for name in dataset.frame(table)["host"].drop_nulls().unique(maintain_order=True)
+    }
     return ", ".join(sorted(names)) or "unknown host"
 
 
 def _sums_of_waits(case: Case, sampled: pl.Series) -> list[Phrase]:
     """A line for each database that told its waits in sum alone: how many reports, of how many events."""
     waits = case.dataset.frame("wait").filter(pl.col("db").is_not_null() & ~pl.col("db").is_in(sampled.implode()))
-    by_db = waits.group_by("db").agg(pl.col("ts").n_unique(), pl.col("event").n_unique()).sort("db")
+    by_db = (
+        waits.group_by("db", maintain_order=True)
+        .agg(pl.col("ts").n_unique(), pl.col("event").n_unique())
+        .sort("db", maintain_order=True)
+    )
     return [
         phrase("{}: waits in sum, {} events, {} intervals", db, events, times) for db, times, events in by_db.rows()
     ]
@@ -134,7 +142,11 @@ def _looked_at(case: Case) -> tuple[Phrase, ...]:
             lines.append(phrase("{} {}", count, words if count > 1 else words[:-1]))
     lines += [_traced(sizes) for sizes in block_sizes(case.dataset)[:MOST_TRACED]]
     sampled = case.dataset.frame("session").filter(pl.col("db").is_not_null())
-    by_db = sampled.group_by("db").agg(pl.len(), pl.col("sid").n_unique()).sort("db")
+    by_db = (
+        sampled.group_by("db", maintain_order=True)
+        .agg(pl.len(), pl.col("sid").n_unique())
+        .sort("db", maintain_order=True)
+    )
     idle = {*case.dataset.frame("wait").filter(pl.sql_expr(SAMPLED))["db"].drop_nulls()} - {*by_db["db"]}
     lines += [
         phrase("{}: {} samples of sessions, {} sessions at work", db, samples, sids)

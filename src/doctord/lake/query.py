@@ -32,7 +32,8 @@ _LASTING: Final = {
     "AND ts >= coalesce((SELECT max(ts) FROM event WHERE kind = 'recording' AND ts <= $2), '-infinity'::TIMESTAMP)))",
     "setting": 'SELECT * FROM "{table}" WHERE ts <= $2 AND ({condition}) '
     "QUALIFY ts > $1 OR "
-    "row_number() OVER (PARTITION BY host, component, db, instance, name ORDER BY ts DESC, line DESC) = 1",
+    "row_number() OVER (PARTITION BY host, component, db, instance, name ORDER BY ts DESC, line DESC) = 1 "
+    "ORDER BY ts, host, component, db, instance, name, line",  # a window hands rows out in no order
 }
 _PLAIN: Final = {pa.timestamp("us", "UTC"): pa.timestamp("us")}
 

@@ -35,7 +35,7 @@ class Machine:
 
     def memory(self, column: str) -> float | None:
         """The last value of a column of `memory`: `total_bytes`, ...; null where hosts differ in it."""
-        known = self._memory.filter(self._memory[column].is_not_null()).sort("ts")
+        known = self._memory.filter(self._memory[column].is_not_null()).sort("ts", maintain_order=True)
         values = {float(part[column][-1]) for part in known.partition_by("host")}
         return values.pop() if len(values) == 1 else None
 

@@ -84,8 +84,9 @@ def _span(file: FileRead) -> tuple[datetime | None, datetime | None]:
 
 
 def _names(file: FileRead, column: str) -> list[str]:
-    found = (table[column].unique().to_pylist() for table in file.tables.values() if column in table.column_names)
-    return sorted({name for names in found for name in names if name is not None})
+    tables = (table for table in file.tables.values() if column in table.column_names)
+    names = {name for table in tables for name in pl.Series(table[column]).unique(maintain_order=True).drop_nulls()}
+    return sorted(names)
 
 
 def _count(number: int, what: str) -> str:

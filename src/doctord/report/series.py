@@ -132,7 +132,7 @@ def _counted_by_class(dataset: Dataset) -> pl.DataFrame:
     waits = dataset.frame("wait").filter(pl.col("wait_class") != "Idle")
     return waits.pivot(
         on="wait_class", index=["ts", "interval_s"], values="average_active_sessions", aggregate_function="sum"
-    ).sort("ts")
+    ).sort("ts", maintain_order=True)
 
 
 def _sampled_by_class(dataset: Dataset) -> pl.DataFrame:
@@ -150,8 +150,8 @@ def _sampled_by_class(dataset: Dataset) -> pl.DataFrame:
     start = pl.lit(since_s) + pl.col("bucket") * width_s
     end = pl.min_horizontal(start + width_s, pl.lit(until_s))
     return (
-        seen.join(sampled, on="bucket", how="left")
-        .sort("bucket")
+        seen.join(sampled, on="bucket", how="left", maintain_order="left")
+        .sort("bucket", maintain_order=True)
         .with_columns((pl.col(name).fill_null(0) / (end - start)).alias(name) for name in classes)
         .with_columns(pl.from_epoch((end * 1e6).cast(pl.Int64), "us").alias("ts"), (end - start).alias("interval_s"))
     )
@@ -169,9 +169,9 @@ def _seconds_by_bucket(sessions: pl.DataFrame, since_s: float, width_s: float) -
 def _seen_buckets(dataset: Dataset, since_s: float, until_s: float, width_s: float) -> pl.DataFrame:
     """The buckets that rows of a database server cover, and a little more: an idle server shows only so often."""
     rows = pl.concat(
-        dataset.frame(table).filter(pl.col("db").is_not_null()).select("ts", "interval_s").unique()
+        dataset.frame(table).filter(pl.col("db").is_not_null()).select("ts", "interval_s").unique(maintain_order=True)
         for table in ("session", "statistic", "statement")
-    ).unique()
+    ).unique(maintain_order=True)
     tail = rows.select(
         pl.col("ts").max() + pl.duration(seconds=SHOWN_EVERY_S), pl.lit(SHOWN_EVERY_S).alias("interval_s")
     )
@@ -181,4 +181,9 @@ def _seen_buckets(dataset: Dataset, since_s: float, until_s: float, width_s: flo
     last = ((end - ROUNDING_S) / width_s).floor().cast(pl.Int64)
     buckets = pl.int_ranges(first, pl.max_horizontal(first, last) + 1).alias("bucket")
     highest = math.ceil((until_s - since_s) / width_s)
-    return rows.select(buckets).explode("bucket").unique().filter(pl.col("bucket").is_between(0, highest - 1))
+    return (
+        rows.select(buckets)
+        .explode("bucket")
+        .unique(maintain_order=True)
+        .filter(pl.col("bucket").is_between(0, highest - 1))
+    )

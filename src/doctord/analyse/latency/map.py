@@ -133,9 +133,12 @@ def subjects(dataset: Dataset) -> list[Subject]:
         return []
     found = (
         pl.concat(parts)
-        .group_by([*keys, "kind"])
+        .group_by([*keys, "kind"], maintain_order=True)
         .agg(columns=pl.col("ts").n_unique(), count=pl.col("count").sum())
-        .sort([*keys, pl.col("kind").replace_strict({kind: rank for rank, kind in enumerate(SOURCES)})])
+        .sort(
+            [*keys, pl.col("kind").replace_strict({kind: rank for rank, kind in enumerate(SOURCES)})],
+            maintain_order=True,
+        )
         .unique(keys, keep="first", maintain_order=True)
     )
     return [Subject(**row) for row in found.iter_rows(named=True)]
@@ -282,11 +285,11 @@ def _only(rows: pl.DataFrame, column: str, wanted: str | None, subject: str) -> 
     """The rows of one server or host, and which that is."""
     if wanted is not None:
         rows = rows.filter(pl.col(column) == wanted)
-    there = rows[column].unique().sort().to_list()
+    there = rows[column].unique(maintain_order=True).sort().to_list()
     if not there:
         raise UserError(f"no latencies of {subject!r} on {wanted}", f"leave out --{column} to see where there are")
     if len(there) > 1:
-        named = ", ".join(str(name) for name in there)
+        named = ", ".join(name or "the host itself" for name in there)
         raise UserError(
             f"latencies of {subject!r} come from {len(there)} places: {named}", f"choose one with --{column}"
         )
@@ -297,20 +300,20 @@ def _wider(rows: pl.DataFrame, column_s: float) -> pl.DataFrame:
     """The rows as if intervals had ended at multiples of so many seconds; `interval_s` is what they cover of it."""
     width_us = round(column_s * 1e6)
     end_us = ((pl.col("ts").dt.epoch("us") - 1) // width_us + 1) * width_us
-    ends = rows.group_by("ts").agg(pl.col("interval_s").max()).with_columns(end=end_us)
+    ends = rows.group_by("ts", maintain_order=True).agg(pl.col("interval_s").max()).with_columns(end=end_us)
     covered = ends.with_columns(pl.col("interval_s").sum().over("end"))
     return (
         rows.drop("interval_s")
-        .join(covered, "ts")
+        .join(covered, "ts", maintain_order="left")
         .with_columns(ts=pl.from_epoch("end", "us").dt.replace_time_zone("UTC"))
     )
 
 
 def _histogram_columns(rows: pl.DataFrame) -> Iterator[Column]:
     summed = (
-        rows.group_by("ts", "gt_us", "le_us")
+        rows.group_by("ts", "gt_us", "le_us", maintain_order=True)
         .agg(interval_s=pl.col("interval_s").max(), count=pl.col("count").sum(), waited_us=KNOWN_TIME)
-        .sort("ts", "gt_us")
+        .sort("ts", "gt_us", maintain_order=True)
     )
     columns = ("ts", "interval_s", "gt_us", "le_us", "count", "waited_us")
     for end, group in groupby(summed.select(columns).iter_rows(), key=lambda row: row[0]):
@@ -325,9 +328,9 @@ def _histogram_columns(rows: pl.DataFrame) -> Iterator[Column]:
 
 def _mean_columns(rows: pl.DataFrame) -> Iterator[Column]:
     summed = (
-        rows.group_by("ts")
+        rows.group_by("ts", maintain_order=True)
         .agg(interval_s=pl.col("interval_s").max(), count=pl.col("count").sum(), waited_us=KNOWN_TIME)
-        .sort("ts")
+        .sort("ts", maintain_order=True)
     )
     for end, interval_s, count, waited_us in summed.iter_rows():
         known = count and waited_us is not None
@@ -355,7 +358,7 @@ def _gap(since: datetime, missing_s: float, interval_s: float) -> Iterator[Colum
 
 def markers(dataset: Dataset, db: str | None) -> tuple[Marker, ...]:
     """The events of a server, or of the host, in time order."""
-    events = dataset.frame("event").filter(pl.col("kind") != "not measured").sort("ts")
+    events = dataset.frame("event").filter(pl.col("kind") != "not measured").sort("ts", maintain_order=True)
     if "db" in events.columns and db is not None:
         events = events.filter(pl.col("db").is_null() | (pl.col("db") == db))
     return tuple(Marker(row["ts"], row["kind"], row["text"] or "") for row in events.iter_rows(named=True))

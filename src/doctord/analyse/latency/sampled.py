@@ -27,7 +27,7 @@ def sampled_waits(dataset: Dataset) -> pl.DataFrame:
     period_us = pl.col("period_us").median().over("host", "db")
     edge = (2.0 ** (pl.col("samples").log(2) - 1e-9).ceil()) * period_us
     waits = seen.with_columns(ts=pl.from_epoch(end, "us").dt.replace_time_zone("UTC"), le_us=edge)
-    held = waits.group_by("ts", "host", "db", "name", "le_us").agg(
+    held = waits.group_by("ts", "host", "db", "name", "le_us", maintain_order=True).agg(
         count=pl.len().cast(pl.Int64), waited_us=pl.col("seen_us").sum()
     )
     rows = held.with_columns(gt_us=pl.col("le_us") / 2)
@@ -40,13 +40,13 @@ def _episodes(sessions: pl.DataFrame) -> pl.DataFrame:
     """One row per wait that was seen: its last sample's time, in how many samples, and what each stands for."""
     who = ["host", "db", "sid", "serial"]
     period_us = pl.col("interval_s") * 1e6
-    ordered = sessions.filter(pl.col("event") != CPU).sort(*who, "ts")
+    ordered = sessions.filter(pl.col("event") != CPU).sort(*who, "ts", maintain_order=True)
     apart_us = (pl.col("ts") - pl.col("ts").shift(1)).dt.total_microseconds().cast(pl.Float64)
     same = pl.all_horizontal([pl.col(name).eq_missing(pl.col(name).shift(1)) for name in (*who, "event")])
     begins = ~(same & (apart_us <= FOLLOWS * period_us)).fill_null(value=False)
     return (
         ordered.with_columns(episode=begins.cum_sum(), period_us=period_us)
-        .group_by("episode")
+        .group_by("episode", maintain_order=True)
         .agg(
             pl.col("ts").last(),
             pl.col("host", "db").first(),
@@ -61,10 +61,10 @@ def _episodes(sessions: pl.DataFrame) -> pl.DataFrame:
 
 def _idle(rows: pl.DataFrame) -> pl.DataFrame:
     """Seconds in which some wait of a server was seen, but none of a subject."""
-    seconds = rows.select("ts", "host", "db").unique()
-    subjects = rows.select("host", "db", "name").unique()
-    every = seconds.join(subjects, ["host", "db"], nulls_equal=True)
-    missing = every.join(rows, ["ts", "host", "db", "name"], "anti", nulls_equal=True)
+    seconds = rows.select("ts", "host", "db").unique(maintain_order=True)
+    subjects = rows.select("host", "db", "name").unique(maintain_order=True)
+    every = seconds.join(subjects, ["host", "db"], nulls_equal=True, maintain_order="left")
+    missing = every.join(rows, ["ts", "host", "db", "name"], "anti", nulls_equal=True, maintain_order="left")
     return missing.with_columns(
         gt_us=pl.lit(0.0), le_us=pl.lit(None, pl.Float64), count=pl.lit(0, pl.Int64), waited_us=pl.lit(0.0)
     )

@@ -298,12 +298,12 @@ def _device_ms(case: Case) -> float | None:
     written = (
         case.dataset.frame("disk")
         .filter(pl.col("write_ms").is_not_null())
-        .group_by("device")
+        .group_by("device", maintain_order=True)
         .agg(
             pl.col("writes_per_s").sum().alias("writes"),
             ((pl.col("write_ms") * pl.col("writes_per_s")).sum() / pl.col("writes_per_s").sum()).alias("ms"),
         )
-        .sort("writes", descending=True)
+        .sort("writes", descending=True, maintain_order=True)
     )
     return float(written["ms"][0]) if written.height else None
 

@@ -311,11 +311,15 @@ def _saturated_host(case: Case) -> Iterator[Claim]:
 def _full(host_cpu: pl.DataFrame) -> tuple[float, float]:
     """Share (0 to 1) of the time in which the CPUs were as good as never idle, and the longest such time, seconds."""
     idle, weight = pl.col("idle_pct") + pl.col("wait_io_pct").fill_null(0.0), pl.col("interval_s").fill_null(1.0)
-    rows = host_cpu.filter(pl.col("idle_pct").is_not_null()).sort("ts").with_columns(full=idle <= LEAST_IDLE_PCT)
+    rows = (
+        host_cpu.filter(pl.col("idle_pct").is_not_null())
+        .sort("ts", maintain_order=True)
+        .with_columns(full=idle <= LEAST_IDLE_PCT)
+    )
     if rows.is_empty():
         return 0.0, 0.0
     part = rows.select(weight.filter("full").sum() / weight.sum()).item()
-    spells = rows.with_columns(spell=pl.col("full").rle_id()).filter("full").group_by("spell")
+    spells = rows.with_columns(spell=pl.col("full").rle_id()).filter("full").group_by("spell", maintain_order=True)
     longest_s = spells.agg(pl.col("interval_s").sum())["interval_s"].max()
     return float(part or 0.0), float(longest_s or 0.0)  # type: ignore[arg-type]
 
@@ -345,7 +349,9 @@ def _waiting(case: Case) -> float | None:
     """Processes (those of the sessions, where a database was seen) waiting for a CPU, on average."""
     waiting = case.processes
     if case.dbs:
-        waiting = waiting.filter(pl.col("pid").is_in(case.dataset.frame("session")["pid"].unique().implode()))
+        waiting = waiting.filter(
+            pl.col("pid").is_in(case.dataset.frame("session")["pid"].unique(maintain_order=True).implode())
+        )
     waited = waiting["run_wait_s"].drop_nulls()
     return float(waited.sum()) / case.seconds if waited.len() and case.seconds else None
 
@@ -409,7 +415,7 @@ def _preempted(case: Case) -> pl.DataFrame:
         & (pl.col("seconds") >= case.seconds / 2)
         & (pl.col("icsw") >= INVOLUNTARY_SHARE * (pl.col("icsw") + pl.col("vcsw")))
         & (pl.col("run_wait_s") >= PREEMPTED_S_PER_S * pl.col("seconds"))
-    ).sort("run_wait_s", descending=True)
+    ).sort("run_wait_s", descending=True, maintain_order=True)
 
 
 def _victim(row: dict[str, Any]) -> Evidence:

@@ -74,7 +74,7 @@ def hypervisor_paging(case: Case) -> Iterator[Claim]:
 
 def guests(dataset: Dataset) -> list[Guest]:
     """The guests that a hypervisor told of, the one that waits most for pages first."""
-    by_guest = dataset.frame("guest").sort("ts").group_by("guest").agg(
+    by_guest = dataset.frame("guest").sort("ts", maintain_order=True).group_by("guest", maintain_order=True).agg(
         pl.col("page_wait_pct").mean(), pl.col("page_reads_per_s").mean(),
         pl.col("resident_bytes").drop_nulls().last(), pl.col("paged_out_bytes").drop_nulls().last(),
     )  # fmt: skip

@@ -203,7 +203,7 @@ def _time_lost(case: Case) -> float | None:
 def _memory_wait_share(case: Case) -> float | None:
     """Time that the sessions' processes waited for memory as a share of database time; null when not accounted."""
     total = case.database_time_s()
-    pids = case.active["pid"].unique().implode()
+    pids = case.active["pid"].unique(maintain_order=True).implode()
     waited = case.processes.filter(pl.col("pid").is_in(pids))["memory_wait_s"].drop_nulls()
     return min(float(waited.sum()) / total, 1.0) if waited.len() and total else None
 
@@ -221,7 +221,7 @@ def _available(case: Case) -> Phrase:
 
 
 def _largest(case: Case) -> list[Evidence]:
-    top = case.processes.filter(pl.col("rss_bytes") > 0).sort("rss_bytes", descending=True).head(1)
+    top = case.processes.filter(pl.col("rss_bytes") > 0).sort("rss_bytes", descending=True, maintain_order=True).head(1)
     return [
         Evidence("process", f"pid = {row['pid']}",
                  phrase("{} (pid {}): {:bytes}", row["command"], str(row["pid"]), row["rss_bytes"]),

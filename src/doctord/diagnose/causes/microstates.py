@@ -55,7 +55,9 @@ def process_on_one_cpu(case: Case) -> Iterator[Claim]:
     """
     rows = _own(case).with_columns(on_cpu=pl.sum_horizontal("usr_pct", "sys_pct"))
     bound = rows.filter(pl.col("on_cpu").is_between(WHOLE_CPU_PCT, ONE_CPU_PCT) & ~_has_threads()).sort(
-        "on_cpu", descending=True
+        "on_cpu",
+        descending=True,
+        maintain_order=True,
     )
     if bound.is_empty():
         return
@@ -87,7 +89,11 @@ def process_waits_for_cpu(case: Case) -> Iterator[Claim]:
     Source: K. Manoharan, notes on Oracle on Solaris, 2008: run queues with many involuntary switches are a CPU
         bottleneck; R. McDougall, J. Mauro, B. Gregg, "Solaris Performance and Tools", 2006 (LAT).
     """
-    waiting = _own(case).filter(pl.col("run_wait_pct") >= CPU_WAIT_PCT).sort("run_wait_pct", descending=True)
+    waiting = (
+        _own(case)
+        .filter(pl.col("run_wait_pct") >= CPU_WAIT_PCT)
+        .sort("run_wait_pct", descending=True, maintain_order=True)
+    )
     if waiting.is_empty():
         return
     first = waiting.row(0, named=True)
@@ -115,7 +121,7 @@ def process_waits_for_locks(case: Case) -> Iterator[Claim]:
     Verify: LCK of the same threads falls at the same work.
     Source: R. McDougall, J. Mauro, B. Gregg, "Solaris Performance and Tools", 2006 (LCK, plockstat).
     """
-    waiting = _own(case).filter(pl.col("lock_pct") >= LOCK_PCT).sort("lock_pct", descending=True)
+    waiting = _own(case).filter(pl.col("lock_pct") >= LOCK_PCT).sort("lock_pct", descending=True, maintain_order=True)
     if waiting.is_empty():
         return
     first = waiting.row(0, named=True)
@@ -134,7 +140,11 @@ def _own(case: Case) -> pl.DataFrame:
     if case.time.of == "database":
         process = process.clear()
     last, most = pl.col("command").last(), pl.col("threads").max()
-    return process.group_by("pid", "started").agg(last, most, pl.col(STATES).mean()).sort("pid")
+    return (
+        process.group_by("pid", "started", maintain_order=True)
+        .agg(last, most, pl.col(STATES).mean())
+        .sort("pid", maintain_order=True)
+    )
 
 
 def _has_threads() -> pl.Expr:

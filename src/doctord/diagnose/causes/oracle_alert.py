@@ -64,10 +64,10 @@ def alert_log_errors(case: Case) -> Iterator[Claim]:
     errors = case.dataset.frame("event").filter((pl.col("kind") == "error") & pl.col("subject").str.starts_with("ORA-"))
     when = "%Y-%m-%d %H:%M"
     by_code = (
-        errors.group_by("subject")
+        errors.group_by("subject", maintain_order=True)
         .agg(pl.len().alias("count"), pl.col("ts").min().alias("first"), pl.col("ts").max().alias("last"),
              pl.col("text").drop_nulls().last())
-        .sort("count", "subject", descending=[True, False])
+        .sort("count", "subject", descending=[True, False], maintain_order=True)
     )  # fmt: skip
     told = [row for row in by_code.iter_rows(named=True) if row["subject"] in MEANING or row["count"] >= OFTEN]
     if not told:
@@ -100,7 +100,7 @@ def instance_ended(case: Case) -> Iterator[Claim]:
     Verify: The instance stays up.
     Source: Oracle Database Administrator's Guide 19c, "Monitoring Errors and Alerts".
     """
-    ended = case.dataset.frame("event").filter(pl.col("kind") == "instance terminated").sort("ts")
+    ended = case.dataset.frame("event").filter(pl.col("kind") == "instance terminated").sort("ts", maintain_order=True)
     if ended.height:
         yield Claim(
             phrase("The instance was terminated {} times", ended.height)
@@ -125,7 +125,7 @@ def archiver_stuck(case: Case) -> Iterator[Claim]:
     Verify: The archiver goes on; no new messages.
     Source: Oracle Database Administrator's Guide 19c, "Managing Archived Redo Log Files".
     """
-    stuck = case.dataset.frame("event").filter(pl.col("kind") == "archiver stuck").sort("ts")
+    stuck = case.dataset.frame("event").filter(pl.col("kind") == "archiver stuck").sort("ts", maintain_order=True)
     if stuck.height:
         yield Claim(
             phrase("The archiver could not write: {} messages", stuck.height),

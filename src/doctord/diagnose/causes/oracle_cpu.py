@@ -193,7 +193,7 @@ def _least_idle(case: Case) -> float | None:
     weight = pl.col("interval_s").fill_null(1.0)
     hosts = (
         case.host_cpu.filter(pl.col("idle_pct").is_not_null())
-        .group_by("host")
+        .group_by("host", maintain_order=True)
         .agg(((idle * weight).sum() / weight.sum()).alias("idle"))
     )
     return float(hosts["idle"].min()) if hosts.height else None  # type: ignore[arg-type]

@@ -219,7 +219,7 @@ def cluster_traffic(case: Case) -> Iterator[Claim]:
 
 def _profile(case: Case, words: str) -> list[Evidence]:
     """Lines of the global cache's profile that hold these words, slowest first."""
-    named = case.dataset.frame("statistic")["name"].unique().to_list()
+    named = case.dataset.frame("statistic")["name"].unique(maintain_order=True).to_list()
     lines = [name for name in named if name.startswith(("gc_profile.", "gc_workload.")) and words in name]
     found = sorted(((figure.largest, name) for name in lines for figure in case.figures(name)), reverse=True)
     return [

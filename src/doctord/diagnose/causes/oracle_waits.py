@@ -57,7 +57,9 @@ def other_waits(case: Case) -> Iterator[Claim]:
     Verify: The share of the event.
     Source: Oracle Database Reference 19c, "Descriptions of Wait Events".
     """
-    oracles = case.dataset.frame("wait").filter(pl.col("db").str.starts_with("oracle"))["event"].unique()
+    oracles = (
+        case.dataset.frame("wait").filter(pl.col("db").str.starts_with("oracle"))["event"].unique(maintain_order=True)
+    )
     felt = [event for event in oracles if not event.startswith(JUDGED) and case.worth_saying(share(case, event))]
     for event in sorted(set(felt) - _told(case) if felt else ()):
         part = share(case, event)

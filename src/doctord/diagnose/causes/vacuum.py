@@ -36,7 +36,12 @@ def vacuum_held_back(case: Case) -> Iterator[Claim]:
     holders = [*_old_sessions(case), *_old_slots(case), *_prepared(case)]
     if not holders:
         return
-    dead = case.dataset.frame("space").filter(pl.col("dead_rows").is_not_null()).group_by("db", "name").last()
+    dead = (
+        case.dataset.frame("space")
+        .filter(pl.col("dead_rows").is_not_null())
+        .group_by("db", "name", maintain_order=True)
+        .last()
+    )
     rows = int(dead["dead_rows"].sum() or 0)
     yield Claim(
         phrase("Vacuum is held back by {}", holders[0].why),
@@ -74,7 +79,7 @@ def bloat(case: Case) -> Iterator[Claim]:
     tables = (
         case.dataset.frame("space")
         .filter((pl.col("kind") == "table") & pl.col("dead_rows").is_not_null())
-        .group_by("db", "database", "name")
+        .group_by("db", "database", "name", maintain_order=True)
         .last()
         .with_columns((pl.col("dead_rows") / (pl.col("dead_rows") + pl.col("live_rows").fill_null(0))).alias("dead"))
         .filter(
@@ -82,7 +87,7 @@ def bloat(case: Case) -> Iterator[Claim]:
             & (pl.col("dead_rows") >= DEAD_ROWS)
             & (pl.col("used_bytes") >= BLOATED_BYTES)
         )
-        .sort("used_bytes", descending=True)
+        .sort("used_bytes", descending=True, maintain_order=True)
     )
     if tables.is_empty():
         return
@@ -149,9 +154,9 @@ def _old_sessions(case: Case) -> list[Evidence]:
     old = (
         case.dataset.frame("session")
         .filter((pl.col("transaction_s") >= OLD_TRANSACTION_S) & (pl.col("xmin_age") >= OLD_XMIN_TRANSACTIONS))
-        .group_by("db", "sid")
+        .group_by("db", "sid", maintain_order=True)
         .last()
-        .sort("transaction_s", descending=True)
+        .sort("transaction_s", descending=True, maintain_order=True)
     )
     return [
         Evidence(

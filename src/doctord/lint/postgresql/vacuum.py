@@ -153,7 +153,9 @@ def freeze_max_age_early(subject: Subject) -> Iterator[Violation]:
     age, per_s = subject.number("autovacuum_freeze_max_age"), _ids_per_s(subject)
     memory = subject.machine.memory_bytes
     space = subject.case.dataset.frame("space").filter(pl.col("kind") == "database")
-    size = float(space.group_by("name").agg(pl.col("used_bytes").last())["used_bytes"].sum() or 0.0)
+    size = float(
+        space.group_by("name", maintain_order=True).agg(pl.col("used_bytes").last())["used_bytes"].sum() or 0.0
+    )
     if not age or not per_s or age / per_s >= A_DAY_S or memory is None or size <= memory:
         return
     yield subject.violation(
@@ -197,7 +199,7 @@ def _dying_per_s(subject: Subject) -> float | None:
 def _ids_per_s(subject: Subject) -> float | None:
     """Transaction ids used a second, by which the oldest database aged; null where it was not seen twice."""
     ages = subject.case.dataset.frame("statistic").filter(pl.col("name") == "pg_database.datfrozenxid_age")
-    grown = ages.group_by("entity").agg(
+    grown = ages.group_by("entity", maintain_order=True).agg(
         (pl.col("value").last() - pl.col("value").first()).alias("ids"),
         (pl.col("ts").last() - pl.col("ts").first()).dt.total_microseconds().alias("us"),
     )
@@ -210,7 +212,9 @@ def _ids_per_s(subject: Subject) -> float | None:
 def _rows(subject: Subject) -> tuple[float, float]:
     """Dead and live rows of all tables that were seen."""
     tables = subject.case.dataset.frame("space").filter(pl.col("dead_rows").is_not_null())
-    latest = tables.group_by("database", "name").agg(pl.col("dead_rows").last(), pl.col("live_rows").last())
+    latest = tables.group_by("database", "name", maintain_order=True).agg(
+        pl.col("dead_rows").last(), pl.col("live_rows").last()
+    )
     return float(latest["dead_rows"].sum() or 0.0), float(latest["live_rows"].sum() or 0.0)
 
 

@@ -71,7 +71,9 @@ def _lasts_s(subject: Subject, trigger: float) -> float | None:
     if not rate or full is None:
         return None
     space = subject.case.dataset.frame("space").filter(pl.col("kind") == "database")
-    pages = float(space.group_by("name").agg(pl.col("used_bytes").last())["used_bytes"].sum() or 0.0)
+    pages = float(
+        space.group_by("name", maintain_order=True).agg(pl.col("used_bytes").last())["used_bytes"].sum() or 0.0
+    )
     if not pages or trigger * full <= pages:
         return trigger / rate
     return (trigger - pages) / (rate * (1 - full)) if full < 1 else None

@@ -73,7 +73,12 @@ def _memory(memory: pl.DataFrame) -> Iterator[Part]:
 def _devices(disk: pl.DataFrame) -> Iterator[Part]:
     """Latency and queues of the devices that did most."""
     work = pl.col("reads_per_s").fill_null(0) + pl.col("writes_per_s").fill_null(0)
-    busiest = disk.group_by("device").agg(work.sum().alias("work")).filter(pl.col("work") > 0).sort("work", "device")
+    busiest = (
+        disk.group_by("device", maintain_order=True)
+        .agg(work.sum().alias("work"))
+        .filter(pl.col("work") > 0)
+        .sort("work", "device", maintain_order=True)
+    )
     devices = busiest["device"].to_list()[::-1][:MOST_DEVICES]
     for title, unit, columns in (
         ("Device latency", "ms", {"read": "read_ms", "write": "write_ms"}),

@@ -80,8 +80,10 @@ def top_statements(dataset: Dataset) -> list[Statement]:
         .alias(rate)
         for rate in rates
     ]
-    grouped = frame.group_by("db", "statement_id").agg(pl.col("text").drop_nulls().last(), *sums)
-    ordered = grouped.sort("elapsed_s_per_s", "statement_id", descending=[True, False], nulls_last=True)
+    grouped = frame.group_by("db", "statement_id", maintain_order=True).agg(pl.col("text").drop_nulls().last(), *sums)
+    ordered = grouped.sort(
+        "elapsed_s_per_s", "statement_id", descending=[True, False], nulls_last=True, maintain_order=True
+    )
     ms = pl.when(pl.col("calls_per_s") > 0).then(1000 * pl.col("elapsed_s_per_s") / pl.col("calls_per_s"))
     columns = ("statement_id", "text", "elapsed_s_per_s", "calls_per_s", "elapsed_ms", *rates[2:])
     rows = ordered.head(MOST_ROWS).with_columns(ms.alias("elapsed_ms")).select(columns)
@@ -94,7 +96,12 @@ def blocking_tree(dataset: Dataset) -> list[Blocked]:
     blocked = session.filter(pl.col("blocker_sid").is_not_null())
     if blocked.is_empty():
         return []
-    worst = blocked.group_by("ts", "db").len().sort("len", "ts", descending=[True, False]).row(0, named=True)
+    worst = (
+        blocked.group_by("ts", "db", maintain_order=True)
+        .len()
+        .sort("len", "ts", descending=[True, False], maintain_order=True)
+        .row(0, named=True)
+    )
     moment = session.filter((pl.col("ts") == worst["ts"]) & (pl.col("db") == worst["db"]))
     return list(_tree({row["sid"]: row for row in moment.iter_rows(named=True)}, worst["db"]))[:MOST_SESSIONS]
 

@@ -45,7 +45,7 @@ def _curve(seen: Measured) -> FoundCurve:
     if top is None:
         return None
     rows = disks.intervals(seen.dataset).filter((pl.col("device") == top["device"]) & (pl.col("requests_per_s") > 0))
-    rows = rows.drop_nulls("ms").sort("requests_per_s")
+    rows = rows.drop_nulls("ms").sort("requests_per_s", maintain_order=True)
     if rows.height < LOADS or rows["requests_per_s"][-1] < VARIED * rows["requests_per_s"][0]:
         return None
     groups = rows.with_row_index().group_by(pl.col("index") * LOADS // rows.height, maintain_order=True)
@@ -60,11 +60,19 @@ def _busiest(seen: Measured, column: str) -> Found:
     if rows.is_empty():
         return None
     both = pl.sum_horizontal("reads_per_s", "writes_per_s")
-    summed = rows.group_by("ts").agg(pl.col(column).sum(), both.sum().alias("both")).sort("both")
+    summed = (
+        rows.group_by("ts", maintain_order=True)
+        .agg(pl.col(column).sum(), both.sum().alias("both"))
+        .sort("both", maintain_order=True)
+    )
     return float(summed[column][-1]), "measured: all devices added up, in the busiest interval"
 
 
 def _fullest(seen: Measured) -> dict[str, Any] | None:
     """The interval of a device with most requests outstanding; null where no response was measured."""
     rows = disks.intervals(seen.dataset).filter((pl.col("requests_per_s") > 0) & (pl.col("ms") > 0))
-    return rows.sort(pl.col("requests_per_s") * pl.col("ms")).row(-1, named=True) if rows.height else None
+    return (
+        rows.sort(pl.col("requests_per_s") * pl.col("ms"), maintain_order=True).row(-1, named=True)
+        if rows.height
+        else None
+    )

@@ -13,7 +13,7 @@ def _sessions(seen: Measured) -> Found:
     """Sessions connected (numbackends of PostgreSQL, logons current of Oracle), at the most."""
     dataset = seen.dataset.frame("statistic").filter(pl.col("name") == "pg_stat_database.numbackends")
     if dataset.height:
-        most = dataset.group_by("ts", "db").agg(pl.col("value").sum())["value"].max()
+        most = dataset.group_by("ts", "db", maintain_order=True).agg(pl.col("value").sum())["value"].max()
         return float(most), "measured: numbackends, at the most"  # type: ignore[arg-type]
     return highest(seen, "v$sysstat.logons current")
 

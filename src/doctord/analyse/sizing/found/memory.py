@@ -126,7 +126,7 @@ def _advised(seen: Measured, column: str) -> Points:
 
 def _by_size(seen: Measured, name: str) -> Points:
     """A statistic of advice by the size that it is for, in bytes, as the last report has it."""
-    rows = seen.dataset.frame("statistic").filter(pl.col("name") == name).sort("ts")
+    rows = seen.dataset.frame("statistic").filter(pl.col("name") == name).sort("ts", maintain_order=True)
     latest = rows.group_by("entity", maintain_order=True).last().select("entity", "value").rows()
     return tuple(sorted((size, value) for entity, value in latest if (size := _pool_bytes(entity)) is not None))
 
@@ -139,5 +139,5 @@ def _pool_bytes(entity: str | None) -> float | None:
 
 def _last(seen: Measured, column: str) -> Found:
     """The last value of a column of `memory`."""
-    values = seen.dataset.frame("memory").sort("ts")[column].drop_nulls()
+    values = seen.dataset.frame("memory").sort("ts", maintain_order=True)[column].drop_nulls()
     return (float(values[-1]), f"measured: memory.{column}") if values.len() else None
