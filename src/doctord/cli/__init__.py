@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from doctord.cli._command import command
+from doctord.cli._streams import harmless_streams
 
 __all__ = ["app", "command", "load", "main"]
 
@@ -50,4 +51,5 @@ def load() -> None:
 def main() -> None:
     """Run the command line. Exit status: 0 healthy, 1 findings, 2 usage or data error."""
     load()
-    app(prog_name="doctord")
+    with harmless_streams():
+        app(prog_name="doctord")
