@@ -1,4 +1,5 @@
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -46,3 +47,19 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_look(tmp_path: Pa
     assert result.returncode == 2
     assert "cannot be written\nhint:" in result.stderr
     assert time.monotonic() - began < 30
+
+
+def test_who_interrupts_it_is_told_what_was_seen_so_far() -> None:
+    run = [Path(sys.executable).with_name("doctord"), "checkup", "--for", "120s", "--no-databases", "--json"]
+    with subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as looking:
+        time.sleep(8)
+        looking.send_signal(signal.SIGINT)
+        out, err = looking.communicate(timeout=60)
+    assert "interrupted: this is judged by what was seen so far" in err
+    assert any("CPUs over" in line for line in json.loads(out)["looked_at"])
+
+
+def test_for_cron_it_says_nothing_where_all_is_well() -> None:
+    result = checkup("--no-databases", "--quiet")
+    assert (result.stdout == "") is (result.returncode == 0)
+    assert result.stderr == ""

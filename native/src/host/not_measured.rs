@@ -1,5 +1,6 @@
 //! What the sampler says when processes, or parts of what they do, are kept from it: each once, with how to grant it.
 
+use std::fs;
 use std::io;
 
 use super::events::Events;
@@ -38,8 +39,20 @@ pub fn io(events: &mut Events) {
     events.not_measured(
         "/proc/PID/io of other users' processes",
         "bytes read and written are known only for the own processes",
-        "grant CAP_SYS_PTRACE, or CAP_NET_ADMIN for taskstats, which covers processes with one thread",
+        if may_trace(&fs::read_to_string("/proc/self/status").unwrap_or_default()) {
+            "CAP_SYS_PTRACE is there: a security module, or another user namespace, keeps them (dmesg tells of the former)"
+        } else {
+            "grant CAP_SYS_PTRACE, or CAP_NET_ADMIN for taskstats, which covers processes with one thread"
+        },
     );
+}
+
+/// Whether a process has CAP_SYS_PTRACE, by its /proc/PID/status.
+fn may_trace(status: &str) -> bool {
+    const CAP_SYS_PTRACE: u32 = 19;
+    let held = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let bits = held.and_then(|text| u64::from_str_radix(text.trim(), 16).ok());
+    bits.is_some_and(|bits| bits >> CAP_SYS_PTRACE & 1 == 1)
 }
 
 pub fn delays(events: &mut Events) {
@@ -48,4 +61,16 @@ pub fn delays(events: &mut Events) {
         "delay accounting is off (kernel.task_delayacct = 0)",
         "sysctl kernel.task_delayacct=1, then restart the server: only processes started later are counted",
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_trace_is_not_told_to_be_allowed_to() {
+        assert!(may_trace("Name:\tx\nCapEff:\t000001ffffffffff\n"));
+        assert!(!may_trace("Name:\tx\nCapEff:\t0000000000000000\n"));
+        assert!(!may_trace("Name:\tx\n"));
+    }
 }

@@ -150,8 +150,14 @@ class Live:
         if self.lake and self.lake.is_dir():
             earlier = past(Lake(self.lake), datetime.now(UTC), asked.past_s)
         collectors = Host(databases=self.databases, dsns=self.dsns).collectors()
+        batches = list[Batch]()
         with watcher.progress("Looking", self.seconds, "s") as progress:
-            batches = collect_for(collectors, self.seconds, progress)
+            try:
+                collect_for(collectors, self.seconds, progress, batches)
+            except KeyboardInterrupt:
+                if not batches:
+                    raise
+                watcher.note("interrupted: this is judged by what was seen so far")
         return Seen(Dataset.from_batches(batches), earlier, batches=batches)
 
 

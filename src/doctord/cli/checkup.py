@@ -1,10 +1,13 @@
 """`doctord checkup`: look at this host and its databases now, and say what is wrong."""
 
+from contextlib import nullcontext, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from doctord.app.watcher import SILENT
 from doctord.cli import app, command
 from doctord.cli._output import Terminal, check_writable, conclude
 from doctord.cli.arguments import Databases, Dsns, Html, Json
@@ -21,6 +24,9 @@ def checkup(
         Path | None, typer.Option(metavar="LAKE", help="Keep what is measured here, and judge by what is kept.")
     ] = None,
     html: Html = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print nothing where the exit status is 0, for cron, and no progress.")
+    ] = False,
     json: Json = False,
 ) -> int:
     """Look at this host and its databases now, and say what is wrong.
@@ -32,5 +38,7 @@ def checkup(
     from doctord.app.check_up import check_up
 
     check_writable(html)
-    found = check_up(seconds, dsn or (), databases=databases, lake=lake, watcher=Terminal())
-    return conclude(found, html=html, json=json)
+    watcher = SILENT if quiet else Terminal()
+    found = check_up(seconds, dsn or (), databases=databases, lake=lake, watcher=watcher)
+    with redirect_stdout(StringIO()) if quiet and found.healthy else nullcontext():
+        return conclude(found, html=html, json=json)

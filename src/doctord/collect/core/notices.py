@@ -27,7 +27,8 @@ class Notices:
     def not_measured(self, db: str | None, subject: str, why: str, hint: str | None = None) -> None:
         """Something could not be read; once for each subject and reason."""
         if self._new("not measured", db, subject, why, within_s=math.inf):
-            log.warning("%s is not seen: %s%s", _about(db, subject), why, f"\nhint: {hint}" if hint else "")
+            # No warning: it stands in the verdict, and with the rows.
+            log.info("not measured: %s: %s%s", _about(db, subject), why, f"\nhint: {hint}" if hint else "")
             self._add("not measured", db, subject, why, hint=hint or None)
 
     def happened(self, kind: str, db: str, subject: str, text: str) -> None:

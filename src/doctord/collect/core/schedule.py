@@ -79,13 +79,20 @@ def run(
 
 
 def collect_for(
-    collectors: Sequence[Collector], seconds: float, progress: Callable[[float], None] | None = None
+    collectors: Sequence[Collector],
+    seconds: float,
+    progress: Callable[[float], None] | None = None,
+    into: list[Batch] | None = None,
 ) -> list[Batch]:
     """Everything that the collectors yield in so many seconds, in memory, in order of arrival.
 
-    `progress` is called a few times a second with the seconds gone.
+    Args:
+        collectors: What to ask.
+        seconds: How long.
+        progress: Called a few times a second with the seconds gone.
+        into: Where it goes, for who wants what came before Ctrl-C; null: a new list.
     """
-    batches: list[Batch] = []
+    batches = [] if into is None else into
     run(collectors, batches.append, stop=threading.Event(), seconds=seconds, on_tick=progress, tick_s=0.25)
     return batches
 
