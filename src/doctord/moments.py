@@ -1,26 +1,61 @@
-"""Moments as people write them: `2026-11-20T10:00`, `-2h` for two hours ago, `now`."""
+"""Moments as people write them: `2026-11-20T10:00`, `02:19`, `yesterday`, `-2h` or `2 hours ago`, `now`."""
 
-from datetime import UTC, datetime, timedelta
+import re
+from datetime import UTC, date, datetime, time, timedelta
 
 from doctord.errors import UserError
 from doctord.units import parse_duration
 
+HINT = "write 2026-11-20T10:00Z, 10:00, yesterday, -2h or 2 hours ago, or now"
+_AGO = re.compile(r"(?:-(.+)|(.+?)\s+ago)")
+_WORD = re.compile(r"(an?|\d+(?:\.\d+)?)\s*(second|sec|s|minute|min|m|hour|hr|h|day|d|week|wk|w)s?")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_DAY = re.compile(r"(today|yesterday)(?:\s+(?:at\s+)?(.+))?")
+
 
 def parse_moment(text: str, now: datetime | None = None) -> datetime:
-    """A point in time, in UTC: ISO 8601 (UTC unless it names a zone), `now`, or a duration ago such as `-2h`.
+    """A point in time, in UTC: ISO 8601 (UTC unless it names a zone), or as people say it.
+
+    A time of day is the last one that was; a day without a time begins at midnight. Both are UTC, as all that is
+    printed, unless they name a zone.
 
     >>> parse_moment("2026-11-20T10:00")
     datetime.datetime(2026, 11, 20, 10, 0, tzinfo=datetime.timezone.utc)
+    >>> noon = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    >>> [f"{parse_moment(text, noon):%d %H:%M}" for text in ("02:19", "14:00", "yesterday", "2 hours ago")]
+    ['20 02:19', '19 14:00', '19 00:00', '20 10:00']
     """
-    now = now or datetime.now(UTC)
-    if text == "now":
+    now, asked = now or datetime.now(UTC), text.strip().lower()
+    if asked == "now":
         return now
-    if text.startswith("-"):
-        return now - timedelta(seconds=parse_duration(text[1:]))
+    if ago := _AGO.fullmatch(asked):
+        return now - timedelta(seconds=_length(ago[1] or ago[2]))
+    if day := _DAY.fullmatch(asked):
+        midnight = now.date() - timedelta(days=day[1] == "yesterday")
+        return _at(midnight, day[2] or "00:00", text)
+    if asked[:3].count(":") and (moment := _at(now.date(), asked, text)):
+        return moment if moment <= now else _at(now.date() - timedelta(days=1), asked, text)
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
-        raise UserError(
-            f"{text!r} is no point in time", "write 2026-11-20T10:00Z, -2h for two hours ago, or now"
-        ) from error
+        raise _no_moment(text) from error
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _length(text: str) -> float:
+    if word := _WORD.fullmatch(text):
+        return (1.0 if word[1].startswith("a") else float(word[1])) * _SECONDS[word[2][0]]
+    return parse_duration(text)
+
+
+def _at(day: date, clock: str, text: str) -> datetime:
+    try:
+        at = time.fromisoformat(clock.upper() if clock[1:2] != ":" else f"0{clock.upper()}")
+    except ValueError as error:
+        raise _no_moment(text) from error
+    moment = datetime.combine(day, at)
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _no_moment(text: str) -> UserError:
+    return UserError(f"{text!r} is no point in time", HINT)
