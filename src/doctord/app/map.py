@@ -1,5 +1,6 @@
 """Latency maps of what was recorded: which subject, and how wide a column."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -20,6 +21,7 @@ BEGINNING, END_OF_TIME = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, 
 USUAL = timedelta(hours=1)
 # A page of more maps would be slow to open.
 MOST_MAPS = 40
+_NO_DISK: Final = re.compile(r"(loop|zram|ram)\d+ (read|write)$")
 # Widths that a column is given when there are more intervals than columns on the screen.
 WIDTHS_S: Final = (
     *(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 15, 30),
@@ -43,8 +45,10 @@ class Wanted:
         Raises:
             UserError: there is none, or it is not clear which.
         """
-        subject = self.subject or _some(dataset)[0].name
-        column_s = self.column_s
+        if self.subject is None:
+            first = next((one for one in _some(dataset) if self.db in {None, one.db}), _some(dataset)[0])
+            return replace(self, subject=first.name, db=self.db or first.db).map_of(dataset, room)
+        subject, column_s = self.subject, self.column_s
         if column_s is None and room and dataset.since and dataset.until:
             needed_s = (dataset.until - dataset.since).total_seconds() / room
             known = latency_map(dataset, subject, db=self.db, instance=self.instance, host=self.host)
@@ -66,8 +70,12 @@ class Wanted:
 
 
 def by_waits(dataset: Dataset) -> list[Subject]:
-    """The subjects, that of most waits first, histograms before means."""
-    return sorted(subjects(dataset), key=lambda subject: (subject.kind != "histogram", -subject.count))
+    """The subjects, that of most waits first, histograms before means.
+
+    Loop devices and those in memory are mapped when they are named: a list of them would hide the disks.
+    """
+    known = [subject for subject in subjects(dataset) if not (subject.db is None and _NO_DISK.match(subject.name))]
+    return sorted(known, key=lambda subject: (subject.kind != "histogram", -subject.count))
 
 
 def _some(dataset: Dataset) -> list[Subject]:

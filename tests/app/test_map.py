@@ -1,0 +1,37 @@
+"""Which subject a map is drawn of, and which are listed."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from doctord.app.map import Wanted, by_waits
+from doctord.dataset.dataset import Dataset
+
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+
+
+def seen() -> Dataset:
+    """A disk, a loop device, one in memory, and a wait of two servers."""
+    about: dict[str, Any] = {"ts": NOW, "interval_s": 10.0, "host": "a"}
+    disks = [
+        about | {"device": device, "reads_per_s": 5.0, "read_ms": 2.0, "writes_per_s": 0.0}
+        for device in ("vda", "loop3", "zram0")
+    ]
+    waits = [
+        about | {"db": f"postgresql:{port}", "event": "WALSync", "waits_per_s": rate, "average_active_sessions": 0.1}
+        for port, rate in ((5432, 3.0), (5433, 9.0))
+    ]
+    return Dataset.from_rows(disk=disks, wait=waits)
+
+
+def test_loop_devices_and_those_in_memory_are_not_listed_and_can_be_named() -> None:
+    assert {one.name for one in by_waits(seen())} == {"vda read", "vda write", "WALSync"}
+    assert Wanted("loop3 read").map_of(seen()).subject == "loop3 read"
+
+
+def test_who_names_nothing_is_not_asked_for_a_server() -> None:
+    drawn = Wanted().map_of(seen())
+    assert (drawn.subject, drawn.db) == ("WALSync", "postgresql:5433")
+
+
+def test_who_names_a_disk_is_not_asked_for_a_server() -> None:
+    assert Wanted("vda read").map_of(seen()).db is None
