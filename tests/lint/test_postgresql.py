@@ -364,3 +364,19 @@ def test_a_unit_that_it_takes(value: str) -> None:
     name = "checkpoint_timeout" if "min" in value else "shared_buffers"
     row = {"host": HOST, "component": "postgresql", "db": DB, "name": name, "value": value, "source": "file", "line": 1}
     assert "postgresql/unit_refused" not in violations(dataset("kernel", {}, setting=[row]))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "free_bytes", "proposed"),
+    [(100, 100 * GIB, ["11400MB"]), (100, 4 * GIB, ["2048MB"]), (100, GIB // 16, []), (6, 100 * GIB, [])],
+    ids=["room enough", "half of the room", "no room for more", "seconds tell no usual rate"],
+)
+def test_max_wal_size_is_proposed_of_a_usual_rate_and_for_the_room_there_is(
+    seconds: int, free_bytes: int, proposed: list[str]
+) -> None:
+    tables = load(WRITING, filesystem=room(free_bytes))
+    for name in ("cpu", "statistic"):
+        tables[name] = [row | {"interval_s": float(seconds)} for row in tables[name]]
+    found = said({"max_wal_size": "64MB", "data_directory": "/var/lib/pg"}, tables)["postgresql/max_wal_size_small"]
+    assert [change.value for change in found.changes] == proposed
+    assert bool(found.not_measured) is (seconds < 60)

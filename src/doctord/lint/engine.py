@@ -19,6 +19,8 @@ for _package in (_found for _found in pkgutil.iter_modules(lint.__path__, f"{lin
 
 # A hundredth of the time is less than anybody could feel.
 NOTHING = 0.01
+# What is written as 0.0 % warns of nothing.
+NONE = 0.0005
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,9 @@ def examine(dataset: Dataset, statements: Sequence[Statement] = (), cpus: int | 
 
 def is_idle(violation: Violation) -> bool:
     """Whether it was measured that a thing of which only the workload can tell costs nothing worth saying."""
-    return violation.severity is Severity.NOTE and violation.impact is not None and violation.impact < NOTHING
+    if violation.impact is None or violation.severity is Severity.ERROR:
+        return False
+    return violation.impact < (NOTHING if violation.severity is Severity.NOTE else NONE)
 
 
 def rules_for(subject: Subject) -> list[Rule]:

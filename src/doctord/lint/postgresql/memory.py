@@ -87,7 +87,7 @@ def shared_buffers_tiny(subject: Subject) -> Iterator[Violation]:
         costs.append(f"{in_bytes(read * BLOCK_BYTES)}/s read, {in_share(share)} of database time waits for it")
         evidence = [
             in_waits(share, *READS),
-            Evidence("memory", "available_bytes", phrase("{:bytes}", available), "", "to give"),
+            Evidence("memory", "available_bytes", phrase("{:bytes}", available), "", "is available to give it"),
         ]
     yield subject.violation(
         f"shared_buffers = {in_bytes(pool)} is too small for what is read",
@@ -134,7 +134,7 @@ def work_mem_overcommitted(subject: Subject) -> Iterator[Violation]:
         severity=Severity.ERROR if handful * each > left else Severity.NOTE if fits_seen else Severity.WARNING,
         evidence=[]
         if seen is None
-        else [counted("pg_stat_activity.connections", phrase("{:.0f} at the most", seen), "", "seen")],
+        else [counted("pg_stat_activity.connections", phrase("{:.0f} at the most", seen), "", "were open at once")],
         changes=[subject.change("work_mem", as_setting(left / clients / times), "reload")],
     )
 
@@ -166,7 +166,7 @@ def work_mem_small(subject: Subject) -> Iterator[Violation]:
                 "pg_stat_database.temp_bytes", phrase("{:bytes/s}", written), phrase("{:bytes/s}", SPILL_BYTES_PER_S)
             ),
             *(
-                [Evidence("setting", "work_mem", phrase("{:bytes}", room), "", "would fit for every connection")]
+                [Evidence("setting", "work_mem", phrase("{:bytes}", room), "", "would fit for all connections")]
                 if room
                 else []
             ),

@@ -48,7 +48,7 @@ def autovacuum_off(subject: Subject) -> Iterator[Violation]:
         severity=Severity.ERROR if dead >= DEAD_ROWS and dead > DEAD_SHARE * (dead + live) else Severity.WARNING,
         evidence=[]
         if dying is None
-        else [counted("pg_stat_database.tup_updated", phrase("{:,.0f per s}", dying), "", "dying")],
+        else [counted("pg_stat_database.tup_updated", phrase("{:,.0f per s}", dying), "", "updated or deleted")],
         changes=[subject.change(name, "on", "reload") for name in off],
     )
 

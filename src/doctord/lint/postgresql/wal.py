@@ -5,23 +5,25 @@ from typing import Final
 
 import polars as pl
 
-from doctord.diagnose.finding import Evidence
+from doctord.diagnose.finding import Evidence, NotMeasured
 from doctord.diagnose.phrase import phrase
 from doctord.lint.postgresql.figures import (
     FOR_THE_LOG,
     as_setting,
     checkpoint_bytes,
     counted,
+    data_directory_free_bytes,
     full_page_share,
     in_waits,
     is_felt,
+    last,
     total,
     waited,
     waited_in,
 )
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
-from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
+from doctord.lint.violation import CANNOT_JUDGE, Change, Severity, Violation
 from doctord.units import in_bytes, in_share, in_time
 
 STOCK_BYTES: Final = 1 << 30
@@ -30,6 +32,8 @@ MUCH_FULL_PAGES: Final = 0.3
 BUFFER_WAITS: Final = ("WALBufMapping", "WALInsert")
 EARLY_TARGET: Final = 0.5
 SOON_S: Final = 86400.0
+SETTLED_S: Final = 60.0  # a rate of less than a minute may be that of one statement
+ROOM_TIMES: Final = 2.0  # max_wal_size is a soft limit: as much again is kept free
 
 
 @rule("postgresql")
@@ -40,7 +44,8 @@ def max_wal_size_small(subject: Subject) -> Iterator[Violation]:
         and flushes every changed page.
     Evidence: checkpoints requested while the load was measured, the WAL's rate against max_wal_size, full pages in it;
         without measurements the rate from which on it happens.
-    Fix: WAL rate x checkpoint_timeout x (1 + checkpoint_completion_target), and room on the disk.
+    Fix: WAL rate x checkpoint_timeout x (1 + checkpoint_completion_target), and no more than half of the room on the
+        disk: it may be passed.
     Verify: pg_stat_checkpointer: num_timed grows, num_requested stands still; WAL per transaction falls.
     Source: PostgreSQL documentation, WAL Configuration; CalculateCheckpointSegments in xlog.c.
     """
@@ -96,8 +101,26 @@ def _too_small(subject: Subject, rate: float, every_s: float) -> Violation:
             counted("pg_stat_wal.wal_bytes", phrase("{:bytes/s}", rate), phrase("{:bytes} in all", size)),
             *_requested(subject),
         ],
-        changes=[subject.change("max_wal_size", as_setting(rate * timeout * _factor(subject)), "reload")],
+        not_measured=[] if subject.case.seconds >= SETTLED_S else [_longer(subject)],
+        changes=_larger(subject, size, rate * timeout * _factor(subject)),
     )
+
+
+def _longer(subject: Subject) -> NotMeasured:
+    return NotMeasured(
+        "the usual rate of the WAL",
+        f"{subject.case.seconds:.0f} s may be one large statement",
+        f"How large it is to be, a measurement of {SETTLED_S:.0f} s or longer under the usual load tells",
+    )
+
+
+def _larger(subject: Subject, size: float, wanted: float) -> list[Change]:
+    """The change, where the rate was measured for long enough, and the disk has room for more than there is."""
+    free = data_directory_free_bytes(subject)
+    if free is not None:
+        wanted = min(wanted, (free + (last(subject, "pg_ls_waldir.size_bytes") or 0.0)) / ROOM_TIMES)
+    is_sound = subject.case.seconds >= SETTLED_S and wanted > size
+    return [subject.change("max_wal_size", as_setting(wanted), "reload")] if is_sound else []
 
 
 def _factor(subject: Subject) -> float:

@@ -1,10 +1,12 @@
 """An examination of settings on a terminal: how many of each severity, then each with its cost and its change."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
+from doctord.diagnose.finding import Evidence
 from doctord.diagnose.words import shortened
 from doctord.lint.engine import Examined
 from doctord.lint.violation import Change, Severity, Violation
@@ -13,6 +15,7 @@ from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.phrases import said, threshold
 from doctord.report.wording import clean
 
+_NAMED = re.compile(r"name = '([^']*)'")
 LONGEST = 300  # characters of a title, a cost, a value: a file may hold a megabyte
 
 
@@ -24,9 +27,9 @@ def render(examined: Examined, width: int | None = None, *, colour: bool | None 
 def _page(examined: Examined, width: int) -> Iterator[Text]:
     bad = examined.worst is not None and examined.worst > Severity.NOTE
     yield one_line(_verdict(examined), "bold red" if bad else "bold green", width)
-    for number, violation in enumerate(examined.violations, 1):
+    for number, alike in enumerate(_alike(examined.violations), 1):
         yield Text()
-        yield from _violation(number, violation, width)
+        yield from _violation(number, alike, width)
     if examined.accepted:
         yield from heading("Accepted", width)
         for accepted, reason in examined.accepted:
@@ -42,24 +45,38 @@ def _verdict(examined: Examined) -> str:
     return f"Settings: {', '.join(told)}" if told else "Settings: nothing to say against them"
 
 
-def _violation(number: int, violation: Violation, width: int) -> Iterator[Text]:
+def _alike(violations: Sequence[Violation]) -> list[list[Violation]]:
+    """Violations that are the same of several servers are told once."""
+    found = dict[object, list[Violation]]()
+    for one in violations:
+        found.setdefault((one.rule, one.title, one.cost, one.changes, _said_of(one)), []).append(one)
+    return list(found.values())
+
+
+def _said_of(violation: Violation) -> tuple[str, ...]:
+    """The evidence of a violation in words."""
+    return tuple(map(_evidence, violation.evidence))
+
+
+def _violation(number: int, alike: Sequence[Violation], width: int) -> Iterator[Text]:
+    violation = alike[0]
     yield from hanging(
         f"{number:<3}",
         Text(shortened(clean(f"{violation.severity.word}: {violation.title}"), LONGEST), style="bold"),
         width,
     )
-    yield from hanging("   ", clean(f"{violation.rule}, {violation.subject}"), width)
+    yield from hanging("   ", clean(f"{violation.rule}, {', '.join(one.subject for one in alike)}"), width)
     share = "" if violation.impact is None else f"{wording.percent(violation.impact)} of the time: "
     yield from hanging("   Cost    ", shortened(clean(f"{share}{violation.cost}"), LONGEST), width)
     for item in violation.evidence:
-        yield from hanging("   +       ", clean(f"{said(item.figure)} ({threshold(item)}): {said(item.why)}"), width)
+        yield from hanging("   +       ", clean(_evidence(item)), width)
     for not_measured in violation.not_measured:
         yield from hanging(
             "   ?       ",
             clean(f"{said(not_measured.what)}: {said(not_measured.why)}. {said(not_measured.grant)}"),
             width,
         )
-    for setting in violation.settings:
+    for setting in (setting for one in alike for setting in one.settings):
         if setting.where:
             told = (
                 setting.name
@@ -71,6 +88,14 @@ def _violation(number: int, violation: Violation, width: int) -> Iterator[Text]:
         yield from hanging("   Change  ", clean(_change(change)), width)
     yield from hanging("   Fix     ", clean(violation.fix), width)
     yield from hanging("   Verify  ", clean(violation.verify), width)
+
+
+def _evidence(item: Evidence) -> str:
+    """What was measured, its value, what it was held against, and why that speaks: what there is of them."""
+    named = _NAMED.match(item.filter)
+    about = f"{named[1] if named else item.filter}: " if item.table != "session" else ""
+    held = f" ({threshold(item)})" if item.threshold else ""
+    return f"{about}{said(item.figure)}{held}{f', {said(item.why)}' if item.why else ''}"
 
 
 def _change(change: Change) -> str:
