@@ -83,7 +83,7 @@ def _timed(dataset: Dataset) -> pl.DataFrame:
                 for name, rate in rates.items()
             ),
         )
-        .join(gets, on=["db", "statement_id"], how="left")
+        .join(gets, on=["db", "statement_id"], how="left", maintain_order="left")
         .with_columns(pl.coalesce("gets", pl.col("hit_blocks") + pl.col("read_blocks").fill_null(0.0)))
     )
 

@@ -56,6 +56,7 @@ class Cause:
             interval=interval,
             explained_by=explained_by,
             time_of=claim.time_of,
+            database=claim.database,
         )
 
 

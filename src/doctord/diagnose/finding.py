@@ -128,6 +128,7 @@ class Claim:
     time_of: str | None = None
     severity: Severity | None = None
     first_steps: Sequence[Words] = ()
+    database: str | None = None
 
     @property
     def cost(self) -> Impact:
@@ -157,8 +158,8 @@ class Finding:
     """A cause that the evidence supports.
 
     `confidence` (0 to 1) is calibrated on the lab. `explained_by` names the finding of which this one is only a
-    symptom. `time_of` says whose time the impact is a share of, where not that of the diagnosis. `database` is not told
-    yet.
+    symptom. `time_of` says whose time the impact is a share of, where not that of the diagnosis. `database` is the
+    server that it is about, where the cause knows it.
     """
 
     cause: str

@@ -108,8 +108,10 @@ def test_a_host_that_is_full_for_part_of_the_time() -> None:
     assert diagnose(Dataset.from_rows(cpu=rows[1:] + rows[2:])).healthy
 
 
-def test_a_busy_host_that_makes_no_session_wait_is_no_finding() -> None:
-    assert not found(host(cpu=FULL, other_processes=HOGS))
+def test_a_busy_host_that_makes_no_session_wait_is_a_note() -> None:
+    diagnosis = diagnose(host(cpu=FULL, other_processes=HOGS))
+    assert [(finding.cause, finding.severity) for finding in diagnosis.findings] == [("cpu_full", "note")]
+    assert diagnosis.healthy
 
 
 def test_throttled_group_is_seen_with_the_limit() -> None:
@@ -210,3 +212,18 @@ def test_a_host_of_which_the_number_of_cpus_is_not_told(host: dict[str, float], 
     for finding in found.values():
         assert "30 % of the time in the kernel" in [said(evidence.figure) for evidence in finding.for_]
         assert finding.confidence == 0.6
+
+
+def test_full_cpus_name_their_users_also_behind_row_locks() -> None:
+    locks = {("Application", "transactionid"): 6.0, ("CPU", "CPU"): 0.1}
+    findings = found(host(cpu=FULL, time=locks, other_processes=[{"command": "sha256sum", "usr_pct": 98.0}] * 2))
+    assert next(iter(findings)) == "row_locks"
+    full = findings["cpu_full"]
+    assert "sha256sum" in said(full.title)
+    assert full.severity == "note"
+    assert "sha256sum" in figures(full.for_)
+
+
+def test_full_cpus_that_nobody_waits_for_are_well_used() -> None:
+    calm = FULL | {"pressure_some_pct": 3.0, "run_queue": 2.0}
+    assert "cpu_full" not in found(host(cpu=calm, other_processes=[{"command": "sha256sum", "usr_pct": 98.0}] * 2))

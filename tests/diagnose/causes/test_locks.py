@@ -30,11 +30,12 @@ def test_an_idle_session_at_the_root_is_the_cause_and_the_waits_its_symptom() ->
     found = diagnose(host(time=CONVOY, sessions=[idle, *[WAITER] * 8])).findings
     assert [finding.cause for finding in found[:2]] == ["idle_in_transaction_blocker", "row_locks"]
     assert found[1].explained_by == "idle_in_transaction_blocker"
-    assert "pg_terminate_backend(7000)" in said(found[0].remedy[0])
+    assert 'psql -p 5432 -c "select pg_terminate_backend(7000)"' in said(found[0].remedy[0])
+    assert found[0].database == "postgresql:5432"
 
 
 @pytest.mark.parametrize(
-    ("db", "ends"), [("mysql:3306", "kill 7000 "), ("oracle:P", "alter system kill session '7000,SERIAL#'")]
+    ("db", "ends"), [("mysql:3306", 'mysql -P 3306 -e "kill 7000" '), ("oracle:P", "alter system kill session '7000,SERIAL#'")]
 )
 def test_a_session_is_ended_with_its_own_servers_words(db: str, ends: str) -> None:
     idle = ROOT | {"state": "idle in transaction", "transaction_s": 42.0, "in_state_s": 41.0, "db": db}
@@ -127,3 +128,15 @@ def test_innodb_status_alone_tells_of_row_locks(status: dict[str, float], *, is_
     found = {finding.cause: finding for finding in diagnose(Dataset.from_rows(statistic=rows)).findings}
     assert ("row_locks" in found) is is_found
     assert all(finding.severity == "warning" for finding in found.values())
+
+
+def test_of_two_servers_title_evidence_and_remedy_name_the_one() -> None:
+    idle = ROOT | {"state": "idle in transaction", "transaction_s": 42.0, "in_state_s": 41.0}
+    other = {"db": "postgresql:5433", "sid": 31, "statement_id": None}
+    there = [one | {"db": "postgresql:5433"} for one in (idle, *[WAITER] * 8)]
+    (first, second, *_) = diagnose(host(time={("CPU", "CPU"): 0.2}, sessions=[*there, other])).findings
+    assert (first.cause, first.database) == ("idle_in_transaction_blocker", "postgresql:5433")
+    assert said(first.title).endswith("on postgresql:5433")
+    assert "behind session 7000 on postgresql:5433" in said(first.for_[0].figure)
+    assert "psql -p 5433 -c" in said(first.remedy[0])
+    assert said(second.title).endswith("row locks on postgresql:5433")

@@ -12,7 +12,7 @@ from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.holders import named, to_begin_with
 from doctord.diagnose.phrase import phrase
 
@@ -86,6 +86,38 @@ def cpu_saturated(case: Case) -> Iterator[Claim]:
         for_=[*for_, *_largest(case), *named(case, "cpu_share")],
         against=(*against, *as_before),
         first_steps=to_begin_with(case, "cpu_share"),
+    )
+
+
+@cause()
+def cpu_full(case: Case) -> Iterator[Claim]:
+    """The CPUs are full, while the sessions' time goes elsewhere.
+
+    Looks like: no CPU is idle and the kernel sees tasks wait for one, but few sessions are among them: they queue
+        behind a lock, say, or nobody is at work.
+    Hurts because: whoever holds what the others wait for runs the slower for it, and who comes next finds no CPU.
+    Speaks for it: idle time near zero, pressure, tasks in the run queue per CPU, and who uses the CPUs.
+    Speaks against it: little of the sessions' time in the run queue: most of their waits would stay with idle CPUs.
+    Remedy: Move the named process to another host or a quiet time; until then lower its weight (nice, cgroup
+        cpu.weight). Where it is the database's own, look at what it does.
+    Verify: CPU pressure and the run queue fall; then see what is left of the sessions' waits.
+    Source: Kernel documentation, "PSI - Pressure Stall Information".
+    """
+    pressure, queue = case.mean("cpu", "pressure_some_pct") or 0.0, _queue_per_cpu(case) or 0.0
+    is_waited_for = pressure >= PRESSURE_PCT or queue >= QUEUE_PER_CPU
+    users = _largest(case)
+    if _host_alone(case) or not _full(case) or _starved(case) or not is_waited_for or not users:
+        return
+    capacity_s = case.seconds * case.cpus
+    first = consumers(case.processes, pl.col("cpu_s"))[0]
+    for_, against = weigh(_signs(case))
+    yield Claim(
+        phrase("The CPUs are full: {} takes {:share} of them", first.name, first.amount / capacity_s),
+        impact=at_most(case.time.share("CPU") + case.time.share(*RUN_QUEUE)),
+        confidence=0.6,
+        for_=[*users, *for_],
+        against=against,
+        severity="note",  # what it costs the sessions is not known, and most of their time goes elsewhere
     )
 
 

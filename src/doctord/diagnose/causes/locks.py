@@ -10,7 +10,7 @@ from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.histograms import spread
 from doctord.diagnose.oracle import leaders
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import Words, phrase
 from doctord.diagnose.waited import counted_of_kind, mean_ms, of_kind
 from doctord.diagnose.words import shortened
 
@@ -56,7 +56,7 @@ def row_locks(case: Case) -> Iterator[Claim]:
         Oracle mode 4 (a unique key or a bitmap index being inserted by two), which a report does not tell.
     Remedy: Shorten the transaction that holds the row: change the hot row last, commit at once, keep users and round
         trips to the client out of it; take rows in the same order everywhere. Split a hot counter over several rows,
-        or add up later; use a queue (skip locked) in place of a hot row. Look at the statements named here.
+        or add up later; use a queue (skip locked) in place of a hot row. Look at what the session at the root does.
         PostgreSQL: pg_blocking_pids and pg_stat_activity name the blocker.
         Oracle: v$session.final_blocking_session and ASH name the blocker; no bitmap indexes on tables with concurrent
         changes.
@@ -74,8 +74,9 @@ def row_locks(case: Case) -> Iterator[Claim]:
     if not case.worth_saying(share):
         return
     roots = case.blockers
+    database = roots[0].db if roots else None
     yield Claim(
-        phrase("{:share of database} is spent waiting for row locks", share),
+        phrase("{:share of database} is spent waiting for row locks{}", share, _at(case, database)),
         impact=share,
         confidence=0.9,
         for_=[
@@ -88,6 +89,7 @@ def row_locks(case: Case) -> Iterator[Claim]:
             *_innodb(case),
         ],
         against=_short_waits(case),
+        database=database,
         not_measured=() if roots else (*case.not_measured("pg_blocking_pids", "pg_monitor"), *_holders(case)),
     )
 
@@ -118,12 +120,12 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
     root = idle[0]
     ends, limit = ENDED_BY[root.db.partition(":")[0]]
     yield Claim(
-        phrase("An idle transaction, session {}, blocks {} others", root.sid, root.waiters),
+        phrase("An idle transaction, session {}, blocks {} others{}", root.sid, root.waiters, _at(case, root.db)),
         impact=blocked_s / total,
         confidence=0.95,
         for_=[_tree(case, root) for root in idle[:3]],
         remedy=(
-            phrase("Now: {} ends it, once you know that its work may be lost.", phrase(ends, root.sid)),
+            phrase("Now: {} ends it, once you know that its work may be lost.", _typed(root, phrase(ends, root.sid))),
             phrase(
                 "Then: end the transaction in the application before it does anything else, and set {} for {} as a "
                 "safety net.",
@@ -131,7 +133,20 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
                 root.user or "that role",
             ),
         ),
+        database=root.db,
     )
+
+
+def _at(case: Case, database: str | None) -> str:
+    """Which server, where there are several."""
+    return f" on {database}" if database and len(case.dbs) > 1 else ""
+
+
+def _typed(root: Blocker, statement: Words) -> Words:
+    """A statement with where it is to be typed, where the server's port tells that."""
+    component, _, port = (root.db or "").partition(":")
+    client = {"postgresql": 'psql -p {} -c "{}"', "mysql": 'mysql -P {} -e "{}"'}.get(component)
+    return phrase(client, port, statement) if client and port.isdigit() else statement
 
 
 @cause()
@@ -271,9 +286,10 @@ def _tree(case: Case, root: Blocker) -> Evidence:
         "session",
         f"blocker_sid = {root.sid}",
         phrase(
-            "{:.0f s} waited behind session {} ({}), up to {} sessions",
+            "{:.0f s} waited behind session {}{} ({}), up to {} sessions",
             root.blocked_s,
             root.sid,
+            _at(case, root.db),
             _who(root),
             root.waiters,
         ),

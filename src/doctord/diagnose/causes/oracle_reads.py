@@ -8,7 +8,7 @@ from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.histograms import spread
 from doctord.diagnose.holders import to_begin_with
-from doctord.diagnose.oracle import counted, leaders, per, readers
+from doctord.diagnose.oracle import counted, leaders, readers
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.waited import mean_ms, reads_severity, share, waited
 
@@ -134,12 +134,11 @@ def same_blocks_read(case: Case) -> Iterator[Claim]:
 
 
 def _ratio(case: Case) -> list[Evidence]:
-    """The hit ratio, for whoever would bring it forward."""
+    """The hit ratio, for whoever would bring it forward; direct reads pass the cache by and are no part of it."""
     ratio = next((figure.mean for figure in case.figures(RATIO)), None)
-    logical = per(case, "v$sysstat.session logical reads", "v$sysstat.physical reads")
     if ratio is None:
         return []
-    reads = "" if logical is None else phrase(" (one block in {:,.0f} was read)", logical)
+    reads = "" if ratio >= 100 else phrase(" (one block in {:,.0f} was read into the cache)", 100 / (100 - ratio))
     return [
         Evidence("statistic", f"name = '{RATIO}'", phrase("buffer hit ratio {:.2f %}{}", ratio, reads), "",
                  "no evidence: a ratio of counts; the reads that are left take this time")

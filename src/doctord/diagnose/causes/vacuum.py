@@ -104,10 +104,11 @@ def bloat(case: Case) -> Iterator[Claim]:
                     "{:,} dead rows beside {:,}, {:bytes}", row["dead_rows"], row["live_rows"] or 0, row["used_bytes"]
                 ),
                 phrase("{:share} and {:bytes}", DEAD_SHARE, BLOATED_BYTES),
-                phrase("database {}", row["database"]),
+                phrase("database {}{}", row["database"], f" of {row['db']}" if len(case.dbs) > 1 else ""),
             )
             for row in tables.head(5).iter_rows(named=True)
         ],
+        database=first["db"],
     )
 
 
