@@ -68,9 +68,6 @@ def test_findings_that_explain_each_other_are_both_shown() -> None:
 def test_of_many_devices_the_header_has_the_worst() -> None:
     values = (1.0, 9.0, 31.0, 2.0, 4.0, 5.0)
     disks = [Vital(f"sd{name} latency", value, "ms") for name, value in zip("abcdef", values, strict=True)]
-        Vital(f"sd{name} latency", value, "ms")
-        for name, value in zip("abcdef", (1.0, 9.0, 31.0, 2.0, 4.0, 5.0), strict=False)
-    ]
     told = wording.in_header([Vital("CPU used", 12.0, "%"), *disks])
     assert told == [("CPU used", "12 %"), ("sdc latency", "31 ms, the highest of 6 devices")]
     assert len(wording.in_header(disks[:3])) == 3

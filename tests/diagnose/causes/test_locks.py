@@ -35,7 +35,8 @@ def test_an_idle_session_at_the_root_is_the_cause_and_the_waits_its_symptom() ->
 
 
 @pytest.mark.parametrize(
-    ("db", "ends"), [("mysql:3306", 'mysql -P 3306 -e "kill 7000" '), ("oracle:P", "alter system kill session '7000,SERIAL#'")]
+    ("db", "ends"),
+    [("mysql:3306", 'mysql -P 3306 -e "kill 7000" '), ("oracle:P", "alter system kill session '7000,SERIAL#'")],
 )
 def test_a_session_is_ended_with_its_own_servers_words(db: str, ends: str) -> None:
     idle = ROOT | {"state": "idle in transaction", "transaction_s": 42.0, "in_state_s": 41.0, "db": db}

@@ -105,8 +105,10 @@ def cpu_full(case: Case) -> Iterator[Claim]:
     """
     pressure, queue = case.mean("cpu", "pressure_some_pct") or 0.0, _queue_per_cpu(case) or 0.0
     is_waited_for = pressure >= PRESSURE_PCT or queue >= QUEUE_PER_CPU
-    users = _largest(case)
-    if _host_alone(case) or not _full(case) or _starved(case) or not is_waited_for or not users:
+    idle, users = _idle_pct(case), _largest(case)
+    if _host_alone(case) or _starved(case) or not is_waited_for or not users:
+        return
+    if idle is None or idle > LEAST_IDLE_PCT:
         return
     capacity_s = case.seconds * case.cpus
     first = consumers(case.processes, pl.col("cpu_s"))[0]
