@@ -114,7 +114,7 @@ def test_a_quantity(value: float | None, unit: str, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0, "0"), (0.1234, "0.123"), (12.345, "12.3"), (999.7, "1,000"), (12345, "12,345"), (1e-5, "1e-05")],
+    [(0, "0"), (0.1234, "0.123"), (12.345, "12.3"), (999.7, "1,000"), (12345, "12,345"), (1e-5, "0.00001")],
 )
 def test_numbers_have_three_digits(value: float, text: str) -> None:
     assert number(value) == text

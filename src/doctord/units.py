@@ -7,7 +7,7 @@ the two is asked for. Why: docs/decisions/0016-units.md.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
+from math import floor, isfinite, log10
 from typing import Final, TypeAlias
 
 from doctord.errors import UserError
@@ -181,10 +181,14 @@ LONG: Final = 1e5  # has more digits than can be read at a glance
 def number(value: float, digits: int = 3) -> str:
     """A number in so many digits, or all those before its point, without an exponent where one can do without.
 
-    >>> number(12.345), number(12345.6), number(0.61), number(12.3456, 4), number(99.6, 2)
-    ('12.3', '12,346', '0.61', '12.35', '100')
+    >>> number(12.345), number(12345.6), number(0.61), number(12.3456, 4), number(99.6, 2), number(1.34e-6)
+    ('12.3', '12,346', '0.61', '12.35', '100', '0.0000013')
     """
-    return f"{value:,.0f}" if abs(value) >= 10**digits - 0.5 else f"{value:,.{digits}g}"
+    if abs(value) >= 10**digits - 0.5:
+        return f"{value:,.0f}"
+    if 0 < abs(value) < 1e-4:
+        return f"{value:.{1 - floor(log10(abs(value)))}f}".rstrip("0")
+    return f"{value:,.{digits}g}"
 
 
 def quantity(value: float | None, unit: str, digits: int = 3) -> str:

@@ -55,7 +55,7 @@ def test_the_document_has_the_same_steps(question: str) -> None:
 def test_a_step_can_be_followed() -> None:
     outcome = run("redo", "--rate", "9.45MB/s", "--size", "500MB")
     assert "  switch interval = log size / redo rate = 500 MiB / 9.45 MiB/s = 52.91 s [1]\n" in outcome.stdout
-    assert "\nWhat is there now does not fit.\n" in outcome.stdout
+    assert "\nThe present setting is not right.\n" in outcome.stdout
     assert outcome.exit_code == 1
 
 

@@ -3,6 +3,7 @@ from datetime import timedelta
 
 import pytest
 
+from doctord.analyse.vitals import Vital
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Impact, at_most, measured
 from doctord.diagnose.phrase import phrase
 from doctord.report import wording
@@ -62,3 +63,11 @@ def test_findings_that_explain_each_other_are_both_shown() -> None:
     one = replace(examples.LOCKS, explained_by=examples.CONVOY.cause)
     shown = [finding for top, below in wording.grouped((one, examples.CONVOY)) for finding in (top, *below)]
     assert shown == [one, examples.CONVOY]
+
+
+def test_of_many_devices_the_header_has_the_worst() -> None:
+    values = (1.0, 9.0, 31.0, 2.0, 4.0, 5.0)
+    disks = [Vital(f"sd{name} latency", value, "ms") for name, value in zip("abcdef", values, strict=True)]
+    told = wording.in_header([Vital("CPU used", 12.0, "%"), *disks])
+    assert told == [("CPU used", "12 %"), ("sdc latency", "31 ms, the highest of 6 devices")]
+    assert len(wording.in_header(disks[:3])) == 3

@@ -34,14 +34,14 @@ def logged(dataset: Dataset) -> list[Logged]:
     """Messages of logs that tell of an error or a warning, the most frequent first."""
     rows = dataset.frame("statistic").filter(pl.col("name") == LOGGED).drop_nulls(["db", "entity", "value"])
     counted = (
-        rows.group_by("db", "entity")
+        rows.group_by("db", "entity", maintain_order=True)
         .agg(
             (pl.col("value") * pl.col("interval_s")).sum().alias("count"),
             pl.col("ts").min().alias("first"),
             pl.col("ts").max().alias("last"),
         )
         .with_columns(code=pl.col("entity").str.extract(CODE), severity=pl.col("entity").str.extract(r"^(\w+)"))
-        .sort("count", "db", "entity", descending=[True, False, False])
+        .sort("count", "db", "entity", descending=[True, False, False], maintain_order=True)
     )
     return [_logged(row) for row in counted.iter_rows(named=True)]
 

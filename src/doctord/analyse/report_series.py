@@ -130,7 +130,7 @@ def latency_of(dataset: Dataset, event: str, rise: Rise) -> tuple[float, float] 
         foreground_waits(dataset)
         .filter((pl.col("event") == event) & (pl.col("db") == rise.db) & (count > 0))
         .drop_nulls("avg_wait_ms")
-        .group_by(_inside(rise).alias("inside"))
+        .group_by(_inside(rise).alias("inside"), maintain_order=True)
         .agg((pl.col("avg_wait_ms") * count).sum() / count.sum())
     )
     times = dict(rows.iter_rows())
@@ -141,13 +141,17 @@ def entities_of(dataset: Dataset, name: str, rise: Rise) -> list[tuple[str, floa
     """What a statistic is about (segments, statements): mean outside a rise and within, those that grew most first."""
     seconds = pl.col("interval_s")
     rows = dataset.frame("statistic").filter((pl.col("name") == name) & (pl.col("db") == rise.db) & (seconds > 0))
-    spans = dict(rows.group_by(_inside(rise)).agg(seconds.filter(pl.col("ts").is_first_distinct()).sum()).iter_rows())
+    spans = dict(
+        rows.group_by(_inside(rise), maintain_order=True)
+        .agg(seconds.filter(pl.col("ts").is_first_distinct()).sum())
+        .iter_rows()
+    )
     if len(spans) < 2:
         return []
     part = pl.col("value") * seconds
     sums = (
         rows.drop_nulls("entity")
-        .group_by("entity")
+        .group_by("entity", maintain_order=True)
         .agg(
             part.filter(~_inside(rise)).sum().alias("before") / spans[False],
             part.filter(_inside(rise)).sum() / spans[True],
@@ -229,10 +233,10 @@ def _unaccounted(dataset: Dataset, classes: pl.DataFrame) -> pl.DataFrame:
     listed = foreground_waits(dataset).filter(apart).select("db", pl.col("ts").alias("end")).unique()
     told = dataset.frame("statistic").filter(pl.col("name") == DB_TIME)
     whole = _summed(told, pl.lit(KINDS[0]), pl.lit(UNACCOUNTED[0]), pl.lit(None), pl.col("value"))
-    known = classes.group_by("db", "end").agg(pl.col("spent").sum().alias("known"))
+    known = classes.group_by("db", "end", maintain_order=True).agg(pl.col("spent").sum().alias("known"))
     rest = (pl.col("spent") - pl.col("known")).clip(lower_bound=0.0).alias("spent")
-    told_whole = whole.join(listed, on=["db", "end"], how="semi")
-    return told_whole.join(known, on=["db", "end"]).with_columns(rest).select(classes.columns)
+    told_whole = whole.join(listed, on=["db", "end"], how="semi", maintain_order="left")
+    return told_whole.join(known, on=["db", "end"], maintain_order="left").with_columns(rest).select(classes.columns)
 
 
 def _summed(rows: pl.DataFrame, kind: pl.Expr, name: pl.Expr, of: pl.Expr, spent: pl.Expr) -> pl.DataFrame:

@@ -46,7 +46,11 @@ def statements(dataset: Dataset) -> list[Statement]:
     # the server times what has ended, and the leader alone; samples hold what still runs, and parallel workers
     elapsed = pl.max_horizontal("elapsed_s", "sampled_s")
     ordered = merged.with_columns((elapsed / total).clip(0, 1).alias("share")).sort(
-        "share", "db", "statement_id", descending=[True, False, False]
+        "share",
+        "db",
+        "statement_id",
+        descending=[True, False, False],
+        maintain_order=True,
     )
     return [_statement(row, seconds) for row in ordered.iter_rows(named=True)]
 
@@ -65,7 +69,7 @@ def _timed(dataset: Dataset) -> pl.DataFrame:
     gets = (
         dataset.frame("statistic")
         .filter((pl.col("name") == GETS) & (weight > 0))
-        .group_by("db", pl.col("entity").alias("statement_id"))
+        .group_by("db", pl.col("entity").alias("statement_id"), maintain_order=True)
         .agg((pl.col("value") * weight).sum().alias("gets"))
     )
     return (
@@ -79,7 +83,7 @@ def _timed(dataset: Dataset) -> pl.DataFrame:
                 for name, rate in rates.items()
             ),
         )
-        .join(gets, on=["db", "statement_id"], how="left")
+        .join(gets, on=["db", "statement_id"], how="left", maintain_order="left")
         .with_columns(pl.coalesce("gets", pl.col("hit_blocks") + pl.col("read_blocks").fill_null(0.0)))
     )
 

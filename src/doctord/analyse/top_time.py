@@ -129,8 +129,8 @@ def _part(value: float | None, whole: float | None) -> float | None:
 def _sampled_cpu(dataset: Dataset) -> dict[tuple[str, str], float]:
     """Of the samples on a CPU (or waiting for one), the part of each statement."""
     on_cpu = active_sessions(dataset).filter(pl.col("event") == "CPU")
-    sums = on_cpu.group_by("db", "statement_id").agg(pl.col("interval_s").sum().alias("spent"))
-    wholes = dict(on_cpu.group_by("db").agg(pl.col("interval_s").sum()).iter_rows())
+    sums = on_cpu.group_by("db", "statement_id", maintain_order=True).agg(pl.col("interval_s").sum().alias("spent"))
+    wholes = dict(on_cpu.group_by("db", maintain_order=True).agg(pl.col("interval_s").sum()).iter_rows())
     return {(db, one): spent / wholes[db] for db, one, spent in sums.drop_nulls("statement_id").iter_rows()}
 
 
@@ -143,10 +143,12 @@ def _sampled(dataset: Dataset) -> Iterator[Holder]:
     if session.is_empty() or not total:
         return
     on_cpu = pl.when(pl.col("event") == "CPU").then(pl.col("interval_s")).otherwise(0.0)
-    cpu_s = dict(session.group_by("db").agg(on_cpu.sum()).iter_rows())
+    cpu_s = dict(session.group_by("db", maintain_order=True).agg(on_cpu.sum()).iter_rows())
     columns: dict[str, Kind] = {"program": "program", "user": "user"}
     for column, kind in columns.items():
-        sums = session.group_by("db", column).agg(pl.col("interval_s").sum(), on_cpu.sum().alias("cpu_s"))
+        sums = session.group_by("db", column, maintain_order=True).agg(
+            pl.col("interval_s").sum(), on_cpu.sum().alias("cpu_s")
+        )
         for db, name, spent, cpu in sums.drop_nulls(column).iter_rows():
             yield Holder(kind, str(db), str(name), share=spent / total, cpu_share=_part(cpu, cpu_s[db]))
 

@@ -1,16 +1,16 @@
 """Read files of other tools: what each held, all of them as one dataset, or into a lake."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
 
+from doctord.app.remarks import nothing_used, remarks
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.repeats import without_repeats
-from doctord.errors import UserError
 from doctord.lake.imports import keep
 from doctord.read.archive import found
 from doctord.read.gather import FileRead, gather
@@ -65,21 +65,23 @@ def dataset_of(paths: Sequence[Path], options: ReadOptions, watcher: Watcher = S
     Raises:
         UserError: nothing in them could be used.
     """
-    return joined(each_read(paths, options, watcher), watcher)
+    return joined(each_read(paths, options, watcher), watcher, is_verbose=options.is_verbose)
 
 
-def joined(files: Iterable[FileRead], watcher: Watcher = SILENT) -> Dataset:
-    """The rows of files as a dataset; what is to be known of each file is noted.
+def joined(files: Iterable[FileRead], watcher: Watcher = SILENT, *, is_verbose: bool = False) -> Dataset:
+    """The rows of files as a dataset; what is to be known of each file is noted, of many in few lines.
 
     Raises:
         UserError: nothing in them could be used.
     """
     held = list(files)
-    for file in held:
-        for line in file.remarks:
-            watcher.note(line)
-    if not any(file.tables for file in held):
-        raise UserError("nothing in these files can be used", "doctord read says what each of them is")
+    is_used = any(file.tables for file in held)
+    # Where the one refusal is the error, it is not said twice.
+    told = held if is_used or len(held) > 1 else [replace(file, refusal=None) for file in held]
+    for line in remarks(told, is_verbose=is_verbose):
+        watcher.note(line)
+    if not is_used:
+        raise nothing_used(held)
     return Dataset(tables_of(held))
 
 

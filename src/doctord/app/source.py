@@ -104,7 +104,7 @@ class Files:
     def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
         """See `Source`."""
         files = list(read.each_read(self.paths, self.options, watcher))
-        whole, trace = read.joined(files, watcher), self._trace(files, watcher)
+        whole, trace = read.joined(files, watcher, is_verbose=self.options.is_verbose), self._trace(files, watcher)
         if whole.since is None or whole.until is None or (asked.since is None and asked.until is None):
             return Seen(whole, trace=trace)
         begin = asked.since or whole.since - timedelta(microseconds=1)

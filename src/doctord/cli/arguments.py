@@ -90,6 +90,7 @@ class OfFiles:
         str | None, typer.Option(metavar="LENGTH", help="Time between two reports in files that tell no times: 5s.")
     ] = None
     unit: Unit = None
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Name each file that cannot be used.")] = False
 
     def options(self) -> "ReadOptions":
         """The same, read.
@@ -104,7 +105,7 @@ class OfFiles:
             day = date.fromisoformat(self.day) if self.day else None
         except ValueError as error:
             raise UserError(f"{self.day!r} is no date", "write it as 2026-11-20") from error
-        return ReadOptions(zone_named(self.zone), length_us(self.unit), day, length_s(self.every))
+        return ReadOptions(zone_named(self.zone), length_us(self.unit), day, length_s(self.every), self.verbose)
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ class Case:
     @cached_property
     def vendors(self) -> set[str]:
         """Whose servers run here: those that were seen, and the host's processes besides where none was."""
-        commands = self.dataset.frame("process")["command"].drop_nulls().unique()
+        commands = self.dataset.frame("process")["command"].drop_nulls().unique(maintain_order=True)
         running = {vendor for vendor, named in processes.COMMANDS.items() if commands.str.contains(named).any()}
         return self.components or running
 

@@ -15,7 +15,7 @@ from typing import IO
 
 from doctord.errors import UserError
 from doctord.read.prometheus import api as prometheus_api
-from doctord.read.source import BOMB_BYTES, BOMB_RATIO, STANDARD_INPUT
+from doctord.read.source import BOMB_BYTES, BOMB_RATIO, STANDARD_INPUT, refuse_pipe
 from doctord.read.unpack import UNPACK_ERRORS, is_compressed, unpacked
 
 ZIP_MAGIC = (b"PK\3\4", b"PK\5\6")
@@ -82,6 +82,7 @@ def _below(path: Path) -> Iterator[Piece]:
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}", "name files, folders or archives that are there") from error
     if not is_folder:
+        refuse_pipe(path)
         yield Piece(path, str(path))
         return
     for folder, folders, names in os.walk(path, onerror=_refuse):

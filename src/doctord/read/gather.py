@@ -49,13 +49,6 @@ class FileRead:
     refusal: tuple[str, str] | None = None
     trace: Trace | None = None
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What the user should know of a file whose rows go on into an analysis, a line each."""
-        why, hint = self.refusal or ("", "")
-        refused = [f"{why}\nhint: {hint}" if hint else why] if why else []
-        return (*refused, *map(str, self.skipped), *(f"{self.name}: {note}" for note in self.notes))
-
 
 def gather(pieces: Sequence[Piece], options: ReadOptions) -> Iterator[FileRead]:
     """Read files, several at once where that is quicker.

@@ -46,12 +46,14 @@ class ReadOptions:
         unit_us: Microseconds in the unit of latencies without one.
         day: The date of the first time of day without one.
         every_s: Seconds between reports that have no times at all.
+        is_verbose: Whether each file that cannot be used is named; else many in one line.
     """
 
     zone: tzinfo | None = None
     unit_us: float | None = None
     day: date | None = None
     every_s: float | None = None
+    is_verbose: bool = False
 
 
 @dataclass
@@ -223,9 +225,10 @@ def opened(path: Path, options: ReadOptions | None = None, name: str | None = No
     """A file, or standard input (`-`), unpacked where it is packed; `name` is what to call it if not by its path.
 
     Raises:
-        UserError: it cannot be read, or is empty.
+        UserError: it cannot be read, is empty, or is no file: whoever opens a pipe may wait for ever.
     """
     name = name or ("standard input" if path == STANDARD_INPUT else str(path))
+    refuse_pipe(path)
     with ExitStack() as opened_files:
         try:
             # Unbuffered below: what a pipe holds by now is read at once, without waiting for more.
@@ -239,6 +242,16 @@ def opened(path: Path, options: ReadOptions | None = None, name: str | None = No
             source.path, source.size_bytes = path, about.st_size
             source.modified = datetime.fromtimestamp(about.st_mtime, UTC)
         yield source
+
+
+def refuse_pipe(path: Path) -> None:
+    """Refuse what is there and is neither a file nor a folder.
+
+    Raises:
+        UserError: it is a pipe, a socket or a device.
+    """
+    if path != STANDARD_INPUT and path.exists() and not path.is_file() and not path.is_dir():
+        raise UserError(f"{path} is a pipe, a socket or a device, not a file", f"doctord ... - < {path} reads a pipe")
 
 
 def source_of(raw: IO[bytes], name: str, options: ReadOptions | None = None) -> SourceFile:

@@ -11,7 +11,7 @@ from doctord.report.wording import JOINT, together
 
 WIDTH = 80
 SCHEMA_VERSION = 1
-VERDICTS = {True: ["What is there now fits."], False: ["What is there now does not fit."], None: []}
+VERDICTS = {True: ["The present setting is right."], False: ["The present setting is not right."], None: []}
 
 
 def document(question: Question, sizing: Sizing, given: Sequence[Given]) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from doctord.report.phrases import said, says_share, time
 from doctord.units import duration, in_share, number
 
 CONFIDENCE = ((0.9, "almost certain"), (0.75, "very likely"), (0.6, "likely"), (0.4, "possible"), (0.0, "a guess"))
+OF_DEVICES = (" latency", " requests")  # what vital signs of devices are called
+MOST_DEVICES = 3
 OVERVIEW_FROM = 4  # findings; fewer are seen at a glance
 # Stands for a space at which a line must not break. No data hold it: `clean` leaves out what is not printable.
 JOINT = "\ue000"
@@ -85,6 +87,19 @@ def impact(finding: Finding, diagnosis: Diagnosis) -> str:
 def vital(sign: Vital) -> str:
     """The value of a vital sign with its unit, in three digits."""
     return f"{number(sign.value)} {sign.unit}".strip()
+
+
+def in_header(signs: Sequence[Vital]) -> list[tuple[str, str]]:
+    """Names and values of vital signs; of many devices the worst of each kind, and how many more there are."""
+    kinds = {kind: [sign for sign in signs if sign.name.endswith(kind)] for kind in OF_DEVICES}
+    shown = list[tuple[str, str]]()
+    for sign in signs:
+        alike = next((found for kind, found in kinds.items() if sign in found), [])
+        if len(alike) <= MOST_DEVICES:
+            shown.append((sign.name, vital(sign)))
+        elif sign == max(alike, key=lambda one: one.value):
+            shown.append((sign.name, f"{vital(sign)}, the highest of {len(alike)} devices"))
+    return shown
 
 
 def time_of(diagnosis: Diagnosis) -> str:

@@ -305,7 +305,7 @@ def _mode_told(modes: Sequence[Mode], mode: Mode) -> str:
 
 def _ratio(shift: Shift) -> str:
     times = shift.after_us / shift.before_us
-    return f"{number(times, 2)} times as long" if times > 1 else f"{100 * times:.2g} % as long"
+    return f"{number(times, 2)} times as long" if times > 1 else f"{100 * (1 - times):.2g} % less time"
 
 
 def _share(share: float) -> str:

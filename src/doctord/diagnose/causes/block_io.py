@@ -24,9 +24,9 @@ def requests_in_pieces(case: Case) -> Iterator[Claim]:
     Hurts because: each piece has the cost of a request; a device that could move 1 MB at once is asked a hundred times.
     Speaks for it: share of requests that continue the one before, the size they have, pieces in a row.
     Speaks against it: requests of several sizes that do not follow one another.
-    Remedy: Find what cuts them: the database's own size of a read (db_file_multiblock_read_count, effective_io_
-        concurrency and read-ahead), the file system's limit and its extents (an extent boundary splits whatever its
-        block size), a stripe unit of the volume, max_sectors_kb of the device, maxphys (Solaris).
+    Remedy: Find what cuts them: the database's own size of a read (db_file_multiblock_read_count,
+        effective_io_concurrency and read-ahead), the file system's limit and its extents (an extent boundary splits
+        whatever its block size), a stripe unit of the volume, max_sectors_kb of the device, maxphys (Solaris).
     Verify: Trace again: fewer requests for the same bytes.
     Source: K. Manoharan, notes on Oracle on Solaris, 2008 (vxtrace: 16 and 64 KB arrive whole on file systems of 1 and
         of 8 KB blocks; what splits is an extent boundary); blkparse(1), action X.

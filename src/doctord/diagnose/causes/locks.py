@@ -270,7 +270,11 @@ def _round_trips(roots: list[Blocker]) -> list[Evidence]:
 def _waiting_statements(case: Case) -> list[Evidence]:
     """The statements that waited longest, where waits were sampled."""
     waiting = case.active.filter(pl.col("event").is_in(case.time.events_of(ROW)) & pl.col("statement_id").is_not_null())
-    spent = waiting.group_by("statement_id").agg(pl.col("interval_s").sum()).sort("interval_s", "statement_id")
+    spent = (
+        waiting.group_by("statement_id", maintain_order=True)
+        .agg(pl.col("interval_s").sum())
+        .sort("interval_s", "statement_id", maintain_order=True)
+    )
     total = float(waiting["interval_s"].sum())
     return [
         Evidence(

@@ -55,7 +55,9 @@ def process_on_one_cpu(case: Case) -> Iterator[Claim]:
     """
     rows = _own(case).with_columns(on_cpu=pl.sum_horizontal("usr_pct", "sys_pct"))
     bound = rows.filter(pl.col("on_cpu").is_between(WHOLE_CPU_PCT, ONE_CPU_PCT) & ~_has_threads()).sort(
-        "on_cpu", descending=True, maintain_order=True
+        "on_cpu",
+        descending=True,
+        maintain_order=True,
     )
     if bound.is_empty():
         return

@@ -173,7 +173,9 @@ def _free_share(case: Case) -> float | None:
     """
     parts = case.dataset.frame("statistic").filter((pl.col("name") == POOL) & pl.col("entity").str.starts_with(SHARED))
     free = pl.col("value").filter(pl.col("entity") == FREE)
-    pools = parts.group_by("db", "instance", "ts").agg(free.first().alias("free"), pl.col("value").sum().alias("size"))
+    pools = parts.group_by("db", "instance", "ts", maintain_order=True).agg(
+        free.first().alias("free"), pl.col("value").sum().alias("size")
+    )
     sizes = {
         (one.db, one.instance): one.largest for name, of in SIZES for one in case.figures(name) if one.entity == of
     }
@@ -191,7 +193,7 @@ def _room(case: Case) -> list[Sign]:
         _free_share(case),
         case.dataset.frame("statistic")
         .filter((pl.col("name") == POOL) & (pl.col("entity") == FREE))
-        .sort("ts")["value"]
+        .sort("ts", maintain_order=True)["value"]
         .drop_nulls(),
     )
     trend = phrase("; {:bytes} at first, {:bytes} at last", moved[0], moved[-1]) if moved.len() > 1 else ""

@@ -100,7 +100,7 @@ def device_slow(case: Case) -> Iterator[Claim]:
     Speaks against it: a queue (then it is saturated), a latency that was always so.
     Remedy: Look below the device: a failing disk or battery of a write cache, paths of multipath, a limit of the cloud
         volume, a busy storage server or neighbour. Move the log to a faster device meanwhile.
-    Verify: Milliseconds per request at the same rate, here and with doctord stress.
+    Verify: Milliseconds per request at the same rate, here and in a test of the device (fio) at a quiet time.
     Source: K. Manoharan's redo case, 2008: 12 ms for a log write; L. Canali, latency maps, 2013: what a disk takes.
     """
     rows = disks.intervals(case.dataset)

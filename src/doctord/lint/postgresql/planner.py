@@ -94,7 +94,7 @@ def random_page_cost_of_disks(subject: Subject) -> Iterator[Violation]:
 def plan_methods_forbidden(subject: Subject) -> Iterator[Violation]:
     """A way to run queries is forbidden for everybody.
 
-    Why: an enable_ setting is for trying a plan out; left off for all, other statements lose their best plan.
+    Why: an enable_* setting is for trying a plan out; left off for all, other statements lose their best plan.
     Evidence: the settings that are off while their default is on.
     Fix: Turn it on, and fix the statement that it was meant for (statistics, an index, pg_hint_plan).
     Verify: Plans of the statements that take the time.

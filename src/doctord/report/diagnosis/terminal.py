@@ -36,7 +36,7 @@ def render(diagnosis: Diagnosis, width: int | None = None, *, colour: bool | Non
 
 
 def _page(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
-    figures = [clean(f"{vital.name} {wording.vital(vital)}") for vital in diagnosis.figures]
+    figures = [clean(f"{name} {value}") for name, value in wording.in_header(diagnosis.figures)]
     verdict = clean(wording.verdict(diagnosis))
     while diagnosis.health != "not_healthy" and figures and cell_len(f"{verdict}, {figures[0]}") <= width:
         verdict += f"{', ' if ': ' in verdict else ': '}{figures.pop(0)}"

@@ -1,0 +1,108 @@
+"""What users are told to type exists, and is said in words that are not homemade."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click import Command
+from typer.main import get_command
+
+from doctord.cli import app, load
+from doctord.diagnose.engine import CAUSES
+from doctord.lint.engine import RULES
+
+load()
+SOURCE = Path(__file__).parents[1] / "src" / "doctord"
+GROUP = get_command(app)
+COMMANDS: dict[str, Command] = dict(vars(GROUP)["commands"])
+# "doctord" as a name in a sentence, not as a command to type.
+SENTENCES = {
+    "has",
+    "is",
+    "in",
+    "by",
+    "at",
+    "can",
+    "draws",
+    "get",
+    "logs",
+    "connects",
+    "or",
+    "peer",
+    "gave",
+    "may",
+    "writes",
+    "was",
+    "reads",
+    "keeps",
+    "and",
+    "itself",
+    "cannot",
+    "knows",
+}
+HOMEMADE = (
+    r"\breckon", r"\bpatients?\b", r"sessions is not seen", r"What is there now", r"% as long\b", r"\bunseen\b",
+)  # fmt: skip
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Every text in the source with its place: messages, hints, advice, docstrings of causes and rules."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield f"{path.relative_to(SOURCE)}:{node.lineno}", node.value
+
+
+def shown() -> Iterator[tuple[str, str]]:
+    """What users read: the layers that make words, without docstrings; advice of causes and rules; pages."""
+    for path in sorted((SOURCE / "report").rglob("*.j2")):
+        yield path.name, path.read_text(encoding="utf-8")
+    for name, cause in CAUSES.items():
+        yield name, " ".join(cause.sections.values())
+    for name, rule in RULES.items():
+        yield name, " ".join(rule.sections.values())
+    for folder in ("report", "diagnose", "lint", "cli", "app", "analyse"):
+        for path in sorted((SOURCE / folder).rglob("*.py")):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef))
+            documentation = {ast.get_docstring(node, clean=False) for node in nodes}
+            for node in ast.walk(tree):
+                text = node.value if isinstance(node, ast.Constant) else None
+                if isinstance(text, str) and " " in text and text not in documentation:
+                    yield f"{path.relative_to(SOURCE)}:{node.lineno}", text
+
+
+def unknown(text: str) -> Iterator[str]:
+    """Commands and options in a text that doctord does not have."""
+    for line in re.findall(r"\bdoctord ([a-z][a-z-]*\b[^;,:\n`()]*)", text):
+        name, *words = line.replace(". ", " ; ").rstrip(".").split(";")[0].split()
+        if name in SENTENCES:
+            continue
+        command = COMMANDS.get(name)
+        if command is not None and words and words[0] in vars(command).get("commands", {}):
+            command = vars(command)["commands"][words[0]]
+        options = {one for parameter in command.params for one in parameter.opts} if command else set()
+        options |= {one for parameter in command.params for one in parameter.secondary_opts} if command else set()
+        if command is None:
+            yield f"doctord {name}"
+        yield from (word for word in words if re.fullmatch(r"--[a-z-]+", word) and word not in options | {"--help"})
+
+
+def test_advice_names_commands_and_options_that_exist() -> None:
+    assert [(place, found) for place, text in texts() for found in unknown(text)] == []
+
+
+def test_the_test_finds_what_does_not_exist() -> None:
+    assert list(unknown("doctord examine --now finds it")) == ["doctord examine", "--now"]
+    assert list(unknown("doctord record --lake L --for 5m")) == []
+
+
+@pytest.mark.parametrize("pattern", HOMEMADE)
+def test_no_homemade_words_where_users_read(pattern: str) -> None:
+    assert [(place, text) for place, text in shown() if re.search(pattern, text)] == []
+
+
+def test_no_name_is_broken_by_a_line() -> None:
+    assert [(place, found) for place, text in shown() for found in re.findall(r"\w_ [a-z]+", text)] == []
