@@ -257,6 +257,7 @@ class SarScanner:
         form: str,
         vocabulary: SarVocabulary,
         layouts: Mapping[str, Sequence[tuple[str, str]]],
+        limits: tuple[float, Mapping[str, Mapping[str, float]]],
         offsets: Sequence[tuple[int, int]] | None,
         latest_s: int,
     ) -> None:

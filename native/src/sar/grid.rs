@@ -27,6 +27,8 @@ type Key = (i64, Option<u32>, Option<u32>);
 pub struct Grid {
     pub table: &'static str,
     layout: Layout,
+    /// The largest value of each column.
+    most: Vec<f64>,
     builder: TableBuilder,
     rows: Vec<Row>,
     /// The columns of each row one after another; NaN is null.
@@ -38,10 +40,15 @@ pub struct Grid {
 }
 
 impl Grid {
-    pub fn new(table: &'static str, layout: &Layout) -> Result<Self, ArrowError> {
+    pub fn new(table: &'static str, layout: &Layout, most: Option<&HashMap<String, f64>>) -> Result<Self, ArrowError> {
+        let most_of = |column: &String| most.and_then(|most| most.get(column)).copied();
         Ok(Self {
             table,
             layout: layout.clone(),
+            most: layout
+                .iter()
+                .map(|(column, _)| most_of(column).unwrap_or(f64::INFINITY))
+                .collect(),
             builder: TableBuilder::new(table, layout)?,
             rows: Vec::new(),
             values: Vec::new(),
@@ -57,6 +64,16 @@ impl Grid {
 
     pub fn column(&self, name: &str) -> Result<usize, ArrowError> {
         self.builder.column(name)
+    }
+
+    /// Why a column cannot hold a value, in the words of Python's `read/plausible.py`; NaN is none.
+    pub fn fault(&self, column: usize, value: f64, least: f64) -> Option<String> {
+        let (name, most) = (&self.layout[column].0, self.most[column]);
+        match value {
+            value if value < least => Some(format!("{name} below 0 cannot be")),
+            value if value > most => Some(format!("{name} above {most} cannot be")),
+            _ => None,
+        }
     }
 
     /// The values of a row, which is made where there is none; `key` is the column of the item.

@@ -88,7 +88,7 @@ impl Lines {
             return Ok(());
         }
         let item = block.item.map(|item| fields[item]);
-        tables.line(moment, block, item, &self.values)
+        tables.numbered(self.line, moment, block, item, &self.values)
     }
 
     /// The moment of `2026-11-20 22:58:19 UTC` (without a zone: local), or of seconds since 1970.

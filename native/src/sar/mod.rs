@@ -28,7 +28,7 @@ use pyo3::prelude::*;
 use crate::batch::{Batch, value_error};
 use crate::table::Layout;
 use local_time::LocalTime;
-use tables::Tables;
+use tables::{Limits, Tables};
 use vocabulary::Activity;
 pub use vocabulary::SarVocabulary;
 
@@ -80,6 +80,7 @@ impl SarScanner {
         form: &str,
         vocabulary: Py<SarVocabulary>,
         layouts: HashMap<String, Layout>,
+        limits: Limits,
         offsets: Option<Vec<(i64, i64)>>,
         latest_s: i64,
     ) -> PyResult<Self> {
@@ -90,7 +91,7 @@ impl SarScanner {
             "json" => Box::new(json::Json::new(vocabulary, times)),
             other => return Err(PyValueError::new_err(format!("no form {other:?}"))),
         };
-        let tables = Tables::new(&layouts).map_err(value_error)?;
+        let tables = Tables::new(&layouts, &limits).map_err(value_error)?;
         Ok(Self { scanner, tables })
     }
 

@@ -1,6 +1,6 @@
 //! The rows that the figures of sar make: those of one moment come together, whichever switch printed them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
@@ -28,6 +28,9 @@ pub struct Moment {
     pub component: u32,
 }
 
+/// What no figure is below, and what those of a column, by table, are not above.
+pub type Limits = (f64, HashMap<String, HashMap<String, f64>>);
+
 columns!(EventColumns { kind, subject, text });
 
 pub struct Tables {
@@ -35,6 +38,7 @@ pub struct Tables {
     /// Lines that could not be used, and why.
     pub skipped: Vec<(u64, String)>,
     grids: Vec<Grid>,
+    least: f64,
     statistics: Statistics,
     events: Sheet<EventColumns>,
     told: HashSet<(i64, String)>,
@@ -51,7 +55,7 @@ enum Cpu {
 }
 
 impl Tables {
-    pub fn new(layouts: &Layouts) -> Result<Self, ArrowError> {
+    pub fn new(layouts: &Layouts, (least, most): &Limits) -> Result<Self, ArrowError> {
         let mut texts = Interner::default();
         Ok(Self {
             component: texts.number("kernel"),
@@ -59,8 +63,9 @@ impl Tables {
             skipped: Vec::new(),
             grids: GRIDS
                 .iter()
-                .map(|table| Grid::new(table, layout(table, layouts)?))
+                .map(|table| Grid::new(table, layout(table, layouts)?, most.get(*table)))
                 .collect::<Result<_, _>>()?,
+            least: *least,
             statistics: Statistics::new(layout("statistic", layouts)?)?,
             events: Sheet::new("event", None, layouts)?,
             told: HashSet::new(),
@@ -127,6 +132,30 @@ impl Tables {
                 is_rate: statistic.is_rate,
             }),
             bytes: meaning.bytes,
+        })
+    }
+
+    /// Takes the figures of a line, but where one cannot be, if its number is told; see `line`.
+    pub fn numbered(&mut self, line: u64, moment: &Moment, block: &Block, item: Option<&str>, values: &[f64]) -> Done {
+        match self.fault(block, values) {
+            Some(why) => {
+                self.skip(line, why);
+                Ok(())
+            }
+            None => self.line(moment, block, item, values),
+        }
+    }
+
+    fn fault(&self, block: &Block, values: &[f64]) -> Option<String> {
+        let grid = &self.grids[block.grid?];
+        block.figures.iter().zip(values).find_map(|(figure, &value)| {
+            let targets = figure
+                .iter()
+                .flat_map(|figure| &figure.targets)
+                .filter(|target| !target.adds);
+            targets
+                .into_iter()
+                .find_map(|target| grid.fault(target.column, value * target.factor, self.least))
         })
     }
 

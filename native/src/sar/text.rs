@@ -184,7 +184,7 @@ impl Text {
                 return Ok(());
             }
         };
-        tables.line(&tables.moment(ts_us, interval_s), block, item, &self.values)
+        tables.numbered(self.line, &tables.moment(ts_us, interval_s), block, item, &self.values)
     }
 
     /// The heading that a line belongs to: from a certain one on the first whose columns it fits.

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
 from doctord.dataset.tables import TABLES
+from doctord.read.plausible import fault
 from doctord.read.source import SourceFile
 
 MANY_ROWS: Final = 20_000
@@ -28,13 +29,18 @@ class Figures:
         """Nothing is held yet; the rows are of the host that the source has at their moment."""
         self._source = source
         self._common: dict[str, Any] = {}
+        self._line: int | None = None
         self._now: dict[tuple[object, ...], dict[str, Any]] = {}
         self._named: list[dict[str, Any]] = []
         self._ready: dict[str, list[dict[str, Any]]] = {}
 
-    def at(self, moment: datetime, interval_s: float | None) -> Iterator[Batch]:
-        """What follows is of this moment, at the end of an interval; rows of those before, when many wait."""
+    def at(self, moment: datetime, interval_s: float | None, line: int | None = None) -> Iterator[Batch]:
+        """What follows is of this moment, at the end of an interval; rows of those before, when many wait.
+
+        Where all of it stands on one line of the file, that line is left out whole if one of its figures cannot be.
+        """
         self._end()
+        self._line = line
         self._common = {"ts": micros(moment), "interval_s": interval_s, "host": self._source.host}
         if sum(map(len, self._ready.values())) >= MANY_ROWS:
             yield from self._flush()
@@ -88,6 +94,9 @@ class Figures:
         yield from self._flush()
 
     def _end(self) -> None:
+        if self._line is not None and (why := self._fault()):
+            self._source.skip(self._line, why)
+            self._now, self._named = {}, []
         for (table, *entity), row in self._now.items():
             fitting = ((name, _fitting(str(table), name, value)) for name, value in row.items())
             if measured := {name: value for name, value in fitting if value is not None}:
@@ -96,6 +105,10 @@ class Figures:
         if self._named:
             self._ready.setdefault("statistic", []).extend(self._named)
         self._now, self._named = {}, []
+
+    def _fault(self) -> str | None:
+        faults = (fault(str(table), row) for (table, *_), row in self._now.items())
+        return next(filter(None, faults), None)
 
     def _flush(self) -> Iterator[Batch]:
         ready, self._ready = self._ready, {}

@@ -1,7 +1,7 @@
 """Many files read at once: what each held, in the order in which they were named."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -10,12 +10,14 @@ from multiprocessing import get_context
 
 import pyarrow as pa
 
+from doctord._native import Batch
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import arrow_schema
 from doctord.dataset.tables import TABLES
 from doctord.errors import UserError
 from doctord.read.archive import Piece
 from doctord.read.formats import read_source
+from doctord.read.plausible import judged
 from doctord.read.source import STANDARD_INPUT, ReadOptions, Skipped, opened
 
 # Another process costs half a second to begin: less than that is read sooner alone.
@@ -85,20 +87,25 @@ def read_piece(piece: Piece, options: ReadOptions) -> FileRead:
     try:
         with opened(piece.path, options, piece.name) as source:
             reading = read_source(source)
+            tables = judged(source, _tables(reading.batches))
     except UserError as refusal:
         return FileRead(piece.name, refusal=(str(refusal), refusal.hint))
-    by_table = dict[str, list[pa.RecordBatch]]()
-    for batch in reading.batches:
-        by_table.setdefault(batch.table, []).append(pa.record_batch(batch))
-    tables = {
-        name: pa.Table.from_batches(batches).cast(arrow_schema(TABLES[name])) for name, batches in by_table.items()
-    }
+    if reading.batches and not tables:
+        why = f"{piece.name}: nothing in it can be used: {source.skipped[-1].reason}"
+        return FileRead(piece.name, refusal=(why, f"it was taken for {reading.format}"))
     return FileRead(
         piece.name,
         reading.format,
         tables,
-        tuple(reading.skipped),
-        reading.skipped_lines,
-        tuple(reading.notes),
+        tuple(source.skipped),
+        source.skipped_lines,
+        tuple(source.notes),
         trace=source.trace,
     )
+
+
+def _tables(batches: Iterable[Batch]) -> dict[str, pa.Table]:
+    by_table = dict[str, list[pa.RecordBatch]]()
+    for batch in batches:
+        by_table.setdefault(batch.table, []).append(pa.record_batch(batch))
+    return {name: pa.Table.from_batches(parts).cast(arrow_schema(TABLES[name])) for name, parts in by_table.items()}

@@ -178,6 +178,11 @@ class SourceFile:
         if self._counted[reason] <= MOST_TOLD:
             self.skipped.append(Skipped(self.name, line, reason))
 
+    def leave_out(self, count: int, reason: str) -> None:
+        """Say that so many rows are not used, where nobody knows any more on which lines they stood."""
+        self.skipped_lines += count
+        self.skipped.append(Skipped(self.name, 0, reason))
+
     def note(self, text: str) -> None:
         """Say, once, what is to be known of the whole file."""
         if text not in self.notes:

@@ -107,7 +107,7 @@ def read(source: SourceFile) -> Iterator[Batch]:
             if heading.last:
                 length_s = (found[0] - heading.last).total_seconds() if found[0] > heading.last else None
             heading.last = found[0]
-            yield from figures.at(found[0], length_s)
+            yield from figures.at(found[0], length_s, line)
             _put(figures, heading, found[1])
     for moment, values in zip(untimed(source, len(without_time)) if without_time else (), without_time, strict=True):
         yield from figures.at(moment, source.every_s)

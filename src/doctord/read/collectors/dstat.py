@@ -78,6 +78,7 @@ class Run:
 class DstatRow:
     """One row of figures."""
 
+    line: int
     run: Run
     moment: datetime
     cells: list[str]
@@ -99,7 +100,7 @@ def read(source: SourceFile) -> Iterator[Batch]:
         if row.is_first and not is_alone:
             continue
         source.host = row.run.host or source.host
-        yield from figures.at(row.moment, length_s)
+        yield from figures.at(row.moment, length_s, row.line)
         _put(figures, row.run, row.cells)
     yield from figures.rest()
 
@@ -115,7 +116,7 @@ def _rows(source: SourceFile) -> Iterator[DstatRow]:
             continue
         elif len(cells) == len(run.columns) and (moment := _moment(cells, run, source)):
             run.rows += 1
-            yield DstatRow(run, moment, cells, is_first=run.rows == 1)
+            yield DstatRow(line, run, moment, cells, is_first=run.rows == 1)
         else:
             source.skip(line, "no row of figures with its time")
 

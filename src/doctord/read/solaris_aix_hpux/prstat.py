@@ -105,8 +105,9 @@ def _take_process(report: Report, cells: dict[str, str], last: str) -> None:
     if last != "PROCESS/NLWP":
         THREADS.fill(report, "statistic", figures, f"{pid}/{lwps} {command}")
         _add_thread(report, pid, figures)
+    elif not PROCESSES.fill(report, "process", figures, f"{pid} {command}", pid=pid):
+        return
     else:
-        PROCESSES.fill(report, "process", figures, f"{pid} {command}", pid=pid)
         report.row("process", {"threads": int(lwps)}, pid=pid)
     report.row("process", {"command": command, "user": cells["USERNAME"]}, pid=pid)
     for name, column in COUNTS.items():

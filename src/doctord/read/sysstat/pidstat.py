@@ -83,8 +83,8 @@ def _take(row: HeadedRow) -> None:
     if pid == "-":
         THREADS.fill(row.report, "statistic", figures, f"{cells['TID']} {command}")
         return
-    PROCESSES.fill(row.report, "process", figures, f"{pid} {command}", pid=int(pid))
-    row.report.row("process", {"command": command, "user": cells.get("USER", cells.get("UID"))}, pid=int(pid))
+    if PROCESSES.fill(row.report, "process", figures, f"{pid} {command}", pid=int(pid)):
+        row.report.row("process", {"command": command, "user": cells.get("USER", cells.get("UID"))}, pid=int(pid))
 
 
 def _figure(name: str, word: str) -> float | None:

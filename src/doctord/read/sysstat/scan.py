@@ -8,6 +8,7 @@ from doctord._native import Batch, SarScanner
 from doctord.dataset.tables import TABLES
 from doctord.read.clock import latest_first, note_first_day
 from doctord.read.moments import ZONE_ASSUMED
+from doctord.read.plausible import LEAST, limits
 from doctord.read.source import SourceFile
 from doctord.read.sysstat.activities import Activity
 from doctord.read.sysstat.vocabulary import VOCABULARY
@@ -16,6 +17,7 @@ from doctord.read.zone_offsets import offsets
 LAYOUTS = {
     name: TABLES[name].layout for name in ("cpu", "memory", "disk", "network", "filesystem", "statistic", "event")
 }
+LIMITS = {name: limits(name) for name in LAYOUTS}
 EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - local times are counted from it
 
 
@@ -44,7 +46,8 @@ def scan(
     `header` reads a line that begins a report; only sar's text has such.
     """
     latest_s = (latest_first(source) - EPOCH) // timedelta(seconds=1)
-    scanner = SarScanner(form, VOCABULARY, LAYOUTS, offsets(source.zone) if source.zone else None, latest_s)
+    zone = offsets(source.zone) if source.zone else None
+    scanner = SarScanner(form, VOCABULARY, LAYOUTS, (LEAST, LIMITS), zone, latest_s)
     for piece in pieces:
         begin = 0
         while begin < len(piece):

@@ -87,5 +87,6 @@ def reports_of(rows: Iterable[HeadedRow], take: Callable[[HeadedRow], object], s
             take(row)
         except (ValueError, KeyError):
             source.skip(row.number, NO_FIGURES)
+        report.blame(row.number, source)
     if report is not None:
         yield report

@@ -59,9 +59,12 @@ class Layout:
         figures: Mapping[str, float | None],
         about: str | None = None,
         **entity: Any,  # noqa: ANN401 - a cell
-    ) -> None:
-        """Put figures into the row of an entity, and those that have no column into `statistic`, about the same."""
-        row: dict[str, float] = {}
+    ) -> bool:
+        """Put figures into the row of an entity, and those that have no column into `statistic`, about the same.
+
+        False where one of them cannot be: none is put anywhere.
+        """
+        row, others = dict[str, float](), list[tuple[str, float, tuple[str, str, float]]]()
         for name, value in figures.items():
             if value is None or name in self.left_out:
                 continue
@@ -69,10 +72,12 @@ class Layout:
                 column, factor = self.places[name]
                 row[column] = row.get(column, 0.0) + value * factor
             else:
-                unit, kind, factor = self.units.get(name) or _unit(name)
-                report.statistic(self.component, f"{self.tool}.{name}", value * factor, unit, kind=kind, entity=about)
-        if row:
-            report.row(table, row, **entity)
+                others.append((name, value, self.units.get(name) or _unit(name)))
+        if row and not report.row(table, row, **entity):
+            return False
+        for name, value, (unit, kind, factor) in others:
+            report.statistic(self.component, f"{self.tool}.{name}", value * factor, unit, kind=kind, entity=about)
+        return True
 
 
 def _unit(name: str) -> tuple[str, str, float]:

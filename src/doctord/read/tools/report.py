@@ -10,6 +10,7 @@ from doctord._native import Batch
 from doctord.dataset.rows import micros, rows
 from doctord.dataset.tables import TABLES
 from doctord.read.clock import ASSUMED_STEP_S, untimed
+from doctord.read.plausible import fault
 from doctord.read.source import SourceFile
 
 # Number of the line, from 1, and its text.
@@ -32,6 +33,7 @@ class Report:
         day: The day of the first report, where the text tells no more.
         interval_s: What it covers, as far as the text itself says.
         since_boot: Whether it covers the time since boot, as the first report of iostat and vmstat does.
+        faults: Why rows were left out that cannot have been measured.
     """
 
     line: int
@@ -39,6 +41,7 @@ class Report:
     day: date | None = None
     interval_s: float | None = None
     since_boot: bool = False
+    faults: list[str] = field(default_factory=list)
     _rows: dict[tuple[object, ...], dict[str, Any]] = field(default_factory=dict)
     _counts: list[tuple[tuple[object, ...], str, float]] = field(default_factory=list)
 
@@ -47,11 +50,15 @@ class Report:
         value: float | None = self._rows.get((table, *entity.values()), {}).get(column)
         return value
 
-    def row(self, table: str, figures: Mapping[str, Any], **entity: Any) -> None:  # noqa: ANN401 - a cell
-        """Add figures to the row of an entity; figures that are null are left out."""
+    def row(self, table: str, figures: Mapping[str, Any], **entity: Any) -> bool:  # noqa: ANN401 - a cell
+        """Add figures to the row of an entity, but those that are null; false where one of them cannot be: none is."""
+        if why := fault(table, figures):
+            self.faults.append(why)
+            return False
         row = self._rows.setdefault((table, *entity.values()), entity)
         whole = WHOLE[table]
         row.update({k: round(v) if k in whole else v for k, v in figures.items() if v is not None})
+        return True
 
     def counted(self, table: str, column: str, count: float, **entity: Any) -> None:  # noqa: ANN401 - a cell
         """Add a count over the interval to an entity's rate, which is known once the interval is."""
@@ -77,6 +84,13 @@ class Report:
     def __bool__(self) -> bool:
         """Whether it holds anything."""
         return bool(self._rows)
+
+    def blame(self, line: int, source: SourceFile) -> bool:
+        """Tell of a line that some of its figures cannot be; false where all can."""
+        for why in dict.fromkeys(self.faults):
+            source.skip(line, why)
+        found, self.faults = bool(self.faults), []
+        return found
 
     def tables(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Each row with the table that it belongs to."""
@@ -177,6 +191,7 @@ def _batches(reports: Iterable[Report], source: SourceFile) -> Iterator[Batch]:
     held: dict[str, list[dict[str, Any]]] = {}
     number = 0
     for report in reports:
+        report.blame(report.line, source)
         at = {"ts": micros(report.at), "interval_s": report.interval_s, "host": source.host} if report.at else {}
         for table, row in report.tables():
             held.setdefault(table, []).append(row | at)

@@ -55,11 +55,13 @@ def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) 
             report = Report(number, at=at, since_boot=is_first)
             stamp = " ".join(words[len(names) :])
             report.at = _stamped(stamp, zone, clock, source) if stamp else at
-            if _take(report, layout, names, words[: len(names)]):
+            if stamp and report.at is None:
+                source.skip(number, "more figures than columns, and what is too much is no time")
+            elif not _take(report, layout, names, words[: len(names)]):
+                source.skip(number, "no line of figures")
+            elif not report.blame(number, source):
                 is_first, at = False, None
                 yield report
-            else:
-                source.skip(number, "no line of figures")
         else:
             source.skip(number, "neither a heading nor figures of vmstat")
 
