@@ -125,5 +125,8 @@ def _pair(text: str) -> tuple[str, str] | None:
     if tab and re.fullmatch(r"\w[\w.]*", name):
         return name, value
     fields: Iterable[list[str]] = csv.reader([text])
-    cells = next(iter(fields), [])
+    try:
+        cells = next(iter(fields), [])
+    except csv.Error:  # a carriage return within the line
+        return None
     return (cells[0], cells[1]) if len(cells) == 2 and re.fullmatch(r"\w[\w.]*", cells[0]) else None
