@@ -33,6 +33,9 @@ class Spent(NamedTuple):
     wait_kind: str | None = None
 
 
+NOT_TOLD = Spent("Database time", "(what it went into, is not told)")
+
+
 @dataclass(frozen=True, slots=True)
 class TimeShare:
     """One part of the time model: seconds per second spent in a wait class and event, and its share of the whole.
@@ -111,8 +114,8 @@ def active_sessions(dataset: Dataset) -> pl.DataFrame:
 def time_model(dataset: Dataset) -> TimeModel:
     """The time model of a dataset.
 
-    Of the database when sessions were sampled, or when its own sums of waits or their histograms are known, else of the
-    host's processes.
+    Of the database when sessions were sampled, or when its own sums of waits or their histograms are known, or its time
+    as a whole at least (ADDM); else of the host's processes.
     """
     waits = foreground_waits(dataset)
     if waits.height and not active_sessions(dataset).height:
@@ -124,6 +127,8 @@ def time_model(dataset: Dataset) -> TimeModel:
     if are_alone(dataset) and (counted := counted_waits(dataset)):
         spent = {Spent(it.wait_class, it.event, it.wait_kind): it.seconds_per_second for it in counted.values()}
         return _model("database", spent, 1.0)
+    if told := _told_in_sum(dataset):
+        return told
     return _model("processes", _process_parts(dataset), seconds)
 
 
@@ -168,6 +173,15 @@ def _wait_parts(dataset: Dataset, waits: pl.DataFrame) -> dict[Spent, float]:
     if whole > sum(parts.values()):
         parts[Spent(*UNACCOUNTED)] = whole - sum(parts.values())
     return parts
+
+
+def _told_in_sum(dataset: Dataset) -> TimeModel | None:
+    """Database time of which no waits are told."""
+    told = dataset.frame("statistic").filter(pl.col("name") == DB_TIME)
+    if told.is_empty():
+        return None
+    spent = float(told.select((pl.col("value") * pl.col("interval_s")).sum()).item() or 0.0)
+    return _model("database", {NOT_TOLD: spent}, covered_s(told))
 
 
 def _class_parts(dataset: Dataset) -> dict[Spent, float]:

@@ -13,6 +13,7 @@ from doctord.analyse.vitals import SAMPLED
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose import causes
+from doctord.diagnose.addm import with_addm
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES
 from doctord.diagnose.finding import SEVERITIES, Claim, Diagnosis, Finding
@@ -40,7 +41,8 @@ def diagnose(
         The verdict, with the worst finding first.
     """
     case = Case(dataset, earlier, trace)
-    claims = [(cause.name, claim) for cause in CAUSES.values() for claim in cause.examine(case)]
+    claimed = ((cause.name, claim) for cause in CAUSES.values() for claim in cause.examine(case))
+    claims = [(name, with_addm(case, name, claim)) for name, claim in claimed]
     interval = (dataset.since, dataset.until) if dataset.since and dataset.until else None
     return Diagnosis(
         host=_host(dataset),

@@ -11,6 +11,7 @@ from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.read.formats import read_file
 from doctord.report.phrases import said
+from reading import SAMPLES
 from shared import CASEBOOK, sample
 
 MANY = {"db file sequential read": (2000.0, 1.0)}
@@ -106,3 +107,12 @@ def test_the_casebooks_caching_case() -> None:
     (ratio,) = [item for item in finding.against if "hit ratio" in said(item.figure)]
     assert "99.88 %" in said(ratio.figure)
     assert "no evidence" in said(ratio.why)
+
+
+def test_reads_that_were_sampled_are_a_finding_though_nobody_timed_them() -> None:
+    diagnosis = diagnose(Dataset.from_batches(read_file(SAMPLES / "ash.txt").batches))
+    first = diagnosis.findings[0]
+    assert first.cause == "too_many_single_block_reads"
+    assert said(first.title) == "53 % of database time goes into single-block reads"
+    assert [said(part.what) for part in first.not_measured] == ["how long each read takes"]
+    assert "other_waits" not in {finding.cause for finding in diagnosis.findings}

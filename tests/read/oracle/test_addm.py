@@ -45,6 +45,18 @@ def test_impact_and_benefit_are_active_sessions() -> None:
     assert figures(NOW, "addm.benefit_active_sessions") == {"Top SQL Statements": 1.0}
 
 
+@pytest.mark.parametrize(("file", "sessions"), [(NOW, 2.5), (OLD, 2.0)])
+def test_database_time(file: Path, sessions: float) -> None:
+    assert figures(file, "v$sys_time_model.DB time") == {None: sessions}
+
+
+def test_a_report_without_findings_tells_its_time(tmp_path: Path) -> None:
+    head, _, _ = NOW.read_text().replace("9000 seconds", "36 seconds").replace(" 2.5.", " .01.").partition("Summary of")
+    reading = read_text(tmp_path, head + "There are no findings to report.\n")
+    told = Dataset.from_batches(reading.batches).frame("statistic").select("name", "value").rows()
+    assert told == [("v$sys_time_model.DB time", 0.01), ("addm.active_sessions", 0.01)]
+
+
 def test_seconds_of_10g_become_active_sessions() -> None:
     impact = figures(OLD, "addm.impact_active_sessions")
     assert list(impact.values()) == [1.0, 0.5]

@@ -29,8 +29,9 @@ def test_events_are_average_active_sessions() -> None:
         ("foreground", "User I/O", "db file sequential read", 2.0),
         ("foreground", "CPU", "CPU", 1.0),
         ("background", "System I/O", "log file parallel write", 0.2),
+        ("foreground", "Other", "(the rest, not listed)", 0.8),
     ]
-    assert waits["waits_per_s"].to_list() == [None] * 3
+    assert waits["waits_per_s"].to_list() == [None] * 4
     assert set(waits.select("db", "instance", "host", "interval_s").rows()) == {("oracle:SHOP", "shop1", "db1", 1200.0)}
 
 
@@ -57,6 +58,20 @@ def test_sessions_and_who_blocks_them() -> None:
     (event,) = frame(TEXT, "event").to_dicts()
     assert (event["kind"], event["subject"]) == ("blocking session", "95,1(1) SYS oracle@db1 (LGWR)")
     assert event["text"] == "0.10 sessions on average wait for it: log file sync"
+
+
+def test_an_idle_report_says_how_little_there_was(tmp_path: Path) -> None:
+    head, _, _ = TEXT.read_text().replace("4,800", "24").replace("4.00", "0.02").partition("Top User Events")
+    reading = read_text(tmp_path, head)
+    (rest,) = Dataset.from_batches(reading.batches).frame("wait").to_dicts()
+    assert (rest["event"], rest["average_active_sessions"]) == ("(the rest, not listed)", 0.02)
+
+
+def test_activity_that_is_not_told_is_not_zero(tmp_path: Path) -> None:
+    lines = [line for line in TEXT.read_text().splitlines() if "Average Active Sessions:" not in line]
+    tables = Dataset.from_batches(read_text(tmp_path, "\n".join(lines)).batches)
+    assert "(the rest, not listed)" not in tables.frame("wait")["event"].to_list()
+    assert tables.frame("statistic").filter(name="ash.active_sessions").is_empty()
 
 
 def test_slots_go_on_over_midnight() -> None:

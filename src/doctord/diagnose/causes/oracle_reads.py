@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.finding import Claim, Evidence, NotMeasured
 from doctord.diagnose.histograms import spread
 from doctord.diagnose.holders import to_begin_with
 from doctord.diagnose.oracle import counted, leaders, per, readers
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.waited import mean_ms, reads_severity, share, waited
+from doctord.diagnose.waited import mean_ms, of_kind, reads_severity, share, waited
 
 # The same waits have names of their own on Exadata.
 SINGLE = ("db file sequential read", "cell single block physical read", "db file parallel read")
@@ -25,6 +25,7 @@ MUCH = 0.2
 RATIO = "instance_efficiency.Buffer Hit %"
 SEGMENT_READS = "v$segment_statistics.physical reads"
 FREE_MEMORY = 0.25
+HOW_LONG = NotMeasured("how long each read takes", "samples do not time waits", "AWR or Statspack of the same time")
 
 
 @cause()
@@ -34,8 +35,8 @@ def too_many_single_block_reads(case: Case) -> Iterator[Claim]:
     Looks like: db file sequential read takes a large share although each read is as quick as its device can be.
     Hurts because: a read that is not needed costs its time on any device.
     Speaks for it: share of the time, reads per second, the statements and segments that read, the cache advice.
-    Speaks against it: slow single reads (the device); few reads a second. A buffer hit ratio speaks neither way:
-        99.88 % stood beside 43 % of the time in these reads.
+    Speaks against it: slow single reads (the device; samples do not tell how long they take); few reads a second. A
+        buffer hit ratio speaks neither way: 99.88 % stood beside 43 % of the time in these reads.
     Remedy: First the statements that read most: better indexes, fewer rows visited, less work. Then memory: a larger
         buffer cache where the advice says that it saves reads; a keep pool for small hot segments. Faster storage last.
     Verify: Physical reads per second and the share of the event fall at the same load.
@@ -43,12 +44,13 @@ def too_many_single_block_reads(case: Case) -> Iterator[Claim]:
         Oracle Database Performance Tuning Guide 10.2, "db file sequential read".
     """
     waits = [case.waits[event] for event in SINGLE if event in case.waits]
-    part = share(case, *(wait.event for wait in waits))
+    part = share(case, *SINGLE)
     often = sum(wait.per_second or 0.0 for wait in waits)
     ms = mean_ms([wait for wait in waits if wait.event in SINGLE_TIMED])
-    if part < MUCH or not case.worth_saying(part) or ms is None or ms >= SLOW_READ_MS:
+    if part < MUCH or not case.worth_saying(part) or (ms is not None and ms >= SLOW_READ_MS):
         return
     told = [*readers(case), *leaders(case, SEGMENT_READS, "where they read")]
+    read = waited(case, *SINGLE) if waits else of_kind(case, "single read")
     for_, against = weigh(
         [
             Sign("wait", "event = 'db file sequential read'", ms, SLOW_READ_MS / 2, "{:.2g ms} a read",
@@ -57,15 +59,15 @@ def too_many_single_block_reads(case: Case) -> Iterator[Claim]:
     )  # fmt: skip
     yield Claim(
         phrase(
-            "{:share of database} goes into single-block reads: {}{:.2g ms} each",
+            "{:share of database} goes into single-block reads{}",
             part,
-            phrase("{:rate}, ", often) if often else "",
-            ms,
+            "" if ms is None else phrase(": {}{:.2g ms} each", phrase("{:rate}, ", often) if often else "", ms),
         ),
         impact=part,
-        confidence=0.85 if told else 0.7,
-        for_=[*waited(case, *SINGLE), *told, *for_, *spread(case, *SINGLE_TIMED)[0], *_free_memory(case)],
+        confidence=0.85 if told and ms is not None else 0.7,
+        for_=[*read, *told, *for_, *spread(case, *SINGLE_TIMED)[0], *_free_memory(case)],
         against=[*against, *_ratio(case)],
+        not_measured=[] if ms is not None else [HOW_LONG],
         severity=reads_severity(ms, part),
         first_steps=to_begin_with(case, "reads_share"),
     )

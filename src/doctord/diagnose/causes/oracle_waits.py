@@ -41,7 +41,8 @@ BACKUP = "Backup: "
 # Less than a tenth of the time, of which no more is known than its name, alarms nobody.
 SMALL = 0.1
 # Work that every server does: the causes of reads, commits and clusters judge whether it is too much or too slow.
-JUDGED = ("CPU", "db file ", "direct path read", "cell ", "log file sync", "gc ")
+# What begins with a bracket is no event: time that the source does not name.
+JUDGED = ("(", "CPU", "db file ", "direct path read", "cell ", "log file sync", "gc ")
 
 
 @cause()

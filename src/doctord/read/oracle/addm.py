@@ -2,8 +2,9 @@
 
 `event`: one row for each finding: kind `addm finding`, subject its title, text what ADDM says of it with its impact,
 hint the recommendations. `statistic`: `addm.impact_active_sessions` and `addm.benefit_active_sessions` (entity: the
-finding; the benefit is that of the best recommendation), `addm.active_sessions` of the whole interval. 10g gives the
-impact in seconds: these are divided by the interval.
+finding; the benefit is that of the best recommendation), `addm.active_sessions` of the whole interval, and the database
+time (`v$sys_time_model.DB time`), which a report without findings has too. 10g gives the impact in seconds: these are
+divided by the interval.
 
 Left out: the text of statements and whatever else stands below `Related Object`, symptoms, and what ADDM did not find.
 Quoted values are taken out of the text.
@@ -36,6 +37,7 @@ DATABASE = re.compile(
 INSTANCE = re.compile(r"instance\s+(\S+),\s+numbered\s+\d+\s+and\s+hosted\s+at\s+(\S+?)\.?(?:\s|$)")
 HOST = re.compile(r"Host Name: *(\S+)")
 LOAD = re.compile(r"(?:average number of active sessions was|Average Database Load:) *([\d,]*\.?\d+)")
+DB_TIME = re.compile(r"(?:Total database time was|Database Time:) *([\d,]*\.?\d+) seconds")
 FINDING = re.compile(r"finding (\d+): (.+)", re.IGNORECASE)
 RECOMMENDATION = re.compile(r"recommendation \d+: (.+)", re.IGNORECASE)
 IMPACT = re.compile(
@@ -189,6 +191,9 @@ def _batches(about: About, findings: list[Finding], report: str) -> Iterator[Bat
             (f"addm.{name}_active_sessions", _subject(finding), value) for name, value in told if value is not None
         ]
     about_all = {"component": "oracle", "instance": about.instance, "unit": "sessions", "kind": "gauge"}
+    if (spent := DB_TIME.search(report)) and (seconds := _number(spent[1])) >= 0:
+        time = {"name": "v$sys_time_model.DB time", "value": seconds / about.seconds, "unit": "s_per_s", "kind": "rate"}
+        yield rows("statistic", [at | about_all | time])
     if figures:
         yield rows(
             "statistic",

@@ -1,11 +1,11 @@
 """ASH reports, 10g to 23ai, in text and in HTML: what sampled sessions did over an interval of minutes or hours.
 
-`wait`: the top events, foreground and background; `CPU + Wait for CPU` is `CPU` of class CPU. Samples do not
-count waits, so these are null. `statement`: the top statements with
-the time that they were active in. `statistic`, component oracle, in average active sessions: `ash.active_sessions` and
-`ash.WHAT` by entity (WHAT: `session`, `session_event`, `blocking_session`, `service_module`, `sql_event`, `row_source`,
-`object`, `file`, `latch`, `call_type`, ...), `ash.activity` of each slot of time by event (entity null: all), and
-`ash.sampled_executions`, a count. `event`: kind `blocking session`.
+`wait`: the top events, foreground and background; `CPU + Wait for CPU` is `CPU` of class CPU. What sampled activity is
+left beside those listed is `(the rest, not listed)`. Samples do not count waits, so these are null. `statement`: the
+top statements with the time that they were active in. `statistic`, component oracle, in average active sessions:
+`ash.active_sessions` and `ash.WHAT` by entity (WHAT: `session`, `session_event`, `blocking_session`, `service_module`,
+`sql_event`, `row_source`, `object`, `file`, `latch`, `call_type`, ...), `ash.activity` of each slot of time by event
+(entity null: all), and `ash.sampled_executions`, a count. `event`: kind `blocking session`.
 
 Shares in per cent are of all sampled activity. The slots are not in `wait`, where they would count twice. Left out:
 parameters' names, counts of transactions, and of statements the constants. Text reports cut long names.
@@ -34,6 +34,7 @@ SAMPLES = re.compile(r"Sample Count:\s*([\d,.]+)")
 SLOT = re.compile(r"(\d\d):(\d\d)(?::(\d\d))?")
 CPU = ("CPU", "CPU")
 ON_CPU = "CPU + Wait for CPU"
+REST = {"kind": "foreground", "wait_class": "Other", "event": "(the rest, not listed)", "wait_kind": None}
 ACTIVITY = ("% Activity", "% Event")
 ACTIVE = ("Avg Active Sessions", "Avg Active")
 SID = ("Sid, Serial#", "Sid,Serial#", "Sid, Serial# (Inst)")
@@ -91,7 +92,7 @@ class About:
     db: str
     instance: str | None
     host: str | None
-    sessions: float
+    sessions: float | None
     samples: float
 
     @property
@@ -102,7 +103,7 @@ class About:
     @property
     def sample_s(self) -> float:
         """Seconds that a sample stands for."""
-        each = self.sessions * self.seconds / self.samples if self.samples else SAMPLE_S[0]
+        each = self.sessions * self.seconds / self.samples if self.samples and self.sessions else SAMPLE_S[0]
         return min(SAMPLE_S, key=lambda known: abs(each - known))
 
     def row(self) -> dict[str, object]:
@@ -145,7 +146,7 @@ def _about(head: str, tables: Sequence[ReportTable], source: SourceFile) -> Abou
         f"oracle:{name or 'unknown'}",
         instance,
         host,
-        _number(sessions[1]) if sessions else 0.0,
+        _number(sessions[1]) if sessions else None,
         _number(samples[1]) if samples else 0.0,
     )
 
@@ -174,9 +175,10 @@ def _active(table: ReportTable, share: tuple[str, ...], about: About) -> list[fl
     if column is not None:
         return table.numbers(column)
     column = table.find(*share)
-    if column is None:
+    sessions = about.sessions
+    if column is None or sessions is None:
         return [None] * len(table)
-    return [None if each is None else each / 100 * about.sessions for each in table.numbers(column)]
+    return [None if each is None else each / 100 * sessions for each in table.numbers(column)]
 
 
 def _names(table: ReportTable, columns: Sequence[tuple[str, ...]]) -> list[str]:
@@ -212,8 +214,17 @@ def _waits(tables: Sequence[ReportTable], about: About) -> Iterator[Batch]:
                     | {"instance": about.instance, "kind": kind, "wait_class": wait_class, "event": name}
                     | {"average_active_sessions": active}
                 )
+    if about.sessions is not None:
+        listed = sum(_listed(row) for row in found)
+        rest = max(0.0, round(about.sessions - listed, 2))  # as the report rounds
+        found.append(about.row() | REST | {"instance": about.instance, "average_active_sessions": rest})
     if found:
         yield rows("wait", found)
+
+
+def _listed(wait: dict[str, object]) -> float:
+    active = wait["average_active_sessions"]
+    return active if isinstance(active, float) else 0.0
 
 
 def _statements(tables: Sequence[ReportTable], about: About) -> Iterator[Batch]:
@@ -242,7 +253,8 @@ def _statements(tables: Sequence[ReportTable], about: About) -> Iterator[Batch]:
 
 def _statistics(tables: Sequence[ReportTable], about: About) -> Iterator[dict[str, object]]:
     at = about.row() | {"component": "oracle", "instance": about.instance, "unit": "sessions", "kind": "gauge"}
-    yield at | {"name": "ash.active_sessions", "value": about.sessions}
+    if about.sessions is not None:
+        yield at | {"name": "ash.active_sessions", "value": about.sessions}
     for section in SECTIONS:
         told = set[str]()
         for table in _titled(tables, section.title):
