@@ -86,11 +86,18 @@ def test_a_server_without_work_is_zero_and_one_not_seen_for_long_is_a_gap() -> N
 
 
 def test_counted_waits_serve_where_no_session_was_sampled() -> None:
-    waits = [("Commit", 0.5), ("Commit", 0.25), ("User I/O", 2.0), ("Idle", 9.0)]
+    waits = [
+        ("Commit", 0.5, "foreground"),
+        ("Commit", 0.25, None),
+        ("User I/O", 2.0, "foreground"),
+        ("User I/O", 0.7, "background"),
+        ("Idle", 9.0, "foreground"),
+    ]
     dataset = Dataset.from_rows(
         wait=[
-            {"ts": SINCE, "interval_s": 60.0, "wait_class": c, "event": str(i), "average_active_sessions": s}
-            for i, (c, s) in enumerate(waits)
+            {"ts": SINCE, "interval_s": 60.0, "db": datasets.DB, "event": str(i), "wait_class": c, "kind": kind}
+            | {"average_active_sessions": s}
+            for i, (c, s, kind) in enumerate(waits)
         ]
     )
     assert {series.name: series.mean for series in active_by_class(dataset)} == {"User I/O": 2.0, "Commit": 0.75}

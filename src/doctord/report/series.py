@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from doctord.analyse.time import active_sessions
+from doctord.analyse.time import active_sessions, foreground_waits
 from doctord.dataset.dataset import Dataset
 
 MOST_STEPS = 240
@@ -129,7 +129,7 @@ def active_by_class(dataset: Dataset) -> list[Series]:
 
 
 def _counted_by_class(dataset: Dataset) -> pl.DataFrame:
-    waits = dataset.frame("wait").filter(pl.col("wait_class") != "Idle")
+    waits = foreground_waits(dataset).filter(pl.col("wait_class").is_not_null())
     return waits.pivot(
         on="wait_class", index=["ts", "interval_s"], values="average_active_sessions", aggregate_function="sum"
     ).sort("ts")

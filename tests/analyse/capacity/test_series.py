@@ -8,7 +8,7 @@ import pytest
 
 from doctord.analyse.capacity.series import MOST_STEPS, series_of
 from doctord.dataset.dataset import Dataset
-from doctord.dataset.figure import Figure
+from doctord.dataset.figure import Figure, own_figures
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 READS = Figure("reads", "reads", "storage", "disk", "reads_per_s", "per_s", each=("device",))
@@ -61,3 +61,46 @@ def test_a_clock_that_was_wrong_does_not_fill_the_memory() -> None:
     ((*_, last),) = values(disk(10, 1.0, ts=datetime(1970, 1, 1, 1, tzinfo=UTC)), disk(10, 2.0))
     assert last == 2.0
     assert len(values(disk(10, 1.0, ts=datetime(1970, 1, 1, 1, tzinfo=UTC)), disk(10, 2.0))[0]) <= MOST_STEPS
+
+
+def test_waits_of_background_processes_are_no_database_time() -> None:
+    """An AWR report lists an event once for sessions and once for background processes: a mean of both is neither's."""
+
+    def wait(kind: str | None, event: str, sessions: float, ms: float) -> dict[str, Any]:
+        told = {
+            "kind": kind,
+            "event": event,
+            "average_active_sessions": sessions,
+            "avg_wait_ms": ms,
+            "waits_per_s": 10.0,
+        }
+        return {
+            "ts": MIDNIGHT,
+            "interval_s": 3600.0,
+            "db": "oracle:A",
+            "wait_class": "Other",
+            "waits_per_s": 9.0,
+        } | told
+
+    rows = [
+        wait("foreground", "CPU", 3.19, 1.0),
+        wait("background", "CPU", 0.07, 1.0),
+        wait("foreground", "db file sequential read", 2.0, 8.0),
+        wait("background", "db file sequential read", 0.2, 2.0),
+        wait("background", "log file parallel write", 0.1, 3.0),
+        wait(None, "buffer busy waits", 0.5, 4.0),
+    ]
+    kept = [figure for figure in own_figures() if figure.name in {"wait_s_per_s", "wait_ms"}]
+    found = {
+        (series.figure.name, series.labels.entity): series.values.tolist()
+        for series in series_of(Dataset.from_rows(wait=rows), kept)
+    }
+    assert found == {
+        ("wait_s_per_s", "CPU"): [3.19],
+        ("wait_s_per_s", "db file sequential read"): [2.0],
+        ("wait_s_per_s", "buffer busy waits"): [0.5],
+        ("wait_ms", "CPU"): [1.0],
+        ("wait_ms", "db file sequential read"): [8.0],
+        ("wait_ms", "buffer busy waits"): [4.0],
+        ("wait_ms", "log file parallel write"): [3.0],
+    }

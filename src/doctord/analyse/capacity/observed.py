@@ -30,7 +30,7 @@ REQUEST_MS: Final = Figure(
 )
 KEYS: Final = ["host", "db", "entity", "ts"]
 # Events of Oracle that are one request to storage each: what a heat map of its latencies is drawn of.
-ONE_BLOCK: Final = ("db file sequential read", "log file parallel write")
+BLOCK_READ, LOG_WRITE = "db file sequential read", "log file parallel write"
 PRESSURE: Final = Figure(
     "cpu_pressure_pct", "CPU pressure", "cpu", "cpu", "pressure_some_pct", "%", where="cpu IS NULL"
 )
@@ -50,7 +50,7 @@ DONE: Final = ("commits_per_s", "executions_per_s")
 # Tables that are looked at, each with a condition in SQL on its rows.
 NEEDS: Final = {
     "disk": "true",
-    "wait": f"event IN {ONE_BLOCK!r}",
+    "wait": f"event = {LOG_WRITE!r} OR event = {BLOCK_READ!r} AND coalesce(kind, 'foreground') <> 'background'",
     "cpu": "cpu IS NULL",
     "session": "state = 'active'",
     "statistic": "name IN ('v$sys_time_model.DB time', 'v$sysmetric.Average Active Sessions', 'v$osstat.NUM_CPUS', "

@@ -4,7 +4,7 @@ from typing import Final
 
 import polars as pl
 
-from doctord.analyse import figures, translation
+from doctord.analyse import translation, waits
 from doctord.analyse.sizing.found.finder import Found, FoundCurve, Measured, Points, finds, setting
 from doctord.units import MIB
 
@@ -93,9 +93,8 @@ def _spilled(seen: Measured) -> FoundCurve:
 @finds("time of a read")
 def _read_time(seen: Measured) -> Found:
     """The wait db file sequential read."""
-    rows = seen.dataset.frame("wait").filter(pl.col("event") == "db file sequential read")
-    ms = figures.mean(rows, "avg_wait_ms")
-    return None if ms is None else (ms / 1000, "measured: db file sequential read")
+    wait = waits.foreground(seen.dataset).get("db file sequential read")
+    return None if wait is None or wait.ms is None else (wait.ms / 1000, "measured: db file sequential read")
 
 
 @finds("time in translation")
