@@ -42,7 +42,7 @@ def test_fine_tables_tell_what_wide_buckets_hold(tmp_path: Path) -> None:
     fine = table(
         ("Event", "Waits 1ms to 2ms", "<512us", "<1ms", "<2ms", ">=2ms"), ("read", "400", "60.0", "", "30.0", "0.0(7)")
     )
-    reading = read_text(tmp_path, HISTOGRAMS.format(main=main, fine=fine))
+    reading = read_text(tmp_path, HISTOGRAMS.format(main=main, fine=fine) + "End of Report")
     assert sorted(buckets(reading, "subject")) == [
         ("read", 0.0, 512.0, 600),
         ("read", 1024.0, 2048.0, 300),

@@ -30,6 +30,8 @@ Instance Activity Stats  DB/Inst: ORCL/orcl  Snaps: 1-2
 Statistic                                      Total     per Second    per Trans
 --------------------------------- ------------------ -------------- ------------
 CPU used by this session                       1,000            1.0          1.0
+
+End of Report
 """
 
 

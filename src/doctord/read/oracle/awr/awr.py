@@ -11,7 +11,7 @@ mail program. It fills:
 - `statement`: one row for each, from all sections that list it, its text without constants.
 - `setting`: parameters at the end of the interval (`PDB:name` where a pluggable database has its own), and
   `report.NAME` for what the head says: version, role, platform.
-- `event`: parameters that changed, a start within the interval.
+- `event`: parameters that changed, a start within the interval; `not measured`: what a report that was cut lacks.
 - `cpu` (from snapshot to snapshot where the report has that) and `memory` of the host.
 - `statistic`, component oracle: [every other section](oracle-names.md), the unknown ones under their own titles.
   `reconcile.unaccounted` is database time less CPU and foreground waits.
@@ -30,6 +30,7 @@ from doctord.read.format import Rank
 from doctord.read.oracle.awr import identity
 from doctord.read.oracle.awr.known_sections import read_parts
 from doctord.read.oracle.awr.mail import unmailed
+from doctord.read.oracle.awr.whole import is_whole
 from doctord.read.source import SourceFile
 
 NAME = "AWR report (HTML)"
@@ -54,8 +55,10 @@ def read(source: SourceFile) -> Iterator[Batch]:
     Raises:
         UserError: the report does not say when it was.
     """
-    title, tables = html_tables(unmailed(source.content()))
-    return read_parts(((title, own) for own in _parts(tables)), source)
+    content = unmailed(source.content())
+    title, tables = html_tables(content)
+    parts, whole = list(_parts(tables)), is_whole(content)
+    return read_parts(((title, own, whole or own is not parts[-1]) for own in parts), source)
 
 
 def _parts(tables: Sequence[ReportTable]) -> Iterator[list[ReportTable]]:

@@ -25,6 +25,7 @@ from doctord.read.oracle.awr.sections import (
     time,
     waits,
 )
+from doctord.read.oracle.awr.whole import tell_of_cut
 from doctord.read.source import SourceFile
 
 # In this order they are filled in: of two that give the same figure the first is right.
@@ -94,18 +95,20 @@ def fill(tables: Sequence[ReportTable], report: Report) -> None:
     totals.finish(report)
 
 
-def read_parts(parts: Iterable[tuple[str, Sequence[ReportTable]]], source: SourceFile) -> Iterator[Batch]:
-    """Rows of all reports in a file, each given as the document's title and its tables; the same one only once.
+def read_parts(parts: Iterable[tuple[str, Sequence[ReportTable], bool]], source: SourceFile) -> Iterator[Batch]:
+    """Rows of all reports in a file; the same one only once.
+
+    Each is given as the document's title, its tables, and whether it is whole.
 
     Raises:
         UserError: no report says when it was.
     """
     seen = set[tuple[object, ...]]()
-    for title, tables in parts:
+    for title, tables, whole in parts:
         heads, body = parted(tables)
         found = [report for report in reports(title, heads, source) if _is_new(report, seen)]
         if found:
-            yield from read_reports(body, found)
+            yield from read_reports(body, found, whole=whole)
     if not seen:
         raise UserError(
             f"{source.name} does not say from when to when it is",
@@ -122,7 +125,7 @@ def _is_new(report: Report, seen: set[tuple[object, ...]]) -> bool:
     return is_new
 
 
-def read_reports(tables: Sequence[ReportTable], found: Sequence[Report]) -> Iterator[Batch]:
+def read_reports(tables: Sequence[ReportTable], found: Sequence[Report], *, whole: bool) -> Iterator[Batch]:
     """Rows of the reports of one head: one, or the two periods that it compares."""
     if len(found) == 1:
         fill(tables, found[0])
@@ -131,4 +134,6 @@ def read_reports(tables: Sequence[ReportTable], found: Sequence[Report]) -> Iter
             own = [table for table in (period_of(table, period) for table in tables) if table is not None]
             fill(own, report)
     for report in found:
+        if not whole:
+            tell_of_cut(report)
         yield from report.filled.batches()

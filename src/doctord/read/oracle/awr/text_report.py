@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from doctord._native import Batch, LongNames, text_tables
 from doctord.read.oracle.awr import long_names
 from doctord.read.oracle.awr.known_sections import read_parts
+from doctord.read.oracle.awr.whole import is_whole
 from doctord.read.oracle.wait_classes import CLASS_OF
 from doctord.read.source import SourceFile
 
@@ -39,7 +40,7 @@ def read_text(source: SourceFile) -> Iterator[Batch]:
     content = source.content()
     begins = sorted(found.start() for pattern in BEGINS for found in pattern.finditer(content))
     parts = (content[begin:end] for begin, end in zip(begins, [*begins[1:], len(content)], strict=True))
-    return read_parts(((title(part), text_tables(part, KNOWN)) for part in parts), source)
+    return read_parts(((title(part), text_tables(part, KNOWN), is_whole(part)) for part in parts), source)
 
 
 def title(part: bytes) -> str:
