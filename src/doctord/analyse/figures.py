@@ -6,6 +6,8 @@ import polars as pl
 
 from doctord.dataset.dataset import Dataset
 
+CPUS = "v$osstat.NUM_CPUS"
+
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
@@ -64,6 +66,17 @@ def mean(frame: pl.DataFrame, column: str) -> float | None:
     weight = measured["interval_s"].fill_null(1.0)
     total = float(weight.sum())
     return float((measured[column] * weight).sum()) / total if total else None
+
+
+def cpus_told(dataset: Dataset) -> dict[str | None, int]:
+    """CPUs of each host as its databases tell them. Of a host without a name each instance counts: it may be any."""
+    told = dataset.frame("statistic").filter((pl.col("name") == CPUS) & (pl.col("value") > 0))
+    unnamed = pl.when(pl.col("host").is_null()).then(pl.concat_str("db", "instance", ignore_nulls=True))
+    by_host = told.group_by("host", unnamed.alias("#instance"), maintain_order=True).agg(pl.col("value").max())
+    counts = dict[str | None, int]()
+    for host, _, count in by_host.iter_rows():
+        counts[host] = counts.get(host, 0) + round(count)
+    return counts
 
 
 def setting(dataset: Dataset, name: str, db: str | None = None) -> str | None:

@@ -5,6 +5,7 @@ from functools import cached_property
 import polars as pl
 
 from doctord.analyse import calls, figures, locks, other_processes, processes, statements, vitals
+from doctord.analyse.figures import cpus_told
 from doctord.analyse.time import (
     TimeModel,
     active_sessions,
@@ -49,9 +50,9 @@ class Case:
 
     @cached_property
     def cpus(self) -> int:
-        """Number of CPUs seen, or told by a database; 0 when the dataset holds neither."""
-        told = max((round(figure.mean) for figure in self.figures("v$osstat.NUM_CPUS")), default=0)
-        return self.dataset.frame("cpu")["cpu"].drop_nulls().n_unique() or told
+        """Number of CPUs seen, or told by a database, of all nodes of a cluster; 0 when the dataset holds neither."""
+        seen = self.dataset.frame("cpu")["cpu"].drop_nulls().n_unique()
+        return seen or sum(cpus_told(self.dataset).values())
 
     @cached_property
     def host_cpu(self) -> pl.DataFrame:

@@ -9,6 +9,7 @@ import polars as pl
 
 from doctord.analyse.capacity.responses import WAITS
 from doctord.analyse.capacity.series import stepped
+from doctord.analyse.figures import cpus_told
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import Figure
 from doctord.dataset.tables import WORKING
@@ -126,10 +127,8 @@ def observed(dataset: Dataset, figures: Mapping[str, Figure], step_s: int = STEP
 
 def cpus_of(dataset: Dataset) -> dict[str | None, int]:
     """How many CPUs each host has, where its own rows or its database tell it."""
-    told = dataset.frame("statistic").filter(pl.col("name") == "v$osstat.NUM_CPUS")
-    counts = dict(told.group_by("host").agg(pl.col("value").max().cast(pl.Int64)).iter_rows())
     seen = dataset.frame("cpu").filter(pl.col("cpu").is_not_null()).group_by("host").agg(pl.col("cpu").n_unique())
-    return counts | dict(seen.iter_rows())
+    return cpus_told(dataset) | dict(seen.iter_rows())
 
 
 def _beside(one: pl.DataFrame, other: pl.DataFrame, how: Literal["inner", "left"] = "inner") -> pl.DataFrame:

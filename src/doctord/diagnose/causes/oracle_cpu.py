@@ -127,7 +127,7 @@ def resource_manager_limits(case: Case) -> Iterator[Claim]:
     part = share(case, *MANAGER)
     if not case.worth_saying(part):
         return
-    allowed, cpus = case.setting_of_any("cpu_count"), case.total(CPUS)
+    allowed, cpus = case.setting_of_any("cpu_count"), max((one.mean for one in case.figures(CPUS)), default=None)
     plan = case.setting_of_any("resource_manager_plan")
     for_, against = weigh(
         [

@@ -22,6 +22,7 @@ from doctord.dataset.scrub import scrub
 from doctord.errors import UserError
 from doctord.read.format import Rank
 from doctord.read.oracle.dates import MOMENT, report_moment
+from doctord.read.oracle.wait_classes import NOT_LISTED
 from doctord.read.source import SourceFile
 
 NAME = "ASH report"
@@ -34,7 +35,7 @@ SAMPLES = re.compile(r"Sample Count:\s*([\d,.]+)")
 SLOT = re.compile(r"(\d\d):(\d\d)(?::(\d\d))?")
 CPU = ("CPU", "CPU")
 ON_CPU = "CPU + Wait for CPU"
-REST = {"kind": "foreground", "wait_class": "Other", "event": "(the rest, not listed)", "wait_kind": None}
+REST = {"kind": "foreground", "wait_class": "Other", "event": NOT_LISTED, "wait_kind": None}
 ACTIVITY = ("% Activity", "% Event")
 ACTIVE = ("Avg Active Sessions", "Avg Active")
 SID = ("Sid, Serial#", "Sid,Serial#", "Sid, Serial# (Inst)")

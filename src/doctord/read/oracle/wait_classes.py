@@ -9,6 +9,8 @@ from typing import Final
 from doctord.dataset.waits.events import find, wait_events
 
 OTHER: Final = "Other"
+NOT_LISTED: Final = "(the rest, not listed)"
+"""In place of an event: the waits that a list of top events leaves out."""
 # The events whose class is not Other, by name: what of an event is cut off in a report is found among them.
 CLASS_OF: Final = {
     line.event: line.wait_class

@@ -130,6 +130,7 @@ class Report:
         events: Waits so far: which (instance, event, kind) are there already.
         background: Number and seconds of the waits of background processes, by event.
         statements: Figures of statements so far, by instance and SQL id.
+        has_top_events_only: Whether its waits are those of a list of top events, which leaves others out.
     """
 
     source: SourceFile
@@ -139,6 +140,7 @@ class Report:
     events: set[tuple[object, ...]] = field(default_factory=set)
     background: dict[str, tuple[float, float]] = field(default_factory=dict)
     statements: dict[tuple[str | None, str], dict[str, object]] = field(default_factory=dict)
+    has_top_events_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

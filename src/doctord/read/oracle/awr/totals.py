@@ -2,8 +2,10 @@
 
 from doctord.read.oracle.awr.report import Report, Span
 from doctord.read.oracle.awr.sections import sql
+from doctord.read.oracle.wait_classes import NOT_LISTED
 
 DB_TIME, DB_CPU = "v$sys_time_model.DB time", "v$sys_time_model.DB CPU"
+CLASSES = "v$system_wait_class.time_waited"
 SESSION_CPU = "v$sysstat.CPU used by this session"  # hundredths of a second; before 10g there is no time model
 BACKGROUND_CPU = "v$sys_time_model.background cpu time"
 
@@ -19,6 +21,11 @@ def finish(report: Report) -> None:
             row = report.whole.row() | {"event": "CPU", "wait_class": "CPU", "kind": kind}
             report.filled.add("wait", 1, row | {"average_active_sessions": model[name]})
     waited = _waited(report)
+    if report.has_top_events_only and waited is not None and DB_TIME in model:
+        rest = _not_listed(report, model[DB_TIME] - model.get(DB_CPU, 0.0), waited)
+        row = report.whole.row() | {"event": NOT_LISTED, "wait_class": "Other", "kind": "foreground"}
+        report.filled.add("wait", 1, row | {"average_active_sessions": rest})
+        waited += rest
     if DB_TIME in model and DB_CPU in model and waited is not None:
         row = report.whole.row() | {
             "component": "oracle",
@@ -29,6 +36,19 @@ def finish(report: Report) -> None:
         }
         report.filled.add("statistic", 1, row)
     _once(report)
+
+
+def _not_listed(report: Report, not_on_cpu: float, waited: float) -> float:
+    """Waits that a list of top events leaves out: by the sums of wait classes, or else all that is no CPU."""
+    rows = report.filled.where("statistic", "name", {CLASSES})
+    told = (report.filled.column("statistic", name, rows) for name in ("entity", "value", "instance"))
+    classes = [
+        (value, instance)
+        for entity, value, instance in zip(*told, strict=True)
+        if value is not None and entity not in {"Idle", "DB CPU", "CPU"}
+    ]
+    by_instance = [value for value, instance in classes if instance] or [value for value, _ in classes]
+    return max(0.0, (min(sum(by_instance), not_on_cpu) if classes else not_on_cpu) - waited)
 
 
 def _once(report: Report) -> None:
@@ -70,6 +90,6 @@ def _waited(report: Report) -> float | None:
     seconds = [
         waited
         for ts, kind, name, waited in zip(*told, strict=True)
-        if ts == report.whole.ts and kind == "foreground" and name not in {"Idle", "CPU"} and waited is not None
+        if ts == report.whole.ts and kind != "background" and name not in {"Idle", "CPU"} and waited is not None
     ]
     return sum(seconds) if seconds else None

@@ -113,8 +113,8 @@ def os_by_instance(table: ReportTable, report: Report) -> bool:
     placed = place(table, report)
     found = [
         placed.table.numbers(column)
-        for name in ("% CPU % Usr", "% CPU % Sys", "% CPU % WIO", "% CPU % Idl")
-        if (column := placed.table.find(name)) is not None
+        for name in ("% Usr", "% Sys", "% WIO", "% Idl")
+        if (column := placed.table.find(f"% CPU {name}", name)) is not None  # 11.2 has no headings above these
     ]
     if len(found) == 4:
         usr, system, wait, idle = found
@@ -124,7 +124,7 @@ def os_by_instance(table: ReportTable, report: Report) -> bool:
             for each, waiting in zip(idle, wait, strict=True)
         ]
         report.filled.add("cpu", len(placed.table), placed.row | shares)
-    memory = placed.table.find("Memory MB")
+    memory = placed.table.find("Memory MB", "MEM (M)", "Memory (M)", "MB")
     if memory is not None:
         sizes = [None if size is None else int(size) for size in placed.table.numbers(memory, by=MIB)]
         report.filled.add("memory", len(placed.table), placed.row | {"interval_s": None, "total_bytes": sizes})
@@ -136,13 +136,13 @@ OS_BY_INSTANCE = Statistics(
     "v$osstat",
     (),
     (
-        gauge("NUM_CPUS", "CPU #CPUs"),
-        gauge("NUM_CPU_CORES", "CPU #Cores"),
-        gauge("NUM_CPU_SOCKETS", "CPU #Sckts"),
-        gauge("LOAD", "Load End"),
-        spent("BUSY_TIME", "Time (s) Busy"),
-        spent("IDLE_TIME", "Time (s) Idle"),
-        gauge("PHYSICAL_MEMORY_BYTES", "Memory MB", unit="bytes", by=MIB),
+        gauge("NUM_CPUS", "CPU #CPUs", "#CPUs", "Num CPUs"),
+        gauge("NUM_CPU_CORES", "CPU #Cores", "CPU #Core", "#Cores", "#Core"),
+        gauge("NUM_CPU_SOCKETS", "CPU #Sckts", "CPU #Sckt", "#Sckts", "#Sckt"),
+        gauge("LOAD", "Load End", "End Load", "End"),
+        spent("BUSY_TIME", "Time (s) Busy", "Busy Time (s)", "Busy (s)", "Busy"),
+        spent("IDLE_TIME", "Time (s) Idle", "Idle Time (s)", "Idle (s)", "Idle"),
+        gauge("PHYSICAL_MEMORY_BYTES", "Memory MB", "MEM (M)", "Memory (M)", "MB", unit="bytes", by=MIB),
     ),
 )
 

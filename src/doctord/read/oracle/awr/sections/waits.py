@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from doctord._native import ReportTable
-from doctord.read.oracle.awr.report import InstanceRows, Report, Values, place
+from doctord.read.oracle.awr.report import INSTANCE_COLUMNS, InstanceRows, Report, Values, filled_down, place
 from doctord.read.oracle.awr.section import (
     Redundant,
     Section,
@@ -48,6 +48,7 @@ MEAN = (
     "wait (ms)",
 )
 TIMEOUTS = ("%Time -outs", "% Time -outs", "Event %Timeouts", "%Timeouts", "%Tim out", "%Time outs")
+WHOLE_CLUSTER = "*"
 # Lines among the events that are no events: they are in the time model.
 CPU = {"DB CPU": "foreground", "CPU time": "foreground", "background cpu time": "background", "CPU": "foreground"}
 
@@ -201,12 +202,30 @@ def older_waits(table: ReportTable, report: Report) -> bool:
 
 
 def top_events(table: ReportTable, report: Report) -> bool:
-    """The top events: of a cluster by instance, as statistics; else what the full tables do not hold."""
-    if report.spans:
-        return TOP_BY_INSTANCE.fill(table, report)
+    """The top events: of a cluster by instance, as statistics; and as waits what no full table holds."""
+    told = TOP_BY_INSTANCE.fill(table, report) if report.spans else False
     if any(kind == "foreground" or kind is None for _, _, kind in report.events):
         return True
-    return waits(table, report, "foreground" if "foreground" in f"{table.title} {table.summary}".lower() else None)
+    kind = "foreground" if "foreground" in f"{table.title} {table.summary}".lower() else None
+    taken_here = _of_cluster(table, report, kind) if report.spans else waits(table, report, kind)
+    report.has_top_events_only |= taken_here
+    return told or taken_here
+
+
+def _of_cluster(table: ReportTable, report: Report, kind: str | None) -> bool:
+    """The top events of a cluster as a whole: rows of instance `*`."""
+    column = table.find(*INSTANCE_COLUMNS)
+    if column is None:
+        return False
+    of_all = [at for at, instance in enumerate(filled_down(table.texts(column))) if instance == WHOLE_CLUSTER]
+    placed = InstanceRows(table.only(of_all), report.whole.row(), report.whole.seconds)
+    found = taken(placed) if of_all else None
+    if found is None:
+        return False
+    keep = [at for at, name in enumerate(found.names) if name and name not in CPU]
+    report.events |= {(None, found.names[at], kind) for at in keep}
+    add_waits(report, placed, found, keep, kind)
+    return bool(keep)
 
 
 def _class_columns(table: ReportTable, report: Report) -> bool:
@@ -214,7 +233,7 @@ def _class_columns(table: ReportTable, report: Report) -> bool:
     placed = place(table, report)
     found = False
     for printed, name in CLASS_COLUMNS.items():
-        column = placed.table.find(f"{printed}(s)", f"{printed} (s)")
+        column = placed.table.find(f"{printed}(s)", f"{printed} (s)", printed)
         if column is not None:
             values = placed.per_second(placed.table.numbers(column))
             view = "v$system_wait_class.time_waited"
@@ -249,7 +268,7 @@ SECTIONS: tuple[Section, ...] = (
     Special(r"Wait Events(?! Stat)", older_waits),
     Redundant(r"Foreground Wait Classes -"),
     Special(
-        r"Foreground Wait Classes$", _class_columns, (("v$system_wait_class.time_waited", "s_per_s", "Wait Class"),)
+        r"Foreground Wait Classes\b", _class_columns, (("v$system_wait_class.time_waited", "s_per_s", "Wait Class"),)
     ),
     Statistics(
         r"(Foreground )?Wait Class(es)?\b|wait class statistics",
@@ -260,7 +279,7 @@ SECTIONS: tuple[Section, ...] = (
             total("waits", *WAITS),
         ),
     ),
-    Redundant(r"Top Timed Events$|Top Timed Background Events"),
+    Redundant(r"Top Timed Background Events"),
     Special(
         r"Top \d+ (Timed |Foreground |Wait )*Events|Top Timed (Foreground )?Events",
         top_events,
