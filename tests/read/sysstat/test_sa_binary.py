@@ -10,6 +10,7 @@ import pytest
 from doctord.errors import UserError
 from doctord.read.formats import Reading, read_file, read_source
 from doctord.read.sysstat import sa_binary
+from doctord.read.sysstat.sa_binary import written_by
 from reading import frame
 from same_rows import differences
 from shared import CORPUS, sample
@@ -78,9 +79,24 @@ def test_of_a_version_that_sadf_does_not_know(recorded: Path, tmp_path: Path) ->
     content[2] = 0x3F
     other = tmp_path / "other"
     other.write_bytes(content)
-    with pytest.raises(UserError, match="sadf cannot read it") as caught:
+    with pytest.raises(UserError, match=r"sadf cannot read it \(.*\), nor convert it \(sadf -c: .+\)") as caught:
         read_file(other)
+    version, order = written_by(content[:8].decode("latin-1"))
+    assert f"written by sysstat {version} on a {order} machine" in str(caught.value)
+    assert f"with sysstat {version}" in caught.value.hint
     assert "sadf -j FILE -- -A" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("head", "version", "order"),
+    [
+        ("\x96\xd5\x71\x21\x0a\x01\x05\x00", "10.1.5", "little-endian"),
+        ("\xd5\x96\x21\x75\x0c\x06\x01\x00", "12.6.1", "big-endian"),
+        ("\x96\xd5\x6f\x21\x00\x00\x00\x00", "before 9.1.6", "little-endian"),
+    ],
+)
+def test_who_wrote_it_is_told(head: str, version: str, order: str) -> None:
+    assert written_by(head) == (version, order)
 
 
 def test_without_sysstat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

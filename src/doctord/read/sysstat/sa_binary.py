@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO
+from typing import IO, Literal
 
 from doctord._native import Batch
 from doctord.errors import UserError
@@ -29,9 +29,9 @@ RANK = Rank.NAMED
 MAGIC = re.compile(
     "(?:\x96\xd5.\x21|\xd5\x96\x21.)", re.DOTALL
 )  # SYSSTAT_MAGIC 0xd596 and 0x21xx, in either byte order
+FIRST_WITH_VERSION = 0x2170  # the layout of 9.1.6
 PIECE_BYTES = 1 << 20
 INSTALL = "install the package sysstat, or read the output of sadf -j FILE -- -A made elsewhere"
-ELSEWHERE = "read the output of sadf -j FILE -- -A, made where the file comes from"
 ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC"}
 LOG = logging.getLogger(__name__)
 
@@ -69,13 +69,41 @@ def _converted(sadf: str, file: Path, source: SourceFile, complaints: list[str])
     with NamedTemporaryFile(prefix="doctord-sa-") as copy:
         done = subprocess.run(
             [sadf, "-c", file],
-            stdin=subprocess.DEVNULL, stdout=copy, stderr=subprocess.DEVNULL, env=os.environ | ENVIRONMENT, check=False,
+            stdin=subprocess.DEVNULL, stdout=copy, stderr=subprocess.PIPE, env=os.environ | ENVIRONMENT, check=False,
         )  # fmt: skip
         if done.returncode != 0 or not Path(copy.name).stat().st_size:
-            raise UserError(f"{source.name}: sadf cannot read it: {', '.join(complaints)}", ELSEWHERE)
+            raise _unreadable(source, file, complaints, done.stderr.decode(errors="replace"))
         complaints.clear()
         source.note("written by an older sysstat: converted by sadf -c")
         yield Path(copy.name)
+
+
+def _unreadable(source: SourceFile, file: Path, complaints: list[str], of_conversion: str) -> UserError:
+    """Who wrote the file, why this machine's sadf neither reads nor converts it, and which one could."""
+    lines = of_conversion.replace(str(file), "").splitlines()
+    converting = "; ".join(dict.fromkeys(line.strip(" :") for line in lines if line.strip())) or "no reason given"
+    version, order = written_by(source.head)
+    why = f"sadf cannot read it ({'; '.join(complaints)}), nor convert it (sadf -c: {converting})"
+    return UserError(
+        f"{source.name}: written by sysstat {version} on a {order} machine: {why}",
+        f"with sysstat {version} on a {order} machine: sadf -j FILE -- -A > FILE.json; then read FILE.json",
+    )
+
+
+def written_by(head: str) -> tuple[str, str]:
+    r"""Version of the sysstat that wrote a file, and the byte order of its machine, by the file's first eight bytes.
+
+    Source: struct file_magic in sysstat's sa.h, from 9.1.6 on; older files have no version.
+
+    >>> written_by("\x96\xd5\x71\x21\x0a\x01\x05\x00"), written_by("\xd5\x96\x21\x6f")
+    (('10.1.5', 'little-endian'), ('before 9.1.6', 'big-endian'))
+    """
+    raw = head[:8].encode("latin-1", errors="replace")
+    order: Literal["little", "big"] = "little" if raw[:1] == b"\x96" else "big"
+    layout = int.from_bytes(raw[2:4], order)
+    if layout < FIRST_WITH_VERSION or len(raw) < 8:
+        return "before 9.1.6", f"{order}-endian"
+    return ".".join(str(part) for part in raw[4:7]), f"{order}-endian"
 
 
 def _printed(sadf: str, file: Path, complaints: list[str]) -> Iterator[bytes]:
