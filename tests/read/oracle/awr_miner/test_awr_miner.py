@@ -241,3 +241,10 @@ def test_the_samples_are_whole_and_no_row_comes_twice(name: str) -> None:
         )
         - 1
     )
+
+
+def test_cpu_of_releases_that_have_no_column_for_it(tmp_path: Path) -> None:
+    old = (SAMPLES / "awr_miner.out").read_text().replace("cpu_per_s", "cpu_other")
+    reading = read_text(tmp_path, old)
+    cpu = frame(reading, "wait").filter(event="CPU").select("instance", "average_active_sessions").rows()
+    assert cpu == [(None, 0.35), (None, 1.3)]

@@ -100,6 +100,7 @@ def _about(source: SourceFile, sections: Sections) -> Report:
     report = Report(source, {row.get("stat_name") or "": row.get("stat_value") for _, row in sections.rows(FIRST)})
     for number, row in sections.rows("MAIN-METRICS"):
         snapshot, span = row.get("snap"), _span(source, row)
+        report.has_cpu |= row.get("cpu_per_s") is not None
         if span and snapshot:
             report.add(snapshot, row.get("inst"), span)
         else:

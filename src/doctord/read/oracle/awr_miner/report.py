@@ -77,6 +77,7 @@ class Report:
         block_bytes: Size of a block; null: not told.
         hosts: Host by instance, where the report says which is whose; instance null: of all.
         spans: Interval of each snapshot and instance; instance null: the latest to end of all.
+        has_cpu: Whether its metrics tell the CPU time of an instance, as from 3.0 on.
     """
 
     source: SourceFile
@@ -84,6 +85,7 @@ class Report:
     block_bytes: float | None = None
     hosts: dict[str | None, str | None] = field(default_factory=dict)
     spans: dict[tuple[str, str | None], Span] = field(default_factory=dict)
+    has_cpu: bool = False
 
     @property
     def db(self) -> str:

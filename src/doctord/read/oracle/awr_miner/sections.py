@@ -13,6 +13,7 @@ from doctord.read.oracle.awr_miner.report import Found, Placed, Report, Span
 
 GIB = float(1 << 30)
 PLACES = {"snap", "dur_m", "end", "inst"}
+ON_CPU = {"wait_class": "CPU", "event": "CPU", "kind": "foreground"}
 NO_POWER_OF_TWO = "no power of two milliseconds"
 
 
@@ -69,15 +70,16 @@ def main_metrics(_: Report, found: list[Placed]) -> Iterator[Found]:
             metric = metric_of(column)
             yield from it.statistic(metric.name, it.figure(column, metric.factor), metric.unit, metric.kind)
         if (cpu := it.figure("cpu_per_s")) is not None:
-            named = {"wait_class": "CPU", "event": "CPU", "kind": "foreground", "instance": it.instance}
-            yield "wait", it.span.at | named | {"average_active_sessions": cpu}
+            yield "wait", it.span.at | ON_CPU | {"instance": it.instance, "average_active_sessions": cpu}
 
 
-def average_active_sessions(_: Report, found: list[Placed]) -> Iterator[Found]:
-    """Time of foreground sessions by class of wait; `DB CPU` is one of them."""
+def average_active_sessions(report: Report, found: list[Placed]) -> Iterator[Found]:
+    """Time of foreground sessions by class of wait; `DB CPU` is one, and all that is told of CPU up to 2.9."""
     for it in found:
-        waited = it.figure("avg_sess")
-        yield from it.statistic("wait_class.waited", waited, "s_per_s", "rate", it.text("wait_class"))
+        waited, name = it.figure("avg_sess"), it.text("wait_class")
+        yield from it.statistic("wait_class.waited", waited, "s_per_s", "rate", name)
+        if name == "DB CPU" and waited is not None and not report.has_cpu:
+            yield "wait", it.span.at | ON_CPU | {"average_active_sessions": waited}
 
 
 def timed_events(_: Report, found: list[Placed]) -> Iterator[Found]:
