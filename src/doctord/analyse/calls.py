@@ -38,6 +38,15 @@ def passes(loop: Loop) -> int:
     return loop["complete_passes"] or loop["passes"]
 
 
+def clock_s(trace: Trace) -> float | None:
+    """1 where all lengths are whole seconds: the stamps have no more (`strace -t`), and no call its own length (`-T`).
+
+    Null where the clock is finer, or nothing is timed. What is shorter is 0 or 1 s then, as the second turns or not.
+    """
+    lengths = [call["max_s"] for call in trace["calls"] if call["max_s"] is not None]
+    return 1.0 if any(lengths) and all(length.is_integer() for length in lengths) else None
+
+
 def traced_s(trace: Trace) -> float | None:
     """Seconds that the traced processes lived through, in calls and outside of them, all added up.
 

@@ -223,6 +223,15 @@ class Case:
             for row, times in often
         )
 
+    def clock(self) -> tuple[NotMeasured, ...]:
+        """What the clock of a call trace cannot carry."""
+        if self.trace is None or calls.clock_s(self.trace) is None:
+            return ()
+        why = "the log has whole seconds only (strace -t): what is shorter is 0 or 1 s in it"
+        return (
+            NotMeasured("Calls shorter than a second", why, "strace -f -ttt -T: microseconds, and each call's length"),
+        )
+
     def against_past(self, vital: str) -> tuple[Evidence, ...]:
         """How a vital sign compares with the earlier dataset, as evidence; empty when there is no past to compare."""
         now, past = self.vitals.get(vital), self.usual.get(vital)

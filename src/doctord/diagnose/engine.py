@@ -52,7 +52,7 @@ def diagnose(
         time=case.time.shares,
         findings=findings(claims, interval, case.vendors),
         looked_at=_looked_at(case),
-        not_measured=case.not_measured() + case.gaps(),
+        not_measured=case.not_measured() + case.gaps() + case.clock(),
         figures=tuple(case.vitals.values()),
         judged=judged(case),
         not_judged=not_judged(case),

@@ -77,6 +77,20 @@ def test_a_fork_is_slow_from_five_milliseconds_on(mean_s: float, *, slow: bool) 
     assert ("slow_fork" in findings(trace)) is slow
 
 
+@pytest.mark.parametrize(("mean_s", "slow"), [(1.0, False), (2.0, True)])
+def test_a_clock_of_whole_seconds_carries_no_fork_of_one(mean_s: float, *, slow: bool) -> None:
+    """`strace -t` without -T: a second may have turned within a fork of microseconds."""
+    about = {"calls": [call("clone", "fork", count=9, max_s=mean_s)], "births": [births(mean_s=mean_s, count=9)]}
+    trace = without_loop(**about)
+    assert ("slow_fork" in findings(trace)) is slow
+    told = [said(part.why) for part in diagnose(Dataset(), trace=trace).not_measured]
+    assert told == ["the log has whole seconds only (strace -t): what is shorter is 0 or 1 s in it"]
+
+
+def test_a_finer_clock_is_not_doubted() -> None:
+    assert diagnose(Dataset(), trace=healthy()).not_measured == ()
+
+
 def test_a_slow_fork_that_is_rare_is_not_worth_saying() -> None:
     assert findings(healthy(births=[births(count=1, mean_s=0.02)], loop=loop(path=[]))) == {}
 

@@ -46,8 +46,9 @@ fn message(text: &[u8]) -> Option<Line> {
     })
 }
 
-/// Where `strace: Process 123 attached` begins at the end of a line.
+/// Where `strace: Process 123 attached` begins at the end of a line. Before 4.7 it may go on: `(waiting for parent)`.
 pub fn message_at_end(line: &[u8]) -> Option<usize> {
+    let line = line.strip_suffix(b" (waiting for parent)").unwrap_or(line);
     if !line.ends_with(b" attached") {
         return None;
     }
@@ -55,10 +56,12 @@ pub fn message_at_end(line: &[u8]) -> Option<usize> {
     Some(line[..process].strip_suffix(b"strace: ").map_or(process, <[u8]>::len))
 }
 
-/// What follows a call that a message interrupted: `, child_tidptr=0x7f092f143590) = 386 <0.000406>`.
+/// What follows a call that a message interrupted: `, child_tidptr=0x7f092f143590) = 386 <0.000406>`; where strace before
+/// 4.7 wrote the message before all arguments of clone(), these: `child_stack=0, flags=SIGCHLD) = 386`.
 fn rest_of_call(line: &[u8], base: usize) -> Option<Line> {
     let mut event = Event::default();
     let follows = line.starts_with(b", ") || line.starts_with(b" => ") || line.starts_with(b")");
+    let follows = follows || line.starts_with(b"child_stack=");
     if !follows || outcome::read(line, base, 0, &mut event).is_err() || event.kind == Kind::Unfinished {
         return None;
     }

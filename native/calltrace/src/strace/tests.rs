@@ -266,6 +266,19 @@ fn a_call_that_a_message_interrupts_goes_on_in_the_next_line() {
 }
 
 #[test]
+fn before_4_7_the_message_stands_before_all_arguments() {
+    for line in [
+        "clone(Process 340 attached",
+        "clone(Process 340 attached (waiting for parent)",
+    ] {
+        let (start, texts) = call(line);
+        assert_eq!((start.kind, texts[1]), (Kind::Unfinished, ""));
+    }
+    let (rest, _) = call("child_stack=0, flags=SIGCHLD, child_tidptr=0x7f2c34a1b9d0) = 340");
+    assert_eq!((rest.kind, rest.result), (Kind::Resumed, 340));
+}
+
+#[test]
 fn signals_and_ends_are_understood() {
     let (signal, texts) = call("--- SIGCHLD {si_signo=SIGCHLD, si_pid=8195, si_status=0} ---");
     assert_eq!(
@@ -285,6 +298,7 @@ fn messages_of_strace_itself_are_understood() {
     for line in [
         "strace: Process 29485 attached",
         "Process 29485 attached with 3 threads",
+        "Process 29485 attached (waiting for parent)",
     ] {
         let (attached, _) = event(&EPOCH, line);
         assert_eq!((attached.kind, attached.result), (Kind::Attached, 29485));

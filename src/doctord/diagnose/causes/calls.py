@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from doctord.analyse.calls import MOVES_DATA, WAITS, classes, of_class, on_path
+from doctord.analyse.calls import MOVES_DATA, WAITS, classes, clock_s, of_class, on_path
 from doctord.dataset.calltrace import Forks, Loop, Repetition, Trace
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
@@ -22,6 +22,7 @@ PASSES_TO_TELL = 10
 # A fork of a process of usual size takes well under a millisecond, also while it is traced; it takes 5 when page tables
 # for some gigabytes are copied.
 SLOW_FORK_S = 0.005
+TICKS_TO_TELL = 2
 # Programs call the same thing a few times at each start of theirs; ten times in one pass is a loop around it.
 REPEATED = 10
 FAILING = 0.9
@@ -76,7 +77,8 @@ def slow_fork(case: Case) -> Iterator[Claim]:
     Hurts because: fork copies the page tables of the whole process, whatever the child does next; the parent stands
         still meanwhile.
     Speaks for it: the length of the forks, their CPU time, their share of the pass.
-    Speaks against it: forks that waited and did not compute: then CPU or memory was short.
+    Speaks against it: forks that waited and did not compute: then CPU or memory was short. A log with whole seconds
+        tells nothing of forks shorter than two.
     Remedy: Look whether the process leaks (compare its resident size with a fresh one) and restart or patch it; let a
         small helper do the forking, or posix_spawn() or vfork() where an exec follows; use huge pages for large shared
         memory, whose page tables are then small.
@@ -85,7 +87,9 @@ def slow_fork(case: Case) -> Iterator[Claim]:
     """
     if case.trace is None:
         return
-    slow = [forks for forks in case.trace["births"] if forks["mean_s"] is not None and forks["mean_s"] >= SLOW_FORK_S]
+    # Of a length of one tick nobody knows whether it is a tick or none.
+    least = max(SLOW_FORK_S, TICKS_TO_TELL * (clock_s(case.trace) or 0.0))
+    slow = [forks for forks in case.trace["births"] if forks["mean_s"] is not None and forks["mean_s"] >= least]
     forks = on_path(case.trace, "fork")
     spent = of_pass(case.trace, sum(part["seconds"] for part in forks)) if forks else None
     spent = spent or of_busy(case.trace, sum(forks["count"] * (forks["mean_s"] or 0.0) for forks in slow))
