@@ -216,3 +216,10 @@ def test_every_fault_of_the_list_is_named_and_nothing_else(tmp_path: Path, init_
 def test_the_reports_of_the_corpus_are_linted_without_a_false_alarm() -> None:
     examined = engine.examine(dataset_of(sorted(sample(CORPUS / "awr").glob("*.html")), ReadOptions()))
     assert [violation.title for violation in examined.violations if violation.severity is Severity.ERROR] == []
+
+
+def test_what_was_noted_by_hand_says_nothing_of_the_rest(tmp_path: Path) -> None:
+    (tmp_path / "noted.csv").write_text("setting,before\nlog_buffer,4M (default)\nmember size,500M\n")
+    held = dataset_of([tmp_path / "noted.csv"], ReadOptions())
+    found = {violation.rule for violation in engine.examine(held).violations}
+    assert found == {"oracle/log_buffer_small"}, "no default of what is not listed is held against anybody"

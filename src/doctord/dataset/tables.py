@@ -380,3 +380,6 @@ OLD_NAMES: Final = {
 
 # `source` of a setting that a configuration file gave, and no running server.
 FROM_FILE: Final = "file"
+
+# The same of what a person wrote down: what is not in it may be set all the same.
+NOTED: Final = f"{FROM_FILE}, noted by hand"

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from doctord.dataset.catalogue import Known, Version, catalogue, list_of, version_of
 from doctord.dataset.dataset import Dataset
+from doctord.dataset.tables import NOTED
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence, NotMeasured
 from doctord.lint.setting import NOT_SET, Setting
@@ -104,13 +105,14 @@ class Subject:
     def get(self, name: str) -> Setting | None:
         """The setting in force: as a running server says, else as the files do, else its default.
 
-        The default counts where what was read lists only what differs from it: a file, or Oracle's reports.
+        The default counts where what was read lists only what differs from it: a file, or Oracle's reports. Of what
+        somebody noted by hand it does not.
         """
         if (found := self._last.get(name)) is not None:
             return found
         known = self.known.get(name)
         lists_all = self.is_running and self.component not in LIST_DIFFERENCES
-        if lists_all or known is None or known.default is None or not known.is_in(self.version):
+        if lists_all or self.is_noted or known is None or known.default is None or not known.is_in(self.version):
             return None
         return Setting(self.component, self.db, None, name, known.default, known.unit, NOT_SET)
 
@@ -118,6 +120,11 @@ class Subject:
     def is_running(self) -> bool:
         """Whether a running server (or kernel) told its settings."""
         return any(one.is_running for one in self.rows)
+
+    @cached_property
+    def is_noted(self) -> bool:
+        """Whether somebody wrote down by hand all that is known of it."""
+        return bool(self.rows) and all(one.source == NOTED for one in self.rows)
 
     def number(self, name: str) -> float | None:
         """A setting as a number: bytes, seconds, or as it is; null where it is not known or no number."""

@@ -28,7 +28,7 @@ from typing import Any, Final
 from doctord._native import Batch
 from doctord.dataset.catalogue import catalogue
 from doctord.dataset.rows import micros, rows
-from doctord.dataset.tables import FROM_FILE
+from doctord.dataset.tables import NOTED
 from doctord.dataset.waits.events import VENDORS, find
 from doctord.read.clock import ASSUMED_STEP_S, untimed
 from doctord.read.format import Rank
@@ -140,7 +140,7 @@ def read(source: SourceFile) -> Iterator[Batch]:
     if "wait" in held and not any(row["event"] == "CPU" for row in held["wait"]):
         source.note(NO_CPU)
     for row in held.get("setting", ()):
-        row |= {"source": FROM_FILE, "source_file": source.name}
+        row |= {"source": NOTED, "source_file": source.name}
     for name, of_table in held.items():
         yield rows(name, of_table)
 
