@@ -58,7 +58,11 @@ class Told:
 
 def told(case: Case) -> list[Told]:
     """What ADDM found, by its own report or as an AWR report lists it, most activity first."""
-    listed = [Told(one.entity or "", one.mean / 100, _rows(LISTED, one.entity)) for one in case.figures(LISTED)]
+    listed = list[Told]()
+    for one in case.figures(LISTED):  # largest first; each analysis lists a finding again, behind which its task stands
+        title = (one.entity or "").partition(" ADDM:")[0]
+        if title not in {earlier.title for earlier in listed}:
+            listed.append(Told(title, one.mean / 100, _rows(LISTED, one.entity)))
     sessions = case.total(ALL)
     if sessions:
         found = case.figures(IMPACT)
