@@ -15,7 +15,7 @@ from doctord.analyse.capacity.series import HOUR_S, Series
 from doctord.analyse.capacity.threshold import Rules
 from doctord.analyse.capacity.whatif import Change
 from doctord.app import read
-from doctord.app.history import A_DAY, CHECKED_STEP_S, finest_in, renewed, series_in, span_in
+from doctord.app.history import A_DAY, CHECKED_STEP_S, finest_in, renewed, series_in, span_in, span_of
 from doctord.app.rules import rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
@@ -97,9 +97,8 @@ def histories(source: Files | Recorded, figures: Sequence[Figure], watcher: Watc
     """Figures over the time that files tell of, or over the last years of a lake."""
     if isinstance(source, Files):
         dataset = read.dataset_of(source.paths, source.options, watcher)
-        span = (dataset.since, dataset.until) if dataset.since and dataset.until else None
         series, newest = (list(series_at_interval(dataset, figures, step_s)) for step_s in (HOUR_S, CHECKED_STEP_S))
-        return Histories(series, newest, span)
+        return Histories(series, newest, span_of(dataset, series))
     place = Lake(source.lake or default_lake())
     renewed(place, figures, watcher)
     told = History(place, figures)

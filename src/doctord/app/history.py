@@ -73,6 +73,17 @@ def finest_in(told: History, figures: Sequence[Figure], since: datetime, until: 
     return [at_its_interval(series) for series in series_in(told, figures, since, until, step_s)]
 
 
+def span_of(dataset: Dataset, series: Sequence[Series]) -> tuple[datetime, datetime] | None:
+    """From when to when figures of files are, to the second; null where there is none.
+
+    The steps of the figures bound it: rows without a date of their own would stretch it.
+    """
+    if not series or dataset.since is None or dataset.until is None:
+        return None
+    first, last = min(one.at(-1) for one in series), max(one.end for one in series)
+    return max(first, dataset.since), min(last, dataset.until)
+
+
 def span_in(lake: Lake, hours: Sequence[Series]) -> tuple[datetime, datetime] | None:
     """From when to when a lake was filled, to the second; null where it holds nothing.
 

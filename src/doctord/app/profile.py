@@ -14,7 +14,7 @@ from doctord.analyse.capacity.profile import profile as made
 from doctord.analyse.capacity.series import Series, series_of
 from doctord.analyse.capacity.threshold import Rules, Threshold
 from doctord.app import read
-from doctord.app.history import data_quality_in, data_quality_of, renewed, series_in, span_in, spread_in
+from doctord.app.history import data_quality_in, data_quality_of, renewed, series_in, span_in, span_of, spread_in
 from doctord.app.rules import figures_of, rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
@@ -73,7 +73,7 @@ def _of_files(files: Files, asked: Asked, watcher: Watcher) -> Profile:
         raise UserError(
             "none of the figures is in these files", "doctord read says what is; --figures FILE names others"
         )
-    waits = dataset.frame("wait")
+    waits, span = dataset.frame("wait"), span_of(dataset, series)
     return made(
         series,
         figures,
@@ -84,7 +84,7 @@ def _of_files(files: Files, asked: Asked, watcher: Watcher) -> Profile:
         contradictions=contradictions(waits),
         spread=percentiles_of(dataset, figures),
         data_quality=list(data_quality_of(dataset, figures)),
-        measured_s=(dataset.until - dataset.since).total_seconds() if dataset.until and dataset.since else None,
+        measured_s=(span[1] - span[0]).total_seconds() if span else None,
     )
 
 

@@ -23,6 +23,7 @@ from doctord.app.history import (
     finest_in,
     history,
     span_in,
+    span_of,
     spread_between,
 )
 from doctord.app.rules import rules_of
@@ -96,8 +97,8 @@ def _measured(asked: _Asked, rules: Rules, watcher: Watcher) -> tuple[list[Serie
         dataset = _dataset(asked, watcher, {used.table for used in figures} | tables)
         _tell(watcher, data_quality_of(dataset, figures))
         spread = percentiles_of(dataset, [rules.figures[name] for name in dict(wanted)])
-        span = (dataset.since, dataset.until) if dataset.since and dataset.until else None
-        return [*series_at_interval(dataset, figures, CHECKED_STEP_S), *spread.series(wanted)], dataset, span
+        series = list(series_at_interval(dataset, figures, CHECKED_STEP_S))
+        return [*series, *spread.series(wanted)], dataset, span_of(dataset, series)
     series, span = _kept(asked.source, asked, rules, watcher)
     return series, _dataset(asked, watcher, set(tables)) if tables else Dataset(), span
 
