@@ -112,11 +112,13 @@ def test_a_trace_keeps_its_diagnosis_beside_other_files(tmp_path: Path, *, in_a_
     assert found.diagnosis.findings[0].cause == "single_threaded_limit"
 
 
-def test_of_two_traces_none_is_the_trace() -> None:
+def test_of_two_traces_the_one_with_most_calls_is_diagnosed() -> None:
     paths = [sample(CASEBOOK / "listener" / name) for name in ("before.truss", "after.truss")]
     heard = Heard()
-    assert Files(paths).seen(watcher=heard).trace is None
-    assert "2 call traces" in heard.notes[-1]
+    trace = Files(paths).seen(watcher=heard).trace
+    assert trace
+    assert trace["trace"]["files"] == [str(paths[0])]
+    assert "2 call traces are here: before.truss, with most calls" in heard.notes[-1].replace(f"{paths[0].parent}/", "")
 
 
 def test_beside_a_database_the_time_is_the_databases() -> None:
