@@ -25,8 +25,7 @@ SATURATED = {"util_pct": 100.0, "queue": 4230.0, "read_ms": 7700.0, "reads_per_s
         (measured(0.052), 0.95, "note"),
         (NOT_MEASURED, 0.6, "warning"),
         (NOT_MEASURED, 0.4, "note"),
-        (NONE_YET, 0.95, "warning"),
-        (NONE_YET, 0.6, "note"),
+        (NONE_YET, 0.95, "note"),
     ],
 )
 def test_severity_follows_from_what_it_costs_and_how_sure_that_is(
@@ -118,3 +117,30 @@ def test_half_an_hour_without_idle_time_in_a_whole_day_is_a_warning() -> None:
     assert said(finding.title).startswith("The CPUs are saturated for 30 min on end")
     scattered = [row | {"idle_pct": 1.0 if i % 20 == 0 else 55.0} for i, row in enumerate(rows)]
     assert diagnose(Dataset.from_rows(cpu=scattered)).healthy
+
+
+@pytest.mark.parametrize(
+    ("disk", "is_found"),
+    [
+        ({"queue": 63.4, "read_ms": 3.3, "reads_per_s": 19500.0, "util_pct": 84.0}, True),
+        ({"queue": 12.0, "read_ms": 0.0, "reads_per_s": 2.0, "util_pct": 100.0}, True),
+        ({"queue": 12.0, "read_ms": 1.5, "reads_per_s": 8000.0, "util_pct": 100.0}, False),
+    ],
+    ids=["long queue of a parallel device", "stuck", "quick"],
+)
+def test_saturation_is_told_by_the_queue(disk: dict[str, float], *, is_found: bool) -> None:
+    diagnosis = diagnose(Dataset.from_rows(disk=[AT | {"device": "sda"} | disk]))
+    assert [finding.cause for finding in diagnosis.findings] == ["device_saturated"] * is_found
+
+
+def test_half_a_minute_in_which_nobody_is_served_is_told_of_a_whole_hour() -> None:
+    bad = {"util_pct": 99.0, "queue": 120.0, "write_ms": 300.0, "writes_per_s": 400.0}
+    good = {"util_pct": 4.0, "queue": 0.1, "write_ms": 1.0, "writes_per_s": 20.0}
+    at = datetime(2026, 11, 20, tzinfo=UTC)
+
+    def hour(bad_reports: set[int]) -> Dataset:
+        rows = [(bad if i in bad_reports else good) | {"ts": at + timedelta(seconds=5 * i)} for i in range(720)]
+        return Dataset.from_rows(disk=[row | {"interval_s": 5.0, "host": "h", "device": "sda"} for row in rows])
+
+    assert [finding.cause for finding in diagnose(hour(set(range(600, 608)))).findings] == ["device_saturated"]
+    assert diagnose(hour(set(range(0, 720, 20)))).healthy

@@ -15,12 +15,14 @@ VARIED = 1.5
 class Spell:
     """The time in which a condition held for a device, and its figures in that time.
 
-    `part` is the share (0 to 1) of the device's observed time, `ms` the mean over its requests, `queue` the mean number
-    outstanding, of which `host_queue` waited in the host; null is what was not measured.
+    `part` is the share (0 to 1) of the device's observed time, `longest_s` the longest of it on end, `ms` the mean over
+    its requests, `queue` the mean number outstanding, of which `host_queue` waited in the host; null is what was not
+    measured.
     """
 
     device: str
     part: float
+    longest_s: float
     requests_per_s: float
     bytes_per_s: float | None
     ms: float | None
@@ -32,29 +34,32 @@ class Spell:
 def intervals(dataset: Dataset) -> pl.DataFrame:
     """One row per device and interval, reads and writes together.
 
-    Columns: device, interval_s, requests_per_s, bytes_per_s, ms (mean over the requests), queue (outstanding requests,
-    in host and device), host_queue, device_queue, util_pct. Where a source gives no queue, Little's law does: requests
-    per second times seconds each (J. D. C. Little, "A proof for the queuing formula L = lambda W", 1961).
+    Columns: device, ts, interval_s, requests_per_s, bytes_per_s, ms (mean over the requests), queue (outstanding
+    requests, in host and device), host_queue, device_queue, util_pct. Where a source gives no queue, Little's law does:
+    requests per second times seconds each (J. D. C. Little, "A proof for the queuing formula L = lambda W", 1961).
     """
     reads, writes = pl.col("reads_per_s").fill_null(0.0), pl.col("writes_per_s").fill_null(0.0)
     waited = pl.col("read_ms").fill_null(0.0) * reads + pl.col("write_ms").fill_null(0.0) * writes
     timed = pl.col("read_ms").is_not_null() | pl.col("write_ms").is_not_null()
     whole = pl.coalesce(_sum("host_queue_ms", "device_ms"), "request_ms")
     queue = pl.col("device_queue") + pl.col("host_queue").fill_null(0.0)
+    disk = dataset.frame("disk")
+    # Reports without times are as long as each other; a single one is since boot.
+    length = pl.col("interval_s").fill_null(1.0 if disk["ts"].n_unique() > 1 else 0.0)
     return (
-        dataset.frame("disk")
-        .filter(
-            (pl.col("interval_s") > 0)
+        disk.filter(
+            (length > 0)
             & pl.any_horizontal(pl.col("reads_per_s", "writes_per_s", "requests_per_s", "util_pct").is_not_null())
         )
         .with_columns(
+            length.alias("interval_s"),
             pl.coalesce(_sum("reads_per_s", "writes_per_s"), "requests_per_s").alias("requests_per_s"),
             (pl.col("read_bytes_per_s") + pl.col("write_bytes_per_s")).alias("bytes_per_s"),
             pl.when(timed & (reads + writes > 0)).then(waited / (reads + writes)).alias("ms"),
         )
         .with_columns(pl.coalesce("ms", pl.when(pl.col("requests_per_s") > 0).then(whole)).alias("ms"))
         .with_columns(pl.coalesce(queue, "queue", pl.col("requests_per_s") * pl.col("ms") / 1000).alias("queue"))
-        .select("device", "interval_s", "requests_per_s", "bytes_per_s", "ms", "queue", *QUEUES, "util_pct")
+        .select("device", "ts", "interval_s", "requests_per_s", "bytes_per_s", "ms", "queue", *QUEUES, "util_pct")
     )
 
 
@@ -79,11 +84,20 @@ def spells(rows: pl.DataFrame, condition: pl.Expr) -> list[Spell]:
             *means,
         )
         .join(total, on="device", maintain_order="left")
+        .join(_longest(rows, condition), on="device", maintain_order="left")
         .with_columns((pl.col("held") / pl.col("seconds")).alias("part"))
         .sort("part", "requests_per_s", descending=True, maintain_order=True)
         .drop("held", "seconds")
     )
     return [Spell(**row) for row in grouped.iter_rows(named=True)]
+
+
+def _longest(rows: pl.DataFrame, condition: pl.Expr) -> pl.DataFrame:
+    """The longest time on end in which a condition held, by device: columns device, longest_s."""
+    holds = rows.sort("device", "ts", maintain_order=True).with_columns(holds=condition.fill_null(value=False))
+    runs = holds.with_columns(run=pl.col("holds").rle_id().over("device")).filter("holds")
+    lengths = runs.group_by("device", "run", maintain_order=True).agg(pl.col("interval_s").sum().alias("longest_s"))
+    return lengths.group_by("device", maintain_order=True).agg(pl.col("longest_s").max())
 
 
 def rise(rows: pl.DataFrame, device: str) -> float | None:

@@ -230,7 +230,7 @@ def _unaccounted(dataset: Dataset, classes: pl.DataFrame) -> pl.DataFrame:
     apart from those of the background.
     """
     apart = (pl.col("kind") == "foreground") & (pl.col("wait_class").fill_null("") != "CPU")
-    listed = foreground_waits(dataset).filter(apart).select("db", pl.col("ts").alias("end")).unique()
+    listed = foreground_waits(dataset).filter(apart).select("db", pl.col("ts").alias("end")).unique(maintain_order=True)
     told = dataset.frame("statistic").filter(pl.col("name") == DB_TIME)
     whole = _summed(told, pl.lit(KINDS[0]), pl.lit(UNACCOUNTED[0]), pl.lit(None), pl.col("value"))
     known = classes.group_by("db", "end", maintain_order=True).agg(pl.col("spent").sum().alias("known"))

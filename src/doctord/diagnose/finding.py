@@ -140,14 +140,12 @@ class Claim:
         """The severity that the cause gives, else that of what it costs.
 
         Half of the time is critical where it is very likely, a tenth a warning, less a note. What was not measured is a
-        warning where figures of one side speak for it, what costs nothing yet where it is very likely.
+        warning where figures of one side speak for it; what costs nothing yet is a note.
         """
-        if self.severity:
-            return self.severity
         share = self.cost.share
-        if share is None:
-            least = ONE_SIDE if self.cost.known == "not_measured" else SURE
-            return "warning" if self.confidence >= least else "note"
+        if self.severity or share is None:
+            likely = self.cost.known == "not_measured" and self.confidence >= ONE_SIDE
+            return self.severity or ("warning" if likely else "note")
         if share >= CRITICAL_SHARE and self.confidence >= SURE:
             return "critical"
         return "warning" if share >= WARNING_SHARE else "note"

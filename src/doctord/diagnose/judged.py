@@ -24,10 +24,6 @@ def _has(table: str, *columns: str, at_once: bool = False) -> Callable[[Case], b
     return has
 
 
-def _has_statistic(prefix: str) -> Callable[[Case], bool]:
-    return lambda case: case.dataset.frame("statistic")["name"].str.starts_with(prefix).any()
-
-
 # In the order in which they are told: those of a whole look at a host with a database, and what may be there instead.
 WHOLE: Mapping[str, Callable[[Case], bool]] = {
     "database time": lambda case: case.is_time_measured,
@@ -40,7 +36,6 @@ FURTHER: Mapping[str, Callable[[Case], bool]] = {
     "processes": lambda case: not case.processes.is_empty(),
     "network": _has("network", "retransmits_per_s"),
     "file systems": _has("filesystem", "used_bytes", at_once=True),
-    "messages": _has_statistic("log."),
     "guests": _has("guest", "guest", at_once=True),
     "address translation": _has("translation", "ts", at_once=True),
     "I/O requests": _has("block_io", "bytes", at_once=True),

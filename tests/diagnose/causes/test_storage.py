@@ -75,7 +75,7 @@ def test_device_slow() -> None:
         SLOW | {"reads_per_s": 1.0, "writes_per_s": 1.0},
         {"write_ms": 2.0, "util_pct": 60.0},
         dict.fromkeys(("reads_per_s", "writes_per_s", "read_ms", "write_ms", "device_queue", "host_queue", "util_pct")),
-        SATURATED | {"util_pct": None},
+        SATURATED | {"util_pct": None, "device_queue": 8.0, "host_queue": 0.0},
     ],
     ids=["deep but quick", "slow but unused", "log on a plain disk", "not measured", "busy unknown"],
 )

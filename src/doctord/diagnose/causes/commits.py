@@ -394,7 +394,7 @@ def _involuntary_pct(case: Case) -> float | None:
 def _is_solaris(case: Case) -> bool:
     """Whether the host tells in Solaris' own words: /etc/system, kstat, trapstat, microstates, a class such as TS."""
     told = [case.dataset.frame(table)["component"] for table in ("setting", "statistic")]
-    is_told = any("solaris" in names.unique().to_list() for names in told)
+    is_told = any("solaris" in names.unique(maintain_order=True).to_list() for names in told)
     return is_told or case.dataset.frame("translation").height > 0 or bool(_scheduling_class(case))
 
 

@@ -11,6 +11,8 @@ from doctord.diagnose.phrase import phrase
 
 # A pool opens a connection now and then; ten a second is a client that opens one for each piece of work.
 CONNECTS_PER_S = 10.0
+# A thread, where a server starts no process for a connection, costs a tenth of that.
+THREADS_PER_S = 100.0
 OPENED = "connections opened"
 LOGON = "connection management call elapsed time"
 # One logon that the time model shows starts a process and reads the dictionary: a pool makes one in many seconds.
@@ -64,7 +66,8 @@ def connection_churn(case: Case) -> Iterator[Claim]:
 
 def _by_number(case: Case, connects: float | None, commits: float | None) -> Iterator[Claim]:
     """Where the server does not say what logging on costs: by how many there are, and the CPU that nobody sampled."""
-    if connects is None or connects < CONNECTS_PER_S:
+    least = THREADS_PER_S if case.components == {"mysql"} else CONNECTS_PER_S
+    if connects is None or connects < least:
         return
     if case.components == {"oracle"} and commits and connects / commits > OWN_LOGONS:
         return
@@ -80,7 +83,7 @@ def _by_number(case: Case, connects: float | None, commits: float | None) -> Ite
                 "statistic",
                 case.rows_of(OPENED),
                 phrase("{:.0f new sessions/s}", connects),
-                phrase("{:.0f new sessions/s}", CONNECTS_PER_S),
+                phrase("{:.0f new sessions/s}", least),
                 phrase("{:.2f} for each transaction", connects / commits)
                 if commits
                 else "no transactions were counted",
@@ -139,6 +142,7 @@ def connections_near_limit(case: Case) -> Iterator[Claim]:
         yield Claim(
             phrase("{:.0f} of {} connections to {} are taken", used.largest, limit, used.db),
             impact=NONE_YET if used.largest < limit else NOT_MEASURED,
+            severity="warning" if used.largest < limit else "critical",
             confidence=0.95,
             for_=[
                 Evidence(

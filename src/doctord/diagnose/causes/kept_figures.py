@@ -54,7 +54,7 @@ def kept_limit_passed(case: Case) -> Iterator[Claim]:
     Speaks for it: the last value of each against its limit.
     Speaks against it: figures that keep theirs. A limit of zero for what came up lately says only that it is new.
     Remedy: Begin with what passes its limit by most of the time waited; see what changed since it kept it. Where users
-        are content all the same, set the limit anew (doctord thresholds propose).
+        are content all the same, set the limit anew (doctord thresholds init).
     Verify: The figure is below its limit at the same load.
     Source: K. Manoharan, 2008: collect, profile, set thresholds while users are content, watch, act by a plan.
     """
@@ -93,6 +93,7 @@ def tablespace_full_soon(case: Case) -> Iterator[Claim]:
             yield Claim(
                 phrase("{} is full in {:.0f} days", name, lasts),
                 impact=NONE_YET,
+                severity="warning",
                 confidence=0.6 if days < 7 else 0.85,
                 for_=[
                     Evidence("space", f"name = '{name}'", phrase("{:bytes} more a day", grown), "",
@@ -114,12 +115,14 @@ def requests_over_limit(case: Case) -> Iterator[Claim]:
     Speaks for it: requests over the limit, scaled to 24 hours where another length of time was measured.
     Speaks against it: runs without any.
     Remedy: Find what these requests waited for at their time: the findings on waits, CPU, memory and disks of the same
-        hours. Agree on how many a day are tolerable and let doctord hold it (thresholds check).
+        hours. Agree on how many a day are tolerable, and watch that (doctord thresholds check).
     Verify: The number in 24 hours at the same load.
     Source: J. Doelle and S. Langer, "Analyzing BI Oracle workloads", IBM, 2012 (at most 30 over 60 s in 24 h).
     """
     runs = case.dataset.frame("timing").filter(pl.col("over_limit").is_not_null() & (pl.col("duration_s") > 0))
-    daily = runs.with_columns(daily=pl.col("over_limit") * DAY_S / pl.col("duration_s")).sort("daily", descending=True)
+    daily = runs.with_columns(daily=pl.col("over_limit") * DAY_S / pl.col("duration_s")).sort(
+        "daily", descending=True, maintain_order=True
+    )
     over = [row for row in daily.iter_rows(named=True) if row["over_limit"] > 0]
     none = [str(row["run"]) for row in daily.iter_rows(named=True) if not row["over_limit"]]
     if not over:
@@ -179,8 +182,8 @@ def _names(names: list[str]) -> Phrase:
 def _limits(case: Case) -> list[Limit]:
     """Figures that were measured and have a limit."""
     targets = case.dataset.frame("statistic").filter((pl.col("component") == TARGET) & pl.col("value").is_not_null())
-    rows = targets.sort("ts").select("name", "entity", "value", "unit").unique(("name", "entity"), keep="last",
-                                                                               maintain_order=True)  # fmt: skip
+    latest = targets.sort("ts", maintain_order=True).select("name", "entity", "value", "unit")
+    rows = latest.unique(("name", "entity"), keep="last", maintain_order=True)
     told = ((_last(case, name, event), name, event, limit, unit) for name, event, limit, unit in rows.iter_rows())
     return [Limit(name, event, value, limit, unit or "") for value, name, event, limit, unit in told
             if value is not None]  # fmt: skip
@@ -189,10 +192,10 @@ def _limits(case: Case) -> list[Limit]:
 def _last(case: Case, name: str, event: str | None) -> float | None:
     if name == OF_WAITS:
         waits = case.dataset.frame("wait").filter(pl.col("event") == event)
-        values = waits.sort("ts")["avg_wait_ms"].drop_nulls()
+        values = waits.sort("ts", maintain_order=True)["avg_wait_ms"].drop_nulls()
     else:
         own = (pl.col("component") != TARGET) & (pl.col("name") == name)
-        values = case.dataset.frame("statistic").filter(own).sort("ts")["value"].drop_nulls()
+        values = case.dataset.frame("statistic").filter(own).sort("ts", maintain_order=True)["value"].drop_nulls()
     return float(values[-1]) if values.len() else None
 
 
@@ -202,7 +205,7 @@ def _growing(case: Case) -> list[tuple[str | None, str, float, float, float]]:
         pl.col("kind").is_in(["tablespace", "database"]) & pl.col("used_bytes").is_not_null()
     )
     ends = (
-        space.sort("ts")
+        space.sort("ts", maintain_order=True)
         .group_by("db", "name", maintain_order=True)
         .agg(
             days=(pl.col("ts").last() - pl.col("ts").first()).dt.total_seconds() / DAY_S,

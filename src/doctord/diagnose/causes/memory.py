@@ -63,6 +63,7 @@ def memory_short(case: Case) -> Iterator[Claim]:
     yield Claim(
         phrase("Memory is short: {}", _available(case)),
         impact=NOT_MEASURED if lost is None else lost if is_felt else NONE_YET,
+        severity="warning" if lost is not None and not is_felt and not against else None,
         confidence=0.6 if against else 0.85,
         for_=[*for_, *_largest(case)],
         against=against,

@@ -18,6 +18,10 @@ FELT_MS = 4.0
 SLOW_MS = 10.0
 # A request that finds four before it waits longer than it is served; one or two at a time is ordinary overlap.
 QUEUED = 4.0
+# Sixteen before it: more than any device serves at a time without being slower for each of them.
+LONG_QUEUE = 16.0
+BAD_MS = 100.0
+LASTING_S = 30.0
 BUSY_PCT = 90.0
 SHARED_BUSY_PCT = 50.0
 SHARED_MS = 2.0
@@ -39,10 +43,22 @@ UNKNOWN_QUEUE = NotMeasured(
 )
 NO_LATENCY_RISE = 1.5
 # Where neither latency nor queue is told, only that there is hardly a moment without a request says something.
-ALWAYS_BUSY_PCT = 98.0
+ALWAYS_BUSY_PCT = 90.0
 MOST_OF_THE_TIME = 0.5
 # Where nobody's wait was measured: more than a disk drive at work takes with the seeks of a full queue before it.
 PLAINLY_SLOW_MS = 50.0
+
+
+# Busy all the time with a queue, and each request waits for it; or so long a queue that busy time says nothing of a
+# device that serves many at a time. By Little's law a queue longer than what is done in a second means more than a
+# second each.
+_BUSY = (pl.col("util_pct") >= BUSY_PCT) & (pl.col("queue") >= QUEUED)
+_STUCK = pl.col("requests_per_s") < pl.col("queue")
+QUEUEING = (_BUSY & ((pl.col("ms") >= FELT_MS) | _STUCK)) | (
+    (pl.col("queue") >= LONG_QUEUE) & (pl.col("ms") >= SHARED_MS)
+)
+# What lasts half a minute is told where nobody is fine with it.
+BADLY = QUEUEING & ((pl.col("ms") >= BAD_MS) | _STUCK)
 
 
 @cause(
@@ -68,8 +84,7 @@ def device_saturated(case: Case) -> Iterator[Claim]:
     """
     rows = disks.intervals(case.dataset)
     yield from _always_busy(case, rows)
-    queueing = (pl.col("util_pct") >= BUSY_PCT) & (pl.col("queue") >= QUEUED) & (pl.col("ms") >= FELT_MS)
-    for spell in _lasting(rows, queueing):
+    for spell in _lasting(rows, QUEUEING, BADLY):
         impact = _impact(case, spell)
         if impact is None:
             continue
@@ -257,6 +272,7 @@ def filesystem_full(case: Case) -> Iterator[Claim]:
         yield Claim(
             phrase("{} is nearly full: {:bytes} left", row["mount"] or row["device"], row["left_bytes"]),
             impact=NONE_YET if row["left_bytes"] > 0 else NOT_MEASURED,
+            severity="warning" if row["left_bytes"] > 0 else "critical",
             confidence=0.95 if not against else 0.8,
             for_=for_,
             against=against,
@@ -296,8 +312,12 @@ def _impact(case: Case, spell: disks.Spell) -> Impact | None:
     return at_most(share) if case.worth_saying(share) else None
 
 
-def _lasting(rows: pl.DataFrame, condition: pl.Expr) -> list[disks.Spell]:
-    return [spell for spell in disks.spells(rows, condition) if spell.part >= LASTING]
+def _lasting(rows: pl.DataFrame, condition: pl.Expr, severe: pl.Expr | None = None) -> list[disks.Spell]:
+    """Devices for which a condition held a quarter of the time, or a severe one for half a minute on end."""
+    known = [spell for spell in disks.spells(rows, condition) if spell.part >= LASTING]
+    others = [] if severe is None else disks.spells(rows, severe)
+    told = {spell.device for spell in known}
+    return known + [spell for spell in others if spell.longest_s >= LASTING_S and spell.device not in told]
 
 
 def _waits(case: Case) -> list[Sign]:

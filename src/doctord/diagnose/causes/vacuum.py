@@ -135,6 +135,7 @@ def transaction_id_age(case: Case) -> Iterator[Claim]:
             "Database {} has used {:share} of the transaction ids that it may", oldest.entity, oldest.last / XID_LIMIT
         ),
         impact=NONE_YET,
+        severity="warning",
         confidence=0.95,
         for_=[
             Evidence(

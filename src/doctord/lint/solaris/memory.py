@@ -114,7 +114,7 @@ def _moves_per_cpu(subject: Subject) -> float | None:
 def _segmap_hits(subject: Subject) -> float | None:
     """Share (0 to 1) of look-ups in segmap that found their page mapped; null where it was not counted."""
     figures = subject.case.dataset.frame("statistic").filter(pl.col("entity").fill_null("").str.ends_with(":segmap"))
-    last = dict(figures.sort("ts").select("name", "value").iter_rows())
+    last = dict(figures.sort("ts", maintain_order=True).select("name", "value").iter_rows())
     asked, found = last.get("kstat.getmap"), last.get("kstat.get_reclaim")
     return min(found / asked, 1.0) if asked and found is not None else None
 
@@ -124,5 +124,7 @@ def _translating_pct(subject: Subject) -> float | None:
     columns = ("itlb_pct", "itsb_pct", "dtlb_pct", "dtsb_pct")
     if frame.is_empty():
         return None
-    spent = frame.group_by("ts", "cpu").agg(pl.sum_horizontal(pl.col(*columns).sum()).alias("pct"))["pct"]
+    spent = frame.group_by("ts", "cpu", maintain_order=True).agg(
+        pl.sum_horizontal(pl.col(*columns).sum()).alias("pct")
+    )["pct"]
     return float(spent.mean()) if spent.len() else None  # type: ignore[arg-type]

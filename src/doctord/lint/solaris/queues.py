@@ -73,5 +73,5 @@ def _low(subject: Subject, names: tuple[str, ...], wanted: float, whose: str) ->
 def _waiting(subject: Subject) -> float | None:
     """Requests that wait in the host, of the device with most of them; null where they were not measured."""
     disks = subject.case.dataset.frame("disk").filter(pl.col("host_queue").is_not_null())
-    means = disks.group_by("device").agg(pl.col("host_queue").mean())["host_queue"]
+    means = disks.group_by("device", maintain_order=True).agg(pl.col("host_queue").mean())["host_queue"]
     return max(means.to_list(), default=None)
