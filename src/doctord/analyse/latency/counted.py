@@ -34,6 +34,8 @@ def counted_waits(dataset: Dataset) -> dict[str, CountedWait]:
     A histogram without a server is one of a database where a vendor has an event of that name.
     """
     found: dict[str, CountedWait] = {}
+    if dataset.frame("latency").is_empty():
+        return found
     for subject in subjects(dataset):
         vendors = VENDORS if subject.db is None else {subject.db.partition(":")[0]} & {*VENDORS}
         known = next((event for vendor in vendors if (event := find(vendor, subject.name))), None)

@@ -4,6 +4,8 @@ A wait that is seen in n samples in a row, each standing for a time p, took abou
 missed, and one that is seen counts as p; the time in sum is right on average, as sampling gives it (Little's law).
 """
 
+from functools import lru_cache
+
 import polars as pl
 
 from doctord.dataset.dataset import Dataset
@@ -15,6 +17,7 @@ CPU = "CPU"
 FOLLOWS = 1.7
 
 
+@lru_cache(maxsize=2)  # a dataset under examination, and its past: maps and causes begin here
 def sampled_waits(dataset: Dataset) -> pl.DataFrame:
     """Rows as those of `latency`, with `name` for the subject: the wait events of the sampled sessions.
 
