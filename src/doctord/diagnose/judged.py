@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
+from doctord.analyse.calls import clock_s
+from doctord.dataset.calltrace import Trace
 from doctord.diagnose.case import Case
 
 _MEMORY = ("available_bytes", "pressure_some_pct", "swap_in_per_s", "scan_per_s")
@@ -24,6 +26,11 @@ def _has(table: str, *columns: str, at_once: bool = False) -> Callable[[Case], b
     return has
 
 
+def _is_timed(trace: Trace) -> bool:
+    """Whether the log tells how long calls took, in more than whole seconds."""
+    return bool(trace["totals"]["in_calls_s"]) and clock_s(trace) is None
+
+
 # In the order in which they are told: those of a whole look at a host with a database, and what may be there instead.
 WHOLE: Mapping[str, Callable[[Case], bool]] = {
     "database time": lambda case: case.is_time_measured,
@@ -32,7 +39,7 @@ WHOLE: Mapping[str, Callable[[Case], bool]] = {
     "disks": _has("disk", *_DISK),
 }
 FURTHER: Mapping[str, Callable[[Case], bool]] = {
-    "system calls": lambda case: case.trace is not None and bool(case.trace["totals"]["in_calls_s"]),
+    "system calls": lambda case: case.trace is not None and _is_timed(case.trace),
     "processes": lambda case: not case.processes.is_empty(),
     "network": _has("network", "retransmits_per_s"),
     "file systems": _has("filesystem", "used_bytes", at_once=True),

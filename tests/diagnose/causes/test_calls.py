@@ -87,8 +87,15 @@ def test_a_clock_of_whole_seconds_carries_no_fork_of_one(mean_s: float, *, slow:
     assert told == ["the log has whole seconds only (strace -t): what is shorter is 0 or 1 s in it"]
 
 
+def test_a_clock_of_whole_seconds_gives_no_clean_bill() -> None:
+    calls = [call("read", "read", count=9, max_s=1.0)]
+    assert diagnose(Dataset(), trace=without_loop(calls=calls)).health == "not_judged"
+
+
 def test_a_finer_clock_is_not_doubted() -> None:
-    assert diagnose(Dataset(), trace=healthy()).not_measured == ()
+    diagnosis = diagnose(Dataset(), trace=healthy())
+    assert diagnosis.not_measured == ()
+    assert diagnosis.healthy
 
 
 def test_a_slow_fork_that_is_rare_is_not_worth_saying() -> None:

@@ -57,7 +57,7 @@ def _page(trace: Trace, diagnosis: Diagnosis, comparison: Comparison | None, wid
         yield from heading("How it was traced", width)
         for line in words.taken(trace["live"]):
             yield from hanging("  ", line, width)
-    yield from _unseen(trace, width)
+    yield from _unseen(trace, diagnosis, width)
 
 
 def _comparison(comparison: Comparison, width: int) -> Iterator[Text]:
@@ -99,8 +99,8 @@ def _bar(share: float | None, seconds: float | None, width: int) -> str:
     return f"{shown:>7}  {hashes(share, length)}  {'' if seconds is None else in_time(seconds):>9}  "
 
 
-def _unseen(trace: Trace, width: int) -> Iterator[Text]:
-    lines = list(words.not_measured(trace))
+def _unseen(trace: Trace, diagnosis: Diagnosis, width: int) -> Iterator[Text]:
+    lines = list(words.not_measured(trace, diagnosis))
     if lines:
         yield from heading("Not used, or not to be seen", width)
         for line in lines:

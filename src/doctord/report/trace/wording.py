@@ -10,6 +10,7 @@ from doctord.dataset.calltrace import About, Live, Loop, PathPart, Step, Trace, 
 from doctord.diagnose.finding import Diagnosis
 from doctord.diagnose.words import arguments, ordinal, shortened, who
 from doctord.report import wording
+from doctord.report.phrases import said
 from doctord.units import in_bytes, in_rate, in_share, in_time
 
 ARGUMENTS_SHOWN = 44
@@ -121,8 +122,10 @@ def change(one: Change) -> str:
     return f"{which}{name}: {only.get(one.kind, one.kind)}{counts}"
 
 
-def not_measured(trace: Trace) -> Iterator[str]:
+def not_measured(trace: Trace, diagnosis: Diagnosis) -> Iterator[str]:
     """What of the trace was not used, and what it does not show."""
+    for item in diagnosis.not_measured:
+        yield f"{said(item.what)}: {said(item.why)}. To see it: {said(item.grant)}"
     read = trace["trace"]
     for skipped in read["skipped"]:
         lines = _count(skipped["lines"], "line", "lines")
