@@ -35,14 +35,16 @@ SHARED: Final = (
     "# How often the verdict on files is an expert's",
     "benchmarks/field_accuracy.py --write",
     "The files are public ones and recordings (see each case in benchmarks/field_cases.toml). The expert's line was",
-    "written from the raw data, with its figures, and committed before doctord judged them. Causes were mended by this",
-    "table, so that it says less of files of tomorrow than [the one of files held out](field-accuracy-held-out.md).",
+    "written from the raw data, with its figures, and committed before doctord judged them, by one of the makers who saw",
+    "no output of doctord. Causes were mended by this table, so that it says less of files of tomorrow than",
+    "[the one of files held out](field-accuracy-held-out.md).",
 )
 HELD_OUT: Final = (
     "# How often the verdict on files held out is an expert's",
     "benchmarks/field_accuracy.py --write --held-out FOLDER",
     "Public files that nobody here had seen, fetched when the causes were done, with an expert's line for each written",
-    "from the raw data before doctord judged it: where each comes from and its figures stand in",
+    "from the raw data before doctord judged it, by one of the makers who saw no output of doctord: where each comes",
+    "from and its figures stand in",
     "benchmarks/field_cases_held_out.toml. Nothing was mended between the expert's line and this table.",
 )
 RIGHT, BORDERLINE = "right", "borderline"
