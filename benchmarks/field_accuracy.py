@@ -35,8 +35,8 @@ SHARED: Final = (
     "# How often the verdict on files is an expert's",
     "benchmarks/field_accuracy.py --write",
     "The files are public ones and recordings (see each case in benchmarks/field_cases.toml). The expert's line was",
-    "written from the raw data, with its figures, and committed before doctord judged them, by one of the makers who saw",
-    "no output of doctord. Causes were mended by this table, so that it says less of files of tomorrow than",
+    "written from the raw data, with its figures, and committed before doctord judged them, by one of the makers who",
+    "saw no output of doctord. Causes were mended by this table, so that it says less of files of tomorrow than",
     "[the one of files held out](field-accuracy-held-out.md).",
 )
 HELD_OUT: Final = (
