@@ -157,9 +157,12 @@ def timed(server: PrivateServer, subject: str, seconds: int) -> tuple[LatencyMap
     try:
         before = own_figures(server)
         random_reads(server, seconds)
-        time.sleep(1.5)  # the last backend's statistics, and the last print
-        after = own_figures(server)
-        time.sleep(1.0)
+        after = before
+        for _ in range(20):  # until the last backend's statistics are there, an autovacuum's too
+            time.sleep(1.5)
+            if (now := own_figures(server)) == after:
+                break
+            after = now
         dataset = Dataset.from_batches(collector.sample())
     finally:
         collector.close()
