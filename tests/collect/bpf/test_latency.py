@@ -119,7 +119,8 @@ def small_cache(group_reads_per_s: int | None = None) -> Iterator[PrivateServer]
     binaries = find_binaries()
     with folder.private_folder() as home, control_group("io") as group:
         provide_cluster(binaries, 10, home / "data")
-        settings = {"shared_buffers": "1MB", "track_io_timing": "on"}
+        # An analysis in the background tells what it read when it has ended, long after it was traced.
+        settings = {"shared_buffers": "1MB", "track_io_timing": "on", "autovacuum": "off"}
         with running_server(binaries, home, home / "data", settings, group=group) as server:
             # Else reads set hint bits, and what is dirty stays in the page cache.
             server.execute("vacuum (freeze) pgbench_accounts")
@@ -157,12 +158,8 @@ def timed(server: PrivateServer, subject: str, seconds: int) -> tuple[LatencyMap
     try:
         before = own_figures(server)
         random_reads(server, seconds)
-        after = before
-        for _ in range(20):  # until the last backend's statistics are there, an autovacuum's too
-            time.sleep(1.5)
-            if (now := own_figures(server)) == after:
-                break
-            after = now
+        after = own_figures(server)
+        time.sleep(2)  # bpftrace prints every half second
         dataset = Dataset.from_batches(collector.sample())
     finally:
         collector.close()
@@ -170,8 +167,12 @@ def timed(server: PrivateServer, subject: str, seconds: int) -> tuple[LatencyMap
 
 
 def own_figures(server: PrivateServer) -> tuple[int, float]:
+    """Blocks read and their time, ms, by all backends: each tells what it read before it leaves the list."""
+    others = "select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"
     with server.connect() as connection:
         connection.execute("select pg_stat_force_next_flush()")
+        while connection.execute(others).fetchone():
+            time.sleep(0.1)
         row = connection.execute("select sum(blks_read), sum(blk_read_time) from pg_stat_database").fetchone()
     assert row
     return row
