@@ -5,6 +5,7 @@ import pytest
 
 from diagnose.hosts import host
 from doctord.analyse import disks
+from doctord.dataset.dataset import Dataset
 
 BUSY = pl.col("util_pct") >= 90
 
@@ -20,6 +21,12 @@ def two_disks() -> pl.DataFrame:
     }
     rest = {"device": "vdb", "reads_per_s": 0.0, "writes_per_s": 0.0, "util_pct": 0.0}
     return disks.intervals(host(seconds=10, extra={"disk": [busy, rest]}))
+
+
+def test_a_report_without_times_counts_where_others_of_its_device_follow() -> None:
+    moments = [(0, "sda"), (0, "sdb"), (10_000_000, "sda")]  # one of sdb: since boot
+    reports = [{"ts": ts, "interval_s": None, "device": device, "requests_per_s": 5.0} for ts, device in moments]
+    assert disks.intervals(Dataset.from_rows(disk=reports))["device"].to_list() == ["sda", "sda"]
 
 
 def test_a_spell_is_the_part_of_the_time_and_its_means() -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from doctord.analyse.spells import longest
 from doctord.dataset.dataset import Dataset
 
 QUEUES = ("host_queue", "device_queue")
@@ -43,11 +44,11 @@ def intervals(dataset: Dataset) -> pl.DataFrame:
     timed = pl.col("read_ms").is_not_null() | pl.col("write_ms").is_not_null()
     whole = pl.coalesce(_sum("host_queue_ms", "device_ms"), "request_ms")
     queue = pl.col("device_queue") + pl.col("host_queue").fill_null(0.0)
-    disk = dataset.frame("disk")
     # Reports without times are as long as each other; a single one is since boot.
-    length = pl.col("interval_s").fill_null(1.0 if disk["ts"].n_unique() > 1 else 0.0)
+    length = pl.coalesce("interval_s", pl.when(pl.col("ts").n_unique().over("device") > 1).then(1.0))
     return (
-        disk.filter(
+        dataset.frame("disk")
+        .filter(
             (length > 0)
             & pl.any_horizontal(pl.col("reads_per_s", "writes_per_s", "requests_per_s", "util_pct").is_not_null())
         )
@@ -84,20 +85,12 @@ def spells(rows: pl.DataFrame, condition: pl.Expr) -> list[Spell]:
             *means,
         )
         .join(total, on="device", maintain_order="left")
-        .join(_longest(rows, condition), on="device", maintain_order="left")
+        .join(longest(rows, condition, "device"), on="device", maintain_order="left")
         .with_columns((pl.col("held") / pl.col("seconds")).alias("part"))
         .sort("part", "requests_per_s", descending=True, maintain_order=True)
         .drop("held", "seconds")
     )
     return [Spell(**row) for row in grouped.iter_rows(named=True)]
-
-
-def _longest(rows: pl.DataFrame, condition: pl.Expr) -> pl.DataFrame:
-    """The longest time on end in which a condition held, by device: columns device, longest_s."""
-    holds = rows.sort("device", "ts", maintain_order=True).with_columns(holds=condition.fill_null(value=False))
-    runs = holds.with_columns(run=pl.col("holds").rle_id().over("device")).filter("holds")
-    lengths = runs.group_by("device", "run", maintain_order=True).agg(pl.col("interval_s").sum().alias("longest_s"))
-    return lengths.group_by("device", maintain_order=True).agg(pl.col("longest_s").max())
 
 
 def rise(rows: pl.DataFrame, device: str) -> float | None:

@@ -10,7 +10,7 @@ COMMANDS = {
     "mysql": r"^(mysqld|mariadbd)",
     "oracle": r"^(oracle|ora_)",
 }
-DATABASE_COMMAND = r"^(postgres|postmaster|mysqld|mariadbd|oracle|ora_)"
+DATABASE_COMMAND = "|".join(COMMANDS.values())
 _SECONDS = pl.col("interval_s")
 _SUMS = {
     "cpu_s": pl.coalesce(pl.col("usr_pct") + pl.col("sys_pct"), "cpu_pct") * _SECONDS / 100,

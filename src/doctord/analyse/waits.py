@@ -38,9 +38,8 @@ def foreground(dataset: Dataset) -> dict[str, Wait]:
     told = _by_event(dataset, "foreground")
     if not told and are_alone(dataset):
         return {event: _counted(wait) for event, wait in counted_waits(dataset).items()}
-    if all(wait.ms is not None for wait in told.values()):
-        return told
-    histograms = counted_waits(dataset)
+    untimed = frozenset(event for event, wait in told.items() if wait.ms is None and wait.wait_kind != "cpu")
+    histograms = counted_waits(dataset, untimed) if untimed else {}
     return {event: _completed(wait, histograms.get(event)) for event, wait in told.items()}
 
 
@@ -49,7 +48,7 @@ def _counted(wait: CountedWait) -> Wait:
 
 
 def _completed(wait: Wait, counted: CountedWait | None) -> Wait:
-    if wait.ms is not None or counted is None:
+    if counted is None:
         return wait
     return replace(wait, ms=counted.ms, per_second=counted.per_second if wait.per_second is None else wait.per_second)
 

@@ -79,7 +79,7 @@ def looked(case: Case) -> bool:
 def with_addm(case: Case, cause: str, claim: Claim) -> Claim:
     """What a cause claims, with what ADDM says to it."""
     same = SAME.get(cause)
-    if same is None or not looked(case):
+    if same is None or case.components != {"oracle"} or not looked(case):
         return claim
     found = told(case)
     agrees = [one for one in found if one.title.startswith(same)]

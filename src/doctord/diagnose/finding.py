@@ -142,10 +142,11 @@ class Claim:
         Half of the time is critical where it is very likely, a tenth a warning, less a note. What was not measured is a
         warning where figures of one side speak for it; what costs nothing yet is a note.
         """
+        if self.severity:
+            return self.severity
         share = self.cost.share
-        if self.severity or share is None:
-            likely = self.cost.known == "not_measured" and self.confidence >= ONE_SIDE
-            return self.severity or ("warning" if likely else "note")
+        if share is None:
+            return "warning" if self.cost.known == "not_measured" and self.confidence >= ONE_SIDE else "note"
         if share >= CRITICAL_SHARE and self.confidence >= SURE:
             return "critical"
         return "warning" if share >= WARNING_SHARE else "note"

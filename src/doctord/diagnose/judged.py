@@ -26,6 +26,12 @@ def _has(table: str, *columns: str, at_once: bool = False) -> Callable[[Case], b
     return has
 
 
+def _is_one_moment(case: Case) -> bool:
+    """Whether sessions were looked at once, as one select from pg_stat_activity: nobody knows how long that was so."""
+    sessions, waits = case.dataset.frame("session"), case.dataset.frame("wait")
+    return sessions["ts"].n_unique() == 1 and waits.is_empty()
+
+
 def _is_timed(trace: Trace) -> bool:
     """Whether the log tells how long calls took, in more than whole seconds."""
     return bool(trace["totals"]["in_calls_s"]) and clock_s(trace) is None
@@ -33,7 +39,7 @@ def _is_timed(trace: Trace) -> bool:
 
 # In the order in which they are told: those of a whole look at a host with a database, and what may be there instead.
 WHOLE: Mapping[str, Callable[[Case], bool]] = {
-    "database time": lambda case: case.is_time_measured,
+    "database time": lambda case: case.is_time_measured and not _is_one_moment(case),
     "CPUs": _has("cpu", "idle_pct", "run_queue"),
     "memory": _has("memory", *_MEMORY),
     "disks": _has("disk", *_DISK),

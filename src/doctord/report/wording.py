@@ -43,8 +43,9 @@ def _why_not(diagnosis: Diagnosis) -> str:
     if diagnosis.unanswered:
         servers = "the server that was named" if diagnosis.unanswered == 1 else f"{diagnosis.unanswered} servers"
         return f"{servers} did not answer"
-    if diagnosis.findings:
-        return said(diagnosis.findings[0].title)
+    undecided = next((finding for finding in diagnosis.findings if finding.not_measured), None)
+    if undecided:
+        return said(undecided.title)
     if diagnosis.since is None:
         return "nothing was measured"
     return "no times, waits or vital signs are in it"

@@ -80,6 +80,11 @@ def test_errors_by_how_often_they_come_and_whose_they_are(entity: str, per_s: fl
     assert ("errors_logged" in found(host(extra=errors(entity, per_s)))) is told
 
 
+@pytest.mark.parametrize(("per_s", "severity"), [(0.01, "note"), (1.0, "warning")])
+def test_errors_now_and_then_are_a_note(per_s: float, severity: str) -> None:
+    assert found(host(seconds=1200, extra=errors(POOL, per_s)))["errors_logged"].severity == severity
+
+
 def test_a_message_brings_its_remedy_and_its_number() -> None:
     finding = found(host(extra=errors(POOL, 3.0)))["errors_logged"]
     assert said(finding.title) == f"An error in the log of {DB}, 60 times: Failed to get pooled connections"

@@ -43,6 +43,12 @@ def test_device_saturated() -> None:
     assert not finding.against
 
 
+def test_a_device_that_does_nothing_more_is_stuck() -> None:
+    stuck = SATURATED | {"reads_per_s": 0.0, "writes_per_s": 0.0, "read_ms": None, "write_ms": None}
+    finding = found(host(disk=stuck, time=WAITING))["device_saturated"]
+    assert said(finding.title) == "vda is stuck: 16 requests outstanding, 0.0 requests/s done"
+
+
 def test_a_device_without_queue_figures_is_judged_by_littles_law() -> None:
     unknown = SATURATED | {"device_queue": None, "host_queue": None}
     finding = found(host(disk=unknown, time=WAITING))["device_saturated"]

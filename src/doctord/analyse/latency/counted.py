@@ -28,15 +28,18 @@ class CountedWait:
 
 
 @lru_cache(maxsize=2)  # a dataset under examination, and its past
-def counted_waits(dataset: Dataset) -> dict[str, CountedWait]:
+def counted_waits(dataset: Dataset, events: frozenset[str] | None = None) -> dict[str, CountedWait]:
     """Wait events of databases of which the table `latency` holds histograms over some time, by event.
 
-    A histogram without a server is one of a database where a vendor has an event of that name.
+    A histogram without a server is one of a database where a vendor has an event of that name. Of `events` alone,
+    where these are given.
     """
     found: dict[str, CountedWait] = {}
     if dataset.frame("latency").is_empty():
         return found
     for subject in subjects(dataset):
+        if events is not None and subject.name not in events:
+            continue
         vendors = VENDORS if subject.db is None else {subject.db.partition(":")[0]} & {*VENDORS}
         known = next((event for vendor in vendors if (event := find(vendor, subject.name))), None)
         if known is None or subject.kind != "histogram" or known.wait_class in NOT_WAITED_FOR:

@@ -8,6 +8,7 @@ import polars as pl
 from doctord.analyse import cgroups
 from doctord.analyse.other_processes import Consumer, consumers
 from doctord.analyse.processes import DATABASE_COMMAND
+from doctord.analyse.spells import longest
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
@@ -343,17 +344,11 @@ def _saturated_host(case: Case) -> Iterator[Claim]:
 def _full_spells(host_cpu: pl.DataFrame) -> tuple[float, float]:
     """Share (0 to 1) of the time in which the CPUs were as good as never idle, and the longest such time, seconds."""
     idle, weight = pl.col("idle_pct") + pl.col("wait_io_pct").fill_null(0.0), pl.col("interval_s").fill_null(1.0)
-    rows = (
-        host_cpu.filter(pl.col("idle_pct").is_not_null())
-        .sort("ts", maintain_order=True)
-        .with_columns(full=idle <= LEAST_IDLE_PCT)
-    )
+    rows, full = host_cpu.filter(pl.col("idle_pct").is_not_null()), idle <= LEAST_IDLE_PCT
     if rows.is_empty():
         return 0.0, 0.0
-    part = rows.select(weight.filter("full").sum() / weight.sum()).item()
-    spells = rows.with_columns(spell=pl.col("full").rle_id()).filter("full").group_by("spell", maintain_order=True)
-    longest_s = spells.agg(pl.col("interval_s").sum())["interval_s"].max()
-    return float(part or 0.0), float(longest_s or 0.0)  # type: ignore[arg-type]
+    part = rows.select(weight.filter(full).sum() / weight.sum()).item()
+    return float(part or 0.0), float(longest(rows, full)["longest_s"].item() or 0.0)
 
 
 def _involuntary_share(case: Case) -> float | None:

@@ -17,8 +17,9 @@ MOST = 0.5
 LEAST_ROLLBACKS = 100.0
 # Undo records for each rollback: fewer, and most rollbacks undo nothing.
 UNDONE_EACH = 1.0
-# An error of a user's own statement now and then is nothing of the server's.
+# An error of a user's own statement now and then is nothing of the server's; one a minute is an alarm.
 OFTEN = 10.0
+OFTEN_PER_S = 1 / 60
 # These are of the server whenever they come: out of a resource, an operator's or a system's error, damaged data.
 SERVERS_OWN = ("53", "58", "XX001", "XX002")
 MOST_TOLD = 4
@@ -113,7 +114,8 @@ def errors_logged(case: Case) -> Iterator[Claim]:
         (no connection, memory or disk left, damaged data).
     Hurts because: each is a statement, a session or a job that failed, and its user was told so.
     Speaks for it: how often each message came, and from when to when.
-    Speaks against it: messages that ended long ago; errors that the application expects (a key used as a test).
+    Speaks against it: messages that ended long ago; errors that the application expects (a key used as a test): fewer
+        than one a minute are a note.
     Remedy: By message, the most frequent first.
     Verify: No new ones after the change.
     Source: PostgreSQL documentation, "PostgreSQL Error Codes" and "Error Reporting and Logging"; MySQL Reference
@@ -130,7 +132,8 @@ def errors_logged(case: Case) -> Iterator[Claim]:
             confidence=0.95,
             for_=[_message(one, case.seconds) for one in told[:MOST_TOLD]],
             remedy=_remedies(told),
-        )  # fmt: skip
+            severity=None if _is_alarming(told, case.seconds) else "note",
+        )
 
 
 def _title(db: str, told: Sequence[Logged]) -> Words:
@@ -143,6 +146,12 @@ def _title(db: str, told: Sequence[Logged]) -> Words:
 
 def _times(count: float) -> Words:
     return "once" if round(count) == 1 else phrase("{:,.0f} times", count)
+
+
+def _is_alarming(told: Sequence[Logged], seconds: float) -> bool:
+    """Whether one is the server's own, or they come at such a rate that nobody expects them."""
+    rate = sum(one.count for one in told) / seconds if seconds else 0.0
+    return any(map(_is_servers_own, told)) or rate >= OFTEN_PER_S
 
 
 def _is_servers_own(one: Logged) -> bool:

@@ -129,7 +129,7 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
     if not total or not case.worth_saying(blocked_s / total):
         return
     root = idle[0]
-    _, limit = ENDED_BY[root.db.partition(":")[0]]
+    _, limit = _words_of(root)
     yield Claim(
         phrase("An idle transaction, session {}, blocks {} others{}", root.sid, root.waiters, _at(case, root.db)),
         impact=blocked_s / total,
@@ -153,10 +153,15 @@ def _at(case: Case, database: str | None) -> str:
     return f" on {database}" if database and len(case.dbs) > 1 else ""
 
 
+def _words_of(root: Blocker) -> tuple[str, str]:
+    """What ends a session of this server, and the setting that ends idle ones."""
+    return ENDED_BY.get(root.db.partition(":")[0], ("ending session {} there", "a limit on idle transactions"))
+
+
 def _ending(root: Blocker) -> Words:
     """How to end a session, with the program and the server for which that is to be typed."""
     vendor, _, port = root.db.partition(":")
-    ends, program = phrase(ENDED_BY[vendor][0], root.sid), TYPED_IN.get(vendor)
+    ends, program = phrase(_words_of(root)[0], root.sid), TYPED_IN.get(vendor)
     if program is None:
         return ends
     at = phrase(" {} {}", program.port, port) if port.isdigit() else ""

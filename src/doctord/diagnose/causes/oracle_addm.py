@@ -46,4 +46,4 @@ def _said(case: Case, title: str) -> tuple[str | Phrase, str]:
     """What ADDM says of a finding, and what it recommends."""
     events = case.dataset.frame("event").filter((pl.col("kind") == "addm finding") & (pl.col("subject") == title))
     text, hint = events.select("text", "hint").row(0) if events.height else ("", "")
-    return text.partition(" % of total activity. ")[2] or text, hint or ""
+    return (text or "").partition(" % of total activity. ")[2] or text or "", hint or ""

@@ -10,7 +10,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, NotMeasured, at_most
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import Phrase, phrase
 
 # What a disk drive takes for a random request at low load; flash and cached devices stay below a millisecond.
 FELT_MS = 4.0
@@ -91,7 +91,7 @@ def device_saturated(case: Case) -> Iterator[Claim]:
         signs = [*_waits(case), *_load(spell), *past(case, f"{spell.device} latency"), _rise(rows, spell.device)]
         for_, against = weigh(signs)
         yield Claim(
-            phrase("{} is saturated: {:.0f} requests outstanding, {:.0f ms} each", spell.device, spell.queue, spell.ms),
+            _saturated(spell),
             impact=impact,
             confidence=0.85,
             for_=for_,
@@ -285,6 +285,14 @@ def _io_share(case: Case, *, reads_only: bool = False) -> float:
     if reads_only:
         return reads
     return reads + case.time.share("System I/O") + case.time.share("Commit") - case.time.share("Commit", "SyncRep")
+
+
+def _saturated(spell: disks.Spell) -> Phrase:
+    """A device with its queue and what a request takes; where hardly any is done, how few."""
+    if spell.ms is None or spell.requests_per_s < (spell.queue or 0.0):
+        done = phrase("{:.1f requests/s} done", spell.requests_per_s)
+        return phrase("{} is stuck: {:.0f} requests outstanding, {}", spell.device, spell.queue, done)
+    return phrase("{} is saturated: {:.0f} requests outstanding, {:.0f ms} each", spell.device, spell.queue, spell.ms)
 
 
 def _always_busy(case: Case, rows: pl.DataFrame) -> Iterator[Claim]:
