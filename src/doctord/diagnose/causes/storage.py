@@ -66,6 +66,7 @@ BADLY = QUEUEING & ((pl.col("ms") >= BAD_MS) | _STUCK)
         "reads_slow",
         "commits_slow",
         "log_writer_starved",
+        "tasks_blocked",
     )
 )
 def device_saturated(case: Case) -> Iterator[Claim]:

@@ -11,6 +11,7 @@ KIB, PAGE = 1024.0, 4096.0
 PER_S, COUNT = ("per_s", "rate", 1.0), ("count", "gauge", 1.0)
 CPU = {
     "r": ("run_queue", 1.0),
+    "b": ("blocked_tasks", 1.0),
     "in": ("interrupts_per_s", 1.0),
     "cs": ("csw_per_s", 1.0),
     "sy": ("syscalls_per_s", 1.0),
