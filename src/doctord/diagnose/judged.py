@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 from doctord.analyse.calls import clock_s
+from doctord.analyse.latency.storage import storage_histograms
 from doctord.analyse.logged_statements import durations_are_all_told
 from doctord.dataset.calltrace import Trace
 from doctord.diagnose.case import Case
@@ -55,6 +56,7 @@ WHOLE: Mapping[str, Callable[[Case], bool]] = {
 FURTHER: Mapping[str, Callable[[Case], bool]] = {
     "system calls": lambda case: case.trace is not None and _is_timed(case.trace),
     "processes": lambda case: not case.processes.is_empty(),
+    "storage latencies": lambda case: bool(storage_histograms(case.dataset)),
     "statement durations": lambda case: durations_are_all_told(case.dataset),
     "network": _has("network", "retransmits_per_s"),
     "file systems": _has("filesystem", "used_bytes", at_once=True),

@@ -8,6 +8,7 @@ from doctord.analyse import cgroups, disks, filesystems
 from doctord.analyse.other_processes import Consumer, consumers
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.storage_latencies import slow_histograms
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, NotMeasured, at_most
 from doctord.diagnose.phrase import Phrase, phrase
@@ -124,6 +125,7 @@ def device_slow(case: Case) -> Iterator[Claim]:
     """
     rows = disks.intervals(case.dataset)
     least_ms = SLOW_MS if case.is_time_measured else PLAINLY_SLOW_MS
+    yield from slow_histograms(case, least_ms)
     slow = (pl.col("ms") >= least_ms) & (pl.col("queue") < QUEUED) & (pl.col("requests_per_s") >= LEAST_REQUESTS_PER_S)
     for spell in _lasting(rows, slow):
         impact = _impact(case, spell)
