@@ -181,7 +181,7 @@ def _cpu_of_short_lived(case: Case) -> float | None:
     """CPU seconds per second that no sampled process accounts for; null when either side was not measured."""
     idle, wait_io = case.mean("cpu", "idle_pct"), case.mean("cpu", "wait_io_pct")
     sampled = case.processes["cpu_s"].sum()
-    if idle is None or not case.cpus or not case.processes.height or not case.seconds:
+    if idle is None or not case.cpus or not case.processes.height or not case.process_seconds:
         return None
     busy = case.cpus * (100 - idle - (wait_io or 0.0)) / 100
-    return max(busy - float(sampled) / case.seconds, 0.0)
+    return max(busy - float(sampled) / case.process_seconds, 0.0)

@@ -124,9 +124,10 @@ def _impact(case: Case, drawn: LatencyMap, share: float) -> float:
     """Share of the database time that is a share of the time of these waits."""
     if case.waits:
         return share * case.time.share(None, drawn.subject)
-    if case.time.of != "database" or not case.time.seconds_per_second or not case.seconds:
+    seconds = sum(column.interval_s for column in drawn.columns if column.histogram)
+    if case.time.of != "database" or not case.time.seconds_per_second or not seconds:
         return 0.0
-    average_active_sessions = drawn.whole.time.us / 1e6 / case.seconds
+    average_active_sessions = drawn.whole.time.us / 1e6 / seconds
     return min(share * average_active_sessions / case.time.seconds_per_second, 1.0)
 
 
