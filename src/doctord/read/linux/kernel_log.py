@@ -131,7 +131,7 @@ def _syslog_moment(found: "re.Match[str]", source: SourceFile) -> datetime | Non
     stamp, zone = found["stamp"], found["zone"]
     try:
         if stamp[0].isdigit():
-            moment = datetime.fromisoformat(f"{stamp}{zone or ''}")
+            moment = datetime.fromisoformat(f"{stamp}{(found['part'] or '').replace(',', '.')}{zone or ''}")
         else:
             latest = source.modified or datetime.now(UTC)
             moment = datetime.strptime(f"{latest.year} {stamp}", "%Y %b %d %H:%M:%S")  # noqa: DTZ007 - zoned below
