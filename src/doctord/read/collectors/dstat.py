@@ -92,8 +92,13 @@ def sniff(head: str) -> bool:
 
 def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of all runs."""
+    yield from tables_of(_rows(source), source)
+
+
+def tables_of(rows: Iterator[DstatRow], source: SourceFile) -> Iterator[Batch]:
+    """The tables that rows of figures fill, each over the time since the one before."""
     figures, before = Figures(source), None
-    for row, is_alone in _counted(_rows(source), source):
+    for row, is_alone in _counted(rows, source):
         same_run = before is not None and before.run is row.run and row.moment > before.moment
         length_s = (row.moment - before.moment).total_seconds() if before and same_run else None
         before = row
