@@ -47,6 +47,14 @@ HELD_OUT: Final = (
     "from and its figures stand in",
     "benchmarks/field_cases_held_out.toml. Nothing was mended between the expert's line and this table.",
 )
+# Made after the expert's lines, for which he named the nearest cause that there was, and says so.
+NEAREST: Final = {
+    "kept_limit_passed": "time_grew",
+    "requests_over_limit": "time_grew",
+    "statements_slow": "statement_dominates",
+    "tablespace_full_soon": "filesystem_full",
+    "tasks_blocked": "device_saturated",
+}
 RIGHT, BORDERLINE = "right", "borderline"
 CAUSE, ALARM, ACQUITTED, SILENT = "wrong cause", "false alarm", "**false healthy**", "no verdict"
 
@@ -78,7 +86,7 @@ def _judged(case: Case, folder: Path, roots: Mapping[str, Path]) -> tuple[str, s
     try:
         found = diagnose(Files(files_of(case, folder, roots), ReadOptions())).diagnosis
     except UserError as refused:
-        return RIGHT if case.state == "cannot_tell" else SILENT, f"Refused: {refused}", []
+        return SILENT, f"Refused: {refused}", []
     causes = [finding.cause for finding in found.findings if finding.severity != "note"]
     return _score(case, found, causes), clean(verdict(found)), causes
 
@@ -86,7 +94,8 @@ def _judged(case: Case, folder: Path, roots: Mapping[str, Path]) -> tuple[str, s
 def _score(case: Case, found: Diagnosis, causes: Sequence[str]) -> str:
     match case.state, found.health:
         case "sick", "not_healthy":
-            return RIGHT if causes[0] in case.first and not set(case.never) & set(causes) else CAUSE
+            first = {causes[0], NEAREST.get(causes[0])}
+            return RIGHT if first & set(case.first) and not set(case.never) & set(causes) else CAUSE
         case "healthy", "not_healthy":
             return BORDERLINE if set(causes) <= set(case.also) else ALARM
         case "cannot_tell", "not_healthy":
@@ -123,7 +132,8 @@ def _page(told: Sequence[tuple[Case, str, str, list[str]]], about: Sequence[str]
         "",
         "*Right*: of what is sick, a cause first that the expert accepts; of what is healthy, nothing above a note; of",
         "what cannot be told, that it cannot. *Borderline* are alarms about the healthy that the expert calls true.",
-        "*No verdict* is said where nothing could be judged. *False healthy* is the worst.",
+        "*No verdict* is said where nothing could be judged. *False healthy* is the worst. A cause that was made after",
+        f"the expert's line counts as the nearest that he named: {_nearest()}.",
         *_sums([(case, score) for case, score, *_ in told]),
         "",
         "| case | state | the expert | doctord | |",
@@ -134,6 +144,10 @@ def _page(told: Sequence[tuple[Case, str, str, list[str]]], about: Sequence[str]
         for case, score, words, _ in told
     ]
     return "\n".join(lines) + "\n"
+
+
+def _nearest() -> str:
+    return ", ".join(f"`{made}` as `{named}`" for made, named in NEAREST.items())
 
 
 def _cell(text: str) -> str:

@@ -41,14 +41,26 @@ SENTENCES = {
     "itself",
     "cannot",
     "knows",
+    "does",
 }
 HOMEMADE = (
     r"\breckon", r"\bpatients?\b", r"sessions is not seen", r"What is there now", r"% as long\b", r"\bunseen\b",
 )  # fmt: skip
 
 
+# Options of other programs, as they stand in sentences.
+SENTENCES_OF = ("app/", "read/", "report/", "diagnose/", "lint/", "analyse/", "collect/", "lake/")
+OF_OTHERS = {
+    "--help", "--version", "--enable-dtrace", "--reload", "--governor", "--enable", "--human", "--pretty",
+}  # fmt: skip
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+
+
 def texts() -> Iterator[tuple[str, str]]:
     """Every text in the source with its place: messages, hints, advice, docstrings of causes and rules."""
+    for kind in ("src/doctord/**/*.toml", "src/doctord/**/*.j2", "src/doctord/**/*.js", "native/**/src/**/*.rs"):
+        for path in sorted(SOURCE.parents[1].glob(kind)):
+            yield str(path.relative_to(SOURCE.parents[1])), path.read_text(encoding="utf-8")
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -74,6 +86,20 @@ def shown() -> Iterator[tuple[str, str]]:
                     yield f"{path.relative_to(SOURCE)}:{node.lineno}", text
 
 
+def leaves(commands: dict[str, Command] = COMMANDS) -> Iterator[tuple[str, Command]]:
+    """All commands; of a group those in it."""
+    for name, command in commands.items():
+        if inside := vars(command).get("commands"):
+            yield from ((f"{name} {one}", command) for one, command in leaves(inside))
+        else:
+            yield name, command
+
+
+def options_of(command: Command) -> set[str]:
+    """How the options of a command are written."""
+    return {one for parameter in command.params for one in (*parameter.opts, *parameter.secondary_opts)}
+
+
 def unknown(text: str) -> Iterator[str]:
     """Commands and options in a text that doctord does not have."""
     for line in re.findall(r"\bdoctord ([a-z][a-z-]*\b[^;,:\n`()]*)", text):
@@ -83,8 +109,7 @@ def unknown(text: str) -> Iterator[str]:
         command = COMMANDS.get(name)
         if command is not None and words and words[0] in vars(command).get("commands", {}):
             command = vars(command)["commands"][words[0]]
-        options = {one for parameter in command.params for one in parameter.opts} if command else set()
-        options |= {one for parameter in command.params for one in parameter.secondary_opts} if command else set()
+        options = options_of(command) if command else set()
         if command is None:
             yield f"doctord {name}"
         yield from (word for word in words if re.fullmatch(r"--[a-z-]+", word) and word not in options | {"--help"})
@@ -92,6 +117,21 @@ def unknown(text: str) -> Iterator[str]:
 
 def test_advice_names_commands_and_options_that_exist() -> None:
     assert [(place, found) for place, text in texts() for found in unknown(text)] == []
+
+
+def test_options_in_sentences_exist() -> None:
+    known = set().union(OF_OTHERS, *(options_of(command) for _, command in leaves()))
+    sentences = ((place, text) for place, text in texts() if " " in text and place.startswith(SENTENCES_OF))
+    assert [(place, one) for place, text in sentences for one in OPTION.findall(text) if one not in known] == []
+
+
+@pytest.mark.parametrize("name", [name for name, command in leaves() if "--from" in options_of(command)])
+def test_who_reads_files_takes_what_their_notes_ask_for(name: str) -> None:
+    asked = {
+        one for place, text in texts() if place.startswith("read/") for one in re.findall(r"(--[a-z]+) tells", text)
+    }
+    assert asked == {"--day", "--every", "--unit", "--zone"}
+    assert asked | {"-v"} <= options_of(dict(leaves())[name])
 
 
 def test_the_test_finds_what_does_not_exist() -> None:

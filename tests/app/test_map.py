@@ -1,10 +1,12 @@
 """Which subject a map is drawn of, and which are listed."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from doctord.app.map import Wanted, by_waits
+from doctord.app.map import Wanted, by_waits, recorded
 from doctord.dataset.dataset import Dataset
+from doctord.read.source import ReadOptions
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -35,3 +37,13 @@ def test_who_names_nothing_is_not_asked_for_a_server() -> None:
 
 def test_who_names_a_disk_is_not_asked_for_a_server() -> None:
     assert Wanted("vda read").map_of(seen()).db is None
+
+
+def test_a_folder_of_files_is_mapped_as_its_files_are(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("time,latency\n1,250\n2,300\n")
+    alone, together = (
+        recorded([place], None, None, ReadOptions(unit_us=1.0)).frame("latency")
+        for place in (tmp_path / "a.csv", tmp_path)
+    )
+    assert alone.height == 2
+    assert together.equals(alone)

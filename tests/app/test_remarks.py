@@ -73,3 +73,8 @@ def test_a_pipe_named_as_a_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(UserError, match="is a pipe"):
         read.dataset_of([tmp_path / "pipe"], ReadOptions())
+
+
+def test_a_folder_without_files_is_said_to_hold_none(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no file in it"):
+        read.dataset_of([tmp_path], ReadOptions())

@@ -42,6 +42,18 @@ def test_what_was_measured_of_a_host_alone_is_said() -> None:
     assert verdict(diagnosis).startswith("No finding as far as CPUs")
 
 
+@pytest.mark.parametrize("is_timed", [True, False])
+def test_of_a_test_of_the_storage_its_own_latencies_tell(*, is_timed: bool) -> None:
+    test = {"component": "fio", "name": "fio.iops", "entity": "randread read", "value": 9e4}
+    latency = {"subject": "randread read", "count": 9, "low_us": 64.0, "high_us": 128.0}
+    diagnosis = diagnose(
+        Dataset.from_rows(
+            disk=[AT | {"device": "sda"} | SATURATED], statistic=[AT | test], latency=[AT | latency] if is_timed else []
+        )
+    )
+    assert diagnosis.health == ("healthy" if is_timed else "not_judged")
+
+
 def test_a_saturated_disk_of_which_nobodys_wait_is_known_is_a_warning() -> None:
     """sar -d: 100 % busy, 4,230 requests outstanding, 7.7 s each."""
     diagnosis = diagnose(Dataset.from_rows(disk=[AT | {"device": "sda"} | SATURATED]))

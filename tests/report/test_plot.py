@@ -56,6 +56,14 @@ def test_a_stack_breaks_at_a_gap() -> None:
     assert of_class(root, "layer")[0].get("d", "").count("Z") == 2
 
 
+def test_the_longest_value_beside_the_axis_is_whole() -> None:
+    small, large = plot(Series("a", steps(1.0, 2.0), 0)), plot(Series("a", steps(250_000.0, 10.0), 0))
+    assert small.left == LEFT
+    letters_on_a_phone = 9.5 * len("200,000")
+    (label,) = (text for text in drawn(large).iter("text") if text.text == "200,000")
+    assert float(label.get("x", "")) >= letters_on_a_phone
+
+
 def test_a_limit_far_above_does_not_flatten_the_plot() -> None:
     low = Series("a", steps(1.0, 2.0), 0)
     near, far = plot(low, limit=("CPUs", 4.0)), plot(low, limit=("CPUs", 64.0))

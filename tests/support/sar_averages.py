@@ -22,6 +22,7 @@ COLUMNS = {
     "pswch/s": ("cpu", "csw_per_s", 1.0),
     "fork/s": ("cpu", "forks_per_s", 1.0),
     "%scpu": ("cpu", "pressure_some_pct", 1.0),
+    "blocked": ("cpu", "blocked_tasks", 1.0),
     "kbmemfree": ("memory", "free_bytes", KIB),
     "kbavail": ("memory", "available_bytes", KIB),
     "kbanonpg": ("memory", "anon_bytes", KIB),

@@ -21,6 +21,7 @@ columns!(CpuColumns {
     steal_pct,
     idle_pct,
     run_queue,
+    blocked_tasks,
     csw_per_s,
     interrupts_per_s,
     forks_per_s,
@@ -40,6 +41,7 @@ pub struct Stat {
     switches: Option<u64>,
     pub forks: Option<u64>,
     running: Option<u64>,
+    blocked: Option<u64>,
 }
 
 pub fn parse(text: &[u8]) -> Stat {
@@ -61,6 +63,7 @@ pub fn parse(text: &[u8]) -> Stat {
             b"ctxt" => stat.switches = first,
             b"processes" => stat.forks = first,
             b"procs_running" => stat.running = first,
+            b"procs_blocked" => stat.blocked = first,
             _ => {}
         }
     }
@@ -152,10 +155,12 @@ impl Cpu {
         let (columns, before) = (self.sheet.columns, &self.before);
         // The sampler itself is running while it reads, so one of the running tasks is it.
         let queue = now.running.map(|running| running.saturating_sub(1) as f64);
+        let blocked = now.blocked.map(|tasks| tasks as f64);
         let switches = interval.increase(before.switches, now.switches);
         let interrupts = interval.increase(before.interrupts, now.interrupts);
         let forks = interval.increase(before.forks, now.forks);
         self.sheet.f64(columns.run_queue, queue);
+        self.sheet.f64(columns.blocked_tasks, blocked);
         self.sheet.f64(columns.csw_per_s, switches);
         self.sheet.f64(columns.interrupts_per_s, interrupts);
         self.sheet.f64(columns.forks_per_s, forks);
@@ -188,7 +193,7 @@ mod tests {
         assert_eq!(stat.cpus[0], (None, [100, 20, 30, 4000, 5, 1, 2, 3]));
         assert_eq!(stat.cpus[2].0, Some(3));
         assert_eq!((stat.interrupts, stat.switches), (Some(123456), Some(789)));
-        assert_eq!((stat.forks, stat.running), (Some(4711), Some(3)));
+        assert_eq!((stat.forks, stat.running, stat.blocked), (Some(4711), Some(3), Some(1)));
     }
 
     #[test]

@@ -12,6 +12,8 @@ from doctord.dataset.calltrace import Call, Loop, PathPart, Trace
 # Calls by what they do, as the native reader tells them apart (native/calltrace/src/names.rs).
 MOVES_DATA = frozenset({"read", "write"})
 WAITS = frozenset({"accept", "poll", "wait", "sleep", "lock"})
+# Passes begin before a trace and end after it, and signals cut some in two: this is one connection a pass.
+ONE_A_PASS = (0.8, 1.25)
 NO_CALL = "(no call running)"
 NOT_IN_TRACE = "(not in the trace)"
 
@@ -31,6 +33,26 @@ def time_model(trace: Trace) -> TimeModel:
 def pass_s(trace: Trace) -> float | None:
     """Mean seconds of a pass of the loop, of which what it holds is a share; null without a loop."""
     return trace["loop"]["mean_s"] if trace["loop"] else None
+
+
+def accepted_per_s(trace: Trace) -> float | None:
+    """Connections that were accepted a second; null where none was, or the trace's length is not known."""
+    accepted, seconds = _accepted(trace), trace["trace"]["seconds"]
+    return accepted / seconds if accepted and seconds else None
+
+
+def connections_a_pass(trace: Trace, loop: Loop) -> float:
+    """Connections that were accepted for each pass of a loop; zero where none was."""
+    return _accepted(trace) / loop["passes"]
+
+
+def takes_several(trace: Trace, loop: Loop) -> bool:
+    """Whether a pass serves more than one connection: then it is not what one of them costs."""
+    return connections_a_pass(trace, loop) > ONE_A_PASS[1]
+
+
+def _accepted(trace: Trace) -> int:
+    return sum(call["count"] - call["errors"] for call in of_class(trace, "accept"))
 
 
 def passes(loop: Loop) -> int:

@@ -98,7 +98,7 @@ def ordinal_key(step: Step, seen: dict[tuple[str, str], int]) -> Key:
 
 
 def _loop_gain(before: Loop, after: Loop) -> LoopGain | None:
-    old, new = before["seconds_per_pass"], after["seconds_per_pass"]
+    old, new = before["mean_s"], after["mean_s"]  # as of the steps, whose seconds are means
     if not old:
         return None
     rates = before["max_passes_per_second"], after["max_passes_per_second"]

@@ -7,11 +7,16 @@ import polars as pl
 from doctord.dataset.dataset import Dataset
 
 CPUS = "v$osstat.NUM_CPUS"
+# So much of an interval (0 to 1) may seem to be told twice by clocks that are read at slightly different moments.
+CLOCKS_DIFFER = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """One named figure of one entity over the interval: its mean, its last and its largest reading."""
+    """One named figure of one entity over the interval: its mean, its last and its largest reading.
+
+    `seconds` is how long it was measured for; 0 of readings of single moments.
+    """
 
     db: str | None
     instance: str | None
@@ -21,6 +26,7 @@ class Statistic:
     last: float
     largest: float
     unit: str
+    seconds: float
 
 
 def figures(dataset: Dataset, name: str) -> list[Statistic]:
@@ -49,6 +55,7 @@ def _grouped(statistic: pl.DataFrame) -> _Grouped:
             pl.col("value").last().alias("last"),
             pl.col("value").max().alias("largest"),
             pl.col("unit").last(),
+            pl.col("interval_s").sum().alias("seconds"),
         )
         .sort("name", "mean", descending=[False, True], maintain_order=True)
     )
@@ -56,6 +63,24 @@ def _grouped(statistic: pl.DataFrame) -> _Grouped:
     ends = counts["len"].cum_sum().to_list()
     lengths = zip(counts["name"].to_list(), ends, counts["len"].to_list(), strict=True)
     return _Grouped(rows, {name: (end - length, length) for name, end, length in lengths})
+
+
+def told_once(frame: pl.DataFrame) -> pl.DataFrame:
+    """Rows about hosts as a whole, each with as much of its `interval_s` as no row of the same host before it covers.
+
+    A report over an hour and a tool that printed a minute of it tell of that minute twice. Rows of which nothing is
+    left are left out; readings of a moment stay as they are. A row without a host is of the one that others name.
+    """
+    names = frame["host"].drop_nulls().unique(maintain_order=True)
+    host = pl.col("host").fill_null(names[0]) if names.len() == 1 else pl.col("host")
+    end_s, length_s = pl.col("ts").dt.timestamp("us") / 1e6, pl.col("interval_s")
+    timed = frame.filter(length_s > 0).with_columns(host.alias("#host"), end_s.alias("#end"))
+    ordered = timed.sort(pl.col("#end") - length_s, -length_s, maintain_order=True)
+    told_until = pl.col("#end").cum_max().shift(1).over("#host").fill_null(float("-inf"))
+    left_s = (pl.col("#end") - pl.max_horizontal(pl.col("#end") - length_s, told_until)).clip(lower_bound=0)
+    is_new = left_s >= length_s * (1 - CLOCKS_DIFFER)
+    left = ordered.with_columns(pl.when(is_new).then(length_s).otherwise(left_s).alias("interval_s"))
+    return pl.concat([left.filter(length_s > 0).select(frame.columns), frame.filter(length_s.is_null())])
 
 
 def mean(frame: pl.DataFrame, column: str) -> float | None:

@@ -36,7 +36,8 @@ class Statement:
 
 def statements(dataset: Dataset) -> list[Statement]:
     """Statements that took part of the database time, largest share first."""
-    seconds, model = seconds_observed(dataset), time_model(dataset)
+    model = time_model(dataset)
+    seconds = model.seconds or seconds_observed(dataset)
     total = model.seconds_per_second * seconds
     if model.of != "database" or not total:
         return []

@@ -6,7 +6,7 @@ Method: time-based tuning as in Oracle's Automatic Database Diagnostic Monitor (
 Wood: "Automatic Performance Diagnosis and Tuning in Oracle", CIDR 2005) and active session history.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -24,6 +24,8 @@ UNACCOUNTED = ("Unaccounted", "run queue, or not instrumented")
 DB_TIME = "v$sys_time_model.DB time"
 CLASS_WAITED, EVENTS_NOT_TOLD = "wait_class.waited", "(which events, is not told)"
 BACKGROUND = ("Idle", "System I/O")
+# What sampling tells in every interval, also while no session is active: their time on a CPU (see `wait.event`).
+SAMPLED = "event = 'CPU' AND kind IS NULL AND waits_per_s IS NULL AND interval_s IS NOT NULL"
 
 
 class Spent(NamedTuple):
@@ -56,12 +58,14 @@ class TimeModel:
     """Where time went, largest share first.
 
     `of` is `database` when sessions were sampled, `processes` when only the host was seen, and of a call trace `pass`
-    or `busy`; `seconds_per_second` is the average number of active sessions (or of processes that ran or waited).
+    or `busy`; `seconds_per_second` is the average number of active sessions (or of processes that ran or waited), and
+    `seconds` how long they were looked at; 0 where that is not told.
     """
 
     of: Literal["database", "processes", "pass", "busy"]
     seconds_per_second: float
     shares: tuple[TimeShare, ...]
+    seconds: float = 0.0
 
     def share(self, wait_class: str | None = None, *events: str) -> float:
         """Share (0 to 1) of a wait class, of some events, or of those events in that class."""
@@ -81,13 +85,21 @@ class TimeModel:
 
 
 def seconds_observed(dataset: Dataset) -> float:
-    """Seconds that were observed, gaps left out: from the whole-host CPU rows, else from first to last row."""
+    """Seconds that were observed, gaps left out: from the whole-host CPU rows, else from first to last row.
+
+    Of what one table tells, `seconds_of` is the time: another source may have looked for longer.
+    """
     covered = covered_s(dataset.frame("cpu").filter(pl.col("cpu").is_null()))
     if covered:
         return covered
     if dataset.since and dataset.until:
         return (dataset.until - dataset.since).total_seconds()
     return 0.0
+
+
+def seconds_of(dataset: Dataset, table: str) -> float:
+    """Seconds that one table tells of; all that were observed, where its rows are of single moments."""
+    return covered_s(dataset.frame(table)) or seconds_observed(dataset)
 
 
 def covered_s(frame: pl.DataFrame) -> float:
@@ -121,16 +133,21 @@ def time_model(dataset: Dataset) -> TimeModel:
     waits = foreground_waits(dataset)
     if waits.height and not active_sessions(dataset).height:
         # Sums without an interval (a list of top events) tell shares only.
-        return _model("database", _wait_parts(dataset, waits), covered_s(waits) or 1.0)
-    seconds = seconds_observed(dataset)
+        seconds = covered_s(waits)
+        return replace(_model("database", _wait_parts(dataset, waits), seconds or 1.0), seconds=seconds)
     if dataset.frame("session").height:
-        return _model("database", _database_parts(dataset), seconds)
+        return _model("database", _database_parts(dataset), _sampled_s(dataset))
     if are_alone(dataset) and (counted := counted_waits(dataset)):
         spent = {Spent(it.wait_class, it.event, it.wait_kind): it.seconds_per_second for it in counted.values()}
-        return _model("database", spent, 1.0)
+        return replace(_model("database", spent, 1.0), seconds=0.0)
     if told := _told_in_sum(dataset):
         return told
-    return _model("processes", _process_parts(dataset), seconds)
+    return _model("processes", _process_parts(dataset), seconds_of(dataset, "process"))
+
+
+def _sampled_s(dataset: Dataset) -> float:
+    """Seconds over which sessions were sampled, as the sampling tells; else all that were observed."""
+    return covered_s(dataset.frame("wait").filter(pl.sql_expr(SAMPLED))) or seconds_observed(dataset)
 
 
 @lru_cache(maxsize=2)
@@ -150,14 +167,14 @@ def foreground_waits(dataset: Dataset) -> pl.DataFrame:
 def _model(of: Literal["database", "processes"], parts: dict[Spent, float], seconds: float) -> TimeModel:
     total = sum(parts.values())
     if not total or not seconds:
-        return TimeModel(of, 0.0, ())
+        return TimeModel(of, 0.0, (), seconds)
     ordered = sorted(parts.items(), key=lambda part: -part[1])
     shares = tuple(
         TimeShare(key.wait_class, key.event, value / seconds, value / total, key.wait_kind)
         for key, value in ordered
         if value > 0
     )
-    return TimeModel(of, total / seconds, shares)
+    return TimeModel(of, total / seconds, shares, seconds)
 
 
 def _wait_parts(dataset: Dataset, waits: pl.DataFrame) -> dict[Spent, float]:

@@ -13,7 +13,7 @@ import polars as pl
 
 from doctord.analyse.figures import figures
 from doctord.analyse.statements import Statement, statements
-from doctord.analyse.time import active_sessions, seconds_observed, time_model
+from doctord.analyse.time import active_sessions, time_model
 from doctord.dataset.common_statistics import names_of
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.tables import WORKING
@@ -136,10 +136,10 @@ def _sampled_cpu(dataset: Dataset) -> dict[tuple[str, str], float]:
 
 def _sampled(dataset: Dataset) -> Iterator[Holder]:
     """Programs and users, of sampled sessions."""
-    model, seconds = time_model(dataset), seconds_observed(dataset)
+    model = time_model(dataset)
     working = pl.col("kind").is_in(WORKING) & (pl.col("state") == "active") & (pl.col("wait_class") != "Idle")
     session = dataset.frame("session").filter(working)
-    total = model.seconds_per_second * seconds
+    total = model.seconds_per_second * model.seconds
     if session.is_empty() or not total:
         return
     on_cpu = pl.when(pl.col("event") == "CPU").then(pl.col("interval_s")).otherwise(0.0)

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 import polars as pl
 
 from doctord.analyse import translation
-from doctord.analyse.time import active_sessions
+from doctord.analyse.figures import told_once
+from doctord.analyse.time import SAMPLED, active_sessions
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.tables import WORKING
 
-# What sampling tells in every interval, also while no session is active: their time on a CPU (see `wait.event`).
-SAMPLED = "event = 'CPU' AND kind IS NULL AND waits_per_s IS NULL AND interval_s IS NOT NULL"
 # What vital signs are made of: tables, each with a condition in SQL on its rows. A past of days is read with no more.
 NEEDS = {
     "cpu": "cpu IS NULL",
@@ -79,12 +78,13 @@ def _signs(dataset: Dataset, window_s: float | None) -> list[tuple[str, str, pl.
     disk = dataset.frame("disk").with_columns(
         ms=pl.max_horizontal("read_ms", "write_ms", "request_ms", QUEUED_AND_SERVED_MS)
     )
+    used, pressure = 100 - pl.col("idle_pct") - pl.col("wait_io_pct").fill_null(0), pl.col("pressure_some_pct")
     signs = [
         ("active sessions", "on average", _active(dataset, host, window_s)),
         ("transactions", "per s", _transactions(dataset, window_s)),
-        ("CPU used", "%", _means(host, 100 - pl.col("idle_pct") - pl.col("wait_io_pct").fill_null(0), window_s)),
-        ("CPU pressure", "% of the time", _means(host, pl.col("pressure_some_pct"), window_s)),
-        ("memory pressure", "% of the time", _means(dataset.frame("memory"), pl.col("pressure_some_pct"), window_s)),
+        ("CPU used", "%", _means_of_host(host, used, window_s)),
+        ("CPU pressure", "% of the time", _means_of_host(host, pressure, window_s)),
+        ("memory pressure", "% of the time", _means_of_host(dataset.frame("memory"), pressure, window_s)),
         ("retransmits", "per s", _means(dataset.frame("network"), pl.col("retransmits_per_s"), window_s)),
     ]
     signs.append(
@@ -103,6 +103,11 @@ def _window(window_s: float | None) -> pl.Expr:
     return (pl.col("ts").dt.epoch("us") // round(window_s * 1_000_000)).alias("window")
 
 
+def _means_of_host(frame: pl.DataFrame, value: pl.Expr, window_s: float | None) -> pl.DataFrame:
+    """The same of a host as a whole, each second of which counts once, also where several sources tell of it."""
+    return _means(told_once(frame.filter(value.is_not_null())), value, window_s)
+
+
 def _means(frame: pl.DataFrame, value: pl.Expr, window_s: float | None) -> pl.DataFrame:
     """Mean of an expression per window, weighted by interval; windows in which it was not measured are left out."""
     weight = pl.col("interval_s").fill_null(1.0)
@@ -117,9 +122,11 @@ def _means(frame: pl.DataFrame, value: pl.Expr, window_s: float | None) -> pl.Da
 
 def _active(dataset: Dataset, host: pl.DataFrame, window_s: float | None) -> pl.DataFrame:
     """Average active sessions per window that was observed; nothing when no sessions were sampled."""
-    if dataset.frame("session").is_empty() and dataset.frame("wait").filter(pl.sql_expr(SAMPLED)).is_empty():
+    sampled = dataset.frame("wait").filter(pl.sql_expr(SAMPLED))
+    if dataset.frame("session").is_empty() and sampled.is_empty():
         return pl.DataFrame(schema={"window": pl.Int64, "value": pl.Float64})
-    observed = host.group_by(_window(window_s), maintain_order=True).agg(pl.col("interval_s").sum().alias("seconds"))
+    looked = told_once(host if sampled.is_empty() else sampled)
+    observed = looked.group_by(_window(window_s), maintain_order=True).agg(pl.col("interval_s").sum().alias("seconds"))
     busy = (
         active_sessions(dataset)
         .group_by(_window(window_s), maintain_order=True)

@@ -16,12 +16,17 @@ from doctord.lint.statement import Statement, statements
 from doctord.lint.violation import Severity
 from doctord.read.source import ReadOptions, opened
 
+DEFAULTS = ReadOptions()
 PATCH = "doctord.patch"
 KEPT = ".before-doctord"
 
 
 def settings(
-    paths: Sequence[Path], dsns: Sequence[str] = (), workload: Dataset | None = None, watcher: Watcher = SILENT
+    paths: Sequence[Path],
+    dsns: Sequence[str] = (),
+    workload: Dataset | None = None,
+    watcher: Watcher = SILENT,
+    options: ReadOptions = DEFAULTS,
 ) -> Dataset:
     """Settings of files, or of this host and its servers, with what is known of their workload.
 
@@ -31,7 +36,7 @@ def settings(
     if paths and dsns:
         raise UserError("either files or servers", "lint the files first, then the server: --dsn without PATH")
     held = [path for path in paths if not is_sql(path)]
-    datasets = [read.dataset_of(held, ReadOptions(), watcher)] if held else []
+    datasets = [read.dataset_of(held, options, watcher)] if held else []
     if not paths:
         datasets.append(of_this_host(dsns, watcher))
     return Dataset.joined([*datasets, *([workload] if workload else [])])

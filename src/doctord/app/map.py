@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from doctord.analyse.latency.map import LatencyMap, Subject, latency_map, subjects
+from doctord.app import read
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
-from doctord.lake.place import default_lake
+from doctord.lake.place import default_lake, is_lake
 from doctord.lake.query import Lake
-from doctord.read.formats import read_source
-from doctord.read.source import ReadOptions, opened
+from doctord.read.source import ReadOptions
 
 TABLES = ("latency", "wait", "disk", "session", "event")
 BEGINNING, END_OF_TIME = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
@@ -104,7 +104,7 @@ def recorded(
     if not places:
         places, since = [_usual_lake()], since or (until or datetime.now(UTC)) - USUAL
     datasets = (
-        _of_lake(place, since, until, watcher) if place.is_dir() else _of_file(place, options, watcher)
+        _of_lake(place, since, until, watcher) if is_lake(place) else read.dataset_of([place], options, watcher)
         for place in places
     )
     return Dataset.joined(datasets).between(since or BEGINNING, until or END_OF_TIME)
@@ -127,11 +127,3 @@ def _of_lake(place: Path, since: datetime | None, until: datetime | None, watche
     for problem in lake.problems:
         watcher.note(problem)
     return dataset
-
-
-def _of_file(place: Path, options: ReadOptions, watcher: Watcher) -> Dataset:
-    with opened(place, options) as source:
-        found = read_source(source)
-    for remark in [*found.skipped, *(f"{place}: {said}" for said in found.notes)]:
-        watcher.note(str(remark))
-    return Dataset.from_batches(found.batches)

@@ -3,7 +3,9 @@
 import shutil
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 from doctord.app.watcher import SILENT, Progress, Watcher
@@ -67,7 +69,9 @@ def trace(
     command = command_of(pid)
     pids = family(pid) if tree else [pid]
     traced, note = _Traced(pid, pids, command, _before(pids)), None
-    with watcher.progress("Looking", seconds, "s") as progress:
+    # Loading all causes takes a second and more where CPUs are busy, and nothing else is to be done meanwhile.
+    with ThreadPoolExecutor(1) as beside, watcher.progress("Looking", seconds, "s") as progress:
+        beside.submit(import_module, "doctord.app.trace")
         if how == "bpf" or (how == "auto" and not keep):
             try:
                 return _by_bpf(traced, seconds, progress)

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from doctord.cli._output import Terminal, check_writable, write
-from doctord.cli.arguments import Db, OfFiles, Unit, Zone, interval, length_s, length_us
+from doctord.cli.arguments import Db, OfFiles, interval, length_s, length_us
 
 if TYPE_CHECKING:
     from doctord.analyse.latency.map import LatencyMap
     from doctord.app.map import Wanted
     from doctord.dataset.dataset import Dataset
-    from doctord.read.source import ReadOptions
     from doctord.report.map.view import View
 
 List = Annotated[bool, typer.Option("--list", help="List what can be mapped, and end.")]
@@ -58,12 +57,6 @@ class Kept:
     ] = None
     until: Annotated[str | None, typer.Option("--to", metavar="MOMENT", help="Columns up to this moment.")] = None
     column: Annotated[str | None, typer.Option("--interval", metavar="LENGTH", help="Width of a column.")] = None
-    zone: Zone = None
-    unit: Unit = None
-
-    def options(self) -> "ReadOptions":
-        """What the user says of files that do not say it themselves."""
-        return OfFiles(zone=self.zone, unit=self.unit).options()
 
     def wanted(self, subject: Subject) -> "Wanted":
         """The subject, and where."""
@@ -71,7 +64,7 @@ class Kept:
 
         return Wanted(subject.subject, subject.db, subject.instance, self.host, length_s(self.column))
 
-    def dataset(self) -> "Dataset":
+    def dataset(self, files: OfFiles) -> "Dataset":
         """The rows of that time.
 
         Raises:
@@ -80,7 +73,7 @@ class Kept:
         from doctord.app.map import recorded
 
         asked = interval(self.since, self.until)
-        return recorded(self.sources or (), asked.since, asked.until, self.options(), Terminal())
+        return recorded(self.sources or (), asked.since, asked.until, files.options(), Terminal())
 
 
 @dataclass(frozen=True, slots=True)

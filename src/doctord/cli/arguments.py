@@ -70,26 +70,22 @@ class When:
         return interval(self.since, self.until, past)
 
 
-Zone = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Time zone of files that do not say theirs: Europe/Paris.")
-]
-Unit = Annotated[
-    str | None, typer.Option(metavar="LENGTH", help="What 1 stands for in latencies without a unit: 1us, 10ms.")
-]
-
-
 @dataclass(frozen=True, slots=True)
 class OfFiles:
     """What the user says of files that do not say it themselves."""
 
-    zone: Zone = None
+    zone: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Time zone of files that do not say theirs: Europe/Paris.")
+    ] = None
     day: Annotated[
         str | None, typer.Option(metavar="DATE", help="Date of the first time of day in files without one: 2026-11-20.")
     ] = None
     every: Annotated[
         str | None, typer.Option(metavar="LENGTH", help="Time between two reports in files that tell no times: 5s.")
     ] = None
-    unit: Unit = None
+    unit: Annotated[
+        str | None, typer.Option(metavar="LENGTH", help="What 1 stands for in latencies without a unit: 1us, 10ms.")
+    ] = None
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Name each file that cannot be used.")] = False
 
     def options(self) -> "ReadOptions":

@@ -7,7 +7,7 @@ import typer
 
 from doctord.cli import app, command
 from doctord.cli._output import Terminal, status
-from doctord.cli.arguments import Json, When
+from doctord.cli.arguments import Json, OfFiles, When
 from doctord.errors import UserError
 
 
@@ -29,6 +29,7 @@ def lint(
         Path | None, typer.Option("--with", metavar="LAKE", help="Judge by what this lake holds of the workload.")
     ] = None,
     when: When,
+    files: OfFiles,
     cpus: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="CPUs of the server, where no file tells.")
     ] = None,
@@ -62,7 +63,7 @@ def lint(
     form: Form = "json" if json else "sarif" if sarif else "junit" if junit else "text"
     watcher, named = Terminal(), paths or ()
     workload = Recorded(measured).seen(when.interval(), watcher).dataset if measured else None
-    dataset = linting.settings(named, dsn or (), workload, watcher)
+    dataset = linting.settings(named, dsn or (), workload, watcher, files.options())
     examined = linting.lint(dataset, linting.statements_of(named), cpus, baseline, watcher)
     typer.echo(written(examined, form))
     if fix:

@@ -8,14 +8,21 @@ import typer
 
 from doctord.cli import app, command
 from doctord.cli._map import HtmlPage, Kept, List, Look, Pictures, Subject, show
-from doctord.cli.arguments import Json
+from doctord.cli.arguments import Json, OfFiles
 from doctord.errors import UserError
 from doctord.moments import parse_moment
 
 
 @command(app, "map")
 def draw(
-    *, subject: Subject, kept: Kept, look: Look, pictures: Pictures, list_: List = False, json: Json = False
+    *,
+    subject: Subject,
+    kept: Kept,
+    files: OfFiles,
+    look: Look,
+    pictures: Pictures,
+    list_: List = False,
+    json: Json = False,
 ) -> None:
     """Draw latencies over time as heat maps: how many waits took how long, and how long they took together.
 
@@ -34,16 +41,16 @@ def draw(
     view, wanted = look.view(), kept.wanted(subject)
     pictures.check()
     if list_:
-        known = by_waits(kept.dataset())
+        known = by_waits(kept.dataset(files))
         typer.echo(dumps(map_subjects.records(known), allow_nan=False) if json else map_subjects.recorded(known))
         return
     if kept.sources == [STANDARD_INPUT] and sys.stdout.isatty() and not json:
-        with from_pipe(subject.subject, kept.options()) as growing:
+        with from_pipe(subject.subject, files.options()) as growing:
             watch(growing, view, "PIPE")
             drawn = growing.feed.map_of()
         pictures.write(view, lambda _: [drawn])
     else:
-        dataset = kept.dataset()
+        dataset = kept.dataset(files)
         pictures.write(view, lambda columns: wanted.maps_of(dataset, columns))
         drawn = wanted.map_of(dataset, None if json else room(view))
     show(drawn, view, json=json)
@@ -55,6 +62,7 @@ def compare(
     at: Annotated[str, typer.Option(metavar="MOMENT", help="What is before it is held against what is after it.")],
     subject: Subject,
     kept: Kept,
+    files: OfFiles,
     look: Look,
     html: HtmlPage = None,
     json: Json = False,
@@ -68,7 +76,7 @@ def compare(
     view, wanted, moment = look.view(), kept.wanted(subject), parse_moment(at)
     page = Pictures(html)
     page.check()
-    dataset = kept.dataset()
+    dataset = kept.dataset(files)
     page.write(view, lambda columns: wanted.maps_of(dataset, columns), moment)
     show(wanted.map_of(dataset, None if json else room(view)), view, moment, json=json)
 
@@ -81,6 +89,7 @@ def replay(
     ] = 60,
     subject: Subject,
     kept: Kept,
+    files: OfFiles,
     look: Look,
 ) -> None:
     """Show a latency map on the whole terminal as it grew, so much faster, and print it in the end.
@@ -94,17 +103,17 @@ def replay(
     view, wanted = look.view(), kept.wanted(subject)
     if not has_terminal():
         raise UserError("a replay needs a terminal", "doctord map prints the map")
-    drawn = wanted.map_of(kept.dataset(), room(view))
+    drawn = wanted.map_of(kept.dataset(files), room(view))
     watch(Replay(drawn, speed), view, f"REPLAY x{speed:g}")
     show(drawn, view, json=False)
 
 
 @command(app, "map-export")
-def export(*, subject: Subject, kept: Kept) -> None:
+def export(*, subject: Subject, kept: Kept, files: OfFiles) -> None:
     """Print the latencies of one subject as records that PyLatencyMap reads.
 
     Exit status: 0 printed, 2 there is nothing to print, these records cannot hold it, or a wrong option.
     """
     from doctord.report.map.records import records
 
-    typer.echo("\n".join(records(kept.wanted(subject).map_of(kept.dataset()))))
+    typer.echo("\n".join(records(kept.wanted(subject).map_of(kept.dataset(files)))))

@@ -11,7 +11,7 @@ from doctord.analyse.sizing.question import Input, Question
 from doctord.analyse.sizing.questions import QUESTIONS
 from doctord.cli import app, command
 from doctord.cli._output import Terminal
-from doctord.cli.arguments import Db, Json, Lake, Measured, When
+from doctord.cli.arguments import Db, Json, Lake, Measured, OfFiles, When
 from doctord.errors import UserError
 
 size = typer.Typer(no_args_is_help=True, help="Say what settings should be, and show the arithmetic.")
@@ -34,6 +34,7 @@ def _command(question: Question) -> Callable[..., int]:
         live: Live = False,
         db: Db = None,
         when: When,
+        files: OfFiles,
         json: Json = False,
         **given: str | None,
     ) -> int:
@@ -41,7 +42,7 @@ def _command(question: Question) -> Callable[..., int]:
         from doctord.printable import json_text
         from doctord.report import sizing as report
 
-        source = Measured(paths, lake).source()
+        source = Measured(paths, lake).source(files)
         if live and (paths or lake):
             raise UserError("either this host now, or files or a lake", "leave out --live")
         used = source if paths or lake else None

@@ -65,6 +65,7 @@ TABLES: Final[dict[str, Table]] = {
             ("steal_pct", "f64", "Time the hypervisor gave to others, %."),
             ("idle_pct", "f64", "Idle time without outstanding I/O, %."),
             ("run_queue", "f64", "Tasks running or ready to run at the moment of the sample, without the sampler."),
+            ("blocked_tasks", "f64", "Tasks that wait for I/O and cannot be woken, at the moment of the sample."),
             ("csw_per_s", "f64", "Context switches."),
             ("icsw_per_s", "f64", "Involuntary context switches."),
             ("migrations_per_s", "f64", "Tasks moved between CPUs."),

@@ -9,9 +9,8 @@ from doctord.analyse.figures import cpus_told
 from doctord.analyse.time import (
     TimeModel,
     active_sessions,
-    covered_s,
-    foreground_waits,
     seconds_observed,
+    seconds_of,
     time_model,
 )
 from doctord.analyse.top_time import Holder, top_time
@@ -26,6 +25,8 @@ from doctord.diagnose.phrase import phrase
 # is not the resting state of a quiet server.
 WORTH_SAYING_SHARE = 0.05
 WORTH_SAYING_SESSIONS = 0.1
+# Tables with one row for the whole host at a time.
+OF_A_HOST = ("cpu", "memory")
 
 
 class Case:
@@ -45,8 +46,13 @@ class Case:
 
     @cached_property
     def seconds(self) -> float:
-        """Seconds that were observed."""
+        """Seconds that the host was observed for; of what one source tells, its own time counts (`seconds_of`)."""
         return seconds_observed(self.dataset)
+
+    @cached_property
+    def process_seconds(self) -> float:
+        """Seconds that processes were observed for."""
+        return seconds_of(self.dataset, "process")
 
     @cached_property
     def cpus(self) -> int:
@@ -139,6 +145,11 @@ class Case:
         values = [figure.mean for figure in self.figures(name) if db is None or figure.db == db]
         return sum(values) if values else None
 
+    def amount(self, name: str, db: str | None = None) -> float:
+        """How many there were of what a rate counts, over its own time, summed over its entities."""
+        rates = [figure for figure in self.figures(name) if db is None or figure.db == db]
+        return sum(rate.mean * (rate.seconds or self.seconds) for rate in rates)
+
     def common(self, name: str, db: str | None = None) -> float | None:
         """Mean of a statistic that all vendors have (`dataset/common_statistics.py`); null when it was not measured."""
         values = [value for own in names_of(name) if (value := self.total(own, db)) is not None]
@@ -159,15 +170,20 @@ class Case:
         return figures.setting(self.dataset, name, db)
 
     def mean(self, table: str, column: str) -> float | None:
-        """Mean of a column over the interval, weighted; null when it was not measured."""
-        return figures.mean(self.host_cpu if table == "cpu" else self.dataset.frame(table), column)
+        """Mean of a column over the interval, weighted; null when it was not measured.
+
+        Of a host as a whole (`cpu`, `memory`) each second counts once, also where several sources tell of it.
+        """
+        rows = self.host_cpu if table == "cpu" else self.dataset.frame(table)
+        measured = rows.filter(pl.col(column).is_not_null())
+        return figures.mean(figures.told_once(measured) if table in OF_A_HOST else measured, column)
 
     def database_time_s(self) -> float:
         """Database time in seconds over the interval: of sampled sessions, else as the database tells it."""
         sampled = float(self.active["interval_s"].sum() or 0.0)
         if sampled or self.time.of != "database":
             return sampled
-        return self.time.seconds_per_second * covered_s(foreground_waits(self.dataset))
+        return self.time.seconds_per_second * self.time.seconds
 
     def waited(self, db: str, *wait_classes: str) -> float:
         """Share (0 to 1) of all database time that sessions of one server spent in some wait classes."""

@@ -8,8 +8,8 @@ from datetime import datetime
 import polars as pl
 
 from doctord.analyse.block_sizes import Sizes, block_sizes
+from doctord.analyse.time import SAMPLED
 from doctord.analyse.top_time import first
-from doctord.analyse.vitals import SAMPLED
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose import causes

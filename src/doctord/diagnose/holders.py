@@ -1,7 +1,10 @@
-"""Evidence and first steps from who holds the time: which statement and which segment, by name."""
+"""Evidence and first steps from who holds the time: which statement, which segment and which process, by name."""
 
 from typing import Final, Literal, TypeAlias
 
+import polars as pl
+
+from doctord.analyse.other_processes import Consumer, consumers
 from doctord.analyse.top_time import Holder
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence
@@ -21,6 +24,7 @@ LOOKED_AT: Final[dict[Held, Held]] = {
     "cpu_share": "gets_share", "gets_share": "gets_share", "reads_share": "reads_share"
 }  # fmt: skip
 MOST_NAMED = 3
+MOST_PROCESSES = 4
 # A twentieth of what is short: less is not what to begin with.
 WORTH_TUNING_SHARE = 0.05
 
@@ -48,6 +52,26 @@ def to_begin_with(case: Case, held: Held) -> list[Words]:
         return []
     told = [phrase("{} ({}){}", one.name, _part(one, held), _text(one)) for one in found]
     return [phrase("First: statement{} {}.", "s" if len(found) > 1 else "", listed(*told, by="; "))]
+
+
+def cpu_users(case: Case) -> list[Evidence]:
+    """The processes that used the CPUs, by command and user: parts of the host where its CPUs are counted, else CPUs.
+
+    Those that used less than a twentieth are named only where nobody used more.
+    """
+    users, seconds = consumers(case.processes, pl.col("cpu_s")), case.process_seconds
+    capacity_s = seconds * case.cpus or sum(user.amount for user in users)
+    most = [user for user in users if user.amount >= WORTH_TUNING_SHARE * capacity_s][:MOST_PROCESSES] or users[:1]
+    outside = {(user.command, user.user) for user in consumers(case.other_processes, pl.col("cpu_s"))}
+    return [_used(user, case, is_outside=(user.command, user.user) in outside) for user in most if seconds]
+
+
+def _used(user: Consumer, case: Case, *, is_outside: bool) -> Evidence:
+    cpus = user.amount / case.process_seconds
+    used = phrase("{:share} of the host's CPU time", cpus / case.cpus) if case.cpus else phrase("{:.2g CPUs}", cpus)
+    whose = ", and is no process of the database" if is_outside and case.vendors else ""
+    return Evidence("process", f"command = '{user.command}'", phrase("{}: {}", user.name, used), "",
+                    f"uses the CPUs{whose}")  # fmt: skip
 
 
 def _part(holder: Holder, held: Held) -> Words:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 from doctord.analyse.calls import clock_s
+from doctord.analyse.latency.storage import storage_histograms
+from doctord.analyse.logged_statements import durations_are_all_told
 from doctord.dataset.calltrace import Trace
 from doctord.diagnose.case import Case
 
@@ -32,6 +34,13 @@ def _is_one_moment(case: Case) -> bool:
     return sessions["ts"].n_unique() == 1 and waits.is_empty()
 
 
+def _tells_disks(case: Case) -> bool:
+    """Whether disks were measured; of a test of the storage, which keeps them busy, its own latencies tell."""
+    if "fio" in case.dataset.frame("statistic")["component"] and case.dataset.frame("latency").is_empty():
+        return False
+    return _has("disk", *_DISK)(case)
+
+
 def _is_timed(trace: Trace) -> bool:
     """Whether the log tells how long calls took, in more than whole seconds."""
     return bool(trace["totals"]["in_calls_s"]) and clock_s(trace) is None
@@ -42,11 +51,13 @@ WHOLE: Mapping[str, Callable[[Case], bool]] = {
     "database time": lambda case: case.is_time_measured and not _is_one_moment(case),
     "CPUs": _has("cpu", "idle_pct", "run_queue"),
     "memory": _has("memory", *_MEMORY),
-    "disks": _has("disk", *_DISK),
+    "disks": _tells_disks,
 }
 FURTHER: Mapping[str, Callable[[Case], bool]] = {
     "system calls": lambda case: case.trace is not None and _is_timed(case.trace),
     "processes": lambda case: not case.processes.is_empty(),
+    "storage latencies": lambda case: bool(storage_histograms(case.dataset)),
+    "statement durations": lambda case: durations_are_all_told(case.dataset),
     "network": _has("network", "retransmits_per_s"),
     "file systems": _has("filesystem", "used_bytes", at_once=True),
     "guests": _has("guest", "guest", at_once=True),

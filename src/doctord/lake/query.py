@@ -67,7 +67,7 @@ class Lake:
         except PermissionError as error:
             raise LakeError(f"{path}: may not be read", "ask for membership in the group that owns the lake") from error
         if not found:
-            raise LakeError(f"{path}: no lake here", "record one with `doctord record`, or name another with --lake")
+            raise LakeError(f"{path}: no lake here", "record one with `doctord record`, or name another")
 
     def connect(self, tables: "Iterable[str] | None" = None) -> duckdb.DuckDBPyConnection:
         """A DuckDB connection with every table of the vocabulary as a view, the same moment for all of them.

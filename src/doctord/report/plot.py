@@ -17,8 +17,9 @@ from doctord.report.series import Series, Step
 from doctord.report.wording import clean
 from doctord.units import number
 
-WIDTH, HEIGHT = 480, 206
-LEFT, RIGHT, TOP, BOTTOM = 46, 10, 18, 24
+WIDTH, HEIGHT = 480, 212
+LEFT, RIGHT, TOP, BOTTOM = 56, 10, 18, 30
+DIGIT = 9.5  # as wide as on a narrow page, where letters are largest
 TIME_STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400)
 DAY_S = 86_400
 
@@ -57,10 +58,15 @@ class Plot:
         most = max(self.highest, self.limit[1] if self.limit and self.limit_shown else 0.0)
         return ticks(most)[-1]
 
+    @cached_property
+    def left(self) -> float:
+        """Where the axis of time begins: so far in that the longest value beside it is whole."""
+        return max(LEFT, 6 + DIGIT * max(len(number(value)) for value in ticks(self.top)))
+
     def x(self, moment: float) -> float:
         """Where a moment is drawn."""
         share = (moment - self.since) / max(self.until - self.since, 1e-6)
-        return LEFT + min(max(share, 0.0), 1.0) * (WIDTH - LEFT - RIGHT)
+        return self.left + min(max(share, 0.0), 1.0) * (WIDTH - self.left - RIGHT)
 
     def y(self, value: float) -> float:
         """Where a value is drawn."""
@@ -81,7 +87,7 @@ def svg(plot: Plot) -> str:
     draw(root, plot)
     if plot.limit and plot.limit_shown:
         y = f"{plot.y(plot.limit[1]):.1f}"
-        SubElement(root, "path", {"d": f"M{LEFT} {y}H{WIDTH - RIGHT}", "class": "limit"})
+        SubElement(root, "path", {"d": f"M{plot.left} {y}H{WIDTH - RIGHT}", "class": "limit"})
         label = SubElement(root, "text", {"x": str(WIDTH - RIGHT - 2), "y": f"{float(y) - 4:.1f}", "class": "end on"})
         label.text = clean(f"{plot.limit[0]} {number(plot.limit[1])}")
     return tostring(root, encoding="unicode")
@@ -109,12 +115,13 @@ def gaps(plot: Plot) -> list[tuple[float, float]]:
 def _axes(root: Element, plot: Plot) -> None:
     for value in ticks(plot.top):
         y = f"{plot.y(value):.1f}"
-        SubElement(root, "path", {"d": f"M{LEFT} {y}H{WIDTH - RIGHT}", "class": "grid"})
-        SubElement(root, "text", {"x": str(LEFT - 5), "y": f"{float(y) + 4:.1f}", "class": "end"}).text = number(value)
-    for moment, label in time_ticks(plot.since, plot.until):
+        SubElement(root, "path", {"d": f"M{plot.left} {y}H{WIDTH - RIGHT}", "class": "grid"})
+        label = SubElement(root, "text", {"x": str(plot.left - 5), "y": f"{float(y) + 4:.1f}", "class": "end"})
+        label.text = number(value)
+    for moment, clock in time_ticks(plot.since, plot.until):
         x = f"{plot.x(moment):.1f}"
         SubElement(root, "path", {"d": f"M{x} {HEIGHT - BOTTOM}v4", "class": "tick"})
-        SubElement(root, "text", {"x": x, "y": str(HEIGHT - 7), "class": "middle"}).text = label
+        SubElement(root, "text", {"x": x, "y": str(HEIGHT - 7), "class": "middle"}).text = clock
 
 
 def _lines(root: Element, plot: Plot) -> None:
@@ -179,7 +186,7 @@ def time_ticks(since: float, until: float) -> list[tuple[float, str]]:
     step = next((s for s in TIME_STEPS_S if (until - since) / s <= 5), math.ceil((until - since) / 5 / DAY_S) * DAY_S)
     form = "%H:%M:%S" if step < 60 else "%H:%M" if step < DAY_S else "%b %d"
     moments = range(math.ceil(since / step) * step, math.floor(until) + 1, step)
-    last = WIDTH - RIGHT - 24
+    last = WIDTH - RIGHT - 30
     span = max(until - since, 1e-6)
     shown = [m for m in moments if LEFT + (m - since) / span * (WIDTH - LEFT - RIGHT) <= last]
     return [(float(m), datetime.fromtimestamp(m, UTC).strftime(form)) for m in shown]

@@ -18,9 +18,9 @@ def sums(**more: Any) -> dict[str, Any]:
     bucket = {"min": 1024, "max": 2047, "count": 4}
     return {
         "n": {read: 4, wait: 4}, "ns": {read: 6000, wait: 9_000_000_000}, "h": {read: [bucket], wait: [bucket]},
-        "x": {read: 1800, wait: 3_000_000_000}, "e": {read: 1}, "i": {"100": 9_000_000_000}, "w": {f"100,{wait}": 4},
-        "t": {"100": {"count": 4, "average": 250_000_000, "total": 1_000_000_000}},
-        "th": {"100": [{"min": 134217728, "max": 268435455, "count": 4}]},
+        "x": {read: 1800, wait: 3_000_000_000}, "e": {read: 1}, "i": 9_000_000_000, "w": {wait: 4}, "a": 0,
+        "t": {"count": 4, "average": 250_000_000, "total": 1_000_000_000},
+        "th": [{"min": 134217728, "max": 268435455, "count": 4}],
     } | more  # fmt: skip
 
 
@@ -42,11 +42,16 @@ def test_the_loop_of_a_process_that_does_not_accept_has_all_its_turns() -> None:
 
 
 def test_a_server_has_the_passes_that_accepted() -> None:
-    accepted = {"a": {"100": 3}, "p": {"100": {"count": 3, "average": 1, "total": 600_000_000}}}
-    histogram = {"ph": {"100": [{"min": 134217728, "max": 268435455, "count": 3}]}}
-    loop = document(sums(**accepted, **histogram), LIVE, "server")["loop"]
+    accepted = {"a": 3, "p": {"count": 3, "average": 1, "total": 600_000_000}}
+    loop = document(sums(**accepted, ph=[{"min": 134217728, "max": 268435455, "count": 3}]), LIVE, "server")["loop"]
     assert loop
     assert (loop["passes"], loop["wakeups"], loop["mean_s"]) == (3, 1, 0.2)
+
+
+def test_a_client_that_waits_now_here_now_there_has_no_loop() -> None:
+    here, there = (str(syscall_number(name)) for name in ("ppoll", "pselect6"))
+    assert document(sums(w={here: 80, there: 20}), LIVE, "pgbench")["loop"] is None
+    assert document(sums(w={here: 99, there: 1}), LIVE, "pgbench")["loop"]
 
 
 def test_a_process_that_made_no_call_has_no_loop() -> None:

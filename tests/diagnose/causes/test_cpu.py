@@ -3,9 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import polars as pl
 import pytest
 
-from diagnose.hosts import host
+from diagnose.hosts import START, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -227,3 +228,67 @@ def test_full_cpus_name_their_users_also_behind_row_locks() -> None:
 def test_full_cpus_that_nobody_waits_for_are_well_used() -> None:
     calm = FULL | {"pressure_some_pct": 3.0, "run_queue": 2.0}
     assert "cpu_full" not in found(host(cpu=calm, other_processes=[{"command": "sha256sum", "usr_pct": 98.0}] * 2))
+
+
+# A host as sar, or top, and pidstat show it: full for half of the time, its processes told, no session sampled.
+HOGS_BESIDE = [
+    {"command": "sh", "user": "root", "usr_pct": 60.0, "run_wait_pct": 30.0},
+    {"command": "cron", "usr_pct": 0.5},
+]
+WAITING = {"usr_pct": 15.0, "sys_pct": 5.0, "run_wait_pct": 31.0}
+
+
+def pidstat(*, idle_pct: tuple[float, float], without: tuple[str, ...] = (), **states: Any) -> Dataset:
+    """Half of the time with the first idle time, half with the second, each second told by its own row."""
+    both = (
+        host(cpu=FULL | {"idle_pct": idle}, seconds=20, start=START + timedelta(seconds=20 * half), backend=WAITING,
+             other_processes=HOGS_BESIDE, without=("session", "wait", "statistic", *without), **states)
+        for half, idle in enumerate(idle_pct)
+    )  # fmt: skip
+    return Dataset.joined(both)
+
+
+def test_cpus_full_for_a_part_of_the_time_name_their_users_where_processes_alone_are_told() -> None:
+    """A process of the database that waits for a CPU is what follows, not the cause."""
+    findings = found(pidstat(idle_pct=(1.0, 40.0)))
+    assert next(iter(findings)) == "cpu_saturated"
+    assert findings["process_waits_for_cpu"].explained_by == "cpu_saturated"
+    finding = findings["cpu_saturated"]
+    assert "sh (pid 5000, user root): 30 % of the host's CPU time" in figures(finding.for_)
+    assert "(pid 1000 and 3 more, user postgres): 40 % of the host's CPU time" in figures(finding.for_)
+    assert "cron" not in figures(finding.for_)
+    whose = {said(item.figure).split()[0]: said(item.why) for item in finding.for_ if item.table == "process"}
+    assert whose["sh"] == "uses the CPUs, and is no process of the database"
+    assert whose["postgres:"] == "uses the CPUs"
+    assert "what it cost the sessions" in said(finding.not_measured[0].what)
+
+
+def test_who_takes_full_cpus_from_a_database_that_was_not_asked() -> None:
+    findings = found(pidstat(idle_pct=(1.0, 1.0)))
+    assert next(iter(findings)) == "cpu_other_processes"
+    other = findings["cpu_other_processes"]
+    assert other.impact.share is None
+    assert said(other.not_measured[0].what) == "whether they are the database's own clients"
+    assert findings["cpu_saturated"].explained_by == "cpu_other_processes"
+
+
+def test_where_cpus_are_not_counted_users_are_named_in_cpus() -> None:
+    """As pidstat beside sar -u, or top: neither tells how many CPUs there are."""
+    dataset = pidstat(idle_pct=(1.0, 40.0))
+    uncounted = dataset.replaced({"cpu": dataset.frame("cpu").filter(pl.col("cpu").is_null()).to_arrow()})
+    assert "sh (pid 5000, user root): 0.6 CPUs" in figures(found(uncounted)["cpu_saturated"].for_)
+
+
+def test_a_process_that_waits_names_who_uses_the_cpus_where_the_host_was_not_measured() -> None:
+    findings = found(pidstat(idle_pct=(1.0, 1.0), without=("cpu",)))
+    assert next(iter(findings)) == "process_waits_for_cpu"
+    assert "sh (pid 5000, user root): 0.6 CPUs" in figures(findings["process_waits_for_cpu"].for_)
+
+
+def test_processes_are_measured_against_their_own_time() -> None:
+    """A sar of a whole hour beside a pidstat of its first seconds halves nobody's CPU time."""
+    dataset = pidstat(idle_pct=(1.0, 1.0))
+    hour = {"ts": START + timedelta(hours=1), "interval_s": 3600.0, "host": "host", "idle_pct": 3.0}
+    beside = Dataset.joined([dataset, Dataset.from_rows(cpu=[hour])])
+    told = (figures(found(one)["cpu_other_processes"].for_) for one in (dataset, beside))
+    assert len({text.partition(" | ")[0] for text in told}) == 1

@@ -41,6 +41,28 @@ def test_what_sessions_waited_for_memory_is_the_impact() -> None:
     assert found(dataset)["memory_short"].impact.share == pytest.approx(0.6)
 
 
+@pytest.mark.parametrize(
+    ("swapped", "faults", "told"),
+    [
+        ([0.0, 0.0, 300.0, 700.0, 0.0], 90.0, True),
+        ([300.0, 0.0, 700.0, 0.0, 700.0], 90.0, False),  # 20 s each
+        ([0.0, 0.0, 300.0, 700.0, 0.0], 3.0, False),  # read ahead
+    ],
+)
+def test_half_a_minute_of_swapping_is_told_where_nobody_measured_waits(
+    swapped: list[float], faults: float, *, told: bool
+) -> None:
+    rows = [
+        {"ts": number * 20_000_000, "interval_s": 20.0, "swap_in_per_s": pages / 10, "major_faults_per_s": faults}
+        for number, pages in enumerate([0.0] * 60 + [pages * 10 for pages in swapped], 1)
+    ]
+    findings = found(Dataset.from_rows(memory=rows))
+    assert ("memory_short" in findings) is told
+    if told:
+        title = "Memory was short for 40 s on end: 700 pages swapped in per s at worst"
+        assert said(findings["memory_short"].title) == title
+
+
 def test_available_memory_speaks_against_shortage() -> None:
     finding = found(host(memory=SHORT | {"available_bytes": 12 * GIB}))["memory_short"]
     assert "50.0 % of memory available" in figures(finding.against)

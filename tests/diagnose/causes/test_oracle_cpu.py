@@ -54,6 +54,14 @@ def test_the_statement_with_most_cpu_is_named() -> None:
     assert any("abc" in said(item.figure) for item in finding.for_)
 
 
+def test_processes_beside_the_report_name_who_used_the_cpus() -> None:
+    """As a pidstat of a part of the report's time."""
+    hog = {"pid": 7, "command": "gzip", "user": "backup", "usr_pct": 150.0, "sys_pct": 10.0}
+    finding = found(host=FULL, unaccounted_s_per_s=3.0, cpu_s_per_s=4.0, extra={"process": [hog]})["host_cpu_short"]
+    (told,) = (item for item in finding.for_ if item.table == "process")
+    assert said(told.figure) == "gzip (pid 7, user backup): 20 % of the host's CPU time"
+
+
 @pytest.mark.parametrize("full", [False, True])
 def test_the_resource_manager_is_the_cause_where_cpus_are_idle(*, full: bool) -> None:
     finding = found(

@@ -49,6 +49,12 @@ def test_a_device_that_does_nothing_more_is_stuck() -> None:
     assert said(finding.title) == "vda is stuck: 16 requests outstanding, 0.0 requests/s done"
 
 
+def test_a_test_of_the_storage_is_meant_to_keep_it_busy() -> None:
+    test = {"component": "fio", "name": "fio.iops", "entity": "randread read", "value": 9e4}
+    finding = found(host(disk=SATURATED, time=WAITING, extra={"statistic": [test]}))["device_saturated"]
+    assert (finding.severity, said(finding.against[-1].figure)) == ("note", "fio ran")
+
+
 def test_a_device_without_queue_figures_is_judged_by_littles_law() -> None:
     unknown = SATURATED | {"device_queue": None, "host_queue": None}
     finding = found(host(disk=unknown, time=WAITING))["device_saturated"]

@@ -7,8 +7,11 @@ import polars as pl
 import pytest
 
 from doctord.dataset.dataset import Dataset
+from doctord.errors import UserError
+from doctord.read.formats import read_file
 from latency_files import read_text
 from read.texts import dataset_of, dataset_of_sample, values
+from reading import read_sample
 from shared import CASEBOOK, CORPUS, sample
 
 LINUX = ["jc_centos-7.7_vmstat.out", "jc_centos-7.7_vmstat-a.out", "jc_centos-7.7_vmstat-w.out"]
@@ -26,7 +29,7 @@ def test_a_long_log_agrees_with_its_text() -> None:
     assert cpu["csw_per_s"].sum() == sum(text["cs"] for text in texts)
     assert memory["page_cache_bytes"].to_list() == [(text["buff"] + text["cache"]) * 1024 for text in texts]
     assert memory["page_in_kib_per_s"].sum() == sum(text["bi"] for text in texts)
-    assert values(found, "vmstat.b") == [text["b"] for text in texts]
+    assert cpu["blocked_tasks"].to_list() == [text["b"] for text in texts]
 
 
 def test_long_logs_repeat_their_heading() -> None:
@@ -59,7 +62,7 @@ def test_solaris_counts_faults_system_calls_and_disks() -> None:
     ]
     assert memory["free_bytes"].to_list() == [93835392 * 1024, 91878616 * 1024]
     assert memory["minor_faults_per_s"].to_list() == [21.0, 146.0]
-    assert values(found, "vmstat.b") == [19.0, 18.0]
+    assert cpu["blocked_tasks"].to_list() == [19.0, 18.0]
     disks = dataset_of_sample("vmstat.solaris.txt").frame("statistic").filter(name="vmstat.disk")
     assert disks["value"].to_list() == [30.0, 29.0, 0.0, 1.0, 31.0, 30.0, 0.0, 0.0]
     assert disks["entity"].unique().sort().to_list() == ["1 m0", "2 m1", "3 m3", "4 m5"]
@@ -101,3 +104,41 @@ def test_guests_are_part_of_user_time() -> None:
     cpu = dataset_of_sample("vmstat.w.txt").frame("cpu")
     parts = cpu.select(pl.sum_horizontal("usr_pct", "sys_pct", "idle_pct", "wait_io_pct", "steal_pct"))
     assert parts.item() == pytest.approx(100, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "cpu", "memory"),
+    [
+        ("aix_times", (79.0, 8.0, 13.0, 10.0), ("swap_out_per_s", 2.0)),
+        ("aix_no_heading", (98.0, 2.0, 0.0, 19.0), ("free_bytes", 24992 * 4096)),
+        ("linux_no_heading", (20.0, 5.0, 70.0, 0.0), ("free_bytes", 812345 * 1024)),
+        ("solaris_no_heading", (20.0, 5.0, 75.0, 0.0), ("free_bytes", 810022 * 1024)),
+    ],
+)
+def test_columns_without_their_heading_are_known_by_their_shape(
+    name: str, cpu: tuple[float, ...], memory: tuple[str, float]
+) -> None:
+    found = dataset_of_sample(f"vmstat.{name}.txt")
+    assert found.frame("cpu").select("usr_pct", "sys_pct", "idle_pct", "run_queue").row(0) == cpu
+    assert found.frame("memory")[memory[0]][0] == memory[1]
+    assert any("no heading above its figures" in note for note in read_sample(f"vmstat.{name}.txt").notes)
+
+
+def test_a_time_before_the_figures_is_their_time() -> None:
+    found = dataset_of_sample("vmstat.aix_times.txt").frame("cpu")
+    assert found["ts"].dt.strftime("%H:%M:%S").to_list() == ["18:43:40", "18:43:45", "18:43:50", "18:43:55"]
+    assert found["interval_s"].to_list() == [None, 5.0, 5.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["1 0 9000 70 0 0 0 0 0 0 60 90 80 20 5 70 0"] * 4,  # shares that make up 95 %
+        ["1 0 9000 70 3 0 0 0 0 0 60 90 80 20 5 75 0"] * 4,  # reclaims on AIX, and no Linux: four shares are 100
+        ["1 0 9000 70 0 0 0 0 0 0 60 90 80 20 5 75 0"] * 2,  # too few
+    ],
+)
+def test_figures_that_are_no_vmstat_are_not_taken_for_one(tmp_path: Path, rows: list[str]) -> None:
+    (tmp_path / "file").write_text("\n".join(rows) + "\n")
+    with pytest.raises(UserError):
+        read_file(tmp_path / "file")

@@ -191,11 +191,25 @@ def test_another_map_can_be_chosen_and_means_say_so(opened: Page) -> None:
 
 
 @needs_browser
-@pytest.mark.parametrize("width", [1200, 500])
+@pytest.mark.parametrize("width", [1200, 500, 390])
 def test_nothing_is_wider_than_the_window(window: Page, tmp_path: Path, width: int) -> None:
     show(window, tmp_path, [replace(DRAWN, subject="a " + "very_long_name_" * 20)], width)
     assert window.value("document.documentElement.scrollWidth") <= width
     assert window.value("document.querySelector('canvas').clientWidth") <= width
+    box = "document.querySelector('#figures').parentElement"
+    assert window.value(f"{box}.scrollWidth <= {box}.clientWidth")
+
+
+@needs_browser
+def test_names_of_percentiles_stand_beside_the_bars(window: Page, tmp_path: Path) -> None:
+    show(window, tmp_path, [DRAWN], 390)
+    beside = window.value(
+        "(canvas => [...canvas.getContext('2d').getImageData(canvas.width - 28, 30, 28, canvas.height - 60).data])"
+        "(document.querySelector('canvas'))"
+    )
+    pixels = [beside[at : at + 4] for at in range(0, len(beside), 4)]
+    assert any(alpha for *_, alpha in pixels)
+    assert all(max(colour) - min(colour) < 40 for *colour, alpha in pixels if alpha)
 
 
 @needs_browser

@@ -62,8 +62,22 @@ def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
 def test_the_first_line_is_the_verdict() -> None:
     first = text(listener_before()).splitlines()[0]
     assert first == "94 % of each pass: process 15697 serves one at a time, at most 3.33 a second"
-    assert text(healthy()).startswith("No finding: a pass of server takes 1.0 ms, at most 950 a second\n")
+    assert text(healthy()).startswith("No finding: 40 connections a second accepted, at most 950 a second\n")
     assert text(without_loop()).startswith("No verdict: there is no call in the trace\n")
+
+
+def test_where_passes_are_no_connections_the_rate_of_neither_is_said_of_the_other() -> None:
+    several = text(healthy(loop=loop(passes=100, complete_passes=100)))
+    assert several.startswith("No finding: 40 connections a second accepted\n")
+    assert "THE LOOP OF" not in several
+    requests = text(healthy(loop=loop(passes=40_000, complete_passes=40_000)))
+    assert requests.startswith("No finding: a pass of server takes 1.0 ms, at most 950 a second\n")
+    assert text(healthy(loop=None)).startswith("No finding: 40 connections a second accepted\n")
+
+
+def test_a_pass_is_as_long_as_its_parts() -> None:
+    shown = text(healthy(loop=loop(p50_s=0.001, seconds_per_pass=0.001, mean_s=0.0025, max_passes_per_second=400.0)))
+    assert "of 2.5 ms on average (half take 1.0 ms or less, p95 1.6 ms, longest" in " ".join(shown.split())
 
 
 def test_time_with_no_call_running_is_shown() -> None:

@@ -25,6 +25,8 @@ const MOST_KEPT: usize = 1000;
 const MOST_LOOPS: usize = 50;
 /// A server that spends less of its time than this in passes that accept does its work in the others.
 const LEAST_ACCEPTING: f64 = 0.25;
+/// What fills less of the time of a process that does not accept is one of many things that it does, and no loop.
+const LEAST_LOOPING: f64 = 0.25;
 
 part! {
     /// A service loop: what one process does again and again.
@@ -214,7 +216,9 @@ fn service_loop(
         }
     });
     let complete = tally.lengths_ns.len() as u64;
-    if !anchor.server && complete < 3 {
+    let looping_s = tally.idle_s + tally.busy_s;
+    let other_s: f64 = cut_off.iter().map(Pass::seconds).sum();
+    if !anchor.server && (complete < 3 || looping_s < LEAST_LOOPING * (looping_s + other_s)) {
         return None;
     }
     let incomplete = cut_off.len() as u64;

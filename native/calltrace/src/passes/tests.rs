@@ -91,6 +91,25 @@ fn a_process_that_never_comes_back_has_no_loop() {
 }
 
 #[test]
+fn what_a_process_does_for_a_moment_is_not_its_loop() {
+    let with_one_socket_each = |sockets: u32| {
+        let mut script = Script::new();
+        let client = script.process(1);
+        let mut now_s = 0.0;
+        for socket in 0..sockets {
+            for _ in 0..5 {
+                now_s += 0.02;
+                script.call(client, now_s, 0.015, &format!("ppoll([{{fd=3<socket:[{socket}]>}}])"));
+                script.call(client, now_s + 0.001, 0.001, "sendto(3)");
+                now_s += 0.001;
+            }
+        }
+        found(&script).len()
+    };
+    assert_eq!((with_one_socket_each(1), with_one_socket_each(40)), (1, 0));
+}
+
+#[test]
 fn a_blocking_accept_is_the_idle_wait_though_a_poll_stands_in_the_pass() {
     let mut script = Script::new();
     let server = script.process(1);

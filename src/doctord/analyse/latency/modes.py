@@ -28,7 +28,7 @@ LEAST_SHIFT = 1.5  # a shift multiplies the typical latency by so much, or divid
 LEAST_COLUMNS = 8  # on both sides together
 LEAST_SIGMAS = 6.0  # a shift stands out from the noise of the columns by so much
 STORAGE = re.compile(r"read|write|sync|flush|i/o|^(vd|sd|nvme|xvd|dm-|md)", re.IGNORECASE)
-NOT_STORAGE = re.compile(r"queue|lock|buffer read", re.IGNORECASE)
+NOT_STORAGE = re.compile(r"queue|(?<!b)lock|buffer read", re.IGNORECASE)
 BANDS = (
     (2.5e3, "most likely a cache, or flash"),
     (12e3, "as disks answer at low load"),

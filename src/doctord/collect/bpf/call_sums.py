@@ -10,6 +10,8 @@ from doctord._native import call_class, syscall_name
 from doctord.dataset.calltrace import Call, Live, Loop, Passes, Step, Totals, Trace
 
 NS_PER_S = 1e9
+# A loop waits for work at one place; a signal or a lock may take it to another now and then.
+ONE_WAIT = 0.95
 
 Sums = dict[str, Any]
 Buckets = Sequence[dict[str, int]]
@@ -91,22 +93,25 @@ def _call(sums: Sums, number: str) -> Call:
 
 
 def _loop(sums: Sums, live: Live, command: str) -> Loop | None:
-    """The loop of the traced process: passes in which it accepted a connection where it accepts, else all of them."""
-    pid = str(live["pid"])
-    accepts = sums.get("a", {}).get(pid, 0)
-    passes, buckets = (sums.get(name, {}).get(pid) for name in (("p", "ph") if accepts else ("t", "th")))
-    waits = {key: count for key, count in sums.get("w", {}).items() if key.partition(",")[0] == pid}
-    if not passes or not waits:
+    """The loop of the traced process: passes in which it accepted a connection where it accepts, else all of them.
+
+    A process that does not accept and waits now in one call, now in another has no loop that sums could show.
+    """
+    accepts, waits = sums.get("a", 0), sums.get("w") or {}
+    passes, buckets = (sums.get(name) for name in (("p", "ph") if accepts else ("t", "th")))
+    if not passes or not buckets or not waits:
         return None
-    anchor = syscall_name(int(max(waits, key=lambda key: waits[key]).partition(",")[2])) or "?"
+    anchor = max(waits, key=lambda number: waits[number])
+    if not accepts and waits[anchor] < ONE_WAIT * sum(waits.values()):
+        return None
     mean_s = passes["total"] / passes["count"] / NS_PER_S
-    idle_s = sums.get("i", {}).get(pid, 0) / NS_PER_S
+    idle_s = sums.get("i", 0) / NS_PER_S
     held = [bucket for bucket in buckets if bucket["count"]]
     return {
         "pid": live["pid"],
         "role": command,
         "program": command,
-        "anchor": {"call": anchor, "arguments": ""},
+        "anchor": {"call": syscall_name(int(anchor)) or "?", "arguments": ""},
         "passes": passes["count"],
         "complete_passes": passes["count"],
         "wakeups": sum(waits.values()) - passes["count"] if accepts else 0,

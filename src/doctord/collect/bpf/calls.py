@@ -23,18 +23,24 @@ LOOK_S = 0.05
 
 Sums = dict[str, Any]
 
-# Maps by call: n number, ns time, h histogram, x longest, e errors. By pid: a accepts, i idle time, t passes and th
-# their histogram, p and ph of those alone in which a connection was accepted. By pid and call: w idle waits.
+# Maps by call: n number, ns time, h histogram, x longest, e errors. Of the process that is asked for: a accepts, i idle
+# time, t passes and th their histogram, p and ph of those alone in which a connection was accepted; w idle waits by
+# call.
+# What ended is forgotten: its number may be another's next, and each key that is left costs time at the end.
 # Each few seconds it prints something: should we be killed, it finds nobody to print for, and ends.
 SCRIPT = """
 BEGIN {{ {begin} printf("begun\\n"); }}
 tracepoint:sched:sched_process_fork /@tree[pid]/ {{ @tree[args->child_pid] = 1; }}
+tracepoint:sched:sched_process_exit /@tree[pid]/ {{
+  delete(@start[tid]); delete(@call[tid]); delete(@back[tid]); delete(@taken[tid]);
+  if (tid == pid) {{ delete(@tree[pid]); }}
+}}
 tracepoint:raw_syscalls:sys_enter /@tree[pid]/ {{
   @start[tid] = nsecs; @call[tid] = args->id;
-  if (({idle}) && @back[tid] > 0) {{
+  if (pid == {pid} && ({idle}) && @back[tid] > 0) {{
     $pass = nsecs - @back[tid];
-    @t[pid] = stats($pass); @th[pid] = hist($pass);
-    if (@taken[tid] > 0) {{ @p[pid] = stats($pass); @ph[pid] = hist($pass); }}
+    @t = stats($pass); @th = hist($pass);
+    if (@taken[tid] > 0) {{ @p = stats($pass); @ph = hist($pass); }}
     @back[tid] = 0;
   }}
 }}
@@ -42,8 +48,10 @@ tracepoint:raw_syscalls:sys_exit /@start[tid] > 0/ {{
   $ns = nsecs - @start[tid]; $id = @call[tid];
   @n[$id] = count(); @ns[$id] = sum($ns); @h[$id] = hist($ns); @x[$id] = max($ns);
   if (args->ret < 0) {{ @e[$id] = count(); }}
-  if ({idle_exit}) {{ @back[tid] = nsecs; @taken[tid] = 0; @i[pid] = sum($ns); @w[pid, $id] = count(); }}
-  if (({accept_exit}) && args->ret >= 0) {{ @taken[tid] = 1; @a[pid] = count(); }}
+  if (pid == {pid}) {{
+    if ({idle_exit}) {{ @back[tid] = nsecs; @taken[tid] = 0; @i = sum($ns); @w[$id] = count(); }}
+    if (({accept_exit}) && args->ret >= 0) {{ @taken[tid] = 1; @a = count(); }}
+  }}
   @start[tid] = 0;
 }}
 interval:s:5 {{ printf("on\\n"); }}
@@ -57,7 +65,7 @@ def observe(
     """Sum the calls of processes, their threads, and what they fork from now on.
 
     Args:
-        pids: The processes.
+        pids: The processes; the first is the one whose passes are timed.
         seconds: How long.
         progress: Called a few times a second with the seconds gone.
 
@@ -93,6 +101,7 @@ def observe(
 def script(pids: Sequence[int]) -> str:
     """The program that bpftrace runs for these processes."""
     return SCRIPT.format(
+        pid=pids[0],
         begin=" ".join(f"@tree[{pid}] = 1;" for pid in pids),
         idle=_any_of("args->id", IDLE),
         idle_exit=_any_of("$id", IDLE),

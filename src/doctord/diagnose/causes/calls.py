@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from doctord.analyse.calls import MOVES_DATA, WAITS, classes, clock_s, of_class, on_path
+from doctord.analyse.calls import MOVES_DATA, WAITS, classes, clock_s, of_class, on_path, takes_several
 from doctord.dataset.calltrace import Forks, Loop, Repetition, Trace
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
@@ -46,7 +46,7 @@ def single_threaded_limit(case: Case) -> Iterator[Claim]:
     Source: R. Milkowski, "Oracle's listener performance", 2008; L. Kleinrock, "Queueing Systems", 1975 (M/M/1).
     """
     loop = case.trace["loop"] if case.trace else None
-    if case.trace is None or loop is None or not _accepts(case.trace, loop):
+    if case.trace is None or loop is None or not _accepts(case.trace, loop) or takes_several(case.trace, loop):
         return
     a_pass, rate, busy = loop["mean_s"], loop["max_passes_per_second"], _busy_share(loop)
     if not a_pass or rate is None or (a_pass < LONG_PASS_S and (busy or 0.0) < BUSY):

@@ -8,6 +8,7 @@ import polars as pl
 from doctord.analyse.waits import Wait
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.logged_statements import logged_commits
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, at_most
 from doctord.diagnose.histograms import spread
@@ -74,7 +75,8 @@ def commits_slow(case: Case) -> Iterator[Claim]:
     """Commits wait long for the log's device.
 
     Looks like: sessions wait for the log (PostgreSQL's `WALSync` and `WALWrite`, Oracle's log file sync, MySQL's
-        waiting for handler commit), several milliseconds for each commit, and a write of the log takes as long.
+        waiting for handler commit), several milliseconds for each commit, and a write of the log takes as long; in a
+        log of slow statements, many commits of a tenth of a second and longer.
     Hurts because: a transaction is over only when its redo is on stable storage; locks are held until then.
     Speaks for it: waiting time per commit; the time of a write of the log, and its part of that; readers of the same
         device.
@@ -93,6 +95,7 @@ def commits_slow(case: Case) -> Iterator[Claim]:
         19c, "Descriptions of Wait Events", log file parallel write, log file sync; MySQL Reference Manual, "Optimizing
         InnoDB Redo Logging".
     """
+    yield from logged_commits(case)
     commits = _commits(case)
     if commits is None or commits.sync_ms < SLOW_MS:
         return

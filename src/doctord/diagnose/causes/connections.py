@@ -19,6 +19,12 @@ LOGON = "connection management call elapsed time"
 LOGONS_PER_S = 1.0
 # Oracle counts logons of its own parallel servers and jobs too: a client that comes for work commits now and then.
 OWN_LOGONS = 2.0  # for each commit
+# As PgBouncer logs them; and what share of a pool's clients leave at once that tells of no pool on their side.
+POOLER_LOGINS, POOLER_TRANSACTIONS = "pgbouncer.logins", "pgbouncer.xacts"
+LEFT_AT_ONCE = "pgbouncer.closed_within_a_second"
+# One client in the queue at any time, and a fifth of what its clients see of a transaction: then the pool is too small.
+CLIENTS_WAITING = 1.0
+WAITING_SHARE = 0.2
 # Connections in use, and of them idle, by vendor.
 IN_USE = ("pg_stat_activity.connections", "global_status.threads_connected")
 NEAR_LIMIT = 0.9
@@ -29,7 +35,8 @@ def connection_churn(case: Case) -> Iterator[Claim]:
     """Clients open a new connection for almost every transaction.
 
     Looks like: sessions established per second near the commits per second; the host forks all the time; CPU goes to
-        processes that live too short to be sampled. In Oracle connection management in the time model.
+        processes that live too short to be sampled. In Oracle connection management in the time model. In PgBouncer's
+        log as many logins as transactions, and clients that close within a second.
     Hurts because: each connection costs the server a fork or a thread, authentication and empty caches, in Oracle reads
         of the dictionary too: more than a short transaction itself.
     Speaks for it: connections per second and per transaction; CPU of the processes that came and went, or the share of
@@ -45,10 +52,12 @@ def connection_churn(case: Case) -> Iterator[Claim]:
         of connection management falls.
     Source: PostgreSQL documentation, pg_stat_database.sessions; Oracle Database Performance Tuning Guide 19c,
         "Connection management"; MySQL Reference Manual, "Connection Interfaces"; R. Milkowski, "Oracle's listener
-        performance", 2008.
+        performance", 2008; PgBouncer documentation, "Usage" and "Config" (log_connections).
     """
     connects, commits, managing = case.common(OPENED), case.common("commits"), time_model(case, LOGON)
-    if managing is None:
+    if connects is None and (logins := case.total(POOLER_LOGINS)) is not None:
+        yield from _at_pooler(case, logins)
+    elif managing is None:
         yield from _by_number(case, connects, commits)
     elif case.worth_saying(managing):
         for_, against = weigh(
@@ -62,6 +71,34 @@ def connection_churn(case: Case) -> Iterator[Claim]:
             for_=[*counted(case, f"v$sys_time_model.{LOGON}", "connection management {:.3g} s per s", "5 %"), *for_],
             against=against,
         )
+
+
+def _at_pooler(case: Case, logins: float) -> Iterator[Claim]:
+    """By the logins that a pooler's log counts: they cost no process, as threads do not."""
+    if logins < THREADS_PER_S:
+        return
+    transactions, at_once = case.total(POOLER_TRANSACTIONS), case.total(LEFT_AT_ONCE)
+    for_, against = weigh(
+        [
+            Sign("statistic", f"name = '{POOLER_LOGINS}'", logins, THREADS_PER_S, "{:.0f logins per s}",
+                 "at the pooler's one thread"),
+            Sign("statistic", f"name = '{LEFT_AT_ONCE}'", None if at_once is None else at_once / logins, 0.5,
+                 "{:share} of the connections are closed within a second", "nothing keeps them",
+                 "most of them stay"),
+            Sign("statistic", f"name = '{POOLER_TRANSACTIONS}'", transactions and logins / transactions, 0.2,
+                 "{:.2f} for each transaction", "each does little work", "each does much work"),
+        ]
+    )  # fmt: skip
+    yield Claim(
+        phrase("Clients log in at the pooler {:.0f} times a second", logins),
+        impact=NOT_MEASURED,
+        confidence=0.6 if against else 0.9,
+        for_=for_,
+        against=against,
+        first_steps=(
+            phrase("Let the application keep its connections to PgBouncer, whose one thread does all logins."),
+        ),
+    )
 
 
 def _by_number(case: Case, connects: float | None, commits: float | None) -> Iterator[Claim]:
@@ -118,6 +155,41 @@ def _by_number(case: Case, connects: float | None, commits: float | None) -> Ite
         if commits and connects / commits <= 0.2
         else [],
     )
+
+
+@cause()
+def pooler_queue(case: Case) -> Iterator[Claim]:
+    """Clients wait at the pooler for a connection to the server.
+
+    Looks like: PgBouncer's statistics show time waited that is no small part of a transaction, or clients are turned
+        away with query_wait_timeout.
+    Hurts because: a client that has logged in at the pooler waits before its first statement runs; the database does
+        not see it, and looks idle.
+    Speaks for it: time waited for a server each second against the time in transactions.
+    Speaks against it: less than one client in the queue: bursts.
+    Remedy: Find first what keeps the servers of the pool: long transactions, sessions that idle in theirs, a server
+        that is saturated (then more connections make it worse). pool_mode = transaction where clients use no session
+        state; then raise default_pool_size (and max_db_connections) towards what the server's CPUs can serve.
+    Verify: `wait` in PgBouncer's statistics falls towards 0, cl_waiting in SHOW POOLS is 0.
+    Source: PgBouncer documentation, "Usage" (SHOW STATS: avg_wait_time, avg_xact_time; SHOW POOLS: cl_waiting) and
+        "Config" (default_pool_size, query_wait_timeout).
+    """
+    waited_us, often, each_us = (case.total(f"pgbouncer.{name}") for name in ("wait_time", "xacts", "xact_time"))
+    waiting = (waited_us or 0.0) / 1e6
+    working = (often or 0.0) * (each_us or 0.0) / 1e6
+    if waiting < CLIENTS_WAITING or waiting < WAITING_SHARE * (waiting + working):
+        return
+    yield Claim(
+        phrase("{:.1f} clients wait at PgBouncer for a connection, on average", waiting),
+        impact=NOT_MEASURED,
+        confidence=0.85,
+        for_=[
+            Evidence("statistic", "name = 'pgbouncer.wait_time'", phrase("{:.1f} s waited per s", waiting),
+                     phrase("{:.0f} s per s", CLIENTS_WAITING), "clients that are in the queue", "at_least"),
+            Evidence("statistic", "name = 'pgbouncer.xact_time'", phrase("{:.1f} s in transactions per s", working), "",
+                     phrase("{:share} of what clients see is the queue", waiting / (waiting + working))),
+        ],
+    )  # fmt: skip
 
 
 @cause()
@@ -181,7 +253,7 @@ def _cpu_of_short_lived(case: Case) -> float | None:
     """CPU seconds per second that no sampled process accounts for; null when either side was not measured."""
     idle, wait_io = case.mean("cpu", "idle_pct"), case.mean("cpu", "wait_io_pct")
     sampled = case.processes["cpu_s"].sum()
-    if idle is None or not case.cpus or not case.processes.height or not case.seconds:
+    if idle is None or not case.cpus or not case.processes.height or not case.process_seconds:
         return None
     busy = case.cpus * (100 - idle - (wait_io or 0.0)) / 100
-    return max(busy - float(sampled) / case.seconds, 0.0)
+    return max(busy - float(sampled) / case.process_seconds, 0.0)

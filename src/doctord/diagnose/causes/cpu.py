@@ -14,7 +14,7 @@ from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Cas
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured, at_most
-from doctord.diagnose.holders import named, to_begin_with
+from doctord.diagnose.holders import cpu_users, named, to_begin_with
 from doctord.diagnose.phrase import phrase
 
 # A tenth left is what bursts within a second use up: with less, somebody waits at most moments.
@@ -46,10 +46,15 @@ STOLEN_SHARE = 0.1
 LONG_QUEUE = 10.0
 # From here on the casebook asks for a look at system calls, on a host that is full.
 SYSTEM_PCT = 5.0
+SESSIONS = "waits of the database over the same time (AWR, Statspack, sampled sessions)"
 UNKNOWN_WAITS = NotMeasured(
     "who waited for a CPU, and for how long",
     "neither sessions nor the run queue's time are in it",
-    "waits of the database over the same time (AWR, Statspack, sampled sessions), /proc/PID/schedstat, doctord record",
+    f"{SESSIONS}, /proc/PID/schedstat, doctord record",
+)
+UNKNOWN_SESSIONS = NotMeasured("what it cost the sessions", "the host's processes alone were seen", SESSIONS)
+UNKNOWN_CLIENTS = NotMeasured(
+    "whether they are the database's own clients", "no session was seen that names its program", SESSIONS
 )
 LOG_WRITER = r"^postgres: (\S+: )?wal ?(writer|sender)|^ora_lg"
 LATENCY_CRITICAL = rf"{LOG_WRITER}|^postgres: (\S+: )?(checkpointer|postmaster)"
@@ -61,8 +66,9 @@ def cpu_saturated(case: Case) -> Iterator[Claim]:
 
     Looks like: no CPU is idle, and processes that are ready to run wait for their turn.
     Hurts because: each step of a statement waits for a CPU first; what holds a lock meanwhile makes others wait too.
-    Speaks for it: the run queue's share of the time, idle time near zero, pressure, tasks in the run queue per CPU.
-        Where nobody's wait was measured, idle time alone says that the CPUs are saturated, and not what that costs.
+    Speaks for it: the run queue's share of the time, idle time near zero, pressure, tasks in the run queue per CPU,
+        and who uses the CPUs. Where nobody's wait was measured, idle time alone says that the CPUs are saturated, and
+        not what that costs.
     Speaks against it: idle time or low pressure; a run queue no longer than there are CPUs: then work fills them, and
         nobody waits. Load average and wait I/O speak neither way: the one counts tasks that wait for disks, the other
         is idle time.
@@ -72,19 +78,17 @@ def cpu_saturated(case: Case) -> Iterator[Claim]:
     Source: Microstate accounting as in Solaris' prstat -m (LAT); kernel documentation, "PSI - Pressure Stall
         Information"; K. Manoharan, 2008: run queues are judged per CPU and against what users feel.
     """
-    if _host_alone(case):
-        yield from _saturated_host(case)
+    if not _starved(case):
+        yield from () if case.is_time_measured else _saturated_host(case)
         return
     share = case.time.share(*RUN_QUEUE)
-    if not _starved(case):
-        return
     for_, against = weigh(_signs(case))
     _, as_before = weigh(past(case, "CPU used"))
     yield Claim(
         phrase("The CPUs are saturated: {:share} of the time is spent waiting for one", share),
         impact=share,
         confidence=0.6 if against else 0.85,
-        for_=[*for_, *_largest(case), *named(case, "cpu_share")],
+        for_=[*for_, *cpu_users(case), *named(case, "cpu_share")],
         against=(*against, *as_before),
         first_steps=to_begin_with(case, "cpu_share"),
     )
@@ -106,14 +110,16 @@ def cpu_full(case: Case) -> Iterator[Claim]:
     """
     pressure, queue = case.mean("cpu", "pressure_some_pct") or 0.0, _queue_per_cpu(case) or 0.0
     is_waited_for = pressure >= PRESSURE_PCT or queue >= QUEUE_PER_CPU
-    users = _largest(case)
-    if _host_alone(case) or not _full(case) or _starved(case) or not is_waited_for or not users:
+    users = cpu_users(case)
+    if not case.is_time_measured or not _full(case) or _starved(case) or not is_waited_for or not users:
         return
-    capacity_s = case.seconds * case.cpus
     first = consumers(case.processes, pl.col("cpu_s"))[0]
+    used = first.amount / case.process_seconds
     for_, against = weigh(_signs(case))
     yield Claim(
-        phrase("The CPUs are full: {} takes {:share} of them", first.name, first.amount / capacity_s),
+        phrase("The CPUs are full: {} takes {:share} of them", first.name, used / case.cpus)
+        if case.cpus
+        else phrase("The CPUs are full: {} takes {:.2g} of them", first.name, used),
         impact=at_most(case.time.share("CPU") + case.time.share(*RUN_QUEUE)),
         confidence=0.6,
         for_=[*users, *for_],
@@ -135,29 +141,31 @@ def cpu_other_processes(case: Case) -> Iterator[Claim]:
     Verify: With the process gone the run queue's share falls and transactions per second return.
     Source: K. Manoharan, 2008, the reactive path: confirm from the database's waits, rule out other processes first.
     """
-    capacity_s = case.seconds * case.cpus
+    seconds = case.process_seconds
+    capacity_s = seconds * case.cpus
     others = consumers(case.other_processes, pl.col("cpu_s"))
     used_s = sum(other.amount for other in others)
-    if not capacity_s or used_s < OUTSIDE_SHARE * capacity_s or not case.dbs or not _starved(case):
+    if not capacity_s or used_s < OUTSIDE_SHARE * capacity_s or not case.vendors or not _starved(case):
         return
     ours_s = float(case.processes.filter("database")["cpu_s"].sum() or 0.0)
     for_, against = weigh(_signs(case))
     yield Claim(
         phrase("{} and all else outside the database take {:share} of the CPUs", others[0].name, used_s / capacity_s),
-        impact=case.time.share(*RUN_QUEUE) * used_s / (used_s + ours_s),
-        confidence=0.9,
+        impact=case.time.share(*RUN_QUEUE) * used_s / (used_s + ours_s) if case.dbs else NOT_MEASURED,
+        confidence=0.9 if case.dbs else 0.6,
         for_=[
             Evidence(
                 "process",
                 f"not regexp_matches(command, '{DATABASE_COMMAND}')",
-                phrase("processes outside the database used {:.2f} of {} CPUs", used_s / case.seconds, case.cpus),
+                phrase("processes outside the database used {:.2f} of {} CPUs", used_s / seconds, case.cpus),
                 phrase("{:share}", OUTSIDE_SHARE),
-                phrase("the database's own got {:.2f}", ours_s / case.seconds),
+                phrase("the database's own got {:.2f}", ours_s / seconds),
             ),
             *(_consumer(other, capacity_s) for other in others[:3]),
             *for_,
         ],
         against=against,
+        not_measured=() if case.dbs else [UNKNOWN_CLIENTS],
     )
 
 
@@ -257,7 +265,7 @@ def _throttled(case: Case, group: cgroups.CpuGroup) -> Claim | None:
     throttled, part, limit = group.throttled_s_per_s, group.cut_short, group.limit_cpus
     if not throttled or not case.seconds:
         return None
-    used = float(case.processes.filter("database")["cpu_s"].sum() or 0.0) / case.seconds
+    used = float(case.processes.filter("database")["cpu_s"].sum() or 0.0) / case.process_seconds
     wanting = case.time.share("CPU") + case.time.share(*RUN_QUEUE)
     impact = max(case.time.share(*RUN_QUEUE), wanting * throttled / (throttled + used))
     felt = case.worth_saying(impact) or (impact >= WORTH_SAYING_SHARE and throttled >= STANDING_STILL_S_PER_S)
@@ -291,21 +299,6 @@ def _throttled(case: Case, group: cgroups.CpuGroup) -> Claim | None:
     )
 
 
-def _largest(case: Case) -> list[Evidence]:
-    capacity_s = case.seconds * case.cpus
-    return [
-        Evidence(
-            "process",
-            f"command = '{user.command}'",
-            phrase("{}: {:share} of the host's CPU time", user.name, user.amount / capacity_s),
-            "",
-            "who uses the CPUs",
-        )
-        for user in consumers(case.processes, pl.col("cpu_s"))[:3]
-        if capacity_s
-    ]
-
-
 def _idle_pct(case: Case) -> float | None:
     """Idle time; with an I/O outstanding it is idle all the same."""
     idle = case.mean("cpu", "idle_pct")
@@ -318,13 +311,14 @@ def _queue_per_cpu(case: Case) -> float | None:
 
 
 def _saturated_host(case: Case) -> Iterator[Claim]:
-    """CPUs that are full, where nobody's wait was measured; a note where tasks are no more than CPUs."""
+    """CPUs that are full, where no session's wait was measured; a note where nobody waits for one."""
     full, longest_s = _full_spells(case.host_cpu)
     idle, per_cpu = _idle_pct(case), _queue_per_cpu(case)
     if idle is None or (full < LASTING and longest_s < LASTING_S):
         return
     for_, against = weigh([*_signs(case, full, longest_s), *_host_signs(case)])
-    has_queue = per_cpu is None or per_cpu > NO_QUEUE_PER_CPU
+    waiting = _waiting(case)
+    is_waited_for = (waiting or 0.0) >= WORTH_SAYING_SESSIONS or (per_cpu or 0.0) > NO_QUEUE_PER_CPU
     often = (
         phrase(" for {:share} of the time", full)
         if full >= LASTING
@@ -333,11 +327,11 @@ def _saturated_host(case: Case) -> Iterator[Claim]:
     yield Claim(
         phrase("The CPUs are saturated{}: {:.0f %} of their time is used", "" if full >= 1 else often, 100 - idle),
         impact=NOT_MEASURED,
-        confidence=0.6,
-        for_=[*for_, *_largest(case)],
+        confidence=0.85 if (waiting or 0.0) >= WORTH_SAYING_SESSIONS and not against else 0.6,
+        for_=[*for_, *cpu_users(case)],
         against=against,
-        not_measured=[UNKNOWN_WAITS],
-        severity=None if has_queue else "note",
+        not_measured=[UNKNOWN_WAITS if waiting is None else UNKNOWN_SESSIONS],
+        severity=None if is_waited_for or (waiting is None and per_cpu is None) else "note",
     )
 
 
@@ -380,7 +374,7 @@ def _waiting(case: Case) -> float | None:
             pl.col("pid").is_in(case.dataset.frame("session")["pid"].unique(maintain_order=True).implode())
         )
     waited = waiting["run_wait_s"].drop_nulls()
-    return float(waited.sum()) / case.seconds if waited.len() and case.seconds else None
+    return float(waited.sum()) / case.process_seconds if waited.len() and case.process_seconds else None
 
 
 def _full(case: Case) -> bool:
@@ -397,11 +391,6 @@ def _starved(case: Case) -> bool:
     share = case.time.share(*RUN_QUEUE)
     felt = case.worth_saying(share) or (_waiting(case) or 0.0) >= WORTH_SAYING_SESSIONS
     return _full(case) and share >= WORTH_SAYING_SHARE and felt
-
-
-def _host_alone(case: Case) -> bool:
-    """Whether nobody's wait for a CPU was measured, as in sar's figures of the host: no sessions, no run queue."""
-    return not case.is_time_measured and not case.processes["run_wait_s"].count()
 
 
 def _signs(case: Case, full: float | None = None, longest_s: float | None = None) -> list[Sign]:
@@ -443,7 +432,7 @@ def _preempted(case: Case) -> pl.DataFrame:
     """
     return case.processes.filter(
         pl.col("command").str.contains(LATENCY_CRITICAL)
-        & (pl.col("seconds") >= case.seconds / 2)
+        & (pl.col("seconds") >= case.process_seconds / 2)
         & (pl.col("icsw") >= INVOLUNTARY_SHARE * (pl.col("icsw") + pl.col("vcsw")))
         & (pl.col("run_wait_s") >= PREEMPTED_S_PER_S * pl.col("seconds"))
     ).sort("run_wait_s", descending=True, maintain_order=True)

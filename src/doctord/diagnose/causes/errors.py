@@ -46,6 +46,9 @@ BY_CODE = {
 BY_WORDS = {
     "pooled connection": "the pooler, or the other nodes, gave no connection: pool sizes (max_pool_size), "
     "max_connections of each node",
+    "no more connections allowed": "the pooler turns clients away: max_client_conn (and the limit of open files)",
+    "query_wait_timeout": "clients waited too long at the pooler: what keeps the servers of its pool, then "
+    "default_pool_size",
     "too many connections": "connections are used up: a pool before the server, then max_connections",
     "too many clients": "connections are used up: a pool before the server, then max_connections",
     "communication packets": "clients that went away in the middle: timeouts, networks, net_write_timeout",

@@ -165,6 +165,7 @@ def waits_contradict(case: Case) -> Iterator[Claim]:
             phrase("The waits of {} contradict themselves: they are not used", _names([one.entity for one in found])),
             impact=NOT_MEASURED,
             confidence=0.95,
+            severity="note",
             for_=[
                 Evidence("wait", f"event = '{one.entity}'", phrase("{:.3g ms} is told as the mean", one.said_ms),
                          phrase("{:.3g ms} from time and waits", one.reckoned_ms),

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from doctord.analyse.latency.map import LatencyMap, latency_map, subjects
-from doctord.analyse.latency.modes import NOT_STORAGE, STORAGE, Mode, Reading, reading
+from doctord.analyse.latency.modes import Mode, Reading, reading
+from doctord.analyse.latency.storage import is_storage
 from doctord.dataset.waits.events import kind_of
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
@@ -16,9 +17,6 @@ APART = 5.0
 # A wait that nobody could feel is no fault, however rare its kind.
 FELT_US = 2e3
 MOST_OF_TIME = 0.5
-# What answers quickly or slowly by itself. How long a lock, a mutex or a statement takes is up to who holds or runs it.
-DEVICES = ("single read", "multi-block read", "read by another", "data write", "temp", "file operation", "log sync",
-           "log write", "control file", "archive", "backup")  # fmt: skip
 NETWORKS = ("network to client", "network to server", "cluster", "standby")
 ROUTE = (
     "Find out what is different about the slow ones: one peer, one path, one size, retransmits (netstat -s, ss -ti). "
@@ -118,20 +116,18 @@ def _readings(case: Case) -> Iterator[tuple[LatencyMap, Reading]]:
 
 
 def _answers_itself(subject: str) -> bool:
-    """Whether a device or the network answers it; what has no kind is known by its words."""
-    kind = kind_of(subject)
-    if kind is None or kind == "other":
-        return STORAGE.search(subject) is not None and NOT_STORAGE.search(subject) is None
-    return kind in (*DEVICES, *NETWORKS)
+    """Whether a device or the network answers: how long a lock or a statement takes is up to who holds or runs it."""
+    return is_storage(subject) or kind_of(subject) in NETWORKS
 
 
 def _impact(case: Case, drawn: LatencyMap, share: float) -> float:
     """Share of the database time that is a share of the time of these waits."""
     if case.waits:
         return share * case.time.share(None, drawn.subject)
-    if case.time.of != "database" or not case.time.seconds_per_second or not case.seconds:
+    seconds = sum(column.interval_s for column in drawn.columns if column.histogram)
+    if case.time.of != "database" or not case.time.seconds_per_second or not seconds:
         return 0.0
-    average_active_sessions = drawn.whole.time.us / 1e6 / case.seconds
+    average_active_sessions = drawn.whole.time.us / 1e6 / seconds
     return min(share * average_active_sessions / case.time.seconds_per_second, 1.0)
 
 

@@ -6,6 +6,7 @@ import polars as pl
 
 from doctord.analyse import translation
 from doctord.analyse.cgroups import MemoryGroup, memory_groups
+from doctord.analyse.spells import longest
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
@@ -17,6 +18,8 @@ LOW_AVAILABLE_PCT = 10.0
 # 1 MB/s of 4 KiB pages coming back: memory that is in use, not leftovers of a start-up being put away.
 SWAP_IN_PER_S = 256.0
 # Time lost by any task: a healthy host with room shows 0.0.
+# Where nobody's wait was measured, half a minute on end of such reads is told, as it is of devices.
+LASTING_S = 30.0
 PRESSURE_PCT = 5.0
 MAJOR_FAULTS_PER_S = 50.0
 # A group is at its limit when the next charges must push something out.
@@ -34,7 +37,7 @@ TRANSLATION_SHARE = 0.2
 READS = ("DataFileRead", "DataFilePrefetch", "BufFileRead", "BuffileRead")
 
 
-@cause(explains=("device_saturated", "queue_depth_low", "io_by_others"))
+@cause(explains=("device_saturated", "queue_depth_low", "io_by_others", "tasks_blocked"))
 def memory_short(case: Case) -> Iterator[Claim]:
     """The host has too little memory for what runs on it.
 
@@ -56,6 +59,7 @@ def memory_short(case: Case) -> Iterator[Claim]:
     signs = _shortage(case)
     pains = _pains(case)
     if not any(sign.speaks_for for sign in signs) or not any(sign.speaks_for for sign in pains):
+        yield from _short_for_a_while(case)
         return
     lost = _time_lost(case)
     is_felt = lost is not None and (case.time.of != "database" or case.worth_saying(lost))
@@ -189,6 +193,36 @@ def _pains(case: Case) -> list[Sign]:
     ]  # fmt: skip
 
 
+def _short_for_a_while(case: Case) -> Iterator[Claim]:
+    """Pages that came back from swap for a part of the time, where nobody's wait was measured."""
+    if case.is_time_measured:
+        return
+    memory = case.dataset.frame("memory")
+    faults = pl.col("major_faults_per_s")
+    thrashes = (pl.col("swap_in_per_s") >= SWAP_IN_PER_S) & (faults.is_null() | (faults >= MAJOR_FAULTS_PER_S))
+    lasted = longest(memory.filter(pl.col("interval_s") > 0), thrashes)["longest_s"].item()
+    if lasted is None or lasted < LASTING_S:
+        return
+    then = memory.filter(thrashes)
+    most, worst_faults = then.select(pl.col("swap_in_per_s").max(), pl.col("major_faults_per_s").max()).row(0)
+    for_, against = weigh(
+        [
+            Sign("memory", "swap_in_per_s is not null", most, SWAP_IN_PER_S, "{:.0f} pages swapped in per s at worst",
+                 phrase("for {:.0f s} on end", lasted)),
+            Sign("memory", "major_faults_per_s is not null", worst_faults, MAJOR_FAULTS_PER_S,
+                 "{:.0f} major faults per s at worst", "each waits for a read"),
+            *_shortage(case)[:1],
+        ]
+    )  # fmt: skip
+    yield Claim(
+        phrase("Memory was short for {:.0f s} on end: {:.0f pages swapped in per s} at worst", lasted, most),
+        impact=NOT_MEASURED,
+        confidence=0.6,
+        for_=[*for_, *_largest(case)],
+        against=against,
+    )
+
+
 def _time_lost(case: Case) -> float | None:
     """Share of the time lost to memory: what the sessions' processes waited, or what nobody at all could use.
 
@@ -225,8 +259,8 @@ def _largest(case: Case) -> list[Evidence]:
     top = case.processes.filter(pl.col("rss_bytes") > 0).sort("rss_bytes", descending=True, maintain_order=True).head(1)
     return [
         Evidence("process", f"pid = {row['pid']}",
-                 phrase("{} (pid {}): {:bytes}", row["command"], str(row["pid"]), row["rss_bytes"]),
-                 "resident, shared pages included", "the largest process")
+                 phrase("{} (pid {}): {:bytes} resident", row["command"], str(row["pid"]), row["rss_bytes"]), "",
+                 "the largest process, shared pages included")
         for row in top.iter_rows(named=True)
     ]  # fmt: skip
 

@@ -10,6 +10,7 @@ from doctord.analyse.processes import COMMANDS, DATABASE_COMMAND
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
+from doctord.diagnose.holders import cpu_users
 from doctord.diagnose.phrase import listed, phrase
 
 # Next to nothing of the interval is left for waiting.
@@ -81,7 +82,7 @@ def process_waits_for_cpu(case: Case) -> Iterator[Claim]:
 
     Looks like: a tenth of the time and more in LAT of prstat -m, or %wait of pidstat; many involuntary switches.
     Hurts because: whoever asked it for something waits longer than it works, and longer still for what it has locked.
-    Speaks for it: its microstates over the interval.
+    Speaks for it: its microstates over the interval, and who uses the CPUs meanwhile.
     Speaks against it: nothing that microstates tell: they count this time itself.
     Remedy: Find what else uses the CPUs (prstat -a by user, top), and move or limit it; fewer sessions at work at once,
         by a pool; then more CPUs. A limit on the zone, project or control group looks the same: check that first.
@@ -103,7 +104,7 @@ def process_waits_for_cpu(case: Case) -> Iterator[Claim]:
         else phrase("{:.1f} threads of {} wait for a CPU on average", first["run_wait_pct"] / 100, _name(first)),
         impact=NOT_MEASURED,
         confidence=0.85,
-        for_=[_state(case, row, "it is ready, and does not run") for row in _told(waiting)],
+        for_=[*(_state(case, row, "it is ready, and does not run") for row in _told(waiting)), *cpu_users(case)],
         not_measured=[_whose(first)],
     )
 

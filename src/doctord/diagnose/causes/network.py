@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from doctord.analyse.figures import Statistic, mean
+from doctord.analyse.time import covered_s
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
@@ -76,11 +77,12 @@ def accept_queue_overflow(case: Case) -> Iterator[Claim]:
     tcp = case.dataset.frame("network")
     tcp = tcp.filter(tcp["interface"].is_null())
     overflows, drops = mean(tcp, "listen_overflows_per_s"), mean(tcp, "listen_drops_per_s")
-    if overflows is None or overflows * case.seconds < 1:
+    lost = (overflows or 0.0) * covered_s(tcp)
+    if overflows is None or lost < 1:
         return
     full = _full_queues(case)
     yield Claim(
-        phrase("{:.0f} connection requests dropped: an accept queue is full", overflows * case.seconds),
+        phrase("{:.0f} connection requests dropped: an accept queue is full", lost),
         impact=NOT_MEASURED,
         confidence=0.95 if full else 0.85,
         for_=[

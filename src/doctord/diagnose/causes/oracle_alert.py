@@ -179,9 +179,10 @@ def listener_refuses(case: Case) -> Iterator[Claim]:
         2008 (the listener).
     """
     refused = [figure for figure in case.figures("listener.refused") if figure.entity]
+    count = sum(figure.mean * figure.seconds for figure in refused)
     made = sum(figure.mean for figure in case.figures("listener.establish") if figure.entity)
     often = sum(figure.mean for figure in refused)
-    if not often or often < REFUSED_SHARE * (made + often) or often * case.seconds < LEAST_REFUSED:
+    if not often or often < REFUSED_SHARE * (made + often) or count < LEAST_REFUSED:
         return
     yield Claim(
         phrase("The listener refuses {:share} of the connections", often / (made + often)),

@@ -10,7 +10,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence, NotMeasured
-from doctord.diagnose.holders import named, to_begin_with
+from doctord.diagnose.holders import cpu_users, named, to_begin_with
 from doctord.diagnose.oracle import counted, idle_pct, per
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.waited import share, waited
@@ -70,7 +70,7 @@ def host_cpu_short(case: Case) -> Iterator[Claim]:
         phrase("The host has no CPU left: {:share of database} is spent ready and not running", rest),
         impact=case.felt(rest),
         confidence=0.7 if against else 0.85,
-        for_=[*for_, *named(case, "cpu_share")],
+        for_=[*for_, *cpu_users(case), *named(case, "cpu_share")],
         against=against,
         first_steps=to_begin_with(case, "cpu_share"),
     )

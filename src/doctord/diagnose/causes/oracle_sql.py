@@ -156,7 +156,8 @@ def parallel_servers_short(case: Case) -> Iterator[Claim]:
     down = sum(case.total(f"v$sysstat.{name}") or 0.0 for name in DOWNGRADED)
     full = case.total(NOT_DOWNGRADED)
     rate = down / (down + (full or 0.0)) if down else 0.0
-    often = rate >= DOWNGRADED_SHARE and down * case.seconds >= LEAST_DOWNGRADED
+    count = sum(case.amount(f"v$sysstat.{name}") for name in DOWNGRADED)
+    often = rate >= DOWNGRADED_SHARE and count >= LEAST_DOWNGRADED
     if not often and not case.worth_saying(part):
         return
     limit = case.setting_of_any("parallel_max_servers")
@@ -168,7 +169,7 @@ def parallel_servers_short(case: Case) -> Iterator[Claim]:
         confidence=0.85 if often else 0.6,
         for_=[
             *([Evidence("statistic", "name like 'v$sysstat.Parallel operations downgraded%'",
-                        phrase("{:,.0f} operations downgraded", down * case.seconds),
+                        phrase("{:,.0f} operations downgraded", count),
                         phrase("{:share}", DOWNGRADED_SHARE),
                         phrase("parallel_max_servers is {}", limit or 'not known'))] if often else []),
             *waited(case, *PARALLEL),

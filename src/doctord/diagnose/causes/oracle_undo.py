@@ -29,7 +29,7 @@ def snapshot_too_old(case: Case) -> Iterator[Claim]:
     Verify: ssolderrcnt stays 0 while the longest query runs through.
     Source: Oracle Database Administrator's Guide 19c, "Managing Undo"; Oracle Database Reference 19c, V$UNDOSTAT.
     """
-    failures = (case.total(TOO_OLD) or 0.0) * case.seconds
+    failures = case.amount(TOO_OLD)
     if failures <= 0:
         return
     longest = max((figure.largest for figure in case.figures(LONGEST)), default=None)
@@ -64,7 +64,7 @@ def undo_out_of_space(case: Case) -> Iterator[Claim]:
     Verify: nospaceerrcnt stays 0.
     Source: Oracle Database Reference 19c, V$UNDOSTAT; Oracle Database Administrator's Guide 19c, "Managing Undo".
     """
-    failures = (case.total(NO_SPACE) or 0.0) * case.seconds
+    failures = case.amount(NO_SPACE)
     if failures > 0:
         yield Claim(
             "The undo tablespace has no room",

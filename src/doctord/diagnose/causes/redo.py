@@ -83,12 +83,12 @@ def checkpoints_too_frequent(case: Case) -> Iterator[Claim]:
     """
     for db in case.dbs:
         requested = case.total("pg_stat_checkpointer.num_requested", db) or 0.0
-        if requested * case.seconds >= 2 and 1 / requested <= CHECKPOINT_EVERY_S:
+        if case.amount("pg_stat_checkpointer.num_requested", db) >= 2 and 1 / requested <= CHECKPOINT_EVERY_S:
             yield _storm(case, db, requested)
 
 
 def _storm(case: Case, db: str, requested: float) -> Claim:
-    waits = ("Commit", "System I/O", "Configuration")
+    waits, often = ("Commit", "System I/O", "Configuration"), case.amount("pg_stat_checkpointer.num_requested", db)
     share = case.waited(db, *waits)
     redo, full_pages = case.total("pg_stat_wal.wal_bytes", db), _full_page_share(case, db)
     for_, against = weigh(
@@ -107,7 +107,7 @@ def _storm(case: Case, db: str, requested: float) -> Claim:
             Evidence(
                 "statistic",
                 f"name = 'pg_stat_checkpointer.num_requested' and db = '{db}'",
-                phrase("{:.0f} requested checkpoints in {:.0f s}", requested * case.seconds, case.seconds),
+                phrase("{:.0f} requested checkpoints in {:.0f s}", often, often / requested),
                 phrase("one in {:.0f s}", CHECKPOINT_EVERY_S),
                 phrase("max_wal_size is {} MB", case.setting("max_wal_size", db) or "unknown"),
             ),

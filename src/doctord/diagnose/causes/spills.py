@@ -81,9 +81,8 @@ def _confidence(written: float | None, spilling: list[Statement], against: list[
 
 
 def _passes(case: Case) -> list[Sign]:
-    multi = case.total(MULTIPASS)
     return [
-        Sign("statistic", f"name = '{MULTIPASS}'", None if multi is None else multi * case.seconds, 1.0,
+        Sign("statistic", f"name = '{MULTIPASS}'", case.amount(MULTIPASS) if case.figures(MULTIPASS) else None, 1.0,
              "{:,.0f} multi-pass executions", "their input was read from disk more than once",
              "one pass was enough: they are large, not starved"),
     ]  # fmt: skip

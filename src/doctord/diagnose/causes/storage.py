@@ -8,6 +8,7 @@ from doctord.analyse import cgroups, disks, filesystems
 from doctord.analyse.other_processes import Consumer, consumers
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.storage_latencies import slow_histograms
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, NotMeasured, at_most
 from doctord.diagnose.phrase import Phrase, phrase
@@ -66,6 +67,7 @@ BADLY = QUEUEING & ((pl.col("ms") >= BAD_MS) | _STUCK)
         "reads_slow",
         "commits_slow",
         "log_writer_starved",
+        "tasks_blocked",
     )
 )
 def device_saturated(case: Case) -> Iterator[Claim]:
@@ -75,7 +77,8 @@ def device_saturated(case: Case) -> Iterator[Claim]:
     Hurts because: a request waits for all that are before it; adding load adds waiting, not work done.
     Speaks for it: busy time, mean queue (by Little's law the rate times the latency), latency that rises with the
         queue, sessions waiting for I/O.
-    Speaks against it: latency as usual or no higher when the queue is longer: then the device serves in parallel.
+    Speaks against it: latency as usual or no higher when the queue is longer: then the device serves in parallel; a
+        test of the storage (fio), which is meant to keep it busy.
     Remedy: Find who issues the requests (statements that read much, checkpoints, backups) and make them fewer: indexes,
         memory, spreading in time. Requests waiting in the host under a low cap: raise the queue depth. Then spread over
         more or faster devices.
@@ -90,12 +93,14 @@ def device_saturated(case: Case) -> Iterator[Claim]:
             continue
         signs = [*_waits(case), *_load(spell), *past(case, f"{spell.device} latency"), _rise(rows, spell.device)]
         for_, against = weigh(signs)
+        test = _storage_test(case)
         yield Claim(
             _saturated(spell),
             impact=impact,
-            confidence=0.85,
+            confidence=0.6 if test else 0.85,
             for_=for_,
-            against=against,
+            against=[*against, *test],
+            severity="note" if test else None,
         )
 
 
@@ -120,6 +125,7 @@ def device_slow(case: Case) -> Iterator[Claim]:
     """
     rows = disks.intervals(case.dataset)
     least_ms = SLOW_MS if case.is_time_measured else PLAINLY_SLOW_MS
+    yield from slow_histograms(case, least_ms)
     slow = (pl.col("ms") >= least_ms) & (pl.col("queue") < QUEUED) & (pl.col("requests_per_s") >= LEAST_REQUESTS_PER_S)
     for spell in _lasting(rows, slow):
         impact = _impact(case, spell)
@@ -293,6 +299,15 @@ def _saturated(spell: disks.Spell) -> Phrase:
         done = phrase("{:.1f requests/s} done", spell.requests_per_s)
         return phrase("{} is stuck: {:.0f} requests outstanding, {}", spell.device, spell.queue, done)
     return phrase("{} is saturated: {:.0f} requests outstanding, {:.0f ms} each", spell.device, spell.queue, spell.ms)
+
+
+def _storage_test(case: Case) -> list[Evidence]:
+    """A test of the storage among the files: as many requests wait as it asks for at a time."""
+    if "fio" not in case.dataset.frame("statistic")["component"]:
+        return []
+    return [
+        Evidence("statistic", "component = 'fio'", phrase("fio ran"), "", "a test is meant to keep its device busy")
+    ]
 
 
 def _always_busy(case: Case, rows: pl.DataFrame) -> Iterator[Claim]:

@@ -53,8 +53,9 @@ def max_wal_size_small(subject: Subject) -> Iterator[Violation]:
     if trigger is None or not timeout:
         return
     size, rate = subject.number("max_wal_size") or 0.0, total(subject, "pg_stat_wal.wal_bytes")
-    requested = (total(subject, "pg_stat_checkpointer.num_requested") or 0.0) * subject.case.seconds
-    every_s = subject.case.seconds / requested if requested >= 2 else _lasts_s(subject, trigger)
+    requested = total(subject, "pg_stat_checkpointer.num_requested")
+    several = subject.case.amount("pg_stat_checkpointer.num_requested") >= 2
+    every_s = 1 / requested if requested and several else _lasts_s(subject, trigger)
     if rate and every_s is not None and every_s < timeout:
         yield _too_small(subject, rate, every_s)
     elif not rate and size < STOCK_BYTES and trigger < (subject.number("shared_buffers") or 0.0):
@@ -129,10 +130,10 @@ def _factor(subject: Subject) -> float:
 
 
 def _requested(subject: Subject) -> list[Evidence]:
-    requested = total(subject, "pg_stat_checkpointer.num_requested")
-    if not requested:
+    rate, often = (of("pg_stat_checkpointer.num_requested") for of in (subject.case.total, subject.case.amount))
+    if not rate or not often:
         return []
-    seen = f"{requested * subject.case.seconds:.0f} requested in {subject.case.seconds:.0f} s"
+    seen = f"{often:.0f} requested in {often / rate:.0f} s"
     return [counted("pg_stat_checkpointer.num_requested", seen, "none", "the size, not the time, asked for them")]
 
 
@@ -147,7 +148,7 @@ def checkpoint_timeout_short(subject: Subject) -> Iterator[Violation]:
     Source: PostgreSQL documentation, WAL Configuration.
     """
     timeout, full, share = subject.number("checkpoint_timeout"), full_page_share(subject), waited_in(subject, "Commit")
-    timed = (total(subject, "pg_stat_checkpointer.num_timed") or 0.0) * subject.case.seconds
+    timed = subject.case.amount("pg_stat_checkpointer.num_timed")
     if not timeout or full is None or share is None or timed < 2 or full < MUCH_FULL_PAGES:
         return
     if is_felt(subject, share) and not total(subject, "pg_stat_checkpointer.num_requested"):

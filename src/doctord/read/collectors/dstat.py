@@ -1,7 +1,7 @@
 """dstat, dool and pcp-dstat: the CSV of `--output`; every column of every plugin.
 
 Tables: `cpu` (whole host, and single CPUs of `-C`), `memory`, `disk` and `network` (`total` is all of them
-together). Every other number is `statistic`, component `dstat`, named `GROUP.column` (`load avg.1m`, `procs.blk`).
+together). Every other number is `statistic`, component `dstat`, named `GROUP.column` (`load avg.1m`).
 The row locks that are waited for,
 of a plugin for MySQL, have the server's own name. Texts (the plugins `top-...`) are left out. Bytes and rates are as
 dstat counts them, swapping in pages of 4 KiB.
@@ -42,7 +42,7 @@ CPU: Final = {
 GROUPS: Final = {
     "total cpu usage": ("cpu", CPU),
     "system": ("cpu", {"int": ("interrupts_per_s", 1.0), "csw": ("csw_per_s", 1.0)}),
-    "procs": ("cpu", {"run": ("run_queue", 1.0), "new": ("forks_per_s", 1.0)}),
+    "procs": ("cpu", {"run": ("run_queue", 1.0), "blk": ("blocked_tasks", 1.0), "new": ("forks_per_s", 1.0)}),
     "memory usage": ("memory", {
         "free": ("free_bytes", 1.0), "cach": ("page_cache_bytes", 1.0), "buff": ("page_cache_bytes", 1.0),
         "avai": ("available_bytes", 1.0),
@@ -92,8 +92,13 @@ def sniff(head: str) -> bool:
 
 def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of all runs."""
+    yield from tables_of(_rows(source), source)
+
+
+def tables_of(rows: Iterator[DstatRow], source: SourceFile) -> Iterator[Batch]:
+    """The tables that rows of figures fill, each over the time since the one before."""
     figures, before = Figures(source), None
-    for row, is_alone in _counted(_rows(source), source):
+    for row, is_alone in _counted(rows, source):
         same_run = before is not None and before.run is row.run and row.moment > before.moment
         length_s = (row.moment - before.moment).total_seconds() if before and same_run else None
         before = row

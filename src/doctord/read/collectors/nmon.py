@@ -47,6 +47,7 @@ SINGLE: Final[dict[str, tuple[str, Places]]] = {
         "cpu",
         {
             "Runnable": ("run_queue", 1.0),
+            "Blocked": ("blocked_tasks", 1.0),
             "pswitch": ("csw_per_s", 1.0),
             "syscall": ("syscalls_per_s", 1.0),
             "fork": ("forks_per_s", 1.0),

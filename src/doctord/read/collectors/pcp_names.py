@@ -13,6 +13,7 @@ PLACES: Final = {
     "kernel.all.intr": ("cpu", "interrupts_per_s", 1.0),
     "kernel.all.sysfork": ("cpu", "forks_per_s", 1.0),
     "kernel.all.runnable": ("cpu", "run_queue", 1.0),
+    "kernel.all.blocked": ("cpu", "blocked_tasks", 1.0),
     "kernel.all.pressure.cpu.some.total": ("cpu", "pressure_some_pct", 1e-4),  # microseconds
     "kernel.all.pressure.memory.some.total": ("memory", "pressure_some_pct", 1e-4),
     "kernel.all.pressure.memory.full.total": ("memory", "pressure_full_pct", 1e-4),

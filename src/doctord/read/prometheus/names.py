@@ -28,6 +28,7 @@ NODE: Final[dict[str, MetricColumn]] = {
     "node_intr_total": _rate("cpu", "interrupts_per_s"),
     "node_forks_total": _rate("cpu", "forks_per_s"),
     "node_procs_running": MetricColumn("cpu", "run_queue"),
+    "node_procs_blocked": MetricColumn("cpu", "blocked_tasks"),
     "node_pressure_cpu_waiting_seconds_total": _rate("cpu", "pressure_some_pct", factor=100.0),
     "node_pressure_memory_waiting_seconds_total": _rate("memory", "pressure_some_pct", factor=100.0),
     "node_pressure_memory_stalled_seconds_total": _rate("memory", "pressure_full_pct", factor=100.0),

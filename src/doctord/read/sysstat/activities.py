@@ -83,7 +83,13 @@ _TASKS = Activity(
     key="cpu",
     columns={"proc/s": (To("forks_per_s"),), "cswch/s": (To("csw_per_s"),)},
 )
-_QUEUE = Activity("queue", _names("runq-sz"), table="cpu", key="cpu", columns={"runq-sz": (To("run_queue"),)})
+_QUEUE = Activity(
+    "queue",
+    _names("runq-sz"),
+    table="cpu",
+    key="cpu",
+    columns={"runq-sz": (To("run_queue"),), "blocked": (To("blocked_tasks"),)},
+)
 _SYSTEM_CALLS = Activity(
     "system calls",
     _names("swrit/s"),

@@ -57,6 +57,7 @@ DSTAT: Final = {
     "system.int": (_cpu("interrupts_per_s"),),
     "system.csw": (_cpu("csw_per_s"),),
     "procs.run": (_cpu("run_queue"),),
+    "procs.blk": (_cpu("blocked_tasks"),),
     "procs.new": (_cpu("forks_per_s"),),
     "dsk/total.read": (_disk("read_bytes_per_s"),),
     "dsk/total.writ": (_disk("write_bytes_per_s"),),

@@ -3,14 +3,17 @@
 The CPU columns have the names `cpu us`, `cpu sy`..., as `sy` also stands for system calls.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Final
 
+from doctord.read.figures import number
 from doctord.read.tools.numbers import Layout
 
 KIB, PAGE = 1024.0, 4096.0
 PER_S, COUNT = ("per_s", "rate", 1.0), ("count", "gauge", 1.0)
 CPU = {
     "r": ("run_queue", 1.0),
+    "b": ("blocked_tasks", 1.0),
     "in": ("interrupts_per_s", 1.0),
     "cs": ("csw_per_s", 1.0),
     "sy": ("syscalls_per_s", 1.0),
@@ -77,3 +80,41 @@ def layout_of(names: list[str]) -> tuple[Layout, Mapping[str, tuple[str, float]]
 
 # vmstat -p: executable, anonymous and file pages, in, out and freed.
 _PARTS = tuple(f"{part}p{way}" for part in "eaf" for way in "iof")
+
+
+# What the columns are where nobody printed their names: by how many there are, which of the last are shares that make
+# up 100 %, and which are 0 on nearly any machine (AIX: re and cy, Solaris: de).
+UNNAMED: Final[tuple[tuple[str, int, tuple[str, ...]], ...]] = (
+    ("r b avm fre re pi po fr sr cy in sy cs cpu_us cpu_sy cpu_id cpu_wa", 4, ("re", "cy")),
+    ("r b avm fre re pi po fr sr cy in sy cs cpu_us cpu_sy cpu_id cpu_wa cpu_pc cpu_ec", 4, ("re", "cy")),
+    ("r b w swap free re mf pi po fr de sr -- -- -- -- in sy cs cpu_us cpu_sy cpu_id", 3, ("de",)),
+    ("r b swpd free buff cache si so bi bo in cs cpu_us cpu_sy cpu_id cpu_wa cpu_st", 5, ()),
+)
+LEAST_LINES: Final = 3
+ALL_PCT: Final = (97.0, 103.0)  # shares are rounded one by one
+
+
+def unnamed(rows: Iterable[list[str]]) -> list[str] | None:
+    """The names of vmstat's columns by the figures below them; null where not all of the rows are of one layout.
+
+    >>> unnamed([f"1 0 9000 70 0 0 0 0 0 0 60 90 80 {us} 5 {95 - us} 0".split() for us in (7, 9, 1)])[2]
+    'avm'
+    """
+    kept = list(rows)
+    return next((_names(text) for text, shares, still in UNNAMED if _all_fit(kept, _names(text), shares, still)), None)
+
+
+def _names(text: str) -> list[str]:
+    return [name.replace("_", " ") for name in text.split()]
+
+
+def _all_fit(rows: list[list[str]], names: list[str], shares: int, still: tuple[str, ...]) -> bool:
+    return len(rows) >= LEAST_LINES and all(_fits(row[-len(names) :], names, shares, still) for row in rows)
+
+
+def _fits(row: list[str], names: list[str], shares: int, still: tuple[str, ...]) -> bool:
+    figures = {name: number(word) for name, word in zip(names, row, strict=False)}
+    if len(row) != len(names) or None in figures.values():
+        return False
+    parts = [figures[name] or 0.0 for name in names if name.startswith("cpu ")][:shares]
+    return ALL_PCT[0] <= sum(parts) <= ALL_PCT[1] and not any(figures[name] for name in still)

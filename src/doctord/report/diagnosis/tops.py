@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from doctord.analyse.processes import processes
-from doctord.analyse.time import seconds_observed
+from doctord.analyse.time import seconds_observed, seconds_of, time_model
 from doctord.dataset.dataset import Dataset
 
 MOST_ROWS = 10
@@ -60,7 +60,7 @@ class Blocked:
 
 def top_processes(dataset: Dataset) -> list[Process]:
     """The processes that used most CPU, in order."""
-    seconds = seconds_observed(dataset)
+    seconds = seconds_of(dataset, "process")
     if not seconds:
         return []
     used = processes(dataset).filter(pl.col("cpu_s").fill_null(1) > 0).head(MOST_ROWS)
@@ -70,7 +70,8 @@ def top_processes(dataset: Dataset) -> list[Process]:
 def top_statements(dataset: Dataset) -> list[Statement]:
     """The statements that took most time, in order; empty without statistics of statements."""
     rates = ("elapsed_s_per_s", "calls_per_s", "rows_per_s", "read_blocks_per_s", "temp_bytes_per_s")
-    seconds = seconds_observed(dataset)
+    model = time_model(dataset)
+    seconds = (model.seconds if model.of == "database" else 0.0) or seconds_observed(dataset)
     if not seconds:
         return []
     frame = dataset.frame("statement").filter(pl.col("interval_s").is_not_null())

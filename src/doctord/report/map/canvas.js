@@ -2,7 +2,8 @@
 // Draws a panel: the cells of a part of a map, its times and latencies, and at the right the sums of that part.
 
 const MARGIN = { left: 68, top: 30, foot: 22, between: 10 };
-const SIDE = { wide: 150, narrow: 56 };
+const SIDE = { wide: 150, narrow: 72 };
+const MARK_WIDTH = 32; // beside the bars, for the names of the percentiles
 const NARROW = 640;
 const LEAST_HEIGHT = 120;
 const LABEL_HEIGHT = 12;
@@ -282,7 +283,7 @@ function drawSums(ctx, layout, state, what, shades, ink) {
   ctx.fillStyle = rgb(shades[Math.round(0.6 * (STEPS - 1))]);
   sums.forEach((sum, row) => {
     if (!sum) return;
-    const length = Math.max((sum / most) * (layout.side - 2), 1);
+    const length = Math.max((sum / most) * (layout.side - 2 - (what === "count" ? MARK_WIDTH : 0)), 1);
     ctx.fillRect(layout.sideLeft, layout.foot - (row + 1) * height + 0.5, length, height - 1);
   });
   ctx.fillStyle = ink.quiet;

@@ -16,7 +16,7 @@ from doctord.units import in_time
 
 def render(trace: Trace, diagnosis: Diagnosis, comparison: Comparison | None = None) -> str:
     """The report of a trace; the second one of a comparison."""
-    pass_drawn = trace["timeline"]
+    pass_drawn, loop = trace["timeline"], words.sure_loop(trace)
     drawing = Markup(timeline.svg(pass_drawn)) if pass_drawn else None  # noqa: S704 - the serialiser of XML escaped it
     return (
         environment()
@@ -30,9 +30,9 @@ def render(trace: Trace, diagnosis: Diagnosis, comparison: Comparison | None = N
             gain=words.gain(comparison) if comparison else None,
             changed=changes(comparison) if comparison else None,
             unchanged=comparison.unchanged if comparison else 0,
-            service=trace["loop"],
-            sentences=list(words.sentences(trace["loop"])) if trace["loop"] else [],
-            loop_tables=[waits(trace["loop"]), path(trace["loop"])] if trace["loop"] else [],
+            service=loop,
+            sentences=list(words.sentences(loop)) if loop else [],
+            loop_tables=[waits(loop), path(loop)] if loop else [],
             drawing=drawing,
             drawn=pass_drawn,
             tables=tables(trace),

@@ -70,7 +70,7 @@ def _loops(trace: Trace) -> Table:
 
 def _loop(loop: Loop, alike: int) -> tuple[str, ...]:
     where = f"{who(loop['role'])} at {words.called(loop['anchor']['call'], loop['anchor']['arguments'])}"
-    return str(loop["passes"]), _time(loop["seconds_per_pass"]), _share(loop["idle_share"]), _with_others(where, alike)
+    return str(loop["passes"]), _time(loop["mean_s"]), _share(loop["idle_share"]), _with_others(where, alike)
 
 
 def _with_others(where: str, alike: int) -> str:

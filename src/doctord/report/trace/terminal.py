@@ -44,9 +44,9 @@ def _page(trace: Trace, diagnosis: Diagnosis, comparison: Comparison | None, wid
     if comparison:
         yield from _comparison(comparison, width)
     yield from findings(diagnosis, width)
-    if trace["loop"]:
-        yield from _loop(trace["loop"], width)
-        yield from _path(trace["loop"], width)
+    if loop := words.sure_loop(trace):
+        yield from _loop(loop, width)
+        yield from _path(loop, width)
     for part in tables(trace):
         yield from heading(part.title, width)
         most = len(part.rows) if part.whole else MOST

@@ -4,7 +4,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import PurePath
 
-from doctord.analyse.calls import NO_CALL, NOT_IN_TRACE
+from doctord.analyse.calls import (
+    NO_CALL,
+    NOT_IN_TRACE,
+    ONE_A_PASS,
+    accepted_per_s,
+    connections_a_pass,
+    takes_several,
+)
 from doctord.analyse.calls_compared import Change, Comparison
 from doctord.dataset.calltrace import About, Live, Loop, PathPart, Step, Trace, Wait
 from doctord.diagnose.finding import Diagnosis
@@ -29,12 +36,18 @@ def verdict(trace: Trace, diagnosis: Diagnosis) -> str:
         return "No verdict: distributions alone do not say where the time went"
     if not trace["trace"]["calls"]:
         return "No verdict: there is no call in the trace"
-    loop = trace["loop"]
-    if loop is None:
-        return "No finding"
-    if loop["at_least"]:
-        return f"No finding, but no whole pass of {who(loop['role'])} is in the trace"
-    return f"No finding: a pass of {who(loop['role'])} takes {in_time(loop['seconds_per_pass'])}, {rate(loop)}"
+    return f"No finding{_at_rest(trace)}"
+
+
+def _at_rest(trace: Trace) -> str:
+    """What a server without a finding serves: connections, or passes where those do other work too."""
+    loop, accepted = trace["loop"], accepted_per_s(trace)
+    if loop and loop["at_least"]:
+        return f", but no whole pass of {who(loop['role'])} is in the trace"
+    if loop and connections_a_pass(trace, loop) < ONE_A_PASS[0]:
+        return f": a pass of {who(loop['role'])} takes {in_time(loop['mean_s'])}, {rate(loop)}"
+    limit = f", {rate(loop)}" if (loop := sure_loop(trace)) else ""
+    return f": {in_rate(accepted, 'connections')} accepted{limit}" if accepted else ""
 
 
 def about(read: About) -> str:
@@ -49,6 +62,12 @@ def about(read: About) -> str:
     if read["began"]:
         parts.append(f"from {datetime.fromisoformat(read['began']).astimezone(UTC):%F %T} UTC")
     return ", ".join([*parts, in_bytes(read["bytes"])] if read["bytes"] else parts)
+
+
+def sure_loop(trace: Trace) -> Loop | None:
+    """The loop, where its passes are sure to be what they are called; null also where there is none."""
+    loop = trace["loop"]
+    return loop if loop and not takes_several(trace, loop) else None
 
 
 def rate(loop: Loop) -> str:
@@ -86,15 +105,21 @@ def part(one: PathPart) -> str:
 def sentences(loop: Loop) -> Iterator[str]:
     """The loop in sentences: passes and their length, what of it is its own, how busy it was."""
     least = "at least " if loop["at_least"] else ""
-    spread = f" (p95 {in_time(loop['p95_s'])}, longest {in_time(loop['max_s'])})" if loop["complete_passes"] > 1 else ""
     whole = f"{loop['complete_passes']} of them whole"
-    yield f"{_count(loop['passes'], 'pass', 'passes')}, {whole}, of {least}{in_time(loop['seconds_per_pass'])}{spread}"
+    yield f"{_count(loop['passes'], 'pass', 'passes')}, {whole}, of {least}{in_time(loop['mean_s'])}{_spread(loop)}"
     if loop["own_cpu_s"] is not None and loop["own_cpu_share"] is not None:
         yield f"{in_time(loop['own_cpu_s'])} of a pass is its own CPU ({in_share(loop['own_cpu_share'])})"
     if loop["outside_calls_s"]:
         yield f"{in_time(loop['outside_calls_s'])} of a pass with no call running"
     if loop["idle_s"] is not None and loop["idle_share"] is not None:
         yield f"idle {in_share(loop['idle_share'])} of the time, {in_time(loop['idle_s'])}: waits for work are no fault"
+
+
+def _spread(loop: Loop) -> str:
+    if loop["complete_passes"] <= 1:
+        return ""
+    median, p95, longest = (in_time(loop[key]) for key in ("p50_s", "p95_s", "max_s"))
+    return f" on average (half take {median} or less, p95 {p95}, longest {longest})"
 
 
 def gain(comparison: Comparison) -> str:
@@ -176,6 +201,8 @@ def taken(live: Live) -> Iterator[str]:
 
 
 def _live(live: Live) -> Iterator[str]:
+    if live["how"] == "strace":
+        yield "What the calls take without strace, which stops the process twice for each: passes are shorter then."
     if live["how"] == "bpftrace":
         yield (
             "Sums by call only: --how strace shows single calls, files, repetitions and the path through other "

@@ -1,0 +1,31 @@
+"""Histograms of what storage answers: of devices, of reads and writes, of a database's waits for them."""
+
+from functools import lru_cache
+
+from doctord.analyse.latency.map import LatencyMap, latency_map, subjects
+from doctord.analyse.latency.modes import NOT_STORAGE, STORAGE
+from doctord.dataset.dataset import Dataset
+from doctord.dataset.waits.events import kind_of
+
+KINDS = ("single read", "multi-block read", "read by another", "data write", "temp", "file operation", "log sync",
+         "log write", "control file", "archive", "backup")  # fmt: skip
+# Fewer answers are the first ones of a tool that was just started.
+LEAST_COUNT = 100
+
+
+def is_storage(subject: str) -> bool:
+    """Whether storage answers it: a wait event by its kind, what has none by its words."""
+    kind = kind_of(subject)
+    if kind is None or kind == "other":
+        return STORAGE.search(subject) is not None and NOT_STORAGE.search(subject) is None
+    return kind in KINDS
+
+
+@lru_cache(maxsize=2)  # a dataset under examination, and its past
+def storage_histograms(dataset: Dataset) -> tuple[LatencyMap, ...]:
+    """The maps of storage in the table `latency`, of which there are enough answers to judge, by subject and server."""
+    return tuple(
+        latency_map(dataset, subject.name, db=subject.db)
+        for subject in subjects(dataset)
+        if subject.kind == "histogram" and subject.count >= LEAST_COUNT and is_storage(subject.name)
+    )

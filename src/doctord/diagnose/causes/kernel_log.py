@@ -1,0 +1,137 @@
+"""What the kernel's log tells: processes that it killed, tasks that hang, devices that fail."""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from doctord.analyse.processes import DATABASE_COMMAND
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.phrase import Words, phrase
+from doctord.diagnose.words import shortened
+
+KILLS = ("oom kill", "oom kill in control group")
+FAILING = ("I/O error", "device reset", "read-only")
+MOST_TOLD = 4
+
+
+@cause()
+def oom_killed(case: Case) -> Iterator[Claim]:
+    """The kernel killed processes because memory had run out.
+
+    Looks like: `Out of memory: Killed process` in the kernel's log, or the same for a control group's memory.
+    Hurts because: a killed backend takes all sessions of its server with it, as shared memory may be damaged; a killed
+        server recovers first.
+    Speaks for it: who was killed, when, and how much memory of its own it held.
+    Speaks against it: nothing: the kernel says so itself. A process that was killed need not be the one that grew.
+    Remedy: Look in the same log at the list of processes before the kill: who holds most. Limit what grew, or move it
+        to another host; then give the host, or the group, more memory.
+        PostgreSQL: vm.overcommit_memory = 2, and oom_score_adj = -1000 for the postmaster with
+        PG_OOM_ADJUST_FILE for its children; lower work_mem and hash_mem_multiplier, fewer sessions at once.
+        Oracle: lower pga_aggregate_limit, use huge pages for the SGA.
+        MySQL: lower innodb_buffer_pool_size and the buffers of each session; OOMScoreAdjust= in its unit.
+    Verify: No new kill in the kernel's log (journalctl -k -g "Killed process") at the same load.
+    Source: Kernel documentation, "Concepts overview: OOM killer" and "Control Group v2", memory.events; PostgreSQL
+        documentation, "Linux Memory Overcommit".
+    """
+    events = case.dataset.frame("event")
+    for kind in KILLS:
+        killed = events.filter(pl.col("kind") == kind)
+        if killed.is_empty():
+            continue
+        databases = killed.filter(pl.col("subject").str.contains(DATABASE_COMMAND))
+        yield Claim(
+            _title(killed, is_group=kind != KILLS[0]),
+            impact=NOT_MEASURED,
+            severity="warning" if databases.is_empty() else "critical",
+            confidence=0.95,
+            for_=_last(killed),
+        )
+
+
+def _title(killed: pl.DataFrame, *, is_group: bool) -> Words:
+    where = "a control group" if is_group else "the host"
+    names = killed["subject"].drop_nulls().unique(maintain_order=True).to_list()
+    if killed.height == 1:
+        return phrase("The memory of {} ran out: {} was killed", where, names[0])
+    return phrase("The memory of {} ran out: {} processes were killed, {} last", where, killed.height, names[-1])
+
+
+@cause(explains=("tasks_hung", "device_slow", "reads_slow", "commits_slow", "log_device_slow"))
+def devices_fail(case: Case) -> Iterator[Claim]:
+    """The kernel reports errors of devices, resets of their links, or file systems that were made read-only.
+
+    Looks like: `I/O error, dev`, `resetting link`, `timeout, reset controller`, `Remounting filesystem read-only` in
+        the kernel's log.
+    Hurts because: each command that fails was tried again for up to minutes, and all behind it waited; what a database
+        could not write or sync is lost, and it stops.
+    Speaks for it: how many, of which device, from when to when.
+    Speaks against it: a single one long ago; devices that hold nothing of the database (USB, optical drives).
+    Remedy: Find what the device is of (lsblk, multipath -ll), and its health (smartctl -a, nvme smart-log, the array's
+        own log); paths and cables before disks where there are several. A file system that went read-only is to be
+        checked offline; look whether the database needs a restore (checksums).
+    Verify: No new messages of that device; its read and write times without outliers.
+    Source: Kernel documentation, "SCSI EH" (how errors are tried again) and "ext4" (errors=remount-ro).
+    """
+    events = case.dataset.frame("event").filter(pl.col("kind").is_in(FAILING))
+    if events.is_empty():
+        return
+    counted = (
+        events.group_by("subject", "kind", maintain_order=True)
+        .agg(pl.len().alias("count"), pl.col("ts").min().alias("first"), pl.col("ts").max().alias("last"))
+        .sort("count", "subject", descending=[True, False], maintain_order=True)
+    )
+    is_read_only = not events.filter(pl.col("kind") == "read-only").is_empty()
+    worst = counted.row(0, named=True)
+    yield Claim(
+        phrase("The kernel reports {} errors of devices, most of all of {}", events.height, worst["subject"])
+        if events.height > 1
+        else phrase("The kernel reports an error of {}", worst["subject"]),
+        impact=NOT_MEASURED,
+        severity="critical" if is_read_only else "warning" if events.height > 1 else "note",
+        confidence=0.9,
+        for_=[
+            Evidence("event", f"kind = '{row['kind']}' and subject = '{row['subject']}'",
+                     phrase("{}: {} times {}", row["subject"], row["count"], row["kind"]), "none",
+                     phrase("{:%Y-%m-%d %H:%M:%S} to {:%Y-%m-%d %H:%M:%S}", row["first"], row["last"]))
+            for row in counted.head(MOST_TOLD).iter_rows(named=True)
+        ],
+    )  # fmt: skip
+
+
+@cause()
+def tasks_hung(case: Case) -> Iterator[Claim]:
+    """Tasks hang in the kernel: they wait for a disk, a network file system or a lock of its own for minutes.
+
+    Looks like: `INFO: task ... blocked for more than 120 seconds` in the kernel's log.
+    Hurts because: such a task cannot even be killed; what it holds, others wait for.
+    Speaks for it: how many tasks, which, and from when to when.
+    Speaks against it: nothing: the kernel counts the time. Not more than ten are told after a boot
+        (hung_task_warnings), so that later ones are missing.
+    Remedy: Read the call trace below each message: it names what is waited for (io_schedule and a file system: the
+        storage; nfs: its server; memory reclaim: memory). Ask the storage's and the multipath daemon's logs of that
+        time; dirty pages that are written all at once hang tasks too: lower vm.dirty_bytes.
+    Verify: No new messages, and /proc/pressure/io without full stalls at the same load.
+    Source: Kernel documentation, sysctl/kernel: hung_task_timeout_secs, hung_task_warnings.
+    """
+    hung = case.dataset.frame("event").filter(pl.col("kind") == "hung task")
+    if hung.is_empty():
+        return
+    names = hung["subject"].drop_nulls().unique(maintain_order=True).to_list()
+    yield Claim(
+        phrase("Tasks hung in the kernel {} times: {}", hung.height, shortened(", ".join(names), 60)),
+        impact=NOT_MEASURED,
+        severity="warning",
+        confidence=0.9,
+        for_=_last(hung),
+    )
+
+
+def _last(events: pl.DataFrame) -> list[Evidence]:
+    """The last of some events, with the words of each."""
+    return [
+        Evidence("event", f"kind = '{row['kind']}'", phrase("{:%Y-%m-%d %H:%M:%S}", row["ts"]), "",
+                 shortened(row["text"] or ""))
+        for row in events.sort("ts", maintain_order=True).tail(MOST_TOLD).iter_rows(named=True)
+    ]  # fmt: skip

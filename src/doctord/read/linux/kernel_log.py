@@ -1,0 +1,179 @@
+"""The Linux kernel's log: dmesg (also -T), syslog's kern.log and messages, journalctl; what tells of trouble in it.
+
+`event`, of the host: `oom kill` (the host had no memory left; the subject is the process that the kernel killed),
+`oom kill in control group` (the group's limit was reached; also what systemd-oomd killed), `hung task` (in state D for
+longer than hung_task_timeout_secs), `I/O error` and `device reset` (the subject is the device), `read-only` (a file
+system that was made so after an error).
+
+Times of syslog have no year: that of the file's last change, or the one before, is taken. Those of dmesg count from
+the boot: its last line is taken to be when the file was last written. Lines of other programs are left out.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from doctord._native import Batch
+from doctord.dataset.rows import micros, rows
+from doctord.read.format import Rank
+from doctord.read.moments import ZONE_ASSUMED, placed_moment
+from doctord.read.source import SourceFile
+
+NAME = "the Linux kernel's log"
+RANK = Rank.SHAPE
+LOOKED_AT: Final = 20
+MOST_OF_THEM: Final = 0.5  # of the first lines: others are rests of what went over several lines
+SINCE_BOOT: Final = re.compile(r"(?:<\d+>|\w+ *:\w+ *: )?\[ *(?P<boot_s>\d+\.\d+)\] (?P<said>.*)$")
+IN_WORDS: Final = re.compile(
+    r"(?:<\d+>)?\[(?P<words>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\] (?P<said>.*)$"
+)
+SYSLOG: Final = re.compile(
+    r"(?P<stamp>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?P<part>[.,]\d+)?"
+    r"(?P<zone>Z|[+-]\d\d:?\d\d)? (?P<host>\S+) (?P<program>[\w.-]+)(?:\[\d+\])?: (?:\[ *\d+\.\d+\] ?)?(?P<said>.*)$"
+)
+KERNEL: Final = "kernel"
+OOMD: Final = "systemd-oomd"
+OF_A_GROUP: Final = "oom kill in control group"
+NO_LINE: Final = "no line of a log with its time"
+NO_YEAR: Final = "no year beside its times: {} is taken, by its last change"
+NO_BOOT: Final = "its times count from the boot: the last line is taken to be when the file was last written"
+
+NO_TROUBLE: Final = "nothing in it tells of trouble: no kill, no task that hangs, no error of a device"
+KIB_IN_A_GIB: Final = 1 << 20
+
+INVOKED: Final = re.compile(r" invoked oom-killer: ")
+OF_GROUP: Final = re.compile(
+    r"oom-kill:constraint=CONSTRAINT_MEMCG|Memory cgroup out of memory|Task in \S+ killed as a result of limit of "
+)
+KILLED: Final = re.compile(r"Killed process (?P<pid>\d+)(?:, UID \d+,)? \((?P<name>[^)]*)\)(?P<rest>.*)$")
+KILLED_BY_OOMD: Final = re.compile(r"Killed (?P<group>/\S+) due to (?P<why>.*)$")
+ANON: Final = re.compile(r"anon-rss:(\d+)kB")
+HUNG: Final = re.compile(r"INFO: task (?P<name>.+):(?P<pid>\d+) blocked for more than (?P<s>\d+) seconds")
+DEVICE: Final = r"(?P<device>[\w!/-]+)"
+ON_DEVICES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+    ("read-only", re.compile(rf"EXT[234]-fs \({DEVICE}\): Remounting filesystem read-only")),
+    ("read-only", re.compile(rf"BTRFS \w+ \(device {DEVICE}\).*: forced readonly")),
+    ("read-only", re.compile(rf"XFS \({DEVICE}\): .*[Ss]hutting down filesystem")),
+    ("I/O error", re.compile(rf"(?:I/O|critical \w+) error, dev {DEVICE}")),
+    ("I/O error", re.compile(rf"Buffer I/O error on dev(?:ice)? {DEVICE}")),
+    ("I/O error", re.compile(rf"(?:EXT[234]-fs|BTRFS) error \(device {DEVICE}\)")),
+    ("I/O error", re.compile(rf"XFS \({DEVICE}\): .*I/O error")),
+    ("I/O error", re.compile(rf"nvme {DEVICE}: I/O \d+ .*timeout, (?:aborting|completion polled)")),
+    ("device reset", re.compile(rf"nvme {DEVICE}: (?:I/O \d+ .*timeout, reset controller|resetting controller)")),
+    ("device reset", re.compile(r"(?P<device>ata\d+(?:\.\d+)?): (?:hard |soft )?resetting link")),
+    ("device reset", re.compile(r"(?:sd|scsi) (?P<device>[\d:]+): .*(?:rejecting I/O to offline|[Dd]evice offlined)")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A line: its time, or the seconds since the boot, its program and what it says; and its host where it tells."""
+
+    at: datetime | None
+    boot_s: float
+    program: str
+    text: str
+    host: str | None = None
+
+
+def sniff(head: str) -> bool:
+    """Whether its first lines have the stamps of dmesg, or of syslog and the kernel is among those who speak."""
+    lines = [line for line in head.splitlines() if line.strip()]
+    first = lines[:LOOKED_AT]
+    of_dmesg = sum(bool(SINCE_BOOT.match(line) or IN_WORDS.match(line)) for line in first)
+    if of_dmesg and of_dmesg >= MOST_OF_THEM * len(first):
+        return True
+    of_syslog = sum(bool(SYSLOG.match(line)) for line in first)
+    return of_syslog > 0 and of_syslog >= MOST_OF_THEM * len(first) and f" {KERNEL}: " in head
+
+
+def read(source: SourceFile) -> Iterator[Batch]:
+    """Rows of `event`."""
+    found, last_boot_s, is_of_group = list[tuple[Said, dict[str, str]]](), 0.0, False
+    for number, text in source.lines():
+        said = _said(text, source)
+        if said is None:
+            if text.strip() and not text[0].isspace():
+                source.skip(number, NO_LINE)
+            continue
+        last_boot_s = said.boot_s
+        if INVOKED.search(said.text):
+            is_of_group = False
+        is_of_group = is_of_group or OF_GROUP.search(said.text) is not None
+        if event := _event(said, is_of_group=is_of_group):
+            found.append((said, event))
+    if not found:
+        source.note(NO_TROUBLE)
+    else:
+        moment = _placing(source, last_boot_s)
+        made: list[dict[str, Any]] = [
+            event | {"ts": micros(said.at or moment(said.boot_s)), "host": said.host or source.host}
+            for said, event in found
+        ]
+        yield rows("event", made)
+
+
+def _said(line: str, source: SourceFile) -> Said | None:
+    if found := SYSLOG.match(line):
+        at = _syslog_moment(found, source)
+        return Said(at, 0.0, found["program"], found["said"], found["host"]) if at else None
+    if found := SINCE_BOOT.match(line):
+        return Said(None, float(found["boot_s"]), KERNEL, found["said"])
+    if found := IN_WORDS.match(line):
+        at = placed_moment(found["words"], source)
+        return Said(at, 0.0, KERNEL, found["said"]) if at else None
+    return None
+
+
+def _syslog_moment(found: "re.Match[str]", source: SourceFile) -> datetime | None:
+    stamp, zone = found["stamp"], found["zone"]
+    try:
+        if stamp[0].isdigit():
+            moment = datetime.fromisoformat(f"{stamp}{(found['part'] or '').replace(',', '.')}{zone or ''}")
+        else:
+            latest = source.modified or datetime.now(UTC)
+            moment = datetime.strptime(f"{latest.year} {stamp}", "%Y %b %d %H:%M:%S")  # noqa: DTZ007 - zoned below
+            if moment.month > latest.month:
+                moment = moment.replace(year=latest.year - 1)
+            source.note(NO_YEAR.format(moment.year))
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        if source.zone is None:
+            source.note(ZONE_ASSUMED)
+        moment = moment.replace(tzinfo=source.zone or UTC)
+    return moment.astimezone(UTC)
+
+
+def _placing(source: SourceFile, last_boot_s: float) -> Callable[[float], datetime]:
+    """A function from seconds since the boot to the moment."""
+    end = source.modified or datetime(1970, 1, 2, tzinfo=UTC)
+    if last_boot_s:
+        source.note(NO_BOOT)
+    return lambda boot_s: end - timedelta(seconds=max(last_boot_s - boot_s, 0.0))
+
+
+def _event(said: Said, *, is_of_group: bool) -> dict[str, str] | None:
+    """Kind, subject and text of what a line tells; null where it is no trouble."""
+    if said.program == OOMD:
+        found = KILLED_BY_OOMD.search(said.text)
+        return _named(OF_A_GROUP, found["group"], f"by systemd-oomd, {found['why']}") if found else None
+    if said.program != KERNEL:
+        return None
+    if found := KILLED.search(said.text):
+        anon = ANON.search(found["rest"])
+        held = f", {int(anon[1]) / KIB_IN_A_GIB:.3g} GiB of its own memory" if anon else ""
+        kind = OF_A_GROUP if is_of_group else "oom kill"
+        return _named(kind, found["name"], f"process {found['pid']} ({found['name']}){held}")
+    if found := HUNG.search(said.text):
+        return _named("hung task", found["name"], f"process {found['pid']}: more than {found['s']} s in state D")
+    for kind, shape in ON_DEVICES:
+        if found := shape.search(said.text):
+            return _named(kind, found["device"], said.text)
+    return None
+
+
+def _named(kind: str, subject: str, text: str) -> dict[str, str]:
+    return {"kind": kind, "subject": subject, "text": text}

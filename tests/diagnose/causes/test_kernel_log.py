@@ -1,0 +1,63 @@
+"""What the kernel's log tells of memory, devices and tasks."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from diagnose.hosts import host
+from doctord.dataset.dataset import Dataset
+from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
+from reading import read_sample
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def found(dataset: Dataset) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(dataset).findings}
+
+
+def events(*told: tuple[str, str]) -> Dataset:
+    return Dataset.from_rows(event=[{"ts": NOON, "kind": kind, "subject": who, "text": who} for kind, who in told])
+
+
+def test_a_log_with_everything() -> None:
+    findings = found(Dataset.from_batches(read_sample("kernel_log.syslog.log", zone="UTC").batches))
+    assert set(findings) == {"oom_killed", "devices_fail", "tasks_hung"}
+    assert findings["tasks_hung"].explained_by == "devices_fail"
+    assert said(findings["oom_killed"].title) == "The memory of the host ran out: postgres was killed"
+    assert said(findings["devices_fail"].title) == "The kernel reports 3 errors of devices, most of all of sde"
+
+
+@pytest.mark.parametrize(("who", "severity"), [("mysqld", "critical"), ("postgres", "critical"), ("java", "warning")])
+def test_a_database_that_was_killed_is_critical(who: str, severity: str) -> None:
+    assert found(events(("oom kill", who)))["oom_killed"].severity == severity
+
+
+def test_kills_of_a_group_are_not_those_of_the_host() -> None:
+    told = events(("oom kill in control group", "mysqld"), ("oom kill in control group", "mysqld"))
+    (finding,) = diagnose(told).findings
+    assert said(finding.title) == "The memory of a control group ran out: 2 processes were killed, mysqld last"
+
+
+@pytest.mark.parametrize(
+    ("told", "severity"),
+    [
+        ([("I/O error", "sr0")], "note"),
+        ([("I/O error", "sda"), ("device reset", "ata1")], "warning"),
+        ([("read-only", "dm-3")], "critical"),
+    ],
+)
+def test_devices_by_what_they_do(told: list[tuple[str, str]], severity: str) -> None:
+    assert found(events(*told))["devices_fail"].severity == severity
+
+
+def test_tasks_that_hang() -> None:
+    finding = found(events(("hung task", "jbd2/dm-3-8"), ("hung task", "postgres")))["tasks_hung"]
+    assert said(finding.title) == "Tasks hung in the kernel 2 times: jbd2/dm-3-8, postgres"
+
+
+def test_other_events_and_none_are_no_finding() -> None:
+    assert diagnose(events(("restart", "mysql"))).findings == ()
+    assert diagnose(host()).healthy

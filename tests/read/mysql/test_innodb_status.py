@@ -1,0 +1,143 @@
+"""SHOW ENGINE INNODB STATUS: of MySQL 5.7 after a prompt, of 5.0 by itself, twice, and in one field of a table."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from doctord.dataset.dataset import Dataset
+from doctord.diagnose.engine import diagnose
+from doctord.read.formats import read_file
+from doctord.read.mysql.innodb_status import CUT, NAME
+from mariadb_server import running_mariadb
+from reading import SAMPLES, figure, frame, picked, read_sample
+
+SECRETS = ("bolt", "nut", "left_over = 7")
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "file").write_text(text)
+    return folder / "file"
+
+
+def test_figures_have_the_names_of_the_global_status() -> None:
+    reading = read_sample("innodb_status.vertical.txt", zone="UTC")
+    assert (reading.format, reading.skipped_lines, reading.notes) == (NAME, 0, [])
+    rates = {name: value for name, value, _ in picked(reading, "statistic", "name", "value", "unit", kind="rate")}
+    assert rates == {
+        "global_status.innodb_data_reads": 120.5,
+        "global_status.innodb_data_writes": 88.25,
+        "global_status.innodb_data_fsyncs": 31.0,
+        "global_status.innodb_pages_read": 118.75,
+        "global_status.innodb_pages_created": 0.5,
+        "global_status.innodb_pages_written": 60.1,
+        "global_status.innodb_rows_inserted": 4.1,
+        "global_status.innodb_rows_updated": 12.3,
+        "global_status.innodb_rows_deleted": 0.05,
+        "global_status.innodb_rows_read": 52110.4,
+    }, "the whole pool's, not that of its instances"
+    assert frame(reading, "statistic").filter(kind="rate")["interval_s"].unique().to_list() == [20.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("global_status.innodb_history_list_length", 61250.0),
+        ("global_status.innodb_checkpoint_age", 80_000_000.0),
+        ("global_status.innodb_buffer_pool_pages_total", 16382.0),
+        ("global_status.innodb_buffer_pool_pages_free", 120.0),
+        ("global_status.innodb_buffer_pool_pages_dirty", 4030.0),
+        ("global_status.innodb_data_pending_reads", 4.0),
+        ("global_status.innodb_data_pending_writes", 2.0),
+        ("global_status.innodb_data_pending_fsyncs", 2.0),
+        ("global_status.innodb_os_log_pending_fsyncs", 1.0),
+        ("global_status.innodb_os_log_pending_writes", 1.0),
+        ("global_status.innodb_row_lock_current_waits", 1.0),
+        ("innodb_status.buffer_pool_hit_rate", 0.991),
+        ("innodb_status.queries_inside", 2.0),
+        ("innodb_status.queries_queued", 3.0),
+        ("innodb_status.semaphore_waiting", 2.0),
+        ("innodb_status.semaphore_longest_wait", 2.0),
+    ],
+)
+def test_readings(name: str, value: float) -> None:
+    assert figure(read_sample("innodb_status.vertical.txt", zone="UTC"), name, kind="gauge") == [value]
+
+
+def test_transactions_that_are_open_are_sessions() -> None:
+    reading = read_sample("innodb_status.vertical.txt", zone="UTC")
+    columns = ("sid", "user", "client", "state", "wait_kind", "in_state_s", "transaction_s", "interval_s")
+    assert picked(reading, "session", *columns) == [
+        (512, "shop", "app1", "active", "row lock", 12.0, 12.0, 20.0),
+        (498, "report", None, "idle in transaction", "idle", None, 340.0, 20.0),
+        (505, "report", "10.1.0.9", "active", None, None, 41.0, 20.0),
+    ]
+    texts = dict(picked(reading, "statement", "statement_id", "text"))
+    (waiting,) = picked(reading, "session", "statement_id", sid=512)
+    assert texts[waiting[0]] == "UPDATE stock SET left_over = left_over - ? WHERE item = ?"
+
+
+def test_the_latest_deadlock_is_an_event_of_its_own_time() -> None:
+    reading = read_sample("innodb_status.vertical.txt", zone="UTC")
+    at = datetime(2025, 3, 2, 7, 41, 3, tzinfo=UTC)
+    assert picked(reading, "event", "ts", "kind", "subject", "text") == [
+        (at, "deadlock", "transaction 1", "UPDATE stock SET left_over = ? WHERE item = ?"),
+        (at, "deadlock", "transaction 2", "UPDATE stock SET left_over = ? WHERE item = ?"),
+    ]
+    assert Dataset.from_batches(reading.batches).since == datetime(2025, 3, 4, 10, 15, tzinfo=UTC)
+
+
+def test_no_value_leaves_it() -> None:
+    reading = read_sample("innodb_status.vertical.txt", zone="UTC")
+    text = "".join(frame(reading, name).write_csv() for name in ("session", "statement", "statistic", "event"))
+    assert not any(secret in text for secret in SECRETS)
+
+
+def test_the_monitor_twice_with_log_numbers_in_halves() -> None:
+    reading = read_sample("innodb_status.monitor.txt", zone="UTC")
+    assert (reading.format, reading.skipped_lines) == (NAME, 0)
+    ages = figure(reading, "global_status.innodb_checkpoint_age")
+    assert ages == [1000.0, float((1 << 32) + 100 - 3_999_999_000)]
+    assert figure(reading, "innodb_status.os_waits") == [5.0], "reservations between the two, over 20 s"
+    assert picked(reading, "session", "sid", "wait_kind", "transaction_s") == [(8079, "row lock", 4.0)] * 2
+
+
+def test_in_one_field_as_the_client_writes_it_to_a_pipe() -> None:
+    one, other = (read_sample(f"innodb_status.{name}.txt", zone="UTC") for name in ("tabs", "monitor"))
+    first = frame(other, "statistic").filter(ts=frame(other, "statistic")["ts"].min())
+    assert frame(one, "statistic").equals(first)
+
+
+def test_a_status_that_is_cut_says_so(tmp_path: Path) -> None:
+    text = (SAMPLES / "innodb_status.vertical.txt").read_text()
+    reading = read_file(written(tmp_path, text[: text.index("FILE I/O")]), zone="UTC")
+    assert CUT in reading.notes
+    assert figure(reading, "global_status.innodb_history_list_length") == [61250.0]
+    assert figure(reading, "global_status.innodb_data_reads") == []
+
+
+@pytest.mark.parametrize("heading", ["2025-13-04 10:15:20", "251340 10:15:20"])
+def test_a_heading_without_a_date_is_named(tmp_path: Path, heading: str) -> None:
+    text = (SAMPLES / "innodb_status.vertical.txt").read_text()
+    whole = text.replace("2025-03-04 10:15:20", heading) + text
+    reading = read_file(written(tmp_path, whole), zone="UTC")
+    assert [(skipped.line, skipped.reason) for skipped in reading.skipped] == [
+        (7, "no date at the beginning of a status")
+    ]
+
+
+def test_a_queue_behind_a_row_is_a_finding_and_an_idle_server_is_none() -> None:
+    waiting = Dataset.from_batches(read_sample("innodb_status.monitor.txt", zone="UTC").batches)
+    assert [one.cause for one in diagnose(waiting).findings] == ["row_locks"]
+
+
+@pytest.mark.server
+def test_what_a_real_server_prints(tmp_path: Path) -> None:
+    with running_mariadb() as server:
+        server.execute("CREATE DATABASE shop", "CREATE TABLE shop.item (id int PRIMARY KEY)")
+        ((_, _, status),) = server.execute("SHOW ENGINE INNODB STATUS")
+    reading = read_file(written(tmp_path, str(status)), zone="UTC")
+    assert (reading.format, reading.skipped_lines) == (NAME, 0)
+    assert figure(reading, "global_status.innodb_buffer_pool_pages_total")[0] > 0
+    assert figure(reading, "global_status.innodb_history_list_length")[0] >= 0
+    assert len(figure(reading, "global_status.innodb_rows_read")) <= 1
