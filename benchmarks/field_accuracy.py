@@ -1,12 +1,12 @@
 """How often the verdict on files is an expert's: field_cases.toml, judged by what doctord says of each.
 
     .venv/bin/python benchmarks/field_accuracy.py --write
-    .venv/bin/python benchmarks/field_accuracy.py --write --held-out FOLDER
+    .venv/bin/python benchmarks/field_accuracy.py --write --cases benchmarks/field_cases_held_out_2.toml --files FOLDER
 
 The expert's line was committed before doctord judged the file. A verdict is wrong in three ways: another cause first,
 an alarm about what is healthy, and a clean bill for what is sick, which is the worst. Where the figures cannot carry a
 verdict, saying so is right. FOLDER holds public files that were fetched and judged by an expert when the causes were
-done, as field_cases_held_out.toml names them.
+done, as field_cases_held_out.toml names those of the first time and field_cases_held_out_2.toml those of the second.
 """
 
 import argparse
@@ -37,15 +37,15 @@ SHARED: Final = (
     "The files are public ones and recordings (see each case in benchmarks/field_cases.toml). The expert's line was",
     "written from the raw data, with its figures, and committed before doctord judged them, by one of the makers who",
     "saw no output of doctord. Causes were mended by this table, so that it says less of files of tomorrow than",
-    "[the one of files held out](field-accuracy-held-out.md).",
+    "[the one of files held out](field-accuracy-held-out-2.md).",
 )
 HELD_OUT: Final = (
     "# How often the verdict on files held out is an expert's",
-    "benchmarks/field_accuracy.py --write --held-out FOLDER",
+    "benchmarks/field_accuracy.py --write --cases CASES --files FOLDER",
     "Public files that nobody here had seen, fetched when the causes were done, with an expert's line for each written",
     "from the raw data before doctord judged it, by one of the makers who saw no output of doctord: where each comes",
-    "from and its figures stand in",
-    "benchmarks/field_cases_held_out.toml. Nothing was mended between the expert's line and this table.",
+    "from and its figures stand in the cases' file in benchmarks/, of the name of this page. Nothing was mended between",
+    "the expert's line and this table.",
 )
 # Made after the expert's lines, for which he named the nearest cause that there was, and says so.
 NEAREST: Final = {
@@ -63,12 +63,13 @@ def main() -> int:
     """Judge all cases, print those that are not right, and write the page where that is asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--write", action="store_true", help="write the page")
-    parser.add_argument("--held-out", type=Path, metavar="FOLDER", help="the held-out cases, of files in this folder")
+    parser.add_argument("--cases", type=Path, default=CASES, help="the cases' file; others than the first are held out")
+    parser.add_argument("--files", type=Path, metavar="FOLDER", help="where the files of held-out cases are")
     parser.add_argument("names", nargs="*", help="cases; all where none is named")
     arguments = parser.parse_args()
-    asked = CASES.with_stem(f"{CASES.stem}_held_out") if arguments.held_out else CASES
-    cases = [case for case in all_cases(asked) if not arguments.names or case.name in arguments.names]
-    roots = ROOTS | {"heldout": arguments.held_out}
+    is_held_out = arguments.cases.stem != CASES.stem
+    cases = [case for case in all_cases(arguments.cases) if not arguments.names or case.name in arguments.names]
+    roots = ROOTS | {"heldout": arguments.files}
     with tempfile.TemporaryDirectory(prefix="doctord-field-") as folder:
         told = [(case, *_judged(case, Path(folder), roots)) for case in cases]
     for case, score, words, causes in told:
@@ -76,8 +77,9 @@ def main() -> int:
             print(f"{score:18} {case.name:28} {case.state:12} {words[:90]}  {causes[:3]}  wanted {list(case.first)}")
     print("\n".join(_sums([(case, score) for case, score, *_ in told])))
     if arguments.write:
-        name = "field-accuracy-held-out.md" if arguments.held_out else "field-accuracy.md"
-        (REFERENCE / name).write_text(_page(told, HELD_OUT if arguments.held_out else SHARED), encoding="utf-8")
+        name = arguments.cases.stem.replace("cases", "accuracy").replace("_", "-")
+        page = _page(told, HELD_OUT if is_held_out else SHARED)
+        (REFERENCE / f"{name}.md").write_text(page, encoding="utf-8")
     return 0
 
 
