@@ -44,12 +44,13 @@ HELD_OUT: Final = (
     "benchmarks/field_accuracy.py --write --cases CASES --files FOLDER",
     "Public files that nobody here had seen, fetched when the causes were done, with an expert's line for each written",
     "from the raw data before doctord judged it, by one of the makers who saw no output of doctord: where each comes",
-    "from and its figures stand in the cases' file in benchmarks/, of the name of this page. Nothing was mended between",
-    "the expert's line and this table.",
+    "from and its figures stand in the cases' file of the same name in benchmarks/. Nothing was mended between the",
+    "expert's line and this table.",
 )
 # Made after the expert's lines, for which he named the nearest cause that there was, and says so.
 NEAREST: Final = {
     "kept_limit_passed": "time_grew",
+    "oom_killed": "memory_short",
     "requests_over_limit": "time_grew",
     "statements_slow": "statement_dominates",
     "tablespace_full_soon": "filesystem_full",

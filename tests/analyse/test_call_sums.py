@@ -20,7 +20,7 @@ def test_the_casebooks_reads_and_seeks() -> None:
 def test_among_other_files_small_reads_are_found_too() -> None:
     files = [sample(CASEBOOK / "cpu" / name) for name in ("truss-c.txt", "vmstat.txt", "prstat-a.txt")]
     findings = diagnose(Dataset.joined(map(dataset_of, files))).findings
-    assert [finding.cause for finding in findings] == ["tiny_reads"]
+    assert [finding.cause for finding in findings] == ["tiny_reads", "tasks_blocked"]
     assert said(findings[0].for_[0].figure) == "40 % of busy time, 50.55 s: 639326 reads and 608657 seeks"
     assert said(findings[0].for_[0].why) == "0.95 seeks for each read"
 

@@ -43,3 +43,19 @@ def test_a_figure_tells_how_long_it_was_measured() -> None:
     rate = {"name": "x", "ts": NOON, "value": 2.0}
     (found,) = figures(Dataset.from_rows(statistic=[rate | {"interval_s": 30.0}, rate | {"interval_s": 60.0}]), "x")
     assert (found.mean, found.seconds) == (2.0, 90.0)
+
+
+def test_a_log_that_says_nothing_of_it_counts_as_none() -> None:
+    """Ten minutes of a log, two of which tell of a checkpoint; a collector's own figure is none of the log's."""
+
+    def told(end_min: float, name: str, value: float) -> dict[str, Any]:
+        length = {"ts": NOON + timedelta(minutes=end_min), "interval_s": 60.0, "db": "postgresql"}
+        return length | {"component": "postgresql", "name": name, "value": value, "kind": "rate", "unit": "per_s"}
+
+    rows = [told(minute, "log.messages", 3.0) for minute in (1, 4, 5, 10)]
+    rows += [told(4, "checkpoints", 0.5), told(10, "checkpoints", 0.7), told(7.5, "collected", 2.0)]
+    dataset = Dataset.from_rows(statistic=rows)
+    (checkpoints,), (collected,) = figures(dataset, "checkpoints"), figures(dataset, "collected")
+    assert (checkpoints.mean, checkpoints.seconds) == (pytest.approx(1.2 / 10), 600.0)
+    assert (checkpoints.last, checkpoints.largest) == (0.7, 0.7)
+    assert (collected.mean, collected.seconds) == (2.0, 60.0)

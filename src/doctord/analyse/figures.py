@@ -7,6 +7,7 @@ import polars as pl
 from doctord.dataset.dataset import Dataset
 
 CPUS = "v$osstat.NUM_CPUS"
+MESSAGES = "log.messages"
 # So much of an interval (0 to 1) may seem to be told twice by clocks that are read at slightly different moments.
 CLOCKS_DIFFER = 0.1
 
@@ -47,8 +48,9 @@ class _Grouped:
 def _grouped(statistic: pl.DataFrame) -> _Grouped:
     """All at once: a diagnosis asks for hundreds of names, and to look through all rows for each takes longer."""
     weight = pl.col("interval_s").fill_null(1.0)
+    known = statistic.filter(pl.col("value").is_not_null() & pl.col("name").is_not_null())
     rows = (
-        statistic.filter(pl.col("value").is_not_null() & pl.col("name").is_not_null())
+        pl.concat([_silence(known), known])
         .group_by("db", "instance", "entity", "name", maintain_order=True)
         .agg(
             ((pl.col("value") * weight).sum() / weight.sum()).alias("mean"),
@@ -63,6 +65,32 @@ def _grouped(statistic: pl.DataFrame) -> _Grouped:
     ends = counts["len"].cum_sum().to_list()
     lengths = zip(counts["name"].to_list(), ends, counts["len"].to_list(), strict=True)
     return _Grouped(rows, {name: (end - length, length) for name, end, length in lengths})
+
+
+def _silence(statistic: pl.DataFrame) -> pl.DataFrame:
+    """Rows of 0 for the time in which a log told nothing of what it told at other times.
+
+    A log is summed up by the minute, and of a minute without such a message there is no row; that it was written all
+    along, its first and last message say.
+    """
+    messages = statistic.filter(pl.col("name") == MESSAGES)
+    if messages.is_empty():
+        return statistic.clear()
+    minutes = messages.select("db", "ts").unique(maintain_order=True)
+    began, ended = (pl.col("ts") - pl.duration(microseconds=pl.col("interval_s") * 1e6)).min(), pl.col("ts").max()
+    spans = messages.group_by("db", maintain_order=True).agg(
+        ((ended - began).dt.total_microseconds() / 1e6).alias("#s")
+    )
+    silent_s = pl.col("#s").first() - pl.col("interval_s").sum()
+    return (
+        statistic.filter(pl.col("kind") == "rate")
+        .join(minutes, on=["db", "ts"], how="semi", nulls_equal=True, maintain_order="left")
+        .join(spans, on="db", nulls_equal=True, maintain_order="left")
+        .group_by("db", "instance", "entity", "name", maintain_order=True)
+        .agg(pl.exclude("#s", "value", "interval_s").first(), pl.lit(0.0).alias("value"), silent_s.alias("interval_s"))
+        .filter(pl.col("interval_s") > 0)
+        .select(statistic.columns)
+    )
 
 
 def told_once(frame: pl.DataFrame) -> pl.DataFrame:

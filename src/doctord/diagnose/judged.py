@@ -8,12 +8,15 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
+from doctord.analyse.blocked_tasks import mostly_blocked
 from doctord.analyse.calls import clock_s
 from doctord.analyse.latency.storage import storage_histograms
 from doctord.analyse.logged_statements import durations_are_all_told
 from doctord.dataset.calltrace import Trace
 from doctord.diagnose.case import Case
 
+# A request that finds four before it waits longer than it is served.
+QUEUED = 4.0
 _MEMORY = ("available_bytes", "pressure_some_pct", "swap_in_per_s", "scan_per_s")
 _DISK = ("read_ms", "write_ms", "request_ms", "device_ms", "util_pct", "queue", "device_queue")
 
@@ -41,9 +44,18 @@ def _tells_disks(case: Case) -> bool:
     return _has("disk", *_DISK)(case)
 
 
+def _tells_processes(case: Case) -> bool:
+    """Whether processes were listed; one alone shows nothing of its host."""
+    rows = case.dataset.frame("process")
+    return (
+        not rows.is_empty() and rows.group_by("ts", maintain_order=True).agg(pl.col("pid").n_unique())["pid"].max() != 1
+    )
+
+
 def _is_timed(trace: Trace) -> bool:
-    """Whether the log tells how long calls took, in more than whole seconds."""
-    return bool(trace["totals"]["in_calls_s"]) and clock_s(trace) is None
+    """Whether it tells how long calls took of what time, in more than whole seconds: a summary may not say of what."""
+    has_whole = trace["trace"]["kind"] != "summary" or trace["totals"]["elapsed_s"] is not None
+    return has_whole and bool(trace["totals"]["in_calls_s"]) and clock_s(trace) is None
 
 
 # In the order in which they are told: those of a whole look at a host with a database, and what may be there instead.
@@ -55,7 +67,7 @@ WHOLE: Mapping[str, Callable[[Case], bool]] = {
 }
 FURTHER: Mapping[str, Callable[[Case], bool]] = {
     "system calls": lambda case: case.trace is not None and _is_timed(case.trace),
-    "processes": lambda case: not case.processes.is_empty(),
+    "processes": _tells_processes,
     "storage latencies": lambda case: bool(storage_histograms(case.dataset)),
     "statement durations": lambda case: durations_are_all_told(case.dataset),
     "network": _has("network", "retransmits_per_s"),
@@ -67,7 +79,12 @@ FURTHER: Mapping[str, Callable[[Case], bool]] = {
 
 
 def judged(case: Case) -> tuple[str, ...]:
-    """The areas of a whole look of which enough was measured, by name; where that is none, the further ones."""
+    """The areas of a whole look of which enough was measured, by name; where that is none, the further ones.
+
+    None where most tasks wait for devices of which nothing is told: nobody knows whether these are well.
+    """
+    if not case.is_time_measured and (blocked := mostly_blocked(case.dataset)) and blocked.tasks >= QUEUED:
+        return ()
     return _measured(case, WHOLE) or _measured(case, FURTHER)
 
 

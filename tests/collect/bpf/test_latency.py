@@ -201,11 +201,11 @@ def test_a_throttled_disk_moves_the_mode() -> None:
         drawn, _, _ = timed(server, "smgr read", 5)
     # Connecting reads catalogues from the page cache; then the throttle lets reads through in slices of 0.1 s.
     steady = drawn.between(drawn.columns[0].end + timedelta(seconds=1.5), None)
-    throttled = [mode for mode in reading(steady).modes if 60_000 <= mode.typical_us < 200_000]
-    assert len(throttled) == 1, reading(steady)
-    # Of the time, not of the reads: how many of them the page cache still answers depends on how busy the machine is.
-    assert throttled[0].time_share > 0.75
-    assert throttled[0].meaning == "queued or throttled"
+    # One slice, and two where the machine is busy. Of the time, not of the reads: how many of them the page cache still
+    # answers depends on how busy the machine is too.
+    throttled = [mode for mode in reading(steady).modes if 60_000 <= mode.typical_us < 250_000]
+    assert sum(mode.time_share for mode in throttled) > 0.75, reading(steady)
+    assert {mode.meaning for mode in throttled} == {"queued or throttled"}
 
 
 @pytest.mark.server

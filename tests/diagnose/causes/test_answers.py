@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 
 from diagnose.hosts import DB, START, host
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
+from doctord.report.phrases import said
 from servers import PostgresServer
 
 SILENT = {"kind": "no answer", "db": DB, "subject": DB, "text": "no answer for 3 s"}
@@ -32,6 +34,26 @@ def test_silence_comes_first_and_counts_once() -> None:
     assert finding.cause == "server_does_not_answer"
     assert finding.impact.share == pytest.approx(1.0)
     assert finding.against == ()
+
+
+@pytest.mark.parametrize(
+    ("entity", "minutes", "severity"),
+    [
+        ("FATAL the database system is not yet accepting connections", 22, "critical"),
+        ("FATAL 57P03 the database system is in recovery mode", 2, "warning"),
+        ("FATAL the database system is starting up", 0.2, None),  # a restart
+        ("FATAL password authentication failed for user", 22, None),
+    ],
+)
+def test_a_log_that_refuses_clients_is_lost_service(entity: str, minutes: float, severity: str | None) -> None:
+    told = {"db": DB, "component": "postgresql", "name": "log.errors", "entity": entity, "kind": "rate"}
+    refused = told | {"ts": START + timedelta(minutes=30), "interval_s": minutes * 60, "value": 0.1}
+    other = told | {"ts": START + timedelta(minutes=40), "interval_s": 2400.0, "value": 0.001, "entity": "ERROR syntax"}
+    found = {finding.cause: finding for finding in diagnose(Dataset.from_rows(statistic=[refused, other])).findings}
+    finding = found.get("server_does_not_answer")
+    assert (finding and finding.severity) == severity
+    if finding:
+        assert said(finding.title) == f"{DB} let no client in for {minutes} min"
 
 
 def test_what_speaks_against_it_is_that_it_answered_at_other_times() -> None:

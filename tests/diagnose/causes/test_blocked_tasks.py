@@ -45,13 +45,24 @@ def test_pages_from_swap_are_among_what_is_read() -> None:
     [
         {"run_queue": 30.0},  # more have work to do than wait
         {"blocked_tasks": 1.0, "run_queue": 0.0},  # a backup
-        {"idle_pct": 60.0, "wait_io_pct": 20.0},  # a large host
-        {"wait_io_pct": None},  # nobody tells whether that are many
         {"blocked_tasks": None},
     ],
 )
 def test_few_blocked_tasks_are_nothing(cpu: dict[str, float | None]) -> None:
     assert "tasks_blocked" not in found(vmstat(**cpu))
+
+
+@pytest.mark.parametrize(
+    ("cpu", "health"),
+    [
+        ({"idle_pct": 60.0, "wait_io_pct": 20.0}, "not_judged"),  # a large host, with a queue before some device
+        ({"wait_io_pct": None, "idle_pct": 60.0}, "not_judged"),
+        ({"idle_pct": 90.0, "wait_io_pct": 5.0, "blocked_tasks": 2.5, "run_queue": 1.0}, "healthy"),
+    ],
+)
+def test_fewer_than_cpus_are_a_note_and_a_queue_is_no_clean_bill(cpu: dict[str, float | None], health: str) -> None:
+    diagnosis = diagnose(vmstat(**cpu))
+    assert (diagnosis.findings[0].severity, diagnosis.health) == ("note", health)
 
 
 @pytest.mark.parametrize(("disk", "told"), [({"read_ms": 0.2, "reads_per_s": 9000.0}, False), ({"util_pct": 60}, True)])

@@ -18,6 +18,14 @@ def test_a_statement_that_takes_a_quarter(elapsed: float, *, dominates: bool) ->
     assert ("statement_dominates" in found(statements=[SQL | {"elapsed_s_per_s": elapsed}])) is dominates
 
 
+def test_what_runs_a_small_part_of_the_time_is_a_note() -> None:
+    quiet = {"db file sequential read": None, "log file sync": None}
+    seldom = SQL | {"elapsed_s_per_s": 0.1, "cpu_s_per_s": 0.1}
+    (finding,) = found(statements=[seldom], waits=quiet, cpu_s_per_s=0.3, unaccounted_s_per_s=0.0).values()
+    assert (finding.cause, finding.severity) == ("statement_dominates", "note")
+    assert found(statements=[SQL])["statement_dominates"].severity == "warning"
+
+
 def test_what_a_statement_does_is_told_for_each_execution() -> None:
     figures = {
         ("v$sqlstats.gets", "7ws837zynp1zv"): 5000.0,

@@ -8,7 +8,7 @@ import pytest
 
 from doctord.read.collectors.dstat_terminal import NAME
 from doctord.read.formats import Reading, read_file
-from reading import SAMPLES, figure, frame, picked
+from reading import SAMPLES, frame, picked
 
 WRITTEN = datetime(2025, 5, 1, tzinfo=UTC)
 GIB = 2**30
@@ -55,7 +55,7 @@ def test_several_disks_and_no_time(tmp_path: Path) -> None:
     ]
     assert picked(reading, "cpu", "csw_per_s", "interrupts_per_s", "run_queue")[0] == (12000.0, 4468.0, 2.0)
     assert picked(reading, "memory", "swap_in_per_s")[0] == (2.0,)
-    assert figure(reading, "procs.blk") == [1.0, 0.0]
+    assert picked(reading, "cpu", "blocked_tasks") == [(1.0,), (0.0,)]
 
 
 def test_what_is_no_row_is_named(tmp_path: Path) -> None:

@@ -6,24 +6,38 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.finding import WARNING_SHARE, Claim, Evidence, Severity
 from doctord.diagnose.phrase import phrase
+
+# What PostgreSQL tells a client that comes too early or too late, with or without the code.
+NOT_OPEN = "57P03|the database system is (not yet accepting connections|starting up|shutting down|in recovery mode)"
+# A restart takes seconds.
+WORTH_SAYING_S = 60.0
 
 
 @cause()
 def server_does_not_answer(case: Case) -> Iterator[Claim]:
     """A database server takes connections or requests, and does not answer them.
 
-    Looks like: a login or a statement that needs no lock and no disk is given up after seconds without a word.
+    Looks like: a login or a statement that needs no lock and no disk is given up after seconds without a word; the
+        server's log refuses clients because it starts up, recovers from a crash, or shuts down.
     Hurts because: clients wait as we did and pools fill with them; and nothing else shows it, for a server that hangs
         has no session at work.
-    Speaks for it: the time for which it was asked and gave no answer.
+    Speaks for it: the time for which it was asked and gave no answer, or refused clients.
     Speaks against it: it answered at other times; it was then overloaded rather than hung.
     Remedy: Look whether its processes are stopped (state T of ps: kill -CONT), are in the kernel (state D: storage,
-        NFS) or wait for a CPU; whether something else listens on its port; whether a firewall drops what is sent.
+        NFS) or wait for a CPU; whether something else listens on its port; whether a firewall drops what is sent. While
+        it recovers, let it: "redo in progress" in the log tells how far it is; then find what crashed it, above the
+        first refusal.
     Verify: It answers a login within milliseconds, and no new event `no answer` is recorded.
-    Source: PostgreSQL documentation, connect_timeout, tcp_user_timeout; B. Gregg, "Systems Performance", 2nd ed., 2020.
+    Source: PostgreSQL documentation, connect_timeout, tcp_user_timeout, "PostgreSQL Error Codes" (57P03); B. Gregg,
+        "Systems Performance", 2nd ed., 2020.
     """
+    yield from _silent(case)
+    yield from _refused(case)
+
+
+def _silent(case: Case) -> Iterator[Claim]:
     events = case.dataset.frame("event").filter((pl.col("kind") == "no answer") & (pl.col("interval_s") > 0))
     for (db,), told in sorted(events.partition_by("db", as_dict=True).items(), key=lambda item: str(item[0])):
         silent_s = _covered_s(told)
@@ -32,6 +46,7 @@ def server_does_not_answer(case: Case) -> Iterator[Claim]:
             phrase("{} did not answer for {:.0f} of {:.0f s}", db, silent_s, seconds),
             impact=silent_s / seconds,
             confidence=0.95,
+            severity=_severity(silent_s, seconds),
             for_=[
                 Evidence(
                     "event",
@@ -44,6 +59,38 @@ def server_does_not_answer(case: Case) -> Iterator[Claim]:
             against=_answers(case, str(db)),
             time_of="interval",
         )
+
+
+def _refused(case: Case) -> Iterator[Claim]:
+    """Servers whose log says that they let no client in."""
+    errors = case.dataset.frame("statistic").filter((pl.col("name") == "log.errors") & (pl.col("value") > 0))
+    refusals = errors.filter(pl.col("entity").str.contains(NOT_OPEN)).sort("ts", maintain_order=True)
+    for (db,), told in refusals.partition_by("db", maintain_order=True, as_dict=True).items():
+        refused_s, seconds = _covered_s(told), max(case.seconds, 1.0)
+        count = round(told.select((pl.col("value") * pl.col("interval_s")).sum()).item())
+        if refused_s < WORTH_SAYING_S:
+            continue
+        yield Claim(
+            phrase("{} let no client in for {:.0f} min", db, refused_s / 60),
+            impact=min(refused_s / seconds, 1.0),
+            confidence=0.95,
+            severity=_severity(refused_s, seconds),
+            for_=[
+                Evidence(
+                    "statistic",
+                    f"name = 'log.errors' and db = '{db}'",
+                    phrase("{:,} clients refused", count),
+                    "none",
+                    phrase("{}, from {:%Y-%m-%d %H:%M} on", told["entity"][-1], told["ts"][0]),
+                )
+            ],
+            time_of="interval",
+        )
+
+
+def _severity(lost_s: float, seconds: float) -> Severity | None:
+    """Lost service is worse than lost time: a minute of it is a warning, however small a share that is."""
+    return "warning" if lost_s >= WORTH_SAYING_S and lost_s < WARNING_SHARE * seconds else None
 
 
 def _covered_s(events: pl.DataFrame) -> float:

@@ -2,23 +2,16 @@
 
 from collections.abc import Iterator
 
-import polars as pl
-
+from doctord.analyse.blocked_tasks import LASTING, LEAST_TASKS, MOST, Blocked, mostly_blocked
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, NotMeasured
 from doctord.diagnose.phrase import phrase
 
-# One is a backup or a copy, which waits for its disk as it should.
-LEAST_TASKS = 2.0
-# Of the tasks that have something to do: beyond this the wait for I/O is the largest part of their time.
-MOST = 0.5
-# Where nobody tells how many CPUs there are: of the time without work, that in which a task of the CPU was blocked.
-# A large host has a few blocked tasks all day, and room for all the others.
+# A large host has a few blocked tasks all day, and room for all the others. Where nobody tells how many CPUs there are:
+# of the time without work, that in which a task of the CPU was blocked.
 NEXT_TO_IDLE = 0.5
-# A checkpoint or a report blocks tasks now and then.
-LASTING = 0.5
 # A fifth of what is read being pages of memory: without them the devices would have a fifth less to do.
 SWAPPED_SHARE = 0.2
 PAGE_KIB = 4.0
@@ -35,8 +28,8 @@ UNKNOWN_DEVICE = NotMeasured(
 def tasks_blocked(case: Case) -> Iterator[Claim]:
     """Most of the tasks that have something to do wait for I/O.
 
-    Looks like: procs_blocked in /proc/stat, the column b of vmstat, is higher than the run queue most of the time, and
-        there are as many as CPUs.
+    Looks like: procs_blocked in /proc/stat, the column b of vmstat, is higher than the run queue most of the time.
+        Where they are fewer than CPUs it is a note: whether that is much, only latencies tell.
     Hurts because: a blocked task does nothing until its read or write is done: their mean number is the time lost to
         I/O in each second.
     Speaks for it: blocked tasks beside those that run or could, for how much of the time, and pages from swap among
@@ -48,30 +41,25 @@ def tasks_blocked(case: Case) -> Iterator[Claim]:
     Verify: Fewer tasks are blocked at the same transactions per second.
     Source: Kernel documentation, "The /proc Filesystem", procs_blocked; vmstat(8); Little's law (1961).
     """
-    rows = case.host_cpu.filter(pl.col("blocked_tasks").is_not_null() & pl.col("run_queue").is_not_null())
-    if case.is_time_measured or rows.is_empty() or _latencies_are_known(case) or not _are_many(case):
-        return
-    blocked, ready = case.mean("cpu", "blocked_tasks") or 0.0, case.mean("cpu", "run_queue") or 0.0
-    most = (pl.col("blocked_tasks") >= LEAST_TASKS) & (pl.col("blocked_tasks") >= pl.col("run_queue"))
-    weight = pl.col("interval_s").fill_null(1.0)
-    part = rows.select(weight.filter(most).sum() / weight.sum()).item()
-    if blocked < LEAST_TASKS or blocked < MOST * (blocked + ready) or part is None or part < LASTING:
+    blocked = None if case.is_time_measured else mostly_blocked(case.dataset)
+    if blocked is None:
         return
     for_, against = weigh(
         [
-            Sign("cpu", WHERE, blocked, LEAST_TASKS, "{:.1f} tasks blocked on average",
-                 phrase("{:.1f s} lost to I/O in each second", blocked)),
-            Sign("cpu", WHERE, blocked / (blocked + ready) * 100, MOST * 100,
-                 "{:.0f %} of the tasks with something to do", phrase("beside {:.1f} that run or could", ready)),
-            Sign("cpu", WHERE, part * 100, LASTING * 100, "so {:.0f %} of the time", "it lasts"),
+            Sign("cpu", WHERE, blocked.tasks, LEAST_TASKS, "{:.1f} tasks blocked on average",
+                 phrase("{:.1f s} lost to I/O in each second", blocked.tasks)),
+            Sign("cpu", WHERE, blocked.share * 100, MOST * 100, "{:.0f %} of the tasks with something to do",
+                 phrase("beside {:.1f} that run or could", blocked.ready)),
+            Sign("cpu", WHERE, blocked.part * 100, LASTING * 100, "so {:.0f %} of the time", "it lasts"),
             Sign("memory", "swap_in_per_s is not null", _swapped_pct(case), SWAPPED_SHARE * 100,
                  "{:.0f %} of what is read are pages from swap", "memory is short as well",
                  "memory is not what they wait for"),
         ]
     )  # fmt: skip
     yield Claim(
-        phrase("Most tasks wait for I/O: {:.1f} blocked, {:.1f} running or ready", blocked, ready),
+        phrase("Most tasks wait for I/O: {:.1f} blocked, {:.1f} running or ready", blocked.tasks, blocked.ready),
         impact=NOT_MEASURED,
+        severity=None if _are_many(case, blocked) else "note",
         confidence=0.7,
         for_=for_,
         against=against,
@@ -79,17 +67,12 @@ def tasks_blocked(case: Case) -> Iterator[Claim]:
     )
 
 
-def _are_many(case: Case) -> bool:
+def _are_many(case: Case, blocked: Blocked) -> bool:
     """Whether there is a blocked task for each CPU."""
     if case.cpus:
-        return (case.mean("cpu", "blocked_tasks") or 0.0) >= case.cpus
+        return blocked.tasks >= case.cpus
     idle, waiting = case.mean("cpu", "idle_pct"), case.mean("cpu", "wait_io_pct")
     return idle is not None and waiting is not None and waiting >= NEXT_TO_IDLE * (idle + waiting)
-
-
-def _latencies_are_known(case: Case) -> bool:
-    disk = case.dataset.frame("disk")
-    return any(disk[column].drop_nulls().len() for column in LATENCIES)
 
 
 def _swapped_pct(case: Case) -> float | None:

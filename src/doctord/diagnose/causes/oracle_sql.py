@@ -13,6 +13,8 @@ from doctord.diagnose.words import shortened
 
 # A quarter of all time in one statement: whatever is done about it can be felt by everybody.
 DOMINATES = 0.25
+# On average fewer sessions than this run it: three quarters of the time nobody waits for it.
+LIGHT_SESSIONS = 0.25
 MOST_TOLD = 3
 BLOCK = ("begin", "declare", "call", "{call", "{ call")
 TO_CLIENT = ("SQL*Net more data to client", "SQL*Net more data from client")
@@ -37,7 +39,8 @@ def statement_dominates(case: Case) -> Iterator[Claim]:
     Looks like: one SQL id with a quarter of the time or more.
     Hurts because: nothing else that is tuned can help more; what it waits for, others wait for as well.
     Speaks for it: its share, executions, time and work for each, the part on a CPU.
-    Speaks against it: work that is wanted and as small as it can be; a PL/SQL block, whose statements count again.
+    Speaks against it: work that is wanted and as small as it can be; a PL/SQL block, whose statements count again. It
+        is a note where it runs less than a quarter of the time.
     Remedy: On a CPU: fewer buffer gets for each execution (plan, indexes, joins), or fewer executions. In I/O: fewer
         reads. In other waits: the cause named for them. Compare its plans over time (plan hash values).
     Verify: Its elapsed time and buffer gets for each execution; its share.
@@ -50,6 +53,7 @@ def statement_dominates(case: Case) -> Iterator[Claim]:
             phrase("Statement {} takes {:share of database}", one.statement_id, one.share),
             impact=one.share,
             confidence=0.6 if block else 0.85,
+            severity="note" if one.share * case.time.seconds_per_second < LIGHT_SESSIONS else None,
             for_=_work(case, one),
             against=[Evidence("statement", f"statement_id = '{one.statement_id}'", "a PL/SQL block", "",
                               "what its own statements take is in it, and may be named on its own")]
