@@ -27,7 +27,11 @@ for _module in pkgutil.iter_modules(causes.__path__):
 
 
 def diagnose(
-    dataset: Dataset, earlier: Dataset | None = None, trace: Trace | None = None, servers: int = 0
+    dataset: Dataset,
+    earlier: Dataset | None = None,
+    trace: Trace | None = None,
+    servers: int = 0,
+    period: tuple[datetime, datetime] | None = None,
 ) -> Diagnosis:
     """Diagnose one interval.
 
@@ -36,6 +40,7 @@ def diagnose(
         earlier: the same host before, to judge by its own past; absolute rules alone are used without it.
         trace: system calls of its processes; the time is then that of the trace.
         servers: how many database servers the user named.
+        period: from when to when it is, where some rows have no time of their own; null: from the first to the last.
 
     Returns:
         The verdict, with the worst finding first.
@@ -43,11 +48,11 @@ def diagnose(
     case = Case(dataset, earlier, trace)
     claimed = ((cause.name, claim) for cause in CAUSES.values() for claim in cause.examine(case))
     claims = [(name, with_addm(case, name, claim)) for name, claim in claimed]
-    interval = (dataset.since, dataset.until) if dataset.since and dataset.until else None
+    interval = period or ((dataset.since, dataset.until) if dataset.since and dataset.until else None)
     return Diagnosis(
         host=_host(dataset),
-        since=dataset.since,
-        until=dataset.until,
+        since=interval and interval[0],
+        until=interval and interval[1],
         time_of=case.time.of,
         time=case.time.shares,
         findings=findings(claims, interval, case.vendors),
