@@ -9,6 +9,7 @@ import pytest
 from doctord.app.groups import Group, groups, told
 from doctord.dataset.dataset import Dataset
 from doctord.read.gather import FileRead
+from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import Lacks
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -92,6 +93,25 @@ def test_settings_go_with_every_server_that_may_be_theirs() -> None:
     nobodys, own = file("sysctl", setting=[settings]), file("own", setting=[settings | {"host": "db1"}])
     assert names(groups([sar("a"), sar("b", host="db2"), nobodys, own])) == [["a", "own", "sysctl"], ["b", "sysctl"]]
     assert names(groups([nobodys, own])) == [["own", "sysctl"]]
+
+
+def test_local_times_beside_utc_of_the_same_run_are_moved_with_all_of_their_host() -> None:
+    """As sa's binary file beside iostat and pidstat: figures of one show the zone of both."""
+    start, moved = NOON.replace(minute=7, second=33), 2 * HOUR
+
+    def run(name: str, by: timedelta, *notes: str) -> FileRead:
+        ends = (start + by, start + by + HOUR)
+        rows = [{"ts": at, "interval_s": 1.0, "host": "db1", "pid": 7} for at in ends]
+        return FileRead(name, "any", dict(Dataset.from_rows(process=rows).tables), notes=notes)
+
+    utc, local = run("sa", timedelta(0)), run("pidstat", moved, ZONE_ASSUMED)
+    short = sar("iostat", start + moved, hours=0.1)
+    files = [utc, local, FileRead("iostat", "any", short.tables, notes=(ZONE_ASSUMED,))]
+    (group,) = groups(files)
+    assert (group.since, group.until) == (start - HOUR / 10, start + HOUR)
+    (line,) = told([group])
+    assert line.startswith("iostat, pidstat: no zone in it, and its times are 2 h ahead of those of sa, which are UTC")
+    assert line.endswith("+02:00 is taken\nhint: --zone=+02:00, or its name, says so")
 
 
 def test_files_between_two_join_them() -> None:

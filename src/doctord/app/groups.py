@@ -9,72 +9,17 @@ there at all; settings go with every server that may be theirs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import cached_property
 
-import polars as pl
-
-from doctord.dataset.dataset import Dataset
-from doctord.dataset.tables import TABLES
+from doctord.app.clocks import of_one_clock
+from doctord.app.held import Held
 from doctord.read.gather import FileRead
 
 MOST_NAMED = 3  # files of a group that are named
 # What somebody collects in one go, tool after tool, is of one time.
 ONE_GO = timedelta(hours=1)
 A_DAY = timedelta(days=1)
-
-
-@dataclass(frozen=True)
-class Held:
-    """A file, and what it tells of whose it is and of when."""
-
-    file: FileRead
-
-    @cached_property
-    def _dataset(self) -> Dataset:
-        return Dataset(self.file.tables)
-
-    @property
-    def since(self) -> datetime | None:
-        """Start of its time; null where nothing in it is of a time, as settings are."""
-        return self._dataset.since
-
-    @property
-    def until(self) -> datetime | None:
-        """End of it."""
-        return self._dataset.until
-
-    @cached_property
-    def hosts(self) -> frozenset[str]:
-        """Its hosts without their domains, which one tool tells and another does not."""
-        return frozenset(name.partition(".")[0].lower() for name in self._names("host"))
-
-    @cached_property
-    def dbs(self) -> frozenset[str]:
-        """Its databases by name; a vendor alone is none."""
-        return frozenset(name.lower() for name in self._names("db") if ":" in name)
-
-    def _names(self, column: str) -> set[str]:
-        frames = (self._dataset.frame(name) for name in self.file.tables if column in TABLES[name].columns_named)
-        return {name for frame in frames for name in frame[column].drop_nulls().unique(maintain_order=True)}
-
-    @property
-    def reported(self) -> set[tuple[str, str]]:
-        """The databases, with their hosts, of a report over an interval: such are compared with one another."""
-        waits = self._dataset.frame("wait")
-        return {(host, db) for host in self.hosts for db in self.dbs} if waits["interval_s"].count() else set()
-
-    @property
-    def servers(self) -> set[str]:
-        """What files of one time have in common: a host, or a database that may have several, as Oracle's."""
-        return {*self.hosts, *(db for db in self.dbs if db.startswith("oracle:"))}
-
-    def moved(self, by: timedelta) -> "Held":
-        """The same, so much later."""
-        frames = {name: self._dataset.frame(name) for name in self.file.tables}
-        later = {name: frame.with_columns(pl.col("ts") + by).to_arrow() for name, frame in frames.items()}
-        return Held(replace(self.file, tables=later))
 
 
 @dataclass(eq=False)
@@ -115,12 +60,12 @@ class Group:
 
     def may_be_of(self, held: Held) -> bool:
         """Whether nothing tells that they are of two hosts."""
-        return not self.hosts or not held.hosts or bool(self.hosts & held.hosts)
+        return held.may_be_of(self.hosts)
 
 
 def groups(files: Iterable[FileRead]) -> list[Group]:
     """The groups of files in which something could be used: those of named hosts first, each kind in order of time."""
-    held = [Held(file) for file in files if file.tables]
+    held = of_one_clock([Held(file) for file in files if file.tables])
     timed = [one for one in held if one.since]
     timed.sort(key=lambda one: str(one.since))
     dated = [one for one in timed if not one.file.lacks]
@@ -137,7 +82,10 @@ def groups(files: Iterable[FileRead]) -> list[Group]:
 
 
 def told(found: Sequence[Group]) -> Iterator[str]:
-    """What is to be known of groups: that there are several, the files of each, and who was placed by the others."""
+    """What is to be known of groups: the files of each, where there are several, and whose times were moved."""
+    files = {held.file.name: held.note for group in found for held in group.files if held.note}
+    for note in dict.fromkeys(files.values()):
+        yield f"{_few([name for name in files if files[name] == note])}: {note}"
     if len(found) > 1:
         yield f"these files are of {len(found)} servers or times, and each of them is judged for itself"
         for group in found[: MOST_NAMED * MOST_NAMED]:

@@ -71,7 +71,7 @@ class When:
 
 
 Zone = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Time zone of files that do not say theirs: Europe/Paris.")
+    str | None, typer.Option(metavar="NAME", help="Time zone of files that do not say theirs: Europe/Paris, +02:00.")
 ]
 Unit = Annotated[
     str | None, typer.Option(metavar="LENGTH", help="What 1 stands for in latencies without a unit: 1us, 10ms.")
