@@ -18,6 +18,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES
 from doctord.diagnose.finding import SEVERITIES, Claim, Diagnosis, Finding
 from doctord.diagnose.judged import judged, not_judged
+from doctord.diagnose.other_storage import unseen, with_storage
 from doctord.diagnose.phrase import Phrase, listed, phrase
 
 MOST_TRACED = 6  # devices and operations of an I/O trace that are told of
@@ -47,7 +48,7 @@ def diagnose(
     """
     case = Case(dataset, earlier, trace)
     claimed = ((cause.name, claim) for cause in CAUSES.values() for claim in cause.examine(case))
-    claims = [(name, with_addm(case, name, claim)) for name, claim in claimed]
+    claims = [(name, with_storage(case, name, with_addm(case, name, claim))) for name, claim in claimed]
     interval = period or ((dataset.since, dataset.until) if dataset.since and dataset.until else None)
     return Diagnosis(
         host=_host(dataset),
@@ -57,7 +58,7 @@ def diagnose(
         time=case.time.shares,
         findings=findings(claims, interval, case.vendors),
         looked_at=_looked_at(case),
-        not_measured=case.not_measured() + case.gaps() + case.clock(),
+        not_measured=(*case.not_measured(), *case.gaps(), *case.clock(), *unseen(case)),
         figures=tuple(case.vitals.values()),
         judged=judged(case),
         not_judged=not_judged(case),
@@ -92,7 +93,7 @@ def findings(
 
 
 def _explaining(name: str, claims: Iterable[tuple[str, Claim]]) -> str | None:
-    return next((other for other, _ in claims if name in CAUSES[other].explains), None)
+    return next((other for other, claim in claims if claim.explains_waits and name in CAUSES[other].explains), None)
 
 
 def _damage(claimed: tuple[str, Claim]) -> tuple[int, float, float, str]:

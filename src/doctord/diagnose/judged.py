@@ -42,7 +42,7 @@ WHOLE: Mapping[str, Callable[[Case], bool]] = {
     "database time": lambda case: case.is_time_measured and not _is_one_moment(case),
     "CPUs": _has("cpu", "idle_pct", "run_queue"),
     "memory": _has("memory", *_MEMORY),
-    "disks": _has("disk", *_DISK),
+    "disks": lambda case: case.other_storage is None and _has("disk", *_DISK)(case),
 }
 FURTHER: Mapping[str, Callable[[Case], bool]] = {
     "system calls": lambda case: case.trace is not None and _is_timed(case.trace),
