@@ -114,6 +114,16 @@ def test_local_times_beside_utc_of_the_same_run_are_moved_with_all_of_their_host
     assert line.endswith("+02:00 is taken\nhint: --zone=+02:00, or its name, says so")
 
 
+def test_a_host_with_and_without_its_domain_is_one() -> None:
+    (group,) = groups([sar("a"), sar("b", NOON, "db1.example.com"), sar("c", NOON, "DB1")])
+    hosts = {name for held in group.files for name in held.dataset.frame("cpu")["host"]}
+    assert hosts == {"db1.example.com"}
+    of_two = groups([sar("a", host="db1.eu"), sar("b", host="db1.us"), sar("c", host="db1")])
+    assert names(of_two) == [["a"], ["b"], ["c"]]
+    addresses = groups([sar("a", host="10.0.0.1"), sar("b", host="10.0.0.2")])
+    assert names(addresses) == [["a"], ["b"]]
+
+
 def test_files_between_two_join_them() -> None:
     """Hour by hour, in whatever order they are named."""
     assert len(groups([sar("a"), sar("c", NOON + 4 * HOUR), sar("b", NOON + 2 * HOUR)])) == 1

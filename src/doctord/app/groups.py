@@ -65,7 +65,7 @@ class Group:
 
 def groups(files: Iterable[FileRead]) -> list[Group]:
     """The groups of files in which something could be used: those of named hosts first, each kind in order of time."""
-    held = of_one_clock([Held(file) for file in files if file.tables])
+    held = of_one_clock(_spelled_alike([Held(file) for file in files if file.tables]))
     timed = [one for one in held if one.since]
     timed.sort(key=lambda one: str(one.since))
     dated = [one for one in timed if not one.file.lacks]
@@ -79,6 +79,26 @@ def groups(files: Iterable[FileRead]) -> list[Group]:
         for group in [group for group in found if group.may_be_of(one)] or found[:1]:
             group.take(one)
     return found
+
+
+def _spelled_alike(files: Sequence[Held]) -> list[Held]:
+    """The files, with each host spelled as by who names its domain, which one tool does and another does not.
+
+    Where hosts of one name are in several domains, a name without one is neither.
+    """
+    spelled = dict[str, set[str]]()
+    for name in sorted({name for held in files for name in held.hosts}):
+        spelled.setdefault(name.lower(), set()).add(name)
+    domains = dict[str, set[str]]()
+    for name in spelled:
+        domains.setdefault(name.partition(".")[0], set()).add(name)
+    hosts = dict[str, str]()
+    for name, spellings in spelled.items():
+        full = domains[name.partition(".")[0]] - {name}
+        chosen = full.pop() if "." not in name and len(full) == 1 else name
+        hosts |= dict.fromkeys(spellings, max(spelled[chosen]))
+    other = {name: chosen for name, chosen in hosts.items() if name != chosen}
+    return [held.spelled(other) for held in files]
 
 
 def told(found: Sequence[Group]) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """A file that was read, and what it tells of whose it is and of when."""
 
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -47,8 +48,8 @@ class Held:
 
     @cached_property
     def hosts(self) -> frozenset[str]:
-        """Its hosts without their domains, which one tool tells and another does not."""
-        return frozenset(name.partition(".")[0].lower() for name in self._names("host"))
+        """Its hosts."""
+        return frozenset(self._names("host"))
 
     @cached_property
     def dbs(self) -> frozenset[str]:
@@ -73,6 +74,14 @@ class Held:
     def may_be_of(self, hosts: AbstractSet[str]) -> bool:
         """Whether nothing tells that it is of none of some hosts."""
         return not self.hosts or not hosts or bool(self.hosts & hosts)
+
+    def spelled(self, hosts: Mapping[str, str]) -> "Held":
+        """The same with the names of hosts replaced."""
+        if not self.hosts & hosts.keys():
+            return self
+        frames = {name: self.dataset.frame(name) for name in self.file.tables}
+        named = {name: frame.with_columns(pl.col("host").replace(hosts)).to_arrow() for name, frame in frames.items()}
+        return replace(self, file=replace(self.file, tables=named))
 
     def moved(self, by: timedelta, note: str = "") -> "Held":
         """The same, so much later."""
