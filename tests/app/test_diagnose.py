@@ -68,6 +68,18 @@ def test_another_server_and_time_is_judged_for_itself_the_worst_first(tmp_path: 
     ]
 
 
+def test_two_nodes_of_a_cluster_are_judged_together(tmp_path: Path) -> None:
+    node = tmp_path / "node2.html"
+    node.write_text(AWR.read_text().replace("shop-db", "shop-db2"))
+    alone, both = diagnose(Files([AWR])), diagnose(Files([AWR, node]))
+    assert both.others == ()
+    assert both.diagnosis.host == "shop-db, shop-db2"
+    spent = {one.event: one.seconds_per_second for one in alone.diagnosis.time}
+    assert {one.event: one.seconds_per_second for one in both.diagnosis.time} == pytest.approx(
+        {event: 2 * seconds for event, seconds in spent.items()}
+    )
+
+
 def test_an_undated_vmstat_does_not_stretch_the_period(tmp_path: Path) -> None:
     vmstat = tmp_path / "vmstat.txt"
     vmstat.write_text("""procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----

@@ -50,6 +50,14 @@ def test_others_stand_in_an_overview_and_below() -> None:
     assert max(cell_len(line) for line in lines) <= 80
 
 
+def test_of_many_others_the_worst_are_shown_whole() -> None:
+    text = render(examples.ONE, 80, others=[examples.HEALTHY] * 12)
+    assert "10 OF 13" in text
+    assert "11 OF 13" not in text
+    assert text.endswith("3 MORE\nEach whole: its files alone, or --json.")
+    assert text.splitlines()[0].startswith("13 servers and times")
+
+
 def test_what_another_finding_explains_stands_below_it_and_is_short() -> None:
     text = render(examples.THREE, 80)
     assert text.index("1.1  Row locks are waited for") < text.index("2  Commits are slow")

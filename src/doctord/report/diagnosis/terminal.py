@@ -17,6 +17,7 @@ from doctord.report.phrases import said, threshold
 from doctord.report.wording import JOINT, clean
 
 SHARES_SHOWN = 10
+MOST_PAGES = 10  # of other servers and times; the overview has all
 KEY = "+ speaks for it   - against it   ? could not be seen"
 
 
@@ -44,10 +45,13 @@ def _pages(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Text]:
         for number, diagnosis in enumerate(diagnoses, 1):
             whose = f"{diagnosis.host}, {wording.interval(diagnosis.since, diagnosis.until)}"
             yield from hanging(f"{number:3}  ", clean(f"{wording.verdict(diagnosis)} ({whose})"), width)
-    for number, diagnosis in enumerate(diagnoses, 1):
+    for number, diagnosis in enumerate(diagnoses[:MOST_PAGES], 1):
         if len(diagnoses) > 1:
             yield from heading(f"{number} of {len(diagnoses)}", width)
         yield from _page(diagnosis, width)
+    if len(diagnoses) > MOST_PAGES:
+        yield from heading(f"{len(diagnoses) - MOST_PAGES} more", width)
+        yield from hanging("", "Each whole: its files alone, or --json.", width)
 
 
 def _page(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
