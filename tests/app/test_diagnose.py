@@ -1,12 +1,13 @@
 """Several sources judged together: each over its own time."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from doctord.app.diagnose import Examination, diagnose
-from doctord.app.source import Files
+from doctord.app.source import Files, Interval
+from doctord.errors import UserError
 from reading import SAMPLES
 
 AWR = SAMPLES / "awr.html"  # shop-db, 2024-03-02 09:00:10 to 10:00:10
@@ -50,3 +51,51 @@ def test_a_minute_that_two_sources_tell_counts_once(tmp_path: Path) -> None:
     (before, after) = (next(one.value for one in found.diagnosis.figures if one.name == "CPU used")
                        for found in (alone, both))  # fmt: skip
     assert after == pytest.approx(before)
+
+
+def test_another_server_and_time_is_judged_for_itself_the_worst_first(tmp_path: Path) -> None:
+    full = mpstat(tmp_path, "2026-11-20 09:00:00", idle_pct=1.0)
+    full.write_text(full.read_text().replace("shop-db", "web01"))
+    found = diagnose(Files([full, AWR]))
+    (other,) = found.others
+    assert told(found) == told(diagnose(Files([AWR])))
+    assert (found.diagnosis.findings[0].severity, other.diagnosis.findings[0].severity) == ("critical", "warning")
+    assert (other.diagnosis.host, [one.cause for one in other.diagnosis.findings]) == ("web01", ["cpu_saturated"])
+    periods = [(f"{one.diagnosis.since:%F %T}", f"{one.diagnosis.until:%F %T}") for one in (found, other)]
+    assert periods == [
+        ("2024-03-02 09:00:10", "2024-03-02 10:00:10"),
+        ("2026-11-20 09:00:00", "2026-11-20 09:10:00"),
+    ]
+
+
+def test_two_nodes_of_a_cluster_are_judged_together(tmp_path: Path) -> None:
+    node = tmp_path / "node2.html"
+    node.write_text(AWR.read_text().replace("shop-db", "shop-db2"))
+    alone, both = diagnose(Files([AWR])), diagnose(Files([AWR, node]))
+    assert both.others == ()
+    assert both.diagnosis.host == "shop-db, shop-db2"
+    spent = {one.event: one.seconds_per_second for one in alone.diagnosis.time}
+    assert {one.event: one.seconds_per_second for one in both.diagnosis.time} == pytest.approx(
+        {event: 2 * seconds for event, seconds in spent.items()}
+    )
+
+
+def test_an_undated_vmstat_does_not_stretch_the_period(tmp_path: Path) -> None:
+    vmstat = tmp_path / "vmstat.txt"
+    vmstat.write_text("""procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
+ r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
+ 1  0      0 239471    704 611248    0    0     9    43   24    82  9 14 76  1  0
+ 1  0      0 239471    704 611248    0    0     9    43   24    82  9 14 76  1  0
+ 1  0      0 239471    704 611248    0    0     9    43   24    82  9 14 76  1  0
+""")
+    found = diagnose(Files([AWR, vmstat]))
+    assert (found.others, f"{found.diagnosis.until:%F %T}") == ((), "2024-03-02 10:00:10")
+    assert found.seen.dataset.frame("memory").height
+
+
+def test_an_interval_that_is_asked_for_leaves_out_the_times_of_others(tmp_path: Path) -> None:
+    files = Files([AWR, mpstat(tmp_path, "2026-11-20 09:00:00")])
+    found = diagnose(files, Interval(datetime(2026, 11, 20, tzinfo=UTC)))
+    assert (found.others, f"{found.diagnosis.since:%F %T}") == ((), "2026-11-20 09:00:00")
+    with pytest.raises(UserError, match="nothing in these files is of"):
+        diagnose(files, Interval(datetime(2027, 11, 20, tzinfo=UTC)))

@@ -1,28 +1,37 @@
-"""Diagnose what a source tells."""
+"""Diagnose what a source tells: each server and time of it for itself, the worst first."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from doctord.app.source import ALL, Interval, Seen, Source
 from doctord.app.watcher import SILENT, Watcher
 from doctord.diagnose import engine
-from doctord.diagnose.finding import Diagnosis
+from doctord.diagnose.finding import SEVERITIES, Diagnosis
 
 
 @dataclass(frozen=True)
 class Examination:
-    """What was seen, and what follows from it."""
+    """What was seen, and what follows from it; `others` is what was judged apart from it, and is no worse."""
 
     seen: Seen
     diagnosis: Diagnosis
+    others: tuple["Examination", ...] = ()
 
     @property
     def healthy(self) -> bool | None:
         """Whether nothing above a note was found; null where nothing was judged: nobody should take that for health."""
         return {"healthy": True, "not_healthy": False, "not_judged": None}[self.diagnosis.health]
 
+    @property
+    def order(self) -> tuple[int, int, float]:
+        """By which the worst comes first: health, the severity of the first finding, its share of the time."""
+        worst = next(iter(self.diagnosis.findings), None)
+        severity = SEVERITIES.index(worst.severity) if worst else len(SEVERITIES)
+        share = (worst.impact.share if worst else None) or 0.0
+        return (("not_healthy", "healthy", "not_judged").index(self.diagnosis.health), severity, -share)
+
 
 def diagnose(source: Source, asked: Interval = ALL, watcher: Watcher = SILENT, servers: int = 0) -> Examination:
-    """Diagnose an interval.
+    """Diagnose an interval; of files of several servers or times the worst, with the others.
 
     Args:
         source: Where the measurements come from.
@@ -33,5 +42,9 @@ def diagnose(source: Source, asked: Interval = ALL, watcher: Watcher = SILENT, s
     Raises:
         UserError: the source cannot be read, or tells nothing of that time.
     """
-    seen = source.seen(asked, watcher)
-    return Examination(seen, engine.diagnose(seen.dataset, seen.earlier, seen.trace, servers))
+    examined = [
+        Examination(seen, engine.diagnose(seen.dataset, seen.earlier, seen.trace, servers, seen.period))
+        for seen in source.each(asked, watcher)
+    ]
+    worst, *others = sorted(examined, key=lambda one: one.order)
+    return replace(worst, others=tuple(others))

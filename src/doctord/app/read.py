@@ -74,6 +74,15 @@ def joined(files: Iterable[FileRead], watcher: Watcher = SILENT, *, is_verbose: 
     Raises:
         UserError: nothing in them could be used.
     """
+    return Dataset(tables_of(usable(files, watcher, is_verbose=is_verbose)))
+
+
+def usable(files: Iterable[FileRead], watcher: Watcher = SILENT, *, is_verbose: bool = False) -> list[FileRead]:
+    """The files; what is to be known of each is noted, of many in few lines.
+
+    Raises:
+        UserError: nothing in them could be used.
+    """
     held = list(files)
     is_used = any(file.tables for file in held)
     # Where the one refusal is the error, it is not said twice.
@@ -82,7 +91,7 @@ def joined(files: Iterable[FileRead], watcher: Watcher = SILENT, *, is_verbose: 
         watcher.note(line)
     if not is_used:
         raise nothing_used(held)
-    return Dataset(tables_of(held))
+    return held
 
 
 def tables_of(files: Iterable[FileRead]) -> dict[str, pa.Table]:

@@ -1,7 +1,7 @@
 """Where measurements come from: a lake, files of other tools, or this host now. All give the same."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Protocol
@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from doctord._native import Batch
 from doctord.analyse.vitals import NEEDS
 from doctord.app import read
+from doctord.app.groups import groups, told
 from doctord.app.watcher import SILENT, Watcher
 from doctord.collect.core.schedule import collect_for
 from doctord.collect.host import Host
@@ -50,12 +51,14 @@ class Seen:
         dataset: What was measured in it.
         earlier: What vital signs need of the time before; empty where nothing is known of it.
         trace: The call trace, where one is among it.
+        period: From when to when it is, where some of its rows tell no time of their own; null: as its rows tell.
         batches: The rows as they came, of what was measured just now.
     """
 
     dataset: Dataset
     earlier: Dataset = field(default_factory=Dataset)
     trace: Trace | None = None
+    period: tuple[datetime, datetime] | None = None
     batches: Sequence[Batch] = ()
 
 
@@ -67,6 +70,14 @@ class Source(Protocol):
 
         Raises:
             UserError: it cannot be read, or tells nothing of that time.
+        """
+        ...
+
+    def each(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Sequence[Seen]:
+        """The same in parts that are judged each for itself: of one server and one time.
+
+        Raises:
+            UserError: as `seen`.
         """
         ...
 
@@ -93,6 +104,10 @@ class Recorded:
             raise UserError(f"nothing was recorded from {start:%F %T} to {end:%F %T} UTC", held)
         return Seen(dataset, past(lake, start, asked.past_s))
 
+    def each(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Sequence[Seen]:
+        """See `Source`: a lake is of one host."""
+        return [self.seen(asked, watcher)]
+
 
 @dataclass(frozen=True, slots=True)
 class Files:
@@ -103,8 +118,41 @@ class Files:
 
     def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
         """See `Source`."""
-        files = list(read.each_read(self.paths, self.options, watcher))
-        whole, trace = read.joined(files, watcher, is_verbose=self.options.is_verbose), self._trace(files, watcher)
+        files = read.usable(read.each_read(self.paths, self.options, watcher), watcher, is_verbose=self._is_verbose)
+        return self._of(Dataset(read.tables_of(files)), asked, self._trace(files, watcher))
+
+    def each(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Sequence[Seen]:
+        """See `Source`: files of other servers, or of times far from each other, are parts of their own."""
+        files = read.usable(read.each_read(self.paths, self.options, watcher), watcher, is_verbose=self._is_verbose)
+        found, refusal = list[Seen](), None
+        parts = groups(files)
+        for line in told(parts):
+            watcher.note(line)
+        for group in parts:
+            held = [one.file for one in group.files]
+            trace = self._trace(held if len(parts) > 1 else files, watcher)
+            try:
+                seen = self._of(Dataset(read.tables_of(held)), asked, trace)
+            except UserError as error:
+                refusal = error
+                continue
+            period = (group.since, group.until) if group.since and group.until and seen.dataset.since else None
+            asks = asked.since or asked.until
+            found.append(replace(seen, period=None if asks else period))
+        if refusal and not found:
+            raise refusal
+        return found
+
+    @property
+    def _is_verbose(self) -> bool:
+        return self.options.is_verbose
+
+    def _of(self, whole: Dataset, asked: Interval, trace: Trace | None) -> Seen:
+        """What rows tell of an interval.
+
+        Raises:
+            UserError: they tell nothing of that time.
+        """
         if whole.since is None or whole.until is None or (asked.since is None and asked.until is None):
             return Seen(whole, trace=trace)
         begin = asked.since or whole.since - timedelta(microseconds=1)
@@ -166,6 +214,10 @@ class Live:
                     raise
                 watcher.note("interrupted: this is judged by what was seen so far")
         return Seen(Dataset.from_batches(batches), earlier, batches=batches)
+
+    def each(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Sequence[Seen]:
+        """See `Source`: it is one host, now."""
+        return [self.seen(asked, watcher)]
 
 
 def source_of(paths: Sequence[Path], lake: Path | None, options: ReadOptions) -> Files | Recorded:

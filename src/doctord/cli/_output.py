@@ -90,8 +90,8 @@ def conclude(found: "Examination", *, html: Path | None, json: bool) -> int:
     from doctord.report.diagnosis import document, terminal
     from doctord.report.diagnosis import html as page
 
-    diagnosis = found.diagnosis
+    diagnosis, others = found.diagnosis, [other.diagnosis for other in found.others]
     if html:
-        write(html, page.render(diagnosis, found.seen.dataset))
-    typer.echo(json_text(document.document(diagnosis)) if json else terminal.render(diagnosis))
+        write(html, page.render(diagnosis, found.seen.dataset, others))
+    typer.echo(json_text(document.document(diagnosis, others)) if json else terminal.render(diagnosis, others=others))
     return status(found.healthy)

@@ -75,7 +75,8 @@ class OfFiles:
     """What the user says of files that do not say it themselves."""
 
     zone: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Time zone of files that do not say theirs: Europe/Paris.")
+        str | None,
+        typer.Option(metavar="NAME", help="Time zone of files that do not say theirs: Europe/Paris, +02:00."),
     ] = None
     day: Annotated[
         str | None, typer.Option(metavar="DATE", help="Date of the first time of day in files without one: 2026-11-20.")

@@ -17,7 +17,8 @@ def diagnose(
 ) -> int:
     """Say what was wrong: in an interval that was recorded, or in what files of other tools tell.
 
-    Files of one host are judged together: `doctord diagnose awr_1.html awr_2.html sa15 iostat.log`.
+    Files of one host and time are judged together: `doctord diagnose awr_1.html awr_2.html sa15 iostat.log`. What is of
+    another host or time is judged for itself, the worst first.
 
     Exit status: 0 no finding above a note, 1 a warning or worse, 2 nothing could be judged, or a wrong option.
     """

@@ -61,9 +61,10 @@ def report(
 
     check_writable(output)
     found = diagnosing.diagnose(source, when.interval(past), Terminal())
-    write(output, html.render(found.diagnosis, found.seen.dataset))
+    others = [other.diagnosis for other in found.others]
+    write(output, html.render(found.diagnosis, found.seen.dataset, others))
     verdict = f"{wording.clean(wording.verdict(found.diagnosis))}\n{output}"
-    typer.echo(json_text(document.document(found.diagnosis)) if json else verdict)
+    typer.echo(json_text(document.document(found.diagnosis, others)) if json else verdict)
     return status(found.healthy)
 
 

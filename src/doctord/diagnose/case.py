@@ -6,6 +6,7 @@ import polars as pl
 
 from doctord.analyse import calls, figures, locks, other_processes, processes, statements, vitals
 from doctord.analyse.figures import cpus_told
+from doctord.analyse.other_storage import OtherStorage, other_storage
 from doctord.analyse.time import (
     TimeModel,
     active_sessions,
@@ -114,6 +115,11 @@ class Case:
     def background(self) -> dict[str, Wait]:
         """What background processes waited for, likewise."""
         return background(self.dataset)
+
+    @cached_property
+    def other_storage(self) -> OtherStorage | None:
+        """How little the disks that were seen serve of the database's reads; null where they may be its own."""
+        return other_storage(self.dataset, self.waits)
 
     @cached_property
     def dbs(self) -> list[str]:

@@ -18,6 +18,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES
 from doctord.diagnose.finding import SEVERITIES, Claim, Diagnosis, Finding
 from doctord.diagnose.judged import judged, not_judged
+from doctord.diagnose.other_storage import unseen, with_storage
 from doctord.diagnose.phrase import Phrase, listed, phrase
 
 MOST_TRACED = 6  # devices and operations of an I/O trace that are told of
@@ -27,7 +28,11 @@ for _module in pkgutil.iter_modules(causes.__path__):
 
 
 def diagnose(
-    dataset: Dataset, earlier: Dataset | None = None, trace: Trace | None = None, servers: int = 0
+    dataset: Dataset,
+    earlier: Dataset | None = None,
+    trace: Trace | None = None,
+    servers: int = 0,
+    period: tuple[datetime, datetime] | None = None,
 ) -> Diagnosis:
     """Diagnose one interval.
 
@@ -36,23 +41,24 @@ def diagnose(
         earlier: the same host before, to judge by its own past; absolute rules alone are used without it.
         trace: system calls of its processes; the time is then that of the trace.
         servers: how many database servers the user named.
+        period: from when to when it is, where some rows have no time of their own; null: from the first to the last.
 
     Returns:
         The verdict, with the worst finding first.
     """
     case = Case(dataset, earlier, trace)
     claimed = ((cause.name, claim) for cause in CAUSES.values() for claim in cause.examine(case))
-    claims = [(name, with_addm(case, name, claim)) for name, claim in claimed]
-    interval = (dataset.since, dataset.until) if dataset.since and dataset.until else None
+    claims = [(name, with_storage(case, name, with_addm(case, name, claim))) for name, claim in claimed]
+    interval = period or ((dataset.since, dataset.until) if dataset.since and dataset.until else None)
     return Diagnosis(
         host=_host(dataset),
-        since=dataset.since,
-        until=dataset.until,
+        since=interval and interval[0],
+        until=interval and interval[1],
         time_of=case.time.of,
         time=case.time.shares,
         findings=findings(claims, interval, case.vendors),
         looked_at=_looked_at(case),
-        not_measured=case.not_measured() + case.gaps() + case.clock(),
+        not_measured=(*case.not_measured(), *case.gaps(), *case.clock(), *unseen(case)),
         figures=tuple(case.vitals.values()),
         judged=judged(case),
         not_judged=not_judged(case),
@@ -87,7 +93,7 @@ def findings(
 
 
 def _explaining(name: str, claims: Iterable[tuple[str, Claim]]) -> str | None:
-    return next((other for other, _ in claims if name in CAUSES[other].explains), None)
+    return next((other for other, claim in claims if claim.explains_waits and name in CAUSES[other].explains), None)
 
 
 def _damage(claimed: tuple[str, Claim]) -> tuple[int, float, float, str]:

@@ -113,7 +113,8 @@ class Claim:
 
     `impact` as a mere number is a measured share. Where they are not given, `severity` follows from impact and
     confidence (`graded`), and `remedy` and `verify` are those of the cause's documentation; `first_steps` stand before
-    that remedy. All else as in `Finding`.
+    that remedy. Without `explains_waits` nothing is set below it: it is no part of what the database waits for. All
+    else as in `Finding`.
     """
 
     title: Words
@@ -129,6 +130,7 @@ class Claim:
     severity: Severity | None = None
     first_steps: Sequence[Words] = ()
     database: str | None = None
+    explains_waits: bool = True
 
     @property
     def cost(self) -> Impact:

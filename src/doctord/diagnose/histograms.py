@@ -1,6 +1,6 @@
 """Evidence from latency histograms: how the waits of an event spread, and whether that agrees with their mean."""
 
-from doctord.analyse.latency.map import LatencyMap, latency_map, subjects
+from doctord.analyse.latency.map import LatencyMap, histograms_of, subjects
 from doctord.analyse.latency.modes import reading
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence
@@ -27,15 +27,12 @@ def spread(case: Case, *events: str) -> tuple[list[Evidence], bool]:
     for subject in subjects(case.dataset):
         if subject.kind != "histogram" or subject.name not in events:
             continue
-        drawn = latency_map(case.dataset, subject.name, db=subject.db)
-        if not agrees(case, drawn):
-            continue
-        found = reading(drawn)
-        if not found.modes:  # too few waits to tell
-            continue
-        few_slow |= any(mode.share < 0.5 < mode.time_share for mode in found.modes)
-        rows = f"subject = '{subject.name}' and db = '{subject.db}'"
-        told += [
-            Evidence("latency", rows, sentence.rstrip("."), "", "by its histogram") for sentence in found.sentences
-        ]
+        for found in (reading(drawn) for drawn in histograms_of(case.dataset, subject) if agrees(case, drawn)):
+            if not found.modes:  # too few waits to tell
+                continue
+            few_slow |= any(mode.share < 0.5 < mode.time_share for mode in found.modes)
+            rows = f"subject = '{subject.name}' and db = '{subject.db}'"
+            told += [
+                Evidence("latency", rows, sentence.rstrip("."), "", "by its histogram") for sentence in found.sentences
+            ]
     return told, few_slow

@@ -38,7 +38,9 @@ def _is_one_moment(case: Case) -> bool:
 
 
 def _tells_disks(case: Case) -> bool:
-    """Whether disks were measured; of a test of the storage, which keeps them busy, its own latencies tell."""
+    """Whether the database's disks were measured; of a test, which keeps them busy, its own latencies tell."""
+    if case.other_storage is not None:
+        return False
     if "fio" in case.dataset.frame("statistic")["component"] and case.dataset.frame("latency").is_empty():
         return False
     return _has("disk", *_DISK)(case)

@@ -51,7 +51,7 @@ def untimed(source: SourceFile, count: int) -> list[datetime]:
     known = "when the file was last written" if source.modified else "at the end of 1970-01-01"
     apart = "" if source.every_s or count < 2 else f", and {ASSUMED_STEP_S:.0f} s lies between two (--every tells)"
     what = "it does not say when it was: it" if count < 2 else "no times in it: the last report"
-    source.note(f"{what} is taken to be {known}{apart}")
+    source.place("time", f"{what} is taken to be {known}{apart}")
     return [end - timedelta(seconds=step_s * (count - 1 - number)) for number in range(count)]
 
 
@@ -74,9 +74,10 @@ def note_first_day(source: SourceFile, day: date) -> None:
     if source.day or _named_day(source):
         return
     if source.modified is None:
-        source.note("no date beside its times of day: the first day is taken for 1970-01-01 (--day tells)")
+        source.place("date", "no date beside its times of day: the first day is taken for 1970-01-01 (--day tells)")
     else:
-        source.note(f"no date beside its times of day: {day}, when it was last written, is taken (--day tells)")
+        why = "when it was last written"
+        source.place("date", f"no date beside its times of day: {day}, {why}, is taken (--day tells)")
 
 
 def _named_day(source: SourceFile) -> date | None:

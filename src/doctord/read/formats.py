@@ -1,9 +1,10 @@
 """The formats of other tools' files, and which of them a file has: found by its content, never by its name."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, timedelta, timezone, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -11,6 +12,8 @@ from doctord._native import Batch
 from doctord.errors import UserError
 from doctord.read.format import Format, formats
 from doctord.read.source import ReadOptions, Skipped, SourceFile, opened
+
+OFFSET = re.compile(r"([+-])(0\d|1[0-4]):?([0-5]\d)")  # from UTC
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +100,21 @@ def read_file(
         return read_source(source)
 
 
-def zone_named(name: str | None) -> ZoneInfo | None:
-    """The time zone of this name.
+def zone_named(name: str | None) -> tzinfo | None:
+    """The time zone of this name, or so far from UTC.
 
     Raises:
         UserError: there is none.
+
+    >>> str(zone_named("Europe/Paris")), str(zone_named("-03:30"))
+    ('Europe/Paris', 'UTC-03:30')
     """
+    if name and (told := OFFSET.fullmatch(name)):
+        apart = timedelta(hours=int(told[2]), minutes=int(told[3]))
+        return timezone(apart if told[1] == "+" else -apart)
     try:
         return ZoneInfo(name) if name else None
     except (ZoneInfoNotFoundError, ValueError) as error:
         raise UserError(
-            f"there is no time zone {name!r}", "name it as the tz database does: Europe/Paris, UTC"
+            f"there is no time zone {name!r}", "name it as the tz database does: Europe/Paris, UTC; or so: +02:00"
         ) from error

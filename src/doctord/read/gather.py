@@ -18,7 +18,7 @@ from doctord.errors import UserError
 from doctord.read.archive import Piece
 from doctord.read.formats import read_source
 from doctord.read.plausible import judged
-from doctord.read.source import STANDARD_INPUT, ReadOptions, Skipped, opened
+from doctord.read.source import STANDARD_INPUT, Lacks, ReadOptions, Skipped, opened
 
 # Another process costs half a second to begin: less than that is read sooner alone.
 WORTH_A_PROCESS_BYTES = 8 << 20
@@ -38,6 +38,7 @@ class FileRead:
         notes: What is to be known of the whole file.
         refusal: Why nothing of it could be used, and what to do; null where something was.
         trace: The call trace that it is; null where it is none.
+        lacks: What it does not tell of its times (see `SourceFile`).
     """
 
     name: str
@@ -48,6 +49,7 @@ class FileRead:
     notes: tuple[str, ...] = ()
     refusal: tuple[str, str] | None = None
     trace: Trace | None = None
+    lacks: Lacks = ""
 
 
 def gather(pieces: Sequence[Piece], options: ReadOptions) -> Iterator[FileRead]:
@@ -94,6 +96,7 @@ def read_piece(piece: Piece, options: ReadOptions) -> FileRead:
         source.skipped_lines,
         tuple(source.notes),
         trace=source.trace,
+        lacks=source.lacks,
     )
 
 

@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo
 from doctord.read.figures import number
 from doctord.read.source import SourceFile
 
-ZONE_ASSUMED = "no time zone in it: UTC is taken (--zone tells another)"
+UTC_TAKEN = "UTC is taken (--zone tells another)"
+ZONE_ASSUMED = f"no time zone in it: {UTC_TAKEN}"
 
 # Seconds since 1970 stay below the first for ages, milliseconds below the second.
 SECONDS_TO = 1e11

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO
+from typing import IO, Literal, TypeAlias
 
 from doctord.dataset.calltrace import Trace
 from doctord.errors import UserError
 from doctord.read.unpack import HEAD_BYTES, MOST_WHOLE_BYTES, UNPACK_ERRORS, unpacked
+
+Lacks: TypeAlias = Literal["", "date", "time of day", "time"]
 
 STANDARD_INPUT = Path("-")
 LONGEST_LINE = 1 << 20
@@ -72,6 +74,7 @@ class SourceFile:
         skipped_lines: How many these are in all.
         notes: What is to be known of the whole file.
         trace: The call trace that it is, once it was read.
+        lacks: What it does not tell of its times: the `date`, the `time of day`, both (`time`); empty: it tells them.
     """
 
     name: str
@@ -86,6 +89,7 @@ class SourceFile:
     skipped_lines: int = 0
     notes: list[str] = field(default_factory=list)
     trace: Trace | None = None
+    lacks: Lacks = ""
     _counted: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -189,6 +193,11 @@ class SourceFile:
         """Say, once, what is to be known of the whole file."""
         if text not in self.notes:
             self.notes.append(text)
+
+    def place(self, lacks: Lacks, text: str) -> None:
+        """Say what it does not tell of its times, and where its rows are placed instead."""
+        self.lacks = lacks
+        self.note(text)
 
     def sum_up(self) -> None:
         """Say how many lines were skipped beyond those that were named."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from doctord.read.moments import ZONE_ASSUMED
+from doctord.read.moments import UTC_TAKEN, ZONE_ASSUMED
 from doctord.read.source import SourceFile
 
 _UTC_NAMES = frozenset({"UTC", "GMT", "UCT", "Z", "Zulu", "Etc/UTC"})
@@ -28,9 +28,7 @@ def placing(source: SourceFile) -> Callable[[str, int], int]:
             return local_us - (offset if numeric[1] == "+" else -offset) // _MICROSECOND
         if source.zone is None:
             source.note(
-                f"its times are in {name}, which is not the same everywhere: UTC is taken (--zone tells another)"
-                if name
-                else ZONE_ASSUMED
+                f"its times are in {name}, which is not the same everywhere: {UTC_TAKEN}" if name else ZONE_ASSUMED
             )
             return local_us
         return _in_zone(name, local_us, source.zone)

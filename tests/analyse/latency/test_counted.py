@@ -27,6 +27,22 @@ def test_number_and_time_are_those_of_the_buckets() -> None:
     assert wait.ms == pytest.approx(12.0, rel=0.1)
 
 
+def test_nodes_of_a_cluster_add_up() -> None:
+    """Reports of two nodes beside each other: one event, one database, two hosts."""
+    nodes = [row | {"host": host} for host in ("node1", "node2") for row in rows(600, 12.0, db="oracle:PROD")]
+    (wait,) = counted_waits(Dataset.from_rows(latency=nodes)).values()
+    assert wait.per_second == 120.0
+    nobodys = [row | {"host": host} for host in ("node1", None) for row in rows(600, 12.0, db="oracle:PROD")]
+    (wait,) = counted_waits(Dataset.from_rows(latency=nobodys)).values()
+    assert wait.per_second == 120.0
+
+
+def test_of_what_two_tools_counted_with_other_edges_the_larger_count_is_taken() -> None:
+    coarse = [row | {"gt_us": 8000.0, "le_us": 16_000.0} for row in rows(500, 12.0)]
+    (wait,) = counted_waits(Dataset.from_rows(latency=[*rows(600, 12.0), *coarse])).values()
+    assert wait.per_second == 60.0
+
+
 @pytest.mark.parametrize("subject", ["log file parallel write", "pread64", "block I/O"])
 def test_what_no_session_waits_for_is_left_out(subject: str) -> None:
     assert counted_waits(Dataset.from_rows(latency=rows(600, 12.0, subject))) == {}

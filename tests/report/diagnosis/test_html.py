@@ -110,6 +110,13 @@ def test_the_sections_of_a_full_report() -> None:
     assert "4711 app, psql, idle in transaction" in text
 
 
+def test_others_are_named_with_their_findings() -> None:
+    page = Page(render(examples.ONE, Dataset(), [examples.HEALTHY, replace(examples.THREE, host=examples.HOSTILE)]))
+    assert "Other servers and times" in page.text
+    assert "Commits are slow" in page.text
+    assert "script" not in page.tags
+
+
 def test_an_hour_at_one_second_stays_small_and_quick() -> None:
     dataset = datasets.dataset(3600, processes=20)
     began = time.process_time()

@@ -39,6 +39,25 @@ def test_the_first_line_is_the_verdict() -> None:
     assert render(threat, 80).splitlines()[0] == "No time lost yet: Connections are near the limit: 96 of 100"
 
 
+def test_others_stand_in_an_overview_and_below() -> None:
+    text = render(examples.ONE, 80, others=[examples.HEALTHY])
+    lines = text.splitlines()
+    assert lines[0] == "2 servers and times, each judged for itself, the worst first"
+    assert lines[1].startswith("  1  86 % of database time: Sessions wait for row locks")
+    assert "2026-11-20 22:00:00 to 22:00:20 UTC" in " ".join(lines[1:6])
+    assert text.index("1 OF 2") < text.index("2 OF 2")
+    assert render(examples.ONE, 80, colour=False) in text
+    assert max(cell_len(line) for line in lines) <= 80
+
+
+def test_of_many_others_the_worst_are_shown_whole() -> None:
+    text = render(examples.ONE, 80, others=[examples.HEALTHY] * 12)
+    assert "10 OF 13" in text
+    assert "11 OF 13" not in text
+    assert text.endswith("3 MORE\nEach whole: its files alone, or --json.")
+    assert text.splitlines()[0].startswith("13 servers and times")
+
+
 def test_what_another_finding_explains_stands_below_it_and_is_short() -> None:
     text = render(examples.THREE, 80)
     assert text.index("1.1  Row locks are waited for") < text.index("2  Commits are slow")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from doctord.analyse.latency.map import latency_map, subjects
+from doctord.analyse.latency.map import histograms_of, subjects
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.waits.events import VENDORS, find
 
@@ -44,18 +44,18 @@ def counted_waits(dataset: Dataset, events: frozenset[str] | None = None) -> dic
         known = next((event for vendor in vendors if (event := find(vendor, subject.name))), None)
         if known is None or subject.kind != "histogram" or known.wait_class in NOT_WAITED_FOR:
             continue
-        drawn = latency_map(dataset, subject.name, db=subject.db)
-        seconds = sum(column.interval_s for column in drawn.columns if column.histogram)
-        if not seconds:
-            continue
-        before = found.get(subject.name)
-        found[subject.name] = CountedWait(
-            subject.name,
-            known.wait_class,
-            known.wait_kind,
-            (before.per_second if before else 0.0) + drawn.whole.total / seconds,
-            (before.seconds_per_second if before else 0.0) + drawn.whole.time.us / 1e6 / seconds,
-        )
+        for drawn in histograms_of(dataset, subject):
+            seconds = sum(column.interval_s for column in drawn.columns if column.histogram)
+            if not seconds:
+                continue
+            before = found.get(subject.name)
+            found[subject.name] = CountedWait(
+                subject.name,
+                known.wait_class,
+                known.wait_kind,
+                (before.per_second if before else 0.0) + drawn.whole.total / seconds,
+                (before.seconds_per_second if before else 0.0) + drawn.whole.time.us / 1e6 / seconds,
+            )
     return found
 
 

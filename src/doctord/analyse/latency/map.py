@@ -184,6 +184,41 @@ def latency_map(
     )
 
 
+def histograms_of(dataset: Dataset, subject: Subject) -> list[LatencyMap]:
+    """The histograms of a subject, a map for each host: the nodes of a cluster have one each.
+
+    Of histograms with other edges, which two tools have made of the same waits, those with most waits are taken. Rows
+    without a host are of the one that others name.
+    """
+    rows = _histograms(dataset).filter((pl.col("name") == subject.name) & pl.col("db").eq_missing(subject.db))
+    named = rows["host"].drop_nulls().unique(maintain_order=True)
+    rows = rows.with_columns(pl.col("host").fill_null(named[0])) if named.len() == 1 else rows
+    maps = list[LatencyMap]()
+    for (host,), of_host in rows.partition_by("host", as_dict=True, maintain_order=True).items():
+        columns = tuple(_with_gaps(_histogram_columns(_of_like_edges(of_host))))
+        name = None if host is None else str(host)
+        maps.append(LatencyMap(subject.name, subject.db, name, "histogram", columns, markers(dataset, subject.db)))
+    return maps
+
+
+def _of_like_edges(rows: pl.DataFrame) -> pl.DataFrame:
+    """Of rows whose buckets overlap those with most waits: buckets are dealt out into rows of which none overlaps."""
+    ordered = rows.with_columns(pl.col("le_us").fill_null(inf).alias("#le"))
+    edges = ordered.select("gt_us", "#le").unique(maintain_order=True).sort("gt_us", "#le", maintain_order=True)
+    ends, families = list[float](), list[int]()
+    for low, high in edges.iter_rows():
+        family = next((number for number, end in enumerate(ends) if end <= low), len(ends))
+        ends[family:] = [high, *ends[family + 1 :]]
+        families.append(family)
+    if len(ends) < 2:
+        return rows
+    dealt = ordered.join(edges.with_columns(pl.Series("#family", families)), on=["gt_us", "#le"], maintain_order="left")
+    most = dealt.group_by("#family", maintain_order=True).agg(pl.col("count").sum()).sort(
+        "count", "#family", descending=[True, False], maintain_order=True
+    )["#family"][0]  # fmt: skip
+    return dealt.filter(pl.col("#family") == most).select(rows.columns)
+
+
 def maps_of_rows(rows: Iterable[Mapping[str, Any]]) -> list[LatencyMap]:
     """Maps of rows of `latency` as they come live, some hundred a second: without the frames that many are worth."""
     buckets: dict[tuple[str, str | None, str | None], dict[datetime, list[Bucket]]] = {}

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from doctord.analyse.latency.map import LatencyMap, latency_map, subjects
+from doctord.analyse.latency.map import LatencyMap, histograms_of, subjects
 from doctord.analyse.latency.modes import NOT_STORAGE, STORAGE
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.waits.events import kind_of
@@ -23,9 +23,11 @@ def is_storage(subject: str) -> bool:
 
 @lru_cache(maxsize=2)  # a dataset under examination, and its past
 def storage_histograms(dataset: Dataset) -> tuple[LatencyMap, ...]:
-    """The maps of storage in the table `latency`, of which there are enough answers to judge, by subject and server."""
+    """The maps of storage in the table `latency`, of which there are enough answers to judge, by subject, server and host."""
     return tuple(
-        latency_map(dataset, subject.name, db=subject.db)
+        drawn
         for subject in subjects(dataset)
         if subject.kind == "histogram" and subject.count >= LEAST_COUNT and is_storage(subject.name)
+        for drawn in histograms_of(dataset, subject)
+        if drawn.whole.total >= LEAST_COUNT
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from doctord.analyse.latency.map import LatencyMap, latency_map, subjects
+from doctord.analyse.latency.map import LatencyMap, histograms_of, subjects
 from doctord.analyse.latency.modes import Mode, Reading, reading
 from doctord.analyse.latency.storage import is_storage
 from doctord.dataset.waits.events import kind_of
@@ -110,9 +110,9 @@ def _readings(case: Case) -> Iterator[tuple[LatencyMap, Reading]]:
     for subject in subjects(case.dataset):
         told = not case.waits or case.worth_saying(case.time.share(None, subject.name))
         if subject.kind == "histogram" and subject.db is not None and told and _answers_itself(subject.name):
-            drawn = latency_map(case.dataset, subject.name, db=subject.db)
-            if agrees(case, drawn):
-                yield drawn, reading(drawn)
+            for drawn in histograms_of(case.dataset, subject):
+                if agrees(case, drawn):
+                    yield drawn, reading(drawn)
 
 
 def _answers_itself(subject: str) -> bool:

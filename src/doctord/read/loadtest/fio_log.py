@@ -111,7 +111,7 @@ def _means(
 def _ended_ms(source: SourceFile, parts: re.Match[str]) -> int:
     ended_ms = int(parts[1])
     if ended_ms < SINCE_1970_MS:
-        source.note(CLOCK_FROM_1970)
+        source.place("time", CLOCK_FROM_1970)
     return ended_ms
 
 

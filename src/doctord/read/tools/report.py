@@ -142,7 +142,7 @@ def _moments(
     day = reports[0].day
     if moment is None and day is not None and _written_another_day(source, day):
         moment = datetime(day.year, day.month, day.day, tzinfo=source.zone or UTC)
-        source.note(f"no times in it but the day: its reports are placed from {day} 00:00 on")
+        source.place("time of day", f"no times in it but the day: its reports are placed from {day} 00:00 on")
     if moment is None:
         return untimed(source, len(reports))
     return [moment + timedelta(seconds=number * (every_s or ASSUMED_STEP_S)) for number in range(len(reports))]

@@ -98,7 +98,7 @@ def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `block_io`, and of `latency` in columns of 10 ms: `254,0 read`, `254,0 read queue`..."""
     waits = Waits(source, COLUMN_US)
     requests = Requests(waits)
-    source.note(CLOCK_FROM_1970)
+    source.place("time", CLOCK_FROM_1970)
     for number, line in source.lines():
         if found := BLKPARSE.match(line) or FTRACE.match(line):
             yield from requests.take(number, found, source)

@@ -98,7 +98,7 @@ def _rows(sums: Sums, end: datetime | None, length_s: float, source: SourceFile)
         source.note(NO_LENGTH)
         length_s = 1.0
     if end is None:
-        source.note(NO_MOMENTS)
+        source.place("time", NO_MOMENTS)
     common = {"ts": micros(end or EPOCH + timedelta(seconds=length_s)), "interval_s": length_s, "host": source.host}
     yield rows("wait", (common | _mean(subject, count, us, length_s) for subject, (count, us) in known.items()))
 

@@ -79,7 +79,7 @@ class Columns:
 
     def _counted_end(self) -> datetime:
         if not self._counted:
-            self._source.note(NO_MOMENTS)
+            self._source.place("time", NO_MOMENTS)
         self._counted += 1
         return EPOCH + timedelta(seconds=self._counted * (self._tick_s or 1.0))
 

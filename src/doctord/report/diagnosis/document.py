@@ -1,5 +1,6 @@
 """The JSON form of a diagnosis. Every key is explained in docs/reference/json.md."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from doctord.diagnose.finding import Diagnosis, Evidence, Finding, NotMeasured
@@ -9,8 +10,11 @@ from doctord.report.wording import iso
 SCHEMA_VERSION = 2
 
 
-def document(diagnosis: Diagnosis) -> dict[str, Any]:
-    """A diagnosis as what `json.dumps` takes: numbers as numbers, null for absent, times in ISO 8601 (UTC)."""
+def document(diagnosis: Diagnosis, others: Sequence[Diagnosis] = ()) -> dict[str, Any]:
+    """A diagnosis as what `json.dumps` takes: numbers as numbers, null for absent, times in ISO 8601 (UTC).
+
+    `others` are those of other servers and times that were judged beside it.
+    """
     return {
         "schema_version": SCHEMA_VERSION,
         "host": diagnosis.host,
@@ -49,6 +53,7 @@ def document(diagnosis: Diagnosis) -> dict[str, Any]:
         ],
         "looked_at": [said(line) for line in diagnosis.looked_at],
         "not_measured": [not_measured(item) for item in diagnosis.not_measured],
+        "others": [document(other) for other in others],
     }
 
 

@@ -1,5 +1,7 @@
 """The diagnosis as one HTML file that needs nothing else: no network, no script, light and dark, on paper too."""
 
+from collections.abc import Sequence
+
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -17,8 +19,11 @@ NOT_MEASURED = "\u2013"
 COLOURS = 10
 
 
-def render(diagnosis: Diagnosis, dataset: Dataset) -> str:
-    """The report of a diagnosis, with plots and tables of the dataset it was made from."""
+def render(diagnosis: Diagnosis, dataset: Dataset, others: Sequence[Diagnosis] = ()) -> str:
+    """The report of a diagnosis, with plots and tables of the dataset it was made from; `others` with their findings.
+
+    The others are of other servers and times, and no worse.
+    """
     shown = [(plot, Markup(svg(plot))) for plot in panels(dataset)]  # noqa: S704 - the serialiser of XML escaped it
     return (
         environment()
@@ -36,6 +41,7 @@ def render(diagnosis: Diagnosis, dataset: Dataset) -> str:
             wording=wording,
             headline=holders.headline(diagnosis),
             holders=list(holders.rows(diagnosis)),
+            others=others,
         )
     )
 

@@ -4,7 +4,7 @@ Meant to be read at three in the morning, over a bad line: nothing is wider than
 alone, and a figure never parts from its unit.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -17,14 +17,18 @@ from doctord.report.phrases import said, threshold
 from doctord.report.wording import JOINT, clean
 
 SHARES_SHOWN = 10
+MOST_PAGES = 10  # of other servers and times; the overview has all
 KEY = "+ speaks for it   - against it   ? could not be seen"
 
 
-def render(diagnosis: Diagnosis, width: int | None = None, *, colour: bool | None = None) -> str:
+def render(
+    diagnosis: Diagnosis, width: int | None = None, *, colour: bool | None = None, others: Sequence[Diagnosis] = ()
+) -> str:
     """The diagnosis as lines of text.
 
     Args:
         diagnosis: what to show.
+        others: those of other servers and times that were judged beside it, which follow it, with an overview above.
         width: columns; null takes the terminal's, or 80 when standard output is none. At least 40 and at most 120
             are used: longer lines are hard to read.
         colour: whether to colour; null asks the terminal and the variable NO_COLOR.
@@ -32,7 +36,22 @@ def render(diagnosis: Diagnosis, width: int | None = None, *, colour: bool | Non
     Returns:
         The text, without a newline at its end.
     """
-    return printed(lambda columns: _page(diagnosis, columns), width, colour=colour)
+    return printed(lambda columns: _pages((diagnosis, *others), columns), width, colour=colour)
+
+
+def _pages(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Text]:
+    if len(diagnoses) > 1:
+        yield Text(f"{len(diagnoses)} servers and times, each judged for itself, the worst first", style="bold")
+        for number, diagnosis in enumerate(diagnoses, 1):
+            whose = f"{diagnosis.host}, {wording.interval(diagnosis.since, diagnosis.until)}"
+            yield from hanging(f"{number:3}  ", clean(f"{wording.verdict(diagnosis)} ({whose})"), width)
+    for number, diagnosis in enumerate(diagnoses[:MOST_PAGES], 1):
+        if len(diagnoses) > 1:
+            yield from heading(f"{number} of {len(diagnoses)}", width)
+        yield from _page(diagnosis, width)
+    if len(diagnoses) > MOST_PAGES:
+        yield from heading(f"{len(diagnoses) - MOST_PAGES} more", width)
+        yield from hanging("", "Each whole: its files alone, or --json.", width)
 
 
 def _page(diagnosis: Diagnosis, width: int) -> Iterator[Text]:

@@ -174,6 +174,28 @@ def test_undo_has_its_own_steps() -> None:
     ]
 
 
+def test_steps_of_undo_do_not_stretch_the_report(tmp_path: Path) -> None:
+    """The server's ten minutes begin before the report does, and end after it."""
+    text = (
+        (SAMPLES / "awr.html")
+        .read_text()
+        .replace("02-Mar 09:58", "02-Mar 10:08")
+        .replace("02-Mar 09:48", "02-Mar 09:08")
+    )
+    report = tmp_path / "awr.html"
+    report.write_text(text)
+    held = Dataset.from_batches(read_file(report, zone="UTC").batches)
+    assert (str(held.since), str(held.until)) == ("2024-03-02 09:00:10+00:00", "2024-03-02 10:00:10+00:00")
+    steps = held.frame("statistic").filter(entity="ten minutes", name="v$undostat.undo_blocks")
+    assert steps.select(pl.col("ts").cast(str), "interval_s", "value").rows() == [
+        ("2024-03-02 10:00:10.000000+00:00", 130.0, 1.0),
+        ("2024-03-02 09:08:00.000000+00:00", 470.0, 1.0),
+    ]
+    report.write_text(text.replace("02-Mar 10:08", "02-Mar 10:28"))
+    held = Dataset.from_batches(read_file(report, zone="UTC").batches)
+    assert held.frame("statistic").filter(entity="ten minutes", name="v$undostat.undo_blocks").height == 1
+
+
 def test_statements_are_merged_over_sections_without_constants() -> None:
     found = dataset("awr.html").frame("statement")
     columns = ("statement_id", "database", "text", "calls_per_s", "elapsed_s_per_s", "cpu_s_per_s", "rows_per_s")

@@ -89,7 +89,7 @@ class Trace:
         yield from self._latencies(self._trace.rest())
         no_date, no_zone = self._trace.assumed()
         if no_date:
-            self._source.note(CLOCK_FROM_1970)
+            self._source.place("time", CLOCK_FROM_1970)
         if no_zone:
             self._source.note(ZONE_ASSUMED)
         load = self._trace.load()

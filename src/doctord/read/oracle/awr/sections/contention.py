@@ -26,7 +26,7 @@ UNDO = Statistics(
         gauge("max_concurrency", "Max Tx Concurcy", "Max Tx Concy"),
     ),
 )
-
+STEP_US = 600_000_000
 
 UNDO_ERRORS = tuple(
     Statistics("", "v$undostat", ("Undo TS#",), (total(name, name),)) for name in ("ssolderrcnt", "nospaceerrcnt")
@@ -54,31 +54,33 @@ def _undo_errors(table: ReportTable, report: Report) -> None:
 
 
 def undo_stats(table: ReportTable, report: Report) -> bool:
-    """Undo in steps of ten minutes, each at its own end."""
+    """Undo in steps of ten minutes, each at its own end: the server's steps, of which the report's time cuts two."""
     at = table.find("End Time")
     blocks = table.find("Num Undo Blocks")
     if at is None or blocks is None:
         return False
-    ends = [moment_near(text or "", report.whole.ts, report.source) for text in table.texts(at)]
+    told = [moment_near(text or "", report.whole.ts, report.source) for text in table.texts(at)]
+    ends = [None if end is None else min(end, report.whole.ts) for end in told]
+    begins = [max((end or 0) - STEP_US, report.whole.begin) for end in told]
     figures = [
         (name, unit, table.numbers(column), divisor)
         for name, unit, column, divisor in (
-            ("undo_blocks", "per_s", blocks, 600.0),
-            ("txn", "per_s", table.find("Number of Transactions"), 600.0),
+            ("undo_blocks", "per_s", blocks, STEP_US / 1e6),
+            ("txn", "per_s", table.find("Number of Transactions"), STEP_US / 1e6),
             ("max_query_s", "s", table.find("Max Qry Len (s)"), 1.0),
             ("max_concurrency", "count", table.find("Max Tx Concy", "Max Tx Concurcy"), 1.0),
         )
         if column is not None
     ]
     for name, unit, values, divisor in figures:
-        keep = [row for row, value in enumerate(values) if value is not None and ends[row]]
+        keep = [row for row, value in enumerate(values) if value is not None and (ends[row] or 0) > begins[row]]
         report.filled.add(
             "statistic",
             len(keep),
             report.whole.row()
             | {
                 "ts": [ends[row] for row in keep],
-                "interval_s": 600.0,
+                "interval_s": [((ends[row] or 0) - begins[row]) / 1e6 for row in keep],
                 "component": "oracle",
                 "entity": "ten minutes",
                 "name": f"v$undostat.{name}",

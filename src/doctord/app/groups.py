@@ -1,0 +1,187 @@
+"""Files that belong together: of one server and one time. Others are judged for themselves.
+
+Figures of two servers, or of a Monday and a Thursday, say nothing of each other: a mean over both is nobody's, and a
+period from the first to the last is one in which hardly anything was looked at. So files are joined where they are of
+the same host (or, reports of a cluster, of the same database) and their times overlap, or lie no further apart than
+the longer of them is long. Reports of one database stay together whatever lies between: what changed from one to the
+next is asked of them. Who tells no host goes with the one server of that time; who tells no time with the one that is
+there at all; settings go with every server that may be theirs.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from doctord.app.clocks import of_one_clock
+from doctord.app.held import Held
+from doctord.read.gather import FileRead
+
+MOST_NAMED = 3  # files of a group that are named
+# What somebody collects in one go, tool after tool, is of one time.
+ONE_GO = timedelta(hours=1)
+A_DAY = timedelta(days=1)
+
+
+@dataclass(eq=False)
+class Group:
+    """Files of one server and one time; those without a time of their own do not stretch it (`placed` names them)."""
+
+    files: list[Held] = field(default_factory=list)
+    since: datetime | None = None
+    until: datetime | None = None
+    hosts: set[str] = field(default_factory=set)
+    dbs: set[str] = field(default_factory=set)
+    names: set[str | tuple[str, str]] = field(default_factory=set)
+    placed: list[str] = field(default_factory=list)
+
+    def take(self, held: Held, *, is_dated: bool = True) -> None:
+        """Take a file."""
+        self.files.append(held)
+        self.hosts |= held.hosts
+        self.dbs |= held.dbs
+        self.names |= {*held.servers, *held.reported}
+        if not is_dated:
+            self.placed.append(held.file.name)
+        elif held.since and held.until:
+            self.since = min(self.since or held.since, held.since)
+            self.until = max(self.until or held.until, held.until)
+
+    def take_all(self, other: "Group") -> None:
+        """Take the files of another."""
+        for held in other.files:
+            self.take(held)
+
+    def is_near(self, held: Held) -> bool:
+        """Whether the time between them is no longer than the longer of the two."""
+        if not (self.since and self.until and held.since and held.until):
+            return False
+        apart = max(held.since - self.until, self.since - held.until)
+        return apart <= max(self.until - self.since, held.until - held.since, ONE_GO)
+
+    def may_be_of(self, held: Held) -> bool:
+        """Whether nothing tells that they are of two hosts."""
+        return held.may_be_of(self.hosts)
+
+
+def groups(files: Iterable[FileRead]) -> list[Group]:
+    """The groups of files in which something could be used: those of named hosts first, each kind in order of time."""
+    held = of_one_clock(_spelled_alike([Held(file) for file in files if file.tables]))
+    timed = [one for one in held if one.since]
+    timed.sort(key=lambda one: str(one.since))
+    dated = [one for one in timed if not one.file.lacks]
+    found = _by_server(one for one in dated if one.hosts)
+    _add_nobodys(found, [one for one in dated if not one.hosts])
+    _add_undated(found, [one for one in reversed(timed) if one.file.lacks])
+    lasting = [one for one in held if not one.since]
+    if lasting and not found:
+        found.append(Group())
+    for one in lasting:
+        for group in [group for group in found if group.may_be_of(one)] or found[:1]:
+            group.take(one)
+    return found
+
+
+def _spelled_alike(files: Sequence[Held]) -> list[Held]:
+    """The files, with each host spelled as by who names its domain, which one tool does and another does not.
+
+    Where hosts of one name are in several domains, a name without one is neither.
+    """
+    spelled = dict[str, set[str]]()
+    for name in sorted({name for held in files for name in held.hosts}):
+        spelled.setdefault(name.lower(), set()).add(name)
+    domains = dict[str, set[str]]()
+    for name in spelled:
+        domains.setdefault(name.partition(".")[0], set()).add(name)
+    hosts = dict[str, str]()
+    for name, spellings in spelled.items():
+        full = domains[name.partition(".")[0]] - {name}
+        chosen = full.pop() if "." not in name and len(full) == 1 else name
+        hosts |= dict.fromkeys(spellings, max(spelled[chosen]))
+    other = {name: chosen for name, chosen in hosts.items() if name != chosen}
+    return [held.spelled(other) for held in files]
+
+
+def told(found: Sequence[Group]) -> Iterator[str]:
+    """What is to be known of groups: the files of each, where there are several, and whose times were moved."""
+    files = {held.file.name: held.note for group in found for held in group.files if held.note}
+    for note in dict.fromkeys(files.values()):
+        yield f"{_few([name for name in files if files[name] == note])}: {note}"
+    if len(found) > 1:
+        yield f"these files are of {len(found)} servers or times, and each of them is judged for itself"
+        for group in found[: MOST_NAMED * MOST_NAMED]:
+            period = f"{group.since:%F %T} to {group.until:%F %T} UTC" if group.since else "settings"
+            names = [held.file.name for held in group.files]
+            yield f"{', '.join(sorted(group.hosts)) or 'no host named'}, {period}: {_few(names)}"
+    placed = [name for group in found for name in group.placed]
+    if placed:
+        yield f"{_few(placed)}: taken to be of the same time as the others, and placed at its end"
+
+
+def _few(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _by_server(dated: Iterable[Held]) -> list[Group]:
+    """Groups of files that name their hosts, which come in order of time."""
+    made, latest = list[Group](), dict[str | tuple[str, str], Group]()
+    for one in dated:
+        of_time = [latest[name] for name in one.servers if name in latest and latest[name].is_near(one)]
+        of_a_row = [latest[name] for name in one.reported if name in latest]
+        first, *others = dict.fromkeys((*of_time, *of_a_row)) or [Group()]
+        for other in others:
+            made.remove(other)
+            first.take_all(other)
+        first.take(one)
+        if first not in made:
+            made.append(first)
+        latest.update(dict.fromkeys(first.names, first))
+    return made
+
+
+def _add_nobodys(found: list[Group], dated: Iterable[Held]) -> None:
+    """Add files that tell no host: each to the one server of its time or database, else to others that tell none."""
+    nobodys = list[Group]()
+    for one in dated:
+        of_time = [group for group in found if group.is_near(one)]
+        fitting = [group for group in found if group.dbs & one.dbs] or (of_time if len(of_time) == 1 else [])
+        fitting = fitting or [group for group in nobodys if group.is_near(one) or group.dbs & one.dbs]
+        _take(one, fitting[-1:], nobodys)
+    found += nobodys
+
+
+def _add_undated(found: list[Group], undated: Iterable[Held]) -> None:
+    """Add files that do not tell when they were: each to the one server that it may be of, else to others like it."""
+    placeless = list[Group]()
+    for one in undated:
+        fitting = [group for group in found if group.may_be_of(one)]
+        placed = _placed(one, fitting[0]) if len(fitting) == 1 else None
+        if placed:
+            fitting[0].take(placed, is_dated=False)
+            continue
+        alike = [group for group in placeless if group.may_be_of(one) and (group.is_near(one) or _is_of_1970(one))]
+        _take(_placed(one, alike[0]) or one if alike else one, alike, placeless)
+    found += placeless
+
+
+def _take(one: Held, fitting: Sequence[Group], others: list[Group]) -> None:
+    """Put a file into the first group that fits, or a new one."""
+    if not fitting:
+        others.append(Group())
+    (fitting or others[-1:])[0].take(one)
+
+
+def _placed(one: Held, group: Group) -> Held | None:
+    """A file at the end of a group's time, as far as it tells none itself; null where what it tells is another time."""
+    if not (one.since and one.until and group.since and group.until):
+        return one
+    if one.file.lacks == "date":
+        moved = one.moved((group.until - one.since) // A_DAY * A_DAY)
+        return moved if group.is_near(moved) else None
+    of_that_day = group.since.date() <= one.until.date() <= group.until.date()
+    return one.moved(group.until - one.until) if one.file.lacks == "time" or of_that_day else None
+
+
+def _is_of_1970(one: Held) -> bool:
+    """Whether nobody knew any time of it, not even when the file was written."""
+    return one.until is not None and one.until.year <= 1970
