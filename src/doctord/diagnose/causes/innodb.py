@@ -97,7 +97,7 @@ def log_room_short(case: Case) -> Iterator[Claim]:
             confidence=0.85,
             for_=[
                 Evidence("statistic", f"name = '{CHECKPOINT_AGE}'", phrase("{:bytes} of {:bytes}", age.largest, most),
-                         phrase("{:.1f %}", WRITES_FROM * 100), "changes that wait for writes of pages are next", "at_least")
+                         phrase("{:.1f %}", WRITES_FROM * 100), "soon changes wait for writes of pages", "at_least")
             ],
             against=[
                 Evidence("statistic", f"name = '{CHECKPOINT_AGE}'", phrase("{:share} on average", age.mean / most),
