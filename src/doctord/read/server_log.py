@@ -1,6 +1,6 @@
 """Logs of database servers: the native crate sums them up by the minute."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 from doctord._native import Batch, ServerLog
@@ -14,13 +14,18 @@ BYTE_ORDER_MARK = "\ufeff".encode()
 CUT = "it ends within a line, which is left out: the server may still be writing it"
 
 
-def summed_up(source: SourceFile, form: str, component: str, db: str) -> Iterator[Batch]:
-    """The rows of a log in one of the forms that the native crate knows; what was skipped is told to the source."""
+def summed_up(
+    source: SourceFile, form: str, component: str, db: str, without: Callable[[bytes], bytes] = bytes
+) -> Iterator[Batch]:
+    """The rows of a log in one of the forms that the native crate knows; what was skipped is told to the source.
+
+    `without` takes out of each piece what is none of the log's messages, and leaves its line ends.
+    """
     latest = source.modified or datetime.now(UTC)
     log = ServerLog(form, source.head.encode(), threads=THREADS, latest=(latest.year, latest.month))
     first = True
     for chunk in source.chunks():
-        log.add(chunk.removeprefix(BYTE_ORDER_MARK) if first else chunk)
+        log.add(without(chunk.removeprefix(BYTE_ORDER_MARK) if first else chunk))
         first = False
     layouts = {name: TABLES[name].layout for name in TABLES_FILLED}
     place = placing(source)

@@ -8,7 +8,9 @@ import pytest
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.read.formats import read_file
-from doctord.read.mysql.innodb_status import CUT, NAME
+from doctord.read.mysql import mysql_error
+from doctord.read.mysql.innodb_monitor import CUT
+from doctord.read.mysql.innodb_status import NAME
 from mariadb_server import running_mariadb
 from reading import SAMPLES, figure, frame, picked, read_sample
 
@@ -129,6 +131,44 @@ def test_a_heading_without_a_date_is_named(tmp_path: Path, heading: str) -> None
 def test_a_queue_behind_a_row_is_a_finding_and_an_idle_server_is_none() -> None:
     waiting = Dataset.from_batches(read_sample("innodb_status.monitor.txt", zone="UTC").batches)
     assert [one.cause for one in diagnose(waiting).findings] == ["row_locks"]
+
+
+def test_what_the_monitor_prints_into_an_error_log(tmp_path: Path) -> None:
+    log = (SAMPLES / "mysql_error.log").read_text().splitlines(keepends=True)
+    monitor = (SAMPLES / "innodb_status.monitor.txt").read_text().replace("070717 ", "261121 ")
+    plain, both = (
+        read_file(written(tmp_path, text), zone="UTC")
+        for text in ("".join(log), "".join(log[:3]) + monitor + "".join(log[3:]))
+    )
+    assert (both.format, both.skipped_lines) == (mysql_error.NAME, 0)
+    assert picked(both, "session", "sid", "db", "wait_kind") == [(8079, "mysql:3306", "row lock")] * 2
+    assert figure(both, "global_status.innodb_history_list_length") == [6.0, 6.0]
+    assert picked(both, "event", "ts", "kind", "text") == picked(plain, "event", "ts", "kind", "text")
+    counted = [
+        sum(value * length for value, length in picked(one, "statistic", "value", "interval_s", name="log.messages"))
+        for one in (plain, both)
+    ]
+    assert counted[0] == pytest.approx(counted[1])
+
+
+@pytest.mark.parametrize("cut", ["\nLOG\n", "END OF INNODB"])
+def test_a_monitor_in_a_log_that_is_cut_takes_no_message_with_it(tmp_path: Path, cut: str) -> None:
+    log = (SAMPLES / "mysql_error.log").read_text().splitlines(keepends=True)
+    monitor = (SAMPLES / "innodb_status.monitor.txt").read_text()
+    part = monitor[: monitor.index(cut) + 1]
+    reading = read_file(written(tmp_path, "".join(log[:3]) + part + "".join(log[3:])), zone="UTC")
+    assert CUT in reading.notes
+    assert figure(reading, "global_status.innodb_history_list_length") == [6.0]
+    assert len(picked(reading, "event", "kind", kind="connection refused")) == 1
+
+
+def test_the_end_of_a_monitor_whose_beginning_is_elsewhere(tmp_path: Path) -> None:
+    log = (SAMPLES / "mysql_error.log").read_text()
+    monitor = (SAMPLES / "innodb_status.monitor.txt").read_text()
+    end = monitor[monitor.rindex("ROW OPERATIONS") :]
+    reading = read_file(written(tmp_path, log + end + log.replace("11-21", "11-22")), zone="UTC")
+    assert figure(reading, "global_status.innodb_rows_read") == []
+    assert len(picked(reading, "event", "kind", kind="connection refused")) == 2
 
 
 @pytest.mark.server

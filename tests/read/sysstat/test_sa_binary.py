@@ -9,7 +9,7 @@ import pytest
 
 from doctord.errors import UserError
 from doctord.read.formats import Reading, read_file, read_source
-from doctord.read.sysstat import sa_binary
+from doctord.read.sysstat import sa_binary, sadf_xml
 from doctord.read.sysstat.sa_binary import written_by
 from reading import frame
 from same_rows import differences
@@ -41,6 +41,17 @@ def test_sar_says_the_same_of_it(recorded: Path) -> None:
     assert (reading.format, reading.skipped_lines, reading.notes) == (sa_binary.NAME, 0, [])
     assert not differences(text_of(recorded), reading)
     assert len(frame(reading, "memory")) == 2
+
+
+@pytest.mark.slow
+@needs_sysstat
+def test_xml_says_what_json_says_of_it(recorded: Path, tmp_path: Path) -> None:
+    for switch in ("-x", "-j"):
+        printed = subprocess.run(["sadf", switch, recorded, "--", "-A", "-C"], check=True, capture_output=True)
+        (tmp_path / switch).write_bytes(printed.stdout)
+    xml, other = read_file(tmp_path / "-x"), read_file(tmp_path / "-j")
+    assert (xml.format, xml.skipped_lines, xml.notes) == (sadf_xml.NAME, 0, [])
+    assert not differences(other, xml)
 
 
 @needs_sysstat

@@ -10,7 +10,7 @@ import pytest
 from doctord.errors import UserError
 from doctord.read.formats import Reading, read_file, read_source
 from doctord.read.source import ReadOptions
-from doctord.read.sysstat import sadf_json, sadf_lines
+from doctord.read.sysstat import sadf_json, sadf_lines, sadf_xml
 from reading import SAMPLES, frame, picked, read_sample
 from same_rows import differences
 from sources import text_source
@@ -19,7 +19,7 @@ TABLES = ("cpu", "memory", "disk", "network", "filesystem", "statistic", "event"
 LINES = "# hostname;interval;timestamp;proc/s;cswch/s\n"
 
 
-@pytest.mark.parametrize("form", ["sadf_json.json", "sadf_lines.d.txt", "sadf_lines.p.txt"])
+@pytest.mark.parametrize("form", ["sadf_json.json", "sadf_lines.d.txt", "sadf_lines.p.txt", "sadf_xml.xml"])
 def test_every_form_has_the_rows_of_sars_text(form: str) -> None:
     text, other = read_sample("sar_text.linux.txt"), read_sample(form)
     assert (other.skipped_lines, other.notes) == (0, [])
@@ -136,3 +136,42 @@ def test_a_figure_of_the_host_that_names_a_device_is_skipped() -> None:
     reading = read_source(text_source(text))
     assert reading.skipped_lines > 0
     assert picked(reading, "cpu", "cpu", "forks_per_s") == [(None, 2.0)]
+
+
+MOMENT = '<timestamp date="2026-11-20" time="08:30:00" utc="1" interval="600">'
+XML = f"""<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE sysstat PUBLIC "DTD v2.20 sysstat //EN"
+"http://pagesperso-orange.fr/sebastien.godard/sysstat-2.20.dtd">
+<sysstat>
+<host nodename="db&amp;1">
+<statistics>
+{MOMENT}
+<process-and-context-switch per="second" proc="1.50" cswch="20.00"/>
+<memory per="second" unit="kB"><memfree>1024</memfree><avail>2048</avail></memory>
+<interrupts><int-global per="second"><irq intr="sum" value="7.00"/></int-global></interrupts>
+</timestamp>
+</statistics>
+<restarts>
+<boot date="2026-11-20" time="08:15:00" utc="1" cpu_count="8"/>
+</restarts>
+<comments><comment date="2026-11-20" time="08:31:00" utc="1" com="a note"/></comments>
+</host>
+</sysstat>
+"""
+
+
+def test_xml_of_an_old_version_with_a_restart_and_a_comment() -> None:
+    reading = read_source(text_source(XML))
+    assert (reading.format, reading.skipped_lines, reading.notes) == (sadf_xml.NAME, 0, [])
+    assert picked(reading, "cpu", "ts", "interval_s", "host", "forks_per_s") == [
+        (datetime(2026, 11, 20, 8, 30, tzinfo=UTC), 600.0, "db&1", 1.5)
+    ]
+    assert picked(reading, "memory", "free_bytes", "available_bytes") == [(1024 * 1024, 2048 * 1024)]
+    assert [text for (text,) in picked(reading, "event", "text")] == ["LINUX RESTART (8 CPU)", "COM a note"]
+
+
+def test_xml_that_is_cut_keeps_what_is_whole_and_noise_is_named() -> None:
+    cut = XML[: XML.index("<interrupts>")].replace("</statistics>", "")
+    reading = read_source(text_source(cut + "what is this\n"))
+    assert picked(reading, "cpu", "forks_per_s") == [(1.5,)]
+    assert [(one.line, one.reason) for one in reading.skipped] == [(10, "no element of sadf's XML")]

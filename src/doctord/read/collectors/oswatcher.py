@@ -19,17 +19,15 @@ from datetime import datetime
 from typing import Final
 
 from doctord._native import Batch
-from doctord.dataset.rows import micros
 from doctord.read.collectors.oswatcher_stamps import is_stamp, stamped
-from doctord.read.counters import Counters
-from doctord.read.figures import Figures
 from doctord.read.format import Rank
 from doctord.read.linux import meminfo, slabinfo
 from doctord.read.source import SourceFile
 from doctord.read.tools.report import Line
 from doctord.read.tools.tool import Tool, block, tool_of
 from doctord.read.unix import ps, top
-from doctord.read.unix.netstat import Count, counts, is_netstat
+from doctord.read.unix.netstat import Rates
+from doctord.read.unix.netstat_counts import is_netstat
 
 NAME = "OSWatcher"
 RANK = Rank.ARCHIVE
@@ -46,7 +44,7 @@ def sniff(head: str) -> bool:
 
 def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of what was printed under each stamp."""
-    interfaces, user_zone = Interfaces(source), source.options.zone
+    interfaces, user_zone = Rates(source), source.options.zone
     for stamp, lines in _under_stamps(source):
         if not stamp[0]:
             source.host = _host(lines, source)
@@ -60,7 +58,7 @@ def read(source: SourceFile) -> Iterator[Batch]:
     yield from interfaces.rest()
 
 
-def _printed(lines: list[Line], moment: datetime, interfaces: "Interfaces", source: SourceFile) -> Iterator[Batch]:
+def _printed(lines: list[Line], moment: datetime, interfaces: Rates, source: SourceFile) -> Iterator[Batch]:
     """The rows of what a tool printed at a moment."""
     texts = [line for _, line in lines]
     text = "\n".join(texts)
@@ -90,39 +88,3 @@ def _host(lines: list[Line], source: SourceFile) -> str | None:
     banner = next((found for _, line in lines if (found := BANNER.match(line))), None)
     name = FILE_NAME.match(source.name.rpartition("/")[2])
     return banner[1] if banner else source.host or (name[1] if name else None)
-
-
-class Interfaces:
-    """What netstat counted, as rates between two stamps."""
-
-    def __init__(self, source: SourceFile) -> None:
-        """Nothing was counted yet."""
-        self._figures = Figures(source)
-        self._counters = Counters()
-        self._before: datetime | None = None
-
-    def take(self, lines: list[str], moment: datetime) -> Iterator[Batch]:
-        """What netstat printed at this moment."""
-        length_s = (moment - self._before).total_seconds() if self._before and moment > self._before else None
-        yield from self._figures.at(moment, length_s)
-        self._before = moment
-        seen = set[tuple[str, str | None]]()
-        for count in counts(lines):
-            if (count.name, count.interface) not in seen:  # AIX has a line for each address
-                seen.add((count.name, count.interface))
-                self._put(count, micros(moment))
-        if self._counters.began_again():
-            self._figures.row("event", kind="restart", subject="netstat")["text"] = "its counters began again"
-
-    def rest(self) -> Iterator[Batch]:
-        """The rows that were held back until the file ends."""
-        return self._figures.rest()
-
-    def _put(self, count: Count, at_us: int) -> None:
-        value: float | None = count.value
-        if count.is_counter:
-            value = self._counters.per_s((count.name, count.interface), at_us, count.value)
-        if count.column:
-            self._figures.row("network", interface=count.interface)[count.column] = value
-        else:
-            self._figures.statistic("kernel", count.name, value, "per_s", kind="rate", entity=count.interface)

@@ -10,6 +10,8 @@ where the beginning of the log tells it.
 - `event`: restart, deadlock (the statement of each transaction, where innodb_print_all_deadlocks is on), connection
   refused, disk full, semaphore wait, replication.
 
+What InnoDB's monitor prints into the log (innodb_status_output) is read as SHOW ENGINE INNODB STATUS is.
+
 Left out: the locks and records that InnoDB prints of a deadlock (they hold values), stack traces.
 """
 
@@ -18,6 +20,7 @@ from collections.abc import Iterator
 
 from doctord._native import Batch
 from doctord.read.format import Rank
+from doctord.read.mysql.innodb_in_log import Monitors
 from doctord.read.server_log import summed_up
 from doctord.read.source import SourceFile
 
@@ -37,6 +40,9 @@ def sniff(head: str) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Batch]:
-    """Rows of `statistic` and `event`."""
+    """Rows of `statistic` and `event`; of InnoDB's monitor also of `session` and `statement`."""
     port = _PORT.search(source.head)
-    yield from summed_up(source, "mysql error", "mysql", f"mysql:{port[1] or port[2]}" if port else "mysql")
+    db = f"mysql:{port[1] or port[2]}" if port else "mysql"
+    monitors = Monitors(source, db, _LINE)
+    yield from summed_up(source, "mysql error", "mysql", db, without=monitors.taken_out)
+    yield from monitors.rest()

@@ -1,0 +1,143 @@
+"""InnoDB's own limits, by the global status or by its monitor: purge, room in the log, its latches."""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.evidence import Sign, weigh
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.phrase import phrase
+
+HISTORY = "global_status.innodb_history_list_length"
+CHECKPOINT_AGE = "global_status.innodb_checkpoint_age"
+LOG_ROOM = "global_status.innodb_checkpoint_max_age"
+WAITING = "innodb_status.semaphore_waiting"
+LONGEST_WAIT = "innodb_status.semaphore_longest_wait"
+# A thousand or ten thousand is usual where much is written; purge that keeps up never has a million to go.
+LONG_HISTORY = 1_000_000.0
+# A statement of an hour is a report; older ones are those that somebody forgot.
+OLD_TRANSACTION_S = 3600.0
+# InnoDB's own limits, of the room in the log: from 7/8 it writes pages as fast as it can, from 15/16 who changes rows
+# has to wait for that (log0log: max_modified_age_async and _sync).
+WRITES_FROM = 0.875
+WAITS_FROM = 0.9375
+# A latch is held for microseconds; who waits for seconds, waits behind somebody who waits for a disk, or hangs.
+LONG_LATCH_S = 1.0
+SEVERAL = 2.0
+# From here on InnoDB itself warns; after 600 s it ends the server.
+WARNED_S = 240.0
+
+
+@cause(explains=("reads_slow",))
+def purge_behind(case: Case) -> Iterator[Claim]:
+    """InnoDB keeps a long history: old row versions that purge has not removed.
+
+    Looks like: a history list of a million and more.
+    Hurts because: each read of a changed row walks back through its versions, secondary indexes hold entries that are
+        deleted long since, and the undo tablespace grows and is read from disk.
+    Speaks for it: length of the history list; a transaction that has been open for an hour and more, as purge keeps
+        what it may still see.
+    Speaks against it: no old transaction: then more is changed than the purge threads can remove.
+    Remedy: Find the oldest transaction (information_schema.innodb_trx, order by trx_started) and end it: a report, a
+        backup with --single-transaction, a client that forgot to commit; autocommit for clients that only read.
+        Without one: more innodb_purge_threads (a restart), innodb_max_purge_lag as a brake, smaller batches.
+    Verify: The history list shrinks within minutes after the old transaction has ended.
+    Source: MySQL Reference Manual, "InnoDB Multi-Versioning" and "Purge Configuration" (innodb_max_purge_lag).
+    """
+    for history in case.figures(HISTORY):
+        if history.last < LONG_HISTORY:
+            continue
+        oldest = case.dataset.frame("session").filter(pl.col("db") == history.db)["transaction_s"].max()
+        for_, against = weigh(
+            [
+                Sign("statistic", f"name = '{HISTORY}'", history.last, LONG_HISTORY, "{:,.0f} transactions to purge",
+                     "their row versions are still there"),
+                Sign("session", "transaction_s is not null", oldest if isinstance(oldest, float) else None,
+                     OLD_TRANSACTION_S, "the oldest transaction is open for {:.0f s}", "purge may not pass it",
+                     "no old transaction holds purge back: more is changed than it removes"),
+            ]
+        )  # fmt: skip
+        yield Claim(
+            phrase("InnoDB has {:,.0f} transactions still to purge", history.last),
+            impact=NOT_MEASURED,
+            severity="warning",
+            confidence=0.85,
+            for_=for_,
+            against=against,
+            database=history.db,
+        )
+
+
+@cause()
+def log_room_short(case: Case) -> Iterator[Claim]:
+    """InnoDB's log has hardly any room left before its last checkpoint.
+
+    Looks like: a checkpoint age of seven eighths and more of what the log allows.
+    Hurts because: no place in the log may be written again before the pages that it covers are on disk: from seven
+        eighths on, InnoDB writes pages as fast as the disks can; a little further, who changes rows waits for that.
+    Speaks for it: checkpoint age against its maximum.
+    Speaks against it: a burst: the age was well below at other times.
+    Remedy: A larger log: innodb_redo_log_capacity (MySQL 8.0.30 and later), innodb_log_file_size before and in MariaDB:
+        an hour of redo is a good size; then innodb_io_capacity and _max, so that pages are written ahead.
+    Verify: The largest checkpoint age stays below three quarters at the busiest hour.
+    Source: MySQL Reference Manual, "Redo Log" (innodb_redo_log_capacity) and "Configuring Buffer Pool Flushing"
+        (adaptive flushing); MariaDB documentation, "InnoDB Redo Log" (Innodb_checkpoint_age and _max_age).
+    """
+    for age in case.figures(CHECKPOINT_AGE):
+        most = next((figure.last for figure in case.figures(LOG_ROOM) if figure.db == age.db and figure.last > 0), None)
+        if most is None or age.largest < WRITES_FROM * most:
+            continue
+        is_a_burst = age.mean < 0.5 * most
+        yield Claim(
+            phrase("InnoDB's log is {:share} full of changes that are not in the data files", age.largest / most),
+            impact=NOT_MEASURED if age.mean >= WAITS_FROM * most else NONE_YET,
+            severity="note" if is_a_burst else "warning",
+            confidence=0.85,
+            for_=[
+                Evidence("statistic", f"name = '{CHECKPOINT_AGE}'", phrase("{:bytes} of {:bytes}", age.largest, most),
+                         phrase("{:.1f %}", WRITES_FROM * 100), "soon changes wait for writes of pages", "at_least")
+            ],
+            against=[
+                Evidence("statistic", f"name = '{CHECKPOINT_AGE}'", phrase("{:share} on average", age.mean / most),
+                         phrase("{:share}", 0.5), "a burst", "at_least")
+            ] if is_a_burst else [],
+            database=age.db,
+        )  # fmt: skip
+
+
+@cause(explains=("row_locks", "commits_slow"))
+def latches_held_long(case: Case) -> Iterator[Claim]:
+    """Threads wait for seconds for InnoDB's latches (semaphores).
+
+    Looks like: `has waited at ... for 2.00 seconds the semaphore` under SEMAPHORES in the monitor, of several threads.
+    Hurts because: a latch guards a structure that all need (an index's root, the dictionary, the adaptive hash index);
+        who holds it for seconds stops them all, and no row lock shows it. After 600 s InnoDB ends the server.
+    Speaks for it: how many threads wait, and for how long the one that waits longest.
+    Speaks against it: one thread, or less than a second: every busy server has such waits.
+    Remedy: Read in the monitor whom they wait for (`a writer (thread id ...) has reserved it`) and at which file and
+        line: btr0sea is the adaptive hash index (innodb_adaptive_hash_index = OFF), dict0dict the dictionary (DDL, many
+        tables), buf0buf or fil0fil the buffer pool or a file (a disk that does not answer: look at its writes).
+    Verify: No line `has waited at` in the next monitors at the same load.
+    Source: MySQL Reference Manual, "InnoDB Standard Monitor and Lock Monitor Output" (SEMAPHORES),
+        innodb_fatal_semaphore_wait_threshold and "Adaptive Hash Index".
+    """
+    longest = {figure.db: figure.largest for figure in case.figures(LONGEST_WAIT)}
+    for waiting in case.figures(WAITING):
+        waited_s = longest.get(waiting.db, 0.0)
+        if waiting.largest < SEVERAL or waited_s < LONG_LATCH_S:
+            continue
+        yield Claim(
+            phrase("{:.0f} threads wait for InnoDB's latches, one for {:.0f s}", waiting.largest, waited_s),
+            impact=NOT_MEASURED,
+            severity="critical" if waited_s >= WARNED_S else "warning",
+            confidence=0.85,
+            for_=[
+                Evidence("statistic", f"name = '{WAITING}'", phrase("{:.0f} threads waiting", waiting.largest),
+                         phrase("{:.0f}", SEVERAL), "behind one that holds a latch", "at_least"),
+                Evidence("statistic", f"name = '{LONGEST_WAIT}'", phrase("{:.0f s}", waited_s),
+                         phrase("{:.0f s}", LONG_LATCH_S), "latches are held for microseconds", "at_least"),
+            ],
+            database=waiting.db,
+        )  # fmt: skip

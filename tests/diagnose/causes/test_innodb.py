@@ -1,0 +1,63 @@
+"""InnoDB's own limits."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from doctord.dataset.dataset import Dataset
+from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
+from reading import read_sample
+
+COMMON = {"ts": datetime(2026, 11, 20, tzinfo=UTC), "interval_s": 60.0, "db": "mysql:3306"}
+
+
+def found(sessions: list[dict[str, Any]] | None = None, **figures: float) -> dict[str, Finding]:
+    rows = [
+        {**COMMON, "component": "mysql", "value": value, "kind": "gauge",
+         "name": f"{'innodb_status' if name.startswith('semaphore') else 'global_status'}.{name}"}
+        for name, value in figures.items()
+    ]  # fmt: skip
+    dataset = Dataset.from_rows(statistic=rows, session=[COMMON | session for session in sessions or []])
+    return {finding.cause: finding for finding in diagnose(dataset).findings}
+
+
+@pytest.mark.parametrize(("length", "is_found"), [(999_999.0, False), (1_000_000.0, True), (40_000_000.0, True)])
+def test_a_long_history(length: float, *, is_found: bool) -> None:
+    assert ("purge_behind" in found(innodb_history_list_length=length)) is is_found
+
+
+@pytest.mark.parametrize(("age_s", "against"), [(7200.0, False), (60.0, True)])
+def test_an_old_transaction_is_why_and_none_speaks_of_the_load(age_s: float, *, against: bool) -> None:
+    open_now = [{"sid": 7, "state": "idle in transaction", "transaction_s": age_s}]
+    finding = found(open_now, innodb_history_list_length=5e6)["purge_behind"]
+    assert said(finding.title) == "InnoDB has 5,000,000 transactions still to purge"
+    assert bool(finding.against) is against
+
+
+@pytest.mark.parametrize(("age", "is_found"), [(0.5, False), (0.87, False), (0.9, True)])
+def test_room_in_the_log(age: float, *, is_found: bool) -> None:
+    findings = found(innodb_checkpoint_age=age * 1e9, innodb_checkpoint_max_age=1e9)
+    assert ("log_room_short" in findings) is is_found
+
+
+def test_without_the_logs_size_nothing_is_said() -> None:
+    assert found(innodb_checkpoint_age=1e12) == {}
+
+
+@pytest.mark.parametrize(
+    ("waiting", "longest", "severity"),
+    [(5.0, 3.0, "warning"), (5.0, 300.0, "critical"), (1.0, 3.0, None), (5.0, 0.5, None)],
+)
+def test_latches(waiting: float, longest: float, severity: str | None) -> None:
+    finding = found(semaphore_waiting=waiting, semaphore_longest_wait=longest).get("latches_held_long")
+    assert (finding.severity if finding else None) == severity
+
+
+def test_a_monitor_with_all_of_it() -> None:
+    findings = diagnose(Dataset.from_batches(read_sample("innodb_status.vertical.txt", zone="UTC").batches)).findings
+    latches = next(one for one in findings if one.cause == "latches_held_long")
+    assert said(latches.title) == "2 threads wait for InnoDB's latches, one for 2 s"
+    assert {"purge_behind", "log_room_short"}.isdisjoint(one.cause for one in findings), "61,250 is no long history"
