@@ -75,7 +75,7 @@ def test_the_formats_are_listed() -> None:
 
 @pytest.mark.parametrize(
     ("option", "hint"),
-    [(("--zone", "Mars/Olympus"), "tz database"), (("--day", "yesterday"), "2026-11-20"), (("--every", "x"), "500ms")],
+    [(("--zone", "Mars/Olympus"), "tz database"), (("--day", "tomorrow"), "2026-11-20"), (("--every", "x"), "500ms")],
 )
 def test_what_the_user_says_is_checked(tmp_path: Path, option: tuple[str, str], hint: str) -> None:
     status, _, err = run("read", pairs(tmp_path / "waits.csv"), *option)

@@ -3,7 +3,9 @@
 from datetime import UTC, datetime
 
 import polars as pl
+import pytest
 
+from doctord.dataset import repeats
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.repeats import without_repeats
 
@@ -54,3 +56,19 @@ def test_a_file_that_was_kept_before_waits_had_kinds() -> None:
     row = {"ts": NOON, "interval_s": 600.0, "host": "a", "db": "oracle:A", "event": "log file sync", "waits_per_s": 3.0}
     before, now = (Dataset.from_rows(wait=[row | {"wait_kind": kind}]).frame("wait") for kind in (None, "log sync"))
     assert [part.height for part in without_repeats("wait", [before, now])] == [1, 0]
+
+
+def test_each_of_many_parts_is_held_once_against_all_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared, without = list[int](), repeats._without
+
+    def counting(table: str, part: pl.DataFrame, earlier: pl.DataFrame) -> pl.DataFrame:
+        compared.append(earlier.height)
+        return without(table, part, earlier)
+
+    monkeypatch.setattr(repeats, "_without", counting)
+    of_one_host = [cpu(usr_pct=float(number)) for number in range(50)]
+    assert [part.height for part in without_repeats("cpu", of_one_host)] == [1] + [0] * 49
+    assert compared == [1] * 49
+    of_fifty = [cpu(host=f"db{number}", usr_pct=1.0) for number in range(50)]
+    assert [part.height for part in without_repeats("cpu", of_fifty)] == [1] * 50
+    assert compared == [1] * 49

@@ -9,6 +9,7 @@ from doctord.diagnose.phrase import phrase
 from doctord.report import wording
 from doctord.report.phrases import said
 from report import examples
+from zones import in_zone
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,26 @@ def test_what_is_above_zero_never_shows_as_zero(share: float, words: str) -> Non
 def test_the_second_date_stands_where_it_differs() -> None:
     across_midnight = wording.interval(examples.SINCE, examples.SINCE + timedelta(hours=3))
     assert across_midnight == "2026-11-20 22:00:00 to 2026-11-21 01:00:00 UTC (3 h)"
+
+
+def test_the_clock_of_the_machine_stands_beside_utc() -> None:
+    until = examples.SINCE + timedelta(minutes=30)
+    with in_zone("Europe/Berlin"):
+        assert wording.interval(examples.SINCE, until) == (
+            "2026-11-20 22:00:00 to 22:30:00 UTC, 23:00:00 to 23:30:00 CET (30 min)"
+        )
+        assert "UTC, 2026-11-21 00:00:00 to 00:30:00 CET (" in wording.interval(
+            examples.SINCE + timedelta(hours=1), until + timedelta(hours=1)
+        )
+
+
+def test_what_lasts_for_days_is_no_number_of_seconds() -> None:
+    assert wording.vital(Vital("longest transaction", 259_204.0, "s")) == "3 d"
+    assert wording.vital(Vital("longest transaction", 5.2, "s")) == "5.2 s"
+    assert said(phrase("{:,.0f s} old, {:time}, {:.1f s}", 259_204, 5400.0, 9.0)) == "3 d old, 1 h 30 min, 9.0 s"
+    assert said(phrase("{:.3g ms}, {:.2g a second}, {:.3g %}", 12_345.0, 1_500.0, 1.3e-6)) == (
+        "12,345 ms, 1,500 a second, 0.0000013 %"
+    )
 
 
 def test_the_verdict_does_not_say_the_share_twice() -> None:

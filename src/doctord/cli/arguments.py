@@ -61,7 +61,9 @@ class When:
 
     since: Annotated[
         str | None,
-        typer.Option("--from", metavar="MOMENT", help="Start: 2026-11-20T10:00Z or -2h; of a lake -1h if not said."),
+        typer.Option(
+            "--from", metavar="MOMENT", help="Start: 2026-11-20T10:00Z, 02:19, -2h; of a lake -1h if not said."
+        ),
     ] = None
     until: Until = None
 
@@ -79,7 +81,8 @@ class OfFiles:
         typer.Option(metavar="NAME", help="Time zone of files that do not say theirs: Europe/Paris, +02:00."),
     ] = None
     day: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Date of the first time of day in files without one: 2026-11-20.")
+        str | None,
+        typer.Option(metavar="DATE", help="Date of the first time of day in files without one: 2026-11-20."),
     ] = None
     every: Annotated[
         str | None, typer.Option(metavar="LENGTH", help="Time between two reports in files that tell no times: 5s.")
@@ -99,9 +102,9 @@ class OfFiles:
         from doctord.read.source import ReadOptions
 
         try:
-            day = date.fromisoformat(self.day) if self.day else None
+            day = day_named(self.day) if self.day else None
         except ValueError as error:
-            raise UserError(f"{self.day!r} is no date", "write it as 2026-11-20") from error
+            raise UserError(f"{self.day!r} is no date", "write it as 2026-11-20, today or yesterday") from error
         return ReadOptions(zone_named(self.zone), length_us(self.unit), day, length_s(self.every), self.verbose)
 
 
@@ -163,6 +166,11 @@ def interval(since: str | None, until: str | None, past: str = "0s") -> "Interva
     if start and end and start >= end:
         raise UserError(f"{since} is not before {until}", "give --from a moment before --to")
     return Interval(start, end, parse_duration(past))
+
+
+def day_named(text: str) -> date:
+    """A date as it is written, or as people say it; a ValueError where it is none."""
+    return parse_moment(text).date() if text in {"today", "yesterday"} else date.fromisoformat(text)
 
 
 def length_s(text: str | None) -> float | None:

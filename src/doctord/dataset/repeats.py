@@ -1,6 +1,7 @@
 """Rows that tell again what others told: of a file read twice, of one that grew meanwhile, of its copy as text."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 import polars as pl
@@ -14,7 +15,26 @@ DERIVED = ("wait_kind",)
 # Intervals that differ by no more than about a tenth are the same, seen by two tools.
 STEPS_PER_E = 5
 
-Span = tuple[datetime, datetime]
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What the rows of a part are of: from when to when, null where no time is known, and the hosts."""
+
+    span: tuple[datetime, datetime] | None
+    hosts: frozenset[str | None]
+
+    @classmethod
+    def of(cls, part: pl.DataFrame) -> "Reach":
+        """That of a part."""
+        low, high = part["ts"].min(), part["ts"].max()
+        span = (low, high) if isinstance(low, datetime) and isinstance(high, datetime) else None
+        return cls(span, frozenset(part["host"].unique()))
+
+    def meets(self, other: "Reach") -> bool:
+        """Whether a row of the one may tell a row of the other again."""
+        if self.hosts.isdisjoint(other.hosts):
+            return False
+        return not (self.span and other.span) or (self.span[0] <= other.span[1] and other.span[0] <= self.span[1])
 
 
 def without_repeats(table: str, parts: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
@@ -28,13 +48,12 @@ def without_repeats(table: str, parts: Sequence[pl.DataFrame]) -> list[pl.DataFr
     >>> [frame.height for frame in without_repeats("cpu", [binary, text])]
     [1, 0]
     """
-    kept = list[tuple[pl.DataFrame, Span | None]]()
+    kept = list[tuple[pl.DataFrame, Reach]]()
     for part in parts:
-        fresh, span = part, _span(part)
-        for earlier, earlier_span in kept:
-            if fresh.height and earlier.height and _meet(span, earlier_span):
-                fresh = _without(table, fresh, earlier)
-        kept.append((fresh, span))
+        reach = Reach.of(part)
+        met = [earlier for earlier, its in kept if earlier.height and reach.meets(its)]
+        # All at once: of hundreds of files of one day each meets all before it.
+        kept.append((_without(table, part, pl.concat(met)) if part.height and met else part, reach))
     return [part for part, _ in kept]
 
 
@@ -44,18 +63,12 @@ def _without(table: str, fresh: pl.DataFrame, earlier: pl.DataFrame) -> pl.DataF
     values = [name for name in names if name not in {*key, *DERIVED, "interval_s"}]
     length = (pl.col("interval_s").log() * STEPS_PER_E).round().alias("#length")
     numbered = fresh.with_row_index("#").with_columns(length)
-    pairs = numbered.join(earlier.with_columns(length), on=[*key, "#length"], nulls_equal=True, suffix="#")
+    alike = earlier.join(fresh.select(key), on=key, how="semi", nulls_equal=True)
+    if alike.is_empty():
+        return fresh
+    pairs = numbered.join(alike.with_columns(length), on=[*key, "#length"], nulls_equal=True, suffix="#")
     told = pl.all_horizontal(
         pl.lit(value=True), *(pl.col(name).is_null() | pl.col(f"{name}#").is_not_null() for name in values)
     )
     again = pairs.filter(told).select("#").unique()
     return numbered.join(again, on="#", how="anti").drop("#", "#length")
-
-
-def _span(part: pl.DataFrame) -> Span | None:
-    low, high = part["ts"].min(), part["ts"].max()
-    return (low, high) if isinstance(low, datetime) and isinstance(high, datetime) else None
-
-
-def _meet(one: Span | None, other: Span | None) -> bool:
-    return one is None or other is None or (one[0] <= other[1] and other[0] <= one[1])

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Phrase, Value, Words, figures, places
-from doctord.units import in_bytes, in_rate, in_share, in_time
+from doctord.units import duration, in_bytes, in_rate, in_share, in_time, number
 
 TIME_OF = {
     "database": "database time",
@@ -13,6 +13,8 @@ TIME_OF = {
     "busy": "busy time",
     "interval": "the time looked at",
 }
+# From here on nobody counts seconds: 259,204 s is 3 d.
+LONG_S = 120.0
 _DIRECTION = {"at_least": "at least ", "at_most": "at most ", None: ""}
 
 
@@ -58,9 +60,12 @@ def _number(value: float, spec: str) -> str:
         case "bytes" | "bytes/s":
             shown = in_bytes(value) + name.removeprefix("bytes")
         case "time":
-            shown = in_time(value)
+            shown = in_time(value) if abs(value) < LONG_S else duration(value)
         case "rate":
             shown, rest = in_rate(value, rest), ""
+        case _ if rest == "s" and value >= LONG_S:
+            shown, rest = duration(value), ""
         case _:
             shown = f"{value:{name}}"
+            shown = number(value) if "e" in shown else shown
     return f"{shown} {rest}" if rest else shown

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from doctord.analyse.vitals import Vital
 from doctord.diagnose.finding import Diagnosis, Finding
 from doctord.report.phrases import said, says_share, time
-from doctord.units import duration, in_share, number
+from doctord.units import duration, in_share, number, quantity
 
 CONFIDENCE = ((0.9, "almost certain"), (0.75, "very likely"), (0.6, "likely"), (0.4, "possible"), (0.0, "a guess"))
 OF_DEVICES = (" latency", " requests")  # what vital signs of devices are called
@@ -87,7 +87,7 @@ def impact(finding: Finding, diagnosis: Diagnosis) -> str:
 
 def vital(sign: Vital) -> str:
     """The value of a vital sign with its unit, in three digits."""
-    return f"{number(sign.value)} {sign.unit}".strip()
+    return quantity(sign.value, "s") if sign.unit == "s" else f"{number(sign.value)} {sign.unit}".strip()
 
 
 def in_header(signs: Sequence[Vital]) -> list[tuple[str, str]]:
@@ -130,12 +130,23 @@ def percent(share: float) -> str:
 
 
 def interval(since: datetime | None, until: datetime | None) -> str:
-    """An interval in UTC, with its length; the second date only where it differs."""
+    """An interval in UTC, and by the clock of this machine where that is another, with its length.
+
+    The second date stands there only where it differs.
+    """
     if since is None or until is None:
         return "no time covered"
     start, end = since.astimezone(UTC), until.astimezone(UTC)
-    end_format = "%H:%M:%S" if start.date() == end.date() else "%Y-%m-%d %H:%M:%S"
-    return f"{start:%Y-%m-%d %H:%M:%S} to {end:{end_format}} UTC ({duration((end - start).total_seconds())})"
+    here = start.astimezone(), end.astimezone()
+    local = f", {_from_to(*here, start.date())} {here[1]:%Z}" if any(moment.utcoffset() for moment in here) else ""
+    return f"{_from_to(start, end)} UTC{local} ({duration((end - start).total_seconds())})"
+
+
+def _from_to(start: datetime, end: datetime, said: date | None = None) -> str:
+    """From when to when, each with its date where the one before it is another."""
+    known = start.date() == said, end.date() == start.date()
+    first, last = ("%H:%M:%S" if is_known else "%Y-%m-%d %H:%M:%S" for is_known in known)
+    return f"{start:{first}} to {end:{last}}"
 
 
 def iso(moment: datetime | None) -> str | None:

@@ -34,7 +34,7 @@ def test_a_violation_is_said_in_words_and_no_line_is_too_long() -> None:
 
 def test_a_contradiction_is_said_with_its_figures() -> None:
     text = " ".join(render(page("users"), 80).split())
-    assert "61543 s in 2356571 waits are 26.1 ms each, but 2.3 ms are given" in text
+    assert "17 h 5 min in 2,356,571 waits are 26.1 ms each, but 2.3 ms are given" in text
     assert "neither is used" in text
 
 

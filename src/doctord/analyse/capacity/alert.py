@@ -19,6 +19,7 @@ from doctord.analyse.capacity.plan import Plan
 from doctord.analyse.capacity.series import Series
 from doctord.analyse.capacity.service_level import Judged
 from doctord.analyse.capacity.threshold import Threshold
+from doctord.units import number, quantity
 
 State = Literal["violated", "due", "foreseen"]
 METRICS = (
@@ -62,8 +63,8 @@ class Alert:
 def violated(violation: Breach) -> Alert:
     """The alert of a violation that lasts."""
     threshold, series = violation.threshold, violation.series
-    unit = series.figure.unit
-    text = f"{series.name}: {violation.worst:.4g} {unit} at worst, limit {violation.limit:.4g} {unit}"
+    worst, limit = (quantity(value, series.figure.unit, 4) for value in (violation.worst, violation.limit))
+    text = f"{series.name}: {worst} at worst, limit {limit}"
     return Alert(
         threshold.name, "violated", _labels(series), violation.worst, violation.limit, 0.0, violation.since, text,
         threshold.reason, threshold.plan,
@@ -74,7 +75,7 @@ def broken(judged: Judged) -> Alert:
     """The alert of a service level that was not kept."""
     unit = "per 24 h" if judged.is_per_day else "%"
     whom = {"host": judged.host, "subject": judged.subject}
-    text = f"{judged.level.name}: {judged.value:.4g} {unit} ({judged.scaling}), limit {judged.limit:.4g}"
+    text = f"{judged.level.name}: {number(judged.value, 4)} {unit} ({judged.scaling}), limit {number(judged.limit, 4)}"
     labels = {"unit": unit} | {key: name for key, name in whom.items() if name}
     return Alert(
         judged.level.name, "violated", labels, judged.value, judged.limit, 0.0, None, text,
@@ -91,7 +92,8 @@ def foreseen(threshold: Threshold, series: Series, when: When | None, now: datet
     is_due = threshold.plan.lead_s is not None and lead_s <= threshold.plan.lead_s
     about = f"about {when.date:%Y-%m-%d}" if when.date else "perhaps"
     latest = f"to {when.latest:%Y-%m-%d}" if when.latest else "or later"
-    text = f"{series.name}: limit {threshold.limit:.4g} {series.figure.unit} {about}, from {first:%Y-%m-%d} {latest}"
+    limit = quantity(threshold.limit, series.figure.unit, 4)
+    text = f"{series.name}: limit {limit} {about}, from {first:%Y-%m-%d} {latest}"
     measured = series.values[~np.isnan(series.values)]
     return Alert(
         threshold.name, "due" if is_due else "foreseen", _labels(series), float(measured[-1]), threshold.limit, lead_s,

@@ -14,7 +14,7 @@ from statistics import fmean, median, pstdev
 
 from doctord.analyse.latency.histogram import Bucket, Histogram
 from doctord.analyse.latency.map import Column, LatencyMap
-from doctord.units import in_latency, number
+from doctord.units import duration, in_latency, number
 
 LEAST_WAITS = 20  # fewer say nothing about how they are spread
 LEAST_SHARE = 0.01  # a mode of less is a tail
@@ -281,13 +281,13 @@ def _sentences(
 ) -> list[str]:
     told = [_mode_told(modes, mode) for mode in modes]
     if outliers:
-        again = f", in bursts every {bursts.every_s:.3g} s" if bursts else ""
+        again = f", in bursts every {duration(bursts.every_s)}" if bursts else ""
         told.append(
             f"{_share(outliers.share)} took over {_time(outliers.over_us)}{again}: up to {_time(outliers.longest_us)},"
             f" {_share(outliers.time_share)} of the time."
         )
     elif bursts:
-        told.append(f"Those over {_time(bursts.over_us)} come in bursts every {bursts.every_s:.3g} s.")
+        told.append(f"Those over {_time(bursts.over_us)} come in bursts every {duration(bursts.every_s)}.")
     if shift:
         told.append(
             f"From {shift.at:%H:%M:%S} on they took {_ratio(shift)}: {_time(shift.before_us)} before,"

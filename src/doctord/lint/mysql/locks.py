@@ -9,6 +9,7 @@ from doctord.lint.mysql.measured import evidence, figure, is_felt, latest, share
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
+from doctord.units import duration
 
 _LONG_S: Final = 60.0  # a transaction whose session does nothing for so long is forgotten, not thinking
 
@@ -87,10 +88,10 @@ def transactions_left_open(subject: Subject) -> Iterator[Violation]:
         "nobody works in it",
     )
     yield subject.violation(
-        f"wait_timeout = {timeout or ends:.0f} s: a transaction has been left open for {oldest:.0f} s",
+        f"wait_timeout = {timeout or ends:.0f} s: a transaction has been left open for {duration(oldest)}",
         "wait_timeout",
         "idle_transaction_timeout",
-        cost=f"its locks are held for up to {ends:.0f} s{held}",
+        cost=f"its locks are held for up to {duration(ends)}{held}",
         severity=Severity.WARNING,
         evidence=[seen],
     )

@@ -21,7 +21,7 @@ from doctord.lint.postgresql.figures import (
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
-from doctord.units import in_share
+from doctord.units import duration, in_share
 
 NEAR: Final = 0.9
 OLD_S: Final = 300.0
@@ -162,12 +162,12 @@ def idle_in_transaction_unlimited(subject: Subject) -> Iterator[Violation]:
     if oldest < OLD_S and not is_felt(subject, share):
         return
     yield subject.violation(
-        f"idle_in_transaction_session_timeout = 0, and a transaction lay open for {oldest:,.0f} s",
+        f"idle_in_transaction_session_timeout = 0, and a transaction lay open for {duration(oldest)}",
         "idle_in_transaction_session_timeout",
         "transaction_timeout",
         cost=f"{in_share(share)} of database time waited behind idle transactions"
         if share
-        else f"nothing that died in {oldest:,.0f} s can be removed",
+        else f"nothing that died in {duration(oldest)} can be removed",
         impact=share,
         severity=max(Severity.WARNING, Severity.of(share)),
         changes=[subject.change("idle_in_transaction_session_timeout", "5min", "reload")],
@@ -242,7 +242,7 @@ def lock_timeout_off(subject: Subject) -> Iterator[Violation]:
     longest = waits["in_state_s"].max()
     if off and isinstance(longest, float | int) and longest >= OLD_S and is_felt(subject, share):
         yield subject.violation(
-            f"lock_timeout = 0, and a session waited {longest:,.0f} s for a lock",
+            f"lock_timeout = 0, and a session waited {duration(longest)} for a lock",
             "lock_timeout",
             "statement_timeout",
             cost=f"{in_share(share or 0.0)} of database time waits for locks",
@@ -265,7 +265,7 @@ def prepared_transactions_forgotten(subject: Subject) -> Iterator[Violation]:
         yield subject.violation(
             f"max_prepared_transactions = {subject.text('max_prepared_transactions')}: {count:.0f} are forgotten",
             "max_prepared_transactions",
-            cost=f"locks, and all that died in {oldest:,.0f} s, are kept until somebody ends them",
+            cost=f"locks, and all that died in {duration(oldest)}, are kept until somebody ends them",
             severity=Severity.WARNING,
             evidence=[counted("pg_prepared_xacts.oldest_s", phrase("{:,.0f s}", oldest), phrase("{:.0f s}", OLD_S))],
         )

@@ -11,7 +11,7 @@ from doctord.analyse.capacity.contradictions import Contradiction
 from doctord.analyse.capacity.percentiles import DECIDES, SHOWN
 from doctord.analyse.capacity.profile import DAYS_AGO, Line, Profile, Rhythm, ServerProfile
 from doctord.report.lines import hanging, hashes, heading, printed, table
-from doctord.units import duration, in_letters, quantity
+from doctord.units import duration, in_letters, number, quantity
 
 SCHEMA_VERSION: Final = 1
 CHANGE_OVER: Final = 30  # days, on the terminal
@@ -146,8 +146,8 @@ def _all_kept(judged: int) -> str:
 def _contradiction(found: Contradiction) -> str:
     of = ", ".join(part for part in (found.host, found.db) if part)
     return (
-        f"{found.entity}{f' ({of})' if of else ''}: {found.waited_s:.0f} s in {found.waits:.0f} waits are "
-        f"{found.reckoned_ms:.3g} ms each, but {found.said_ms:.3g} ms are given ({found.ts:%F %H:%M} UTC, "
+        f"{found.entity}{f' ({of})' if of else ''}: {duration(found.waited_s)} in {found.waits:,.0f} waits are "
+        f"{number(found.reckoned_ms)} ms each, but {number(found.said_ms)} ms are given ({found.ts:%F %H:%M} UTC, "
         f"{found.rows} row{'s' if found.rows > 1 else ''} alike): neither is used"
     )
 

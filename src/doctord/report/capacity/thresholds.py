@@ -11,7 +11,7 @@ from doctord.analyse.capacity.plan import Plan
 from doctord.analyse.capacity.service_level import Judged
 from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.wording import iso
-from doctord.units import duration
+from doctord.units import duration, number, quantity
 
 SHOWN = 20  # of the past: a page of them says what there is
 
@@ -136,9 +136,9 @@ def _verdict(document: Mapping[str, Any], now: int, broken: int) -> str:
 def _said(violation: Mapping[str, Any], width: int) -> Iterator[Text]:
     whom = ", ".join(violation[key] for key in ("host", "db", "entity") if violation[key])
     yield from hanging("", f"{violation['threshold']}{f' ({whom})' if whom else ''}", width)
-    unit = violation["unit"]
+    worst, limit = (quantity(violation[key], violation["unit"], 4) for key in ("worst", "limit"))
     of = f", {violation['of']}," if violation["of"].startswith("p") else ""
-    bad = f"{violation['title']}{of} {violation['worst']:.4g} {unit} at worst, limit {violation['limit']:.4g} {unit}"
+    bad = f"{violation['title']}{of} {worst} at worst, limit {limit}"
     yield from hanging("  ", f"{bad}, for {duration(violation['duration_s'])}", width)
     since, until = (violation[end][:16].replace("T", " ") for end in ("since", "until"))
     gap = f"; {duration(violation['gap_s'])} between was not measured" if violation["gap_s"] else ""
@@ -155,9 +155,9 @@ def _level_said(level: Mapping[str, Any], width: int) -> Iterator[Text]:
     whom = ", ".join(level[key] for key in ("host", "subject") if level[key])
     yield from hanging("", f"{level['level']}{f' ({whom})' if whom else ''}: {verdict}", width)
     unit = "in 24 h" if level["unit"] == "per_24h" else "%"
-    chance = f"; by chance alone {level['low']:.3g} to {level['high']:.3g}" if level["low"] is not None else ""
+    chance = f"; by chance alone {number(level['low'])} to {number(level['high'])}" if level["low"] is not None else ""
     yield from hanging(
-        "  ", f"{level['value']:.3g} {unit}, limit {level['limit']:.4g}: {level['scaling']}{chance}", width
+        "  ", f"{number(level['value'])} {unit}, limit {number(level['limit'], 4)}: {level['scaling']}{chance}", width
     )
     if level["is_violated"] is None:
         most = f"up to {level['slow_most']} may be: the limit lies within a bucket"

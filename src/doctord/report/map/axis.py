@@ -7,6 +7,7 @@ from math import ceil
 
 from doctord.analyse.latency.map import Column
 from doctord.report.plot import DAY_S, TIME_STEPS_S
+from doctord.units import duration
 
 LABEL_WIDTH = 90
 
@@ -55,4 +56,4 @@ def times_in_words(columns: Sequence[Column]) -> str:
     since, until = start_of(columns[0]), columns[-1].end
     end = f"{until:%H:%M:%S}" if since.date() == until.date() else f"{until:%Y-%m-%d %H:%M:%S}"
     widths = sorted(column.interval_s for column in columns)
-    return f"{since:%Y-%m-%d %H:%M:%S} to {end} UTC, {len(columns)} columns of {widths[len(widths) // 2]:.3g} s"
+    return f"{since:%Y-%m-%d %H:%M:%S} to {end} UTC, {len(columns)} columns of {duration(widths[len(widths) // 2])}"
