@@ -74,7 +74,11 @@ def test_only_its_own_format_takes_it(sample: Path, tmp_path: Path) -> None:
     with opened(put(tmp_path, sample.read_bytes())) as source:
         takers = [known.NAME for known in formats() if known.sniff(source.head)]
     # An archive is made of what other tools printed: it is the first to say that it is its own.
-    archives = {"oswatcher": "OSWatcher", "many_hosts": "what many hosts printed (pdsh, clush, dsh, ansible)"}
+    archives = {
+        "oswatcher": "OSWatcher",
+        "many_hosts": "what many hosts printed (pdsh, clush, dsh, ansible)",
+        "stamped_lines": "what a tool printed, with a time before each line",
+    }
     archive = archives.get(sample.name.partition(".")[0])
     assert takers[:1] == [archive] if archive else len(takers) == 1
 

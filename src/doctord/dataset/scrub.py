@@ -4,6 +4,7 @@ pg_stat_statements replaces the constants of queries, but keeps utility statemen
 (`ALTER ROLE ... PASSWORD '...'`), and comments always. What is left here is structure: keywords, names, parameters.
 """
 
+from hashlib import blake2b
 from typing import Literal
 
 from doctord._native import scrubbed
@@ -27,3 +28,12 @@ def scrub(text: str, dialect: Dialect) -> str:
     'UPDATE t SET a = ? WHERE b = ?'
     """
     return scrubbed(text, dialect)
+
+
+def text_id(plain: str) -> str:
+    """An identifier of a statement of which its server tells none: a hash of its scrubbed text.
+
+    >>> text_id("SELECT ?")
+    'c148796e1220075a'
+    """
+    return blake2b(plain.encode(), digest_size=8).hexdigest()

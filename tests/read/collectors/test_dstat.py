@@ -1,6 +1,6 @@
 """dstat's CSV: the columns of its plugins, and times that lack their year or are not there at all."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doctord.read.collectors.dstat import _of_year
+from doctord.read.formats import read_file
 from doctord.read.tools.report import SINCE_BOOT_ALONE, SINCE_BOOT_LEFT_OUT
 from latency_files import read_text
 from reading import SAMPLES, figure, frame, picked, read_sample
@@ -94,3 +95,39 @@ def test_headings_may_be_numbers_and_row_locks_have_the_servers_name(tmp_path: P
     assert reading.skipped_lines == 0
     assert figure(reading, "interrupts.344") == [5.0]
     assert figure(reading, "global_status.innodb_row_lock_current_waits") == [64.0]
+
+
+def test_columns_without_their_groups() -> None:
+    reading = read_sample("dstat.columns.csv", zone="UTC", day=date(2024, 5, 30))
+    assert (reading.format, reading.skipped_lines) == ("dstat", 0)
+    at = datetime(2024, 5, 30, 10, 0, 10, tzinfo=UTC)
+    assert picked(reading, "cpu", "interval_s", "usr_pct", "idle_pct", "irq_pct", ts=at) == [(5.0, 54.7, 33.8, 3.0)]
+    assert picked(reading, "memory", "free_bytes", "swap_total_bytes", "swap_free_bytes", ts=at) == [
+        (22809317376, 25375535104, 25374486528)
+    ]
+    assert picked(reading, "disk", "device", "read_bytes_per_s", ts=at) == [("total", 4096.0)]
+    assert picked(reading, "network", "rx_bytes_per_s", ts=at) == [(23830734.0,)]
+
+
+def test_columns_without_groups_and_times_are_placed_by_the_file(tmp_path: Path) -> None:
+    rows = "".join(f"{user},5,{95 - user},0,0,0\n" for user in (10, 20, 30))
+    file = tmp_path / "dstat.csv"
+    file.write_text("usr,sys,idl,wai,hiq,siq\n" + rows)
+    reading = read_file(file, every_s=10.0)
+    assert picked(reading, "cpu", "usr_pct", "interval_s") == [(20.0, 10.0), (30.0, 10.0)]
+
+
+def test_what_stands_twice_could_be_of_two_disks(tmp_path: Path) -> None:
+    text = '"epoch","usr","sys","idl","wai","read","writ","read","writ"\n'
+    rows = "".join(f"{1717063200 + at},1,1,98,0,5,6,7,8\n" for at in range(3))
+    reading = read_text(tmp_path, text + rows)
+    assert frame(reading, "disk").is_empty()
+    assert any("read, writ stand twice" in note for note in reading.notes)
+
+
+def test_groups_without_a_title(tmp_path: Path) -> None:
+    lines = (SAMPLES / "dstat.epoch.csv").read_text().splitlines(keepends=True)
+    begins = next(at for at, line in enumerate(lines) if "total cpu usage" in line)
+    reading = read_text(tmp_path, "".join(lines[begins:]))
+    whole = read_sample("dstat.epoch.csv")
+    assert picked(reading, "cpu", "ts", "usr_pct") == picked(whole, "cpu", "ts", "usr_pct")

@@ -8,17 +8,22 @@ dstat counts them, swapping in pages of 4 KiB.
 Times are those of the columns `epoch` or `time`; without one the rows begin with the date in the heading, as far
 apart as the command line tells. `time` has no year, the heading has, and tells the zone. The first row of a run
 covers the time since boot: it is left out where others follow.
+
+Without its title the file is known by the names of the groups or, without these too, of the columns: their neighbours
+tell whose they are, and what could be one of several is left out and noted. The year is then that of the file.
 """
 
 import csv
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain, pairwise
 from typing import Final
 
 from doctord._native import Batch
+from doctord.read.clock import latest_first, untimed
+from doctord.read.collectors.dstat_columns import AMBIGUOUS, groups_of
 from doctord.read.figures import Figures, number
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED
@@ -60,15 +65,20 @@ STATUS: Final = {"mysql5 locks.Locks": "global_status.innodb_row_lock_current_wa
 # Headings stand in quotes, the numbers of interrupts among them; figures do not.
 FIGURE: Final = re.compile(r"(?:^|,)-?\d")
 ONE_CPU: Final = re.compile(r"cpu(\d+) usage")
+NAMED_GROUPS: Final = {"total cpu usage", "memory usage", "dsk/total", "net/total", "load avg", "io/total"}
+NO_YEAR: Final = "no year beside its times: {} is taken (--day tells)"
+UNCLEAR: Final = "left out: {} stand twice, and no line above them tells which they are"
+NOT_YET: Final = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass
 class Run:
-    """What stands above the rows of one run."""
+    """What stands above the rows of one run; `begun` is when it began, by its own heading or its first row."""
 
     host: str | None = None
     command: str = ""
     date: str = ""
+    begun: datetime | None = None
     groups: list[str] = field(default_factory=list)
     columns: list[str] = field(default_factory=list)
     rows: int = 0
@@ -86,8 +96,9 @@ class DstatRow:
 
 
 def sniff(head: str) -> bool:
-    """Whether it begins with the title of such a file."""
-    return bool(TITLE.match(head.lstrip()))
+    """Whether it begins with the title of such a file, or with the names of its groups or columns."""
+    cells = _cells(head.lstrip().partition("\n")[0])
+    return bool(TITLE.match(head.lstrip())) or bool(groups_of(cells)) or len(NAMED_GROUPS.intersection(cells)) > 1
 
 
 def read(source: SourceFile) -> Iterator[Batch]:
@@ -112,18 +123,27 @@ def tables_of(rows: Iterator[DstatRow], source: SourceFile) -> Iterator[Batch]:
 
 def _rows(source: SourceFile) -> Iterator[DstatRow]:
     """Each row of figures, with its moment."""
-    run = Run()
+    run, waiting = Run(), list[DstatRow]()
     for line, text in source.lines():
         cells = _cells(text)
         if TITLE.match(text):
             run = Run()
-        elif not text.strip() or (cells and _is_heading(text, cells, run)):
+        elif not text.strip():
             continue
+        elif _is_heading(text, cells, run):
+            if unclear := [c for g, c in zip(run.groups, run.columns, strict=False) if g == AMBIGUOUS]:
+                source.note(UNCLEAR.format(", ".join(dict.fromkeys(unclear))))
         elif len(cells) == len(run.columns) and (moment := _moment(cells, run, source)):
             run.rows += 1
-            yield DstatRow(line, run, moment, cells, is_first=run.rows == 1)
+            row = DstatRow(line, run, moment, cells, is_first=run.rows == 1)
+            if moment is NOT_YET:
+                waiting.append(row)
+            else:
+                yield row
         else:
             source.skip(line, "no row of figures with its time")
+    for row, moment in zip(waiting, untimed(source, len(waiting)) if waiting else [], strict=True):
+        yield replace(row, moment=moment)
 
 
 def _counted(rows: Iterator[DstatRow], source: SourceFile) -> Iterator[tuple[DstatRow, bool]]:
@@ -150,6 +170,8 @@ def _is_heading(text: str, cells: list[str], run: Run) -> bool:
         run.host = told.get("Host:") or run.host
         run.command = told.get("Cmdline:") or run.command
         run.date = told.get("Date:") or run.date
+    elif groups := groups_of(cells) if not run.groups or run.columns else []:
+        run.groups, run.columns = groups, cells
     elif cells[0] == "Author:":
         pass
     elif not text.startswith('"') or FIGURE.search(text):
@@ -169,15 +191,20 @@ def _moment(cells: list[str], run: Run, source: SourceFile) -> datetime | None:
         if epoch := number(told.get("epoch", "")):
             return datetime.fromtimestamp(epoch, UTC)
         heading = DATE.search(run.date)
-        begun = datetime.strptime(heading[1], "%d %b %Y %H:%M:%S") if heading else None  # noqa: DTZ007 - zoned below
-        local = _of_year(told["time"], begun) if "time" in told else begun
+        if heading:
+            run.begun = datetime.strptime(heading[1], "%d %b %Y %H:%M:%S")  # noqa: DTZ007 - zoned below
+        elif "time" not in told:
+            return NOT_YET
+        elif run.begun is None:
+            run.begun = _of_file(told["time"], source)
+        local = _of_year(told["time"], run.begun) if "time" in told else run.begun
     except (ValueError, OverflowError, OSError):
         return None
-    if local is None or heading is None:
+    if local is None:
         return None
     if "time" not in told and (every := EVERY.search(run.command)):
         local += timedelta(seconds=int(every[1]) * run.rows)
-    zone = source.zone or zone_of(heading[2])
+    zone = source.zone or (zone_of(heading[2]) if heading else None)
     if zone is None:
         source.note(ZONE_ASSUMED)
     return local.replace(tzinfo=zone or UTC)
@@ -196,10 +223,25 @@ def _of_year(text: str, begun: datetime | None) -> datetime | None:
     return None
 
 
+def _of_file(text: str, source: SourceFile) -> datetime | None:
+    """A time without its year, of a file that does not tell when it began: not after the file's last change."""
+    latest = latest_first(source) + timedelta(days=1)
+    for year in (latest.year, latest.year - 1):
+        for layout in DAY_TIME:
+            try:
+                moment = datetime.strptime(f"{year} {text}", layout)  # noqa: DTZ007 - zoned by the caller
+            except ValueError:
+                continue
+            if moment <= latest:
+                source.note(NO_YEAR.format(year))
+                return moment
+    return None
+
+
 def _put(figures: Figures, run: Run, cells: list[str]) -> None:
     for group, column, cell in zip(run.groups, run.columns, cells, strict=False):
         value = number(cell)
-        if value is None or column in {"epoch", "time"}:
+        if value is None or column in {"epoch", "time"} or group == AMBIGUOUS:
             continue
         kind, _, name = group.partition("/")
         if cpu := ONE_CPU.match(group):

@@ -1,10 +1,9 @@
 """What threads of MySQL and MariaDB do: their waits, as far as states tell, and their statements."""
 
 import re
-from hashlib import blake2b
 from typing import Any, Final
 
-from doctord.dataset.scrub import scrub
+from doctord.dataset.scrub import scrub, text_id
 from doctord.dataset.waits.events import find
 
 # Plans are made in milliseconds. Versions to 5.5 show these states also while subqueries run, and a disk that is slow
@@ -62,7 +61,7 @@ class Statements:
         plain = scrub(text, "mysql")
         if not plain:
             return None
-        named = blake2b(plain.encode(), digest_size=8).hexdigest()
+        named = text_id(plain)
         if (named, about.get("ts")) not in self._told:
             self._told.add((named, about.get("ts")))
             self.rows.append(about | {"statement_id": named, "text": plain})

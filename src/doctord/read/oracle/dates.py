@@ -38,7 +38,7 @@ def report_moment(text: str, source: SourceFile) -> datetime | None:
     if found is None:
         return None
     day, name, year, hour, minute, second, half = found.groups()
-    month = _month(name)
+    month = month_named(name)
     full_year = int(year) if len(year) == 4 else int(year) + (1900 if int(year) >= 70 else 2000)
     hours = int(hour) % 12 + (12 if half == "PM" else 0) if half else int(hour)
     try:
@@ -70,7 +70,7 @@ def moment_near(text: str, near: int, source: SourceFile) -> int | None:
     return None
 
 
-def _month(name: str) -> int:
+def month_named(name: str) -> int:
     """Number of a month; 0 when its name is in no language that is known. Chinese and Japanese ones are numbers."""
     if (number := name.rstrip("月")).isdigit():
         return int(number)
