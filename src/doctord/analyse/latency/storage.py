@@ -23,7 +23,7 @@ def is_storage(subject: str) -> bool:
 
 @lru_cache(maxsize=2)  # a dataset under examination, and its past
 def storage_histograms(dataset: Dataset) -> tuple[LatencyMap, ...]:
-    """The maps of storage in the table `latency`, of which there are enough answers to judge, by subject, server and host."""
+    """The maps of storage in `latency` of which there are enough answers to judge, by subject, server and host."""
     return tuple(
         drawn
         for subject in subjects(dataset)
