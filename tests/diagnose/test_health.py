@@ -42,6 +42,12 @@ def test_what_was_measured_of_a_host_alone_is_said() -> None:
     assert verdict(diagnosis).startswith("No finding as far as CPUs")
 
 
+@pytest.mark.parametrize(("pids", "health"), [((7,), "not_judged"), ((7, 8), "healthy")])
+def test_one_process_alone_shows_nothing_of_its_host(pids: tuple[int, ...], health: str) -> None:
+    rows = [AT | {"pid": pid, "command": "python3", "usr_pct": 1.0, "sys_pct": 0.0} for pid in pids]
+    assert diagnose(Dataset.from_rows(process=rows)).health == health
+
+
 @pytest.mark.parametrize("is_timed", [True, False])
 def test_of_a_test_of_the_storage_its_own_latencies_tell(*, is_timed: bool) -> None:
     test = {"component": "fio", "name": "fio.iops", "entity": "randread read", "value": 9e4}

@@ -47,11 +47,9 @@ def _tells_disks(case: Case) -> bool:
 
 
 def _tells_processes(case: Case) -> bool:
-    """Whether processes were listed; one alone shows nothing of its host."""
-    rows = case.dataset.frame("process")
-    return (
-        not rows.is_empty() and rows.group_by("ts", maintain_order=True).agg(pl.col("pid").n_unique())["pid"].max() != 1
-    )
+    """Whether processes were measured over some time; one alone shows nothing of its host."""
+    at_once = case.dataset.frame("process").group_by("ts", maintain_order=True).agg(pl.col("pid").n_unique())["pid"]
+    return not case.processes.is_empty() and at_once.max() != 1
 
 
 def _is_timed(trace: Trace) -> bool:
