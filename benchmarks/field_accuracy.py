@@ -52,6 +52,7 @@ NEAREST: Final = {
     "kept_limit_passed": "time_grew",
     "oom_killed": "memory_short",
     "requests_over_limit": "time_grew",
+    "round_trips_many": "large_results",
     "slow_file": "device_slow",
     "statements_slow": "statement_dominates",
     "tablespace_full_soon": "filesystem_full",
