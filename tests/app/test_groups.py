@@ -93,6 +93,7 @@ def test_settings_go_with_every_server_that_may_be_theirs() -> None:
     nobodys, own = file("sysctl", setting=[settings]), file("own", setting=[settings | {"host": "db1"}])
     assert names(groups([sar("a"), sar("b", host="db2"), nobodys, own])) == [["a", "own", "sysctl"], ["b", "sysctl"]]
     assert names(groups([nobodys, own])) == [["own", "sysctl"]]
+    assert names(groups([sar("b", host="db2"), own])) == [["b"], ["own"]]
 
 
 def test_local_times_beside_utc_of_the_same_run_are_moved_with_all_of_their_host() -> None:

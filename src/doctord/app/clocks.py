@@ -1,7 +1,8 @@
 """Local times beside UTC: files of one run, of which some do not tell their zone, are put on one clock."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from itertools import islice
 
 from doctord.analyse.clocks import ahead_s
 from doctord.app.held import Held
@@ -9,7 +10,7 @@ from doctord.units import duration
 
 # Nothing of one run is further apart than any two zones are.
 APART = timedelta(hours=15)
-MOST_COMPARED = 20  # files that tell UTC, of those that are near
+MOST_COMPARED = 100  # pairs of files, each some hundredths of a second
 
 
 def of_one_clock(files: Sequence[Held]) -> list[Held]:
@@ -17,18 +18,22 @@ def of_one_clock(files: Sequence[Held]) -> list[Held]:
 
     What one file of a host shows holds for all of them that tell no zone.
     """
-    known = [one for one in files if one.tells_utc]
-    shown = [(one, found) for one in files if one.is_local and (found := _shown(one, known))]
+    shown = list[tuple[Held, tuple[int, Held]]]()
+    for one, other in islice(_pairs(files, shown), MOST_COMPARED):
+        if ahead := ahead_s(other.dataset, one.dataset):
+            shown.append((one, (ahead, other)))
     return [_moved(one, shown) if one.is_local else one for one in files]
 
 
-def _shown(one: Held, known: Sequence[Held]) -> tuple[int, Held] | None:
-    """Seconds by which a file is ahead of one that tells UTC, and that one."""
-    near = [other for other in known if other.may_be_of(one.hosts) and _apart(one, other) <= APART]
-    for other in near[:MOST_COMPARED]:
-        if ahead := ahead_s(other.dataset, one.dataset):
-            return ahead, other
-    return None
+def _pairs(files: Sequence[Held], shown: Sequence[tuple[Held, tuple[int, Held]]]) -> Iterator[tuple[Held, Held]]:
+    """Files that tell no zone with those that tell UTC, until one of their host has shown it."""
+    known = [one for one in files if one.tells_utc]
+    for one in (one for one in files if one.is_local):
+        for other in known:
+            if any(by is one or by.hosts & one.hosts for by, _ in shown):
+                break
+            if other.may_be_of(one.hosts) and _apart(one, other) <= APART:
+                yield one, other
 
 
 def _apart(one: Held, other: Held) -> timedelta:

@@ -72,11 +72,11 @@ def groups(files: Iterable[FileRead]) -> list[Group]:
     found = _by_server(one for one in dated if one.hosts)
     _add_nobodys(found, [one for one in dated if not one.hosts])
     _add_undated(found, [one for one in reversed(timed) if one.file.lacks])
-    lasting = [one for one in held if not one.since]
-    if lasting and not found:
-        found.append(Group())
-    for one in lasting:
-        for group in [group for group in found if group.may_be_of(one)] or found[:1]:
+    for one in (one for one in held if not one.since):
+        fitting = [group for group in found if group.may_be_of(one)]
+        if not fitting:
+            found.append(Group())
+        for group in fitting or found[-1:]:
             group.take(one)
     return found
 
