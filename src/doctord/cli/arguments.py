@@ -9,6 +9,7 @@ from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from zoneinfo import available_timezones
 
 import typer
 
@@ -72,12 +73,20 @@ class When:
         return interval(self.since, self.until, past)
 
 
+def zones_like(incomplete: str) -> list[str]:
+    """The time zones whose names begin so, for a shell to complete."""
+    return sorted(name for name in available_timezones() if name.startswith(incomplete))
+
+
 @dataclass(frozen=True, slots=True)
 class OfFiles:
     """What the user says of files that do not say it themselves."""
 
     zone: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Time zone of files that do not say theirs: Europe/Paris.")
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Time zone of files that do not say theirs: Europe/Paris.", autocompletion=zones_like
+        ),
     ] = None
     day: Annotated[
         str | None,
