@@ -181,6 +181,17 @@ def day_named(text: str) -> date:
     return parse_moment(text).date() if text in {"today", "yesterday"} else date.fromisoformat(text)
 
 
+def positive_s(text: str) -> float:
+    """Seconds of a length of time in which something is to be seen.
+
+    Raises:
+        UserError: it is no length of time, or zero.
+    """
+    if seconds := parse_duration(text):
+        return seconds
+    raise UserError(f"{text!r} is no time to wait", "give a duration above zero: 20s")
+
+
 def length_s(text: str | None) -> float | None:
     """Seconds of a length of time; null where none is said."""
     return parse_duration(text) if text else None
