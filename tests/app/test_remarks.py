@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from doctord.app import read
+from doctord.app.remarks import remarks
 from doctord.app.watcher import Watcher
 from doctord.errors import UserError
+from doctord.read.gather import FileRead
 from doctord.read.source import ReadOptions
 
 VMSTAT = """procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
@@ -59,6 +61,14 @@ def test_what_holds_for_many_files_is_said_once(tmp_path: Path) -> None:
     lines = told(folder(tmp_path / "alike", 0, 9))
     assert lines
     assert all(line.startswith("9 files: ") for line in lines)
+
+
+def test_notes_that_differ_from_file_to_file_fill_no_screen() -> None:
+    differing = [FileRead(f"file{number}", notes=(f"the day is {number}",)) for number in range(40)]
+    lines = list(remarks(differing, is_verbose=False))
+    assert len(lines) == 13
+    assert lines[-1] == "28 more notes on files\nhint: -v lists them"
+    assert len(list(remarks(differing, is_verbose=True))) == 40
 
 
 def test_the_reason_is_the_error(tmp_path: Path) -> None:

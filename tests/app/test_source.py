@@ -83,6 +83,8 @@ def test_files_give_all_of_their_time_where_none_is_asked_for() -> None:
     assert later.earlier.until <= middle
     with pytest.raises(UserError, match="nothing in these files is of"):
         files.seen(Interval(whole.until + SECOND, whole.until + 2 * SECOND))
+    with pytest.raises(UserError, match=r"UTC or later$"):
+        files.seen(Interval(whole.until + SECOND))
 
 
 def test_reading_tells_of_each_file_and_of_what_cannot_be_used(tmp_path: Path) -> None:

@@ -25,6 +25,12 @@ def checkup(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(run, capture_output=True, text=True, timeout=180, check=False)
 
 
+def test_no_time_to_look_is_no_clean_bill() -> None:
+    result = checkup("--for", "0s")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "'0s' is no time to wait\nhint: give a duration above zero" in result.stderr
+
+
 def test_a_named_server_that_does_not_answer_is_no_health(tmp_path: Path) -> None:
     result = checkup("--dsn", f"host={tmp_path} port=5999 password=hunter2")
     assert result.returncode in {1, 2}, "1 where the host has a finding of its own"

@@ -47,6 +47,22 @@ def test_one_word_for_one_thing() -> None:
     assert not words.keys() & {"--file", "--within", "--report"}
 
 
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("doctord trace --how ", ["auto", "bpf", "strace"]),
+        ("doctord diagnose --zone Europe/Berl", ["Europe/Berlin"]),
+        ("doctord lab run idle_", ["idle_in_transaction"]),
+        ("doctord size wal --max", ["--max-wal-size"]),
+    ],
+)
+def test_a_shell_completes_options_and_their_values(typed: str, offered: list[str]) -> None:
+    at = len(typed.split(" ")) - 1
+    asked = {"_DOCTORD_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(at)}
+    result = CliRunner().invoke(cli.app, [], prog_name="doctord", env=asked)
+    assert result.stdout.split() == offered
+
+
 def test_python_finds_it_too() -> None:
     result = subprocess.run([sys.executable, "-m", "doctord", "--version"], capture_output=True, text=True, check=True)
     assert result.stdout.startswith("doctord ")

@@ -29,6 +29,12 @@ def test_a_file_with_something_wrong_ends_with_1(init_ora: Path) -> None:
     assert [setting["line"] for setting in told["settings"]] == [2, 3]
 
 
+def test_a_time_without_a_lake_is_refused(init_ora: Path) -> None:
+    outcome = run(str(init_ora), "--from", "-2h")
+    assert outcome.exit_code == 2
+    assert "--with LAKE" in outcome.stderr
+
+
 def test_the_baseline_excuses_it(init_ora: Path, tmp_path: Path) -> None:
     file = tmp_path / "baseline.toml"
     file.write_text("[[accept]]\nrule='oracle/*'\nreason='known'\nuntil=2999-12-31\n", encoding="utf-8")

@@ -24,6 +24,7 @@ from doctord.report.phrases import said, says_share, threshold
         (phrase("since {:%Y-%m-%d %H:%M}", datetime(2026, 11, 22, 3, 4, tzinfo=UTC)), "since 2026-11-22 03:04"),
         (phrase("{}: {}", listed("a", "", phrase("{:.1f}", 2)), "b {c} {"), "a, 2.0: b {c} {"),
         (phrase("{{}} is no place", ), "{} is no place"),
+        (phrase("{:count file system/file systems}, {:count CPU/CPUs}", 1, 2), "1 file system, 2 CPUs"),
     ],
 )  # fmt: skip
 def test_a_phrase_shows_its_values(told: Phrase, words: str) -> None:

@@ -34,6 +34,7 @@ def test_the_clock_of_the_machine_stands_beside_utc() -> None:
         assert "UTC, 2026-11-21 00:00:00 to 00:30:00 CET (" in wording.interval(
             examples.SINCE + timedelta(hours=1), until + timedelta(hours=1)
         )
+        assert wording.moment(examples.SINCE) == "2026-11-20 22:00:00 UTC, 23:00:00 CET"
 
 
 def test_what_lasts_for_days_is_no_number_of_seconds() -> None:

@@ -7,6 +7,7 @@ from doctord.errors import UserError
 from doctord.read.gather import FileRead
 
 FEW = 3  # files of which one thing is said one by one
+MOST_NOTES = 12  # that differ from file to file: half a screen
 LISTED = "-v lists them"
 
 
@@ -25,8 +26,11 @@ def remarks(files: Sequence[FileRead], *, is_verbose: bool) -> Iterator[str]:
     else:
         lines = sum(file.skipped_lines for file in broken)
         yield f"{lines} lines of {len(broken)} files could not be used\nhint: {LISTED}"
-    for file in files:
-        yield from (f"{file.name}: {note}" for note in file.notes if is_verbose or notes[note] <= FEW)
+    told = [f"{file.name}: {note}" for file in files for note in file.notes if is_verbose or notes[note] <= FEW]
+    most = len(told) if is_verbose else MOST_NOTES
+    yield from told[:most]
+    if len(told) > most:
+        yield f"{len(told) - most} more notes on files\nhint: {LISTED}"
     if not is_verbose:
         yield from (f"{count} files: {note}" for note, count in notes.items() if count > FEW)
 

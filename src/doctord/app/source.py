@@ -159,8 +159,10 @@ class Files:
         end = asked.until or whole.until
         dataset = whole.between(begin, end)
         if dataset.until is None:
-            held = f"they tell of {whole.since:%F %T} to {whole.until:%F %T} UTC"
-            raise UserError(f"nothing in these files is of {begin:%F %T} to {end:%F %T} UTC", held)
+            told = f"they tell of {whole.since:%F %T} to {whole.until:%F %T} UTC"
+            held = f"{told}; a time of day without a date is the last one that was"
+            asked_for = f"of {begin:%F %T} to {end:%F %T} UTC" if begin < end else f"of {begin:%F %T} UTC or later"
+            raise UserError(f"nothing in these files is {asked_for}", held)
         return Seen(dataset, whole.between(begin - timedelta(seconds=asked.past_s), begin), trace)
 
     def _trace(self, files: Sequence[FileRead], watcher: Watcher) -> Trace | None:

@@ -9,6 +9,7 @@ from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from zoneinfo import available_timezones
 
 import typer
 
@@ -72,13 +73,22 @@ class When:
         return interval(self.since, self.until, past)
 
 
+def zones_like(incomplete: str) -> list[str]:
+    """The time zones whose names begin so, for a shell to complete."""
+    return sorted(name for name in available_timezones() if name.startswith(incomplete))
+
+
 @dataclass(frozen=True, slots=True)
 class OfFiles:
     """What the user says of files that do not say it themselves."""
 
     zone: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Time zone of files that do not say theirs: Europe/Paris, +02:00."),
+        typer.Option(
+            metavar="NAME",
+            help="Time zone of files that do not say theirs: Europe/Paris, +02:00.",
+            autocompletion=zones_like,
+        ),
     ] = None
     day: Annotated[
         str | None,
@@ -171,6 +181,17 @@ def interval(since: str | None, until: str | None, past: str = "0s") -> "Interva
 def day_named(text: str) -> date:
     """A date as it is written, or as people say it; a ValueError where it is none."""
     return parse_moment(text).date() if text in {"today", "yesterday"} else date.fromisoformat(text)
+
+
+def positive_s(text: str) -> float:
+    """Seconds of a length of time in which something is to be seen.
+
+    Raises:
+        UserError: it is no length of time, or zero.
+    """
+    if seconds := parse_duration(text):
+        return seconds
+    raise UserError(f"{text!r} is no time to wait", "give a duration above zero: 20s")
 
 
 def length_s(text: str | None) -> float | None:

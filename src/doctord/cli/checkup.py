@@ -10,8 +10,7 @@ import typer
 from doctord.app.watcher import SILENT
 from doctord.cli import app, command
 from doctord.cli._output import Terminal, check_writable, conclude
-from doctord.cli.arguments import Databases, Dsns, Html, Json
-from doctord.units import parse_duration
+from doctord.cli.arguments import Databases, Dsns, Html, Json, positive_s
 
 
 @command(app)
@@ -34,7 +33,7 @@ def checkup(
     Exit status: 0 no finding above a note, 1 a warning or worse, 2 nothing could be judged, a server that was named did
     not answer, or a wrong option.
     """
-    seconds = parse_duration(length)
+    seconds = positive_s(length)
     from doctord.app.check_up import check_up
 
     check_writable(html)

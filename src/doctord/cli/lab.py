@@ -19,6 +19,13 @@ lab = typer.Typer(no_args_is_help=True, help="Inject a fault into a private Post
 app.add_typer(lab, name="lab")
 
 
+def _faults_like(incomplete: str) -> list[str]:
+    """The faults whose names begin so, for a shell to complete."""
+    from doctord.app.lab import faults
+
+    return [fault.name for fault in faults() if fault.name.startswith(incomplete)]
+
+
 @command(lab, "list")
 def list_faults(*, json: Json = False) -> None:
     """List the faults.
@@ -34,7 +41,10 @@ def list_faults(*, json: Json = False) -> None:
 @command(lab, "run")
 def run_fault(
     *,
-    name: Annotated[str, typer.Argument(metavar="FAULT", help="A name from `doctord lab list`.")],
+    name: Annotated[
+        str,
+        typer.Argument(metavar="FAULT", help="A name from `doctord lab list`.", autocompletion=_faults_like),
+    ],
     duration: Annotated[
         str, typer.Option("--for", metavar="LENGTH", help="How long the fault lasts, once it bites.")
     ] = "20s",

@@ -60,6 +60,8 @@ def lint(
         raise UserError("--json, --sarif and --junit are three forms of one document", "give one of them")
     if write and fix is None:
         raise UserError("--write needs --fix DIR", "the folder gets the patch, and drop-ins for what is in no file")
+    if measured is None and (when.since or when.until):
+        raise UserError("--from and --to are a time of a lake, and none is named", "name it: --with LAKE")
     form: Form = "json" if json else "sarif" if sarif else "junit" if junit else "text"
     watcher, named = Terminal(), paths or ()
     workload = Recorded(measured).seen(when.interval(), watcher).dataset if measured else None

@@ -9,7 +9,7 @@ import typer
 from doctord.cli import app, command
 from doctord.cli._map import List, Look, Pictures, Subject, show
 from doctord.cli._output import Terminal
-from doctord.cli.arguments import Json, length_s
+from doctord.cli.arguments import Json, length_s, positive_s
 from doctord.errors import UserError
 from doctord.printable import json_text
 
@@ -47,7 +47,7 @@ def live(
     from doctord.collect.live import live_subjects
     from doctord.report.map import subjects as map_subjects
 
-    view, seconds = look.view(), length_s(length)
+    view, seconds = look.view(), positive_s(length) if length else None
     pictures.check()
     if list_:
         known = list(live_subjects())

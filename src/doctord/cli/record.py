@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app, command
-from doctord.cli.arguments import Databases, Dsns, Figures
-from doctord.errors import UserError
-from doctord.units import parse_duration, parse_size
+from doctord.cli.arguments import Databases, Dsns, Figures, positive_s
+from doctord.units import parse_size
 
 
 @command(app)
@@ -52,13 +51,13 @@ def record(
 
         figures_of(figures)  # what is wrong with it is said now, not at night
     place = str(lake or default_lake())
-    summing = [place, str(_positive(keep_minutes)), *([str(figures.absolute())] if figures else [])]
+    summing = [place, str(positive_s(keep_minutes)), *([str(figures.absolute())] if figures else [])]
     recording = Recording(
         lake=place,
-        every_s=_positive(every),
-        for_s=_positive(for_) if for_ else None,
-        sync_s=_positive(sync),
-        keep_s=_positive(keep),
+        every_s=positive_s(every),
+        for_s=positive_s(for_) if for_ else None,
+        sync_s=positive_s(sync),
+        keep_s=positive_s(keep),
         max_bytes=parse_size(max_size),
         dsns=dsn or [],
         databases=databases,
@@ -66,10 +65,3 @@ def record(
         roll_up=[sys.executable, "-m", "doctord.app.roll_up", *summing],
     )
     become(recording)
-
-
-def _positive(text: str) -> float:
-    seconds = parse_duration(text)
-    if seconds <= 0:
-        raise UserError(f"{text!r} is no time to wait", "give a duration above zero")
-    return seconds

@@ -8,10 +8,10 @@ import typer
 
 from doctord.cli import app, command
 from doctord.cli._output import Terminal, check_writable, write
-from doctord.cli.arguments import Json
+from doctord.cli.arguments import Json, positive_s
 from doctord.errors import UserError
 from doctord.printable import json_text
-from doctord.units import parse_duration, parse_size
+from doctord.units import parse_size
 
 STANDARD_INPUT = "-"
 
@@ -67,7 +67,7 @@ def trace(
     else:
         traced = trace_live.trace(
             pid,
-            parse_duration(length),
+            positive_s(length),
             how=how.value,
             tree=tree,
             keep=log,

@@ -120,7 +120,8 @@ def _sums_of_waits(case: Case, sampled: pl.Series) -> list[Phrase]:
         .sort("db", maintain_order=True)
     )
     return [
-        phrase("{}: waits in sum, {} events, {} intervals", db, events, times) for db, times, events in by_db.rows()
+        phrase("{}: waits in sum, {:count event/events}, {:count interval/intervals}", db, events, times)
+        for db, times, events in by_db.rows()
     ]
 
 
@@ -137,17 +138,17 @@ def _traced(sizes: Sizes) -> Phrase:
 
 def _looked_at(case: Case) -> tuple[Phrase, ...]:
     """One line per table that held something: how much, over how long."""
-    lines = [phrase("{} CPUs over {:.0f s}", case.cpus, case.seconds)] if case.cpus else []
+    lines = [phrase("{:count CPU/CPUs} over {:.0f s}", case.cpus, case.seconds)] if case.cpus else []
     if case.processes.height:
-        lines.append(phrase("{} processes", case.processes.height))
+        lines.append(phrase("{:count process/processes}", case.processes.height))
     for table, column, words in (
-        ("disk", "device", "disks"),
-        ("filesystem", "mount", "file systems"),
-        ("network", "interface", "network interfaces"),
+        ("disk", "device", "disk/disks"),
+        ("filesystem", "mount", "file system/file systems"),
+        ("network", "interface", "network interface/network interfaces"),
     ):
         count = case.dataset.frame(table)[column].drop_nulls().n_unique()
         if count:
-            lines.append(phrase("{} {}", count, words if count > 1 else words[:-1]))
+            lines.append(phrase(f"{{:count {words}}}", count))
     lines += [_traced(sizes) for sizes in block_sizes(case.dataset)[:MOST_TRACED]]
     sampled = case.dataset.frame("session").filter(pl.col("db").is_not_null())
     by_db = (
@@ -157,7 +158,7 @@ def _looked_at(case: Case) -> tuple[Phrase, ...]:
     )
     idle = {*case.dataset.frame("wait").filter(pl.sql_expr(SAMPLED))["db"].drop_nulls()} - {*by_db["db"]}
     lines += [
-        phrase("{}: {} samples of sessions, {} sessions at work", db, samples, sids)
+        phrase("{}: {:count sample/samples} of sessions, {:count session/sessions} at work", db, samples, sids)
         for db, samples, sids in by_db.rows()
     ]
     lines += [phrase("{}: no session at work", db) for db in sorted(idle)]
@@ -165,4 +166,11 @@ def _looked_at(case: Case) -> tuple[Phrase, ...]:
     told = {*by_db["db"], *case.dataset.frame("wait")["db"]}
     lines += [phrase("{}: neither sessions nor waits", db) for db in case.dbs if db not in told]
     statistics = case.dataset.frame("statistic").height
-    return (*lines, phrase("{} other figures, {} settings", statistics, case.dataset.frame("setting").height))
+    return (
+        *lines,
+        phrase(
+            "{:count other figure/other figures}, {:count setting/settings}",
+            statistics,
+            case.dataset.frame("setting").height,
+        ),
+    )

@@ -32,7 +32,8 @@ def phrase(words: str, *values: Value) -> Phrase:
 
     The places are: `{:share}` (0.34 as 34 %), `{:share of database}` (34 % of database time; also `pass`, `busy`, and
     what else a diagnosis' `time_of` says), `{:bytes}`, `{:bytes/s}`, `{:time}` (seconds), `{:rate}` (so many a second)
-    and `{:rate commits}`; a number's format with its unit, `{:.1f ms}`, or without, `{:.0f}`; a format of `strftime`
+    and `{:rate commits}`, `{:count session/sessions}` (1 session, 2 sessions); a number's format with its unit,
+    `{:.1f ms}`, or without, `{:.0f}`; a format of `strftime`
     for a time; `{}` for a text, a whole number, another phrase, or what is not known.
 
     >>> phrase("{:share of database} waits for {}", 0.86, "row locks").values
@@ -81,10 +82,12 @@ def format_of(words: str) -> str:
 def unit_of(spec: str) -> str:
     """The unit of a value shown by a format: share (0 to 1), bytes, s, per_s, else as it is written; may be empty.
 
-    >>> [unit_of(spec) for spec in ("share of database", "rate commits", ".1f ms", ".0%", ".0f")]
-    ['share', 'commits per s', 'ms', 'share', '']
+    >>> [unit_of(spec) for spec in ("share of database", "rate commits", "count disk/disks", ".1f ms", ".0%")]
+    ['share', 'commits per s', 'disks', 'ms', 'share']
     """
     name, _, rest = spec.partition(" ")
     if name == "rate" and rest:
         return f"{rest} per s"
+    if name == "count":
+        return rest.rpartition("/")[2]
     return _UNITS.get(name, "share" if name.endswith("%") else rest)

@@ -142,6 +142,13 @@ def interval(since: datetime | None, until: datetime | None) -> str:
     return f"{_from_to(start, end)} UTC{local} ({duration((end - start).total_seconds())})"
 
 
+def moment(at: datetime) -> str:
+    """A moment in UTC, and by the clock of this machine where that is another."""
+    utc, here = at.astimezone(UTC), at.astimezone()
+    form = "%H:%M:%S" if here.date() == utc.date() else "%Y-%m-%d %H:%M:%S"
+    return f"{utc:%Y-%m-%d %H:%M:%S} UTC" + (f", {here:{form}} {here:%Z}" if here.utcoffset() else "")
+
+
 def _from_to(start: datetime, end: datetime, said: date | None = None) -> str:
     """From when to when, each with its date where the one before it is another."""
     known = start.date() == said, end.date() == start.date()

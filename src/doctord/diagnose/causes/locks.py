@@ -131,7 +131,12 @@ def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
     root = idle[0]
     _, limit = _words_of(root)
     yield Claim(
-        phrase("An idle transaction, session {}, blocks {} others{}", root.sid, root.waiters, _at(case, root.db)),
+        phrase(
+            "An idle transaction, session {}, blocks {:count other/others}{}",
+            root.sid,
+            root.waiters,
+            _at(case, root.db),
+        ),
         impact=blocked_s / total,
         confidence=0.95,
         for_=[_tree(case, root) for root in idle[:3]],
@@ -305,7 +310,7 @@ def _tree(case: Case, root: Blocker) -> Evidence:
         "session",
         f"blocker_sid = {root.sid}",
         phrase(
-            "{:.0f s} waited behind session {}{} ({}), up to {} sessions",
+            "{:.0f s} waited behind session {}{} ({}), up to {:count session/sessions}",
             root.blocked_s,
             root.sid,
             _at(case, root.db),
@@ -332,7 +337,11 @@ def _short_waits(case: Case) -> list[Evidence]:
         Evidence(
             "session",
             f"event in ({', '.join(repr(event) for event in events)})",
-            phrase("no wait was longer than {:.0f ms}, behind {} sessions in turn", longest * 1000, len(case.blockers)),
+            phrase(
+                "no wait was longer than {:.0f ms}, behind {:count session/sessions} in turn",
+                longest * 1000,
+                len(case.blockers),
+            ),
             phrase("{:.0f ms}", SHORT_WAIT_S * 1000),
             "the row moves on: a queue at a hot row rather than one blocker",
             "at_least",

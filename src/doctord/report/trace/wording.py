@@ -1,7 +1,7 @@
 """What every form of a trace's report says alike: the verdict, calls, waits, changes, what was not measured."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import PurePath
 
 from doctord.analyse.calls import (
@@ -60,7 +60,7 @@ def about(read: About) -> str:
     if read["seconds"] is not None:
         parts.append(f"{in_time(read['seconds'])}")
     if read["began"]:
-        parts.append(f"from {datetime.fromisoformat(read['began']).astimezone(UTC):%F %T} UTC")
+        parts.append(f"from {wording.moment(datetime.fromisoformat(read['began']))}")
     return ", ".join([*parts, in_bytes(read["bytes"])] if read["bytes"] else parts)
 
 
