@@ -157,9 +157,9 @@ def _minute(text: str, zone: str, told: Any) -> datetime | None:  # noqa: ANN401
     offset = f"{zone}00" if re.fullmatch(r"[+-]\d\d", zone) else zone
     try:
         local = datetime.strptime(text, "%Y-%m-%d %H:%M")  # noqa: DTZ007 - zoned next
-    except ValueError:
+        return local.replace(tzinfo=zone_of(offset) or told or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return local.replace(tzinfo=zone_of(offset) or told or UTC).astimezone(UTC)
 
 
 def _stats(figures: str, moment: datetime, before: datetime | None) -> Iterator[dict[str, Any]]:
