@@ -85,7 +85,9 @@ def test_a_log_without_trouble_says_so(tmp_path: Path) -> None:
 
 
 def test_a_line_of_something_else_is_named(tmp_path: Path) -> None:
-    text = (SAMPLES / "kernel_log.words.txt").read_text() + "who knows\n[Tue Mar 44 03:12:40 2025] x\n"
+    text = (
+        SAMPLES / "kernel_log.words.txt"
+    ).read_text() + "who knows\n[Tue Mar 44 03:12:40 2025] I/O error, dev sda, sector 1\n"
     reading = read_file(at(tmp_path, text))
     assert [(one.line, one.reason) for one in reading.skipped] == [
         (4, "no line of a log with its time"),

@@ -71,6 +71,16 @@ def test_1_5_over_midnight() -> None:
     assert any("no time zone" in note for note in read_sample("pgbouncer_log.1_5.log").notes)
 
 
+def test_as_journalctl_shows_it(tmp_path: Path) -> None:
+    lines = (SAMPLES / "pgbouncer_log.log").read_text().splitlines()
+    text = "".join(f"Mar 04 10:15:00 db7 pgbouncer[2210]: {line}\n" for line in lines)
+    reading, plain = read_file(written(tmp_path, text)), read_sample("pgbouncer_log.log")
+    assert (reading.format, reading.skipped_lines) == (NAME, 0)
+    found, expected = frame(reading, "statistic"), frame(plain, "statistic")
+    assert found["host"].unique().to_list() == ["db7"]
+    assert found.drop("host").equals(expected.drop("host"))
+
+
 def test_lines_of_others_are_named(tmp_path: Path) -> None:
     text = (SAMPLES / "pgbouncer_log.log").read_text() + "Segmentation fault\n2025-03-44 10:00:00.0 UTC [1] LOG x\n"
     reading = read_file(written(tmp_path, text))

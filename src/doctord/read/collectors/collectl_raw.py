@@ -22,6 +22,7 @@ from doctord.read.source import SourceFile
 
 NAME = "collectl, raw"
 RANK = Rank.NAMED
+ONE_CPU: Final = re.compile(r"cpu\d{0,6}")
 SAMPLE: Final = re.compile(r">>> (\d{9,10}\.\d+) <<<")
 HOST: Final = re.compile(r"# Host:\s+(\S+)")
 IN_MEMINFO: Final = re.compile(r"(\w[\w()]*):\s+(\d+)(?: kB)?$")
@@ -94,7 +95,7 @@ def _take(recording: Recording, text: str) -> None:
     """Put one line of /proc where it belongs."""
     words = text.split()
     first = words[0] if words else ""
-    if first.startswith("cpu") and (first == "cpu" or first[3:].isdecimal()):
+    if ONE_CPU.fullmatch(first):
         _cpu(recording, first, words[1:])
     elif first == "disk" and len(words) >= 15:
         _disk(recording, words[3], words[4:])

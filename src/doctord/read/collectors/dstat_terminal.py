@@ -147,7 +147,10 @@ def _plain(group: str, word: str) -> str | None:
 def _moment(run: Run, cells: list[str], source: SourceFile) -> datetime | None:
     told = dict(zip(run.columns, cells, strict=True))
     if (epoch := number(told.get("epoch", ""))) is not None:
-        return datetime.fromtimestamp(epoch, UTC)
+        try:
+            return datetime.fromtimestamp(epoch, UTC)
+        except (ValueError, OverflowError, OSError):
+            return None
     text = told.get("time") or told.get("date/time")
     latest = (source.modified or datetime.now(UTC)).astimezone(source.zone or UTC).replace(tzinfo=None) + A_MINUTE
     for layout in DAY_TIME if text else ():

@@ -25,7 +25,7 @@ NAME = "the Linux kernel's log"
 RANK = Rank.SHAPE
 LOOKED_AT: Final = 20
 MOST_OF_THEM: Final = 0.5  # of the first lines: others are rests of what went over several lines
-SINCE_BOOT: Final = re.compile(r"(?:<\d+>|\w+ *:\w+ *: )?\[ *(?P<boot_s>\d+\.\d+)\] (?P<said>.*)$")
+SINCE_BOOT: Final = re.compile(r"(?:<\d+>|\w+ *:\w+ *: )?\[ *(?P<boot_s>\d{1,9}\.\d+)\] (?P<said>.*)$")
 IN_WORDS: Final = re.compile(
     r"(?:<\d+>)?\[(?P<words>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\] (?P<said>.*)$"
 )
@@ -69,13 +69,23 @@ ON_DEVICES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A line: its time, or the seconds since the boot, its program and what it says; and its host where it tells."""
+    """A line: the stamp before it, its program and what it says; and its host, where it tells."""
 
-    at: datetime | None
-    boot_s: float
+    stamp: "re.Match[str]"
     program: str
     text: str
     host: str | None = None
+
+    @property
+    def boot_s(self) -> float | None:
+        """Seconds since the boot; null where the stamp is a moment."""
+        told = self.stamp.groupdict().get("boot_s")
+        return None if told is None else float(told)
+
+    def moment(self, source: SourceFile) -> datetime | None:
+        """The moment of the stamp; null where it is none."""
+        words = self.stamp.groupdict().get("words")
+        return placed_moment(words, source) if words else _syslog_moment(self.stamp, source)
 
 
 def sniff(head: str) -> bool:
@@ -91,39 +101,39 @@ def sniff(head: str) -> bool:
 
 def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `event`."""
-    found, last_boot_s, is_of_group = list[tuple[Said, dict[str, str]]](), 0.0, False
+    found, last_boot_s, is_of_group = list[tuple[Said, float | datetime, dict[str, str]]](), 0.0, False
     for number, text in source.lines():
-        said = _said(text, source)
+        said = _said(text)
         if said is None:
             if text.strip() and not text[0].isspace():
                 source.skip(number, NO_LINE)
             continue
-        last_boot_s = said.boot_s
+        last_boot_s = said.boot_s or last_boot_s
         if INVOKED.search(said.text):
             is_of_group = False
         is_of_group = is_of_group or OF_GROUP.search(said.text) is not None
         if event := _event(said, is_of_group=is_of_group):
-            found.append((said, event))
+            at = said.moment(source) if said.boot_s is None else said.boot_s
+            if at is None:
+                source.skip(number, NO_LINE)
+            else:
+                found.append((said, at, event))
     if not found:
         source.note(NO_TROUBLE)
-    else:
-        moment = _placing(source, last_boot_s)
-        made: list[dict[str, Any]] = [
-            event | {"ts": micros(said.at or moment(said.boot_s)), "host": said.host or source.host}
-            for said, event in found
-        ]
-        yield rows("event", made)
+        return
+    placed = _placing(source, last_boot_s)
+    made: list[dict[str, Any]] = [
+        event | {"ts": micros(at if isinstance(at, datetime) else placed(at)), "host": said.host or source.host}
+        for said, at, event in found
+    ]
+    yield rows("event", made)
 
 
-def _said(line: str, source: SourceFile) -> Said | None:
+def _said(line: str) -> Said | None:
     if found := SYSLOG.match(line):
-        at = _syslog_moment(found, source)
-        return Said(at, 0.0, found["program"], found["said"], found["host"]) if at else None
-    if found := SINCE_BOOT.match(line):
-        return Said(None, float(found["boot_s"]), KERNEL, found["said"])
-    if found := IN_WORDS.match(line):
-        at = placed_moment(found["words"], source)
-        return Said(at, 0.0, KERNEL, found["said"]) if at else None
+        return Said(found, found["program"], found["said"], found["host"])
+    if found := SINCE_BOOT.match(line) or IN_WORDS.match(line):
+        return Said(found, KERNEL, found["said"])
     return None
 
 
@@ -144,7 +154,10 @@ def _syslog_moment(found: "re.Match[str]", source: SourceFile) -> datetime | Non
         if source.zone is None:
             source.note(ZONE_ASSUMED)
         moment = moment.replace(tzinfo=source.zone or UTC)
-    return moment.astimezone(UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:  # the year 1
+        return None
 
 
 def _placing(source: SourceFile, last_boot_s: float) -> Callable[[float], datetime]:

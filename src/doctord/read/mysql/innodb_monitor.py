@@ -25,6 +25,7 @@ TITLE: Final = re.compile(r"(?:[A-Z][A-Z/]+)(?: [A-Z/]+)*$")
 RULER: Final = re.compile(r"-+$")
 SEMAPHORE: Final = re.compile(r"--Thread \d+ has waited at .* for ([\d.]+) seconds the semaphore:")
 RESERVED: Final = re.compile(r"OS WAIT ARRAY INFO: reservation count (\d+)")
+MOST_DIGITS: Final = 20  # of 64 bits
 CUT: Final = "it ends within a status: what it has not is missing"
 NO_MOMENT: Final = "no date at the beginning of a status"
 
@@ -98,12 +99,13 @@ def _moment(text: str, source: SourceFile) -> datetime | None:
     """The moment of `2018-09-04 22:29:05` or `180904 22:29:05`, in the zone that the user tells."""
     for layout in ("%Y-%m-%d %H:%M:%S", "%y%m%d %H:%M:%S"):
         try:
-            local = datetime.strptime(" ".join(text.split()), layout)  # noqa: DTZ007 - zoned below
-        except ValueError:
+            local = datetime.strptime(" ".join(text.split()), layout).replace(tzinfo=source.zone or UTC)
+            moment = local.astimezone(UTC)
+        except (ValueError, OverflowError):
             continue
         if source.zone is None:
             source.note(ZONE_ASSUMED)
-        return local.replace(tzinfo=source.zone or UTC).astimezone(UTC)
+        return moment
     return None
 
 
@@ -139,7 +141,7 @@ def _sequence_number(lines: Iterable[str], name: str) -> int | None:
     """A place in the log; versions before 5.1 write its upper and lower 32 bits."""
     line = next((line for line in lines if line.startswith(name)), None)
     words = line.removeprefix(name).split()[:2] if line else []
-    if not words or not all(word.isdigit() for word in words):
+    if not words or not all(word.isdecimal() and len(word) <= MOST_DIGITS for word in words):
         return None
     return int(words[0]) if len(words) == 1 else (int(words[0]) << 32) + int(words[1])
 

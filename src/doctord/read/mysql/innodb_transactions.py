@@ -15,7 +15,7 @@ TRANSACTION: Final = re.compile(
     r"---TRANSACTION [^,]*,? ?(?P<state>not started|ACTIVE)(?: \([A-Z ]+\))?(?: (?P<age>\d+) sec)?"
 )
 IN_DEADLOCK: Final = re.compile(r"\*\*\* \((\d+)\) TRANSACTION:")
-THREAD: Final = re.compile(r"(?:MySQL|MariaDB) thread id (?P<sid>\d+),.*? query id \d+ ?(?P<who>.*)$")
+THREAD: Final = re.compile(r"(?:MySQL|MariaDB) thread id (?P<sid>\d{1,18}),.*? query id \d+ ?(?P<who>.*)$")
 IP: Final = re.compile(r"[\d.]+$|[\da-fA-F:]*:[\da-fA-F:.]*$")
 WAITED: Final = re.compile(r"-+ TRX HAS BEEN WAITING (\d+) (SEC|us|ns)", re.IGNORECASE)
 SECONDS_IN: Final = {"sec": 1.0, "us": 1e-6, "ns": 1e-9}

@@ -36,6 +36,7 @@ COLUMNS: Final = ("id", "user", "host", "db", "command", "time", "state")
 LOOKED_AT: Final = 40
 RULE: Final = re.compile(r"\+-[-+]*-\+$")
 FOOTER: Final = re.compile(r"\d+ rows? in set|Empty set|mysql>|MariaDB \[|--------------$|Query OK")
+THREAD_ID: Final = re.compile(r"\d{1,18}")
 RECORD: Final = re.compile(r"\*{3,} (\d+)\. row \*{3,}$")
 CELL: Final = re.compile(r"\s*(\w+): ?(.*)$")
 STAMP: Final = re.compile(r"TS (\d{9,11}(?:\.\d+)?)\b")
@@ -184,7 +185,9 @@ def _command(thread: Thread) -> str:
 
 def _is_at_work(thread: Thread) -> bool:
     is_own = OWN_LIST.match(_cell(thread, "info")) is not None
-    is_client = _cell(thread, "user").lower() not in SYSTEM_USERS and _cell(thread, "id").isdecimal()
+    is_client = (
+        _cell(thread, "user").lower() not in SYSTEM_USERS and THREAD_ID.fullmatch(_cell(thread, "id")) is not None
+    )
     return is_client and not is_own and _command(thread).lower() not in AT_REST
 
 

@@ -1,4 +1,4 @@
-"""Logs of PgBouncer 1.5 to 1.24, as it writes them itself (not by syslog).
+"""Logs of PgBouncer 1.5 to 1.24, as it writes them itself; also as journalctl shows them (not by its syslog setting).
 
 Times are in the zone that stands beside them, or in none. What is counted is summed up by the minute of the clock; the
 first and the last minute are cut to what the log covers, to no less than a second. `db` is `pgbouncer`.
@@ -37,6 +37,7 @@ MINUTE_S: Final = 60.0
 STATS_PERIOD_S: Final = 60.0  # stats_period, unless it is set otherwise
 LEVELS: Final = "FATAL|ERROR|WARNING|LOG|DEBUG|NOISE"
 LINE: Final = re.compile(
+    r"(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d (?P<host>\S+) pgbouncer\[\d+\]: )?"
     r"(?P<when>\d{4}-\d\d-\d\d \d\d:\d\d):(?P<second>\d\d)(?:\.(?P<part>\d+))?"
     r"(?: (?P<zone>[A-Z]{1,5}|[+-]\d\d(?::?\d\d)?))?"
     rf" \[?\d+\]? (?P<level>{LEVELS}) (?P<rest>.*)$"
@@ -96,7 +97,7 @@ def read(source: SourceFile) -> Iterator[Batch]:
             if text.strip():
                 source.skip(number, NO_LINE)
             continue
-        rest = found["rest"]
+        rest, source.host = found["rest"], found["host"] or source.host
         if stats := STATS.match(rest):
             told += _stats(stats["figures"], moment, last_stats)
             last_stats = moment
@@ -157,9 +158,9 @@ def _minute(text: str, zone: str, told: Any) -> datetime | None:  # noqa: ANN401
     offset = f"{zone}00" if re.fullmatch(r"[+-]\d\d", zone) else zone
     try:
         local = datetime.strptime(text, "%Y-%m-%d %H:%M")  # noqa: DTZ007 - zoned next
-    except ValueError:
+        return local.replace(tzinfo=zone_of(offset) or told or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return local.replace(tzinfo=zone_of(offset) or told or UTC).astimezone(UTC)
 
 
 def _stats(figures: str, moment: datetime, before: datetime | None) -> Iterator[dict[str, Any]]:
