@@ -8,6 +8,7 @@ import polars as pl
 from doctord.analyse.waits import Wait
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.log_writer_warnings import warned_writes
 from doctord.diagnose.causes.logged_statements import logged_commits
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, at_most
@@ -124,7 +125,8 @@ def log_device_slow(case: Case) -> Iterator[Claim]:
     """The device of the log takes long for each write.
 
     Looks like: writes of the log (Oracle's log file parallel write, PostgreSQL's flushes of WAL) of 20 ms and more on
-        average; sessions wait for commits, for room in the log's buffer, or for the next log.
+        average; sessions wait for commits, for room in the log's buffer, or for the next log. In a trace of LGWR alone,
+        its warnings of writes of half a second and longer.
     Hurts because: everything that changes data goes through this one stream of writes: while one is under way commits
         wait, the buffer fills behind it, and switches take their time.
     Speaks for it: the time of a write, its histogram, how often there is one, the share of all waits for the log.
@@ -140,6 +142,8 @@ def log_device_slow(case: Case) -> Iterator[Claim]:
     write = next(iter(counted_of_kind(case.background, WRITE)), None)
     ms, often = (write.ms, write.per_second) if write else (_flush_ms(case), case.total("pg_stat_wal.wal_sync"))
     part = case.time.kind_share(*LOG_WAITS)
+    if ms is None:
+        yield from warned_writes(case)
     if ms is None or ms < QUEUED_MS or not _beside_commits(case, ms, often):
         return
     size = _bytes_per_write(case)
