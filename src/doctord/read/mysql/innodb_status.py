@@ -1,6 +1,7 @@
 r"""SHOW ENGINE INNODB STATUS of MySQL 5.0 to 9 and MariaDB 5 to 11: after `\G`, by tabs, or the monitor's own output.
 
-Several of them in one file are several moments. Times are the server's own, without a zone.
+Several of them in one file are several moments. Times are the server's own, without a zone. Its colons and slashes may
+be lost (pasted into a page), and the section of the latest deadlock may stand alone.
 
 - `statistic` of `mysql`, named as in SHOW GLOBAL STATUS where that has them: `global_status.innodb_data_reads`,
   `.innodb_pages_read`, `.innodb_rows_read` and their like, means per second over the time that the monitor names;
@@ -39,11 +40,12 @@ NAME = "SHOW ENGINE INNODB STATUS"
 RANK = Rank.NAMED
 DB: Final = "mysql"
 LOOKED_AT: Final = 20  # lines before the monitor's own: a prompt, a ruler, the row's number, type, name and status
-BEGINS: Final = re.compile(r"(?P<when>(?:\d{6}|\d{4}-\d\d-\d\d) +\d{1,2}:\d\d:\d\d).* INNODB MONITOR OUTPUT\s*$")
+BEGINS: Final = re.compile(r"(?P<when>(?:\d{6}|\d{4}-\d\d-\d\d) +\d{1,2}:?\d\d:?\d\d).* INNODB MONITOR OUTPUT\s*$")
 ENDS: Final = "END OF INNODB MONITOR OUTPUT"
 PERIOD: Final = re.compile(r"Per second averages calculated from the last (\d+) seconds")
 TITLE: Final = re.compile(r"(?:[A-Z][A-Z/]+)(?: [A-Z/]+)*$")
-MOMENT: Final = re.compile(r"(?:\d{6}|\d{4}-\d\d-\d\d) +\d{1,2}:\d\d:\d\d")
+MOMENT: Final = re.compile(r"(?:\d{6}|\d{4}-\d\d-\d\d) +\d{1,2}:?\d\d:?\d\d")
+DEADLOCK: Final = "LATEST DETECTED DEADLOCK"
 RULER: Final = re.compile(r"-+$")
 TRANSACTION: Final = re.compile(
     r"---TRANSACTION [^,]*,? ?(?P<state>not started|ACTIVE)(?: \([A-Z ]+\))?(?: (?P<age>\d+) sec)?"
@@ -64,27 +66,30 @@ AFTER_STATEMENT: Final = (
     "Record lock",
 )
 SEMAPHORE: Final = re.compile(r"--Thread \d+ has waited at .* for ([\d.]+) seconds the semaphore:")
-RESERVED: Final = re.compile(r"OS WAIT ARRAY INFO: reservation count (\d+)")
+RESERVED: Final = re.compile(r"OS WAIT ARRAY INFO:? reservation count (\d+)")
 CUT: Final = "it ends within a status: what it has not is missing"
 NO_MOMENT: Final = "no date at the beginning of a status"
 
 
 @dataclass(slots=True)
 class Status:
-    """One output: when it was, over how many seconds its means are, and its lines by section."""
+    """One output: when it was, over how many seconds its means are, and its lines by section.
 
-    at: datetime
+    `at` is null of a deadlock's section alone, which tells when that was.
+    """
+
+    at: datetime | None
     period_s: float | None = None
     sections: dict[str, list[str]] = field(default_factory=dict)
 
     def section(self, title: str) -> list[str]:
         """The lines below a title; none where it is not there."""
-        return self.sections.get(title, [])
+        return self.sections.get(title.replace("/", ""), [])
 
 
 def sniff(head: str) -> bool:
-    """Whether the monitor's heading is among the first lines."""
-    return any(BEGINS.search(line) for line in _plain(head).splitlines()[:LOOKED_AT])
+    """Whether the monitor's heading, or that of its latest deadlock, is among the first lines."""
+    return any(BEGINS.search(line) or line.strip() == DEADLOCK for line in _plain(head).splitlines()[:LOOKED_AT])
 
 
 def read(source: SourceFile) -> Iterator[Batch]:
@@ -93,9 +98,10 @@ def read(source: SourceFile) -> Iterator[Batch]:
     held: dict[str, list[dict[str, Any]]] = {"statistic": [], "session": [], "event": []}
     deadlocks = dict[tuple[object, ...], dict[str, Any]]()
     for status in _statuses(source):
-        sessions = list(_sessions(status, statements))
-        held["session"] += sessions
-        held["statistic"] += _statistics(status, sessions, counters)
+        if status.at:
+            sessions = list(_sessions(status, status.at, statements))
+            held["session"] += sessions
+            held["statistic"] += _statistics(status, status.at, sessions, counters)
         deadlocks |= {(row["ts"], row["subject"]): row for row in _deadlock(status, source)}
     held |= {"event": list(deadlocks.values()), "statement": statements.rows}
     for table, found in held.items():
@@ -114,12 +120,13 @@ def _statuses(source: SourceFile) -> Iterator[Status]:
         for line in _plain(raw).split("\n"):
             if begins := BEGINS.search(line):
                 if status:
-                    source.note(CUT)
-                    yield status
+                    yield _cut(status, source)
                 at = _moment(begins["when"], source)
                 status, title = (Status(at) if at else None), ""
                 if at is None:
                     source.skip(number, NO_MOMENT)
+            elif status is None and line.strip() == DEADLOCK:
+                status, title = Status(None), DEADLOCK
             elif status is None:
                 continue
             elif line.startswith(ENDS):
@@ -128,20 +135,26 @@ def _statuses(source: SourceFile) -> Iterator[Status]:
             elif found := PERIOD.match(line):
                 status.period_s = float(found[1]) or None
             elif RULER.match(before) and TITLE.fullmatch(line.strip()):
-                title = line.strip()
+                title = line.strip().replace("/", "")
             else:
                 status.sections.setdefault(title, []).append(line)
             before = line
     if status:
+        yield _cut(status, source)
+
+
+def _cut(status: Status, source: SourceFile) -> Status:
+    """A status whose end is not there, which is said; a deadlock's section alone has no end."""
+    if status.at:
         source.note(CUT)
-        yield status
+    return status
 
 
 def _moment(text: str, source: SourceFile) -> datetime | None:
     """The moment of `2018-09-04 22:29:05` or `180904 22:29:05`, in the zone that the user tells."""
-    for layout in ("%Y-%m-%d %H:%M:%S", "%y%m%d %H:%M:%S"):
+    for layout in ("%Y-%m-%d %H%M%S", "%y%m%d %H%M%S"):
         try:
-            local = datetime.strptime(" ".join(text.split()), layout)  # noqa: DTZ007 - zoned below
+            local = datetime.strptime(_digits_of_time(text), layout)  # noqa: DTZ007 - zoned below
         except ValueError:
             continue
         if source.zone is None:
@@ -150,7 +163,15 @@ def _moment(text: str, source: SourceFile) -> datetime | None:
     return None
 
 
-def _statistics(status: Status, sessions: list[dict[str, Any]], counters: Counters) -> list[dict[str, Any]]:
+def _digits_of_time(text: str) -> str:
+    """A moment with six digits for the time, whether it had colons or not."""
+    day, _, time = text.partition(" ")
+    return f"{day} {time.strip().replace(':', '').zfill(6)}"
+
+
+def _statistics(
+    status: Status, at: datetime, sessions: list[dict[str, Any]], counters: Counters
+) -> list[dict[str, Any]]:
     """Readings and means per second, under the names of the global status or `innodb_status`."""
     read = pool_of(status.section("BUFFER POOL AND MEMORY")) | _checkpoint_age(status)
     for title, figures in FIGURES.items():
@@ -159,10 +180,10 @@ def _statistics(status: Status, sessions: list[dict[str, Any]], counters: Counte
     gauges = {name: one.value for name, one in read.items() if not one.is_rate and one.is_status}
     gauges["innodb_row_lock_current_waits"] = float(sum(row["event"] == LOCK_WAIT for row in sessions))
     rates = {name: one.value for name, one in read.items() if one.is_rate and status.period_s}
-    about = {"ts": micros(status.at)}
+    about = {"ts": micros(at)}
     named = mysql_names.status_rows(gauges, rates, status.period_s or 0.0)
     own = [_own(name, one.value, one.unit) for name, one in read.items() if not one.is_rate and not one.is_status]
-    return [about | row for row in (*named, *own, *_semaphores(status, counters))]
+    return [about | row for row in (*named, *own, *_semaphores(status, at, counters))]
 
 
 def _own(name: str, value: float, unit: str, kind: str = "gauge") -> dict[str, Any]:
@@ -187,20 +208,20 @@ def _sequence_number(lines: Iterable[str], name: str) -> int | None:
     return int(words[0]) if len(words) == 1 else (int(words[0]) << 32) + int(words[1])
 
 
-def _semaphores(status: Status, counters: Counters) -> Iterator[dict[str, Any]]:
+def _semaphores(status: Status, at: datetime, counters: Counters) -> Iterator[dict[str, Any]]:
     lines = status.section("SEMAPHORES")
     waiting = [float(found[1]) for line in lines if (found := SEMAPHORE.match(line))]
     yield _own("semaphore_waiting", float(len(waiting)), "threads")
     yield _own("semaphore_longest_wait", max(waiting, default=0.0), "s")
     reserved = next((float(found[1]) for line in lines if (found := RESERVED.match(line))), None)
-    per_s = None if reserved is None else counters.per_s("reserved", micros(status.at), reserved)
+    per_s = None if reserved is None else counters.per_s("reserved", micros(at), reserved)
     if per_s is not None:
         yield _own("os_waits", per_s, "per_s", "rate")
 
 
-def _sessions(status: Status, statements: Statements) -> Iterator[dict[str, Any]]:
+def _sessions(status: Status, at: datetime, statements: Statements) -> Iterator[dict[str, Any]]:
     """Rows of `session` of the transactions that are open."""
-    about = {"ts": micros(status.at), "interval_s": status.period_s or ASSUMED_STEP_S}
+    about = {"ts": micros(at), "interval_s": status.period_s or ASSUMED_STEP_S}
     for lines in _parted(status.section("TRANSACTIONS"), TRANSACTION):
         begins = TRANSACTION.match(lines[0])
         thread = next((found for line in lines if (found := THREAD.match(line))), None)
@@ -261,7 +282,7 @@ def _statement(lines: list[str]) -> str:
 
 def _deadlock(status: Status, source: SourceFile) -> Iterator[dict[str, Any]]:
     """A row of `event` for each transaction of the latest deadlock."""
-    lines = status.section("LATEST DETECTED DEADLOCK")
+    lines = status.section(DEADLOCK)
     found = next((found for line in lines[:2] if (found := MOMENT.match(line))), None)
     at = _moment(found[0], source) if found else None
     if at is None:
