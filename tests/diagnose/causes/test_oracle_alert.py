@@ -39,11 +39,6 @@ def test_an_archiver_that_is_stuck_explains_one_that_is_late() -> None:
     assert findings["archiver_behind"].explained_by == "archiver_stuck"
 
 
-@pytest.mark.parametrize(("count", "told"), [(1, False), (2, True)])
-def test_deadlocks(count: int, *, told: bool) -> None:
-    assert ("deadlocks_reported" in found(extra=_events("deadlock", "ORA-00060", count))) is told
-
-
 @pytest.mark.parametrize(("refused", "told"), [(0.01, False), (0.5, True)])
 def test_refused_connections_against_those_made(refused: float, *, told: bool) -> None:
     figures = {("listener.refused", "app 12519"): refused, ("listener.establish", "app"): 2.0}

@@ -181,3 +181,30 @@ def test_what_a_real_server_prints(tmp_path: Path) -> None:
     assert figure(reading, "global_status.innodb_buffer_pool_pages_total")[0] > 0
     assert figure(reading, "global_status.innodb_history_list_length")[0] >= 0
     assert len(figure(reading, "global_status.innodb_rows_read")) <= 1
+
+
+def test_a_status_that_was_pasted_has_lost_its_colons_and_slashes() -> None:
+    reading = read_sample("innodb_status.pasted.txt", zone="UTC")
+    assert (reading.format, reading.skipped_lines, reading.notes) == (NAME, 0, [])
+    assert set(frame(reading, "statistic")["ts"]) == {datetime(2024, 5, 30, 11, 2, 48, tzinfo=UTC)}
+    named = {
+        "innodb_data_reads": 0.25,
+        "innodb_data_fsyncs": 4.3,
+        "innodb_data_pending_writes": 3.0,
+        "innodb_os_log_pending_fsyncs": 2.0,
+        "innodb_checkpoint_age": 1000.0,
+        "innodb_pages_read": 0.5,
+        "innodb_rows_read": 192.57,
+    }
+    assert {name: figure(reading, f"global_status.{name}") for name in named} == {k: [v] for k, v in named.items()}
+    assert figure(reading, "innodb_status.buffer_pool_hit_rate") == [0.998]
+
+
+def test_a_deadlock_alone_tells_no_figures() -> None:
+    reading = read_sample("innodb_status.deadlock.txt", zone="UTC")
+    assert (reading.format, reading.skipped_lines, reading.notes) == (NAME, 0, [])
+    assert picked(reading, "event", "ts", "kind", "subject") == [
+        (datetime(2024, 5, 30, 6, 6, 16, tzinfo=UTC), "deadlock", f"transaction {number}") for number in (1, 2)
+    ]
+    assert not any(secret in text for (text,) in picked(reading, "event", "text") for secret in SECRETS)
+    assert {batch.table for batch in reading.batches} == {"event"}

@@ -1,4 +1,4 @@
-"""What Oracle's own logs report: errors, deadlocks, instances that ended, connections that were refused."""
+"""What Oracle's own logs report: errors, instances that ended, connections that were refused."""
 
 from collections.abc import Iterator
 
@@ -132,35 +132,6 @@ def archiver_stuck(case: Case) -> Iterator[Claim]:
             impact=NOT_MEASURED,
             confidence=0.95,
             for_=_last(stuck),
-        )
-
-
-@cause()
-def deadlocks_reported(case: Case) -> Iterator[Claim]:
-    """Transactions deadlock with each other.
-
-    Looks like: ORA-00060 in the alert log.
-    Hurts because: one statement of each deadlock fails after seconds of waiting.
-    Speaks for it: how many deadlocks there were.
-    Speaks against it: a single one in a long time.
-    Remedy: The trace file that the alert log names holds both statements: change rows in one order everywhere, index
-        foreign keys, raise INITRANS where the mode is S (4).
-    Verify: No new ones in the alert log.
-    Source: Oracle Database Concepts 19c, "Locks and Deadlocks".
-    """
-    deadlocks = case.dataset.frame("event").filter(
-        (pl.col("kind") == "deadlock") & pl.col("db").str.starts_with("oracle")
-    )
-    if deadlocks.height > 1:
-        yield Claim(
-            phrase("{} deadlocks in the alert log", deadlocks.height),
-            impact=NOT_MEASURED,
-            confidence=0.9,
-            for_=[
-                Evidence(
-                    "event", "kind = 'deadlock'", phrase("{} deadlocks", deadlocks.height), "one", "statements failed"
-                )
-            ],
         )
 
 

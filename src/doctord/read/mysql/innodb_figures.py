@@ -58,37 +58,42 @@ def _rates(prefix: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{prefix}{name}" for name in names)
 
 
+def _shape(text: str) -> re.Pattern[str]:
+    """A line's shape. Colons and slashes may be missing: not every page that a status was pasted into keeps them."""
+    return re.compile(re.sub(r"(?<!\()(?<!\(\?)([:/])(?!\?)", r"\1?", text))
+
+
 # In the order in which they count: the first line of a shape is that of all users and of the whole buffer pool.
 FIGURES: Final[dict[str, tuple[Line, ...]]] = {
-    "TRANSACTIONS": (Line(re.compile(r"^History list length (\d+)"), ("innodb_history_list_length",)),),
+    "TRANSACTIONS": (Line(_shape(r"^History list length (\d+)"), ("innodb_history_list_length",)),),
     "FILE I/O": (
-        Line(re.compile(rf"^{_N} reads/s, [\d.]+ avg bytes/read, {_N} writes/s, {_N} fsyncs/s"),
+        Line(_shape(rf"^{_N} reads/s, [\d.]+ avg bytes/read, {_N} writes/s, {_N} fsyncs/s"),
              _rates("innodb_data_", "reads", "writes", "fsyncs"), is_rate=True),
-        Line(re.compile(rf"^Pending normal aio reads:? ?{_LIST}"), ("innodb_data_pending_reads",)),
-        Line(re.compile(rf"aio writes:? ?{_LIST}"), ("innodb_data_pending_writes",)),
-        Line(re.compile(r"^Pending flushes \(fsync\) log: (\d+)"), ("innodb_os_log_pending_fsyncs",)),
-        Line(re.compile(r"^Pending flushes \(fsync\).*buffer pool: (\d+)"), ("innodb_data_pending_fsyncs",)),
+        Line(_shape(rf"^Pending normal aio reads: ?{_LIST}"), ("innodb_data_pending_reads",)),
+        Line(_shape(rf"aio writes: ?{_LIST}"), ("innodb_data_pending_writes",)),
+        Line(_shape(r"^Pending flushes \(fsync\) log: (\d+)"), ("innodb_os_log_pending_fsyncs",)),
+        Line(_shape(r"^Pending flushes \(fsync\).*buffer pool: (\d+)"), ("innodb_data_pending_fsyncs",)),
     ),
     "LOG": (
-        Line(re.compile(r"^(\d+) pending log (?:writes|flushes)"), ("innodb_os_log_pending_writes",)),
-        Line(re.compile(r"^Max checkpoint age\s+(\d+)"), ("innodb_checkpoint_max_age",)),
+        Line(_shape(r"^(\d+) pending log (?:writes|flushes)"), ("innodb_os_log_pending_writes",)),
+        Line(_shape(r"^Max checkpoint age\s+(\d+)"), ("innodb_checkpoint_max_age",)),
     ),
     "ROW OPERATIONS": (
-        Line(re.compile(r"^(\d+) queries inside InnoDB, (\d+) queries in queue"),
+        Line(_shape(r"^(\d+) queries inside InnoDB, (\d+) queries in queue"),
              ("queries_inside", "queries_queued"), is_status=False),
-        Line(re.compile(rf"^{_N} inserts/s, {_N} updates/s, {_N} deletes/s, {_N} reads/s"),
+        Line(_shape(rf"^{_N} inserts/s, {_N} updates/s, {_N} deletes/s, {_N} reads/s"),
              _rates("innodb_rows_", "inserted", "updated", "deleted", "read"), is_rate=True),
     ),
 }  # fmt: skip
 _POOL: Final = (
-    Line(re.compile(r"^Buffer pool size +(\d+)"), ("innodb_buffer_pool_pages_total",)),
-    Line(re.compile(r"^Free buffers +(\d+)"), ("innodb_buffer_pool_pages_free",)),
-    Line(re.compile(r"^Database pages +(\d+)"), ("innodb_buffer_pool_pages_data",)),
-    Line(re.compile(r"^Modified db pages +(\d+)"), ("innodb_buffer_pool_pages_dirty",)),
-    Line(re.compile(rf"^{_N} reads/s, {_N} creates/s, {_N} writes/s"),
+    Line(_shape(r"^Buffer pool size +(\d+)"), ("innodb_buffer_pool_pages_total",)),
+    Line(_shape(r"^Free buffers +(\d+)"), ("innodb_buffer_pool_pages_free",)),
+    Line(_shape(r"^Database pages +(\d+)"), ("innodb_buffer_pool_pages_data",)),
+    Line(_shape(r"^Modified db pages +(\d+)"), ("innodb_buffer_pool_pages_dirty",)),
+    Line(_shape(rf"^{_N} reads/s, {_N} creates/s, {_N} writes/s"),
          _rates("innodb_pages_", "read", "created", "written"), is_rate=True),
 )  # fmt: skip
-_HIT: Final = re.compile(r"^Buffer pool hit rate (\d+) / (\d+)")
+_HIT: Final = _shape(r"^Buffer pool hit rate (\d+) +/ *(\d+)")
 
 
 def pool_of(lines: Iterable[str]) -> dict[str, Figure]:

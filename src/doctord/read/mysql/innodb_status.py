@@ -1,6 +1,7 @@
 r"""SHOW ENGINE INNODB STATUS of MySQL 5.0 to 9 and MariaDB 5 to 11: after `\G`, by tabs, or the monitor's own output.
 
-Several of them in one file are several moments. Times are the server's own, without a zone.
+Several of them in one file are several moments. Times are the server's own, without a zone. Its colons and slashes may
+be lost (pasted into a page), and the section of the latest deadlock may stand alone.
 
 - `statistic` of `mysql`, named as in SHOW GLOBAL STATUS where that has them: `global_status.innodb_data_reads`,
   `.innodb_pages_read`, `.innodb_rows_read` and their like, means per second over the time that the monitor names;
@@ -24,7 +25,7 @@ from typing import Final
 from doctord._native import Batch
 from doctord.read.format import Rank
 from doctord.read.mysql import mysql_error
-from doctord.read.mysql.innodb_monitor import BEGINS, plain, tables_of
+from doctord.read.mysql.innodb_monitor import BEGINS, DEADLOCK, plain, tables_of
 from doctord.read.source import SourceFile
 
 NAME = "SHOW ENGINE INNODB STATUS"
@@ -34,8 +35,9 @@ LOOKED_AT: Final = 20  # lines before the monitor's own: a prompt, a ruler, the 
 
 
 def sniff(head: str) -> bool:
-    """Whether the monitor's heading is among the first lines, and it is no log in which the monitor speaks too."""
-    return any(BEGINS.search(line) for line in plain(head).splitlines()[:LOOKED_AT]) and not mysql_error.sniff(head)
+    """Whether a heading of the monitor is among the first lines, and it is no log in which the monitor speaks too."""
+    lines = plain(head).splitlines()[:LOOKED_AT]
+    return any(BEGINS.search(line) or line.strip() == DEADLOCK for line in lines) and not mysql_error.sniff(head)
 
 
 def read(source: SourceFile) -> Iterator[Batch]:

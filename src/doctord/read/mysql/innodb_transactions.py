@@ -10,7 +10,7 @@ from doctord.dataset.scrub import scrub
 from doctord.dataset.tables import CLIENT
 from doctord.read.mysql.thread_state import Statements, client_of, wait_of
 
-MOMENT: Final = re.compile(r"(?:\d{6}|\d{4}-\d\d-\d\d) +\d{1,2}:\d\d:\d\d")
+MOMENT: Final = re.compile(r"(?:\d{6}|\d{4}-\d\d-\d\d) +\d{1,2}:?\d\d:?\d\d")
 TRANSACTION: Final = re.compile(
     r"---TRANSACTION [^,]*,? ?(?P<state>not started|ACTIVE)(?: \([A-Z ]+\))?(?: (?P<age>\d+) sec)?"
 )

@@ -1,0 +1,73 @@
+"""Deadlocks that a server's own log or monitor tells of, one by one."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import polars as pl
+
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
+from doctord.diagnose.phrase import phrase
+from doctord.diagnose.words import shortened
+
+# InnoDB keeps its latest deadlock until the next one, or the next start: what is older says nothing of now.
+RECENT = timedelta(hours=1)
+MOST_TOLD = 4
+ONLY_THE_LATEST = NotMeasured(
+    "how often there are deadlocks",
+    "InnoDB's monitor tells of the latest one alone",
+    "innodb_print_all_deadlocks = on writes each to the error log; the counter lock_deadlocks of"
+    " information_schema.innodb_metrics.",
+)
+
+
+@cause()
+def deadlocks_reported(case: Case) -> Iterator[Claim]:
+    """Transactions deadlock with each other.
+
+    Looks like: ORA-00060 in the alert log; a deadlock of the last hour in InnoDB's monitor.
+    Hurts because: one statement, or one transaction, of each deadlock fails, and its work is done again.
+    Speaks for it: how many deadlocks there were; the statements.
+    Speaks against it: a single one in a long time.
+    Remedy: Change rows in one order everywhere, in short transactions, and try again what failed.
+        Oracle: the trace file that the alert log names holds both statements; index foreign keys, raise INITRANS
+        where the mode is S (4).
+        MySQL: sort the rows of bulk statements by the index that both wait for, and make them smaller; read committed
+        where the locks are of gaps.
+    Verify: No new ones in the log.
+    Source: Oracle Database Concepts 19c, "Locks and Deadlocks"; MySQL Reference Manual, "Deadlocks in InnoDB".
+    """
+    told = case.dataset.frame("event").filter(pl.col("kind") == "deadlock")
+    of_oracle = told.filter(pl.col("db").str.starts_with("oracle"))
+    if of_oracle.height > 1:
+        yield Claim(
+            phrase("{} deadlocks in the alert log", of_oracle.height),
+            impact=NOT_MEASURED,
+            confidence=0.9,
+            for_=[
+                Evidence(
+                    "event", "kind = 'deadlock'", phrase("{} deadlocks", of_oracle.height), "one", "statements failed"
+                )
+            ],
+        )
+    yield from _of_innodb(case, told.filter(pl.col("db").str.starts_with("mysql")))
+
+
+def _of_innodb(case: Case, told: pl.DataFrame) -> Iterator[Claim]:
+    """The latest deadlock, where it is no old one; a row of `event` for each of its transactions."""
+    latest = told.filter(pl.col("ts") == pl.col("ts").max())
+    until = case.dataset.until
+    if latest.is_empty() or (until is not None and until - latest["ts"][0] > RECENT):
+        return
+    yield Claim(
+        phrase("{} transactions of InnoDB deadlocked", latest.height),
+        impact=NOT_MEASURED,
+        confidence=0.9,
+        severity="note",
+        for_=[
+            Evidence("event", f"kind = 'deadlock' and subject = '{subject}'", subject, "", shortened(text or ""))
+            for subject, text in latest.select("subject", "text").head(MOST_TOLD).iter_rows()
+        ],
+        not_measured=[ONLY_THE_LATEST] if told["ts"].n_unique() == 1 else [],
+    )

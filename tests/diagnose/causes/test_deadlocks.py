@@ -1,0 +1,40 @@
+"""Deadlocks that a server's own log or monitor tells of."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from diagnose.oracle_hosts import DB, START, found
+from doctord.dataset.dataset import Dataset
+from doctord.diagnose.engine import diagnose
+from doctord.read.formats import read_file
+from doctord.report.phrases import said
+from reading import SAMPLES
+
+
+@pytest.mark.parametrize(("count", "told"), [(1, False), (2, True)])
+def test_deadlocks_of_oracle(count: int, *, told: bool) -> None:
+    event = {"kind": "deadlock", "db": DB, "subject": "ORA-00060", "text": ""}
+    events = {"event": [event | {"ts": START + timedelta(minutes=minute)} for minute in range(count)]}
+    assert ("deadlocks_reported" in found(extra=events)) is told
+
+
+def test_the_section_of_the_deadlock_alone() -> None:
+    (finding,) = diagnose(Dataset.from_batches(read_file(SAMPLES / "innodb_status.deadlock.txt").batches)).findings
+    assert (finding.cause, finding.severity) == ("deadlocks_reported", "note")
+    assert said(finding.title) == "2 transactions of InnoDB deadlocked"
+    assert "INSERT INTO basket" in said(finding.for_[0].why)
+    assert [said(gap.what) for gap in finding.not_measured] == ["how often there are deadlocks"]
+
+
+def test_an_old_one_says_nothing_of_now(tmp_path: Path) -> None:
+    section = (SAMPLES / "innodb_status.deadlock.txt").read_text()
+    whole = (SAMPLES / "innodb_status.pasted.txt").read_text()
+    at = whole.index("TRANSACTIONS") - len("------------\n")
+    file = tmp_path / "status.txt"
+    file.write_text(f"{whole[:at]}------------------------\n{section}------------\n{whole[at:]}")
+    reading = read_file(file)
+    assert "event" in {batch.table for batch in reading.batches}
+    causes = {finding.cause for finding in diagnose(Dataset.from_batches(reading.batches)).findings}
+    assert "deadlocks_reported" not in causes
