@@ -41,7 +41,7 @@ def purge_behind(case: Case) -> Iterator[Claim]:
         what it may still see.
     Speaks against it: no old transaction: then more is changed than the purge threads can remove.
     Remedy: Find the oldest transaction (information_schema.innodb_trx, order by trx_started) and end it: a report, a
-        backup with --single-transaction, a client that forgot to commit; autocommit for clients that only read.
+        mysqldump --single-transaction, a client that forgot to commit; autocommit for clients that only read.
         Without one: more innodb_purge_threads (a restart), innodb_max_purge_lag as a brake, smaller batches.
     Verify: The history list shrinks within minutes after the old transaction has ended.
     Source: MySQL Reference Manual, "InnoDB Multi-Versioning" and "Purge Configuration" (innodb_max_purge_lag).
