@@ -3,11 +3,14 @@
 import re
 from collections.abc import Iterator
 
+import polars as pl
+
 from doctord.analyse.figures import Statistic
+from doctord.analyse.logged_statements import Logged, logged
 from doctord.analyse.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import Words, listed, phrase
 from doctord.diagnose.words import shortened
 
@@ -15,21 +18,29 @@ from doctord.diagnose.words import shortened
 LARGE_SCAN_ROWS = 10_000
 # An index pays where a small part of the rows is wanted.
 SELECTIVE = 0.01
+# Of all the time in a log: less would not be felt if it were gone.
+LARGE_PART = 0.1
+# Once is a report or a backup.
+AGAIN_AND_AGAIN = 10
 
 
 @cause(explains=("buffer_pool_small", "cpu_saturated", "device_saturated"))
 def missing_index(case: Case) -> Iterator[Claim]:
     """A statement reads a whole large table again and again for a few rows.
 
-    Looks like: one statement takes much of the database time; `seq_tup_read` of one large table grows by millions.
+    Looks like: one statement takes much of the database time; `seq_tup_read` of one large table grows by millions. In a
+        log of slow statements of MySQL, one that examines 10,000 rows and more each time, and returns one in a hundred.
     Hurts because: every execution reads all rows, on CPU when they are cached and from disk when they are not.
     Speaks for it: rows per scan against rows returned per call; the statement's share of database time.
     Speaks against it: a statement that returns much of what it reads, or has no condition: no index would serve it.
-    Remedy: Look at its plan with explain (analyze, buffers), and create an index on the columns of its condition
-        (create index concurrently).
+    Remedy: Look at its plan, and create an index on the columns of its condition.
+        PostgreSQL: explain (analyze, buffers); create index concurrently.
+        MySQL: explain analyze; let the columns of its order follow in the index.
     Verify: The plan uses the index; seq_tup_read of the table stands still; the statement's time per call falls.
-    Source: PostgreSQL documentation, pg_stat_all_tables and "Examining Index Usage".
+    Source: PostgreSQL documentation, pg_stat_all_tables and "Examining Index Usage"; MySQL Reference Manual,
+        "The Slow Query Log", Rows_examined.
     """
+    yield from _examined_for_few(case)
     scanned = _large_scans(case)
     worst = next((pair for scan in scanned for pair in _statements_on(case, scan)), None)
     if worst is None:
@@ -71,6 +82,45 @@ def missing_index(case: Case) -> Iterator[Claim]:
         if rows is not None and rows > SELECTIVE * rows_per_scan
         else [],
     )
+
+
+def _examined_for_few(case: Case) -> Iterator[Claim]:
+    """The statement of a log that takes most of its time and examines many rows for each that it returns."""
+    told = logged(case.dataset)
+    whole_s = sum(one.total_s for one in told)
+    examined = {(rows.db, rows.entity): rows for rows in case.figures("slow_log.rows_examined")}
+    for one in told:
+        rows = examined.get((one.db, one.statement_id))
+        if rows is None or one.total_s < LARGE_PART * whole_s or one.count < AGAIN_AND_AGAIN:
+            continue
+        each = rows.mean * rows.seconds / one.count
+        returned = _rows_returned(case, one)
+        if returned is None or each < LARGE_SCAN_ROWS or returned > SELECTIVE * each:
+            continue
+        yield Claim(
+            phrase("A statement examines {:,.0f} rows for each one that it returns: {}", each / max(returned, 1.0),
+                   shortened(one.text or f"statement {one.statement_id}")),
+            impact=NOT_MEASURED,
+            confidence=0.8,
+            for_=[
+                Evidence("statistic", f"name = 'slow_log.rows_examined' and entity = '{one.statement_id}'",
+                         phrase("{:,.0f} rows examined each time", each), phrase("{:,}", LARGE_SCAN_ROWS),
+                         phrase("{:,.3g} of them returned", returned), "at_least"),
+                Evidence("statement", f"statement_id = '{one.statement_id}'",
+                         phrase("{:share} of the time of all statements in the log", one.total_s / whole_s),
+                         phrase("{:share}", LARGE_PART),
+                         phrase("{:,.0f} times, {:,.0f ms} on average", one.count, one.mean_ms), "at_least"),
+            ],
+        )  # fmt: skip
+        return
+
+
+def _rows_returned(case: Case, one: Logged) -> float | None:
+    """Rows that a statement of a log returns or changes each time; null where that is not told."""
+    own = case.dataset.frame("statement").filter(
+        (pl.col("db") == one.db) & (pl.col("statement_id") == one.statement_id) & pl.col("rows_per_s").is_not_null()
+    )
+    return None if own.is_empty() else float((own["rows_per_s"] * own["interval_s"]).sum()) / one.count
 
 
 def _large_scans(case: Case) -> list[Statistic]:
