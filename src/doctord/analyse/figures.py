@@ -49,8 +49,9 @@ def _grouped(statistic: pl.DataFrame) -> _Grouped:
     """All at once: a diagnosis asks for hundreds of names, and to look through all rows for each takes longer."""
     weight = pl.col("interval_s").fill_null(1.0)
     known = statistic.filter(pl.col("value").is_not_null() & pl.col("name").is_not_null())
+    silence = _silence(known)
     rows = (
-        pl.concat([_silence(known), known])
+        (known if silence.is_empty() else pl.concat([silence, known]))
         .group_by("db", "instance", "entity", "name", maintain_order=True)
         .agg(
             ((pl.col("value") * weight).sum() / weight.sum()).alias("mean"),
