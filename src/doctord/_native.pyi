@@ -442,6 +442,9 @@ class ServerLog:
     def is_cut(self) -> bool:
         """Whether the log ends within a line, which is left out."""
 
+def foreign_severities() -> list[str]:
+    """The severities of PostgreSQL's messages in the languages that the server writes, but the English ones."""
+
 def scrubbed(text: str, dialect: str) -> str:
     """A statement without its constants, its comments and its values: see `doctord.dataset.scrub`."""
 

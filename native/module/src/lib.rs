@@ -29,7 +29,7 @@ mod _native {
     #[pymodule_export]
     use doctord_native::scrub::scrubbed;
     #[pymodule_export]
-    use doctord_native::server_log::ServerLog;
+    use doctord_native::server_log::{ServerLog, foreign_severities};
     #[pymodule_export]
     use doctord_native::sql_trace::SqlTrace;
     #[pymodule_export]

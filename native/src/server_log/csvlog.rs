@@ -119,7 +119,7 @@ fn take(fields: &[Cow<[u8]>; KEPT], part: &mut Part) {
     let Some((moment, _)) = moment::at_begin(&fields[TIME], &mut part.tally.zones) else {
         return part.skip("no time in it");
     };
-    let Some(severity) = Severity::of(&fields[SEVERITY]) else {
+    let Some(severity) = Severity::of_any(&fields[SEVERITY]) else {
         return part.skip("a severity that is not known");
     };
     let entry = Entry {

@@ -53,11 +53,12 @@ pub fn take(entry: &Entry, part: &mut Part) {
 
 /// RAISE in a function: its text is the application's, and may hold anything.
 fn is_raised(entry: &Entry) -> bool {
-    entry.sqlstate == b"P0001" || memchr::memmem::find(entry.context, b" at RAISE").is_some()
+    entry.sqlstate == b"P0001" || memchr::memmem::find(entry.context, b"RAISE").is_some()
 }
 
 /// A message on one line without numbers and without what stands in quotes, but for names of objects.
 pub fn without_constants(message: &[u8]) -> String {
+    let message = &with_plain_quotes(message);
     let mut plain = Vec::with_capacity(message.len());
     let mut parts = message.split(|byte| *byte == b'"');
     plain.extend_from_slice(parts.next().unwrap_or(b""));
@@ -76,6 +77,18 @@ pub fn without_constants(message: &[u8]) -> String {
     scrub(plain, Dialect::Postgres, &mut scrubbed);
     scrubbed.truncate(LONGEST);
     String::from_utf8_lossy(&scrubbed).into_owned()
+}
+
+/// The quotes of other languages than English, « and », as plain ones.
+fn with_plain_quotes(message: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(message.len());
+    let mut rest = message;
+    while let Some((byte, after)) = rest.split_first() {
+        let is_quote = *byte == 0xC2 && matches!(after.first(), Some(0xAB | 0xBB));
+        plain.push(if is_quote { b'"' } else { *byte });
+        rest = if is_quote { &after[1..] } else { after };
+    }
+    plain
 }
 
 #[cfg(test)]
@@ -97,6 +110,8 @@ mod tests {
                 "column \"hunter2\" does not exist at character 15",
                 "column \"?\" does not exist",
             ),
+            ("no existe la relación «secret»", "no existe la relación \"?\""),
+            ("Relation »secret« existiert nicht", "Relation \"?\" existiert nicht"),
             ("syntax error at or near \"secret", "syntax error at or near \"?\""),
         ] {
             assert_eq!(without_constants(message.as_bytes()), left);

@@ -48,7 +48,7 @@ fn take(message: &Message, part: &mut Part) {
     let Some((moment, _)) = moment::at_begin(message.timestamp.as_bytes(), &mut part.tally.zones) else {
         return part.skip("no time in it");
     };
-    let Some(severity) = Severity::of(message.error_severity.as_bytes()) else {
+    let Some(severity) = Severity::of_any(message.error_severity.as_bytes()) else {
         return part.skip("a severity that is not known");
     };
     let entry = Entry {

@@ -1,4 +1,4 @@
-//! What the messages of a PostgreSQL server say, by their beginnings; in English, as the server writes them by default.
+//! What the messages of a PostgreSQL server say, by their beginnings; but for durations and statements in English.
 
 use super::entry::{Entry, Severity};
 use super::figures as f;
@@ -6,7 +6,7 @@ use super::lines::Part;
 use super::moment::Moment;
 use super::tally::Use;
 use super::text::{after, digits, millionths, thousandths, until};
-use super::{checkpoints, errors, life, locks, vacuum};
+use super::{checkpoints, errors, languages, life, locks, vacuum};
 use crate::scrub::{Dialect, scrub};
 
 /// Counts one message.
@@ -24,12 +24,11 @@ pub fn take(entry: &Entry, part: &mut Part) {
 
 fn told(entry: &Entry, part: &mut Part) {
     let message = entry.message;
-    if let Some(rest) = message.strip_prefix(b"duration: ") {
-        return duration(entry, rest, part);
+    if let Some((elapsed, what)) = languages::duration(message) {
+        return duration(entry, elapsed, what, part);
     }
     let moment = entry.moment;
-    if message.starts_with(b"statement: ") || message.starts_with(b"execute ") {
-        let text = after(message, b": ").unwrap_or(b"");
+    if let Some(text) = languages::statement(message) {
         part.tally.add(moment, f::STATEMENTS_LOGGED, entry.database, 1);
         used(
             entry,
@@ -58,16 +57,15 @@ fn told(entry: &Entry, part: &mut Part) {
 }
 
 /// `0.841 ms  statement: SELECT 1`, `... parse <unnamed>: `, `... bind s1: `, `... execute s1: `, `... plan:`.
-fn duration(entry: &Entry, text: &[u8], part: &mut Part) {
-    let Some(elapsed_us) = after(text, b" ms").and_then(|_| thousandths(text)) else {
+fn duration(entry: &Entry, elapsed: &[u8], what: &[u8], part: &mut Part) {
+    let Some(elapsed_us) = thousandths(elapsed) else {
         return part.skip("a duration that is no number");
     };
     let moment = entry.moment;
-    let what = after(text, b" ms  ").unwrap_or(b"");
     if what.starts_with(b"plan:") {
         return part.tally.add(moment, f::PLANS, entry.database, 1);
     }
-    let is_execution = what.starts_with(b"statement: ") || what.starts_with(b"execute ");
+    let is_execution = languages::statement(what).is_some();
     let preparing = if what.starts_with(b"parse ") {
         Some((f::PARSES, f::PARSE_TIME))
     } else if what.starts_with(b"bind ") {

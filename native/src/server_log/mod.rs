@@ -10,6 +10,7 @@ mod entry;
 mod errors;
 mod figures;
 mod jsonlog;
+mod languages;
 mod life;
 mod lines;
 mod locks;
@@ -92,6 +93,12 @@ impl Form {
             Self::MySqlError => mysql_error::read(bytes, part),
         }
     }
+}
+
+/// The severities of PostgreSQL's messages in the languages that the server writes, but the English ones.
+#[pyfunction]
+pub fn foreign_severities() -> Vec<&'static str> {
+    languages::severities().collect()
 }
 
 #[pyclass(module = "doctord._native")]

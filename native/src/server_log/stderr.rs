@@ -5,6 +5,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::entry::{Entry, Severity};
+use super::languages;
 use super::lines::{self, Part};
 use super::messages;
 use super::prefix::{Patterns, Prefix};
@@ -25,21 +26,37 @@ enum Mark {
 /// Where the prefix ends, what follows, and where its text begins.
 fn mark_of(line: &[u8]) -> Option<(usize, Mark, usize)> {
     memmem::find_iter(line, b":  ").find_map(|colon| {
-        let length = line[..colon]
-            .iter()
-            .rev()
-            .take_while(|byte| byte.is_ascii_alphanumeric())
-            .count();
-        let begin = colon - length;
+        let begin = colon - word_length(&line[..colon], u8::is_ascii_alphanumeric);
         let mark = match &line[begin..colon] {
             b"DETAIL" => Mark::Detail,
             b"CONTEXT" => Mark::Context,
             b"STATEMENT" => Mark::Statement,
             b"HINT" | b"QUERY" | b"LOCATION" | b"BACKTRACE" => Mark::Other,
-            word => Mark::Message(Severity::of(word)?),
+            word => match Severity::of(word) {
+                Some(severity) => Mark::Message(severity),
+                None => return in_another_language(line, colon),
+            },
         };
         Some((begin, mark, colon + 3))
     })
+}
+
+fn word_length(text: &[u8], is_of_word: impl Fn(&u8) -> bool) -> usize {
+    text.iter().rev().take_while(|byte| is_of_word(byte)).count()
+}
+
+/// A mark in the server's own words; French has a space before its colons.
+fn in_another_language(line: &[u8], colon: usize) -> Option<(usize, Mark, usize)> {
+    let before = line[..colon].strip_suffix(b" ").unwrap_or(&line[..colon]);
+    let begin = before.len() - word_length(before, |byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+    let word = &before[begin..];
+    let mark = languages::part(word).map(|part| match part {
+        languages::Part::Detail => Mark::Detail,
+        languages::Part::Context => Mark::Context,
+        languages::Part::Statement => Mark::Statement,
+    });
+    let mark = mark.or_else(|| languages::severity(word).map(Mark::Message))?;
+    Some((begin, mark, colon + 3))
 }
 
 /// Whether a line begins a new message.

@@ -11,6 +11,7 @@ import pytest
 from doctord.dataset.dataset import Dataset
 from doctord.read.formats import Reading, read_file
 from latency_files import read_text
+from reading import figure, frame, picked, read_sample
 from shared import CORPUS, sample
 
 
@@ -131,3 +132,29 @@ average=0.05 s; distance=16384 kB, estimate=20000 kB; lsn=0/1, redo lsn=0/1
     values = dict(gauges.filter(pl.col("ts").dt.second() > 1).select("name", "value").rows())
     assert values["log.checkpoint_distance"] == 16384 * 1024
     assert values["log.autovacuum_rows_dead_not_removable"] == 7
+
+
+@pytest.mark.parametrize(
+    ("name", "severities", "durations", "without"),
+    [
+        ("pg_log.german.log", {"LOG", "WARNING", "ERROR", "FATAL"}, 2, 0),
+        ("pg_log.spanish.log", {"LOG", "ERROR"}, 1, 1),
+    ],
+)
+def test_other_languages_tell_severities_statements_and_durations(
+    name: str, severities: set[str], durations: int, without: int
+) -> None:
+    reading = read_sample(name, zone="UTC")
+    assert (reading.format, reading.skipped_lines) == ("PostgreSQL server log", 0)
+    assert {entity for (entity,) in picked(reading, "statistic", "entity", name="log.messages")} == severities
+    assert frame(reading, "latency")["count"].sum() == durations
+    assert len(figure(reading, "log.statements_without_duration")) == without
+    texts = {text for (text,) in picked(reading, "statement", "text")}
+    assert "SELECT * FROM orders WHERE customer = ?" in texts
+
+
+@pytest.mark.parametrize("name", ["pg_log.german.log", "pg_log.spanish.log"])
+def test_what_stands_in_the_quotes_of_other_languages_stays(name: str) -> None:
+    reading = read_sample(name)
+    told = "\n".join(str(frame(reading, table).rows()) for table in ("statistic", "statement", "event"))
+    assert not any(secret in told for secret in ("nut", "bolt", "nosuch", "«", "»"))

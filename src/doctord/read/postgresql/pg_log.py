@@ -1,8 +1,12 @@
 r"""Server logs of PostgreSQL 9.0 to 18: on standard error with any log_line_prefix, in syslog, csvlog and jsonlog.
 
 The prefix is found out from the lines. It must hold a time (`%m`, `%t` or `%n`); the database is known where the prefix
-holds `%d` with a key (`db=`), behind an `@`, or where connections are logged too. Messages are understood in English,
-as servers write them unless lc_messages says otherwise. All figures are of what the server was set up to log.
+holds `%d` with a key (`db=`), behind an `@`, or where connections are logged too. All figures are of what the server
+was set up to log.
+
+Messages are understood in English. Where lc_messages says otherwise, severities, statements and durations are (German,
+French, Spanish, Italian, Brazilian, Swedish, Russian, Ukrainian, Korean, Chinese; of Japanese what it leaves in
+English), and errors by their own words; checkpoints, locks and connections are not.
 
 Everything is summed up by the minute of the clock; the first and the last interval are cut to what the log covers, to
 no less than a second. `db` is `postgresql`, with the port where the log tells it in its beginning. What the server
@@ -28,7 +32,7 @@ programs wrote into the log (counted as skipped). Values never leave the log: st
 import re
 from collections.abc import Iterator
 
-from doctord._native import Batch
+from doctord._native import Batch, foreign_severities
 from doctord.read.format import Rank
 from doctord.read.server_log import summed_up
 from doctord.read.source import SourceFile
@@ -36,7 +40,8 @@ from doctord.read.source import SourceFile
 NAME = "PostgreSQL server log"
 RANK = Rank.NAMED
 
-_SEVERITY = r"(?:DEBUG[1-5]|LOG|INFO|NOTICE|WARNING|ERROR|FATAL|PANIC)"
+_ENGLISH = ("DEBUG[1-5]?", "LOG", "INFO", "NOTICE", "WARNING", "ERROR", "FATAL", "PANIC")
+_SEVERITY = f"(?:{'|'.join([*_ENGLISH, *foreign_severities()])})"
 _TIME = r"(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b\d{10}\.\d{3}(?!\d))"
 _STDERR = re.compile(rf"^(?!\t)[^\n]*?{_TIME}[^\n]*?\b{_SEVERITY}:  ", re.MULTILINE)
 _SYSLOG = re.compile(
