@@ -73,7 +73,7 @@ def cause(*, explains: tuple[str, ...] = ()) -> Callable[[Examiner], Examiner]:
         summary, sections = _documentation(examine)
         if examine.__name__ in CAUSES:
             raise TypeError(f"{examine.__module__}.{examine.__name__}: there is a cause of that name already")
-        component = examine.__module__.rpartition(".")[2]
+        component = ", ".join(examine.__module__.split(".")[-2:])
         CAUSES[examine.__name__] = Cause(examine.__name__, component, summary, sections, explains, examine)
         return examine
 

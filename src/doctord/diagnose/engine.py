@@ -23,8 +23,8 @@ from doctord.diagnose.phrase import Phrase, listed, phrase
 
 MOST_TRACED = 6  # devices and operations of an I/O trace that are told of
 MOST_SIZES = 4
-for _module in pkgutil.iter_modules(causes.__path__):
-    importlib.import_module(f"{causes.__name__}.{_module.name}")
+for _module in pkgutil.walk_packages(causes.__path__, f"{causes.__name__}."):
+    importlib.import_module(_module.name)
 
 
 def diagnose(

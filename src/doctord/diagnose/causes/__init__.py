@@ -1,1 +1,1 @@
-"""Causes: one file per component, one function per cause. Every module here is found and loaded by the engine."""
+"""Causes: a folder by whose they are, one file per component, one function per cause. The engine loads them all."""

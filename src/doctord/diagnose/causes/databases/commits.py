@@ -8,8 +8,8 @@ import polars as pl
 from doctord.analyse.waits import Wait
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.log_writer_warnings import warned_writes
-from doctord.diagnose.causes.logged_statements import logged_commits
+from doctord.diagnose.causes.databases.logged_statements import logged_commits
+from doctord.diagnose.causes.oracle.log_writer_warnings import warned_writes
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, at_most
 from doctord.diagnose.histograms import spread

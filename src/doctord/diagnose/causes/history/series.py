@@ -6,7 +6,7 @@ from doctord.analyse.report_series import Rise, entities_of, latency_of, mean_of
 from doctord.dataset.common_statistics import names_of
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.parse_storm import overlap, storms
+from doctord.diagnose.causes.oracle.parse_storm import overlap, storms
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, measured
 from doctord.diagnose.phrase import Phrase, Words, phrase
 from doctord.diagnose.words import shortened

@@ -8,7 +8,7 @@ from doctord.analyse import cgroups, disks, filesystems
 from doctord.analyse.other_processes import Consumer, consumers
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.storage_latencies import slow_histograms
+from doctord.diagnose.causes.host.storage_latencies import slow_histograms
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, NotMeasured, at_most
 from doctord.diagnose.phrase import Phrase, phrase

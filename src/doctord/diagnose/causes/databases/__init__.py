@@ -1,0 +1,1 @@
+"""Of databases of any vendor, and of PostgreSQL and MySQL."""

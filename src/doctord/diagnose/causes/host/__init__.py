@@ -1,0 +1,1 @@
+"""The host's: CPUs, memory, storage, network, and what is above them and below."""

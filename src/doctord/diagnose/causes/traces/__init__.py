@@ -1,0 +1,1 @@
+"""What a trace of system calls shows."""
