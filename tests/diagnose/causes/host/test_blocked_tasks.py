@@ -63,6 +63,7 @@ def test_few_blocked_tasks_are_nothing(cpu: dict[str, float | None]) -> None:
 def test_fewer_than_cpus_are_a_note_and_a_queue_is_no_clean_bill(cpu: dict[str, float | None], health: str) -> None:
     diagnosis = diagnose(vmstat(**cpu))
     assert (diagnosis.findings[0].severity, diagnosis.health) == ("note", health)
+    assert diagnosis.findings[0].cause == "tasks_blocked"
 
 
 @pytest.mark.parametrize(("disk", "told"), [({"read_ms": 0.2, "reads_per_s": 9000.0}, False), ({"util_pct": 60}, True)])

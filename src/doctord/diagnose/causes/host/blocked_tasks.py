@@ -24,7 +24,7 @@ UNKNOWN_DEVICE = NotMeasured(
 )
 
 
-@cause()
+@cause(explains=("time_not_measured",))
 def tasks_blocked(case: Case) -> Iterator[Claim]:
     """Most of the tasks that have something to do wait for I/O.
 
