@@ -38,6 +38,7 @@ class Case:
         self.dataset = dataset
         self.earlier = earlier
         self.trace = trace
+        self._means = dict[tuple[str, str], float | None]()
 
     @cached_property
     def time(self) -> TimeModel:
@@ -122,6 +123,11 @@ class Case:
         return other_storage(self.dataset, self.waits)
 
     @cached_property
+    def is_storage_test(self) -> bool:
+        """Whether a test of the storage is among what was seen: it is meant to keep its devices busy."""
+        return "fio" in self.dataset.frame("statistic")["component"]
+
+    @cached_property
     def dbs(self) -> list[str]:
         """The database servers that were seen."""
         names = [
@@ -180,9 +186,12 @@ class Case:
 
         Of a host as a whole (`cpu`, `memory`) each second counts once, also where several sources tell of it.
         """
-        rows = self.host_cpu if table == "cpu" else self.dataset.frame(table)
-        measured = rows.filter(pl.col(column).is_not_null())
-        return figures.mean(figures.told_once(measured) if table in OF_A_HOST else measured, column)
+        if (table, column) not in self._means:
+            rows = self.host_cpu if table == "cpu" else self.dataset.frame(table)
+            measured = rows.filter(pl.col(column).is_not_null())
+            once = figures.told_once(measured) if table in OF_A_HOST else measured
+            self._means[table, column] = figures.mean(once, column)
+        return self._means[table, column]
 
     def database_time_s(self) -> float:
         """Database time in seconds over the interval: of sampled sessions, else as the database tells it."""

@@ -41,15 +41,16 @@ def _tells_disks(case: Case) -> bool:
     """Whether the database's disks were measured; of a test, which keeps them busy, its own latencies tell."""
     if case.other_storage is not None:
         return False
-    if "fio" in case.dataset.frame("statistic")["component"] and case.dataset.frame("latency").is_empty():
+    if case.is_storage_test and case.dataset.frame("latency").is_empty():
         return False
     return _has("disk", *_DISK)(case)
 
 
 def _tells_processes(case: Case) -> bool:
     """Whether processes were measured over some time; one alone shows nothing of its host."""
-    at_once = case.dataset.frame("process").group_by("ts", maintain_order=True).agg(pl.col("pid").n_unique())["pid"]
-    return not case.processes.is_empty() and at_once.max() != 1
+    at_once = case.dataset.frame("process").group_by("ts", maintain_order=True)
+    numbers = at_once.agg(count=pl.struct("pid", "command").n_unique())["count"]
+    return not case.processes.is_empty() and numbers.max() != 1
 
 
 def _is_timed(trace: Trace) -> bool:

@@ -11,6 +11,8 @@ from doctord.diagnose.words import shortened
 # An event that takes less than a hundredth of the time adds nothing to the evidence of its neighbours.
 WORTH_NAMING_SHARE = 0.01
 MOST_NAMED = 3
+# Told by traces of sessions, and by nothing else.
+OF_A_SESSION = "v$sess_time_model.DB time"
 
 
 def time_model(case: Case, line: str) -> float | None:

@@ -1,11 +1,12 @@
 """Errors and rollbacks of any vendor."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from diagnose.hosts import DB, host
+from diagnose.hosts import DB, START, host
 from diagnose.oracle_hosts import oracle_host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
@@ -83,6 +84,13 @@ def test_errors_by_how_often_they_come_and_whose_they_are(entity: str, per_s: fl
 @pytest.mark.parametrize(("per_s", "severity"), [(0.01, "note"), (1.0, "warning")])
 def test_errors_now_and_then_are_a_note(per_s: float, severity: str) -> None:
     assert found(host(seconds=1200, extra=errors(POOL, per_s)))["errors_logged"].severity == severity
+
+
+@pytest.mark.parametrize(("count", "severity"), [(1000.0, "warning"), (30.0, "note")])
+def test_a_bad_hour_of_a_month_is_no_note(count: float, severity: str) -> None:
+    burst = {"ts": START, "interval_s": 60.0, "db": DB, "component": "postgresql", "name": "log.errors"}
+    rows = [burst | {"entity": POOL, "value": count / 60}, burst | {"ts": START + timedelta(days=25), "entity": "LOG"}]
+    assert found(Dataset.from_rows(statistic=rows))["errors_logged"].severity == severity
 
 
 def test_a_message_brings_its_remedy_and_its_number() -> None:

@@ -45,6 +45,7 @@ def test_kills_of_a_group_are_not_those_of_the_host() -> None:
     ("told", "severity"),
     [
         ([("I/O error", "sr0")], "note"),
+        ([("I/O error", "fd0"), ("I/O error", "fd0"), ("I/O error", "sr0")], "note"),  # a machine without either
         ([("I/O error", "sda"), ("device reset", "ata1")], "warning"),
         ([("read-only", "dm-3")], "critical"),
     ],

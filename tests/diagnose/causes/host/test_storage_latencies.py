@@ -36,6 +36,11 @@ def test_a_slow_one_is_a_finding() -> None:
     assert said(finding.title).startswith("pread is slow: ")
 
 
+def test_a_test_of_the_storage_waits_for_its_own_queue() -> None:
+    test = {"component": "fio", "name": "fio.iops", "entity": "randread read", "value": 9e4}
+    assert not judged("randread read", 100_000.0, statistic=test).findings
+
+
 def test_devices_tell_more_than_a_histogram() -> None:
     disk = {"device": "sda", "reads_per_s": 50.0, "read_ms": 1.0, "util_pct": 5.0}
     assert not judged("pread", 100_000.0, disk=disk).findings

@@ -66,12 +66,12 @@ def _refused(case: Case) -> Iterator[Claim]:
     errors = case.dataset.frame("statistic").filter((pl.col("name") == "log.errors") & (pl.col("value") > 0))
     refusals = errors.filter(pl.col("entity").str.contains(NOT_OPEN)).sort("ts", maintain_order=True)
     for (db,), told in refusals.partition_by("db", maintain_order=True, as_dict=True).items():
-        refused_s, seconds = _covered_s(told), max(case.seconds, 1.0)
+        refused_s, seconds = _refused_s(told), max(case.seconds, 1.0)
         count = round(told.select((pl.col("value") * pl.col("interval_s")).sum()).item())
         if refused_s < WORTH_SAYING_S:
             continue
         yield Claim(
-            phrase("{} let no client in for {:.0f} min", db, refused_s / 60),
+            phrase("{} let no client in for {:.0f} min and more", db, refused_s / 60),
             impact=min(refused_s / seconds, 1.0),
             confidence=0.95,
             severity=_severity(refused_s, seconds),
@@ -86,6 +86,21 @@ def _refused(case: Case) -> Iterator[Claim]:
             ],
             time_of="interval",
         )
+
+
+def _refused_s(refusals: pl.DataFrame) -> float:
+    """Seconds on end in which clients were refused at least, all such times together.
+
+    A log is summed up by the minute: the first refusal may have come at its minute's end, and the last at its begin, so
+    that one minute or two, as at a restart, tell no time.
+    """
+    starts = pl.col("ts") - pl.duration(microseconds=pl.col("interval_s") * 1e6)
+    spans = refusals.select("ts", "interval_s", begin=starts).sort("begin", "ts", maintain_order=True)
+    is_apart = (pl.col("begin") > pl.col("ts").cum_max().shift(1)).fill_null(value=True)
+    runs = spans.with_columns(run=is_apart.cast(pl.Int64).cum_sum()).group_by("run", maintain_order=True)
+    whole_s = (pl.col("ts").max() - pl.col("begin").min()).dt.total_microseconds() / 1e6
+    ends_s = pl.col("interval_s").first() + pl.col("interval_s").last()
+    return float(runs.agg((whole_s - ends_s).clip(lower_bound=0.0).alias("s"))["s"].sum())
 
 
 def _severity(lost_s: float, seconds: float) -> Severity | None:

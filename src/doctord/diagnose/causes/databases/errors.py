@@ -20,6 +20,8 @@ UNDONE_EACH = 1.0
 # An error of a user's own statement now and then is nothing of the server's; one a minute is an alarm.
 OFTEN = 10.0
 OFTEN_PER_S = 1 / 60
+# A month's log may hold one bad hour.
+BAD_TIME_S = 3600.0
 # These are of the server whenever they come: out of a resource, an operator's or a system's error, damaged data.
 SERVERS_OWN = ("53", "58", "XX001", "XX002")
 MOST_TOLD = 4
@@ -118,7 +120,7 @@ def errors_logged(case: Case) -> Iterator[Claim]:
     Hurts because: each is a statement, a session or a job that failed, and its user was told so.
     Speaks for it: how often each message came, and from when to when.
     Speaks against it: messages that ended long ago; errors that the application expects (a key used as a test): fewer
-        than one a minute are a note.
+        than one a minute, also in the hour in which they came, are a note.
     Remedy: By message, the most frequent first.
     Verify: No new ones after the change.
     Source: PostgreSQL documentation, "PostgreSQL Error Codes" and "Error Reporting and Logging"; MySQL Reference
@@ -152,9 +154,10 @@ def _times(count: float) -> Words:
 
 
 def _is_alarming(told: Sequence[Logged], seconds: float) -> bool:
-    """Whether one is the server's own, or they come at such a rate that nobody expects them."""
+    """Whether one is the server's own, or they come at a rate that nobody expects: in all, or in a bad hour."""
     rate = sum(one.count for one in told) / seconds if seconds else 0.0
-    return any(map(_is_servers_own, told)) or rate >= OFTEN_PER_S
+    bursts = (one.count / max((one.last - one.first).total_seconds(), min(seconds, BAD_TIME_S)) for one in told)
+    return any(map(_is_servers_own, told)) or rate >= OFTEN_PER_S or (seconds > 0 and max(bursts) >= OFTEN_PER_S)
 
 
 def _is_servers_own(one: Logged) -> bool:

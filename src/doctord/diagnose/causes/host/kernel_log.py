@@ -13,6 +13,8 @@ from doctord.diagnose.words import shortened
 
 KILLS = ("oom kill", "oom kill in control group")
 FAILING = ("I/O error", "device reset", "read-only")
+# Floppies of virtual machines that have none, optical drives, what is plugged in: nothing of a database is there.
+BESIDE = r"^((fd|sr|scd)\d|usb)"
 MOST_TOLD = 4
 
 
@@ -82,6 +84,7 @@ def devices_fail(case: Case) -> Iterator[Claim]:
         .agg(pl.len().alias("count"), pl.col("ts").min().alias("first"), pl.col("ts").max().alias("last"))
         .sort("count", "subject", descending=[True, False], maintain_order=True)
     )
+    others = events.filter(~pl.col("subject").fill_null("").str.contains(BESIDE)).height
     is_read_only = not events.filter(pl.col("kind") == "read-only").is_empty()
     worst = counted.row(0, named=True)
     yield Claim(
@@ -89,7 +92,7 @@ def devices_fail(case: Case) -> Iterator[Claim]:
         if events.height > 1
         else phrase("The kernel reports an error of {}", worst["subject"]),
         impact=NOT_MEASURED,
-        severity="critical" if is_read_only else "warning" if events.height > 1 else "note",
+        severity="critical" if is_read_only else "warning" if others > 1 else "note",
         confidence=0.9,
         for_=[
             Evidence("event", f"kind = '{row['kind']}' and subject = '{row['subject']}'",

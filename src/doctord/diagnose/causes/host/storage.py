@@ -295,7 +295,7 @@ def _io_share(case: Case, *, reads_only: bool = False) -> float:
 
 def _saturated(spell: disks.Spell) -> Phrase:
     """A device with its queue and what a request takes; where hardly any is done, how few."""
-    if spell.ms is None or spell.requests_per_s < (spell.queue or 0.0):
+    if spell.ms is None or spell.requests_per_s < min(LEAST_REQUESTS_PER_S, spell.queue or 0.0):
         done = phrase("{:.1f requests/s} done", spell.requests_per_s)
         return phrase("{} is stuck: {:.0f} requests outstanding, {}", spell.device, spell.queue, done)
     return phrase("{} is saturated: {:.0f} requests outstanding, {:.0f ms} each", spell.device, spell.queue, spell.ms)
@@ -303,7 +303,7 @@ def _saturated(spell: disks.Spell) -> Phrase:
 
 def _storage_test(case: Case) -> list[Evidence]:
     """A test of the storage among the files: as many requests wait as it asks for at a time."""
-    if "fio" not in case.dataset.frame("statistic")["component"]:
+    if not case.is_storage_test:
         return []
     return [
         Evidence("statistic", "component = 'fio'", phrase("fio ran"), "", "a test is meant to keep its device busy")

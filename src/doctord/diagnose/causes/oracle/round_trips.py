@@ -8,10 +8,10 @@ from doctord.analyse.latency.map import LatencyMap, histograms_of, subjects
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
+from doctord.diagnose.oracle import OF_A_SESSION
 from doctord.diagnose.phrase import phrase
 
 FROM_CLIENT = "SQL*Net message from client"
-OF_A_SESSION = "v$sess_time_model.DB time"
 FETCHES = "v$sqlstats.fetches"
 MANY = 100
 # Nine of ten within a fifth of each other: a line's latency. People and programs that work between two calls vary more.

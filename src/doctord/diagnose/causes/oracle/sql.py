@@ -6,7 +6,7 @@ from doctord.analyse.statements import Statement
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.oracle import counted, per
+from doctord.diagnose.oracle import OF_A_SESSION, counted, per
 from doctord.diagnose.phrase import Words, listed, phrase
 from doctord.diagnose.waited import share, waited
 from doctord.diagnose.words import shortened
@@ -53,12 +53,18 @@ def statement_dominates(case: Case) -> Iterator[Claim]:
             phrase("Statement {} takes {:share of database}", one.statement_id, one.share),
             impact=one.share,
             confidence=0.6 if block else 0.85,
-            severity="note" if one.share * case.time.seconds_per_second < LIGHT_SESSIONS else None,
+            severity="note" if _is_light(case, one) else None,
             for_=_work(case, one),
             against=[Evidence("statement", f"statement_id = '{one.statement_id}'", "a PL/SQL block", "",
                               "what its own statements take is in it, and may be named on its own")]
             if block else [],
         )  # fmt: skip
+
+
+def _is_light(case: Case, one: Statement) -> bool:
+    """Whether it hardly ever runs; who brings the trace of a session asks about that one."""
+    is_of_a_session = bool(case.figures(OF_A_SESSION))
+    return not is_of_a_session and one.share * case.time.seconds_per_second < LIGHT_SESSIONS
 
 
 @cause()

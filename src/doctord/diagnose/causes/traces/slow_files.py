@@ -15,8 +15,8 @@ from doctord.diagnose.words import shortened
 SLOW_S = 0.05
 # Fewer are a file's first block, or chance.
 LEAST_CALLS = 5
-# A terminal waits for a person.
-FILE = re.compile(r"/(?!dev/(pts/|tty|console))")
+# A terminal waits for a person, these others for something to happen.
+FILE = re.compile(r"/(?!dev/(pts/|tty|console|ptmx|kmsg|input/|fuse|net/|watchdog|hpet|rtc)|proc/kmsg|sys/)")
 NOT_SEEN = NotMeasured(
     "what the file lies on, and who else uses it",
     "a trace sees the program's side alone",
@@ -28,13 +28,12 @@ NOT_SEEN = NotMeasured(
 def slow_file(case: Case) -> Iterator[Claim]:
     """A program waits long for each of its calls on one file or device.
 
-    Looks like: reads, writes or locks of one path of 50 ms and longer each, which hold much of the traced time.
+    Looks like: reads, writes or syncs of one path of 50 ms and longer each, which hold much of the traced time.
     Hurts because: the program does nothing else until the call returns.
     Speaks for it: calls on that path, their mean time, and their share of the time that was traced.
     Speaks against it: a file that another process writes and this one waits for, as a log that is followed.
-    Remedy: Look what the path is: a disk or a network file system that is slow (iostat -x, nfsiostat), a lock that
-        another process holds (flock, fcntl), a device that gives little by itself: /dev/random of kernels before 5.6
-        waits for entropy; /dev/urandom does not.
+    Remedy: Look what the path is: a disk or a network file system that is slow (iostat -x, nfsiostat), or a
+        device that gives little by itself: /dev/random of kernels before 5.6 waits for entropy; /dev/urandom does not.
     Verify: Another trace: milliseconds for each call on that path.
     Source: Linux manual pages, random(4), read(2); B. Gregg, "Systems Performance", 2nd ed., 2020.
     """
@@ -66,5 +65,7 @@ def slow_file(case: Case) -> Iterator[Claim]:
 
 
 def _is_slow(target: Target) -> bool:
-    calls = target["calls"]
-    return FILE.match(target["target"]) is not None and calls >= LEAST_CALLS and target["seconds"] >= SLOW_S * calls
+    """Whether calls on a file take long; of a file that is locked more than it is read, the lock is waited for."""
+    calls, moved = target["calls"], target["reads"] + target["writes"] + target["syncs"]
+    is_file = FILE.match(target["target"]) is not None and 2 * moved >= calls
+    return is_file and calls >= LEAST_CALLS and target["seconds"] >= SLOW_S * calls
