@@ -120,6 +120,10 @@ pub fn read(bytes: &[u8], patterns: &Patterns, part: &mut Part) {
         let Some((prefix_end, mark, text)) = mark_of(line) else {
             if !line.is_empty() {
                 part.foreign();
+                // A part of a message in words that are not known: what goes on below is its, and may hold values.
+                if let Some(open) = &mut open {
+                    open.now = None;
+                }
             }
             continue;
         };

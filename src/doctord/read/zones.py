@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from doctord.read.moments import UTC_TAKEN, ZONE_ASSUMED
 from doctord.read.source import SourceFile
 
+UNCLEAR = "its times are in {}, which is not the same everywhere: " + UTC_TAKEN
 _UTC_NAMES = frozenset({"UTC", "GMT", "UCT", "Z", "Zulu", "Etc/UTC"})
 _NUMERIC = re.compile(r"([+-])(\d\d):?(\d\d)?")
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - local moments are counted from it
@@ -27,9 +28,7 @@ def placing(source: SourceFile) -> Callable[[str, int], int]:
             offset = timedelta(hours=int(numeric[2]), minutes=int(numeric[3] or 0))
             return local_us - (offset if numeric[1] == "+" else -offset) // _MICROSECOND
         if source.zone is None:
-            source.note(
-                f"its times are in {name}, which is not the same everywhere: {UTC_TAKEN}" if name else ZONE_ASSUMED
-            )
+            source.note(UNCLEAR.format(name) if name else ZONE_ASSUMED)
             return local_us
         return _in_zone(name, local_us, source.zone)
 

@@ -48,3 +48,12 @@ def test_reports_of_before_1_0(tmp_path: Path) -> None:
 
 def test_it_is_no_verdict_on_the_server() -> None:
     assert diagnose(Dataset.from_batches(read_sample(SAMPLE).batches)).findings == ()
+
+
+def test_runs_whose_titles_were_filtered_out_follow_each_other(tmp_path: Path) -> None:
+    line = "[ {}s ] thds: {} tps: 100.00 qps: 2000.00 (r/w/o: 1400/400/200) lat (ms,95%): 12.34 err/s: 0.00\n"
+    file = tmp_path / "sysbench.txt"
+    file.write_text("".join(line.format(second, threads) for threads in (8, 16) for second in (10, 20)))
+    reports = picked(read_file(file), "statistic", "ts", "interval_s", "entity", name="sysbench.tps")
+    assert [row[1:] for row in reports] == [(10.0, "8 threads")] * 2 + [(10.0, "16 threads")] * 2
+    assert [row[0] - reports[0][0] for row in reports] == [timedelta(seconds=at) for at in (0, 10, 20, 30)]

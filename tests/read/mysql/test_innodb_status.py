@@ -208,3 +208,13 @@ def test_a_deadlock_alone_tells_no_figures() -> None:
     ]
     assert not any(secret in text for (text,) in picked(reading, "event", "text") for secret in SECRETS)
     assert {batch.table for batch in reading.batches} == {"event"}
+
+
+def test_what_a_section_that_is_cut_off_would_tell_is_not_zero(tmp_path: Path) -> None:
+    text = (SAMPLES / "innodb_status.vertical.txt").read_text()
+    head = text[: text.index("SEMAPHORES")]
+    whole = "FILE I/O\n--------\n120.50 reads/s, 16384 avg bytes/read, 88.25 writes/s, 31.00 fsyncs/s\n"
+    reading = read_file(written(tmp_path, f"{head}{whole}"), zone="UTC")
+    names = {name for (name,) in picked(reading, "statistic", "name")}
+    assert "global_status.innodb_data_reads" in names
+    assert not [name for name in names if "semaphore" in name or "row_lock" in name]

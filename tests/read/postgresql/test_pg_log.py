@@ -158,3 +158,13 @@ def test_what_stands_in_the_quotes_of_other_languages_stays(name: str) -> None:
     reading = read_sample(name)
     told = "\n".join(str(frame(reading, table).rows()) for table in ("statistic", "statement", "event"))
     assert not any(secret in told for secret in ("nut", "bolt", "nosuch", "«", "»"))
+
+
+@pytest.mark.parametrize("part", ["ANFRAGE", "問い合わせ", "TIPP"])
+def test_a_part_in_words_that_are_not_known_goes_on_in_no_other(tmp_path: Path, part: str) -> None:
+    begin = "2026-11-20 22:44:51.000 UTC [1] "
+    file = tmp_path / "postgresql.log"
+    file.write_text(f"{begin}FEHLER:  Division durch Null\n{begin}{part}:  SELECT 1\n\tFROM nut WHERE bolt\n")
+    assert [entity for (entity,) in picked(read_file(file), "statistic", "entity", name="log.errors")] == [
+        "ERROR Division durch Null"
+    ]

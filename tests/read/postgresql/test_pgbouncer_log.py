@@ -106,3 +106,19 @@ def test_a_login_for_each_transaction(tmp_path: Path, a_second: int, *, found: b
     ]
     lines.append("2025-03-04 10:15:10.000 UTC [1] LOG stats: 120 xacts/s, 120 queries/s, in 1 B/s, out 1 B/s\n")
     assert ("connection_churn" in causes(written(tmp_path, "".join(lines)))) is found
+
+
+def test_what_a_client_sent_is_in_no_name(tmp_path: Path) -> None:
+    line = "2025-03-04 10:15:00.000 UTC [1] WARNING C-0x55: app/joe@10.0.0.1:53 {}\n"
+    said = ("unsupported startup parameter: options=-c app.token=nut", "pooler error: login failed: db=bolt user=joe")
+    reading = read_file(written(tmp_path, "".join(map(line.format, said))))
+    names = [entity for (entity,) in picked(reading, "statistic", "entity", name="log.errors")]
+    assert sorted(names) == ["ERROR pooler error: login failed: db=?",
+                             "WARNING unsupported startup parameter: options=?"]  # fmt: skip
+
+
+def test_a_zone_of_several_meanings_is_told(tmp_path: Path) -> None:
+    text = (SAMPLES / "pgbouncer_log.log").read_text().replace(" UTC [", " IST [")
+    path = written(tmp_path, text)
+    assert any("in IST, which is not the same everywhere" in note for note in read_file(path).notes)
+    assert not [note for note in read_file(path, zone="Asia/Kolkata").notes if "IST" in note]

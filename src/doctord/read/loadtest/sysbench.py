@@ -94,8 +94,11 @@ def _runs(source: SourceFile) -> list[Run]:
         elif found := THREADS.match(line):
             run.threads = found[1]
         elif found := REPORT.match(line):
-            run.threads = run.threads or found[2]
             before, second = second, float(found[1])
+            if second <= before:  # of another run, whose title was filtered out
+                run, before = Run(), 0.0
+                runs.append(run)
+            run.threads = run.threads or found[2]
             run.length_s = max(run.length_s, second)
             run.reports += [(second, second - before, row) for row in _reported(found[3])]
         elif found := TOTAL.match(line):

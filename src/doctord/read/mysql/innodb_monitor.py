@@ -134,7 +134,8 @@ def _statistics(status: Status, ts: int, open_now: list[dict[str, Any]], counter
         for one in figures:
             read |= one.first(status.section(title))
     gauges = {name: one.value for name, one in read.items() if not one.is_rate and one.is_status}
-    gauges["innodb_row_lock_current_waits"] = float(sum(row["event"] == LOCK_WAIT for row in open_now))
+    if status.section("TRANSACTIONS"):
+        gauges["innodb_row_lock_current_waits"] = float(sum(row["event"] == LOCK_WAIT for row in open_now))
     rates = {name: one.value for name, one in read.items() if one.is_rate and status.period_s}
     about = {"ts": ts}
     named = mysql_names.status_rows(gauges, rates, status.period_s or 0.0)
@@ -166,6 +167,8 @@ def _sequence_number(lines: Iterable[str], name: str) -> int | None:
 
 def _semaphores(status: Status, ts: int, counters: Counters) -> Iterator[dict[str, Any]]:
     lines = status.section("SEMAPHORES")
+    if not lines:
+        return
     waiting = [float(found[1]) for line in lines if (found := SEMAPHORE.match(line))]
     yield _own("semaphore_waiting", float(len(waiting)), "threads")
     yield _own("semaphore_longest_wait", max(waiting, default=0.0), "s")

@@ -18,7 +18,7 @@ Users, databases and addresses are not kept. Lines of levels below LOG (NOISE, D
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import Any, Final
 
@@ -28,6 +28,7 @@ from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED
 from doctord.read.source import SourceFile
 from doctord.read.tools.times import zone_of
+from doctord.read.zones import UNCLEAR
 
 NAME = "PgBouncer's log"
 RANK = Rank.NAMED
@@ -61,7 +62,7 @@ BEGINS: Final = (
 RESTARTS: Final = ("process up: ", "got SIGTERM", "got SIGINT", "server shut down")
 LOGGED: Final = ("FATAL", "ERROR", "WARNING")
 VALUES: Final = re.compile(
-    r"""'[^']*'|"[^"]*"|\d+(?:\.\d+)*|(?<=no such user: ).*|(?<=no such database: ).*|(?<=ser )\S+(?=@)"""
+    r"""'[^']*'|"[^"]*"|\d+(?:\.\d+)*|(?<=no such user: ).*|(?<=no such database: ).*|(?<=\w=).*|(?<=ser )\S+(?=@)"""
 )
 NO_LINE: Final = "no line of PgBouncer's"
 # What stands before a figure, or as its unit, in a line of statistics; the name, the unit, and the factor.
@@ -144,21 +145,22 @@ class _Counts:
 
 
 def _moment(found: "re.Match[str]", source: SourceFile) -> datetime | None:
-    minute = _minute(found["when"], found["zone"] or "", source.zone)
+    name = found["zone"] or ""
+    zone = zone_of(f"{name}00" if re.fullmatch(r"[+-]\d\d", name) else name)
+    minute = _minute(found["when"], zone or source.zone)
     if minute is None or int(found["second"]) > 60:
         return None
-    if found["zone"] is None and source.zone is None:
-        source.note(ZONE_ASSUMED)
+    if zone is None and source.zone is None:
+        source.note(UNCLEAR.format(name) if name else ZONE_ASSUMED)
     part = float(f"0.{found['part'] or 0}")
     return minute + timedelta(seconds=min(int(found["second"]), 59) + part)
 
 
 @lru_cache(maxsize=64)
-def _minute(text: str, zone: str, told: Any) -> datetime | None:  # noqa: ANN401 - a zone
-    offset = f"{zone}00" if re.fullmatch(r"[+-]\d\d", zone) else zone
+def _minute(text: str, zone: tzinfo | None) -> datetime | None:
     try:
         local = datetime.strptime(text, "%Y-%m-%d %H:%M")  # noqa: DTZ007 - zoned next
-        return local.replace(tzinfo=zone_of(offset) or told or UTC).astimezone(UTC)
+        return local.replace(tzinfo=zone or UTC).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
