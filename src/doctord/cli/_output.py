@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,17 +37,20 @@ class Terminal(Watcher):
     @contextmanager
     def progress(self, doing: str, total: float | None, unit: Unit) -> Iterator[Done]:
         """A bar; where there is no terminal a line, if it is a time to wait. One file is no length."""
+        if not sys.stderr.isatty():
+            if unit == "s":
+                note(f"looking for {total:.0f} s")
+            yield lambda done, what="": None  # noqa: ARG005
+            return
         from rich.console import Console
         from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn
 
         console = Console(stderr=True)
-        if console.is_terminal and total is None and unit == "files":
+        if total is None and unit == "files":
             with console.status(doing) as status:
                 yield lambda done, what="": status.update(f"{doing}: {done:.0f} files")  # noqa: ARG005
             return
-        if not console.is_terminal or total is None or (unit == "files" and total < 2):
-            if unit == "s":
-                note(f"looking for {total:.0f} s")
+        if total is None or (unit == "files" and total < 2):
             yield lambda done, what="": None  # noqa: ARG005
             return
         amounts = {

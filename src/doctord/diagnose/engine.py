@@ -15,7 +15,7 @@ from doctord.dataset.dataset import Dataset
 from doctord.diagnose import causes
 from doctord.diagnose.addm import with_addm
 from doctord.diagnose.case import Case
-from doctord.diagnose.cause import CAUSES
+from doctord.diagnose.cause import CAUSES, Cause
 from doctord.diagnose.finding import SEVERITIES, Claim, Diagnosis, Finding
 from doctord.diagnose.judged import judged, not_judged
 from doctord.diagnose.other_storage import unseen, with_storage
@@ -23,6 +23,7 @@ from doctord.diagnose.phrase import Phrase, listed, phrase
 
 MOST_TRACED = 6  # devices and operations of an I/O trace that are told of
 MOST_SIZES = 4
+OF_TRACES = "traces, "
 for _module in pkgutil.walk_packages(causes.__path__, f"{causes.__name__}."):
     importlib.import_module(_module.name)
 
@@ -47,7 +48,7 @@ def diagnose(
         The verdict, with the worst finding first.
     """
     case = Case(dataset, earlier, trace)
-    claimed = ((cause.name, claim) for cause in CAUSES.values() for claim in cause.examine(case))
+    claimed = ((cause.name, claim) for cause in _asked(dataset) for claim in cause.examine(case))
     claims = [(name, with_storage(case, name, with_addm(case, name, claim))) for name, claim in claimed]
     interval = period or ((dataset.since, dataset.until) if dataset.since and dataset.until else None)
     return Diagnosis(
@@ -65,6 +66,11 @@ def diagnose(
         unanswered=max(servers - len(case.dbs), 0),
         top=first(case.top),
     )
+
+
+def _asked(dataset: Dataset) -> Iterable[Cause]:
+    """All causes; of a trace alone, those of traces: the others look at tables, and there are none."""
+    return (cause for cause in CAUSES.values() if dataset.tables or cause.component.startswith(OF_TRACES))
 
 
 def findings(
