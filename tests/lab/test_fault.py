@@ -11,6 +11,7 @@ def test_each_required_fault_expects_its_cause() -> None:
         "memory_squeeze": "cgroup_memory_limit",
         "missing_index": "missing_index",
         "row_lock_convoy": "row_locks",
+        "slow_accept": "clients_wait_to_connect",
         "work_mem_spill": "sort_spill",
         "none": None,
     }

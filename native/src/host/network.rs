@@ -1,4 +1,4 @@
-//! The `network` table from /proc/net, and the accept queue of each listening socket as statistics.
+//! The `network` table from /proc/net, and the accept queues of listening sockets as statistics.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use arrow_schema::ArrowError;
 use super::events::Events;
 use super::files::Kept;
 use super::interval::Interval;
-use super::listeners::Listeners;
+use super::listeners::{Listener, Listeners};
 use super::statistics::{Figure, Statistics};
 use super::text::{fields, lines, number};
 use crate::batch::Batch;
@@ -171,8 +171,8 @@ impl Network {
     }
 
     fn add_listeners(&mut self, interval: &Interval, events: &mut Events, statistics: &mut Statistics) {
-        let listeners = match self.listeners.sample() {
-            Ok(listeners) => listeners,
+        let (tcp, unix) = match self.listeners.sample() {
+            Ok(found) => found,
             Err(error) => {
                 return events.not_measured(
                     "listening sockets",
@@ -181,29 +181,39 @@ impl Network {
                 );
             }
         };
-        let waiting: u32 = listeners.iter().map(|listener| listener.accept_queue).sum();
+        let waiting: u32 = tcp.iter().map(|listener| listener.accept_queue).sum();
         self.sheet.f64(self.sheet.columns.accept_queue, f64::from(waiting));
-        for listener in listeners {
-            let entity = listener.address.to_string();
-            let figure = |name| Figure {
-                component: "kernel",
-                entity: Some(&entity),
-                name,
-                unit: "connections",
-            };
-            statistics.gauge(
-                interval,
-                figure("listen.accept_queue"),
-                f64::from(listener.accept_queue),
-            );
-            if let Some(backlog) = listener.backlog {
-                statistics.gauge(interval, figure("listen.backlog"), f64::from(backlog));
-            }
+        for listener in tcp.iter().chain(&unix) {
+            add_listener(listener, interval, statistics);
         }
     }
 
     pub fn finish(&mut self, batches: &mut Vec<Batch>) -> Result<(), ArrowError> {
         self.sheet.finish(batches)
+    }
+}
+
+fn add_listener(listener: &Listener, interval: &Interval, statistics: &mut Statistics) {
+    let figures = [
+        (
+            "listen.accept_queue",
+            "connections",
+            Some(f64::from(listener.accept_queue)),
+        ),
+        ("listen.backlog", "connections", listener.backlog.map(f64::from)),
+        ("listen.accept_delay", "s", listener.accept_delay_s),
+        ("listen.pid", "pid", listener.pid.map(f64::from)),
+    ];
+    for (name, unit, value) in figures {
+        if let Some(value) = value {
+            let figure = Figure {
+                component: "kernel",
+                entity: Some(&listener.name),
+                name,
+                unit,
+            };
+            statistics.gauge(interval, figure, value);
+        }
     }
 }
 

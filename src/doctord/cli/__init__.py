@@ -3,8 +3,6 @@
 Heavy imports (Arrow, Polars, DuckDB, a database driver) are local to the command that needs them.
 """
 
-import atexit
-import gc
 import importlib
 import pkgutil
 from typing import Annotated
@@ -51,7 +49,6 @@ def load() -> None:
 
 def main() -> None:
     """Run the command line. Exit status: 0 healthy, 1 findings, 2 usage or data error."""
-    atexit.register(gc.freeze)  # else the interpreter looks for cycles in every library before it ends: 0.06 s
     load()
     with harmless_streams():
         app(prog_name="doctord")

@@ -48,6 +48,7 @@ def workload(
     script: str | None = None,
     rate_per_s: int | None = None,
     reconnect: bool = False,
+    threads: int = 1,
 ) -> Iterator[Workload]:
     """Run pgbench until the context ends.
 
@@ -58,13 +59,14 @@ def workload(
         script: statements in pgbench's language; null: its built-in TPC-B-like transaction.
         rate_per_s: transactions per second; null: as many as it can.
         reconnect: whether each transaction has a connection of its own.
+        threads: how many of the clients may connect at the same time.
 
     Raises:
         LabError: pgbench ended before the context did.
     """
     folder = Path(tempfile.mkdtemp(prefix="load-", dir=server.folder))
     options = ["--no-vacuum", "--time=86400", "--progress=1", "--progress-timestamp", "--protocol=prepared"]
-    options += [f"--client={clients}", f"--random-seed={seed}"]
+    options += [f"--client={clients}", f"--jobs={threads}", f"--random-seed={seed}"]
     if script is not None:
         (folder / "script.sql").write_text(script)
         options.append(f"--file={folder / 'script.sql'}")

@@ -12,7 +12,6 @@ from doctord.report.phrases import said
 
 SENDING = {("Network", "ClientWrite"): 1.5, ("CPU", "CPU"): 0.5}
 LOSSY = {"segments_out_per_s": 2000.0, "retransmits_per_s": 60.0}
-QUEUE = {("0.0.0.0:5432", "listen.accept_queue"): 129.0, ("0.0.0.0:5432", "listen.backlog"): 128.0}
 
 
 def found(dataset: Dataset) -> dict[str, Finding]:
@@ -57,30 +56,3 @@ def test_a_host_alone_gets_no_impact() -> None:
 )
 def test_networks_that_are_no_cause(changes: dict[str, Any]) -> None:
     assert not found(host(**changes))
-
-
-def test_accept_queue_overflow_names_the_socket() -> None:
-    tcp = {"listen_overflows_per_s": 0.5, "listen_drops_per_s": 0.6}
-    finding = found(host(tcp=tcp, kernel=QUEUE))["accept_queue_overflow"]
-    assert said(finding.title) == "10 connection requests dropped: an accept queue is full"
-    assert "up to 129 connections waiting on 0.0.0.0:5432" in figures(finding.for_)
-    assert finding.impact.share is None
-    assert finding.confidence == 0.95
-
-
-def test_overflow_with_no_full_queue_seen_is_less_sure() -> None:
-    finding = found(host(tcp={"listen_overflows_per_s": 0.5, "listen_drops_per_s": None}))["accept_queue_overflow"]
-    assert finding.confidence == 0.85
-
-
-@pytest.mark.parametrize(
-    "tcp",
-    [{"listen_drops_per_s": 2.0}, {"listen_overflows_per_s": None, "listen_drops_per_s": None}],
-    ids=["dropped for other reasons", "not measured"],
-)
-def test_accept_queues_that_are_well(tcp: dict[str, Any]) -> None:
-    assert not found(host(tcp=tcp))
-
-
-def test_a_full_queue_that_dropped_nobody_is_no_finding() -> None:
-    assert not found(host(kernel=QUEUE))

@@ -30,7 +30,15 @@ IN_USE = ("pg_stat_activity.connections", "global_status.threads_connected")
 NEAR_LIMIT = 0.9
 
 
-@cause(explains=("cpu_saturated", "cpu_other_processes", "accept_queue_overflow", "log_writer_preempted"))
+@cause(
+    explains=(
+        "cpu_saturated",
+        "cpu_other_processes",
+        "accept_queue_overflow",
+        "clients_wait_to_connect",
+        "log_writer_preempted",
+    )
+)
 def connection_churn(case: Case) -> Iterator[Claim]:
     """Clients open a new connection for almost every transaction.
 

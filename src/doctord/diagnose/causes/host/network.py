@@ -1,13 +1,12 @@
-"""Network: segments sent twice, and connections that nobody accepts."""
+"""Network: segments sent twice."""
 
 from collections.abc import Iterator
 
-from doctord.analyse.figures import Statistic, mean
-from doctord.analyse.time import covered_s
+from doctord.analyse.figures import mean
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, at_most
+from doctord.diagnose.finding import NOT_MEASURED, Claim, at_most
 from doctord.diagnose.phrase import phrase
 
 # A path that loses one segment in a hundred halves what one TCP connection can carry over it (Mathis, 1997).
@@ -61,39 +60,6 @@ def network_retransmits(case: Case) -> Iterator[Claim]:
     )
 
 
-@cause()
-def accept_queue_overflow(case: Case) -> Iterator[Claim]:
-    """Connections are dropped because a server does not accept them in time.
-
-    Looks like: clients take seconds to connect, or fail, while the host looks idle; listen overflows are counted.
-    Hurts because: a full accept queue drops the client's request; the client tries again after 1, 3, 7 seconds.
-    Speaks for it: listen overflows; an accept queue as long as its backlog.
-    Speaks against it: drops without overflows: those have other reasons (memory, a flood of half-open connections).
-    Remedy: Connect less often (a pool). Find what keeps the accepting process: fork time of a large postmaster, name
-        resolution, CPU. A longer backlog (listen_backlog or max_connections, net.core.somaxconn) only covers bursts.
-    Verify: Overflows stay at zero while clients connect.
-    Source: R. Milkowski, "Oracle's listener performance", 2008; tcp(7) and listen(2); TcpExt ListenOverflows.
-    """
-    tcp = case.dataset.frame("network")
-    tcp = tcp.filter(tcp["interface"].is_null())
-    overflows, drops = mean(tcp, "listen_overflows_per_s"), mean(tcp, "listen_drops_per_s")
-    lost = (overflows or 0.0) * covered_s(tcp)
-    if overflows is None or lost < 1:
-        return
-    full = _full_queues(case)
-    yield Claim(
-        phrase("{:.0f} connection requests dropped: an accept queue is full", lost),
-        impact=NOT_MEASURED,
-        confidence=0.95 if full else 0.85,
-        for_=[
-            Evidence("network", "interface is null", phrase("{:.2f listen overflows per s}", overflows), "none at all",
-                     "each is a client that waits a second or more" if drops is None else
-                     phrase("{:.2f requests dropped per s} for any reason", drops)),
-            *full,
-        ],
-    )  # fmt: skip
-
-
 def _network_share(case: Case) -> float:
     """Share of the time waiting for clients' networks or for replicas."""
     return sum(part.share for part in case.time.shares if part.wait_class == "Network" or part.event in REPLICA_EVENTS)
@@ -107,19 +73,3 @@ def _errors(case: Case) -> list[Sign]:
              "{:.1f errors and drops per s} on the interfaces", "this host loses some of them itself",
              "they are lost elsewhere, or late")
     ]  # fmt: skip
-
-
-def _full_queues(case: Case) -> list[Evidence]:
-    """Listening sockets whose accept queue reached its backlog."""
-    backlogs = {_key(figure): figure.last for figure in case.figures("listen.backlog")}
-    return [
-        Evidence("statistic", f"name = 'listen.accept_queue' and entity = '{queue.entity}'",
-                 phrase("up to {:.0f} connections waiting on {}", queue.largest, queue.entity),
-                 phrase("backlog {:.0f}", backlogs[_key(queue)]), "this socket's queue is full")
-        for queue in case.figures("listen.accept_queue")
-        if 0 < backlogs.get(_key(queue), 0.0) <= queue.largest
-    ]  # fmt: skip
-
-
-def _key(figure: Statistic) -> tuple[str | None, str | None]:
-    return figure.db, figure.entity

@@ -1,0 +1,156 @@
+"""Connecting: clients that wait until a server accepts them, and those whose requests are dropped."""
+
+from collections.abc import Iterator
+
+from doctord.analyse.accept_delays import SLOW_S, AcceptDelay, accept_delays
+from doctord.analyse.figures import Statistic, mean
+from doctord.analyse.time import covered_s
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.evidence import Sign, weigh
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
+from doctord.diagnose.phrase import Phrase, phrase
+
+# Clients give up after seconds: those who set libpq's connect_timeout set it to 2 to 10.
+CRITICAL_S = 1.0
+BUSY_PCT = 80.0  # of one CPU: a single process that serves all can do no more
+HELD_UP_PCT = 10.0
+UNKNOWN = NotMeasured("which process accepts there", "its descriptors cannot be read", "run as its user or as root")
+# What a process spends its time on, and what follows where that is much.
+_SPENT = {
+    "usr_pct": "",
+    "sys_pct": "",
+    "run_wait_pct": "it waits for a CPU",
+    "io_wait_pct": "it waits for a disk",
+    "memory_wait_pct": "it waits for memory",
+}
+
+
+@cause(explains=("server_does_not_answer",))
+def clients_wait_to_connect(case: Case) -> Iterator[Claim]:
+    """Clients wait until the server accepts their connections.
+
+    Looks like: connecting takes long, and nothing is dropped; the host may be idle. Those who wait stand in the accept
+        queue of a listening socket, where no statistic of the database sees them.
+    Hurts because: each new connection waits for all before it. One process accepts them one after the other, and
+        whatever it does in between, it does for each: a fork, a look-up of a name, a line in a log.
+    Speaks for it: how long those in the queue have waited; what the accepting process spends its time on.
+    Speaks against it: dropped requests: then the queue is full, and some wait for their next attempt instead.
+    Remedy: Connect less often (a pool of connections). See what the accepting process does between two accepts: CPU,
+        forks of a large process, name resolution, a slow log or audit, a child that it waits for.
+        PostgreSQL: the postmaster forks each backend; huge_pages shortens a fork, log_hostname = off saves a look-up.
+        Oracle: a second listener with load balancing, shared servers or DRCP, a restart of a listener that has grown:
+        sessions that are there stay.
+        MySQL: skip_name_resolve, thread_cache_size.
+    Verify: The delay falls below a tenth of a second at as many connections per second.
+    Source: R. Milkowski, "Oracle's listener performance", 2008; J. D. C. Little, "A proof for the queuing formula L =
+        lambda W", 1961; sock_diag(7), listen(2).
+    """
+    tcp = case.dataset.frame("network")
+    overflows = mean(tcp.filter(tcp["interface"].is_null()), "listen_overflows_per_s")
+    is_told = (case.dataset.frame("event")["kind"] == "no answer").any()  # of a server that hangs, better than here
+    for delay in (delay for delay in accept_delays(case.dataset) if not (delay.is_stuck and is_told)):
+        for_, against = weigh(
+            [
+                Sign("statistic", f"name = 'listen.accept_delay' and entity = '{delay.socket}'", delay.delay_s, SLOW_S,
+                     "a wait of {:.2f s} to be accepted",
+                     phrase("at most {:time}; in {} of {:count sample/samples}", delay.longest_s, delay.slow,
+                            delay.samples)),
+                Sign("network", "interface is null", overflows, 0.0, "{:.2f requests dropped per s} by a full queue",
+                     "the queue is long enough, and served too slowly", "some wait to try again", below=True),
+            ]
+        )  # fmt: skip
+        yield Claim(
+            phrase("Nobody is accepted at {}: clients have waited for {:time}", delay.socket, delay.longest_s)
+            if delay.is_stuck
+            else phrase("Clients wait {:time} to be connected at {}", delay.delay_s, delay.socket),
+            impact=NOT_MEASURED,
+            severity="critical" if delay.delay_s >= CRITICAL_S else "warning",
+            confidence=0.7 if against else 0.85,
+            for_=[*for_, *_queue(delay), *_process(case, delay)],
+            against=against,
+            not_measured=() if delay.pid else (UNKNOWN,),
+            first_steps=_first_steps(delay),
+        )
+
+
+def _first_steps(delay: AcceptDelay) -> tuple[Phrase, ...]:
+    if delay.pid is None:
+        return ()
+    if delay.is_stuck:
+        return (phrase("ps -o pid,stat,wchan -p {}: stopped (T: kill -CONT), or in the kernel (D).", delay.pid),)
+    return (phrase("doctord trace --pid {} --for 10s: what it does between two accepts.", delay.pid),)
+
+
+def _queue(delay: AcceptDelay) -> list[Evidence]:
+    if delay.waiting is None:
+        return []
+    limit = "" if delay.backlog is None else phrase("backlog {:.0f}", delay.backlog)
+    return [
+        Evidence("statistic", f"name = 'listen.accept_queue' and entity = '{delay.socket}'",
+                 phrase("{:.1f connections} in its queue", delay.waiting), limit, "each waits for those before it")
+    ]  # fmt: skip
+
+
+def _process(case: Case, delay: AcceptDelay) -> list[Evidence]:
+    """What the accepting process spends its time on."""
+    rows = case.dataset.frame("process")
+    rows = rows.filter(rows["pid"] == delay.pid) if delay.pid else rows.clear()
+    shares = {column: mean(rows, column) for column in _SPENT}
+    cpu = None if shares["usr_pct"] is None else shares["usr_pct"] + (shares["sys_pct"] or 0.0)
+    if cpu is None:
+        return []
+    held_up = [words for column, words in _SPENT.items() if words and (shares[column] or 0.0) >= HELD_UP_PCT]
+    why = "it is busy with each" if cpu >= BUSY_PCT else held_up[0] if held_up else "it waits for something in between"
+    who = rows["command"].drop_nulls()
+    figure = phrase("{} (pid {}) uses {:.0f % of a CPU}", who[-1] if len(who) else "", delay.pid, cpu)
+    return [Evidence("process", f"pid = {delay.pid}", figure, phrase("{:.0f %}", BUSY_PCT), why)]
+
+
+@cause(explains=("clients_wait_to_connect",))
+def accept_queue_overflow(case: Case) -> Iterator[Claim]:
+    """Connections are dropped because a server does not accept them in time.
+
+    Looks like: clients take seconds to connect, or fail, while the host looks idle; listen overflows are counted.
+    Hurts because: a full accept queue drops the client's request; the client tries again after 1, 3, 7 seconds.
+    Speaks for it: listen overflows; an accept queue as long as its backlog.
+    Speaks against it: drops without overflows: those have other reasons (memory, a flood of half-open connections).
+    Remedy: Connect less often (a pool). Find what keeps the accepting process: fork time of a large postmaster, name
+        resolution, CPU. A longer backlog (listen_backlog or max_connections, net.core.somaxconn) only covers bursts.
+    Verify: Overflows stay at zero while clients connect.
+    Source: R. Milkowski, "Oracle's listener performance", 2008; tcp(7) and listen(2); TcpExt ListenOverflows.
+    """
+    tcp = case.dataset.frame("network")
+    tcp = tcp.filter(tcp["interface"].is_null())
+    overflows, drops = mean(tcp, "listen_overflows_per_s"), mean(tcp, "listen_drops_per_s")
+    lost = (overflows or 0.0) * covered_s(tcp)
+    if overflows is None or lost < 1:
+        return
+    full = _full_queues(case)
+    yield Claim(
+        phrase("{:.0f} connection requests dropped: an accept queue is full", lost),
+        impact=NOT_MEASURED,
+        confidence=0.95 if full else 0.85,
+        for_=[
+            Evidence("network", "interface is null", phrase("{:.2f listen overflows per s}", overflows), "none at all",
+                     "each is a client that waits a second or more" if drops is None else
+                     phrase("{:.2f requests dropped per s} for any reason", drops)),
+            *full,
+        ],
+    )  # fmt: skip
+
+
+def _full_queues(case: Case) -> list[Evidence]:
+    """Listening sockets whose accept queue reached its backlog."""
+    backlogs = {_key(figure): figure.last for figure in case.figures("listen.backlog")}
+    return [
+        Evidence("statistic", f"name = 'listen.accept_queue' and entity = '{queue.entity}'",
+                 phrase("up to {:.0f} connections waiting on {}", queue.largest, queue.entity),
+                 phrase("backlog {:.0f}", backlogs[_key(queue)]), "this socket's queue is full")
+        for queue in case.figures("listen.accept_queue")
+        if 0 < backlogs.get(_key(queue), 0.0) <= queue.largest
+    ]  # fmt: skip
+
+
+def _key(figure: Statistic) -> tuple[str | None, str | None]:
+    return figure.db, figure.entity

@@ -1,0 +1,145 @@
+"""Causes of connecting: who waits to be accepted, and whose requests are dropped."""
+
+from typing import Any
+
+import pytest
+
+from diagnose.hosts import host
+from doctord.dataset.dataset import Dataset
+from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
+
+QUEUE = {("0.0.0.0:5432", "listen.accept_queue"): 129.0, ("0.0.0.0:5432", "listen.backlog"): 128.0}
+SOCKET = "127.0.0.1:1521"
+LISTENER = {"pid": 5000, "command": "tnslsnr", "usr_pct": 1.0, "sys_pct": 2.0}
+NO_DROPS = {"listen_overflows_per_s": 0.0, "listen_drops_per_s": 0.0}
+
+
+def found(dataset: Dataset) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(dataset).findings}
+
+
+def figures(side: tuple[Any, ...]) -> str:
+    return " | ".join(said(evidence.figure) for evidence in side)
+
+
+def waiting(delay_s: float, **more: float) -> dict[tuple[str | None, str], float]:
+    told = {"accept_delay": delay_s, "accept_queue": 11.0, "backlog": 128.0, "pid": 5000.0} | more
+    return {(SOCKET, f"listen.{name}"): value for name, value in told.items()}
+
+
+def test_clients_wait_while_the_host_is_idle() -> None:
+    dataset = host(kernel=waiting(3.1), tcp=NO_DROPS, other_processes=[LISTENER])
+    diagnosis = diagnose(dataset)
+    finding = diagnosis.findings[0]
+    assert finding.cause == "clients_wait_to_connect"
+    assert said(finding.title) == f"Clients wait 3.10 s to be connected at {SOCKET}"
+    assert (finding.severity, diagnosis.healthy) == ("critical", False)
+    assert "tnslsnr (pid 5000) uses 3 % of a CPU" in figures(finding.for_)
+    assert "11.0 connections in its queue" in figures(finding.for_)
+    assert "it waits for something in between" in [said(evidence.why) for evidence in finding.for_]
+    assert said(finding.remedy[0]).startswith("doctord trace --pid 5000 --for 10s")
+    assert not finding.against
+
+
+@pytest.mark.parametrize(
+    ("process", "why"),
+    [
+        ({"usr_pct": 20.0, "sys_pct": 70.0}, "it is busy with each"),
+        ({"run_wait_pct": 60.0}, "it waits for a CPU"),
+        ({"io_wait_pct": 60.0}, "it waits for a disk"),
+    ],
+)
+def test_what_the_accepting_process_does(process: dict[str, float], why: str) -> None:
+    finding = found(host(kernel=waiting(0.4), other_processes=[LISTENER | process]))["clients_wait_to_connect"]
+    assert why in [said(evidence.why) for evidence in finding.for_]
+    assert finding.severity == "warning"
+
+
+def test_whose_process_is_not_seen_is_told() -> None:
+    kernel = waiting(0.4)
+    del kernel[SOCKET, "listen.pid"]
+    finding = found(host(kernel=kernel))["clients_wait_to_connect"]
+    assert [said(each.what) for each in finding.not_measured] == ["which process accepts there"]
+    assert not [step for step in finding.remedy if "doctord trace" in said(step)]
+
+
+def test_a_full_queue_comes_first() -> None:
+    tcp = {"listen_overflows_per_s": 0.5, "listen_drops_per_s": 0.6}
+    findings = diagnose(host(tcp=tcp, kernel=waiting(3.1, accept_queue=129.0))).findings
+    assert [finding.cause for finding in findings] == ["accept_queue_overflow", "clients_wait_to_connect"]
+    assert findings[1].explained_by == "accept_queue_overflow"
+    assert "0.50 requests dropped per s" in figures(findings[1].against)
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.09])
+def test_a_short_wait_is_no_finding(delay_s: float) -> None:
+    assert not found(host(kernel=waiting(delay_s), tcp=NO_DROPS))
+
+
+def growing(extra: dict[str, list[dict[str, Any]]] | None = None) -> Dataset:
+    """Of a server that accepts nobody: each second adds one to the delay."""
+    whole = host(kernel=waiting(0.0), other_processes=[LISTENER], extra=extra or {})
+    rows = whole.frame("statistic").to_dicts()
+    first = min(row["ts"] for row in rows)
+    for row in rows:
+        if row["name"] == "listen.accept_delay":
+            row["value"] = 1.0 + (row["ts"] - first).total_seconds()
+    return Dataset({**whole.tables, **Dataset.from_rows(statistic=rows).tables})
+
+
+def test_a_server_that_accepts_nobody() -> None:
+    finding = found(growing())["clients_wait_to_connect"]
+    assert said(finding.title) == f"Nobody is accepted at {SOCKET}: clients have waited for 20.00 s"
+    assert said(finding.remedy[0]).startswith("ps -o pid,stat,wchan -p 5000")
+
+
+def test_one_that_does_not_answer_either_is_told_once() -> None:
+    silent = {"event": [{"kind": "no answer", "db": "postgresql:5432", "text": "no answer to a login for 3 s"}]}
+    assert list(found(growing(silent))) == ["server_does_not_answer"]
+
+
+def test_a_slow_accept_explains_that_our_own_login_was_given_up() -> None:
+    silent = {"event": [{"kind": "no answer", "db": "postgresql:5432", "text": "no answer to a login for 3 s"}]}
+    findings = diagnose(host(kernel=waiting(3.4), extra=silent)).findings
+    assert [finding.cause for finding in findings] == ["clients_wait_to_connect", "server_does_not_answer"]
+
+
+@pytest.mark.parametrize(("slow", "is_found"), [(2, False), (3, True)])
+def test_one_bad_moment_is_no_finding(slow: int, *, is_found: bool) -> None:
+    rows = host(kernel=waiting(0.05)).frame("statistic").to_dicts()
+    late = sorted({row["ts"] for row in rows})[:slow]
+    for row in rows:
+        if row["name"] == "listen.accept_delay" and row["ts"] in late:
+            row["value"] = 2.0
+    whole = host()
+    dataset = Dataset({**whole.tables, **Dataset.from_rows(statistic=rows).tables})
+    assert ("clients_wait_to_connect" in found(dataset)) is is_found
+
+
+def test_accept_queue_overflow_names_the_socket() -> None:
+    tcp = {"listen_overflows_per_s": 0.5, "listen_drops_per_s": 0.6}
+    finding = found(host(tcp=tcp, kernel=QUEUE))["accept_queue_overflow"]
+    assert said(finding.title) == "10 connection requests dropped: an accept queue is full"
+    assert "up to 129 connections waiting on 0.0.0.0:5432" in figures(finding.for_)
+    assert finding.impact.share is None
+    assert finding.confidence == 0.95
+
+
+def test_overflow_with_no_full_queue_seen_is_less_sure() -> None:
+    finding = found(host(tcp={"listen_overflows_per_s": 0.5, "listen_drops_per_s": None}))["accept_queue_overflow"]
+    assert finding.confidence == 0.85
+
+
+@pytest.mark.parametrize(
+    "tcp",
+    [{"listen_drops_per_s": 2.0}, {"listen_overflows_per_s": None, "listen_drops_per_s": None}],
+    ids=["dropped for other reasons", "not measured"],
+)
+def test_accept_queues_that_are_well(tcp: dict[str, Any]) -> None:
+    assert not found(host(tcp=tcp))
+
+
+def test_a_full_queue_that_dropped_nobody_is_no_finding() -> None:
+    assert not found(host(kernel=QUEUE))
