@@ -1,12 +1,13 @@
 """How often the verdict on files is an expert's: field_cases.toml, judged by what doctord says of each.
 
     .venv/bin/python benchmarks/field_accuracy.py --write
-    .venv/bin/python benchmarks/field_accuracy.py --write --cases benchmarks/field_cases_held_out_2.toml --files FOLDER
+    .venv/bin/python benchmarks/field_accuracy.py --write --cases benchmarks/field_cases_held_out_3.toml --files FOLDER
 
 The expert's line was committed before doctord judged the file. A verdict is wrong in three ways: another cause first,
 an alarm about what is healthy, and a clean bill for what is sick, which is the worst. Where the figures cannot carry a
 verdict, saying so is right. FOLDER holds public files that were fetched and judged by an expert when the causes were
-done, as field_cases_held_out.toml names those of the first time and field_cases_held_out_2.toml those of the second.
+done, as field_cases_held_out.toml names those of the first time, field_cases_held_out_2.toml those of the second and
+field_cases_held_out_3.toml those of the third.
 """
 
 import argparse
@@ -37,7 +38,7 @@ SHARED: Final = (
     "The files are public ones and recordings (see each case in benchmarks/field_cases.toml). The expert's line was",
     "written from the raw data, with its figures, and committed before doctord judged them, by one of the makers who",
     "saw no output of doctord. Causes were mended by this table, so that it says less of files of tomorrow than",
-    "[the one of files held out](field-accuracy-held-out-2.md).",
+    "[the one of files held out](field-accuracy-held-out-3.md).",
 )
 HELD_OUT: Final = (
     "# How often the verdict on files held out is an expert's",
