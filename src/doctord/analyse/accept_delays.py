@@ -48,7 +48,7 @@ def accept_delays(dataset: Dataset) -> list[AcceptDelay]:
     delays, times = pl.col(DELAY).filter(is_slow), pl.col("ts").filter(is_slow)
     grown_s, passed_s = delays.last() - delays.first(), (times.last() - times.first()).dt.total_microseconds() / 1e6
     sums = (
-        wide.sort("ts")
+        wide.sort("ts", maintain_order=True)
         .group_by("entity", maintain_order=True)
         .agg(
             samples=pl.len(),
@@ -64,5 +64,7 @@ def accept_delays(dataset: Dataset) -> list[AcceptDelay]:
     enough = pl.max_horizontal(
         pl.lit(LEAST_SAMPLES), pl.min_horizontal(pl.col("samples") * LEAST_SHARE, pl.lit(MANY_SAMPLES))
     )
-    slow = sums.filter(pl.col("slow") >= enough).sort("delay_s", "entity", descending=[True, False])
+    slow = sums.filter(pl.col("slow") >= enough).sort(
+        "delay_s", "entity", descending=[True, False], maintain_order=True
+    )
     return [AcceptDelay(**row) for row in slow.rename({"entity": "socket"}).to_dicts()]

@@ -16,6 +16,7 @@ def check_up(
     *,
     databases: bool = True,
     lake: Path | None = None,
+    probe: bool = True,
     watcher: Watcher = SILENT,
 ) -> Examination:
     """Examine this host and its databases now.
@@ -25,12 +26,13 @@ def check_up(
         dsns: libpq connection strings of the servers to look at; local servers are found when none is given.
         databases: Whether to look at databases at all.
         lake: Where to keep what is measured, and where the past is; null keeps nothing, and looks into the usual lake.
+        probe: Whether to connect to its servers as a client does, and time it.
         watcher: Who is told how it goes on.
 
     Raises:
         UserError: a connection string is none, or the lake cannot be written.
     """
-    live = Live(seconds, dsns, databases, lake or default_lake())
+    live = Live(seconds, dsns, databases, lake or default_lake(), probe)
     examination = diagnose(live, watcher=watcher, servers=len(dsns))
     if lake:
         with LakeWriter(lake) as writer:

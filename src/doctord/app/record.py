@@ -50,6 +50,7 @@ class Recording:
     max_bytes: int
     dsns: list[str]
     databases: bool
+    probe: bool
     quiet: bool
     roll_up: list[str]
     rotate_s: float = 3600.0
@@ -67,7 +68,7 @@ def record(recording: Recording, stop: threading.Event) -> None:
     Raises:
         UserError: The lake cannot be written, also at the end, or a connection string is none.
     """
-    host = Host(databases=recording.databases, dsns=recording.dsns, period_s=recording.every_s)
+    host = Host(databases=recording.databases, dsns=recording.dsns, period_s=recording.every_s, probes=recording.probe)
     collectors = host.collectors()
     maintenance = Maintenance(Retention(timedelta(seconds=recording.keep_s), recording.max_bytes), recording.roll_up)
     lake = Path(recording.lake)

@@ -192,12 +192,14 @@ class Live:
         dsns: Connection strings of the servers to look at; those of this host where none is given.
         databases: Whether to look at databases at all.
         lake: Where its past is; null looks at none. What is measured is not kept there by this.
+        probe: Whether to connect to its servers as a client does, and time it.
     """
 
     seconds: float
     dsns: Sequence[str] = ()
     databases: bool = True
     lake: Path | None = None
+    probe: bool = True
 
     def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
         """See `Source`; there is no other moment than now."""
@@ -206,7 +208,7 @@ class Live:
         earlier = Dataset()
         if self.lake and self.lake.is_dir():
             earlier = past(Lake(self.lake), datetime.now(UTC), asked.past_s)
-        collectors = Host(databases=self.databases, dsns=self.dsns).collectors()
+        collectors = Host(databases=self.databases, dsns=self.dsns, probes=self.probe).collectors()
         batches = list[Batch]()
         with watcher.progress("Looking", self.seconds, "s") as progress:
             try:

@@ -33,6 +33,7 @@ Dsns = Annotated[
     typer.Option(metavar="DSN", help="Look at this server (libpq connection string), not at those found here."),
 ]
 Databases = Annotated[bool, typer.Option(help="Look at databases too, or at the host alone.")]
+Probe = Annotated[bool, typer.Option(help="Time logins: connect as a client does, once in 10 s.")]
 Past = Annotated[str, typer.Option(metavar="LENGTH", help="How far back to look for what is usual.")]
 Horizon = Annotated[str, typer.Option(metavar="LENGTH", help="How far to look ahead.")]
 Figures = Annotated[Path | None, typer.Option(metavar="FILE", help="More figures, in TOML.")]

@@ -10,7 +10,7 @@ import typer
 from doctord.app.watcher import SILENT
 from doctord.cli import app, command
 from doctord.cli._output import Terminal, check_writable, conclude
-from doctord.cli.arguments import Databases, Dsns, Html, Json, positive_s
+from doctord.cli.arguments import Databases, Dsns, Html, Json, Probe, positive_s
 
 
 @command(app)
@@ -19,6 +19,7 @@ def checkup(
     length: Annotated[str, typer.Option("--for", metavar="LENGTH", help="How long to look.")] = "20s",
     dsn: Dsns = None,
     databases: Databases = True,
+    probe: Probe = True,
     lake: Annotated[
         Path | None, typer.Option(metavar="LAKE", help="Keep what is measured here, and judge by what is kept.")
     ] = None,
@@ -38,6 +39,6 @@ def checkup(
 
     check_writable(html)
     watcher = SILENT if quiet else Terminal()
-    found = check_up(seconds, dsn or (), databases=databases, lake=lake, watcher=watcher)
+    found = check_up(seconds, dsn or (), databases=databases, lake=lake, probe=probe, watcher=watcher)
     with redirect_stdout(StringIO()) if quiet and found.healthy else nullcontext():
         return conclude(found, html=html, json=json)

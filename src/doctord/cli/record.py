@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app, command
-from doctord.cli.arguments import Databases, Dsns, Figures, positive_s
+from doctord.cli.arguments import Databases, Dsns, Figures, Probe, positive_s
 from doctord.units import parse_size
 
 
@@ -31,6 +31,7 @@ def record(
     figures: Figures = None,
     dsn: Dsns = None,
     databases: Databases = True,
+    probe: Probe = True,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say only what goes wrong.")] = False,
     print_unit: Annotated[bool, typer.Option("--print-unit", help="Print a systemd unit and end.")] = False,
 ) -> None:
@@ -61,6 +62,7 @@ def record(
         max_bytes=parse_size(max_size),
         dsns=dsn or [],
         databases=databases,
+        probe=probe,
         quiet=quiet,
         roll_up=[sys.executable, "-m", "doctord.app.roll_up", *summing],
     )

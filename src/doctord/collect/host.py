@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from doctord.collect.core.collector import Collector
 from doctord.collect.core.database import Database
+from doctord.collect.core.probe import Probe
 from doctord.collect.databases import database_of
 from doctord.collect.databases import databases as kinds
 from doctord.collect.linux import LinuxCollector
@@ -14,7 +15,13 @@ class Host:
     """This host and its database servers, those that come later among them."""
 
     def __init__(
-        self, *, databases: bool = True, dsns: Sequence[str] = (), period_s: float = 1.0, unsampled: bool = False
+        self,
+        *,
+        databases: bool = True,
+        dsns: Sequence[str] = (),
+        period_s: float = 1.0,
+        unsampled: bool = False,
+        probes: bool = False,
     ) -> None:
         """Say what to look at.
 
@@ -24,6 +31,7 @@ class Host:
                 servers, nobody else is looked for.
             period_s: Seconds between two samples of the host.
             unsampled: Whether to look also at servers whose sessions are not sampled: for their settings.
+            probes: Whether to connect as a client does, again and again.
 
         Raises:
             UserError: An address is of no kind that is looked at.
@@ -32,7 +40,7 @@ class Host:
         of = {dsn: _looked_at(database_of(dsn), looked_at) for dsn in dsns} if databases else {}
         self._named = [(one, [dsn for dsn in of if of[dsn] is one] if dsns else one.named()) for one in looked_at]
         self._searches = [one.search() for one, named in self._named if one.search and not (dsns or named)]
-        self._period_s = period_s
+        self._period_s, self._probes = period_s, probes
 
     def collectors(self) -> list[Collector]:
         """The host's collector, and those of each server that is here or was named.
@@ -41,11 +49,14 @@ class Host:
             UserError: An address cannot be understood.
         """
         named = [each for one, dsns in self._named if one.collectors and dsns for each in one.collectors(dsns)]
-        return [LinuxCollector(period_s=self._period_s), *named, *self.newcomers()]
+        return [LinuxCollector(period_s=self._period_s), *self._wanted(named), *self.newcomers()]
 
     def newcomers(self) -> list[Collector]:
         """Collectors of servers that were not here at the last call."""
-        return [each for search in self._searches for each in search.collectors()]
+        return self._wanted([each for search in self._searches for each in search.collectors()])
+
+    def _wanted(self, collectors: Sequence[Collector]) -> list[Collector]:
+        return [each for each in collectors if self._probes or not isinstance(each, Probe)]
 
 
 def _looked_at(database: Database, those: Sequence[Database]) -> Database:

@@ -63,7 +63,7 @@ def test_collectors_of_what_was_found(server: PostgresServer, monkeypatch: pytes
         monkeypatch.delenv(name, raising=False)
     search = postgres.Search()
     made = [one for one in search.collectors() if one.name.startswith(f"postgresql:{server.port} ")]
-    assert [one.name.split()[1] for one in made] == ["sessions", "statistics"]
+    assert [one.name.split()[1] for one in made] == ["sessions", "statistics", "probe"]
     again = [one.name for one in search.collectors()]
     assert not any(name.startswith(f"postgresql:{server.port} ") for name in again), "it is no newcomer"
     with closing(made[1]) as collector:
@@ -77,7 +77,7 @@ def test_the_environment_names_the_server(server: PostgresServer, monkeypatch: p
     monkeypatch.setenv("PGUSER", "doctord")
     monkeypatch.setenv("PGDATABASE", "postgres")
     made = postgres.collectors(postgres.named_by_environment())
-    assert [one.name for one in made] == [f"postgresql:{server.port} sessions", f"postgresql:{server.port} statistics"]
+    assert [one.name.partition(" ")[2] for one in made] == ["sessions", "statistics", "probe"]
     with closing(made[1]) as collector:
         assert rows_of("setting", collector.sample())
 

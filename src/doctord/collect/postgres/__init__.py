@@ -1,9 +1,9 @@
 """The PostgreSQL collector, for versions 13 to 18, with no more rights than `pg_monitor` gives.
 
 `DATABASE` is the way in. `latency` is what can be timed of the servers here. What each table gets from where:
-`sessions` fills `session` and `wait`; `views`, `replication`, `horizon` and `wait_sampling` fill `statistic`;
-`statements` fills `statement`; `relations` and `sizes` fill `statistic` and `space`; `settings` fills `setting`. No
-query text but the normalised one of pg_stat_statements is ever read.
+`sessions` fills `session` and `wait`; `logins` fills `latency`; `views`, `replication`, `horizon` and `wait_sampling`
+fill `statistic`; `statements` fills `statement`; `relations` and `sizes` fill `statistic` and `space`; `settings` fills
+`setting`. No query text but the normalised one of pg_stat_statements is ever read.
 """
 
 import os
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from doctord.collect.core.collector import Collector
 from doctord.collect.core.database import Database, LatenciesHere, Unreached
 from doctord.collect.core.notices import Notices
+from doctord.collect.core.probe import Probe
 from doctord.collect.postgres.discover import Server, servers
 
 if TYPE_CHECKING:
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def collectors(dsns: Sequence[str]) -> list[Collector]:
-    """Two for each server named: one samples its sessions, one reads its statistics. Nothing is connected yet.
+    """Three for each server named: its sessions, its statistics, and a probe. Nothing is connected yet.
 
     Raises:
         UserError: One of `dsns` is no connection string.
     """
     from doctord.collect.postgres.connect import Target  # noqa: PLC0415 - loads the driver
 
-    return _asking([Target.from_dsn(dsn) for dsn in dsns], Notices())
+    return _asking([Target.from_dsn(dsn) for dsn in dsns], Notices(), are_found=False)
 
 
 def named_by_environment() -> list[str]:
@@ -52,18 +53,19 @@ class Search:
         if not found and not first:
             return []
         targets = [_target(server) for server in _reachable(found, notices)]
-        return _asking(targets, notices) if targets else [Unreached("postgresql", notices)]
+        return _asking(targets, notices, are_found=True) if targets else [Unreached("postgresql", notices)]
 
 
-def _asking(targets: "Sequence[Target]", notices: Notices) -> list[Collector]:
+def _asking(targets: "Sequence[Target]", notices: Notices, *, are_found: bool) -> list[Collector]:
     # The driver takes memory and time: it is loaded when there is a server to ask.
-    from doctord.collect.postgres import link, sessions, statistics  # noqa: PLC0415
+    from doctord.collect.postgres import link, logins, sessions, statistics  # noqa: PLC0415
 
-    return [
-        kind(link.Link(target, notices))
-        for target in targets
-        for kind in (sessions.SessionCollector, statistics.StatisticsCollector)
-    ]
+    asking: list[Collector] = []
+    for target in targets:
+        asking.append(sessions.SessionCollector(link.Link(target, notices)))
+        asking.append(statistics.StatisticsCollector(link.Link(target, notices)))
+        asking.append(Probe(target.db, logins.of(target, is_found=are_found)))
+    return asking
 
 
 def _reachable(found: Sequence[Server], notices: Notices) -> list[Server]:

@@ -149,7 +149,26 @@ def connect(target: Target, *, limits: bool = True) -> psycopg.Connection[DictRo
         Silent: The server does not answer, or its host does not.
         psycopg.OperationalError: The server refuses or cannot be reached.
     """
-    parameters = {**_CLIENT, **target.parameters}
+    conninfo, identity = login_of(target, limits=limits)
+    with identity:
+        try:
+            return _Impatient.connect(conninfo, autocommit=True, row_factory=dict_row)
+        except psycopg.errors.ConnectionTimeout as error:
+            raise Silent(f"no answer to a login for {_CLIENT['connect_timeout']} s") from error
+
+
+def login_of(
+    target: Target, *, limits: bool = True, program: str | None = None
+) -> tuple[str, AbstractContextManager[None]]:
+    """How to log in: the connection string, and as whom to use it.
+
+    Args:
+        target: the server.
+        limits: whether the session has limits on what could take long.
+        program: what the session calls itself, if not `doctord`.
+    """
+    named = {"application_name": program} if program else {}
+    parameters = {**_CLIENT, **target.parameters, **named}
     if limits:
         settings = " ".join(f"-c {name}={value}" for name, value in _SESSION_SETTINGS.items())
         parameters["options"] = f"{parameters.get('options', '')} {settings}".strip()
@@ -158,8 +177,4 @@ def connect(target: Target, *, limits: bool = True) -> psycopg.Connection[DictRo
         with suppress(KeyError):  # the user of a container has no name here
             parameters["user"] = pwd.getpwuid(target.owner).pw_name
             identity = acting_as(target.owner)
-    with identity:
-        try:
-            return _Impatient.connect(make_conninfo("", **parameters), autocommit=True, row_factory=dict_row)
-        except psycopg.errors.ConnectionTimeout as error:
-            raise Silent(f"no answer to a login for {parameters['connect_timeout']} s") from error
+    return make_conninfo("", **parameters), identity

@@ -106,6 +106,45 @@ def test_a_slow_accept_explains_that_our_own_login_was_given_up() -> None:
     assert [finding.cause for finding in findings] == ["clients_wait_to_connect", "server_does_not_answer"]
 
 
+def login(way: str = "network", *, count: int = 1, **parts_s: float) -> dict[str, list[dict[str, Any]]]:
+    row = {"db": "postgresql:5432", "count": count, "gt_us": 1.0, "le_us": None}
+    told = [
+        row | {"subject": f"login {way}: {part.replace('_', ' ')}", "waited_us": seconds * 1e6 * count}
+        for part, seconds in parts_s.items()
+    ]
+    return {"latency": told}
+
+
+def test_a_slow_authentication_is_told_apart() -> None:
+    parts = login(TCP_connect=0.0004, first_answer=0.004, authentication=2.1, first_query=0.0003)
+    finding = found(host(extra=parts))["logins_slow"]
+    assert said(finding.title) == "A network login takes 2.10 s: most of it is authentication"
+    assert "LDAP, PAM or RADIUS" in said(finding.for_[0].why)
+    assert len(finding.against) == 3
+    assert (finding.database, finding.severity) == ("postgresql:5432", "warning")
+
+
+@pytest.mark.parametrize(
+    ("part", "words"), [("TCP_connect", "TCP connect"), ("first_answer", "the server's first answer")]
+)
+def test_the_part_that_takes_long_is_named(part: str, words: str) -> None:
+    finding = found(host(extra=login(**{part: 1.2})))["logins_slow"]
+    assert said(finding.title).endswith(f"most of it is {words}")
+
+
+def test_logins_are_slow_because_nobody_is_accepted_soon() -> None:
+    findings = diagnose(host(kernel=waiting(3.4), extra=login("local", first_answer=3.4))).findings
+    assert [(finding.cause, finding.explained_by) for finding in findings] == [
+        ("clients_wait_to_connect", None),
+        ("logins_slow", "clients_wait_to_connect"),
+    ]
+
+
+@pytest.mark.parametrize("dataset", [host(extra=login(first_answer=0.1)), host(seconds=1, extra=login(first_answer=2))])
+def test_a_quick_login_and_a_single_one_are_no_finding(dataset: Dataset) -> None:
+    assert "logins_slow" not in found(dataset)
+
+
 @pytest.mark.parametrize(("slow", "is_found"), [(2, False), (3, True)])
 def test_one_bad_moment_is_no_finding(slow: int, *, is_found: bool) -> None:
     rows = host(kernel=waiting(0.05)).frame("statistic").to_dicts()

@@ -15,7 +15,7 @@ NOT_OPEN = "57P03|the database system is (not yet accepting connections|starting
 WORTH_SAYING_S = 60.0
 
 
-@cause()
+@cause(explains=("logins_slow",))
 def server_does_not_answer(case: Case) -> Iterator[Claim]:
     """A database server takes connections or requests, and does not answer them.
 

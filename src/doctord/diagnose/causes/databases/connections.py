@@ -36,6 +36,7 @@ NEAR_LIMIT = 0.9
         "cpu_other_processes",
         "accept_queue_overflow",
         "clients_wait_to_connect",
+        "logins_slow",
         "log_writer_preempted",
     )
 )

@@ -1,9 +1,10 @@
-"""Connecting: clients that wait until a server accepts them, and those whose requests are dropped."""
+"""Connecting: clients that wait until a server accepts them, whose requests are dropped, or whose logins take long."""
 
 from collections.abc import Iterator
 
 from doctord.analyse.accept_delays import SLOW_S, AcceptDelay, accept_delays
 from doctord.analyse.figures import Statistic, mean
+from doctord.analyse.login_times import LoginTime, login_times
 from doctord.analyse.time import covered_s
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
@@ -15,6 +16,16 @@ from doctord.diagnose.phrase import Phrase, phrase
 CRITICAL_S = 1.0
 BUSY_PCT = 80.0  # of one CPU: a single process that serves all can do no more
 HELD_UP_PCT = 10.0
+# A login of a server that is well takes 2 to 20 ms; a pool that opens ten takes half a second of its users' time.
+SLOW_LOGIN_S = 0.5
+LEAST_LOGINS = 2
+# What lies behind a part of a login that takes long.
+BEHIND = {
+    "TCP connect": "a request that is lost is sent again after a second: the network, or a full queue",
+    "first answer": "the server accepts it, starts a session, and answers",
+    "authentication": "a password, a certificate, LDAP, PAM or RADIUS is asked, or a name is looked up",
+    "first query": "it is slow for those who are in, too",
+}
 UNKNOWN = NotMeasured("which process accepts there", "its descriptors cannot be read", "run as its user or as root")
 # What a process spends its time on, and what follows where that is much.
 _SPENT = {
@@ -26,7 +37,7 @@ _SPENT = {
 }
 
 
-@cause(explains=("server_does_not_answer",))
+@cause(explains=("server_does_not_answer", "logins_slow"))
 def clients_wait_to_connect(case: Case) -> Iterator[Claim]:
     """Clients wait until the server accepts their connections.
 
@@ -74,6 +85,50 @@ def clients_wait_to_connect(case: Case) -> Iterator[Claim]:
         )
 
 
+@cause()
+def logins_slow(case: Case) -> Iterator[Claim]:
+    """Logging in takes long.
+
+    Looks like: a probe that connects as a client does takes half a second and more; those who are logged in notice
+        nothing.
+    Hurts because: a request that opens a connection takes that much longer, and so does a pool that grows, just when
+        there is more to do.
+    Speaks for it: how long each part of the probe's logins takes; most of it in one part.
+    Speaks against it: the other parts are quick.
+    Remedy: A pool of connections hides it, if the cause cannot be mended. TCP connect: look for lost segments and full
+        queues. First answer: look what keeps the accepting process, and what starting a session takes: CPU, memory.
+        Authentication: time the service that is asked (LDAP, RADIUS, DNS) by itself. First query: look at the server.
+        PostgreSQL: pg_hba.conf with addresses instead of names, log_hostname = off; session_preload_libraries and login
+        triggers are run at each login.
+        MySQL: skip_name_resolve.
+    Verify: `doctord map` of the part that took long shows it short again at as many connections per second.
+    Source: PostgreSQL documentation, "Client Authentication" and "Message Flow: Start-up"; MySQL Reference Manual, "DNS
+        Lookups and the Host Cache"; RFC 6298 (retransmission after a second).
+    """
+    for login in login_times(case.dataset):
+        if login.logins < LEAST_LOGINS or login.seconds < SLOW_LOGIN_S:
+            continue
+        slowest = max(login.parts, key=lambda part: login.parts[part])
+        yield Claim(
+            phrase("A {} login takes {:time}: most of it is {}", login.way, login.seconds, _part(slowest)),
+            impact=NOT_MEASURED,
+            confidence=0.85,
+            for_=[_part_of(login, slowest, BEHIND[slowest])],
+            against=[_part_of(login, part, "this part is quick") for part in login.parts if part != slowest],
+            database=login.db,
+        )
+
+
+def _part(name: str) -> str:
+    return {"first answer": "the server's first answer", "first query": "the first query"}.get(name, name)
+
+
+def _part_of(login: LoginTime, part: str, why: str) -> Evidence:
+    return Evidence("latency", f"subject = 'login {login.way}: {part}' and db = '{login.db}'",
+                    phrase("{:time} for {}", login.parts[part], _part(part)), phrase("{:time}", SLOW_LOGIN_S),
+                    phrase("{} in {:count login/logins}", why, login.logins))  # fmt: skip
+
+
 def _first_steps(delay: AcceptDelay) -> tuple[Phrase, ...]:
     if delay.pid is None:
         return ()
@@ -107,7 +162,7 @@ def _process(case: Case, delay: AcceptDelay) -> list[Evidence]:
     return [Evidence("process", f"pid = {delay.pid}", figure, phrase("{:.0f %}", BUSY_PCT), why)]
 
 
-@cause(explains=("clients_wait_to_connect",))
+@cause(explains=("clients_wait_to_connect", "logins_slow"))
 def accept_queue_overflow(case: Case) -> Iterator[Claim]:
     """Connections are dropped because a server does not accept them in time.
 

@@ -60,7 +60,7 @@ LOG_WRITER = r"^postgres: (\S+: )?wal ?(writer|sender)|^ora_lg"
 LATENCY_CRITICAL = rf"{LOG_WRITER}|^postgres: (\S+: )?(checkpointer|postmaster)"
 
 
-@cause(explains=("log_writer_preempted", "process_waits_for_cpu"))
+@cause(explains=("log_writer_preempted", "process_waits_for_cpu", "logins_slow"))
 def cpu_saturated(case: Case) -> Iterator[Claim]:
     """Sessions queue for a CPU.
 
@@ -128,7 +128,7 @@ def cpu_full(case: Case) -> Iterator[Claim]:
     )
 
 
-@cause(explains=("cpu_saturated", "log_writer_preempted", "commits_slow", "log_writer_starved"))
+@cause(explains=("cpu_saturated", "log_writer_preempted", "commits_slow", "log_writer_starved", "logins_slow"))
 def cpu_other_processes(case: Case) -> Iterator[Claim]:
     """Processes outside the database take the CPUs that it waits for.
 
@@ -169,7 +169,7 @@ def cpu_other_processes(case: Case) -> Iterator[Claim]:
     )
 
 
-@cause(explains=("cpu_saturated", "log_writer_preempted", "commits_slow", "log_writer_starved"))
+@cause(explains=("cpu_saturated", "log_writer_preempted", "commits_slow", "log_writer_starved", "logins_slow"))
 def cpu_throttled(case: Case) -> Iterator[Claim]:
     """The control group's CPU limit stops the database.
 
