@@ -42,6 +42,28 @@ def parse_moment(text: str, now: datetime | None = None) -> datetime:
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
+def parse_day(text: str) -> date:
+    """A date as ISO 8601 writes it, or as people say it.
+
+    >>> parse_day("2026-11-20")
+    datetime.date(2026, 11, 20)
+    """
+    if text in {"today", "yesterday"}:
+        return parse_moment(text).date()
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise UserError(f"{text!r} is no date", "write it as 2026-11-20, today or yesterday") from error
+
+
+def parse_interval(since: str | None, until: str | None) -> tuple[datetime | None, datetime | None]:
+    """The two ends of a time; null where one is not said. One that ends before it begins is refused."""
+    start, end = (parse_moment(text) if text else None for text in (since, until))
+    if start and end and start >= end:
+        raise UserError(f"{since} is not before {until}", "give --from a moment before --to")
+    return start, end
+
+
 def _length(text: str) -> float:
     if word := _WORD.fullmatch(text):
         return (1.0 if word[1].startswith("a") else float(word[1])) * _SECONDS[word[2][0]]

@@ -41,6 +41,15 @@ def json_text(document: Any) -> str:  # noqa: ANN401 - whatever JSON takes
     return _NOT_ASCII.sub(lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text)
 
 
+def note(text: str) -> None:
+    """Say something beside the result, on standard error, a hint on a line of its own.
+
+    Strangers' words in it, names of files say, are harmless: no line of theirs looks like one of ours.
+    """
+    sys.stderr.write(re.sub(r"\n(?!hint: )", "\n  ", f"doctord: {printable(text)}") + "\n")
+    sys.stderr.flush()
+
+
 class _Formatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The message, printable."""

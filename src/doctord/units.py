@@ -64,6 +64,17 @@ def parse_duration(text: str) -> float:
     return parse(text, "s")
 
 
+def parse_wait(text: str) -> float:
+    """Seconds of a duration in which something is to be seen: zero is refused.
+
+    >>> parse_wait("2m")
+    120.0
+    """
+    if seconds := parse_duration(text):
+        return seconds
+    raise UserError(f"{text!r} is no time to wait", "give a duration above zero: 20s")
+
+
 def parse_size(text: str) -> int:
     """Whole bytes of a size such as `10GB`, `512MiB`, or a plain number of bytes.
 

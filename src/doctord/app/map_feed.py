@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import pyarrow as pa
 
@@ -17,22 +16,6 @@ TABLES = ("latency", "wait", "disk", "event")
 
 # The maps there are, each with what its rows are chosen by.
 Maps = Sequence[tuple[LatencyMap, Histogram]]
-
-
-class Watched(Protocol):
-    """Maps that grow."""
-
-    def grown(self) -> bool:
-        """Look for what is new; whether anything is."""
-        ...
-
-    def maps(self) -> Maps:
-        """The maps so far."""
-        ...
-
-    def is_over(self) -> bool:
-        """Whether the source has ended."""
-        ...
 
 
 @dataclass

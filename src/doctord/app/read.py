@@ -45,6 +45,18 @@ class Kept:
         self._waiting, self._waiting_rows = [], 0
 
 
+def each_kept(
+    paths: Sequence[Path], kept: Kept | None, options: ReadOptions, watcher: Watcher = SILENT
+) -> Iterator[FileRead]:
+    """What each file held, as `each_read` gives it; its rows are kept in a lake too, where one is wanted."""
+    for file in each_read(paths, options, watcher):
+        yield file
+        if kept:
+            kept.take(file)
+    if kept:
+        kept.end()
+
+
 def each_read(paths: Sequence[Path], options: ReadOptions, watcher: Watcher = SILENT) -> Iterator[FileRead]:
     """What each file held, with those in folders and archives, in order.
 

@@ -24,7 +24,7 @@ from doctord.lake.maintenance import Maintenance
 from doctord.lake.place import LakeError
 from doctord.lake.retention import Retention
 from doctord.lake.writer import LakeWriter
-from doctord.printable import log_to_standard_error, printable
+from doctord.printable import log_to_standard_error, note
 
 log = logging.getLogger("doctord.record")
 
@@ -119,12 +119,8 @@ def main() -> None:
     try:
         record(recording, stop)
     except UserError as refusal:
-        sys.exit(_said(refusal))
-
-
-def _said(refusal: UserError) -> int:
-    sys.stderr.write(printable(f"doctord: {refusal}\nhint: {refusal.hint}\n"))
-    return 2
+        note(f"{refusal}\nhint: {refusal.hint}")
+        sys.exit(2)
 
 
 if __name__ == "__main__":

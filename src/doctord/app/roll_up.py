@@ -25,6 +25,20 @@ _ENVIRONMENT = {
 }
 
 
+def command(lake: str, keep_s: float, figures: Path | None) -> list[str]:
+    """What starts this program; arguments as those of `main`.
+
+    Raises:
+        UserError: the figures cannot be used. That is to be said now, not at night.
+    """
+    if figures is None:
+        return [sys.executable, "-m", __name__, lake, str(keep_s)]
+    from doctord.app.rules import figures_of
+
+    figures_of(figures)
+    return [sys.executable, "-m", __name__, lake, str(keep_s), str(figures.absolute())]
+
+
 def main(place: str, keep_s: str, figures: str = "") -> int:
     """Sum up, and let go what was kept for months only; the exit status.
 

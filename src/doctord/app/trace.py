@@ -18,6 +18,13 @@ class Examined:
     before: Trace | None = None
     comparison: Comparison | None = None
 
+    @property
+    def healthy(self) -> bool | None:
+        """Whether nothing above a note was found; null where there is no call in it."""
+        if self.diagnosis.health == "not_healthy":
+            return False
+        return True if self.trace["trace"]["calls"] else None
+
 
 def examined(trace: Trace, earlier: Trace | None = None) -> Examined:
     """Diagnose a trace; compare it with the one before where there is one."""

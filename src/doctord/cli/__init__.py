@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from doctord.cli._command import command
-from doctord.cli._streams import harmless_streams
+from doctord.streams import harmless_streams
 
 __all__ = ["app", "command", "load", "main"]
 

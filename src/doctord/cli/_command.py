@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import typer
 from typer.core import TyperArgument, TyperCommand
 
-from doctord.cli._output import note
 from doctord.errors import UserError
+from doctord.printable import note
 
 Body = TypeVar("Body", bound=Callable[..., int | None])
 

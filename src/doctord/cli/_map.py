@@ -3,15 +3,16 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from doctord.cli._kinds import argument, file, flag, length, moment, name, number
 from doctord.cli._output import Terminal, check_writable, write
-from doctord.cli.arguments import Db, OfFiles, interval, length_s, length_us
+from doctord.cli.arguments import Db, OfFiles, length_s, length_us
+from doctord.moments import parse_interval
 
 if TYPE_CHECKING:
     from doctord.analyse.latency.map import LatencyMap
@@ -19,27 +20,17 @@ if TYPE_CHECKING:
     from doctord.dataset.dataset import Dataset
     from doctord.report.map.view import View
 
-List = Annotated[bool, typer.Option("--list", help="List what can be mapped, and end.")]
-HtmlPage = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page to zoom into and to compare.")]
-
-
-class ScaleChoice(StrEnum):
-    """How values become colours."""
-
-    ROOT = "root"
-    LOG = "log"
-    LINEAR = "linear"
+List = Annotated[bool, flag("List what can be mapped, and end.", "--list")]
+HtmlPage = Annotated[Path | None, file("Write a page to zoom into and to compare.")]
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What was timed, and where."""
 
-    subject: Annotated[
-        str | None, typer.Option("--event", "--subject", metavar="NAME", help="What was timed: a wait event, a call...")
-    ] = None
+    subject: Annotated[str | None, name("What was timed: a wait event, a call...", "--event", "--subject")] = None
     db: Db = None
-    instance: Annotated[str | None, typer.Option(metavar="NAME", help="One instance of a clustered server.")] = None
+    instance: Annotated[str | None, name("One instance of a clustered server.")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +38,14 @@ class Kept:
     """Where latencies are kept, and which of them are wanted."""
 
     sources: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="SOURCE", help="Lakes or files, - is standard input; none: the usual lake."),
+        list[Path] | None, argument("Lakes or files, - is standard input; none: the usual lake.", "SOURCE")
     ] = None
-    host: Annotated[str | None, typer.Option(metavar="NAME", help="The host, where there are several.")] = None
-    since: Annotated[
-        str | None,
-        typer.Option("--from", metavar="MOMENT", help="Columns after this moment; of the usual lake -1h if not said."),
-    ] = None
-    until: Annotated[str | None, typer.Option("--to", metavar="MOMENT", help="Columns up to this moment.")] = None
-    column: Annotated[str | None, typer.Option("--interval", metavar="LENGTH", help="Width of a column.")] = None
+    host: Annotated[str | None, name("The host, where there are several.")] = None
+    since: Annotated[str | None, moment("Columns after this moment; of the usual lake -1h if not said.", "--from")] = (
+        None
+    )
+    until: Annotated[str | None, moment("Columns up to this moment.", "--to")] = None
+    column: Annotated[str | None, length("Width of a column.", "--interval")] = None
 
     def wanted(self, subject: Subject) -> "Wanted":
         """The subject, and where."""
@@ -72,25 +61,25 @@ class Kept:
         """
         from doctord.app.map import recorded
 
-        asked = interval(self.since, self.until)
-        return recorded(self.sources or (), asked.since, asked.until, files.options(), Terminal())
+        since, until = parse_interval(self.since, self.until)
+        return recorded(self.sources or (), since, until, files.options(), Terminal())
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
     """How a map is drawn."""
 
-    rows: Annotated[int | None, typer.Option(min=1, metavar="N", help="Rows of a map.")] = None
-    columns: Annotated[int | None, typer.Option(min=1, metavar="N", help="Columns of a map.")] = None
-    scale: Annotated[ScaleChoice, typer.Option(help="How values become colours.")] = ScaleChoice.ROOT
-    percentiles: Annotated[bool, typer.Option("--percentiles", help="Mark median (5), 95 % (9) and 99 % (!).")] = False
-    threshold: Annotated[str | None, typer.Option(metavar="LENGTH", help="Draw a line at this latency: 10ms.")] = None
+    rows: Annotated[int | None, number("Rows of a map.", min=1)] = None
+    columns: Annotated[int | None, number("Columns of a map.", min=1)] = None
+    scale: Annotated[Literal["root", "log", "linear"], flag("How values become colours.")] = "root"
+    percentiles: Annotated[bool, flag("Mark median (5), 95 % (9) and 99 % (!).", "--percentiles")] = False
+    threshold: Annotated[str | None, length("Draw a line at this latency: 10ms.")] = None
 
     def view(self) -> "View":
         """The options as numbers."""
         from doctord.report.map.view import View
 
-        return View(self.rows, self.columns, self.scale.value, self.percentiles, length_us(self.threshold))
+        return View(self.rows, self.columns, self.scale, self.percentiles, length_us(self.threshold))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +87,8 @@ class Pictures:
     """Where to write a page and pictures."""
 
     html: HtmlPage = None
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the maps as a picture.")] = None
-    png: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the maps as a picture.")] = None
+    svg: Annotated[Path | None, file("Write the maps as a picture.")] = None
+    png: Annotated[Path | None, file("Write the maps as a picture.")] = None
 
     def check(self) -> None:
         """Refuse what could not be written in the end, before anybody waits for it."""
@@ -111,8 +100,8 @@ class Pictures:
         """Write what was asked for: see `report.map_files.contents`."""
         from doctord.report.map.files import contents
 
-        for file, content in contents((self.html, self.svg, self.png), view, maps, compare_at):
-            write(file, content)
+        for path, content in contents((self.html, self.svg, self.png), view, maps, compare_at):
+            write(path, content)
 
 
 def show(drawn: "LatencyMap", view: "View", compare_at: datetime | None = None, *, json: bool) -> None:

@@ -1,8 +1,6 @@
 """How a command says what it found, in files and by its status, and on standard error how it is going."""
 
 import os
-import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,21 +8,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from doctord.app.watcher import Progress as Done
-from doctord.app.watcher import Unit, Watcher
+from doctord.app.watcher import Progress, Unit, Watcher
 from doctord.errors import UserError
-from doctord.printable import json_text, printable
+from doctord.printable import json_text, note
 
 if TYPE_CHECKING:
     from doctord.app.diagnose import Examination
-
-
-def note(text: str) -> None:
-    """Say something beside the result, on standard error, a hint on a line of its own.
-
-    Strangers' words in it, names of files say, are harmless: no line of theirs looks like one of ours.
-    """
-    typer.echo(re.sub(r"\n(?!hint: )", "\n  ", f"doctord: {printable(text)}"), err=True)
 
 
 class Terminal(Watcher):
@@ -35,33 +24,12 @@ class Terminal(Watcher):
         note(text)
 
     @contextmanager
-    def progress(self, doing: str, total: float | None, unit: Unit) -> Iterator[Done]:
-        """A bar; where there is no terminal a line, if it is a time to wait. One file is no length."""
-        if not sys.stderr.isatty():
-            if unit == "s":
-                note(f"looking for {total:.0f} s")
-            yield lambda done, what="": None  # noqa: ARG005
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn
+    def progress(self, doing: str, total: float | None, unit: Unit) -> Iterator[Progress]:
+        """See `report.progress`."""
+        from doctord.report.progress import shown
 
-        console = Console(stderr=True)
-        if total is None and unit == "files":
-            with console.status(doing) as status:
-                yield lambda done, what="": status.update(f"{doing}: {done:.0f} files")  # noqa: ARG005
-            return
-        if total is None or (unit == "files" and total < 2):
-            yield lambda done, what="": None  # noqa: ARG005
-            return
-        amounts = {
-            "s": TextColumn("{task.completed:.0f} of {task.total:.0f} s"),
-            "files": MofNCompleteColumn(),
-            "bytes": DownloadColumn(),
-        }
-        columns = (TextColumn(doing), BarColumn(), amounts[unit], TextColumn("{task.description}", markup=False))
-        with Progress(*columns, console=console, transient=True) as bar:
-            task = bar.add_task("", total=total)
-            yield lambda done, what="": bar.update(task, completed=min(done, total), description=what)
+        with shown(doing, total, unit) as done:
+            yield done
 
 
 def status(healthy: bool | None) -> int:

@@ -5,16 +5,14 @@ A dataclass here is a group of options that go together; `_command.py` makes opt
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 from zoneinfo import available_timezones
 
 import typer
 
-from doctord.errors import UserError
-from doctord.moments import parse_moment
+from doctord.cli._kinds import argument, file, flag, in_lake, length, moment, name, server
+from doctord.moments import parse_day, parse_interval
 from doctord.units import parse_duration
 
 if TYPE_CHECKING:
@@ -22,39 +20,21 @@ if TYPE_CHECKING:
     from doctord.app.source import Files, Interval, Recorded
     from doctord.read.source import ReadOptions
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Print CSV with a header.")]
-Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML report as well.")]
-Lake = Annotated[Path | None, typer.Option(metavar="LAKE", help="The lake (default: the usual place).")]
-LakeNamed = Annotated[Path | None, typer.Argument(metavar="LAKE", help="The lake (default: the usual place).")]
-Db = Annotated[str | None, typer.Option(metavar="NAME", help="The server, where there are several: postgresql:5432.")]
-Dsns = Annotated[
-    list[str] | None,
-    typer.Option(metavar="DSN", help="Look at this server (libpq connection string), not at those found here."),
-]
-Databases = Annotated[bool, typer.Option(help="Look at databases too, or at the host alone.")]
-Probe = Annotated[bool, typer.Option(help="Time logins: connect as a client does, once in 10 s.")]
-Past = Annotated[str, typer.Option(metavar="LENGTH", help="How far back to look for what is usual.")]
-Horizon = Annotated[str, typer.Option(metavar="LENGTH", help="How far to look ahead.")]
-Figures = Annotated[Path | None, typer.Option(metavar="FILE", help="More figures, in TOML.")]
-Thresholds = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Thresholds and service levels, in TOML (default: Doctor D's own).")
-]
+Json = Annotated[bool, flag("Print one JSON document.", "--json")]
+Html = Annotated[Path | None, file("Write an HTML report as well.")]
+Lake = Annotated[Path | None, in_lake("The lake (default: the usual place).")]
+LakeNamed = Annotated[Path | None, argument("The lake (default: the usual place).", "LAKE")]
+Db = Annotated[str | None, name("The server, where there are several: postgresql:5432.")]
+Dsns = Annotated[list[str] | None, server("Look at this server (libpq connection string), not at those found here.")]
+Databases = Annotated[bool, flag("Look at databases too, or at the host alone.")]
+Probe = Annotated[bool, flag("Time logins: connect as a client does, once in 10 s.")]
+Past = Annotated[str, length("How far back to look for what is usual.")]
+Horizon = Annotated[str, length("How far to look ahead.")]
+Figures = Annotated[Path | None, file("More figures, in TOML.")]
+Thresholds = Annotated[Path | None, file("Thresholds and service levels, in TOML (default: Doctor D's own).")]
+Until = Annotated[str | None, moment("End, likewise; else now, or the last row of files.", "--to")]
 
-
-class AlertForm(StrEnum):
-    """Forms of alerts."""
-
-    PROMETHEUS = "prometheus"
-    ALERTMANAGER = "alertmanager"
-
-
-Alert = Annotated[AlertForm | None, typer.Option(help="Print alerts in this form instead.")]
-
-
-Until = Annotated[
-    str | None, typer.Option("--to", metavar="MOMENT", help="End, likewise; else now, or the last row of files.")
-]
+Alert = Annotated[Literal["prometheus", "alertmanager"] | None, flag("Print alerts in this form instead.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +42,19 @@ class When:
     """The time that counts."""
 
     since: Annotated[
-        str | None,
-        typer.Option(
-            "--from", metavar="MOMENT", help="Start: 2026-11-20T10:00Z, 02:19, -2h; of a lake -1h if not said."
-        ),
+        str | None, moment("Start: 2026-11-20T10:00Z, 02:19, -2h; of a lake -1h if not said.", "--from")
     ] = None
     until: Until = None
 
     def interval(self, past: str = "0s") -> "Interval":
-        """See `interval`."""
-        return interval(self.since, self.until, past)
+        """That time, and so much of the time before it.
+
+        Raises:
+            UserError: a moment is none, or the first is not before the second.
+        """
+        from doctord.app.source import Interval
+
+        return Interval(*parse_interval(self.since, self.until), parse_duration(past))
 
 
 def zones_like(incomplete: str) -> list[str]:
@@ -85,23 +68,15 @@ class OfFiles:
 
     zone: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Time zone of files that do not say theirs: Europe/Paris, +02:00.",
-            autocompletion=zones_like,
-        ),
+        name("Time zone of files that do not say theirs: Europe/Paris, +02:00.", autocompletion=zones_like),
     ] = None
     day: Annotated[
         str | None,
         typer.Option(metavar="DATE", help="Date of the first time of day in files without one: 2026-11-20."),
     ] = None
-    every: Annotated[
-        str | None, typer.Option(metavar="LENGTH", help="Time between two reports in files that tell no times: 5s.")
-    ] = None
-    unit: Annotated[
-        str | None, typer.Option(metavar="LENGTH", help="What 1 stands for in latencies without a unit: 1us, 10ms.")
-    ] = None
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Name each file that cannot be used.")] = False
+    every: Annotated[str | None, length("Time between two reports in files that tell no times: 5s.")] = None
+    unit: Annotated[str | None, length("What 1 stands for in latencies without a unit: 1us, 10ms.")] = None
+    verbose: Annotated[bool, flag("Name each file that cannot be used.", "-v", "--verbose")] = False
 
     def options(self) -> "ReadOptions":
         """The same, read.
@@ -112,10 +87,7 @@ class OfFiles:
         from doctord.read.formats import zone_named
         from doctord.read.source import ReadOptions
 
-        try:
-            day = day_named(self.day) if self.day else None
-        except ValueError as error:
-            raise UserError(f"{self.day!r} is no date", "write it as 2026-11-20, today or yesterday") from error
+        day = parse_day(self.day) if self.day else None
         return ReadOptions(zone_named(self.zone), length_us(self.unit), day, length_s(self.every), self.verbose)
 
 
@@ -123,9 +95,7 @@ class OfFiles:
 class Measured:
     """Files, or a lake."""
 
-    paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="PATH", help="Files, folders, archives; none: a lake.")
-    ] = None
+    paths: Annotated[list[Path] | None, argument("Files, folders, archives; none: a lake.")] = None
     lake: Lake = None
 
     def source(self, files: OfFiles | None = None) -> "Files | Recorded":
@@ -163,36 +133,6 @@ class WhatIf:
         from doctord.app.what_if import changes
 
         return changes(self.growth, self.step or (), self.add or ())
-
-
-def interval(since: str | None, until: str | None, past: str = "0s") -> "Interval":
-    """The interval between two moments, null where they are not said, and so much of the time before it.
-
-    Raises:
-        UserError: a moment is none, or the first is not before the second.
-    """
-    from doctord.app.source import Interval
-
-    start, end = (parse_moment(text) if text else None for text in (since, until))
-    if start and end and start >= end:
-        raise UserError(f"{since} is not before {until}", "give --from a moment before --to")
-    return Interval(start, end, parse_duration(past))
-
-
-def day_named(text: str) -> date:
-    """A date as it is written, or as people say it; a ValueError where it is none."""
-    return parse_moment(text).date() if text in {"today", "yesterday"} else date.fromisoformat(text)
-
-
-def positive_s(text: str) -> float:
-    """Seconds of a length of time in which something is to be seen.
-
-    Raises:
-        UserError: it is no length of time, or zero.
-    """
-    if seconds := parse_duration(text):
-        return seconds
-    raise UserError(f"{text!r} is no time to wait", "give a duration above zero: 20s")
 
 
 def length_s(text: str | None) -> float | None:

@@ -5,27 +5,25 @@ from io import StringIO
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from doctord.app.watcher import SILENT
 from doctord.cli import app, command
+from doctord.cli._kinds import flag, in_lake, length
 from doctord.cli._output import Terminal, check_writable, conclude
-from doctord.cli.arguments import Databases, Dsns, Html, Json, Probe, positive_s
+from doctord.cli.arguments import Databases, Dsns, Html, Json, Probe
+from doctord.units import parse_wait
 
 
 @command(app)
 def checkup(
     *,
-    length: Annotated[str, typer.Option("--for", metavar="LENGTH", help="How long to look.")] = "20s",
+    for_: Annotated[str, length("How long to look.", "--for")] = "20s",
     dsn: Dsns = None,
     databases: Databases = True,
     probe: Probe = True,
-    lake: Annotated[
-        Path | None, typer.Option(metavar="LAKE", help="Keep what is measured here, and judge by what is kept.")
-    ] = None,
+    lake: Annotated[Path | None, in_lake("Keep what is measured here, and judge by what is kept.")] = None,
     html: Html = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", help="Print nothing where the exit status is 0, for cron, and no progress.")
+        bool, flag("Print nothing where the exit status is 0, for cron, and no progress.", "--quiet")
     ] = False,
     json: Json = False,
 ) -> int:
@@ -34,7 +32,7 @@ def checkup(
     Exit status: 0 no finding above a note, 1 a warning or worse, 2 nothing could be judged, a server that was named did
     not answer, or a wrong option.
     """
-    seconds = positive_s(length)
+    seconds = parse_wait(for_)
     from doctord.app.check_up import check_up
 
     check_writable(html)

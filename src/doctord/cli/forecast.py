@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app, command
+from doctord.cli._kinds import flag
 from doctord.cli._output import Terminal, status
 from doctord.cli.arguments import Alert, Horizon, Json, Measured, OfFiles, Thresholds, WhatIf
 from doctord.errors import UserError
@@ -21,7 +22,7 @@ def forecast(
     horizon: Horizon = "90d",
     what_if: WhatIf,
     saturation: Annotated[
-        bool, typer.Option("--saturation", help="How far CPUs, disks and databases are from saturation, by queueing.")
+        bool, flag("How far CPUs, disks and databases are from saturation, by queueing.", "--saturation")
     ] = False,
     scaling: Annotated[
         Path | None, typer.Option(metavar="CSV", help="Users and throughput of a load test: where it peaks.")
@@ -54,7 +55,7 @@ def forecast(
         return status(found.healthy)
     ahead = forecasting.forecast(source, thresholds, horizon_s, changes, Terminal())
     if alert:
-        typer.echo(ahead.alerts(alert.value))
+        typer.echo(ahead.alerts(alert))
     else:
         document = capacity_forecast.document_of(ahead.items, horizon_s, said, ahead.history_s, ahead.now)
         typer.echo(json_text(document) if json else capacity_forecast.render(document))

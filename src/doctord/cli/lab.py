@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from doctord.cli import app, command
+from doctord.cli._kinds import argument, flag, folder, length, number
 from doctord.cli._output import Terminal
 from doctord.cli.arguments import Json
 from doctord.printable import json_text, log_to_standard_error
@@ -41,17 +42,12 @@ def list_faults(*, json: Json = False) -> None:
 @command(lab, "run")
 def run_fault(
     *,
-    name: Annotated[
-        str,
-        typer.Argument(metavar="FAULT", help="A name from `doctord lab list`.", autocompletion=_faults_like),
-    ],
-    duration: Annotated[
-        str, typer.Option("--for", metavar="LENGTH", help="How long the fault lasts, once it bites.")
-    ] = "20s",
-    bin_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of PostgreSQL's programs.")] = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="For everything random in the load.")] = 1,
-    diagnose: Annotated[bool, typer.Option("--diagnose", help="Run the check-up against the server.")] = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the server's folder, stopped, with its logs.")] = False,
+    name: Annotated[str, argument("A name from `doctord lab list`.", "FAULT", autocompletion=_faults_like)],
+    for_: Annotated[str, length("How long the fault lasts, once it bites.", "--for")] = "20s",
+    bin_dir: Annotated[Path | None, folder("Folder of PostgreSQL's programs.")] = None,
+    seed: Annotated[int, number("For everything random in the load.", min=0)] = 1,
+    diagnose: Annotated[bool, flag("Run the check-up against the server.", "--diagnose")] = False,
+    keep: Annotated[bool, flag("Keep the server's folder, stopped, with its logs.", "--keep")] = False,
     json: Json = False,
 ) -> int:
     """Start a private server, load it lightly, inject FAULT, and remove everything in the end.
@@ -65,13 +61,10 @@ def run_fault(
     from doctord.report import lab as report
 
     log_to_standard_error("doctord: %(message)s", logging.INFO)
-    fault, seconds = fault_named(name), parse_duration(duration)
+    fault, seconds = fault_named(name), parse_duration(for_)
 
     def invite(server: "PrivateServer") -> None:
-        typer.echo(f"{fault.description}\n\nLook at it for {seconds:g} s:", err=True)
-        typer.echo(f'  psql "{server.dsn}"\n  doctord checkup --dsn "{server.dsn}"', err=True)
-        if keep:
-            typer.echo(f"Its folder stays: {server.folder}", err=True)
+        typer.echo(report.invitation(fault, server, seconds, keep=keep), err=True)
 
     asked = None if diagnose else invite
     tried = try_fault(fault, seconds, asked, seed=seed, bin_dir=bin_dir, keep=keep, watcher=Terminal())

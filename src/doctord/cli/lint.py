@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app, command
+from doctord.cli._kinds import argument, file, flag, folder, in_lake, number, server
 from doctord.cli._output import Terminal, status
 from doctord.cli.arguments import Json, OfFiles, When
 from doctord.errors import UserError
@@ -15,34 +16,22 @@ from doctord.errors import UserError
 def lint(
     *,
     paths: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="PATH", help="Configuration files, SQL, folders, reports; none: this host, now."),
+        list[Path] | None, argument("Configuration files, SQL, folders, reports; none: this host, now.")
     ] = None,
     dsn: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="DSN",
-            help="Look at this server (libpq connection string, mysql://USER@HOST:PORT) instead of those found here.",
-        ),
+        server("Look at this server (libpq connection string, mysql://USER@HOST:PORT) instead of those found here."),
     ] = None,
-    measured: Annotated[
-        Path | None, typer.Option("--with", metavar="LAKE", help="Judge by what this lake holds of the workload.")
-    ] = None,
+    measured: Annotated[Path | None, in_lake("Judge by what this lake holds of the workload.", "--with")] = None,
     when: When,
     files: OfFiles,
-    cpus: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="CPUs of the server, where no file tells.")
-    ] = None,
-    baseline: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What is accepted, why, and until when (TOML).")
-    ] = None,
-    fix: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write a patch and drop-ins that fix it into this folder.")
-    ] = None,
-    write: Annotated[bool, typer.Option("--write", help="With --fix: change the files themselves, too.")] = False,
+    cpus: Annotated[int | None, number("CPUs of the server, where no file tells.", min=1)] = None,
+    baseline: Annotated[Path | None, file("What is accepted, why, and until when (TOML).")] = None,
+    fix: Annotated[Path | None, folder("Write a patch and drop-ins that fix it into this folder.")] = None,
+    write: Annotated[bool, flag("With --fix: change the files themselves, too.", "--write")] = False,
     json: Json = False,
-    sarif: Annotated[bool, typer.Option("--sarif", help="Print SARIF 2.1.0.")] = False,
-    junit: Annotated[bool, typer.Option("--junit", help="Print JUnit XML.")] = False,
+    sarif: Annotated[bool, flag("Print SARIF 2.1.0.", "--sarif")] = False,
+    junit: Annotated[bool, flag("Print JUnit XML.", "--junit")] = False,
 ) -> int:
     """Say what settings get wrong: for this machine, and with --with for its measured workload.
 

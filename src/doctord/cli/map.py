@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app, command
+from doctord.cli._kinds import moment, number
 from doctord.cli._map import HtmlPage, Kept, List, Look, Pictures, Subject, show
 from doctord.cli.arguments import Json, OfFiles
 from doctord.errors import UserError
@@ -33,9 +34,9 @@ def draw(
     """
     from doctord.app.map import by_waits
     from doctord.app.map_live import from_pipe
-    from doctord.cli._map_screen import watch
     from doctord.read.source import STANDARD_INPUT
     from doctord.report.map import subjects as map_subjects
+    from doctord.report.map.full_screen import watch
     from doctord.report.map.printed import room
 
     view, wanted = look.view(), kept.wanted(subject)
@@ -59,7 +60,7 @@ def draw(
 @command(app, "map-compare")
 def compare(
     *,
-    at: Annotated[str, typer.Option(metavar="MOMENT", help="What is before it is held against what is after it.")],
+    at: Annotated[str, moment("What is before it is held against what is after it.")],
     subject: Subject,
     kept: Kept,
     files: OfFiles,
@@ -73,20 +74,18 @@ def compare(
     """
     from doctord.report.map.printed import room
 
-    view, wanted, moment = look.view(), kept.wanted(subject), parse_moment(at)
+    view, wanted, then = look.view(), kept.wanted(subject), parse_moment(at)
     page = Pictures(html)
     page.check()
     dataset = kept.dataset(files)
-    page.write(view, lambda columns: wanted.maps_of(dataset, columns), moment)
-    show(wanted.map_of(dataset, None if json else room(view)), view, moment, json=json)
+    page.write(view, lambda columns: wanted.maps_of(dataset, columns), then)
+    show(wanted.map_of(dataset, None if json else room(view)), view, then, json=json)
 
 
 @command(app, "map-replay")
 def replay(
     *,
-    speed: Annotated[
-        float, typer.Option(metavar="N", help="So much faster than it was: 60 shows an hour in a minute.")
-    ] = 60,
+    speed: Annotated[float, number("So much faster than it was: 60 shows an hour in a minute.")] = 60,
     subject: Subject,
     kept: Kept,
     files: OfFiles,
@@ -97,7 +96,7 @@ def replay(
     Exit status: 0 shown, 2 there is nothing to show, no terminal, or a wrong option.
     """
     from doctord.app.map_replay import Replay
-    from doctord.cli._map_screen import has_terminal, watch
+    from doctord.report.map.full_screen import has_terminal, watch
     from doctord.report.map.printed import room
 
     view, wanted = look.view(), kept.wanted(subject)

@@ -7,29 +7,26 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app, command
+from doctord.cli._kinds import in_lake, length, process, server
 from doctord.cli._map import List, Look, Pictures, Subject, show
 from doctord.cli._output import Terminal
-from doctord.cli.arguments import Json, length_s, positive_s
+from doctord.cli.arguments import Json, length_s
 from doctord.errors import UserError
 from doctord.printable import json_text
+from doctord.units import parse_wait
 
 
 @command(app, "map-live")
 def live(
     *,
     subject: Subject,
-    column: Annotated[
-        str | None, typer.Option("--interval", metavar="LENGTH", help="Width of a column: 3s, 1s for a short look.")
-    ] = None,
+    column: Annotated[str | None, length("Width of a column: 3s, 1s for a short look.", "--interval")] = None,
     dsn: Annotated[
-        str | None,
-        typer.Option(metavar="DSN", help="A server's address, without a password: oracle://USER@HOST:1521/SERVICE."),
+        str | None, server("A server's address, without a password: oracle://USER@HOST:1521/SERVICE.")
     ] = None,
-    pid: Annotated[
-        int | None, typer.Option(metavar="PID", help="The process, where the subject is a system call.")
-    ] = None,
-    length: Annotated[str | None, typer.Option("--for", metavar="LENGTH", help="How long; else until q.")] = None,
-    record: Annotated[Path | None, typer.Option(metavar="LAKE", help="Keep what is seen in this lake.")] = None,
+    pid: Annotated[int | None, process("The process, where the subject is a system call.")] = None,
+    for_: Annotated[str | None, length("How long; else until q.", "--for")] = None,
+    record: Annotated[Path | None, in_lake("Keep what is seen in this lake.")] = None,
     look: Look,
     pictures: Pictures,
     list_: List = False,
@@ -42,12 +39,12 @@ def live(
     Exit status: 0 drawn, 2 nothing here times it, nothing was seen, or a wrong option.
     """
     from doctord.app import map_live
-    from doctord.cli._map_screen import has_terminal, watch
     from doctord.collect.core.database import Wanted
     from doctord.collect.live import live_subjects
     from doctord.report.map import subjects as map_subjects
+    from doctord.report.map.full_screen import has_terminal, watch
 
-    view, seconds = look.view(), positive_s(length) if length else None
+    view, seconds = look.view(), parse_wait(for_) if for_ else None
     pictures.check()
     if list_:
         known = list(live_subjects())

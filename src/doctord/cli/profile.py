@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app, command
+from doctord.cli._kinds import flag, moment
 from doctord.cli._output import Terminal
 from doctord.cli.arguments import Figures, Json, Measured, OfFiles, Thresholds
 from doctord.moments import parse_moment
@@ -14,13 +15,8 @@ from doctord.moments import parse_moment
 def profile(
     *,
     measured: Measured,
-    at: Annotated[
-        str | None,
-        typer.Option(metavar="MOMENT", help="End of today: 2026-11-20T10:00Z, -1d; the last row if not said."),
-    ] = None,
-    busy_hour: Annotated[
-        bool, typer.Option("--busy-hour", help="Values of each server's busy hour instead of whole days.")
-    ] = False,
+    at: Annotated[str | None, moment("End of today: 2026-11-20T10:00Z, -1d; the last row if not said.")] = None,
+    busy_hour: Annotated[bool, flag("Values of each server's busy hour instead of whole days.", "--busy-hour")] = False,
     figures: Figures = None,
     thresholds: Thresholds = None,
     files: OfFiles,

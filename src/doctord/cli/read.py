@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app, command
+from doctord.cli._kinds import argument, flag, in_lake
 from doctord.cli._output import Terminal
 from doctord.cli.arguments import Json, OfFiles
 from doctord.errors import UserError
@@ -15,12 +16,10 @@ from doctord.printable import json_text
 @command(app)
 def read(
     *,
-    paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="PATH", help="Files, folders, archives; - is standard input.")
-    ] = None,
-    lake: Annotated[Path | None, typer.Option(metavar="LAKE", help="Keep the rows in this lake.")] = None,
+    paths: Annotated[list[Path] | None, argument("Files, folders, archives; - is standard input.")] = None,
+    lake: Annotated[Path | None, in_lake("Keep the rows in this lake.")] = None,
     files: OfFiles,
-    formats: Annotated[bool, typer.Option("--formats", help="List the formats that are read, and end.")] = False,
+    formats: Annotated[bool, flag("List the formats that are read, and end.", "--formats")] = False,
     json: Json = False,
 ) -> int:
     """Say what files of other tools hold; with --lake, keep it there.
@@ -29,7 +28,7 @@ def read(
 
     Exit status: 0 read, 2 a file that was named cannot be, or none could, or a wrong option.
     """
-    from doctord.app.read import Kept, each_read
+    from doctord.app.read import Kept, each_kept
     from doctord.read.format import formats as known_formats
     from doctord.report import files_read
 
@@ -39,13 +38,8 @@ def read(
         return 0
     if not paths:
         raise UserError("there is nothing to read", "doctord read PATH..., or doctord read --formats")
-    held, kept = list[dict[str, object]](), Kept(lake) if lake else None
-    for file in each_read(paths, files.options(), Terminal()):
-        held.append(files_read.document_of(file))
-        if kept:
-            kept.take(file)
-    if kept:
-        kept.end()
+    kept = Kept(lake) if lake else None
+    held = [files_read.document_of(file) for file in each_kept(paths, kept, files.options(), Terminal())]
     document = {"files": held, "lake": str(lake) if lake else None, "kept": kept.rows if kept else {}}
     typer.echo(json_text(document) if json else files_read.render(document))
     named, unread = {str(path) for path in paths}, {file["file"] for file in held if file["error"]}

@@ -1,6 +1,5 @@
 """`doctord record`: fill a lake, in the foreground, until told to stop."""
 
-import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -8,32 +7,27 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app, command
-from doctord.cli.arguments import Databases, Dsns, Figures, Probe, positive_s
-from doctord.units import parse_size
+from doctord.cli._kinds import amount, flag, in_lake, length
+from doctord.cli.arguments import Databases, Dsns, Figures, Probe
+from doctord.units import parse_size, parse_wait
 
 
 @command(app)
 def record(
     *,
-    lake: Annotated[
-        Path | None, typer.Option(metavar="LAKE", help="Folder to record into (default: $DOCTORD_LAKE).")
-    ] = None,
-    every: Annotated[str, typer.Option(metavar="LENGTH", help="Time between two samples of the host.")] = "1s",
-    for_: Annotated[
-        str | None, typer.Option("--for", metavar="LENGTH", help="Stop after this time (default: never).")
-    ] = None,
-    sync: Annotated[str, typer.Option(metavar="LENGTH", help="Time between two syncs: what a crash may lose.")] = "5s",
-    keep: Annotated[str, typer.Option(metavar="LENGTH", help="Delete what is older.")] = "30d",
-    keep_minutes: Annotated[str, typer.Option(metavar="LENGTH", help="Delete sums of minutes that are older.")] = "92d",
-    max_size: Annotated[
-        str, typer.Option(metavar="SIZE", help="Delete the oldest beyond this size of the lake.")
-    ] = "10GiB",
+    lake: Annotated[Path | None, in_lake("Folder to record into (default: $DOCTORD_LAKE).")] = None,
+    every: Annotated[str, length("Time between two samples of the host.")] = "1s",
+    for_: Annotated[str | None, length("Stop after this time (default: never).", "--for")] = None,
+    sync: Annotated[str, length("Time between two syncs: what a crash may lose.")] = "5s",
+    keep: Annotated[str, length("Delete what is older.")] = "30d",
+    keep_minutes: Annotated[str, length("Delete sums of minutes that are older.")] = "92d",
+    max_size: Annotated[str, amount("Delete the oldest beyond this size of the lake.")] = "10GiB",
     figures: Figures = None,
     dsn: Dsns = None,
     databases: Databases = True,
     probe: Probe = True,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say only what goes wrong.")] = False,
-    print_unit: Annotated[bool, typer.Option("--print-unit", help="Print a systemd unit and end.")] = False,
+    quiet: Annotated[bool, flag("Say only what goes wrong.", "--quiet")] = False,
+    print_unit: Annotated[bool, flag("Print a systemd unit and end.", "--print-unit")] = False,
 ) -> None:
     """Record this host and its databases into a lake.
 
@@ -44,26 +38,22 @@ def record(
     if print_unit:
         typer.echo(files("doctord.lake").joinpath("doctord.service").read_text(), nl=False)
         return
+    from doctord.app import roll_up
     from doctord.app.record import Recording, become
     from doctord.lake.place import default_lake
 
-    if figures:
-        from doctord.app.rules import figures_of
-
-        figures_of(figures)  # what is wrong with it is said now, not at night
     place = str(lake or default_lake())
-    summing = [place, str(positive_s(keep_minutes)), *([str(figures.absolute())] if figures else [])]
     recording = Recording(
         lake=place,
-        every_s=positive_s(every),
-        for_s=positive_s(for_) if for_ else None,
-        sync_s=positive_s(sync),
-        keep_s=positive_s(keep),
+        every_s=parse_wait(every),
+        for_s=parse_wait(for_) if for_ else None,
+        sync_s=parse_wait(sync),
+        keep_s=parse_wait(keep),
         max_bytes=parse_size(max_size),
         dsns=dsn or [],
         databases=databases,
         probe=probe,
         quiet=quiet,
-        roll_up=[sys.executable, "-m", "doctord.app.roll_up", *summing],
+        roll_up=roll_up.command(place, parse_wait(keep_minutes), figures),
     )
     become(recording)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from doctord.cli import app, command
+from doctord.cli._kinds import file, flag
 from doctord.cli._output import Terminal, check_writable, status, write
 from doctord.cli.arguments import Horizon, Json, Measured, OfFiles, Past, Thresholds, WhatIf, When
 from doctord.errors import UserError
@@ -25,16 +26,14 @@ def report(
     measured: Measured,
     when: When,
     past: Past = "1d",
-    capacity: Annotated[bool, typer.Option("--capacity", help="Report what will be violated, and the plans.")] = False,
+    capacity: Annotated[bool, flag("Report what will be violated, and the plans.", "--capacity")] = False,
     horizon: Horizon = "90d",
     thresholds: Thresholds = None,
     what_if: WhatIf,
     files: OfFiles,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")] = Path(
-        "report.html"
-    ),
+    output: Annotated[Path, file("File to write.", "--output", "-o")] = Path("report.html"),
     json: Json = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Capacity: print a table for spreadsheets.")] = False,
+    csv: Annotated[bool, flag("Capacity: print a table for spreadsheets.", "--csv")] = False,
 ) -> int:
     """Write a report: one HTML file, readable offline.
 

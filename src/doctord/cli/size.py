@@ -10,6 +10,7 @@ import typer
 from doctord.analyse.sizing.question import Input, Question
 from doctord.analyse.sizing.questions import QUESTIONS
 from doctord.cli import app, command
+from doctord.cli._kinds import argument, flag
 from doctord.cli._output import Terminal
 from doctord.cli.arguments import Db, Json, Lake, Measured, OfFiles, When
 from doctord.errors import UserError
@@ -17,10 +18,8 @@ from doctord.errors import UserError
 size = typer.Typer(no_args_is_help=True, help="Say what settings should be, and show the arithmetic.")
 app.add_typer(size, name="size")
 
-Paths = Annotated[
-    list[Path] | None, typer.Argument(metavar="PATH", help="Files, folders, archives that hold the figures.")
-]
-Live = Annotated[bool, typer.Option("--live", help="Take figures of this host and its servers, now.")]
+Paths = Annotated[list[Path] | None, argument("Files, folders, archives that hold the figures.")]
+Live = Annotated[bool, flag("Take figures of this host and its servers, now.", "--live")]
 METAVARS = {"bytes": "SIZE", "bytes_per_s": "SIZE/s", "s": "TIME", "per_s": "N/s", "share": "PERCENT", "count": "N"}
 
 

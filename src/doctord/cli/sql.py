@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app, command
-from doctord.cli._output import note
+from doctord.cli._kinds import flag
 from doctord.cli.arguments import Json, Lake
-from doctord.printable import for_output, printable
+from doctord.printable import for_output, note, printable
 
 
 @command(app)
@@ -18,7 +18,7 @@ def sql(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="One SELECT, DESCRIBE, SUMMARIZE, SHOW or EXPLAIN.")],
     lake: Lake = None,
     json: Json = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Print CSV with a header.")] = False,
+    csv: Annotated[bool, flag("Print CSV with a header.", "--csv")] = False,
 ) -> None:
     """Query a lake in SQL.
 

@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from doctord.cli import app, command
-from doctord.cli._output import Terminal, note, status, write
-from doctord.cli.arguments import Alert, Json, Measured, OfFiles, Thresholds, Until, interval
+from doctord.cli._kinds import file, length, moment
+from doctord.cli._output import Terminal, status, write
+from doctord.cli.arguments import Alert, Json, Measured, OfFiles, Thresholds, Until, When
 from doctord.errors import UserError
-from doctord.printable import json_text
+from doctord.printable import json_text, note
 from doctord.units import parse_duration
 
 thresholds = typer.Typer(no_args_is_help=True, help="Set limits while all is well, and see who violates them.")
@@ -21,10 +22,7 @@ def check(
     *,
     measured: Measured,
     thresholds: Thresholds = None,
-    since: Annotated[
-        str | None,
-        typer.Option("--from", metavar="MOMENT", help="Start: 2026-11-20T10:00Z; of a lake -1d if not said."),
-    ] = None,
+    since: Annotated[str | None, moment("Start: 2026-11-20T10:00Z; of a lake -1d if not said.", "--from")] = None,
     until: Until = None,
     files: OfFiles,
     alert: Alert = None,
@@ -37,9 +35,9 @@ def check(
     from doctord.app import thresholds as checking
     from doctord.report.capacity import thresholds as report
 
-    found = checking.check(measured.source(files), interval(since, until), thresholds, Terminal())
+    found = checking.check(measured.source(files), When(since, until).interval(), thresholds, Terminal())
     if alert:
-        typer.echo(found.alerts(alert.value))
+        typer.echo(found.alerts(alert))
     else:
         document = report.document_of(found.checked, found.judged, found.unjudged, found.file, healthy=found.healthy)
         typer.echo(json_text(document) if json else report.render(document))
@@ -50,13 +48,11 @@ def check(
 def init(
     *,
     measured: Measured,
-    since: Annotated[
-        str | None, typer.Option("--from", metavar="MOMENT", help="Start of the good time: 2026-11-01; of a lake -28d.")
-    ] = None,
+    since: Annotated[str | None, moment("Start of the good time: 2026-11-01; of a lake -28d.", "--from")] = None,
     until: Until = None,
     files: OfFiles,
-    hold: Annotated[str, typer.Option(metavar="LENGTH", help="How long a limit must be passed to be violated.")] = "1h",
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write it there.")] = None,
+    hold: Annotated[str, length("How long a limit must be passed to be violated.")] = "1h",
+    output: Annotated[Path | None, file("Write it there.", "-o", "--output")] = None,
 ) -> None:
     """Propose thresholds from a time that you declare good, as a TOML file with the reason of each.
 
@@ -69,7 +65,7 @@ def init(
         raise UserError(
             f"{output} is there already", "thresholds that somebody keeps are not overwritten: name another"
         )
-    asked = measured.source(files), interval(since, until)
+    asked = measured.source(files), When(since, until).interval()
     found = checking.proposed(*asked, parse_duration(hold), Terminal())
     text = thresholds_toml.render(found.proposals, found.since, found.until)
     if output is None:

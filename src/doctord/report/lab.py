@@ -7,6 +7,7 @@ from typing import Any
 from doctord.diagnose.finding import Diagnosis
 from doctord.lab.fault import Fault
 from doctord.lab.run import Outcome
+from doctord.lab.server import PrivateServer
 from doctord.lab.workload import Pace
 from doctord.report.diagnosis import document as diagnoses
 from doctord.report.diagnosis import terminal
@@ -31,6 +32,13 @@ def faults_listed(faults: Sequence[Fault]) -> str:
     return "\n".join(
         f"{fault.name:<{width}}  {fault.summary}{' (root)' if fault.needs_root else ''}" for fault in faults
     )
+
+
+def invitation(fault: Fault, server: PrivateServer, seconds: float, *, keep: bool) -> str:
+    """What the fault does, how to look at the server while it lasts, and whether the server's folder stays."""
+    lines = [fault.description, "", f"Look at it for {seconds:g} s:"]
+    lines += [f'  psql "{server.dsn}"', f'  doctord checkup --dsn "{server.dsn}"']
+    return "\n".join([*lines, *([f"Its folder stays: {server.folder}"] if keep else [])])
 
 
 def document(outcome: Outcome[Diagnosis | None], first_cause: str | None, *, correct: bool | None) -> dict[str, Any]:

@@ -7,8 +7,10 @@ import termios
 import tty
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from typing import Protocol
 
-from doctord.app.map_feed import Watched
+from doctord.analyse.latency.histogram import Histogram
+from doctord.analyse.latency.map import LatencyMap
 from doctord.report.map.printed import colours, size
 from doctord.report.map.screen import Screen
 from doctord.report.map.view import View
@@ -31,6 +33,22 @@ NAMES = {
     b"\x03": "q",
     b"\x1b": "q",
 }
+
+
+class Watched(Protocol):
+    """Maps that grow."""
+
+    def grown(self) -> bool:
+        """Look for what is new; whether anything is."""
+        ...
+
+    def maps(self) -> Sequence[tuple[LatencyMap, Histogram]]:
+        """The maps so far, each with what its rows are chosen by."""
+        ...
+
+    def is_over(self) -> bool:
+        """Whether the source has ended."""
+        ...
 
 
 def has_terminal() -> bool:
