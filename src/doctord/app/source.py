@@ -1,15 +1,18 @@
 """Where measurements come from: a lake, files of other tools, or this host now. All give the same."""
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Protocol
 
+import polars as pl
+
 from doctord._native import Batch
 from doctord.analyse.vitals import NEEDS
 from doctord.app import read
-from doctord.app.groups import groups, told
+from doctord.app.groups import Group, groups, told
 from doctord.app.watcher import SILENT, Watcher
 from doctord.collect.core.schedule import collect_for
 from doctord.collect.host import Host
@@ -105,8 +108,14 @@ class Recorded:
         return Seen(dataset, past(lake, start, asked.past_s))
 
     def each(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Sequence[Seen]:
-        """See `Source`: a lake is of one host."""
-        return [self.seen(asked, watcher)]
+        """See `Source`: a recorder fills a lake with one host; what files brought into it may be of others."""
+        seen = self.seen(asked, watcher)
+        parts = groups([FileRead(str(self.lake or default_lake()), tables=dict(seen.dataset.tables))])
+        if len(parts) < 2:
+            return [seen]
+        for line in told(parts):
+            watcher.note(line)
+        return [Seen(_rows_of(part), _of_hosts(seen.earlier, part.hosts)) for part in parts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +133,7 @@ class Files:
     def each(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Sequence[Seen]:
         """See `Source`: files of other servers, or of times far from each other, are parts of their own."""
         files = read.usable(read.each_read(self.paths, self.options, watcher), watcher, is_verbose=self._is_verbose)
-        found, refusal = list[Seen](), None
+        found, refusals = list[Seen](), list[tuple[Group, UserError]]()
         parts = groups(files)
         for line in told(parts):
             watcher.note(line)
@@ -132,15 +141,17 @@ class Files:
             held = [one.file for one in group.files]
             trace = self._trace(held if len(parts) > 1 else files, watcher)
             try:
-                seen = self._of(Dataset(read.tables_of(held)), asked, trace)
+                seen = self._of(_rows_of(group), asked, trace)
             except UserError as error:
-                refusal = error
+                refusals.append((group, error))
                 continue
             period = (group.since, group.until) if group.since and group.until and seen.dataset.since else None
             asks = asked.since or asked.until
             found.append(replace(seen, period=None if asks else period))
-        if refusal and not found:
-            raise refusal
+        if refusals and not found:
+            raise refusals[-1][1]
+        for group, _ in refusals:
+            watcher.note(f"{group.whose}: left out, for nothing of it is of the time that is asked for")
         return found
 
     @property
@@ -177,6 +188,16 @@ class Files:
             )
             watcher.note(f"{told}\nhint: doctord trace FILE diagnoses another, and compares two")
         return most.trace if most else None
+
+
+def _rows_of(group: Group) -> Dataset:
+    return Dataset(read.tables_of([held.file for held in group.files]))
+
+
+def _of_hosts(dataset: Dataset, hosts: AbstractSet[str]) -> Dataset:
+    """The rows of some hosts."""
+    is_theirs = pl.col("host").is_in(sorted(hosts))
+    return Dataset({name: dataset.frame(name).filter(is_theirs).to_arrow() for name in dataset.tables})
 
 
 def _calls_and_bytes(file: FileRead) -> tuple[int, int]:
