@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from doctord.app.asked import Interval
 from doctord.app.diagnose import Examination, diagnose
-from doctord.app.source import Files, Interval
+from doctord.app.source import Files
 from doctord.errors import UserError
 from heard import Heard
 from reading import SAMPLES

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from doctord.app.asked import Interval
 from doctord.app.diagnose import diagnose
-from doctord.app.source import Files, Interval, Live, Recorded, source_of
+from doctord.app.source import Files, Live, Recorded, source_of
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.rows import rows
 from doctord.errors import UserError

@@ -5,13 +5,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 
 import polars as pl
 
 from doctord._native import Batch
 from doctord.analyse.vitals import NEEDS
 from doctord.app import read
+from doctord.app.asked import ALL, Interval
 from doctord.app.groups import Group, groups, told
 from doctord.app.watcher import SILENT, Watcher
 from doctord.collect.core.schedule import collect_for
@@ -25,25 +26,7 @@ from doctord.read.gather import FileRead
 from doctord.read.source import ReadOptions
 from doctord.read.tracing import calltrace
 
-DAY_S = 86400.0
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """The time that is asked for.
-
-    Attributes:
-        since: Its beginning; what null means, the source says.
-        until: Its end, likewise.
-        past_s: How many seconds before it to look at for what is usual.
-    """
-
-    since: datetime | None = None
-    until: datetime | None = None
-    past_s: float = DAY_S
-
-
-ALL: Final = Interval()
+AN_HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
@@ -93,11 +76,8 @@ class Recorded:
 
     def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
         """See `Source`."""
-        now = datetime.now(UTC)
-        start, end = asked.since or now - timedelta(hours=1), asked.until or now
-        if start >= end:
-            raise UserError(f"{start:%F %T} UTC is not before {end:%F %T}", "give --from a moment before --to")
         lake = Lake(self.lake or default_lake())
+        start, end = asked.of_lake(lake, AN_HOUR, watcher)
         dataset = lake.dataset(start, end)
         for problem in lake.problems:
             watcher.note(problem)
@@ -128,26 +108,27 @@ class Files:
     def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
         """See `Source`."""
         files = read.usable(read.each_read(self.paths, self.options, watcher), watcher, is_verbose=self._is_verbose)
-        return self._of(Dataset(read.tables_of(files)), asked, self._trace(files, watcher))
+        return self._of(Dataset(read.tables_of(files)), asked, self._trace(files, watcher), watcher)
 
     def each(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Sequence[Seen]:
         """See `Source`: files of other servers, or of times far from each other, are parts of their own."""
         files = read.usable(read.each_read(self.paths, self.options, watcher), watcher, is_verbose=self._is_verbose)
         found, refusals = list[Seen](), list[tuple[Group, UserError]]()
         parts = groups(files)
+        since, until = asked.placed(lambda: max((group.until for group in parts if group.until), default=None), watcher)
+        asked = replace(asked, since=since, until=until)
         for line in told(parts):
             watcher.note(line)
         for group in parts:
             held = [one.file for one in group.files]
             trace = self._trace(held if len(parts) > 1 else files, watcher)
             try:
-                seen = self._of(_rows_of(group), asked, trace)
+                seen = self._of(_rows_of(group), asked, trace, watcher)
             except UserError as error:
                 refusals.append((group, error))
                 continue
             period = (group.since, group.until) if group.since and group.until and seen.dataset.since else None
-            asks = asked.since or asked.until
-            found.append(replace(seen, period=None if asks else period))
+            found.append(replace(seen, period=period if asked.is_all else None))
         if refusals and not found:
             raise refusals[-1][1]
         for group, _ in refusals:
@@ -158,20 +139,21 @@ class Files:
     def _is_verbose(self) -> bool:
         return self.options.is_verbose
 
-    def _of(self, whole: Dataset, asked: Interval, trace: Trace | None) -> Seen:
+    def _of(self, whole: Dataset, asked: Interval, trace: Trace | None, watcher: Watcher) -> Seen:
         """What rows tell of an interval.
 
         Raises:
             UserError: they tell nothing of that time.
         """
-        if whole.since is None or whole.until is None or (asked.since is None and asked.until is None):
+        if whole.since is None or whole.until is None or asked.is_all:
             return Seen(whole, trace=trace)
-        begin = asked.since or whole.since - timedelta(microseconds=1)
-        end = asked.until or whole.until
+        since, until = asked.placed(lambda: whole.until, watcher)
+        begin = since or whole.since - timedelta(microseconds=1)
+        end = until or whole.until
         dataset = whole.between(begin, end)
         if dataset.until is None:
             told = f"they tell of {whole.since:%F %T} to {whole.until:%F %T} UTC"
-            held = f"{told}; a time of day without a date is the last one that was"
+            held = f"{told}; yesterday, -2h and the like count from now"
             asked_for = f"of {begin:%F %T} to {end:%F %T} UTC" if begin < end else f"of {begin:%F %T} UTC or later"
             raise UserError(f"nothing in these files is {asked_for}", held)
         return Seen(dataset, whole.between(begin - timedelta(seconds=asked.past_s), begin), trace)
@@ -222,7 +204,7 @@ class Live:
 
     def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
         """See `Source`; there is no other moment than now."""
-        if asked.since or asked.until:
+        if not asked.is_all:
             raise UserError("a live look has no past", "name a lake or files")
         earlier = Dataset()
         if self.lake and self.lake.is_dir():

@@ -72,8 +72,7 @@ class Kept:
         """
         from doctord.app.map import recorded
 
-        asked = interval(self.since, self.until)
-        return recorded(self.sources or (), asked.since, asked.until, files.options(), Terminal())
+        return recorded(self.sources or (), interval(self.since, self.until), files.options(), Terminal())
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ A dataclass here is a group of options that go together; `_command.py` makes opt
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,12 +14,13 @@ from zoneinfo import available_timezones
 import typer
 
 from doctord.errors import UserError
-from doctord.moments import parse_moment
+from doctord.moments import asked_moment, parse_moment
 from doctord.units import parse_duration
 
 if TYPE_CHECKING:
     from doctord.analyse.capacity.whatif import Change
-    from doctord.app.source import Files, Interval, Recorded
+    from doctord.app.asked import Interval
+    from doctord.app.source import Files, Recorded
     from doctord.read.source import ReadOptions
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
@@ -170,10 +171,10 @@ def interval(since: str | None, until: str | None, past: str = "0s") -> "Interva
     Raises:
         UserError: a moment is none, or the first is not before the second.
     """
-    from doctord.app.source import Interval
+    from doctord.app.asked import Interval
 
-    start, end = (parse_moment(text) if text else None for text in (since, until))
-    if start and end and start >= end:
+    start, end = (asked_moment(text) if text else None for text in (since, until))
+    if isinstance(start, datetime) and isinstance(end, datetime) and start >= end:
         raise UserError(f"{since} is not before {until}", "give --from a moment before --to")
     return Interval(start, end, parse_duration(past))
 
