@@ -98,7 +98,6 @@ def test_a_lake_of_another_day(tmp_path: Path) -> None:
         writer.append(rows("cpu", cpu))
     heard = Heard()
     assert Recorded(tmp_path / "lake").seen(asked("09:55"), heard).dataset.frame("cpu").height == 5
-    assert heard.notes == [
-        "09:55: 2024-03-02 09:55:00 UTC is taken, for what was measured ends 2024-03-02 10:00:00 UTC"
-    ]
+    taken = "2024-03-02 09:55:00 UTC is taken, for what was measured ends 2024-03-02 10:00:00 UTC"
+    assert heard.notes == [f"09:55: {taken}"]
     assert Recorded(tmp_path / "lake").seen(asked(None, "09:56")).dataset.frame("cpu").height == 6, "the hour to it"
