@@ -1,7 +1,9 @@
 """Moments as people write them: `2026-11-20T10:00`, `02:19`, `yesterday`, `-2h` or `2 hours ago`, `now`."""
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from typing import TypeAlias
 
 from doctord.errors import UserError
 from doctord.units import parse_duration
@@ -11,6 +13,33 @@ _AGO = re.compile(r"(?:-(.+)|(.+?)\s+ago)")
 _WORD = re.compile(r"(an?|\d+(?:\.\d+)?)\s*(second|sec|s|minute|min|m|hour|hr|h|day|d|week|wk|w)s?")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _DAY = re.compile(r"(today|yesterday)(?:\s+(?:at\s+)?(.+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class TimeOfDay:
+    """A time of day as somebody wrote it: what was measured tells of which day."""
+
+    text: str
+
+    def last(self, end: datetime) -> datetime:
+        """The last such moment at or before another.
+
+        >>> f"{TimeOfDay('14:00').last(datetime(2024, 3, 2, 10, tzinfo=UTC)):%F %H:%M}"
+        '2024-03-01 14:00'
+        """
+        return parse_moment(self.text, end)
+
+
+Moment: TypeAlias = datetime | TimeOfDay
+
+
+def asked_moment(text: str) -> Moment:
+    """A moment that is asked for of what was measured at some time: as `parse_moment`, a time of day left open.
+
+    Words such as `yesterday` or `2 hours ago` are said of now, whenever it was measured.
+    """
+    moment = parse_moment(text)
+    return TimeOfDay(text) if _is_time_of_day(text.strip().lower()) else moment
 
 
 def parse_moment(text: str, now: datetime | None = None) -> datetime:
@@ -33,7 +62,8 @@ def parse_moment(text: str, now: datetime | None = None) -> datetime:
     if day := _DAY.fullmatch(asked):
         midnight = now.date() - timedelta(days=day[1] == "yesterday")
         return _at(midnight, day[2] or "00:00", text)
-    if asked[:3].count(":") and (moment := _at(now.date(), asked, text)):
+    if _is_time_of_day(asked):
+        moment = _at(now.date(), asked, text)
         return moment if moment <= now else _at(now.date() - timedelta(days=1), asked, text)
     try:
         moment = datetime.fromisoformat(text)
@@ -56,12 +86,8 @@ def parse_day(text: str) -> date:
         raise UserError(f"{text!r} is no date", "write it as 2026-11-20, today or yesterday") from error
 
 
-def parse_interval(since: str | None, until: str | None) -> tuple[datetime | None, datetime | None]:
-    """The two ends of a time; null where one is not said. One that ends before it begins is refused."""
-    start, end = (parse_moment(text) if text else None for text in (since, until))
-    if start and end and start >= end:
-        raise UserError(f"{since} is not before {until}", "give --from a moment before --to")
-    return start, end
+def _is_time_of_day(asked: str) -> bool:
+    return ":" in asked[:3]
 
 
 def _length(text: str) -> float:

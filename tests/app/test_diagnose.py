@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from doctord.app.asked import Interval
 from doctord.app.diagnose import Examination, diagnose
-from doctord.app.source import Files, Interval
+from doctord.app.source import Files
 from doctord.errors import UserError
+from heard import Heard
 from reading import SAMPLES
 
 AWR = SAMPLES / "awr.html"  # shop-db, 2024-03-02 09:00:10 to 10:00:10
@@ -68,6 +70,13 @@ def test_another_server_and_time_is_judged_for_itself_the_worst_first(tmp_path: 
     ]
 
 
+def test_one_file_of_two_hosts_is_judged_host_by_host() -> None:
+    found = diagnose(Files([SAMPLES / "many_hosts.pdsh.txt"]))
+    (other,) = found.others
+    assert (found.diagnosis.host, [one.cause for one in found.diagnosis.findings]) == ("db2", ["device_saturated"])
+    assert (other.diagnosis.host, other.diagnosis.health) == ("db1", "healthy")
+
+
 def test_two_nodes_of_a_cluster_are_judged_together(tmp_path: Path) -> None:
     node = tmp_path / "node2.html"
     node.write_text(AWR.read_text().replace("shop-db", "shop-db2"))
@@ -95,7 +104,10 @@ def test_an_undated_vmstat_does_not_stretch_the_period(tmp_path: Path) -> None:
 
 def test_an_interval_that_is_asked_for_leaves_out_the_times_of_others(tmp_path: Path) -> None:
     files = Files([AWR, mpstat(tmp_path, "2026-11-20 09:00:00")])
-    found = diagnose(files, Interval(datetime(2026, 11, 20, tzinfo=UTC)))
+    heard = Heard()
+    found = diagnose(files, Interval(datetime(2026, 11, 20, tzinfo=UTC)), heard)
     assert (found.others, f"{found.diagnosis.since:%F %T}") == ((), "2026-11-20 09:00:00")
+    assert heard.notes[-1].startswith("shop-db, 2024-03-02 09:00:10 to ")
+    assert heard.notes[-1].endswith("left out, for nothing of it is of the time that is asked for")
     with pytest.raises(UserError, match="nothing in these files is of"):
         diagnose(files, Interval(datetime(2027, 11, 20, tzinfo=UTC)))

@@ -83,7 +83,7 @@ def test_of_several_servers_nobody_knows_whose_it_is() -> None:
     )
     assert names(found) == [["a"], ["b"], ["near"], ["vmstat"]]
     lines = list(told(found))
-    assert lines[0] == "these files are of 4 servers or times, and each of them is judged for itself"
+    assert lines[0] == "these are 4 servers or times, and each of them is judged for itself"
     assert lines[1] == "db1, 2026-11-20 11:00:00 to 2026-11-20 12:00:00 UTC: a"
     assert "no host named" in lines[4]
 
@@ -134,3 +134,19 @@ def test_files_between_two_join_them() -> None:
 def test_hours_of_seven_hosts_are_seven_groups() -> None:
     many = [sar(str(number), NOON + number // 7 * HOUR, f"db{number % 7}") for number in range(700)]
     assert {len(group.files) for group in groups(many)} == {100}
+
+
+def test_rows_of_several_hosts_in_one_file_are_groups_with_other_files_of_theirs() -> None:
+    rows = [{"ts": NOON, "interval_s": 3600.0, "host": host, "idle_pct": 50.0} for host in ("db1", "db2.example.com")]
+    found = groups([file("pdsh", cpu=rows), sar("sar", host="db2"), sar("vmstat", host=None)])
+    assert names(found) == [["pdsh"], ["pdsh", "sar"], ["vmstat"]]
+    assert [line.partition(", ")[0] for line in list(told(found))[1:]] == ["db1", "db2.example.com", "no host named"]
+
+
+def test_a_port_that_two_hosts_have_tells_nobody_whose_it_is() -> None:
+    """What names the server by its port alone goes with neither of two hosts, but with the one of its time."""
+    port = "postgresql:5432"
+    alone, other = awr("a", NOON, "db1", port), awr("b", NOON, "db2", port)
+    assert names(groups([alone, other, awr("c", NOON, None, port)])) == [["a"], ["b"], ["c"]]
+    later = awr("b", NOON + 3 * DAY, "db2", port)
+    assert names(groups([alone, later, awr("c", NOON, None, port)])) == [["a", "c"], ["b"]]

@@ -4,9 +4,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from doctord.app.asked import ALL, Interval
 from doctord.app.map import Wanted, by_waits, recorded
 from doctord.dataset.dataset import Dataset
+from doctord.moments import TimeOfDay
 from doctord.read.source import ReadOptions
+from heard import Heard
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -42,8 +45,18 @@ def test_who_names_a_disk_is_not_asked_for_a_server() -> None:
 def test_a_folder_of_files_is_mapped_as_its_files_are(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("time,latency\n1,250\n2,300\n")
     alone, together = (
-        recorded([place], None, None, ReadOptions(unit_us=1.0)).frame("latency")
-        for place in (tmp_path / "a.csv", tmp_path)
+        recorded([place], ALL, ReadOptions(unit_us=1.0)).frame("latency") for place in (tmp_path / "a.csv", tmp_path)
     )
     assert alone.height == 2
     assert together.equals(alone)
+
+
+def test_a_time_of_day_is_of_the_last_day_that_any_place_tells_of(tmp_path: Path) -> None:
+    """Of a file and a lake drawn together the later one decides."""
+    for name, day in (("a.csv", "2024-05-29"), ("b.csv", "2024-05-30")):
+        (tmp_path / name).write_text(f"time,latency\n{day}T10:00:00Z,250\n{day}T11:00:00Z,300\n")
+    heard = Heard()
+    places = [tmp_path / "b.csv", tmp_path / "a.csv"]
+    rows = recorded(places, Interval(TimeOfDay("10:30")), ReadOptions(unit_us=1.0), heard).frame("latency")
+    assert [f"{ts:%F %H}" for ts in rows["ts"]] == ["2024-05-30 11"]
+    assert "10:30: 2024-05-30 10:30:00 UTC is taken" in heard.notes[-1]

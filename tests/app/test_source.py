@@ -1,43 +1,25 @@
 """Whatever measurements come from, the same is given."""
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from doctord.app.asked import Interval
 from doctord.app.diagnose import diagnose
-from doctord.app.source import Files, Interval, Live, Recorded, source_of
-from doctord.app.watcher import Progress, Unit, Watcher
+from doctord.app.source import Files, Live, Recorded, source_of
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.rows import rows
 from doctord.errors import UserError
 from doctord.lake.place import is_lake
 from doctord.lake.writer import LakeWriter
 from doctord.read.source import ReadOptions
+from heard import Heard
 from shared import CASEBOOK, sample
 
 START = datetime(2026, 11, 20, 22, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
-
-
-class Heard(Watcher):
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-        self.told: list[tuple[str, float | None, Unit, list[float]]] = []
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
-
-    @contextmanager
-    def progress(self, doing: str, total: float | None, unit: Unit) -> Iterator[Progress]:
-        done: list[float] = []
-        self.told.append((doing, total, unit, done))
-        yield lambda so_far, what="": done.append(so_far)  # noqa: ARG005
 
 
 def cpu(second: int) -> dict[str, object]:
@@ -61,6 +43,19 @@ def test_a_lake_gives_the_time_asked_for_and_what_was_before(lake: Path) -> None
     assert seconds(seen.dataset) == list(range(11, 21))
     assert seconds(seen.earlier) == list(range(7, 11))
     assert seen.trace is None
+
+
+def test_a_lake_of_two_hosts_is_parted_by_them(lake: Path) -> None:
+    assert len(Recorded(lake).each(Interval(START, START + 20 * SECOND))) == 1
+    with LakeWriter(lake) as writer:
+        writer.append(rows("cpu", [cpu(second) | {"host": "b"} for second in range(5, 21)]))
+    heard = Heard()
+    found = Recorded(lake).each(Interval(START + 10 * SECOND, START + 20 * SECOND, past_s=4), heard)
+    hosts = [set(seen.dataset.frame("cpu")["host"]) for seen in found]
+    assert sorted(hosts, key=str) == [{"a"}, {"b"}]
+    assert [seconds(seen.dataset) for seen in found] == [list(range(11, 21))] * 2
+    assert [set(seen.earlier.frame("cpu")["host"]) for seen in found] == hosts
+    assert heard.notes[0] == "these are 2 servers or times, and each of them is judged for itself"
 
 
 def test_a_lake_without_rows_of_that_time_says_what_it_holds(lake: Path) -> None:

@@ -112,7 +112,10 @@ def test_files_are_held_against_levels_too(tmp_path: Path) -> None:
     status, found = document(waits, "--thresholds", file, "--unit", "1us")
     assert status == 1
     assert [(one["requests"], one["slow"], one["slow_most"]) for one in found["levels"]] == [(60, 27, 27)]
-    assert document(waits, "--thresholds", file, "--from", "2024-05-30T13:28Z")[0] == 2
+    status, out, err = run("check", waits, "--thresholds", file, "--unit", "1us", "--from", "2024-05-30T13:28Z")
+    assert (status, out) == (2, "")
+    assert "nothing in these files is of 2024-05-30 13:28:00 UTC or later\n" in err
+    assert "hint: they tell of 2024-05-30 13:26:59 to" in err
 
 
 def test_proposals_are_a_file_that_the_good_time_keeps(lake: Path, tmp_path: Path) -> None:

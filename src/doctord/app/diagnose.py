@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from doctord.app.source import ALL, Interval, Seen, Source
+from doctord.app.asked import ALL, Interval
+from doctord.app.source import Seen, Source
 from doctord.app.watcher import SILENT, Watcher
 from doctord.diagnose import engine
 from doctord.diagnose.finding import SEVERITIES, Diagnosis

@@ -1,11 +1,12 @@
-"""Files that belong together: of one server and one time. Others are judged for themselves.
+"""What belongs together in files: what is of one server and one time. The rest is judged for itself.
 
 Figures of two servers, or of a Monday and a Thursday, say nothing of each other: a mean over both is nobody's, and a
 period from the first to the last is one in which hardly anything was looked at. So files are joined where they are of
 the same host (or, reports of a cluster, of the same database) and their times overlap, or lie no further apart than
-the longer of them is long. Reports of one database stay together whatever lies between: what changed from one to the
-next is asked of them. Who tells no host goes with the one server of that time; who tells no time with the one that is
-there at all; settings go with every server that may be theirs.
+the longer of them is long. A file with rows of several hosts, as pdsh, an export or Prometheus make it, is parted by
+them first, unless they are nodes of one cluster. Reports of one database stay together whatever lies between: what
+changed from one to the next is asked of them. Who tells no host goes with the one server of that time; who tells no
+time with the one that is there at all; settings go with every server that may be theirs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,6 +34,12 @@ class Group:
     dbs: set[str] = field(default_factory=set)
     names: set[str | tuple[str, str]] = field(default_factory=set)
     placed: list[str] = field(default_factory=list)
+
+    @property
+    def whose(self) -> str:
+        """The host and the time."""
+        period = f"{self.since:%F %T} to {self.until:%F %T} UTC" if self.since else "settings"
+        return f"{_few(sorted(self.hosts)) or 'no host named'}, {period}"
 
     def take(self, held: Held, *, is_dated: bool = True) -> None:
         """Take a file."""
@@ -65,7 +72,7 @@ class Group:
 
 def groups(files: Iterable[FileRead]) -> list[Group]:
     """The groups of files in which something could be used: those of named hosts first, each kind in order of time."""
-    held = of_one_clock(_spelled_alike([Held(file) for file in files if file.tables]))
+    held = of_one_clock(_spelled_alike([part for file in files if file.tables for part in Held(file).by_host()]))
     timed = [one for one in held if one.since]
     timed.sort(key=lambda one: str(one.since))
     dated = [one for one in timed if not one.file.lacks]
@@ -107,11 +114,9 @@ def told(found: Sequence[Group]) -> Iterator[str]:
     for note in dict.fromkeys(files.values()):
         yield f"{_few([name for name in files if files[name] == note])}: {note}"
     if len(found) > 1:
-        yield f"these files are of {len(found)} servers or times, and each of them is judged for itself"
+        yield f"these are {len(found)} servers or times, and each of them is judged for itself"
         for group in found[: MOST_NAMED * MOST_NAMED]:
-            period = f"{group.since:%F %T} to {group.until:%F %T} UTC" if group.since else "settings"
-            names = [held.file.name for held in group.files]
-            yield f"{', '.join(sorted(group.hosts)) or 'no host named'}, {period}: {_few(names)}"
+            yield f"{group.whose}: {_few([held.file.name for held in group.files])}"
     placed = [name for group in found for name in group.placed]
     if placed:
         yield f"{_few(placed)}: taken to be of the same time as the others, and placed at its end"
@@ -143,8 +148,9 @@ def _add_nobodys(found: list[Group], dated: Iterable[Held]) -> None:
     """Add files that tell no host: each to the one server of its time or database, else to others that tell none."""
     nobodys = list[Group]()
     for one in dated:
-        of_time = [group for group in found if group.is_near(one)]
-        fitting = [group for group in found if group.dbs & one.dbs] or (of_time if len(of_time) == 1 else [])
+        of_db = [group for group in found if group.dbs & one.dbs]
+        of_time = [group for group in of_db or found if group.is_near(one)]
+        fitting = next((alone for alone in (of_time, of_db) if len(alone) == 1), [])
         fitting = fitting or [group for group in nobodys if group.is_near(one) or group.dbs & one.dbs]
         _take(one, fitting[-1:], nobodys)
     found += nobodys

@@ -9,6 +9,7 @@ from typing import Final
 
 from doctord.analyse.latency.map import LatencyMap, Subject, latency_map, subjects
 from doctord.app import read
+from doctord.app.asked import Interval
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
@@ -87,13 +88,7 @@ def _some(dataset: Dataset) -> list[Subject]:
     return known
 
 
-def recorded(
-    places: Sequence[Path],
-    since: datetime | None,
-    until: datetime | None,
-    options: ReadOptions,
-    watcher: Watcher = SILENT,
-) -> Dataset:
+def recorded(places: Sequence[Path], asked: Interval, options: ReadOptions, watcher: Watcher = SILENT) -> Dataset:
     """The rows of lakes and files that a map can be drawn of, between two moments.
 
     Where no place is named it is the usual lake, and its last hour, or the hour to the later moment.
@@ -101,13 +96,19 @@ def recorded(
     Raises:
         UserError: one of them cannot be read, or holds nothing.
     """
+    named = places or [_usual_lake()]
+    held = [Lake(place) if is_lake(place) else read.dataset_of([place], options, watcher) for place in named]
+    since, until = asked.placed(lambda: max(filter(None, map(_end, held)), default=None), watcher)
     if not places:
-        places, since = [_usual_lake()], since or (until or datetime.now(UTC)) - USUAL
-    datasets = (
-        _of_lake(place, since, until, watcher) if is_lake(place) else read.dataset_of([place], options, watcher)
-        for place in places
-    )
+        since = since or (until or datetime.now(UTC)) - USUAL
+    datasets = (one if isinstance(one, Dataset) else _of_lake(one, since, until, watcher) for one in held)
     return Dataset.joined(datasets).between(since or BEGINNING, until or END_OF_TIME)
+
+
+def _end(held: Dataset | Lake) -> datetime | None:
+    if isinstance(held, Dataset):
+        return held.until
+    return span[1] if (span := held.span()) else None
 
 
 def _usual_lake() -> Path:
@@ -118,11 +119,10 @@ def _usual_lake() -> Path:
     return lake
 
 
-def _of_lake(place: Path, since: datetime | None, until: datetime | None, watcher: Watcher) -> Dataset:
-    lake = Lake(place)
+def _of_lake(lake: Lake, since: datetime | None, until: datetime | None, watcher: Watcher) -> Dataset:
     span = lake.span()
     if span is None:
-        raise UserError(f"{place} holds nothing", "record first: doctord map-live --record LAKE, or doctord record")
+        raise UserError(f"{lake.path} holds nothing", "record first: doctord map-live --record LAKE, or doctord record")
     dataset = lake.dataset(since or span[0] - timedelta(seconds=1), until or span[1], dict.fromkeys(TABLES, "true"))
     for problem in lake.problems:
         watcher.note(problem)

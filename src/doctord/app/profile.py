@@ -14,6 +14,7 @@ from doctord.analyse.capacity.profile import profile as made
 from doctord.analyse.capacity.series import Series, series_of
 from doctord.analyse.capacity.threshold import Rules, Threshold
 from doctord.app import read
+from doctord.app.asked import placed
 from doctord.app.history import data_quality_in, data_quality_of, renewed, series_in, span_in, span_of, spread_in
 from doctord.app.rules import figures_of, rules_of
 from doctord.app.source import Files, Recorded
@@ -23,6 +24,7 @@ from doctord.errors import UserError
 from doctord.lake.history import History
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
+from doctord.moments import Moment
 
 DOUBTED = timedelta(days=8)  # rows of today, and of the same day a week ago
 
@@ -31,7 +33,7 @@ DOUBTED = timedelta(days=8)  # rows of today, and of the same day a week ago
 class Asked:
     """What the user wants: the moment, files of figures and of thresholds, and which view."""
 
-    at: datetime | None
+    at: Moment | None
     figures: Path | None
     thresholds: Path | None
     busy_hour: bool
@@ -77,7 +79,7 @@ def _of_files(files: Files, asked: Asked, watcher: Watcher) -> Profile:
     return made(
         series,
         figures,
-        _moment(asked.at, max(one.end for one in series), series),
+        _moment(asked.at, max(one.end for one in series), series, watcher),
         busy_hour=asked.busy_hour,
         thresholds=asked.all_thresholds,
         classes=_classes_of(waits),
@@ -97,7 +99,7 @@ def _of_lake(recorded: Recorded, asked: Asked, watcher: Watcher) -> Profile:
         raise UserError(
             f"{lake.path}: none of the figures was recorded", "record first: doctord record, or doctord read"
         )
-    end = asked.at or last
+    end = placed(asked.at, last, watcher) or last
     series = series_in(told, figures, end - timedelta(days=NEEDS_DAYS), end)
     rows = lake.dataset(end - timedelta(days=NEEDS_DAYS), end, {"wait": CONTRADICTS}).frame("wait")
     for problem in lake.problems:
@@ -121,8 +123,8 @@ def _of_lake(recorded: Recorded, asked: Asked, watcher: Watcher) -> Profile:
     )
 
 
-def _moment(at: datetime | None, last: datetime, series: Sequence[Series]) -> datetime:
-    moment = at or last
+def _moment(at: Moment | None, last: datetime, series: Sequence[Series], watcher: Watcher) -> datetime:
+    moment = placed(at, last, watcher) or last
     first = min(one.start for one in series)
     if moment < first:
         raise UserError(f"nothing in these files is of {moment:%F %T} UTC or before", f"they begin at {first:%F %T}")

@@ -11,8 +11,9 @@ from doctord.analyse.sizing.found import Measured
 from doctord.analyse.sizing.question import Curve, Input, Question, Sizing
 from doctord.analyse.sizing.working import Assumed, Given, Quantity
 from doctord.app import lint
+from doctord.app.asked import ALL, Interval
 from doctord.app.size_amounts import parse_amount
-from doctord.app.source import ALL, Interval, Source
+from doctord.app.source import Source
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError

@@ -1,15 +1,19 @@
 """Where measurements come from: a lake, files of other tools, or this host now. All give the same."""
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
+
+import polars as pl
 
 from doctord._native import Batch
 from doctord.analyse.vitals import NEEDS
 from doctord.app import read
-from doctord.app.groups import groups, told
+from doctord.app.asked import ALL, Interval
+from doctord.app.groups import Group, groups, told
 from doctord.app.watcher import SILENT, Watcher
 from doctord.collect.core.schedule import collect_for
 from doctord.collect.host import Host
@@ -22,25 +26,7 @@ from doctord.read.gather import FileRead
 from doctord.read.source import ReadOptions
 from doctord.read.tracing import calltrace
 
-DAY_S = 86400.0
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """The time that is asked for.
-
-    Attributes:
-        since: Its beginning; what null means, the source says.
-        until: Its end, likewise.
-        past_s: How many seconds before it to look at for what is usual.
-    """
-
-    since: datetime | None = None
-    until: datetime | None = None
-    past_s: float = DAY_S
-
-
-ALL: Final = Interval()
+AN_HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
@@ -90,11 +76,8 @@ class Recorded:
 
     def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
         """See `Source`."""
-        now = datetime.now(UTC)
-        start, end = asked.since or now - timedelta(hours=1), asked.until or now
-        if start >= end:
-            raise UserError(f"{start:%F %T} UTC is not before {end:%F %T}", "give --from a moment before --to")
         lake = Lake(self.lake or default_lake())
+        start, end = asked.of_lake(lake, AN_HOUR, watcher)
         dataset = lake.dataset(start, end)
         for problem in lake.problems:
             watcher.note(problem)
@@ -105,8 +88,14 @@ class Recorded:
         return Seen(dataset, past(lake, start, asked.past_s))
 
     def each(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Sequence[Seen]:
-        """See `Source`: a lake is of one host."""
-        return [self.seen(asked, watcher)]
+        """See `Source`: a recorder fills a lake with one host; what files brought into it may be of others."""
+        seen = self.seen(asked, watcher)
+        parts = groups([FileRead(str(self.lake or default_lake()), tables=dict(seen.dataset.tables))])
+        if len(parts) < 2:
+            return [seen]
+        for line in told(parts):
+            watcher.note(line)
+        return [Seen(_rows_of(part), _of_hosts(seen.earlier, part.hosts)) for part in parts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,48 +108,52 @@ class Files:
     def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
         """See `Source`."""
         files = read.usable(read.each_read(self.paths, self.options, watcher), watcher, is_verbose=self._is_verbose)
-        return self._of(Dataset(read.tables_of(files)), asked, self._trace(files, watcher))
+        return self._of(Dataset(read.tables_of(files)), asked, self._trace(files, watcher), watcher)
 
     def each(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Sequence[Seen]:
         """See `Source`: files of other servers, or of times far from each other, are parts of their own."""
         files = read.usable(read.each_read(self.paths, self.options, watcher), watcher, is_verbose=self._is_verbose)
-        found, refusal = list[Seen](), None
+        found, refusals = list[Seen](), list[tuple[Group, UserError]]()
         parts = groups(files)
+        since, until = asked.placed(lambda: max((group.until for group in parts if group.until), default=None), watcher)
+        asked = replace(asked, since=since, until=until)
         for line in told(parts):
             watcher.note(line)
         for group in parts:
             held = [one.file for one in group.files]
             trace = self._trace(held if len(parts) > 1 else files, watcher)
             try:
-                seen = self._of(Dataset(read.tables_of(held)), asked, trace)
+                seen = self._of(_rows_of(group), asked, trace, watcher)
             except UserError as error:
-                refusal = error
+                refusals.append((group, error))
                 continue
             period = (group.since, group.until) if group.since and group.until and seen.dataset.since else None
-            asks = asked.since or asked.until
-            found.append(replace(seen, period=None if asks else period))
-        if refusal and not found:
-            raise refusal
+            found.append(replace(seen, period=period if asked.is_all else None))
+        if refusals and not found:
+            raise refusals[-1][1]
+        for group, _ in refusals:
+            watcher.note(f"{group.whose}: left out, for nothing of it is of the time that is asked for")
         return found
 
     @property
     def _is_verbose(self) -> bool:
         return self.options.is_verbose
 
-    def _of(self, whole: Dataset, asked: Interval, trace: Trace | None) -> Seen:
+    def _of(self, whole: Dataset, asked: Interval, trace: Trace | None, watcher: Watcher) -> Seen:
         """What rows tell of an interval.
 
         Raises:
             UserError: they tell nothing of that time.
         """
-        if whole.since is None or whole.until is None or (asked.since is None and asked.until is None):
+        if whole.since is None or whole.until is None or asked.is_all:
             return Seen(whole, trace=trace)
-        begin = asked.since or whole.since - timedelta(microseconds=1)
-        end = asked.until or whole.until
+        since, until = asked.placed(lambda: whole.until, watcher)
+        begin = since or whole.since - timedelta(microseconds=1)
+        end = until or whole.until
         dataset = whole.between(begin, end)
         if dataset.until is None:
             told = f"they tell of {whole.since:%F %T} to {whole.until:%F %T} UTC"
-            held = f"{told}; a time of day without a date is the last one that was"
+            held = f"{told}; yesterday, -2h and the like count from now"
             asked_for = f"of {begin:%F %T} to {end:%F %T} UTC" if begin < end else f"of {begin:%F %T} UTC or later"
             raise UserError(f"nothing in these files is {asked_for}", held)
         return Seen(dataset, whole.between(begin - timedelta(seconds=asked.past_s), begin), trace)
@@ -177,6 +170,16 @@ class Files:
             )
             watcher.note(f"{told}\nhint: doctord trace FILE diagnoses another, and compares two")
         return most.trace if most else None
+
+
+def _rows_of(group: Group) -> Dataset:
+    return Dataset(read.tables_of([held.file for held in group.files]))
+
+
+def _of_hosts(dataset: Dataset, hosts: AbstractSet[str]) -> Dataset:
+    """The rows of some hosts."""
+    is_theirs = pl.col("host").is_in(sorted(hosts))
+    return Dataset({name: dataset.frame(name).filter(is_theirs).to_arrow() for name in dataset.tables})
 
 
 def _calls_and_bytes(file: FileRead) -> tuple[int, int]:
@@ -203,7 +206,7 @@ class Live:
 
     def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
         """See `Source`; there is no other moment than now."""
-        if asked.since or asked.until:
+        if not asked.is_all:
             raise UserError("a live look has no past", "name a lake or files")
         earlier = Dataset()
         if self.lake and self.lake.is_dir():

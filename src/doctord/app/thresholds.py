@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,7 +15,7 @@ from doctord.analyse.capacity.propose import Proposal, propose
 from doctord.analyse.capacity.series import HOUR_S, Series
 from doctord.analyse.capacity.service_level import Judged
 from doctord.analyse.capacity.threshold import Rules
-from doctord.app import read
+from doctord.app.asked import A_DAY, Interval
 from doctord.app.history import (
     CHECKED_STEP_S,
     data_quality_in,
@@ -27,7 +27,7 @@ from doctord.app.history import (
     spread_between,
 )
 from doctord.app.rules import rules_of
-from doctord.app.source import DAY_S, Files, Interval, Recorded
+from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import own_figures
@@ -37,18 +37,17 @@ from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 
 Span: TypeAlias = tuple[datetime, datetime]
-USUAL_S, GOOD_S = DAY_S, 28 * DAY_S  # how far back a lake is looked at to check, and to propose, where it is not said
+USUAL, GOOD = A_DAY, 28 * A_DAY  # how far back a lake is looked at to check, and to propose, where it is not said
 SILENT_S = 2 * HOUR_S  # figures of an hour may be one hour old
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A history: of files, or else of a lake, between two moments; null means all of files."""
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """What thresholds speak of, in steps of five minutes or longer; the tables of service levels; its time."""
 
-    source: Files | Recorded
-    since: datetime | None
-    until: datetime | None
-    usual_s: float  # how far back a lake is looked at, where `since` is not said
+    series: list[Series]
+    dataset: Dataset
+    span: Span | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,52 +76,48 @@ class Found:
 
 def check(source: Files | Recorded, interval: Interval, file: Path | None, watcher: Watcher = SILENT) -> Found:
     """Hold the thresholds and levels of a file, or the built-in ones, against a history: of a lake the last day."""
-    asked = _Asked(source, interval.since, interval.until, USUAL_S)
     rules = rules_of(file)
     if not rules.thresholds and not rules.levels:
         raise UserError(f"{file}: there is no threshold in it", threshold.FORM)
-    histories, dataset, span = _measured(asked, rules, watcher)
-    judged = list(service_level.judged(rules.levels, dataset))
+    if isinstance(source, Files):
+        return _held(_of_files(source, interval, rules, watcher), rules, file)
+    lake = Lake(source.lake or default_lake())
+    since, until = interval.of_lake(lake, USUAL, watcher)
+    found = _held(_of_lake(lake, since, until, rules, watcher), rules, file)
+    if (now := found.checked.now) and (until - now).total_seconds() > SILENT_S:  # nobody fills it any more
+        watcher.note(f"nothing was measured after {now:%F %T} UTC; that is taken for now")
+    return found
+
+
+def _held(measured: _Measured, rules: Rules, file: Path | None) -> Found:
+    judged = list(service_level.judged(rules.levels, measured.dataset))
     known = {one.level.name for one in judged}
-    checked = check_thresholds(rules.thresholds, histories, span)
-    _tell_silence(asked, checked, watcher)
+    checked = check_thresholds(rules.thresholds, measured.series, measured.span)
     return Found(checked, judged, [one.name for one in rules.levels if one.name not in known], str(file or "Doctor D"))
 
 
-def _measured(asked: _Asked, rules: Rules, watcher: Watcher) -> tuple[list[Series], Dataset, Span | None]:
-    """What thresholds speak of, in steps of five minutes or longer; the tables of service levels; its time."""
-    figures, tables = rules.figures_used(), {known.table for known in rules.levels}
-    wanted = rules.percentiles_used()
-    if isinstance(asked.source, Files):
-        dataset = _dataset(asked, watcher, {used.table for used in figures} | tables)
-        _tell(watcher, data_quality_of(dataset, figures))
-        spread = percentiles_of(dataset, [rules.figures[name] for name in dict(wanted)])
-        series = list(series_at_interval(dataset, figures, CHECKED_STEP_S))
-        return [*series, *spread.series(wanted)], dataset, span_of(dataset, series)
-    series, span = _kept(asked.source, asked, rules, watcher)
-    return series, _dataset(asked, watcher, set(tables)) if tables else Dataset(), span
+def _of_files(files: Files, interval: Interval, rules: Rules, watcher: Watcher) -> _Measured:
+    figures, wanted = rules.figures_used(), rules.percentiles_used()
+    dataset = files.seen(interval, watcher).dataset
+    _tell(watcher, data_quality_of(dataset, figures))
+    spread = percentiles_of(dataset, [rules.figures[name] for name in dict(wanted)])
+    series = list(series_at_interval(dataset, figures, CHECKED_STEP_S))
+    return _Measured([*series, *spread.series(wanted)], dataset, span_of(dataset, series))
 
 
-def _kept(recorded: Recorded, asked: _Asked, rules: Rules, watcher: Watcher) -> tuple[list[Series], Span | None]:
-    """The histories of a lake, of its minutes or, where only hours are kept, of these; their time."""
-    lake, (since, until) = Lake(recorded.lake or default_lake()), _between(asked)
+def _of_lake(lake: Lake, since: datetime, until: datetime, rules: Rules, watcher: Watcher) -> _Measured:
+    """The histories of a lake, of its minutes or, where only hours are kept, of these."""
     figures, wanted = rules.figures_used(), rules.percentiles_used()
     told = History(lake, figures, (since, until))
-    _tell(watcher, lake.problems)
     _tell(watcher, data_quality_in(lake, told, figures, since, until))
     if told.finest_s(since, until) > CHECKED_STEP_S:
         _tell(watcher, [f"hours are all that is kept since {since:%F %T} UTC: they are judged"])
     series = finest_in(told, figures, since, until)
     percentiles = spread_between(told, figures, since, until).series(wanted) if wanted else ()
     span = span_in(lake, series)
-    return [*series, *percentiles], (max(span[0], since), min(span[1], until)) if span else None
-
-
-def _tell_silence(asked: _Asked, checked: Checked, watcher: Watcher) -> None:
-    """Say so where "now" is long ago, as of a lake that nobody fills any more."""
-    until = asked.until or datetime.now(UTC)
-    if not isinstance(asked.source, Files) and checked.now and (until - checked.now).total_seconds() > SILENT_S:
-        watcher.note(f"nothing was measured after {checked.now:%F %T} UTC; that is taken for now")
+    dataset = lake.dataset(since, until, dict.fromkeys(sorted({known.table for known in rules.levels}), "true"))
+    _tell(watcher, lake.problems)
+    return _Measured([*series, *percentiles], dataset, (max(span[0], since), min(span[1], until)) if span else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,19 +135,19 @@ def proposed(source: Files | Recorded, interval: Interval, hold_s: float, watche
     Raises:
         UserError: nothing was measured.
     """
-    histories = _good_time(_Asked(source, interval.since, interval.until, GOOD_S), watcher)
+    histories = _good_time(source, interval, watcher)
     if not histories:
         raise UserError("no figure was measured in that time", "docs/how-to/set-thresholds.md says what is needed")
     return Proposed(list(propose(histories, hold_s)), *_span(histories))
 
 
-def _good_time(asked: _Asked, watcher: Watcher) -> list[Series]:
+def _good_time(source: Files | Recorded, interval: Interval, watcher: Watcher) -> list[Series]:
     """The histories of a time in hours; of a lake from what it keeps for years, when the rows are long gone."""
-    if isinstance(asked.source, Files):
-        figures = own_figures()
-        return list(series_at_interval(_dataset(asked, watcher, {used.table for used in figures}), figures, HOUR_S))
-    lake = Lake(asked.source.lake or default_lake())
-    histories = [at_its_interval(series) for series in history(lake, own_figures(), *_between(asked))]
+    figures = own_figures()
+    if isinstance(source, Files):
+        return list(series_at_interval(source.seen(interval, watcher).dataset, figures, HOUR_S))
+    lake = Lake(source.lake or default_lake())
+    histories = [at_its_interval(series) for series in history(lake, figures, *interval.of_lake(lake, GOOD, watcher))]
     _tell(watcher, lake.problems)
     return histories
 
@@ -161,33 +156,6 @@ def _span(histories: list[Series]) -> tuple[datetime, datetime]:
     return min(series.at(-1) for series in histories), max(series.end for series in histories)
 
 
-def _dataset(asked: _Asked, watcher: Watcher, tables: set[str]) -> Dataset:
-    """What was measured between two moments, of some tables."""
-    if isinstance(asked.source, Files):
-        return _within(read.dataset_of(asked.source.paths, asked.source.options, watcher), asked)
-    since, until = _between(asked)
-    lake = Lake(asked.source.lake or default_lake())
-    dataset = lake.dataset(since, until, dict.fromkeys(sorted(tables), "true"))
-    _tell(watcher, lake.problems)
-    return dataset
-
-
 def _tell(watcher: Watcher, remarks: Iterable[str]) -> None:
     for remark in remarks:
         watcher.note(remark)
-
-
-def _between(asked: _Asked) -> tuple[datetime, datetime]:
-    """From when to when a lake is to be read."""
-    now = datetime.now(UTC)
-    since, until = asked.since or now - timedelta(seconds=asked.usual_s), asked.until or now
-    if since >= until:
-        raise UserError(f"{since:%F %T} UTC is not before {until:%F %T}", "give --from a moment before --to")
-    return since, until
-
-
-def _within(dataset: Dataset, asked: _Asked) -> Dataset:
-    """What of files lies between the two moments, where they are said."""
-    if dataset.since is None or dataset.until is None or (asked.since is None and asked.until is None):
-        return dataset
-    return dataset.between(asked.since or dataset.since - timedelta(microseconds=1), asked.until or dataset.until)

@@ -11,8 +11,7 @@ import typer
 
 from doctord.cli._kinds import argument, file, flag, length, moment, name, number
 from doctord.cli._output import Terminal, check_writable, write
-from doctord.cli.arguments import Db, OfFiles, length_s, length_us
-from doctord.moments import parse_interval
+from doctord.cli.arguments import Db, OfFiles, interval, length_s, length_us
 
 if TYPE_CHECKING:
     from doctord.analyse.latency.map import LatencyMap
@@ -61,8 +60,7 @@ class Kept:
         """
         from doctord.app.map import recorded
 
-        since, until = parse_interval(self.since, self.until)
-        return recorded(self.sources or (), since, until, files.options(), Terminal())
+        return recorded(self.sources or (), interval(self.since, self.until), files.options(), Terminal())
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ A dataclass here is a group of options that go together; `_command.py` makes opt
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 from zoneinfo import available_timezones
@@ -12,12 +13,14 @@ from zoneinfo import available_timezones
 import typer
 
 from doctord.cli._kinds import argument, file, flag, in_lake, length, moment, name, server
-from doctord.moments import parse_day, parse_interval
+from doctord.errors import UserError
+from doctord.moments import asked_moment, parse_day
 from doctord.units import parse_duration
 
 if TYPE_CHECKING:
     from doctord.analyse.capacity.whatif import Change
-    from doctord.app.source import Files, Interval, Recorded
+    from doctord.app.asked import Interval
+    from doctord.app.source import Files, Recorded
     from doctord.read.source import ReadOptions
 
 Json = Annotated[bool, flag("Print one JSON document.", "--json")]
@@ -52,9 +55,7 @@ class When:
         Raises:
             UserError: a moment is none, or the first is not before the second.
         """
-        from doctord.app.source import Interval
-
-        return Interval(*parse_interval(self.since, self.until), parse_duration(past))
+        return interval(self.since, self.until, past)
 
 
 def zones_like(incomplete: str) -> list[str]:
@@ -133,6 +134,20 @@ class WhatIf:
         from doctord.app.what_if import changes
 
         return changes(self.growth, self.step or (), self.add or ())
+
+
+def interval(since: str | None, until: str | None, past: str = "0s") -> "Interval":
+    """The interval between two moments, null where they are not said, and so much of the time before it.
+
+    Raises:
+        UserError: a moment is none, or the first is not before the second.
+    """
+    from doctord.app.asked import Interval
+
+    start, end = (asked_moment(text) if text else None for text in (since, until))
+    if isinstance(start, datetime) and isinstance(end, datetime) and start >= end:
+        raise UserError(f"{since} is not before {until}", "give --from a moment before --to")
+    return Interval(start, end, parse_duration(past))
 
 
 def length_s(text: str | None) -> float | None:

@@ -9,9 +9,10 @@ import typer
 from doctord.cli import app, command
 from doctord.cli._kinds import moment, number
 from doctord.cli._map import HtmlPage, Kept, List, Look, Pictures, Subject, show
+from doctord.cli._output import Terminal
 from doctord.cli.arguments import Json, OfFiles
 from doctord.errors import UserError
-from doctord.moments import parse_moment
+from doctord.moments import asked_moment
 
 
 @command(app, "map")
@@ -72,14 +73,16 @@ def compare(
 
     Exit status: 0 compared, 2 there is nothing to compare, or a wrong option.
     """
+    from doctord.app.asked import placed
     from doctord.report.map.printed import room
 
-    view, wanted, then = look.view(), kept.wanted(subject), parse_moment(at)
+    view, wanted, asked = look.view(), kept.wanted(subject), asked_moment(at)
     page = Pictures(html)
     page.check()
     dataset = kept.dataset(files)
-    page.write(view, lambda columns: wanted.maps_of(dataset, columns), then)
-    show(wanted.map_of(dataset, None if json else room(view)), view, then, json=json)
+    moment = placed(asked, dataset.until, Terminal())
+    page.write(view, lambda columns: wanted.maps_of(dataset, columns), moment)
+    show(wanted.map_of(dataset, None if json else room(view)), view, moment, json=json)
 
 
 @command(app, "map-replay")

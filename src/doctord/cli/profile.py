@@ -8,7 +8,7 @@ from doctord.cli import app, command
 from doctord.cli._kinds import flag, moment
 from doctord.cli._output import Terminal
 from doctord.cli.arguments import Figures, Json, Measured, OfFiles, Thresholds
-from doctord.moments import parse_moment
+from doctord.moments import asked_moment
 
 
 @command(app)
@@ -34,7 +34,7 @@ def profile(
     from doctord.report.capacity import profile as capacity_profile
 
     source = measured.source(files)
-    asked = profiling.Asked(parse_moment(at) if at else None, figures, thresholds, busy_hour)
+    asked = profiling.Asked(asked_moment(at) if at else None, figures, thresholds, busy_hour)
     found = profiling.profile(source, asked, Terminal())
     typer.echo(json_text(capacity_profile.document_of(found)) if json else capacity_profile.render(found))
     return 1 if found.violations or found.contradictions else 0

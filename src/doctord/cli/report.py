@@ -62,7 +62,8 @@ def report(
     found = diagnosing.diagnose(source, when.interval(past), Terminal())
     others = [other.diagnosis for other in found.others]
     write(output, html.render(found.diagnosis, found.seen.dataset, others))
-    verdict = f"{wording.clean(wording.verdict(found.diagnosis))}\n{output}"
+    lines = [*([wording.of_several([found.diagnosis, *others])] if others else []), wording.verdict(found.diagnosis)]
+    verdict = "\n".join((*map(wording.clean, lines), str(output)))
     typer.echo(json_text(document.document(found.diagnosis, others)) if json else verdict)
     return status(found.healthy)
 

@@ -12,6 +12,7 @@ from doctord.units import duration, in_share, number, quantity
 CONFIDENCE = ((0.9, "almost certain"), (0.75, "very likely"), (0.6, "likely"), (0.4, "possible"), (0.0, "a guess"))
 OF_DEVICES = (" latency", " requests")  # what vital signs of devices are called
 MOST_DEVICES = 3
+MOST_UNJUDGED = 3  # hosts that are named
 OVERVIEW_FROM = 4  # findings; fewer are seen at a glance
 # Stands for a space at which a line must not break. No data hold it: `clean` leaves out what is not printable.
 JOINT = "\ue000"
@@ -36,6 +37,15 @@ def verdict(diagnosis: Diagnosis) -> str:
         one = len(diagnosis.judged) == 1 and not diagnosis.judged[0].endswith("s")
         return f"{none} as far as {listed(diagnosis.judged)} {'shows' if one else 'show'}"
     return f"{none} in what could be seen" if diagnosis.not_measured else none
+
+
+def of_several(diagnoses: Sequence[Diagnosis]) -> str:
+    """That servers and times were judged each for itself, and of which of them there is no verdict."""
+    told = f"{len(diagnoses)} servers and times, each judged for itself, the worst first"
+    unjudged = list(dict.fromkeys(one.host for one in diagnoses if one.health == "not_judged"))
+    more = len(unjudged) - MOST_UNJUDGED
+    names = [*unjudged[:MOST_UNJUDGED], f"{more} more"] if more > 0 else unjudged
+    return f"{told}; no verdict on {listed(names)}" if names else told
 
 
 def _why_not(diagnosis: Diagnosis) -> str:

@@ -115,6 +115,8 @@ def test_others_are_named_with_their_findings() -> None:
     assert "Other servers and times" in page.text
     assert "Commits are slow" in page.text
     assert "script" not in page.tags
+    page = Page(render(examples.HEALTHY, Dataset(), [replace(examples.EMPTY, host="db2")]))
+    assert "no verdict on db2" in page.text
 
 
 def test_an_hour_at_one_second_stays_small_and_quick() -> None:

@@ -50,6 +50,16 @@ def test_others_stand_in_an_overview_and_below() -> None:
     assert max(cell_len(line) for line in lines) <= 80
 
 
+def test_who_was_not_judged_is_named_in_the_first_line() -> None:
+    """A server of which nothing is known must not hide behind one that is well."""
+    text = render(examples.HEALTHY, 80, others=[replace(examples.EMPTY, host="db2")])
+    assert " ".join(text.splitlines()[:2]).startswith(
+        "2 servers and times, each judged for itself, the worst first; no verdict on db2"
+    )
+    many = [replace(examples.EMPTY, host=f"db{number}") for number in range(2, 9)]
+    assert "no verdict on db2, db3, db4 and 4 more" in " ".join(render(examples.ONE, 80, others=many).split())
+
+
 def test_of_many_others_the_worst_are_shown_whole() -> None:
     text = render(examples.ONE, 80, others=[examples.HEALTHY] * 12)
     assert "10 OF 13" in text

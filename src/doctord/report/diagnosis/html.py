@@ -41,7 +41,7 @@ def render(diagnosis: Diagnosis, dataset: Dataset, others: Sequence[Diagnosis] =
             wording=wording,
             headline=holders.headline(diagnosis),
             holders=list(holders.rows(diagnosis)),
-            others=others,
+            others=list(others),
         )
     )
 

@@ -41,7 +41,7 @@ def render(
 
 def _pages(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Text]:
     if len(diagnoses) > 1:
-        yield Text(f"{len(diagnoses)} servers and times, each judged for itself, the worst first", style="bold")
+        yield from hanging("", Text(clean(wording.of_several(diagnoses)), style="bold"), width)
         for number, diagnosis in enumerate(diagnoses, 1):
             whose = f"{diagnosis.host}, {wording.interval(diagnosis.since, diagnosis.until)}"
             yield from hanging(f"{number:3}  ", clean(f"{wording.verdict(diagnosis)} ({whose})"), width)
