@@ -119,6 +119,12 @@ def test_one_report_since_boot_is_no_clean_bill() -> None:
     assert diagnose(Dataset.from_rows(cpu=[since_boot | {"idle_pct": 99.0}, later])).health == "healthy"
 
 
+def test_tasks_ready_at_some_moments_are_no_clean_bill() -> None:
+    moments = [{"ts": AT["ts"] + timedelta(hours=n), "host": "h", "run_queue": 1.0} for n in range(3)]
+    assert diagnose(Dataset.from_rows(cpu=moments)).health == "not_judged"
+    assert diagnose(Dataset.from_rows(cpu=[row | {"interval_s": 60.0} for row in moments])).health == "healthy"
+
+
 def test_half_an_hour_without_idle_time_in_a_whole_day_is_a_warning() -> None:
     at = datetime(2026, 11, 20, tzinfo=UTC)
     rows = [

@@ -31,6 +31,12 @@ def _has(table: str, *columns: str, at_once: bool = False) -> Callable[[Case], b
     return has
 
 
+def _tells_cpus(case: Case) -> bool:
+    """Whether the CPUs were measured over some time; how many tasks were ready at some moments is no such figure."""
+    queues = case.dataset.frame("cpu").filter(pl.col("run_queue").is_not_null())
+    return _has("cpu", "idle_pct")(case) or queues["interval_s"].count() > 0
+
+
 def _is_one_moment(case: Case) -> bool:
     """Whether sessions were looked at once, as one select from pg_stat_activity: nobody knows how long that was so."""
     sessions, waits = case.dataset.frame("session"), case.dataset.frame("wait")
@@ -62,7 +68,7 @@ def _is_timed(trace: Trace) -> bool:
 # In the order in which they are told: those of a whole look at a host with a database, and what may be there instead.
 WHOLE: Mapping[str, Callable[[Case], bool]] = {
     "database time": lambda case: case.is_time_measured and not _is_one_moment(case),
-    "CPUs": _has("cpu", "idle_pct", "run_queue"),
+    "CPUs": _tells_cpus,
     "memory": _has("memory", *_MEMORY),
     "disks": _tells_disks,
 }
