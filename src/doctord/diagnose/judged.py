@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
+from doctord.analyse import disks
 from doctord.analyse.blocked_tasks import mostly_blocked
 from doctord.analyse.calls import clock_s
 from doctord.analyse.latency.storage import storage_histograms
@@ -44,10 +45,15 @@ def _is_one_moment(case: Case) -> bool:
 
 
 def _tells_disks(case: Case) -> bool:
-    """Whether the database's disks were measured; of a test, which keeps them busy, its own latencies tell."""
+    """Whether the database's disks were measured; of a test, which keeps them busy, its own latencies tell.
+
+    Not where one was busy all the time for a while, and nothing tells whether anybody waited for it.
+    """
     if case.other_storage is not None:
         return False
     if case.is_storage_test and case.dataset.frame("latency").is_empty():
+        return False
+    if not case.is_time_measured and disks.busy_untold(disks.intervals(case.dataset)):
         return False
     return _has("disk", *_DISK)(case)
 
