@@ -17,7 +17,7 @@ from doctord.diagnose.addm import with_addm
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES, Cause
 from doctord.diagnose.finding import SEVERITIES, Claim, Diagnosis, Finding
-from doctord.diagnose.judged import judged, not_judged
+from doctord.diagnose.judged import judged, not_judged, untold
 from doctord.diagnose.other_storage import unseen, with_storage
 from doctord.diagnose.phrase import Phrase, listed, phrase
 
@@ -59,7 +59,7 @@ def diagnose(
         time=case.time.shares,
         findings=findings(claims, interval, case.vendors),
         looked_at=_looked_at(case),
-        not_measured=(*case.not_measured(), *case.gaps(), *case.clock(), *unseen(case)),
+        not_measured=(*case.not_measured(), *case.gaps(), *case.clock(), *unseen(case), *untold(case)),
         figures=tuple(case.vitals.values()),
         judged=judged(case),
         not_judged=not_judged(case),

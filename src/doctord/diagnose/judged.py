@@ -8,15 +8,26 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
+from doctord.analyse import disks
 from doctord.analyse.blocked_tasks import mostly_blocked
 from doctord.analyse.calls import clock_s
 from doctord.analyse.latency.storage import storage_histograms
 from doctord.analyse.logged_statements import durations_are_all_told
 from doctord.dataset.calltrace import Trace
 from doctord.diagnose.case import Case
+from doctord.diagnose.finding import NotMeasured
+from doctord.diagnose.phrase import Words, phrase
 
 # A request that finds four before it waits longer than it is served.
 QUEUED = 4.0
+# What holds a third of the time is missed by ten looks with a probability of 2 %, by three of 30 %.
+FEWEST_MOMENTS = 10
+COLLECT: Mapping[str, str] = {
+    "mysql": "ten times and more, a second apart, SHOW FULL PROCESSLIST; or doctord record",
+    "postgresql": "ten times and more, a second apart, select * from pg_stat_activity; or doctord record",
+    "oracle": "AWR, Statspack or ASH of the same time",
+    "": "doctord record",
+}
 _MEMORY = ("available_bytes", "pressure_some_pct", "swap_in_per_s", "scan_per_s")
 _DISK = ("read_ms", "write_ms", "request_ms", "device_ms", "util_pct", "queue", "device_queue")
 
@@ -31,17 +42,46 @@ def _has(table: str, *columns: str, at_once: bool = False) -> Callable[[Case], b
     return has
 
 
-def _is_one_moment(case: Case) -> bool:
-    """Whether sessions were looked at once, as one select from pg_stat_activity: nobody knows how long that was so."""
-    sessions, waits = case.dataset.frame("session"), case.dataset.frame("wait")
-    return sessions["ts"].n_unique() == 1 and waits.is_empty()
+def _tells_cpus(case: Case) -> bool:
+    """Whether the CPUs were measured over some time; how many tasks were ready at some moments is no such figure."""
+    queues = case.dataset.frame("cpu").filter(pl.col("run_queue").is_not_null())
+    return _has("cpu", "idle_pct")(case) or queues["interval_s"].count() > 0
+
+
+def _moments(case: Case) -> int:
+    """How often sessions were looked at; at a moment without one at work the server's other figures stand alone."""
+    sessions = case.dataset.frame("session")
+    others = case.dataset.frame("statistic").filter(pl.col("db").is_in(sessions["db"].unique().implode()))
+    return pl.concat([sessions["ts"], others["ts"]]).n_unique() if sessions.height else 0
+
+
+def _is_few_moments(case: Case) -> bool:
+    """Whether sessions were looked at a few times only, as by a select from pg_stat_activity: what of it lasts?"""
+    return _moments(case) < FEWEST_MOMENTS and case.dataset.frame("wait").is_empty()
+
+
+def untold(case: Case) -> tuple[NotMeasured, ...]:
+    """What is missing where a database was seen, and still nothing can be judged."""
+    if not case.dbs or judged(case):
+        return ()
+    looks = _moments(case)
+    why: Words = "figures that count, without the time that sessions waited"
+    if looks:
+        why = phrase("sessions were looked at {:count time/times}, which tells nothing that lasts", looks)
+    vendor = case.dbs[0].partition(":")[0]
+    return (NotMeasured("where the time of sessions went", why, COLLECT.get(vendor, COLLECT[""])),)
 
 
 def _tells_disks(case: Case) -> bool:
-    """Whether the database's disks were measured; of a test, which keeps them busy, its own latencies tell."""
+    """Whether the database's disks were measured; of a test, which keeps them busy, its own latencies tell.
+
+    Not where one was busy all the time for a while, and nothing tells whether anybody waited for it.
+    """
     if case.other_storage is not None:
         return False
     if case.is_storage_test and case.dataset.frame("latency").is_empty():
+        return False
+    if not case.is_time_measured and disks.busy_untold(disks.intervals(case.dataset)):
         return False
     return _has("disk", *_DISK)(case)
 
@@ -61,8 +101,8 @@ def _is_timed(trace: Trace) -> bool:
 
 # In the order in which they are told: those of a whole look at a host with a database, and what may be there instead.
 WHOLE: Mapping[str, Callable[[Case], bool]] = {
-    "database time": lambda case: case.is_time_measured and not _is_one_moment(case),
-    "CPUs": _has("cpu", "idle_pct", "run_queue"),
+    "database time": lambda case: case.is_time_measured and not _is_few_moments(case),
+    "CPUs": _tells_cpus,
     "memory": _has("memory", *_MEMORY),
     "disks": _tells_disks,
 }

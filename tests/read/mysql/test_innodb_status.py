@@ -11,6 +11,9 @@ from doctord.read.formats import read_file
 from doctord.read.mysql import mysql_error
 from doctord.read.mysql.innodb_monitor import CUT
 from doctord.read.mysql.innodb_status import NAME
+from doctord.report.phrases import said
+from doctord.report.wording import verdict
+from latency_files import read_text
 from mariadb_server import running_mariadb
 from reading import SAMPLES, figure, frame, picked, read_sample
 
@@ -218,3 +221,13 @@ def test_what_a_section_that_is_cut_off_would_tell_is_not_zero(tmp_path: Path) -
     names = {name for (name,) in picked(reading, "statistic", "name")}
     assert "global_status.innodb_data_reads" in names
     assert not [name for name in names if "semaphore" in name or "row_lock" in name]
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_a_status_in_which_nothing_is_wrong_is_no_clean_bill(tmp_path: Path, outputs: int) -> None:
+    text = (SAMPLES / "innodb_status.pasted.txt").read_text()
+    texts = [text.replace("110248", f"1102{48 + number}") for number in range(outputs)]
+    diagnosis = diagnose(Dataset.from_batches(read_text(tmp_path, "".join(texts)).batches))
+    assert (diagnosis.health, diagnosis.findings) == ("not_judged", ())
+    assert verdict(diagnosis) == "No verdict: figures that count, without the time that sessions waited"
+    assert "SHOW FULL PROCESSLIST" in said(diagnosis.not_measured[-1].grant)

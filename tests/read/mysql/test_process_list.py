@@ -9,6 +9,8 @@ from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.read.formats import read_file
 from doctord.read.mysql.process_list import NAME
+from doctord.report.phrases import said
+from latency_files import read_text
 from mariadb_server import running_mariadb
 from reading import SAMPLES, frame, picked, read_sample
 
@@ -94,3 +96,23 @@ def test_what_a_real_server_prints(tmp_path: Path) -> None:
     reading = read_file(written(tmp_path, text))
     assert (reading.format, reading.skipped_lines) == (NAME, 0)
     assert frame(reading, "session").is_empty(), "who looks is left out"
+
+
+HEADING = "Id\tUser\tHost\tdb\tCommand\tTime\tState\tInfo\n5\tapp\t10.0.0.1:3000\tshop\tSleep\t3\t\tNULL\n"
+AT_WORK = "6\tapp\t10.0.0.1:3001\tshop\tQuery\t0\texecuting\tSELECT 1\n"
+
+
+@pytest.mark.parametrize(
+    ("lists", "health", "why"),
+    [
+        ([HEADING], "not_judged", "figures that count, without the time that sessions waited"),
+        ([HEADING + AT_WORK], "not_judged", "sessions were looked at 1 time, which tells nothing that lasts"),
+        ([HEADING + AT_WORK, HEADING] * 4, "not_judged", "sessions were looked at 8 times"),
+        ([HEADING + AT_WORK, HEADING] * 5, "healthy", None),
+    ],
+)
+def test_a_few_lists_are_no_clean_bill(tmp_path: Path, lists: list[str], health: str, why: str | None) -> None:
+    diagnosis = diagnose(Dataset.from_batches(read_text(tmp_path, "".join(lists)).batches))
+    assert (diagnosis.health, diagnosis.findings) == (health, ())
+    told = [f"{said(one.why)} {said(one.grant)}" for one in diagnosis.not_measured]
+    assert [why in text and "SHOW FULL PROCESSLIST" in text for text in told if why] == ([True] if why else [])
