@@ -427,8 +427,16 @@ class ServerLog:
         host: str | None,
         layouts: Mapping[str, Sequence[tuple[str, str]]],
         placed: Mapping[tuple[str, int], int],
+        untimed_us: int | None = None,
     ) -> list[Batch]:
-        """The rows of all that was added; `placed` are the moments in UTC, in microseconds, of its `quarters`."""
+        """The rows of all that was added; `placed` are the moments in UTC, in microseconds, of its `quarters`.
+
+        `untimed_us` is the moment of all of it, where it is untimed: then amounts stand in place of rates.
+        """
+
+    @property
+    def is_untimed(self) -> bool:
+        """Whether no line tells a time."""
 
     @property
     def skipped(self) -> list[tuple[int, str]]:
@@ -442,8 +450,11 @@ class ServerLog:
     def is_cut(self) -> bool:
         """Whether the log ends within a line, which is left out."""
 
-def foreign_severities() -> list[str]:
-    """The severities of PostgreSQL's messages in the languages that the server writes, but the English ones."""
+def foreign_severities(of: str | None = None) -> list[str]:
+    """The severities of PostgreSQL's messages in the languages that the server writes, but the English ones.
+
+    `of` is an English one: only those that mean it.
+    """
 
 def scrubbed(text: str, dialect: str) -> str:
     """A statement without its constants, its comments and its values: see `doctord.dataset.scrub`."""

@@ -8,7 +8,7 @@ import pytest
 from diagnose.hosts import host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Impact, at_most, measured
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Diagnosis, Impact, at_most, measured
 from doctord.report.phrases import said
 from doctord.report.wording import verdict
 
@@ -108,6 +108,40 @@ def test_a_disk_of_which_only_its_busy_time_is_known(util_pct: float, *, is_foun
     assert all(finding.confidence == 0.6 for finding in diagnosis.findings)
 
 
+def test_half_a_minute_of_a_busy_disk_of_which_no_more_is_known() -> None:
+    at = AT["ts"]
+    assert isinstance(at, datetime)
+
+    def judged(busy_s: int, **told: float) -> Diagnosis:
+        rows = [
+            {"ts": at + timedelta(seconds=second), "interval_s": 1.0, "host": "h", "device": "sda"}
+            | {"util_pct": 99.8 if 20 <= second < 20 + busy_s else 30.0}
+            | told
+            for second in range(100)
+        ]
+        return diagnose(Dataset.from_rows(disk=rows))
+
+    untold = judged(30)
+    (finding,) = untold.findings
+    assert (untold.health, finding.severity) == ("not_judged", "note")
+    assert verdict(untold) == "No verdict: Cannot tell whether sda has room: always busy for 30 s"
+    assert judged(29).health == "healthy", "a burst"
+    assert judged(30, queue=1.0, requests_per_s=90.0).health == "healthy", "nobody waits"
+    assert judged(60).health == "not_healthy", "most of the time"
+
+
+def test_a_disk_that_hangs_in_between_tells_no_latency() -> None:
+    """util 100 % without a request that ended: nothing to take a mean of."""
+    at = AT["ts"]
+    assert isinstance(at, datetime)
+    rows = [
+        {"ts": at + timedelta(seconds=10 * n), "interval_s": 10.0, "host": "h", "device": "sda", "reads_per_s": reads}
+        | {"read_ms": 1.0 if reads else None, "util_pct": 5.0 if reads else 100.0}
+        for n, reads in enumerate([50.0] * 10 + [0.0] * 3 + [50.0] * 10)
+    ]
+    assert diagnose(Dataset.from_rows(disk=rows)).health == "not_judged"
+
+
 def test_one_report_since_boot_is_no_clean_bill() -> None:
     since_boot = {"ts": AT["ts"], "host": "h"}
     single = Dataset.from_rows(
@@ -117,6 +151,12 @@ def test_one_report_since_boot_is_no_clean_bill() -> None:
     assert diagnose(single).health == "not_judged"
     later = {"ts": datetime(2026, 11, 20, 12, 1, tzinfo=UTC), "host": "h", "idle_pct": 99.0}
     assert diagnose(Dataset.from_rows(cpu=[since_boot | {"idle_pct": 99.0}, later])).health == "healthy"
+
+
+def test_tasks_ready_at_some_moments_are_no_clean_bill() -> None:
+    moments = [{"ts": AT["ts"] + timedelta(hours=n), "host": "h", "run_queue": 1.0} for n in range(3)]
+    assert diagnose(Dataset.from_rows(cpu=moments)).health == "not_judged"
+    assert diagnose(Dataset.from_rows(cpu=[row | {"interval_s": 60.0} for row in moments])).health == "healthy"
 
 
 def test_half_an_hour_without_idle_time_in_a_whole_day_is_a_warning() -> None:

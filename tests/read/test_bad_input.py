@@ -78,6 +78,7 @@ def test_only_its_own_format_takes_it(sample: Path, tmp_path: Path) -> None:
         "oswatcher": "OSWatcher",
         "many_hosts": "what many hosts printed (pdsh, clush, dsh, ansible)",
         "stamped_lines": "what a tool printed, with a time before each line",
+        "log_envelopes": "a log in envelopes (Docker, Kubernetes, the journal)",
     }
     archive = archives.get(sample.name.partition(".")[0])
     assert takers[:1] == [archive] if archive else len(takers) == 1

@@ -1,4 +1,5 @@
-//! PostgreSQL's jsonlog, version 15 on: an object in each line.
+//! PostgreSQL's jsonlog, version 15 on: an object in each line; also as CloudNativePG writes csvlog's columns, each
+//! message a `record` within an object of its own.
 
 use std::borrow::Cow;
 
@@ -11,13 +12,13 @@ use super::moment;
 
 #[derive(Deserialize)]
 struct Message<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, alias = "log_time")]
     timestamp: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, alias = "database_name")]
     dbname: Cow<'a, str>,
     #[serde(borrow)]
     error_severity: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, alias = "sql_state_code")]
     state_code: Cow<'a, str>,
     #[serde(borrow, default)]
     message: Cow<'a, str>,
@@ -25,8 +26,14 @@ struct Message<'a> {
     detail: Cow<'a, str>,
     #[serde(borrow, default)]
     context: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, alias = "query")]
     statement: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct Wrapped<'a> {
+    #[serde(borrow)]
+    record: Message<'a>,
 }
 
 /// Reads whole lines.
@@ -37,7 +44,8 @@ pub fn read(bytes: &[u8], part: &mut Part) {
             continue;
         }
         let text = String::from_utf8_lossy(line);
-        match serde_json::from_str::<Message>(&text) {
+        let wrapped = || serde_json::from_str::<Wrapped>(&text).map(|wrapped| wrapped.record);
+        match serde_json::from_str::<Message>(&text).or_else(|_| wrapped()) {
             Ok(message) => take(&message, part),
             Err(_) => part.skip("no message of a jsonlog"),
         }

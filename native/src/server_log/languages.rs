@@ -134,8 +134,12 @@ pub fn severity(word: &[u8]) -> Option<Severity> {
 }
 
 /// The words of all severities but the English ones.
-pub fn severities() -> impl Iterator<Item = &'static str> {
-    SEVERITIES.iter().map(|(word, _)| *word)
+pub fn severities(of: Option<&str>) -> impl Iterator<Item = &'static str> {
+    let asked = move |severity: Severity| of.is_none_or(|word| severity.word() == word);
+    SEVERITIES
+        .iter()
+        .filter(move |(_, severity)| asked(*severity))
+        .map(|(word, _)| *word)
 }
 
 /// The part of a message that a word of another language than English begins.

@@ -95,10 +95,12 @@ impl Form {
     }
 }
 
-/// The severities of PostgreSQL's messages in the languages that the server writes, but the English ones.
+/// The severities of PostgreSQL's messages in the languages that the server writes, but the English ones: all, or those
+/// that mean one of the English.
 #[pyfunction]
-pub fn foreign_severities() -> Vec<&'static str> {
-    languages::severities().collect()
+#[pyo3(signature = (of=None))]
+pub fn foreign_severities(of: Option<&str>) -> Vec<&'static str> {
+    languages::severities(of).collect()
 }
 
 #[pyclass(module = "doctord._native")]
@@ -144,7 +146,15 @@ impl ServerLog {
         report::quarters(&self.tallies())
     }
 
-    /// The rows of all that was added. `placed` are the moments in UTC of its `quarters`.
+    /// Whether no line tells a time: sums of the whole, and no rates.
+    #[getter]
+    fn is_untimed(&self) -> bool {
+        matches!(&self.form, Form::Stderr(patterns) if patterns.is_untimed)
+    }
+
+    /// The rows of all that was added. `placed` are the moments in UTC of its `quarters`; `untimed_us` is that of all of
+    /// it, where it tells none.
+    #[pyo3(signature = (component, db, host, layouts, placed, untimed_us=None))]
     fn rows(
         &mut self,
         component: String,
@@ -152,6 +162,7 @@ impl ServerLog {
         host: Option<String>,
         layouts: Layouts,
         placed: HashMap<Local, i64>,
+        untimed_us: Option<i64>,
     ) -> PyResult<Vec<Batch>> {
         let server = writing::Server {
             component,
@@ -159,7 +170,7 @@ impl ServerLog {
             host,
             layouts,
         };
-        report::rows(&self.tallies(), &server, placed).map_err(value_error)
+        report::rows(&self.tallies(), &server, placed, untimed_us).map_err(value_error)
     }
 
     /// Lines that were of no use, and why: some of each part.

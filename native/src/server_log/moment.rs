@@ -14,6 +14,11 @@ pub struct Moment {
     pub zone: u16,
 }
 
+impl Moment {
+    /// Of every line of a log that tells no times.
+    pub const UNTOLD: Self = Self { local_us: 0, zone: 0 };
+}
+
 /// The zones that a log names. Number 0 is UTC.
 pub struct Zones {
     names: Vec<String>,

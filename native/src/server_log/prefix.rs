@@ -44,13 +44,20 @@ pub struct Prefix<'a> {
 struct Pattern(Vec<Piece>);
 
 #[derive(Clone, Debug, Default)]
-pub struct Patterns(Vec<Pattern>);
+pub struct Patterns {
+    known: Vec<Pattern>,
+    /// No line among the first has a time: the whole is taken as one, of which only sums are told.
+    pub is_untimed: bool,
+}
 
 impl Patterns {
     /// From prefixes with the user and database that the message of their line names, and settings of log_line_prefix.
     pub fn infer<'a>(samples: impl Iterator<Item = (&'a [u8], &'a [u8])>, set: &[String]) -> Self {
         let mut votes: BTreeMap<String, (bool, usize)> = BTreeMap::new();
+        let (mut lines, mut has_time) = (0, false);
         for (prefix, message) in samples {
+            lines += 1;
+            has_time = has_time || any_moment(prefix, &mut Zones::default()).is_some();
             let known = known_names(message);
             let vote = votes.entry(guess(prefix, known)).or_default();
             *vote = (vote.0 || known.is_some(), vote.1 + 1);
@@ -61,16 +68,15 @@ impl Patterns {
             std::cmp::Reverse((*known && text.contains("%d"), text.contains("%d"), *votes))
         });
         let guessed = ranked.iter().map(|(text, _)| text).take(MOST_PATTERNS);
-        Self(
-            set.iter()
-                .chain(guessed)
-                .map(|text| Pattern::of(text.as_bytes()))
-                .collect(),
-        )
+        let known = set.iter().chain(guessed);
+        Self {
+            known: known.map(|text| Pattern::of(text.as_bytes())).collect(),
+            is_untimed: lines > 0 && !has_time,
+        }
     }
 
     pub fn read<'a>(&self, prefix: &'a [u8], zones: &mut Zones) -> Prefix<'a> {
-        let found = self.0.iter().find_map(|pattern| pattern.read(prefix, zones));
+        let found = self.known.iter().find_map(|pattern| pattern.read(prefix, zones));
         found.filter(|found| found.moment.is_some()).unwrap_or_else(|| Prefix {
             moment: any_moment(prefix, zones),
             ..found.unwrap_or_default()

@@ -48,13 +48,20 @@ fn quarter(local_us: i64) -> i64 {
     local_us.div_euclid(QUARTER_US) * QUARTER_US
 }
 
-/// Gives local moments their place in UTC, as Python knows zones: that of each quarter of an hour.
-struct Placing(HashMap<Local, i64>);
+/// Gives local moments their place in UTC, as Python knows zones: that of each quarter of an hour; or all of them one,
+/// where the log tells no times.
+struct Placing {
+    known: HashMap<Local, i64>,
+    untimed_us: Option<i64>,
+}
 
 impl Placing {
     fn utc_us(&self, tally: &Tally, zone: u16, local_us: i64) -> i64 {
+        if let Some(us) = self.untimed_us {
+            return us;
+        }
         let begin_us = quarter(local_us);
-        let known = self.0.get(&(tally.zones.name(zone).to_string(), begin_us));
+        let known = self.known.get(&(tally.zones.name(zone).to_string(), begin_us));
         known.map_or(local_us, |placed_us| placed_us + local_us - begin_us)
     }
 
@@ -96,9 +103,18 @@ impl Whole {
     }
 }
 
-/// The rows of all that was tallied; `placed` are the moments in UTC of its `quarters`.
-pub fn rows(tallies: &[&Tally], server: &Server, placed: HashMap<Local, i64>) -> Result<Vec<Batch>, ArrowError> {
-    let placing = Placing(placed);
+/// The rows of all that was tallied; `placed` are the moments in UTC of its `quarters`, `untimed_us` is that of all of a
+/// log that tells no times.
+pub fn rows(
+    tallies: &[&Tally],
+    server: &Server,
+    placed: HashMap<Local, i64>,
+    untimed_us: Option<i64>,
+) -> Result<Vec<Batch>, ArrowError> {
+    let placing = Placing {
+        known: placed,
+        untimed_us,
+    };
     let mut minutes: BTreeMap<i64, Whole> = BTreeMap::new();
     let (mut first, mut last) = (i64::MAX, i64::MIN);
     for tally in tallies {
@@ -117,9 +133,13 @@ pub fn rows(tallies: &[&Tally], server: &Server, placed: HashMap<Local, i64>) ->
         .collect();
     let mut writing = Writing::new(server)?;
     let has = |part: fn(&Whole) -> bool| minutes.values().any(part);
-    writing.is_timed = has(|minute| !minute.durations.is_empty()) && has(|minute| !minute.waits.is_empty());
+    let is_whole = has(|minute| !minute.durations.is_empty()) && has(|minute| !minute.waits.is_empty());
+    writing.is_timed = is_whole && untimed_us.is_none();
     for (end_us, minute) in &minutes {
-        let interval = clipped(*end_us, first, last);
+        let interval = match untimed_us {
+            Some(ts_us) => Interval { ts_us, seconds: None },
+            None => clipped(*end_us, first, last),
+        };
         writing.minute(interval, minute, &texts);
     }
     single(tallies, &placing, &mut writing);
@@ -132,7 +152,7 @@ fn clipped(end_us: i64, first: i64, last: i64) -> Interval {
     let begin_us = (end_us - MINUTE_US).max(first).min(ts_us - SHORTEST_US);
     Interval {
         ts_us,
-        seconds: (ts_us - begin_us) as f64 / 1e6,
+        seconds: Some((ts_us - begin_us) as f64 / 1e6),
     }
 }
 
@@ -169,7 +189,8 @@ fn single(tallies: &[&Tally], placing: &Placing, writing: &mut Writing) {
     settings.sort();
     for (ts_us, figure, entity, value) in readings {
         let value = value as f64 / f64::from(figure.scale);
-        writing.figure(ts_us, None, &figure, entity, value, "gauge");
+        let interval = Interval { ts_us, seconds: None };
+        writing.figure(interval, (figure.name, figure.unit, "gauge"), entity, value);
     }
     for (ts_us, _, kind, subject, text) in events {
         writing.happened(ts_us, kind, subject, text);

@@ -8,6 +8,7 @@ use super::entry::{Entry, Severity};
 use super::languages;
 use super::lines::{self, Part};
 use super::messages;
+use super::moment::Moment;
 use super::prefix::{Patterns, Prefix};
 
 const SAMPLES: usize = 2000;
@@ -130,7 +131,10 @@ pub fn read(bytes: &[u8], patterns: &Patterns, part: &mut Part) {
         let range = begin + text..begin + line.len();
         if let Mark::Message(severity) = mark {
             close(open.take(), bytes, part);
-            let prefix = patterns.read(&line[..prefix_end], &mut part.tally.zones);
+            let mut prefix = patterns.read(&line[..prefix_end], &mut part.tally.zones);
+            if patterns.is_untimed {
+                prefix.moment = Some(Moment::UNTOLD);
+            }
             open = Some(Open {
                 prefix,
                 severity,

@@ -1,4 +1,5 @@
-//! PostgreSQL's log in syslog: each line has a header of syslog's and a number like `[5-1]`; long lines are broken.
+//! PostgreSQL's log in syslog or the journal: each line has a header of syslog's. Of what the server sent there itself
+//! long lines are broken, and numbered like `[5-1]`; what went there from its standard error has no numbers.
 
 use super::lines::{self, Part};
 use super::moment;
@@ -100,7 +101,7 @@ fn whole(message: &[u8], patterns: &Patterns, part: &mut Part) {
     part.lines = lines;
 }
 
-/// `Nov 20 22:44:50 host postgres[123]: [5-1] body`, or with a time as ISO 8601 has it.
+/// `Nov 20 22:44:50 host postgres[123]: [5-1] body`, or with a time as ISO 8601 has it, or without the number.
 fn split(line: &[u8]) -> Option<Line<'_>> {
     let length = match moment::with_year(line, (1970, 12)) {
         Some(_) => moment::SYSLOG_TIME,
@@ -108,14 +109,30 @@ fn split(line: &[u8]) -> Option<Line<'_>> {
     };
     let stamp = &line[..length];
     let rest = &line[stamp.len()..];
-    let close = memchr::memmem::find(rest, b"]: [")?;
+    let close = memchr::memmem::find(rest, b"]: ")?;
     let open = memchr::memrchr(b'[', &rest[..close])?;
-    let number_end = close + 4 + memchr::memmem::find(&rest[close + 4..], b"] ")?;
     let pid = &rest[open + 1..close];
-    pid.iter().all(u8::is_ascii_digit).then(|| Line {
+    let (is_first, body) = numbered(&rest[close + 3..]);
+    pid.iter().all(u8::is_ascii_digit).then_some(Line {
         stamp,
         pid,
-        body: &rest[number_end + 2..],
-        is_first: rest[..number_end].ends_with(b"-1"),
+        body,
+        is_first,
     })
+}
+
+/// Whether a line is the first of its message, and what stands behind its number.
+fn numbered(text: &[u8]) -> (bool, &[u8]) {
+    let length = text
+        .strip_prefix(b"[")
+        .and_then(|rest| memchr::memmem::find(rest, b"] ").filter(|end| is_number(&rest[..*end])));
+    match length {
+        Some(length) => (text[..=length].ends_with(b"-1"), &text[length + 3..]),
+        None => (stderr::is_start(text), text),
+    }
+}
+
+/// `5-1`
+fn is_number(text: &[u8]) -> bool {
+    text.contains(&b'-') && text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-')
 }

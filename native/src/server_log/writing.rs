@@ -13,6 +13,8 @@ use crate::sheet::{Layouts, Sheet, columns};
 
 /// A log tells of waits for locks only: what else statements waited for is not known.
 const REST_OF_STATEMENTS: &str = "statements, but for their waits for locks";
+/// What stands before the name of a sum of a whole log that tells no times.
+const IN_ALL: &str = "in_all.";
 
 /// What all rows of a log share.
 pub struct Server {
@@ -22,11 +24,17 @@ pub struct Server {
     pub layouts: Layouts,
 }
 
-/// End of a row's interval and its length.
+/// End of a row's interval and its length; null where the log tells no times.
 #[derive(Clone, Copy)]
 pub struct Interval {
     pub ts_us: i64,
-    pub seconds: f64,
+    pub seconds: Option<f64>,
+}
+
+impl Interval {
+    fn per_s(self, amount: f64) -> Option<f64> {
+        self.seconds.map(|seconds| amount / seconds)
+    }
 }
 
 columns!(StatisticColumns {
@@ -132,28 +140,34 @@ impl<'a> Writing<'a> {
     }
 
     fn rate(&mut self, interval: Interval, figure: &Figure, entity: Option<&str>, value: i64) {
-        let per_s = value as f64 / f64::from(figure.scale) / interval.seconds;
-        self.figure(interval.ts_us, Some(interval.seconds), figure, entity, per_s, "rate");
+        let amount = value as f64 / f64::from(figure.scale);
+        match interval.per_s(amount) {
+            Some(per_s) => self.figure(interval, (figure.name, figure.unit, "rate"), entity, per_s),
+            None => {
+                let unit = figure.unit.strip_suffix("_per_s").unwrap_or("count");
+                let name = format!("{IN_ALL}{}", figure.name);
+                self.figure(interval, (&name, unit, "gauge"), entity, amount);
+            }
+        }
     }
 
+    /// A figure with its name, unit and kind.
     pub fn figure(
         &mut self,
-        ts_us: i64,
-        seconds: Option<f64>,
-        figure: &Figure,
+        interval: Interval,
+        (name, unit, kind): (&str, &str, &str),
         entity: Option<&str>,
         value: f64,
-        kind: &str,
     ) {
         let row = &mut self.statistic;
         let columns = row.columns;
-        row.begin(ts_us, seconds);
+        row.begin(interval.ts_us, interval.seconds);
         row.str(columns.component, self.server.component.as_str());
         row.str(columns.db, self.server.db.as_str());
         row.str(columns.entity, entity);
-        row.str(columns.name, figure.name);
+        row.str(columns.name, name);
         row.f64(columns.value, value);
-        row.str(columns.unit, figure.unit);
+        row.str(columns.unit, unit);
         row.str(columns.kind, kind);
         row.end();
     }
@@ -161,12 +175,12 @@ impl<'a> Writing<'a> {
     fn used(&mut self, interval: Interval, database: Option<&str>, id: u64, used: &Use, texts: &FxHashMap<u64, &str>) {
         let row = &mut self.statement;
         let columns = row.columns;
-        row.begin(interval.ts_us, Some(interval.seconds));
+        row.begin(interval.ts_us, interval.seconds);
         row.str(columns.db, self.server.db.as_str());
         row.str(columns.database, database);
         row.str(columns.statement_id, format!("{id:016x}").as_str());
         row.str(columns.text, texts.get(&id).copied());
-        row.f64(columns.calls_per_s, used.calls as f64 / interval.seconds);
+        row.f64(columns.calls_per_s, interval.per_s(used.calls as f64));
         for (column, value, scale) in [
             (columns.elapsed_s_per_s, used.elapsed_us, 1e6),
             (columns.rows_per_s, used.rows, 1.0),
@@ -174,9 +188,29 @@ impl<'a> Writing<'a> {
             (columns.read_blocks_per_s, used.read_blocks, 1.0),
             (columns.hit_blocks_per_s, used.hit_blocks, 1.0),
         ] {
-            row.f64(column, value.map(|value| value as f64 / scale / interval.seconds));
+            row.f64(column, value.and_then(|value| interval.per_s(value as f64 / scale)));
         }
         row.end();
+        if interval.seconds.is_none() {
+            self.used_in_all(interval, &format!("{id:016x}"), used);
+        }
+    }
+
+    fn used_in_all(&mut self, interval: Interval, id: &str, used: &Use) {
+        self.figure(
+            interval,
+            ("in_all.statement_calls", "count", "gauge"),
+            Some(id),
+            used.calls as f64,
+        );
+        if let Some(us) = used.elapsed_us {
+            self.figure(
+                interval,
+                ("in_all.statement_time", "s", "gauge"),
+                Some(id),
+                us as f64 / 1e6,
+            );
+        }
     }
 
     /// Waits for locks as a part of the time of statements, and what is left of that time.
@@ -197,14 +231,17 @@ impl<'a> Writing<'a> {
     fn waited(&mut self, interval: Interval, class: &str, event: &str, us: i64, count: Option<i64>) {
         let row = &mut self.wait;
         let columns = row.columns;
-        row.begin(interval.ts_us, Some(interval.seconds));
+        row.begin(interval.ts_us, interval.seconds);
         row.str(columns.db, self.server.db.as_str());
         row.str(columns.wait_class, class);
         row.str(columns.event, event);
         row.str(columns.kind, "foreground");
-        row.f64(columns.waits_per_s, count.map(|count| count as f64 / interval.seconds));
+        row.f64(
+            columns.waits_per_s,
+            count.and_then(|count| interval.per_s(count as f64)),
+        );
         row.f64(columns.avg_wait_ms, count.map(|count| us as f64 / 1e3 / count as f64));
-        row.f64(columns.average_active_sessions, us as f64 / 1e6 / interval.seconds);
+        row.f64(columns.average_active_sessions, interval.per_s(us as f64 / 1e6));
         row.end();
     }
 
@@ -220,7 +257,7 @@ impl<'a> Writing<'a> {
         let (gt_us, le_us) = edges_us(bucket);
         let row = &mut self.latency;
         let columns = row.columns;
-        row.begin(interval.ts_us, Some(interval.seconds));
+        row.begin(interval.ts_us, interval.seconds);
         row.str(columns.db, self.server.db.as_str());
         row.str(columns.subject, "statement duration");
         row.f64(columns.gt_us, gt_us);

@@ -8,6 +8,10 @@ from doctord.analyse.spells import longest
 from doctord.dataset.dataset import Dataset
 
 QUEUES = ("host_queue", "device_queue")
+# Where neither latency nor queue is told, only that there is hardly a moment without a request says something.
+ALWAYS_BUSY_PCT = 90.0
+MOST_OF_THE_TIME = 0.5  # less may be a backup, which is meant to keep it busy
+LASTING_S = 30.0
 # A queue half as long again is a different load; less is chance.
 VARIED = 1.5
 
@@ -91,6 +95,17 @@ def spells(rows: pl.DataFrame, condition: pl.Expr) -> list[Spell]:
         .drop("held", "seconds")
     )
     return [Spell(**row) for row in grouped.iter_rows(named=True)]
+
+
+def busy_untold(rows: pl.DataFrame) -> list[Spell]:
+    """Devices (of rows of `intervals`) that were always busy for most of the time, or for half a minute on end.
+
+    Only while neither queue nor latency is told: such a device may have room, where it serves many requests at a time;
+    or be saturated, or hang.
+    """
+    untold = pl.all_horizontal(pl.col("ms", "queue").is_null())
+    found = spells(rows, untold & (pl.col("util_pct") >= ALWAYS_BUSY_PCT))
+    return [spell for spell in found if spell.part >= MOST_OF_THE_TIME or spell.longest_s >= LASTING_S]
 
 
 def rise(rows: pl.DataFrame, device: str) -> float | None:

@@ -8,6 +8,7 @@ import polars as pl
 from doctord.dataset.dataset import Dataset
 
 LOGGED = "log.errors"
+IN_ALL = f"in_all.{LOGGED}"  # of a log that tells no times
 # Severities that end a statement, a session or a server; a warning ends none.
 FAILED = ("ERROR", "FATAL", "PANIC")
 CODE = r"^\w+ ([0-9A-Z]{5}|MY-\d+) "
@@ -17,7 +18,8 @@ CODE = r"^\w+ ([0-9A-Z]{5}|MY-\d+) "
 class Logged:
     """One message of one server's log, values left out: `code` is its SQLSTATE or number, null where none is logged.
 
-    `severity` is the server's own word; `count` is how often it came from the `first` interval to the `last`.
+    `severity` is the server's own word; `count` is how often it came from the `first` interval to the `last`, which
+    are null where the log tells no times.
     """
 
     db: str
@@ -26,19 +28,26 @@ class Logged:
     message: str
     entity: str
     count: float
-    first: datetime
-    last: datetime
+    first: datetime | None
+    last: datetime | None
 
 
 def logged(dataset: Dataset) -> list[Logged]:
     """Messages of logs that tell of an error or a warning, the most frequent first."""
-    rows = dataset.frame("statistic").filter(pl.col("name") == LOGGED).drop_nulls(["db", "entity", "value"])
+    rows = (
+        dataset.frame("statistic").filter(pl.col("name").is_in([LOGGED, IN_ALL])).drop_nulls(["db", "entity", "value"])
+    )
+    moment = pl.when(pl.col("name") == LOGGED).then(pl.col("ts"))
     counted = (
         rows.group_by("db", "entity", maintain_order=True)
         .agg(
-            (pl.col("value") * pl.col("interval_s")).sum().alias("count"),
-            pl.col("ts").min().alias("first"),
-            pl.col("ts").max().alias("last"),
+            pl.when(pl.col("name") == LOGGED)
+            .then(pl.col("value") * pl.col("interval_s"))
+            .otherwise("value")
+            .sum()
+            .alias("count"),
+            moment.min().alias("first"),
+            moment.max().alias("last"),
         )
         .with_columns(code=pl.col("entity").str.extract(CODE), severity=pl.col("entity").str.extract(r"^(\w+)"))
         .sort("count", "db", "entity", descending=[True, False, False], maintain_order=True)
@@ -55,7 +64,6 @@ def _logged(row: dict[str, object]) -> Logged:
     entity, code, severity = str(row["entity"]), row["code"], str(row["severity"] or "")
     message = entity.removeprefix(severity).strip().removeprefix(str(code or "")).strip()
     first, last = row["first"], row["last"]
-    assert isinstance(first, datetime) and isinstance(last, datetime)  # noqa: S101, PT018 - every row has a time
     return Logged(
         db=str(row["db"]),
         severity=severity,
@@ -63,6 +71,6 @@ def _logged(row: dict[str, object]) -> Logged:
         message=message,
         entity=entity,
         count=float(str(row["count"])),
-        first=first,
-        last=last,
+        first=first if isinstance(first, datetime) else None,
+        last=last if isinstance(last, datetime) else None,
     )

@@ -9,6 +9,8 @@ from doctord.dataset.dataset import Dataset
 
 # A limit above this is set to find slow statements (log_min_duration_statement, long_query_time).
 QUICK_US = 10_000.0
+# Of a log that tells no times: how often each statement came, and the seconds of all its calls together.
+IN_ALL = ("in_all.statement_calls", "in_all.statement_time")
 _COMMIT = re.compile(r"^(commit|end)\b", re.IGNORECASE)
 
 
@@ -34,14 +36,39 @@ class Logged:
 
 
 def logged(dataset: Dataset) -> list[Logged]:
-    """Statements of the table `statement` that were timed over an interval, most time first."""
+    """Statements that were timed, over an interval or in a log without times as a whole, most time first."""
+    found = [*_over_intervals(dataset), *_in_all(dataset)]
+    return sorted(found, key=lambda one: (-one.total_s, one.db, one.statement_id))
+
+
+def _in_all(dataset: Dataset) -> list[Logged]:
+    amounts = dataset.frame("statistic").filter(pl.col("name").is_in(IN_ALL) & (pl.col("value") > 0))
+    texts = (
+        dataset.frame("statement")
+        .select("db", "statement_id", "text")
+        .unique(["db", "statement_id"], maintain_order=True)
+    )
+    summed = (
+        amounts.pivot("name", index=["db", "entity"], values="value", aggregate_function="sum", maintain_order=True)
+        .rename({"entity": "statement_id"})
+        .join(texts, on=["db", "statement_id"], how="left", maintain_order="left")
+    )
+    if not {*IN_ALL} <= {*summed.columns}:
+        return []
+    calls, elapsed_s = IN_ALL
+    return [
+        Logged(row["db"] or "", row["statement_id"], row["text"] or "", row[calls], row[elapsed_s] * 1e3 / row[calls])
+        for row in summed.drop_nulls(IN_ALL).iter_rows(named=True)
+    ]
+
+
+def _over_intervals(dataset: Dataset) -> list[Logged]:
     rows = dataset.frame("statement").filter((pl.col("interval_s") > 0) & (pl.col("calls_per_s") > 0))
     calls, elapsed_s = pl.col("calls_per_s") * pl.col("interval_s"), pl.col("elapsed_s_per_s") * pl.col("interval_s")
     summed = (
         rows.filter(pl.col("elapsed_s_per_s").is_not_null())
         .group_by("db", "statement_id", maintain_order=True)
         .agg(pl.col("text").drop_nulls().last().fill_null(""), calls.sum().alias("count"), elapsed_s.sum().alias("s"))
-        .sort("s", "db", "statement_id", descending=[True, False, False], maintain_order=True)
     )
     return [
         Logged(row["db"] or "", row["statement_id"] or "", row["text"], row["count"], row["s"] * 1e3 / row["count"])

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
+from doctord.analyse import disks
 from doctord.analyse.blocked_tasks import mostly_blocked
 from doctord.analyse.calls import clock_s
 from doctord.analyse.latency.storage import storage_histograms
@@ -31,6 +32,12 @@ def _has(table: str, *columns: str, at_once: bool = False) -> Callable[[Case], b
     return has
 
 
+def _tells_cpus(case: Case) -> bool:
+    """Whether the CPUs were measured over some time; how many tasks were ready at some moments is no such figure."""
+    queues = case.dataset.frame("cpu").filter(pl.col("run_queue").is_not_null())
+    return _has("cpu", "idle_pct")(case) or queues["interval_s"].count() > 0
+
+
 def _is_one_moment(case: Case) -> bool:
     """Whether sessions were looked at once, as one select from pg_stat_activity: nobody knows how long that was so."""
     sessions, waits = case.dataset.frame("session"), case.dataset.frame("wait")
@@ -38,10 +45,15 @@ def _is_one_moment(case: Case) -> bool:
 
 
 def _tells_disks(case: Case) -> bool:
-    """Whether the database's disks were measured; of a test, which keeps them busy, its own latencies tell."""
+    """Whether the database's disks were measured; of a test, which keeps them busy, its own latencies tell.
+
+    Not where one was busy all the time for a while, and nothing tells whether anybody waited for it.
+    """
     if case.other_storage is not None:
         return False
     if case.is_storage_test and case.dataset.frame("latency").is_empty():
+        return False
+    if not case.is_time_measured and disks.busy_untold(disks.intervals(case.dataset)):
         return False
     return _has("disk", *_DISK)(case)
 
@@ -63,7 +75,7 @@ def _is_timed(trace: Trace) -> bool:
 # In the order in which they are told: those of a whole look at a host with a database, and what may be there instead.
 WHOLE: Mapping[str, Callable[[Case], bool]] = {
     "database time": lambda case: case.is_time_measured and not _is_one_moment(case),
-    "CPUs": _has("cpu", "idle_pct", "run_queue"),
+    "CPUs": _tells_cpus,
     "memory": _has("memory", *_MEMORY),
     "disks": _tells_disks,
 }

@@ -48,6 +48,8 @@ def _why_not(diagnosis: Diagnosis) -> str:
         return said(undecided.title)
     if diagnosis.since is None:
         return "nothing was measured"
+    if diagnosis.not_measured:
+        return said(diagnosis.not_measured[0].why)
     return "no times, waits or vital signs are in it"
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from doctord.read.formats import Reading, read_file
+from read.texts import dataset_of_sample
 from reading import frame, picked, read_sample
 
 NAME = "what a tool printed, with a time before each line"
@@ -79,3 +80,9 @@ def test_a_stamp_that_is_none_is_told(tmp_path: Path) -> None:
     reading = stamped(tmp_path, "2024-05-30 10:00:00 ", "2024-05-30 10:00:65 ")
     assert {skipped.reason for skipped in reading.skipped} == {"the time before the line is none"}
     assert frame(reading, "memory")["ts"].null_count() == 0
+
+
+def test_mysqls_error_log_tells_its_own_times() -> None:
+    found = dataset_of_sample("stamped_lines.mysql_error.log", zone="UTC")
+    assert found.frame("event")["ts"].to_list() == [datetime(2026, 11, 20, 22, 44, s, tzinfo=UTC) for s in (50, 52)]
+    assert found.frame("statistic")["db"].unique().to_list() == ["mysql:3306"]

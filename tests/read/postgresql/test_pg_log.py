@@ -9,9 +9,12 @@ import polars as pl
 import pytest
 
 from doctord.dataset.dataset import Dataset
+from doctord.diagnose.engine import diagnose
+from doctord.errors import UserError
 from doctord.read.formats import Reading, read_file
+from doctord.report.phrases import said
 from latency_files import read_text
-from reading import figure, frame, picked, read_sample
+from reading import SAMPLES, figure, frame, picked, read_sample
 from shared import CORPUS, sample
 
 
@@ -168,3 +171,72 @@ def test_a_part_in_words_that_are_not_known_goes_on_in_no_other(tmp_path: Path, 
     assert [entity for (entity,) in picked(read_file(file), "statistic", "entity", name="log.errors")] == [
         "ERROR Division durch Null"
     ]
+
+
+UNTIMED = (SAMPLES / "pg_log.untimed.log").read_text()
+
+
+def test_without_times_the_whole_is_counted() -> None:
+    reading = read_sample("pg_log.untimed.log")
+    found = Dataset.from_batches(reading.batches)
+    assert (reading.format, reading.skipped_lines) == ("PostgreSQL server log", 0)
+    assert all(found.frame(table)["interval_s"].is_null().all() for table in found.tables)
+    statistic = {row["name"]: row for row in found.frame("statistic").to_dicts() if row["entity"] is None}
+    assert not any(row["kind"] == "rate" for row in found.frame("statistic").to_dicts())
+    assert statistic["in_all.pg_stat_database.deadlocks"]["value"] == 1.0
+    assert statistic["in_all.pg_stat_checkpointer.write_time"]["value"] == 3300.0
+    assert statistic["in_all.pg_stat_checkpointer.write_time"]["unit"] == "ms"
+    assert statistic["log.checkpoint_total"]["value"] == 3.4
+    assert figure(reading, "in_all.log.autovacuum_time", entity="shop.public.orders") == [1.1]
+    assert found.frame("latency")["count"].sum() == 10
+    assert "secret" not in str(found.tables)
+    (statement,) = found.frame("statement").to_dicts()
+    assert (statement["text"], statement["calls_per_s"]) == ("SELECT * FROM orders WHERE id = ?", None)
+    assert figure(reading, "in_all.statement_time", entity=statement["statement_id"]) == [54.5]
+
+
+def test_what_is_counted_as_a_whole_is_told_without_a_rate() -> None:
+    diagnosis = diagnose(Dataset.from_batches(read_sample("pg_log.untimed.log").batches))
+    assert diagnosis.health == "not_judged"
+    titles = {finding.cause: said(finding.title) for finding in diagnosis.findings}
+    assert titles["errors_logged"].startswith("An error in the log of postgresql, 12 times: duplicate key value")
+    assert titles["statements_slow"].startswith("Statements take 5.5 s each, 10 times: SELECT * FROM orders")
+    (told,) = next(finding.for_ for finding in diagnosis.findings if finding.cause == "errors_logged")
+    assert "per" not in said(told.figure)
+    assert "2026" not in said(told.why)
+    assert "log_line_prefix" in said(diagnosis.not_measured[0].grant)
+
+
+@pytest.mark.parametrize(
+    ("before", "host"),
+    [
+        ("2026-11-20T22:44:50.123456789Z ", None),  # docker logs -t
+        ("db-1  | 2026-11-20T22:44:50.123Z ", None),  # docker compose logs -t
+        ("2026-11-20T23:44:50+01:00 app[postgres.123]: [DATABASE] [7-1] ", None),  # Heroku
+        ("Nov 20 22:44:50 db1 postgres[77]: ", "db1"),  # journalctl
+        ("2026-11-20T23:44:50+0100 db1 postgres[77]: ", "db1"),  # journalctl -o short-iso
+    ],
+)
+def test_a_time_that_others_put_before_each_line(tmp_path: Path, before: str, host: str | None) -> None:
+    reading = read_text(tmp_path, "".join(f"{before}{line}\n" for line in UNTIMED.splitlines()), zone="UTC")
+    found = Dataset.from_batches(reading.batches)
+    assert (reading.format, reading.skipped_lines) == ("PostgreSQL server log", 0)
+    assert {row["host"] for row in found.frame("event").to_dicts()} == {host}
+    assert {ts.strftime("%m-%d %H:%M:%S") for ts in found.frame("event")["ts"]} == {"11-20 22:44:50"}
+    assert total(reading, "log.errors") == pytest.approx(13)
+    assert total(reading, "log.autovacuum_rows_removed") == pytest.approx(50)
+    assert summed(reading, "statement", "elapsed_s_per_s") == pytest.approx(54.5)
+    assert "secret" not in str(found.tables)
+
+
+def test_what_a_client_prints_of_errors_is_no_log(tmp_path: Path) -> None:
+    text = 'psql:a.sql:3: ERROR:  relation "t" does not exist\npsql:a.sql:4: NOTICE:  table "t" does not exist\n' * 3
+    with pytest.raises(UserError, match="no format"):
+        read_text(tmp_path, text)
+
+
+def test_cloudnativepg_wraps_each_message() -> None:
+    reading = read_sample("pg_log.cloudnativepg.json")
+    assert total(reading, "log.errors") == pytest.approx(2)
+    (statement,) = {(row["text"], row["database"]) for row in frame(reading, "statement").to_dicts()}
+    assert statement == ("SELECT ?", "shop")

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from doctord.dataset.dataset import Dataset
+from doctord.diagnose.engine import diagnose
 from doctord.read.formats import read_file
+from doctord.report.wording import verdict
 from latency_files import read_text
+from read.texts import values
 from reading import picked, read_sample
 from shared import CORPUS, sample
 
@@ -52,6 +55,17 @@ def test_alone_the_report_since_boot_is_kept_without_an_interval(tmp_path: Path)
     reading = read_text(tmp_path, OLD[: OLD.index("11/30/2021 03:16:20")], zone="UTC")
     (disk,) = Dataset.from_batches(reading.batches).frame("disk").to_dicts()
     assert (disk["interval_s"], disk["reads_per_s"]) == (None, 0.13)
+
+
+def test_reports_since_boot_made_again_and_again_are_no_verdict() -> None:
+    reading = read_sample("iostat.again.txt")
+    found = Dataset.from_batches(reading.batches)
+    assert (found.frame("disk").height, found.frame("cpu").height, reading.skipped_lines) == (0, 0, 0)
+    assert values(found, "since_boot.disk.util_pct", "vda") == [4.0, 4.01, 4.02]
+    diagnosis = diagnose(found)
+    assert (diagnosis.health, diagnosis.judged, diagnosis.findings) == ("not_judged", (), ())
+    assert "iostat -x 10" in str(diagnosis.not_measured[0].grant)
+    assert verdict(diagnosis) == "No verdict: means since boot are no figures of the times at which they were printed"
 
 
 @pytest.mark.parametrize("name", sorted(p.name for p in (CORPUS / "linux_text").glob("*iostat*")))

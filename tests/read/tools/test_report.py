@@ -7,7 +7,7 @@ import pytest
 
 from doctord.dataset.dataset import Dataset
 from doctord.read.source import ReadOptions, SourceFile, opened
-from doctord.read.tools.report import SINCE_BOOT_ALONE, SINCE_BOOT_LEFT_OUT, Report, placed
+from doctord.read.tools.report import SINCE_BOOT_AGAIN, SINCE_BOOT_ALONE, SINCE_BOOT_LEFT_OUT, Report, placed
 from doctord.read.tools.tool import block, tool_of
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -46,9 +46,23 @@ def test_since_boot_counts_only_alone(source: SourceFile) -> None:
     assert SINCE_BOOT_ALONE in source.notes
 
 
-def test_two_runs_that_each_looked_once_are_both_kept(source: SourceFile) -> None:
+def test_reports_since_boot_again_and_again_are_set_aside(source: SourceFile) -> None:
     runs = [report(at=at, since_boot=True) for at in (NOON, NOON + timedelta(hours=1))]
-    assert [ts for ts, _ in placed_at(runs, source)] == [NOON, NOON + timedelta(hours=1)]
+    runs[0].row("cpu", {"run_queue": 3.0}, cpu=None)
+    runs[1].row("disk", {"util_pct": 90.0, "queue": 4.0}, device="sda")
+    runs[1].statistic("kernel", "vmstat.re", 7.0, "per_s", kind="rate")
+    found = Dataset.from_batches(placed(runs, source))
+    assert found.frame("disk").is_empty()
+    assert found.frame("cpu").select("ts", "usr_pct", "run_queue").rows() == [(NOON, None, 3.0)], "ready at that moment"
+    assert found.frame("statistic").select("name", "entity", "value", "unit", "kind").rows() == [
+        ("since_boot.cpu.usr_pct", None, 5.0, "pct", "gauge"),
+        ("since_boot.cpu.usr_pct", None, 5.0, "pct", "gauge"),
+        ("since_boot.disk.queue", "sda", 4.0, "count", "gauge"),
+        ("since_boot.disk.util_pct", "sda", 90.0, "pct", "gauge"),
+        ("since_boot.vmstat.re", None, 7.0, "per_s", "gauge"),
+    ]
+    assert found.frame("event")["kind"].to_list() == ["not measured"]
+    assert source.notes[-1] == SINCE_BOOT_AGAIN
 
 
 def test_reports_without_a_time_end_when_the_file_was_written(source: SourceFile) -> None:

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from doctord.dataset.dataset import Dataset
+from doctord.diagnose.engine import diagnose
 from doctord.errors import UserError
 from doctord.read.formats import read_file
 from latency_files import read_text
@@ -14,6 +15,9 @@ from read.texts import dataset_of, dataset_of_sample, values
 from reading import read_sample
 from shared import CASEBOOK, CORPUS, sample
 
+HEADING = """procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
+ r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
+"""
 LINUX = ["jc_centos-7.7_vmstat.out", "jc_centos-7.7_vmstat-a.out", "jc_centos-7.7_vmstat-w.out"]
 
 
@@ -51,6 +55,25 @@ def test_one_look_alone_is_since_boot(name: str) -> None:
     (cpu,) = found.frame("cpu").to_dicts()
     assert (cpu["interval_s"], cpu["idle_pct"], cpu["run_queue"]) == (None, 99.0, 2.0)
     assert found.frame("memory")["free_bytes"][0] > 2794000 * 1024
+
+
+def test_started_again_and_again_each_line_is_since_boot() -> None:
+    found = dataset_of_sample("vmstat.again.txt")
+    assert found.frame("cpu").select("run_queue", "idle_pct").rows() == [(1.0, None), (9.0, None), (0.0, None)]
+    assert found.frame("memory")["free_bytes"].to_list() == [812340 * 1024, 799120 * 1024, 804412 * 1024]
+    assert values(found, "since_boot.cpu.idle_pct") == [84.0] * 3
+    assert diagnose(found).health == "not_judged"
+
+
+def test_a_second_line_of_each_start_is_of_its_time(tmp_path: Path) -> None:
+    """vmstat 1 2, made again and again."""
+    heading, first = (
+        HEADING.splitlines(),
+        " 1  0      0 812340 102340 4123400    0    0    41    90  300  500 11  3 84  2  0",
+    )
+    runs = ["\n".join([*heading, first, first.replace(" 84 ", f" {idle} ")]) for idle in (50, 60, 70)]
+    cpu = Dataset.from_batches(read_text(tmp_path, "\n".join(runs) + "\n").batches).frame("cpu")
+    assert cpu["idle_pct"].to_list() == [50.0, 60.0, 70.0]
 
 
 def test_solaris_counts_faults_system_calls_and_disks() -> None:

@@ -160,6 +160,10 @@ def _disk(figures: Figures, text: str, length_s: float) -> None:
         }
     )
     if len(values) > 8:
+        # The queue while it was busy, weighted by time, is what all requests together spent in it.
+        spent_ms, requests = values[8] * busy_ms, reads + writes
+        figures.row("disk", device=name)["queue"] = spent_ms / length_s / 1e3
+        figures.row("disk", device=name)["request_ms"] = spent_ms / requests if requests else None
         figures.statistic("kernel", "atop.busy_queue", values[8], "requests", entity=name)
 
 

@@ -7,8 +7,8 @@
     01:07:14 avg-cpu:  %user   %nice %system                 a time of day
 
 What is left of the lines is read as the tool's own text: iostat, vmstat, mpstat, pidstat, sar, free, top and all
-others whose reports are read. A report without a time of its own was taken at the time of its first line; the tool's
-own times are kept, in the zone that the stamp tells.
+others whose reports are read, and MySQL's error log. A report without a time of its own was taken at the time of its
+first line; the tool's own times are kept, in the zone that the stamp tells.
 """
 
 import io
@@ -23,6 +23,7 @@ from doctord._native import Batch
 from doctord.read.clock import Clock, latest_first
 from doctord.read.format import Format, Rank, formats
 from doctord.read.moments import ZONE_ASSUMED
+from doctord.read.mysql import mysql_error
 from doctord.read.source import SourceFile, source_of
 from doctord.read.sysstat import sar_text
 from doctord.read.tools.report import Line, Report, placed
@@ -59,7 +60,8 @@ def sniff(head: str) -> bool:
         return False
     is_own_time = form.moment is _of_day and any(f.sniff(head) for f in formats() if f.RANK is not Rank.ARCHIVE)
     # vmstat's figures alone, with a time before them, are a form of vmstat.
-    return not is_own_time and any(LETTER_FIRST.match(line) for line in plain.splitlines())
+    is_with_words = mysql_error.sniff(plain) or any(LETTER_FIRST.match(line) for line in plain.splitlines())
+    return not is_own_time and is_with_words
 
 
 def read(source: SourceFile) -> Iterator[Batch]:
@@ -136,7 +138,8 @@ def _of_own_times(found: Format, stamps: Stamps, source: SourceFile) -> Iterator
 
 
 def _format_of(text: str) -> Format | None:
-    return sar_text if sar_text.sniff(text) else tool_of(text)
+    own_times: tuple[Format, ...] = (sar_text, mysql_error)
+    return next((found for found in own_times if found.sniff(text)), tool_of(text))
 
 
 def _form(head: str) -> Form | None:

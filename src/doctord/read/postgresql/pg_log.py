@@ -1,8 +1,13 @@
 r"""Server logs of PostgreSQL 9.0 to 18: on standard error with any log_line_prefix, in syslog, csvlog and jsonlog.
 
-The prefix is found out from the lines. It must hold a time (`%m`, `%t` or `%n`); the database is known where the prefix
-holds `%d` with a key (`db=`), behind an `@`, or where connections are logged too. All figures are of what the server
-was set up to log.
+The prefix is found out from the lines; the database is known where the prefix holds `%d` with a key (`db=`), behind an
+`@`, or where connections are logged too. All figures are of what the server was set up to log. Each line needs a time:
+the server's own (`%m`, `%t` or `%n`), or one that was put before it (`docker logs -t`, journalctl, Heroku, a syslog
+that takes what goes to standard error). CloudNativePG's objects are read as jsonlog.
+
+Of a log without any time the whole is summed up: `statistic` as below, but named `in_all.NAME`, amounts in place of
+rates; `in_all.statement_calls` and `in_all.statement_time` by the id of a `statement`; `latency`; events, which are all
+at the moment when the file was last written.
 
 Messages are understood in English. Where lc_messages says otherwise, severities, statements and durations are (German,
 French, Spanish, Italian, Brazilian, Swedish, Russian, Ukrainian, Korean, Chinese; of Japanese what it leaves in
@@ -42,10 +47,10 @@ RANK = Rank.NAMED
 
 _ENGLISH = ("DEBUG[1-5]?", "LOG", "INFO", "NOTICE", "WARNING", "ERROR", "FATAL", "PANIC")
 _SEVERITY = f"(?:{'|'.join([*_ENGLISH, *foreign_severities()])})"
-_TIME = r"(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b\d{10}\.\d{3}(?!\d))"
+_TIME = r"(?:\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|\b\d{10}\.\d{3}(?!\d))"
 _STDERR = re.compile(rf"^(?!\t)[^\n]*?{_TIME}[^\n]*?\b{_SEVERITY}:  ", re.MULTILINE)
 _SYSLOG = re.compile(
-    rf"^(?:[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d|\d{{4}}-\d\d-\d\dT\S+) (\S+) [^\n\[]*\[\d+\]: \[\d+-\d+\] "
+    rf"^(?:[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d|\d{{4}}-\d\d-\d\dT\S+) (\S+) [^\n\[]*\[\d+\]: (?:\[\d+-\d+\] )?"
     rf"[^\n]*?\b{_SEVERITY}:  ",
     re.MULTILINE,
 )
@@ -53,7 +58,18 @@ _CSV = re.compile(
     rf"^\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d[^,\n]*,(?:[^\n]*?,)?\w*\.\w+,\d+,[^\n]*?,{_SEVERITY},[0-9A-Z]{{5}},",
     re.MULTILINE,
 )
-_JSON = re.compile(rf'^\{{"timestamp":"\d{{4}}-[^\n]*?"error_severity":"{_SEVERITY}"', re.MULTILINE)
+_JSON = re.compile(rf'^\{{"(?:timestamp":"\d{{4}}-|level":")[^\n]*?"error_severity":"{_SEVERITY}"', re.MULTILINE)
+_UNTIMED = re.compile(rf"^(?!\t)(?:[^\n]{{0,80}}[\s\]:>|])?(?P<severity>{_SEVERITY}) ?:  \S", re.MULTILINE)
+_PART = re.compile(r"^(?:\t|[^\n]{0,80}\b[^\W\d_]+ ?:  \S)")
+# What clients print of a server's errors has no message of this severity.
+_OF_SERVERS = ("LOG", *foreign_severities("LOG"))
+_MOST = 0.5
+# What docker compose, docker logs -t and Heroku put before each line, also those that go on from the one above.
+_STAMPED = re.compile(
+    rb"^(?=[^\t\n])(?:[\w.-]+ +\| )?"
+    rb"(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,]* ?(?:Z|[+-]\d\d:?\d\d)?(?: [^\t\n:]*:(?: \[[^\]\n]*\])*)? )?(?=\t)",
+    re.MULTILINE,
+)
 _PORT = re.compile(r"listening on (?:IPv[46] address [^\n]*?, port (\d+)|Unix socket [^\n]*?\.s\.PGSQL\.(\d+))")
 
 
@@ -69,9 +85,24 @@ def read(source: SourceFile) -> Iterator[Batch]:
         source.host = header[1]
     port = _PORT.search(source.head)
     db = f"postgresql:{port[1] or port[2]}" if port else "postgresql"
-    yield from summed_up(source, form, "postgresql", db)
+    is_stamped = form == "stderr" and _STAMPED.search(source.head.encode()) is not None
+    yield from summed_up(source, form, "postgresql", db, without=_unstamped if is_stamped else bytes)
+
+
+def _unstamped(piece: bytes) -> bytes:
+    """A piece of the log without the times that were put before lines that go on from the ones above."""
+    return _STAMPED.sub(b"", piece)
 
 
 def _form(head: str) -> str | None:
     forms = {"jsonlog": _JSON, "csvlog": _CSV, "syslog": _SYSLOG, "stderr": _STDERR}
-    return next((form for form, line in forms.items() if line.search(head)), None)
+    found = next((form for form, line in forms.items() if line.search(head)), None)
+    return found or ("stderr" if _is_untimed(head) else None)
+
+
+def _is_untimed(head: str) -> bool:
+    """Whether most of the lines are messages of a server, or parts of such, without a time."""
+    if not any(found["severity"] in _OF_SERVERS for found in _UNTIMED.finditer(head)):
+        return False
+    lines = [line for line in head.splitlines() if line.strip()]
+    return sum(map(bool, map(_PART.match, lines))) > _MOST * len(lines)

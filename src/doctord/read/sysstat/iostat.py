@@ -6,7 +6,8 @@ shares of merges, which follow from the others, and totals since the tool began.
 
 Units: kB and MB of the headings are 1024 and 1024 * 1024 bytes, blocks 512 bytes. Latencies are milliseconds and null
 for a device that served no such request. The first report covers the time since boot, unless -y was given, which
-the text does not tell: it is left out where others follow. Without -t a text has no times.
+the text does not tell: it is left out where others follow, and where a job prints such reports again and again their
+means are set aside. Without -t a text has no times.
 """
 
 from collections.abc import Iterable, Iterator

@@ -55,7 +55,7 @@ class Layout:
 
 def sniff(head: str) -> bool:
     """Whether the first line names a time and a latency, or the first two are two numbers each."""
-    return layout_of(head) is not None
+    return not head.startswith("{") and layout_of(head) is not None
 
 
 def layout_of(head: str) -> Layout | None:

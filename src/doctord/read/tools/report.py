@@ -11,6 +11,7 @@ from doctord.dataset.rows import micros, rows
 from doctord.dataset.tables import TABLES
 from doctord.read.clock import ASSUMED_STEP_S, untimed
 from doctord.read.plausible import fault
+from doctord.read.since_boot import not_measured, set_aside
 from doctord.read.source import SourceFile
 
 # Number of the line, from 1, and its text.
@@ -18,6 +19,7 @@ Line = tuple[int, str]
 
 SINCE_BOOT_LEFT_OUT = "the first report, which covers the time since boot, is left out"
 SINCE_BOOT_ALONE = "its only report covers the time since boot: its rates are means over all that time"
+SINCE_BOOT_AGAIN = "reports that each cover the time since boot: their means are set aside (statistic since_boot.*)"
 MOST_HELD = 20_000
 
 WHOLE = {name: frozenset(c.name for c in table.columns if c.type == "i64") for name, table in TABLES.items()}
@@ -33,6 +35,7 @@ class Report:
         day: The day of the first report, where the text tells no more.
         interval_s: What it covers, as far as the text itself says.
         since_boot: Whether it covers the time since boot, as the first report of iostat and vmstat does.
+        is_set_aside: Whether its means are no figures of its time.
         faults: Why rows were left out that cannot have been measured.
     """
 
@@ -41,6 +44,7 @@ class Report:
     day: date | None = None
     interval_s: float | None = None
     since_boot: bool = False
+    is_set_aside: bool = False
     faults: list[str] = field(default_factory=list)
     _rows: dict[tuple[object, ...], dict[str, Any]] = field(default_factory=dict)
     _counts: list[tuple[tuple[object, ...], str, float]] = field(default_factory=list)
@@ -99,7 +103,8 @@ class Report:
                 row = self._rows[key]
                 row[column] = row.get(column, 0.0) + count / self.interval_s
             self._counts.clear()
-        return ((str(key[0]), row) for key, row in self._rows.items())
+        told = ((str(key[0]), row) for key, row in self._rows.items())
+        return set_aside(told) if self.is_set_aside else told
 
 
 def placed(
@@ -167,24 +172,31 @@ def _with_intervals(reports: Iterator[Report], source: SourceFile) -> Iterator[R
 
 
 def _counted(reports: Iterator[Report], source: SourceFile) -> Iterator[Report]:
-    """Reports that count: one since boot only where none of the same run follows it."""
+    """Reports that count: one since boot only where none of the same run follows it, and no other such run."""
     waiting: Report | None = None
+    alone: list[Report] = []
     for report in reports:
         if waiting and report.since_boot:
-            yield _alone(waiting, source)
+            alone.append(waiting)
         elif waiting:
             source.note(SINCE_BOOT_LEFT_OUT)
         waiting = report if report.since_boot else None
         if waiting is None:
             yield report
-    if waiting:
-        yield _alone(waiting, source)
+    yield from _alone([*alone, waiting] if waiting else alone, source)
 
 
-def _alone(report: Report, source: SourceFile) -> Report:
-    source.note(SINCE_BOOT_ALONE)
-    report.interval_s = None
-    return report
+def _alone(reports: list[Report], source: SourceFile) -> Iterator[Report]:
+    """Reports since boot that no other follows. Several show the same mean again and again, and not their times."""
+    for report in reports:
+        report.interval_s = None
+        report.is_set_aside = len(reports) > 1
+    if len(reports) > 1:
+        source.note(SINCE_BOOT_AGAIN)
+        reports[0].row("event", not_measured())
+    elif reports:
+        source.note(SINCE_BOOT_ALONE)
+    yield from reports
 
 
 def _batches(reports: Iterable[Report], source: SourceFile) -> Iterator[Batch]:

@@ -6,7 +6,8 @@ operations a second of the disks that it names with two letters.
 Units: Linux prints KiB unless -S said otherwise, which the text does not tell, and blocks of 1 KiB; Solaris prints KiB;
 AIX and HP-UX pages of 4 KiB. Swapped KiB are counted as pages of 4 KiB. `r` is the run queue: on Linux with what
 runs, elsewhere without. Only -t (Linux, AIX) and -T (Solaris) tell times, or who put one before each line. The first
-line covers the time since boot.
+line covers the time since boot; so does the one below a heading that comes again sooner than vmstat repeats it, for
+then it was started again.
 
 Without a heading (cut off, or filtered out) the columns are known by the shape of the first lines: their number, shares
 that make up 100 %, and what is always 0. That is noted, and the first line is then one like the others.
@@ -29,6 +30,8 @@ NAME = "vmstat"
 RANK = Rank.NAMED
 
 LOOKED_AT = 100
+# vmstat repeats its heading when the terminal is full (Linux: 22 lines where there is none, Solaris and AIX: 20).
+REPEATED_AFTER = 10
 ENOUGH = 4096  # characters, by which the shape of the figures is known
 NO_HEADING = "no heading above its figures: by their shape they are taken for {}"
 GROUPS = ("procs", "--procs", "kthr", "-----", "memory", "System configuration", "System Configuration")
@@ -49,7 +52,7 @@ def read(source: SourceFile) -> Iterator[Batch]:
 def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) -> Iterator[Report]:
     """Each line of figures; `day` is that of the first time of day where there is no date."""
     names = _names_by_shape(source.head) or []
-    layout, is_first, zone = layout_of(names), not names, ""
+    layout, is_first, zone, lines_below = layout_of(names), not names, "", 0
     clock, at = Clock(source, day), None
     if names:
         source.note(NO_HEADING.format(" ".join(names).replace("cpu ", "")))
@@ -58,6 +61,7 @@ def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) 
         if not words or line.lstrip().startswith(GROUPS):
             continue
         if found := layout_of(_names(line)):
+            is_first, lines_below = is_first or 0 < lines_below < REPEATED_AFTER, 0
             layout, names = found, _names(line)
             zone = names.pop() if names[-1].isupper() else ""
             names = names[:-3] if names[-3:] == TIME_NAMES else names
@@ -72,7 +76,7 @@ def reports(lines: Iterable[Line], source: SourceFile, day: date | None = None) 
             elif not _take(report, layout, names, words):
                 source.skip(number, "no line of figures")
             elif not report.blame(number, source):
-                is_first, at = False, None
+                is_first, at, lines_below = False, None, lines_below + 1
                 yield report
         else:
             source.skip(number, "neither a heading nor figures of vmstat")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from doctord.analyse.errors import Logged, failures, logged
+from doctord.analyse.errors import IN_ALL, LOGGED, Logged, failures, logged
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
@@ -155,9 +155,11 @@ def _times(count: float) -> Words:
 
 def _is_alarming(told: Sequence[Logged], seconds: float) -> bool:
     """Whether one is the server's own, or they come at a rate that nobody expects: in all, or in a bad hour."""
-    rate = sum(one.count for one in told) / seconds if seconds else 0.0
-    bursts = (one.count / max((one.last - one.first).total_seconds(), min(seconds, BAD_TIME_S)) for one in told)
-    return any(map(_is_servers_own, told)) or rate >= OFTEN_PER_S or (seconds > 0 and max(bursts) >= OFTEN_PER_S)
+    spans = [(one.count, (one.last - one.first).total_seconds()) for one in told if one.first and one.last]
+    rate = sum(count for count, _ in spans) / seconds if seconds else 0.0
+    bursts = (count / max(length_s, min(seconds, BAD_TIME_S)) for count, length_s in spans)
+    is_often = rate >= OFTEN_PER_S or (seconds > 0 and max(bursts, default=0.0) >= OFTEN_PER_S)
+    return is_often or any(map(_is_servers_own, told))
 
 
 def _is_servers_own(one: Logged) -> bool:
@@ -165,14 +167,16 @@ def _is_servers_own(one: Logged) -> bool:
 
 
 def _message(one: Logged, seconds: float) -> Evidence:
-    """How often a message came, in all and a second."""
-    often = phrase(", {:rate}", one.count / seconds) if seconds else ""
+    """How often a message came, in all and, where the log tells times, a second and from when to when."""
+    meaning, name = _meaning(one), LOGGED if one.first else IN_ALL
+    often = phrase(", {:rate}", one.count / seconds) if seconds and one.first else ""
+    times = phrase("{:%Y-%m-%d %H:%M} to {:%Y-%m-%d %H:%M}{}", one.first, one.last, _said(meaning))
     return Evidence(
         "statistic",
-        f"name = 'log.errors' and entity = '{one.entity}'",
+        f"name = '{name}' and entity = '{one.entity}'",
         phrase("{}: {}{}", shortened(one.entity), _times(one.count), often),
         "",
-        phrase("{:%Y-%m-%d %H:%M} to {:%Y-%m-%d %H:%M}{}", one.first, one.last, _said(_meaning(one))),
+        times if one.first else meaning or "",
     )
 
 

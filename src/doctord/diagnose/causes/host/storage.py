@@ -43,9 +43,6 @@ UNKNOWN_QUEUE = NotMeasured(
     "iostat -x, sar -d, doctord record",
 )
 NO_LATENCY_RISE = 1.5
-# Where neither latency nor queue is told, only that there is hardly a moment without a request says something.
-ALWAYS_BUSY_PCT = 90.0
-MOST_OF_THE_TIME = 0.5
 # Where nobody's wait was measured: more than a disk drive at work takes with the seeks of a full queue before it.
 PLAINLY_SLOW_MS = 50.0
 
@@ -311,19 +308,22 @@ def _storage_test(case: Case) -> list[Evidence]:
 
 
 def _always_busy(case: Case, rows: pl.DataFrame) -> Iterator[Claim]:
-    """Devices that are busy all the time, of which neither latency nor queue is known."""
-    untold = rows.filter(pl.all_horizontal(pl.col("ms", "queue").is_null().all().over("device")))
-    for spell in disks.spells(untold, pl.col("util_pct") >= ALWAYS_BUSY_PCT):
-        if spell.part < MOST_OF_THE_TIME or (impact := _impact(case, spell)) is None:
+    """Devices that are busy all the time, of which neither latency nor queue is known: a while may be a burst."""
+    for spell in disks.busy_untold(rows):
+        if (impact := _impact(case, spell)) is None:
             continue
         for_, against = weigh([*_waits(case), *_load(spell)])
+        is_most = spell.part >= disks.MOST_OF_THE_TIME
+        saturated = phrase("{} is saturated: busy {:.0f %} of the time", spell.device, spell.util_pct)
+        unknown = phrase("Cannot tell whether {} has room: always busy for {:.0f s}", spell.device, spell.longest_s)
         yield Claim(
-            phrase("{} is saturated: busy {:.0f %} of the time", spell.device, spell.util_pct),
+            saturated if is_most else unknown,
             impact=impact,
             confidence=0.6,
             for_=for_,
             against=against,
             not_measured=[UNKNOWN_QUEUE],
+            severity=None if is_most else "note",
         )
 
 

@@ -1,0 +1,1 @@
+"""What tools of containers print."""
