@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 import pytest
 
-from doctord.analyse.spells import longest
+from doctord.analyse.spells import held, longest
 
 START = datetime(2026, 11, 20, tzinfo=UTC)
 FULL = pl.col("full")
@@ -39,3 +39,13 @@ def test_a_gap_ends_a_time_as_a_row_does_that_is_not_so(steps: list[tuple[int, b
 def test_each_device_has_its_own() -> None:
     both = pl.concat([rows((10, True), (20, True)), rows((10, True), (20, False), (30, False), device="sdb")])
     assert longest(both, FULL, "device").rows() == [("sda", 1200.0), ("sdb", 600.0)]
+
+
+def test_how_much_of_the_time_and_whether_it_lasts() -> None:
+    late = rows((10, False), (20, None), (30, False), (40, True))
+    short = rows((10, False), (20, False), (30, False), (40, False), (50, True), device="sdb")
+    never = rows((10, False), device="sdc")
+    found = held(pl.concat([late, short, never]), FULL, "device")
+    assert found.rows() == [("sda", 0.25, 600.0, True), ("sdb", 0.2, 600.0, False)]
+    on_end = rows(*((10 * number, number > 18) for number in range(1, 21)))
+    assert held(on_end, FULL).rows() == [(0.1, 1200.0, True)]

@@ -4,6 +4,8 @@ import polars as pl
 
 # A row that begins later than half an interval after the one before it ended leaves a gap: nobody knows what was there.
 GAP = 1.5
+# What holds for a quarter of the time, or for so long without a break, is more than a burst.
+LASTING, LASTING_S = 0.25, 900.0
 
 
 def longest(rows: pl.DataFrame, condition: pl.Expr, *by: str) -> pl.DataFrame:
@@ -26,3 +28,23 @@ def longest(rows: pl.DataFrame, condition: pl.Expr, *by: str) -> pl.DataFrame:
     lengths = runs.group_by(*by, "run", maintain_order=True).agg(pl.col("interval_s").sum().alias("longest_s"))
     most = pl.col("longest_s").max()
     return lengths.group_by(*by, maintain_order=True).agg(most) if by else lengths.select(most)
+
+
+def held(rows: pl.DataFrame, condition: pl.Expr, *by: str) -> pl.DataFrame:
+    """How much of the time a condition held, of each of what rows are about, and how long at most on end.
+
+    Args:
+        rows: with `ts` and `interval_s`; without an interval they are as long as each other.
+        condition: what holds or not; null is not.
+        by: the columns that say what a row is about; rows without them are one series.
+
+    Returns:
+        Columns `by`, part (0 to 1), longest_s and is_lasting; of what it held for only.
+    """
+    weight, part = pl.col("interval_s").fill_null(1.0), pl.col("part")
+    shares = [(weight * condition.fill_null(value=False)).sum().truediv(weight.sum()).alias("part")]
+    parts = rows.group_by(*by, maintain_order=True).agg(shares) if by else rows.select(shares)
+    ends = longest(rows, condition, *by)
+    joined = parts.join(ends, on=by, maintain_order="left", nulls_equal=True) if by else parts.join(ends, how="cross")
+    is_lasting = (part >= LASTING) | (pl.col("longest_s").fill_null(0.0) >= LASTING_S)
+    return joined.with_columns(is_lasting=is_lasting)

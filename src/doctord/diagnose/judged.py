@@ -87,10 +87,11 @@ def _tells_disks(case: Case) -> bool:
 
 
 def _tells_processes(case: Case) -> bool:
-    """Whether processes were measured over some time; one alone shows nothing of its host."""
+    """Whether the CPU time of processes was measured over some time, or their waiting; one alone shows no host."""
     at_once = case.dataset.frame("process").group_by("ts", maintain_order=True)
     numbers = at_once.agg(count=pl.struct("pid", "command").n_unique())["count"]
-    return not case.processes.is_empty() and numbers.max() != 1
+    timed = case.processes.filter(pl.any_horizontal(pl.col("cpu_s", "run_wait_s").is_not_null()))
+    return not timed.is_empty() and numbers.max() != 1
 
 
 def _is_timed(trace: Trace) -> bool:

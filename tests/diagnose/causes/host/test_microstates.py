@@ -110,3 +110,64 @@ def test_advice_is_of_the_vendor_whose_processes_run() -> None:
     assert case.vendors == {"mysql"}
     assert case.components == set()
     assert Case(host()).vendors == {"postgresql"}
+
+
+SECOND = 1_000_000
+
+
+def reports(*shares: float, command: str = "mysqld", **states: Any) -> Dataset:
+    """A process in reports of 5 s each, with these shares of a CPU."""
+    row = {"pid": 7, "command": command, "interval_s": 5.0, "sys_pct": 0.5, "run_wait_pct": 0.0} | states
+    return Dataset.from_rows(
+        process=[row | {"ts": 5 * SECOND * (number + 1), "usr_pct": share} for number, share in enumerate(shares)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "shares", "title"),
+    [
+        ("mysqld", (1, 1, 1, 93, 99), "mysqld (pid 7) uses the whole of one CPU for 40 % of the time"),
+        ("mysqld", (99, 99, 99, 1, 1), "mysqld (pid 7) uses the whole of one CPU for 60 % of the time"),
+        ("postgres", (70, 60, 20, 96, 99), "postgres (pid 7) uses the whole of one CPU for 40 % of the time"),
+        ("mysqld", (70, 60, 20, 96, 99), None),  # threads that happen to meet at one CPU
+        ("mysqld", (1, 1, 1, 93, 199), None),
+        ("mysqld", (1, 1, 1, 1, 99), None),  # a burst
+        ("mysqld", (99, 99, 99, 99, 99), None),
+        ("postgres", (1,) * 40 + (99, 99), None),
+    ],
+)
+def test_a_whole_cpu_late_in_a_file(command: str, shares: tuple[float, ...], title: str | None) -> None:
+    finding = found(reports(*shares, command=command)).get("process_on_one_cpu")
+    assert (finding and said(finding.title)) == title
+
+
+def test_threads_speak_against_one_of_them() -> None:
+    finding = found(reports(1, 1, 99, 99))["process_on_one_cpu"]
+    assert (finding.confidence, said(finding.against[-1].figure)) == (0.6, "it has several threads")
+    assert "user 99 %" in said(finding.for_[0].figure)  # of that part, not of all
+
+
+def test_waiting_late_in_a_file() -> None:
+    early, late = reports(5, 5, 5, 5, 5, 5), reports(5, 5, 5, run_wait_pct=25.0)
+    late_rows = late.frame("process").to_dicts()
+    rows = [row | {"ts": row["ts"].timestamp() * SECOND} for row in early.frame("process").to_dicts()]
+    after = [row | {"ts": row["ts"].timestamp() * SECOND + 30 * SECOND} for row in late_rows]
+    finding = found(Dataset.from_rows(process=[*rows, *after]))["process_waits_for_cpu"]
+    assert said(finding.title) == "mysqld (pid 7) waits for a CPU 25 % of the time, in 33 % of the reports"
+
+
+def test_the_sum_of_user_and_kernel_is_of_an_interval_or_not_judged() -> None:
+    rows = [{"ts": n * SECOND, "pid": 7, "command": "oracle", "cpu_pct": 99.0} for n in (5, 10, 15)]
+    assert "process_on_one_cpu" in found(Dataset.from_rows(process=[row | {"interval_s": 5.0} for row in rows]))
+    assert "process_on_one_cpu" not in found(Dataset.from_rows(process=rows[:1]))
+
+
+def test_bytes_alone_earn_no_clean_bill_of_processes() -> None:
+    rows = [
+        {"ts": 5 * SECOND * n, "pid": pid, "command": "mysqld", "interval_s": 5.0, "write_bytes_per_s": 5e8}
+        for n in (1, 2, 3)
+        for pid in (7, 8)
+    ]
+    assert diagnose(Dataset.from_rows(process=rows)).health == "not_judged"
+    timed = [row | {"usr_pct": 1.0, "sys_pct": 0.5} for row in rows]
+    assert diagnose(Dataset.from_rows(process=timed)).health == "healthy"

@@ -56,3 +56,13 @@ def test_a_host_alone_gets_no_impact() -> None:
 )
 def test_networks_that_are_no_cause(changes: dict[str, Any]) -> None:
     assert not found(host(**changes))
+
+
+def test_segments_that_are_lost_late_in_a_file() -> None:
+    quiet = {"segments_out_per_s": 2000.0, "retransmits_per_s": 0.1}
+    early = host(tcp=quiet, without=("session",), seconds=35)
+    late = host(tcp=LOSSY | {"retransmits_per_s": 25.0}, without=("session",), seconds=15, start=early.until)
+    finding = found(Dataset.joined([early, late]))["network_retransmits"]
+    assert "1.2 % of segments again" in figures(finding.for_)
+    burst = host(tcp=LOSSY | {"retransmits_per_s": 25.0}, without=("session",), seconds=3, start=early.until)
+    assert not found(Dataset.joined([early, burst]))

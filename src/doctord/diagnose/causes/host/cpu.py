@@ -8,7 +8,7 @@ import polars as pl
 from doctord.analyse import cgroups
 from doctord.analyse.other_processes import Consumer, consumers
 from doctord.analyse.processes import DATABASE_COMMAND
-from doctord.analyse.spells import longest
+from doctord.analyse.spells import LASTING, LASTING_S, held
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
@@ -19,9 +19,6 @@ from doctord.diagnose.phrase import phrase
 
 # A tenth left is what bursts within a second use up: with less, somebody waits at most moments.
 LEAST_IDLE_PCT = 10.0
-# A host that is full for a quarter of the time, or for so long without a break, is so for more than a burst.
-LASTING = 0.25
-LASTING_S = 900.0
 # PSI counts any waiting task, so that two short tasks meeting on a quiet host give a few per cent.
 PRESSURE_PCT = 20.0
 # One task running and one waiting on every CPU.
@@ -337,12 +334,9 @@ def _saturated_host(case: Case) -> Iterator[Claim]:
 
 def _full_spells(host_cpu: pl.DataFrame) -> tuple[float, float]:
     """Share (0 to 1) of the time in which the CPUs were as good as never idle, and the longest such time, seconds."""
-    idle, weight = pl.col("idle_pct") + pl.col("wait_io_pct").fill_null(0.0), pl.col("interval_s").fill_null(1.0)
-    rows, full = host_cpu.filter(pl.col("idle_pct").is_not_null()), idle <= LEAST_IDLE_PCT
-    if rows.is_empty():
-        return 0.0, 0.0
-    part = rows.select(weight.filter(full).sum() / weight.sum()).item()
-    return float(part or 0.0), float(longest(rows, full)["longest_s"].item() or 0.0)
+    idle = pl.col("idle_pct") + pl.col("wait_io_pct").fill_null(0.0)
+    full = held(host_cpu.filter(pl.col("idle_pct").is_not_null()), idle <= LEAST_IDLE_PCT)
+    return (full["part"].item() or 0.0, full["longest_s"].item() or 0.0) if full.height else (0.0, 0.0)
 
 
 def _involuntary_share(case: Case) -> float | None:

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator
 
+import polars as pl
+
 from doctord.analyse.figures import mean
+from doctord.analyse.spells import held
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
@@ -33,8 +36,7 @@ def network_retransmits(case: Case) -> Iterator[Claim]:
     Source: M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of the TCP congestion avoidance
         algorithm", 1997; RFC 6298 (retransmission timer).
     """
-    tcp = case.dataset.frame("network")
-    tcp = tcp.filter(tcp["interface"].is_null())
+    tcp = _worst(case.dataset.frame("network").filter(pl.col("interface").is_null()))
     sent, again = mean(tcp, "segments_out_per_s"), mean(tcp, "retransmits_per_s")
     if sent is None or again is None or sent < LEAST_SEGMENTS_PER_S or again < LEAST_RETRANSMITS_PER_S:
         return
@@ -58,6 +60,14 @@ def network_retransmits(case: Case) -> Iterator[Claim]:
         for_=for_,
         against=against,
     )
+
+
+def _worst(tcp: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the time in which segments were lost, where that lasted; else all of them."""
+    again, sent = pl.col("retransmits_per_s"), pl.col("segments_out_per_s")
+    loses = (sent >= LEAST_SEGMENTS_PER_S) & (again >= LEAST_RETRANSMITS_PER_S) & (again >= LOST_SHARE * sent)
+    lasting = tcp.filter(pl.col("interval_s") > 0)
+    return tcp.filter(loses) if held(lasting, loses).filter("is_lasting").height else tcp
 
 
 def _network_share(case: Case) -> float:
