@@ -7,6 +7,7 @@ use arrow_schema::ArrowError;
 use super::events::Events;
 use super::files::Kept;
 use super::interval::{Interval, percent};
+use super::perf::Migrations;
 use super::pressure::Pressure;
 use super::text::{fields, lines, number};
 use crate::batch::Batch;
@@ -23,6 +24,7 @@ columns!(CpuColumns {
     run_queue,
     blocked_tasks,
     csw_per_s,
+    migrations_per_s,
     interrupts_per_s,
     forks_per_s,
     pressure_some_pct,
@@ -88,6 +90,11 @@ pub struct Cpu {
     pressure: Pressure,
     sheet: Sheet<CpuColumns>,
     before: Stat,
+    /// A recorded tree of files tells nothing of counters.
+    is_live: bool,
+    /// Nothing where the kernel does not let us count.
+    migrations: Option<Migrations>,
+    moved_before: Vec<(i64, u64)>,
 }
 
 impl Cpu {
@@ -97,6 +104,9 @@ impl Cpu {
             pressure: Pressure::new(proc.join("pressure/cpu")),
             sheet: Sheet::new("cpu", host, layouts)?,
             before: Stat::default(),
+            is_live: proc == Path::new("/proc"),
+            migrations: None,
+            moved_before: Vec::new(),
         })
     }
 
@@ -110,12 +120,50 @@ impl Cpu {
             }
         };
         let forks = now.forks;
-        self.add_rows(interval, &now, events);
+        let moved = self.moved(&now, interval, events);
+        self.add_rows(interval, &now, &moved, events);
         self.before = now;
         forks
     }
 
-    fn add_rows(&mut self, interval: &Interval, now: &Stat, events: &mut Events) {
+    /// Tasks moved to each CPU a second, and to all of them together; nothing where that is not told.
+    fn moved(&mut self, now: &Stat, interval: &Interval, events: &mut Events) -> Vec<(Option<i64>, f64)> {
+        if !self.is_live {
+            return Vec::new();
+        }
+        let cpus = || now.cpus.iter().filter_map(|(cpu, _)| *cpu);
+        if !self.migrations.as_ref().is_some_and(|counters| counters.covers(cpus())) {
+            self.moved_before.clear();
+            match Migrations::open(cpus()) {
+                Ok(counters) => self.migrations = Some(counters),
+                Err(error) => {
+                    events.not_measured(
+                        "moves of tasks between CPUs",
+                        &error.to_string(),
+                        "grant CAP_PERFMON, or sysctl kernel.perf_event_paranoid=0",
+                    );
+                    return Vec::new();
+                }
+            }
+        }
+        let counts = self
+            .migrations
+            .as_mut()
+            .and_then(|counters| counters.read().ok())
+            .unwrap_or_default();
+        let before = std::mem::replace(&mut self.moved_before, counts);
+        let pairs = before.iter().zip(&self.moved_before);
+        let rates: Option<Vec<_>> = pairs
+            .map(|((cpu, before), (_, now))| Some((Some(*cpu), interval.increase(Some(*before), Some(*now))?)))
+            .collect();
+        let mut rates = rates.unwrap_or_default();
+        if !rates.is_empty() {
+            rates.push((None, rates.iter().map(|(_, rate)| rate).sum()));
+        }
+        rates
+    }
+
+    fn add_rows(&mut self, interval: &Interval, now: &Stat, moved: &[(Option<i64>, f64)], events: &mut Events) {
         for (cpu, ticks) in &now.cpus {
             let before = self.before.cpus.iter().find(|(known, _)| known == cpu);
             let passed = before.map(|(_, before)| since(before, ticks));
@@ -131,6 +179,9 @@ impl Cpu {
             if let Some(ticks) = shares {
                 self.add_shares(&ticks);
             }
+            let of_cpu = moved.iter().find(|(known, _)| known == cpu);
+            self.sheet
+                .f64(self.sheet.columns.migrations_per_s, of_cpu.map(|(_, rate)| *rate));
             if cpu.is_none() {
                 self.add_totals(interval, now, events);
             }

@@ -12,6 +12,7 @@ mod disk;
 mod events;
 mod files;
 mod filesystem;
+mod interrupts;
 mod interval;
 mod listeners;
 mod memory;
@@ -20,6 +21,7 @@ mod mounts;
 mod netlink;
 mod network;
 mod not_measured;
+mod perf;
 mod pressure;
 mod process;
 mod processes;
@@ -43,6 +45,7 @@ use cpu::Cpu;
 use disk::Disks;
 use events::Events;
 use filesystem::Filesystems;
+use interrupts::Interrupts;
 use interval::{Interval, Moment};
 use memory::Memory;
 use network::Network;
@@ -58,6 +61,7 @@ const SLOW_S: i64 = 30;
 #[pyclass(module = "doctord._native")]
 pub struct HostSampler {
     cpu: Cpu,
+    interrupts: Interrupts,
     memory: Memory,
     disks: Disks,
     filesystems: Filesystems,
@@ -98,6 +102,7 @@ impl HostSampler {
         }
         Ok(Self {
             cpu: Cpu::new(&proc, host, layouts)?,
+            interrupts: Interrupts::new(&proc),
             memory: Memory::new(&proc, host, layouts)?,
             disks: Disks::new(&proc, &sys, host, layouts)?,
             filesystems: Filesystems::new(&proc, host, layouts)?,
@@ -117,6 +122,7 @@ impl HostSampler {
         let interval = Interval::between(self.before.as_ref(), now);
         self.events.at(&interval);
         let forks = self.cpu.sample(&interval, &mut self.events);
+        self.interrupts.sample(now, &mut self.statistics);
         self.memory.sample(&interval, &mut self.events);
         self.disks.sample(&interval, &mut self.events);
         self.network.sample(&interval, &mut self.events, &mut self.statistics);

@@ -1,0 +1,60 @@
+//! Software counters of the kernel's performance events (perf_event_open(2)): moves of tasks between CPUs, which no file tells.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{FromRawFd, RawFd};
+
+/// PERF_TYPE_SOFTWARE and PERF_COUNT_SW_CPU_MIGRATIONS of linux/perf_event.h.
+const SOFTWARE: u32 = 1;
+const MIGRATIONS: u64 = 4;
+/// struct perf_event_attr as of its first version; the kernel takes what is missing for zero.
+const ATTRIBUTES_LENGTH: usize = 64;
+const CLOSE_ON_EXEC: u64 = 8;
+
+/// Counts moves to each CPU since it was opened.
+pub struct Migrations {
+    by_cpu: Vec<(i64, File)>,
+}
+
+impl Migrations {
+    pub fn open(cpus: impl Iterator<Item = i64>) -> io::Result<Self> {
+        let by_cpu = cpus.map(|cpu| Ok((cpu, counter(cpu)?))).collect::<io::Result<_>>()?;
+        Ok(Self { by_cpu })
+    }
+
+    pub fn covers(&self, cpus: impl Iterator<Item = i64>) -> bool {
+        cpus.eq(self.by_cpu.iter().map(|(cpu, _)| *cpu))
+    }
+
+    /// Moves so far to each CPU.
+    pub fn read(&mut self) -> io::Result<Vec<(i64, u64)>> {
+        let mut value = [0; 8];
+        let counts = self.by_cpu.iter_mut().map(|(cpu, counter)| {
+            counter.read_exact(&mut value)?;
+            Ok((*cpu, u64::from_ne_bytes(value)))
+        });
+        counts.collect()
+    }
+}
+
+fn counter(cpu: i64) -> io::Result<File> {
+    let mut attributes = [0u8; ATTRIBUTES_LENGTH];
+    attributes[..4].copy_from_slice(&SOFTWARE.to_ne_bytes());
+    attributes[4..8].copy_from_slice(&(ATTRIBUTES_LENGTH as u32).to_ne_bytes());
+    attributes[8..16].copy_from_slice(&MIGRATIONS.to_ne_bytes());
+    let (everybody, no_group) = (-1i64, -1i64);
+    // SAFETY: the attributes outlive the call, whose length they name, and the descriptor is owned from here on.
+    unsafe {
+        match libc::syscall(
+            libc::SYS_perf_event_open,
+            attributes.as_ptr(),
+            everybody,
+            cpu,
+            no_group,
+            CLOSE_ON_EXEC,
+        ) {
+            -1 => Err(io::Error::last_os_error()),
+            descriptor => Ok(File::from_raw_fd(descriptor as RawFd)),
+        }
+    }
+}
