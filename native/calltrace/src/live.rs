@@ -23,6 +23,10 @@ part! {
         pub pid: u32,
         /// How many were traced from the start: it, and those below it.
         pub processes: u64,
+        /// Resident memory of the process then.
+        pub resident_bytes: Option<u64>,
+        /// Its page tables, which a fork copies.
+        pub page_tables_bytes: Option<u64>,
         /// How long.
         pub seconds: f64,
         /// Why it ended: `time`, `limit` (of the log), `ended` (the process did), `interrupted` (by the user).

@@ -13,7 +13,7 @@ from doctord.collect.bpf import bpftrace
 from doctord.collect.bpf import call_sums as sums
 from doctord.collect.bpf import calls as bpf
 from doctord.collect.linux import strace
-from doctord.collect.linux.tracee import Meter, command_of, family
+from doctord.collect.linux.tracee import Meter, command_of, family, sizes_of
 from doctord.dataset.calltrace import Live, Trace, Used
 from doctord.errors import UserError
 from doctord.read.tracing.calltrace import read
@@ -30,6 +30,7 @@ class _Traced:
     pids: list[int]
     command: str
     before: Used
+    sizes: tuple[int | None, int | None]
 
     def live(self, how: str, seconds: float, ended: str, during: Used, note: str | None = None) -> Live:
         """What tracing them cost."""
@@ -37,6 +38,8 @@ class _Traced:
             "how": how,
             "pid": self.pid,
             "processes": len(self.pids),
+            "resident_bytes": self.sizes[0],
+            "page_tables_bytes": self.sizes[1],
             "seconds": seconds,
             "ended": ended,
             "before": self.before,
@@ -68,7 +71,7 @@ def trace(
     """
     command = command_of(pid)
     pids = family(pid) if tree else [pid]
-    traced, note = _Traced(pid, pids, command, _before(pids)), None
+    traced, note = _Traced(pid, pids, command, _before(pids), sizes_of(pid)), None
     # Loading all causes takes a second and more where CPUs are busy, and nothing else is to be done meanwhile.
     with ThreadPoolExecutor(1) as beside, watcher.progress("Looking", seconds, "s") as progress:
         beside.submit(import_module, "doctord.app.trace")

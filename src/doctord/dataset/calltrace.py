@@ -339,6 +339,8 @@ class Live(TypedDict):
     how: str
     pid: int
     processes: int
+    resident_bytes: int | None
+    page_tables_bytes: int | None
     seconds: float
     ended: str
     before: Used

@@ -7,7 +7,8 @@ from doctord.collect.bpf.call_sums import document, quantile_s
 from doctord.dataset.calltrace import Live
 
 LIVE: Live = {
-    "how": "bpftrace", "pid": 100, "processes": 1, "seconds": 10.0, "ended": "time",
+    "how": "bpftrace", "pid": 100, "processes": 1, "resident_bytes": 2**20,
+    "page_tables_bytes": 2**16, "seconds": 10.0, "ended": "time",
     "before": {"cpu_ms_per_s": 1.0, "switches_per_s": 2.0}, "during": {"cpu_ms_per_s": 1.0, "switches_per_s": 2.0},
     "note": None,
 }  # fmt: skip

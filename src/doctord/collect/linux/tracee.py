@@ -41,6 +41,13 @@ def family(pid: int) -> list[int]:
     return found
 
 
+def sizes_of(pid: int) -> tuple[int | None, int | None]:
+    """Resident memory and page tables of a process, bytes; null where it is gone, or has none."""
+    lines = (line.partition(":") for line in _text(Path(f"/proc/{pid}/status")).splitlines())
+    sizes = {name: int(rest.split()[0]) * 1024 for name, _, rest in lines if name in {"VmRSS", "VmPTE"}}
+    return sizes.get("VmRSS"), sizes.get("VmPTE")
+
+
 class Meter:
     """Reads what processes have used since it was made; those that end meanwhile leave the figures."""
 

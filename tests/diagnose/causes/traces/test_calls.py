@@ -98,6 +98,23 @@ def test_a_finer_clock_is_not_doubted() -> None:
     assert diagnosis.healthy
 
 
+def test_the_size_of_a_process_that_was_traced_live_is_told() -> None:
+    path = [path_part(0, "server", "clone", 0.03, 0.5)]
+    used: Any = {"cpu_ms_per_s": None, "switches_per_s": None}
+    live: Any = {
+        "how": "strace", "pid": 7, "processes": 1, "resident_bytes": 400 << 20, "page_tables_bytes": 800 << 10,
+        "seconds": 9.0, "ended": "time", "before": used, "during": used, "note": None,
+    }  # fmt: skip
+    trace = healthy(births=[births(mean_s=0.03)], loop=loop(seconds_per_pass=0.06, path=path))
+    assert [said(one.what) for one in findings(trace)["slow_fork"].not_measured] == [
+        "The size of the process that forks"
+    ]
+    trace["live"] = live
+    finding = findings(trace)["slow_fork"]
+    assert not finding.not_measured
+    assert said(finding.for_[-1].figure).startswith("process 7: 400 MiB resident and 800 KiB of page tables")
+
+
 def test_a_slow_fork_that_is_rare_is_not_worth_saying() -> None:
     assert findings(healthy(births=[births(count=1, mean_s=0.02)], loop=loop(path=[]))) == {}
 

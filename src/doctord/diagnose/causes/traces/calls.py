@@ -27,6 +27,11 @@ TICKS_TO_TELL = 2
 REPEATED = 10
 FAILING = 0.9
 # What such a call returns is not known beforehand, or it takes long because another one is awaited.
+SIZE_NOT_SEEN = NotMeasured(
+    "The size of the process that forks",
+    "a call trace shows what it maps from now on, not what it had",
+    "ps -o pid,vsz,rss -p PID, for it and for a freshly started one; doctord trace --pid tells it.",
+)
 HAS_A_POINT = MOVES_DATA | WAITS | {"seek", "sync", "fork", "exec", "exit", "memory"}
 
 
@@ -101,14 +106,8 @@ def slow_fork(case: Case) -> Iterator[Claim]:
         impact=spent.share,
         time_of=spent.of,
         confidence=0.85 if longest["cpu_s"] is not None else 0.6,
-        for_=[_forks(forks) for forks in slow[:3]],
-        not_measured=[
-            NotMeasured(
-                "The size of the process that forks",
-                "a call trace shows what it maps from now on, not what it had",
-                "ps -o pid,vsz,rss -p PID, for it and for a freshly started one.",
-            )
-        ],
+        for_=[*(_forks(forks) for forks in slow[:3]), *_size(case.trace)],
+        not_measured=[] if _size(case.trace) else [SIZE_NOT_SEEN],
     )
 
 
@@ -212,6 +211,17 @@ def _busy_share(loop: Loop) -> float | None:
 def _largest_waits(loop: Loop) -> Phrase:
     waits = [wait for wait in loop["waits"] if wait["seconds"]][:4]
     return listed(*(phrase("{} {:time}", wait["call"], wait["seconds"]) for wait in waits))
+
+
+def _size(trace: Trace) -> list[Evidence]:
+    """How large the process is that was traced while it ran."""
+    live = trace["live"]
+    if live is None or live["resident_bytes"] is None:
+        return []
+    tables = live["page_tables_bytes"]
+    copied = "" if tables is None else phrase(" and {:bytes} of page tables, which a fork copies", tables)
+    figure = phrase("process {}: {:bytes} resident{}", live["pid"], live["resident_bytes"], copied)
+    return [Evidence("trace", "live", figure, "", "compare it with a freshly started one")]
 
 
 def _forks(forks: Forks) -> Evidence:
