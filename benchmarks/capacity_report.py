@@ -13,9 +13,9 @@ from capacity_profile import DAYS, END, year
 
 from doctord.analyse.capacity.action_plan import action_plan
 from doctord.analyse.capacity.outlook import outlook
-from doctord.analyse.capacity.plan import Plan
 from doctord.analyse.capacity.series import DAY_S
-from doctord.analyse.capacity.threshold import Threshold
+from doctord.analyse.capacity.thresholds.plan import Plan
+from doctord.analyse.capacity.thresholds.threshold import Threshold
 from doctord.app.history import history
 from doctord.dataset.figure import Figure
 from doctord.report.capacity import html as capacity_html

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::cgroup::Kind;
-use super::pressure;
-use super::text::{fields, lines, number, value};
+use super::Kind;
+use crate::host::pressure;
+use crate::host::text::{fields, lines, number, value};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {

@@ -1,12 +1,14 @@
 //! Control groups of database servers, and the groups above them that set a limit: what throttles a server in a container.
 
+mod files;
+
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use super::cgroup_files::{self, Reading, Value};
-use super::interval::Interval;
-use super::mounts;
-use super::statistics::{Figure, Statistics};
+use self::files::{Reading, Value};
+use crate::host::interval::Interval;
+use crate::host::mounts;
+use crate::host::statistics::{Figure, Statistics};
 
 /// Processes are looked up anew every so many samples.
 const REST: u64 = 10;
@@ -73,7 +75,7 @@ impl Cgroups {
         self.samples += 1;
         let mut counters = HashMap::new();
         for group in &self.groups {
-            for reading in cgroup_files::read(group.kind, &group.folder, group.own) {
+            for reading in files::read(group.kind, &group.folder, group.own) {
                 let entity = match &reading.device {
                     Some(device) => format!("{} {}", group.path, self.devices.name(device)),
                     None => group.path.clone(),

@@ -1,6 +1,6 @@
 //! What a process did with its time, after the microstates of Solaris' `prstat -m`.
 
-use super::interval::{Interval, tidy};
+use crate::host::interval::{Interval, tidy};
 
 /// Sums since the start of a process, over its threads; what is not known is nothing.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]

@@ -1,23 +1,29 @@
 //! The `process` table: every process of the host, read as seldom as its idleness allows.
 
+pub mod command;
+mod microstates;
+mod process;
+mod stat;
+mod taskstats;
+mod users;
+
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use arrow_schema::ArrowError;
 
-use super::command;
-use super::events::Events;
-use super::files::{Budget, Kept};
-use super::interval::{Interval, Moment};
-use super::microstates::{Microstates, Usage};
-use super::not_measured;
-use super::process::{Look, Process, REST, Reader};
-use super::stat::Schedstat;
-use super::taskstats::{About, Stats, Taskstats};
-use super::text::{number, value};
-use super::users::Users;
+use self::microstates::{Microstates, Usage};
+use self::process::{Look, Process, REST, Reader};
+use self::stat::Schedstat;
+use self::taskstats::{About, Stats, Taskstats};
+use self::users::Users;
 use crate::batch::Batch;
+use crate::host::events::Events;
+use crate::host::files::{Budget, Kept};
+use crate::host::interval::{Interval, Moment};
+use crate::host::not_measured;
+use crate::host::text::{number, value};
 use crate::sheet::{Layouts, Sheet, columns};
 
 columns!(ProcessColumns {

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::command;
-use super::files::{Budget, ProcessFile};
 use super::microstates::Usage;
 use super::stat::{Schedstat, Stat, storage_bytes, switches};
 use super::taskstats::{About, Stats, Taskstats};
 use super::users::Users;
+use crate::host::files::{Budget, ProcessFile};
 
 /// A process that does nothing is still looked at once in so many samples: its memory may be reclaimed, its parent end.
 pub const REST: u64 = 10;

@@ -1,6 +1,6 @@
 //! The small files of one process: /proc/PID/stat, schedstat, status and io (proc(5)).
 
-use super::text::{fields, number, numbers, value};
+use crate::host::text::{fields, number, numbers, value};
 
 /// What /proc/PID/stat says about all threads of a process.
 #[derive(Clone, Copy, Debug, PartialEq)]

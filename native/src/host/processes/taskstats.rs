@@ -6,7 +6,7 @@
 
 use std::io;
 
-use super::netlink::{self, Message, Socket, attributes, push_attribute, push_message, u16_at, u32_at, u64_at};
+use crate::host::netlink::{self, Message, Socket, attributes, push_attribute, push_message, u16_at, u32_at, u64_at};
 
 const GENERIC: i32 = 16;
 const CONTROL_FAMILY: u16 = 16;

@@ -1,10 +1,10 @@
 //! Checkpoints and restartpoints (log_checkpoints).
 
-use super::entry::Entry;
-use super::figures as f;
-use super::lines::Part;
-use super::messages::happened;
-use super::text::{after, digits, millionths, number_before};
+use super::happened;
+use crate::server_log::entry::Entry;
+use crate::server_log::figures as f;
+use crate::server_log::lines::Part;
+use crate::server_log::text::{after, digits, millionths, number_before};
 
 const KIB: i64 = 1024;
 

@@ -1,11 +1,11 @@
 //! Errors and warnings, by severity, SQLSTATE and a message without what the user typed.
 
-use super::entry::{Entry, Severity};
-use super::figures as f;
 use super::life;
-use super::lines::Part;
 use super::locks;
 use crate::scrub::{Dialect, scrub};
+use crate::server_log::entry::{Entry, Severity};
+use crate::server_log::figures as f;
+use crate::server_log::lines::Part;
 
 /// What is named in quotes after these words is an object's name; elsewhere it may be a value.
 const OBJECTS: [&[u8]; 14] = [

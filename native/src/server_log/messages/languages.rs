@@ -3,8 +3,8 @@
 //! Severities, what begins a part of a message, and durations: as the server's own message catalogues have them. What
 //! else a message says is understood in English alone.
 
-use super::entry::Severity;
-use super::text::after;
+use crate::server_log::entry::Severity;
+use crate::server_log::text::after;
 
 const SEVERITIES: [(&str, Severity); 50] = [
     // German

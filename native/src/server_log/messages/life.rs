@@ -1,11 +1,11 @@
 //! A server's life: starts, crashes, stops, settings, archiving and replication, as events.
 
-use super::entry::Entry;
-use super::figures as f;
-use super::lines::Part;
-use super::messages::happened;
-use super::tally::Setting;
-use super::text::{after, between};
+use super::happened;
+use crate::server_log::entry::Entry;
+use crate::server_log::figures as f;
+use crate::server_log::lines::Part;
+use crate::server_log::tally::Setting;
+use crate::server_log::text::{after, between};
 
 const RESTART: [&[u8]; 18] = [
     b"starting PostgreSQL",
@@ -95,7 +95,7 @@ pub fn fatal(entry: &Entry, part: &mut Part) {
     if is_refusal(message) {
         // One event for a minute: the rate is a figure.
         let mut moment = entry.moment;
-        moment.local_us -= moment.local_us.rem_euclid(super::tally::MINUTE_US);
+        moment.local_us -= moment.local_us.rem_euclid(crate::server_log::tally::MINUTE_US);
         happened(moment, "connection refused", b"", message, part);
     } else if after(message, b"No space left on device").is_some() {
         happened(entry.moment, "disk full", b"", message, part);

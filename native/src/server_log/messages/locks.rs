@@ -1,10 +1,10 @@
 //! Waits for locks (log_lock_waits) and deadlocks: who waits for what, and who holds it.
 
-use super::entry::Entry;
-use super::figures as f;
-use super::lines::Part;
-use super::messages::brief;
-use super::text::{after, between, thousandths, until};
+use super::brief;
+use crate::server_log::entry::Entry;
+use crate::server_log::figures as f;
+use crate::server_log::lines::Part;
+use crate::server_log::text::{after, between, thousandths, until};
 
 /// What is locked in the server's words, and the wait event of pg_stat_activity; longer words first.
 const OBJECTS: [(&[u8], &str); 12] = [

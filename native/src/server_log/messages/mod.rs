@@ -1,13 +1,19 @@
 //! What the messages of a PostgreSQL server say, by their beginnings; but for durations and statements in English.
 
-use super::entry::{Entry, Severity};
-use super::figures as f;
-use super::lines::Part;
-use super::moment::Moment;
-use super::tally::Use;
-use super::text::{after, digits, millionths, thousandths, until};
-use super::{checkpoints, errors, languages, life, locks, vacuum};
+mod checkpoints;
+pub(super) mod errors;
+pub(super) mod languages;
+mod life;
+mod locks;
+mod vacuum;
+
 use crate::scrub::{Dialect, scrub};
+use crate::server_log::entry::{Entry, Severity};
+use crate::server_log::figures as f;
+use crate::server_log::lines::Part;
+use crate::server_log::moment::Moment;
+use crate::server_log::tally::Use;
+use crate::server_log::text::{after, digits, millionths, thousandths, until};
 
 /// Counts one message.
 pub fn take(entry: &Entry, part: &mut Part) {

@@ -1,9 +1,9 @@
 //! Autovacuum and autoanalyze (log_autovacuum_min_duration), by table.
 
-use super::entry::Entry;
-use super::figures::{self as f, Figure};
-use super::lines::Part;
-use super::text::{after, between, digits, millionths, number_before, thousandths};
+use crate::server_log::entry::Entry;
+use crate::server_log::figures::{self as f, Figure};
+use crate::server_log::lines::Part;
+use crate::server_log::text::{after, between, digits, millionths, number_before, thousandths};
 
 const MIB: i64 = 1024 * 1024;
 

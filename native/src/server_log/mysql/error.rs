@@ -1,13 +1,13 @@
 //! The error log of MariaDB and MySQL, 5.1 to 11 and 5.1 to 9: a time, perhaps a thread, `[Note]`, perhaps a code.
 
-use super::entry::Severity;
-use super::errors::without_constants;
-use super::figures as f;
-use super::lines::{self, Part};
-use super::moment::{self, Moment, Zones};
-use super::tally::MINUTE_US;
-use super::text::{after, between, digits, until};
 use crate::scrub::{Dialect, scrub};
+use crate::server_log::entry::Severity;
+use crate::server_log::figures as f;
+use crate::server_log::lines::{self, Part};
+use crate::server_log::messages::errors::without_constants;
+use crate::server_log::moment::{self, Moment, Zones};
+use crate::server_log::tally::MINUTE_US;
+use crate::server_log::text::{after, between, digits, until};
 
 const RESTART: [&[u8]; 14] = [
     b"Starting MariaDB",

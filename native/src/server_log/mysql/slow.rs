@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::figures::{self as f, Figure};
-use super::lines::{self, Part};
-use super::moment::Moment;
-use super::tally::Use;
-use super::text::{digits, millionths, until};
 use crate::scrub::{Dialect, fingerprint, scrub};
+use crate::server_log::figures::{self as f, Figure};
+use crate::server_log::lines::{self, Part};
+use crate::server_log::moment::Moment;
+use crate::server_log::tally::Use;
+use crate::server_log::text::{digits, millionths, until};
 
 /// What is added up by statement. A yes counts one; times are in seconds.
 const FIGURES: [(&[u8], Figure); 19] = [
