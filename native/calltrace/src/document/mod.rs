@@ -1,12 +1,17 @@
 //! The whole document: docs/reference/trace.md explains its keys. What is not in the trace is null.
 
+mod folded;
+pub mod live;
+pub mod report;
+mod summary;
+
 use std::collections::BTreeMap;
 
+use self::folded::folded;
+use self::live::Live;
 use crate::digest::Digest;
-use crate::folded::folded;
 use crate::forks::{Forks, summed_forks};
 use crate::growth::{Growth, growth};
-use crate::live::Live;
 use crate::part::part;
 use crate::passes::{Loop, loops};
 use crate::path::path;
@@ -14,9 +19,8 @@ use crate::path::timeline::{Timeline, timeline};
 use crate::profile::Target;
 use crate::quantize::{self, Histogram};
 use crate::repeat::{Repetition, repetitions};
-use crate::report;
 use crate::roles::{Roles, roles};
-use crate::{summary, totals};
+use crate::totals;
 
 part! {
     /// The whole of what a trace tells.

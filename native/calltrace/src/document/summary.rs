@@ -2,8 +2,8 @@
 
 use memchr::memchr_iter;
 
+use super::report::{About, Call, Totals, by_time};
 use crate::names;
-use crate::report::{About, Call, Totals, by_time};
 use crate::totals;
 
 /// What there is to say of a file that is no trace of single calls.

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
+use super::Reading;
 use crate::digest::Digest;
 use crate::digest::stacks::StackSum;
-use crate::document::Reading;
 use crate::journal::{self, End, ProcessId};
 use crate::layout::Clock;
 use crate::part::part;
