@@ -1,6 +1,6 @@
 """How fast AWR and Statspack reports in text are read, every section, beside a plain loop that only splits the lines.
 
-    .venv/bin/python benchmarks/read_oracle_text.py /path/to/awr_*.txt /path/to/sp_*.txt
+    .venv/bin/python benchmarks/reading/read_oracle_text.py /path/to/awr_*.txt /path/to/sp_*.txt
 
 Beside it also: only the tables (native), and what wc takes to count the words. How it is measured: `reports.py`.
 """

@@ -1,6 +1,6 @@
 """What recording costs a busy PostgreSQL: the throughput of pgbench with `doctord record` beside it and without.
 
-    .venv/bin/python benchmarks/overhead.py
+    .venv/bin/python benchmarks/cost/overhead.py
 
 Both workloads run as fast as they can on a private server whose data fit in memory: the worst case for an observer. How
 it is measured: `paired.py`. About two minutes. Run it on a machine that does nothing else.

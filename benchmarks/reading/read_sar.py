@@ -1,9 +1,9 @@
 """How fast figures of sysstat are read: sar's text, and binary days through sadf, each beside its peer in one run.
 
-    .venv/bin/python benchmarks/read_sar.py
+    .venv/bin/python benchmarks/reading/read_sar.py
 
 Days of records at 10 s and at 1 s are made of a recording (of the corpus, or of a minute that sadc records now) by
-benchmarks/sa_day.py; sar's text of the day at 10 s is what is read as text. Peers: `sadf -j FILE -- -A > /dev/null`
+sa_day.py; sar's text of the day at 10 s is what is read as text. Peers: `sadf -j FILE -- -A > /dev/null`
 (what the reader waits for), `sadf -d` likewise on a part of the day and scaled, for the text a Python loop that splits
 each line. Each run is a process of its own, from its start to its end, Python's included; the figures are medians of
 runs in turn. CPU seconds are those of all its processes: sadf's are in doctord's.

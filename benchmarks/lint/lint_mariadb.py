@@ -1,6 +1,6 @@
 """What lint and mysqltuner say of the same healthy MariaDB servers, and whether it is true.
 
-    .venv/bin/python benchmarks/lint_mariadb.py
+    .venv/bin/python benchmarks/lint/lint_mariadb.py
 
 Private MariaDB servers, as they come and tuned by their documentation, run a short load. Each advisor looks at each
 server; what it says is one row, judged by hand in JUDGED. What nobody has judged yet is marked so, and is to be judged
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pymysql
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
 
 from doctord.collect.core.notices import Notices
 from doctord.collect.core.schedule import collect_for
@@ -31,7 +31,7 @@ from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
 from mariadb_server import MariaDBServer, running_mariadb
 
-PAGE = Path(__file__).parents[1] / "docs/reference/lint-accuracy.md"
+PAGE = Path(__file__).parents[2] / "docs/reference/lint-accuracy.md"
 LOAD_S = 5.0
 # mysqltuner 1.9.9 divides by this, which is 0 by default in MariaDB 10.11.19 (where it has no effect), and dies.
 KEEPS_MYSQLTUNER_ALIVE = {"innodb_buffer_pool_chunk_size": "2M"}

@@ -1,6 +1,6 @@
 """How good forecasts are; two tables of docs/reference/forecast-accuracy.md.
 
-    .venv/bin/python benchmarks/forecast.py --m4 FOLDER
+    .venv/bin/python benchmarks/capacity/forecast.py --m4 FOLDER
 
 FOLDER holds Weekly-train.csv, Weekly-test.csv, Hourly-train.csv and Hourly-test.csv of the public repository
 Mcompetitions/M4-methods (or DOCTORD_M4 names it). Simulated histories need no data: `--only simulated`.

@@ -1,6 +1,6 @@
 """What lint says of healthy servers beside what the advisors of today say of them.
 
-    .venv/bin/python benchmarks/lint_peers.py --postgresqltuner PATH [--programs /path/to/postgresql-18/bin]
+    .venv/bin/python benchmarks/lint/lint_peers.py --postgresqltuner PATH [--programs /path/to/postgresql-18/bin]
 
 The servers are private, one stock, one tuned for this machine by its own documentation; both run a light load that is
 recorded for some seconds. Every line that a peer marks as bad, a warning or an advice is printed, and every violation

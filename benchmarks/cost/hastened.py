@@ -1,6 +1,6 @@
 """The recorder with its time run faster: as many samples, statements, syncs and seals as in so many times the time.
 
-    DOCTORD_RECORDER='{...}' python benchmarks/hastened.py SPEED
+    DOCTORD_RECORDER='{...}' python benchmarks/cost/hastened.py SPEED
 
 What is recorded is what a recorder of that many times the length would hold in memory; the options are those that
 `doctord.app.record.become` leaves. Only how often everything happens is changed: no other code runs.

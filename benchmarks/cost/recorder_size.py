@@ -1,6 +1,6 @@
 """Memory and open files of the recorder over six hours, run faster: a table and a picture.
 
-    .venv/bin/python benchmarks/recorder_size.py --out /var/tmp/recorder-size
+    .venv/bin/python benchmarks/cost/recorder_size.py --out /var/tmp/recorder-size
 
 Records this host and a private PostgreSQL under pgbench, with `hastened.py`: as many samples, syncs, statements and
 seals as in the hours asked for, each seal with as many rows. What it starts for the sums is measured apart. At 40 times

@@ -1,6 +1,6 @@
 """How fast Oracle's SQL traces and logs are read, beside what takes only their lines apart.
 
-    .venv/bin/python benchmarks/read_oracle_logs.py TRACE.trc alert_SID.log listener.log
+    .venv/bin/python benchmarks/reading/read_oracle_logs.py TRACE.trc alert_SID.log listener.log
 
 Each file is repeated to a size worth measuring. From the file system to batches of rows, in one process; beside it a
 plain loop in Python that splits each line into words, and `wc`, which counts them. Rates are of wall time, medians of

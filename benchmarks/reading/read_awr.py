@@ -1,7 +1,7 @@
 """How fast AWR reports in HTML are read, every section, beside what lxml takes merely to parse the same files.
 
     .venv/bin/python -m pip install lxml
-    .venv/bin/python benchmarks/read_awr.py /path/to/awr/*.html
+    .venv/bin/python benchmarks/reading/read_awr.py /path/to/awr/*.html
 
 How it is measured: `reports.py`.
 """

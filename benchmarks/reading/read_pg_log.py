@@ -1,7 +1,7 @@
 """How fast a PostgreSQL log is read: Doctor D beside pgBadger, on the same file, with the same counts.
 
     apt-get install pgbadger
-    .venv/bin/python benchmarks/read_pg_log.py
+    .venv/bin/python benchmarks/reading/read_pg_log.py
 
 A private server runs pgbench for some seconds and logs every statement, its temporary files, checkpoints, connections
 and errors; its log is repeated, with times that go on, until it has the size asked for. Then, several times in turn:
@@ -25,7 +25,7 @@ from pathlib import Path
 
 import psycopg
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
 from postgres_workload import log, logging_server
 
 PREFIX = "%m [%p]: user=%u,db=%d,app=%a,client=%h "

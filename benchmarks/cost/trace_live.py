@@ -1,6 +1,6 @@
 """What tracing its calls costs a running server: throughput kept under `doctord trace --pid`, beside strace's own.
 
-    .venv/bin/python benchmarks/trace_live.py
+    .venv/bin/python benchmarks/cost/trace_live.py
 
 The worst case: pgbench -S, everything cached, as fast as it can; its sessions are forked while the postmaster is
 traced. How it is measured: `paired.py`. Needs root, bpftrace and strace. About three minutes. Run it on a machine that

@@ -1,8 +1,8 @@
 """How fast a call trace is analysed: `doctord trace` beside what people use on such logs, in one run.
 
-    .venv/bin/python benchmarks/trace.py SAMPLE
+    .venv/bin/python benchmarks/reading/trace.py SAMPLE
 
-A log of 500 MB is made of SAMPLE, one of `strace -f -ttt -T -o`, by repeating it (`benchmarks/trace_log.py`). Then,
+A log of 500 MB is made of SAMPLE, one of `strace -f -ttt -T -o`, by repeating it (`trace_log.py`). Then,
 several times in turn: the analysis on one core and on two, the whole command, mawk that only sums `<...>` by call, a
 Python script with a regular expression that does the same, strace-stats of the crate strace-parse where it is
 installed (`cargo install strace-parse`), and `wc -l` as the floor. Each is a process of its own: seconds from its

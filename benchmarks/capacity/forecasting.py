@@ -15,7 +15,7 @@ from doctord.dataset.figure import Figure
 FIGURE = Figure("figure", "figure", "workload", "disk", "reads_per_s", "per_s")
 LEVEL = 0.95
 Told = tuple[Numbers, Numbers, Numbers]
-PAGE = Path(__file__).parents[1] / "docs/reference/forecast-accuracy.md"
+PAGE = Path(__file__).parents[2] / "docs/reference/forecast-accuracy.md"
 
 
 class Score(NamedTuple):

@@ -1,6 +1,6 @@
 """What one second of a host costs on disk, and what recording it costs in memory, beside atop and sadc in one run.
 
-    .venv/bin/python benchmarks/lake.py --for 300
+    .venv/bin/python benchmarks/lake/lake.py --for 300
 
 Starts sleeping processes until about 340 are alive, then records them all at 1 s with `doctord record`, `atop -w` and
 `sadc -S XALL` at the same time. Memory is the highest resident size, sealing at the end included.

@@ -1,6 +1,6 @@
 """What a sample of host and processes costs, beside the tools of the field on the same machine in the same run.
 
-    .venv/bin/python benchmarks/sampler.py
+    .venv/bin/python benchmarks/cost/sampler.py
 
 Starts sleeping processes until about 340 are alive, then lets each tool take samples one second apart. CPU time (user +
 system) is what the scheduler counted for the tool between the third sample and the last, by the number of samples, so

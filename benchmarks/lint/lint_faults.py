@@ -1,6 +1,6 @@
 """Whether lint finds what settings get wrong, put into private PostgreSQL servers under a short load.
 
-    .venv/bin/python benchmarks/lint_faults.py [--programs /path/to/postgresql-18/bin]
+    .venv/bin/python benchmarks/lint/lint_faults.py [--programs /path/to/postgresql-18/bin]
 
 Each fault is one or two settings beside those of a server that is tuned for this machine; the server runs pgbench for
 some seconds while doctord's own collectors look. The table says whether the rule was found, how bad it is said to be,

@@ -1,6 +1,6 @@
 """A day of sadc's records, made of a short recording.
 
-    .venv/bin/python benchmarks/sa_day.py RECORDING DAY --step 10
+    .venv/bin/python benchmarks/reading/sa_day.py RECORDING DAY --step 10
 
 sadc takes its time from the clock, so a day cannot be recorded in less. Here the records of a recording are played
 over and over with the time going on; counters go on as well, from where they were at the end of the last round, and

@@ -1,7 +1,7 @@
 """How long forecasts of a fleet take, beside AutoETS and prophet; a table of docs/reference/forecast-accuracy.md.
 
     .venv/bin/python -m pip install prophet
-    OPENBLAS_NUM_THREADS=1 .venv/bin/python benchmarks/capacity_forecast.py
+    OPENBLAS_NUM_THREADS=1 .venv/bin/python benchmarks/capacity/capacity_forecast.py
 
 100 hosts with 60 figures each, a year of hours, 90 days ahead, told by day: 6,000 series in two processes, each with
 the 90 days that follow to measure the forecast on. The peers forecast the days of a sample of them.

@@ -1,6 +1,6 @@
 """A long log of strace for the benchmarks, made by repeating a short real one.
 
-    .venv/bin/python benchmarks/trace_log.py SAMPLE /var/tmp/trace500.log --megabytes 500
+    .venv/bin/python benchmarks/reading/trace_log.py SAMPLE /var/tmp/trace500.log --megabytes 500
 
 SAMPLE is a log of `strace -f -ttt -T -o`. Each copy has its time stamps shifted by the sample's span, so that time goes
 on; everything else stays as it was, pids too, so that they are reused.

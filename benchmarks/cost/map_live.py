@@ -1,6 +1,6 @@
 """What live latency maps cost a server: throughput kept under `doctord map-live`, beside `strace -f -c`, in one run.
 
-    .venv/bin/python benchmarks/map_live.py
+    .venv/bin/python benchmarks/cost/map_live.py
 
 The worst case: pgbench -S, everything cached, as fast as it can. From the throughput follows what the probes add to a
 query, CPU of all clients shared. How it is measured: `paired.py`. Needs root, bpftrace and strace. About five minutes.
