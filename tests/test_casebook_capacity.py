@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from doctord.analyse.capacity.profile import Profile, profile
 from doctord.analyse.capacity.series import series_of
-from doctord.analyse.capacity.threshold import Threshold
+from doctord.analyse.capacity.thresholds.threshold import Threshold
 from doctord.app.read import dataset_of
 from doctord.cli import app, load
 from doctord.dataset.figure import own_figures

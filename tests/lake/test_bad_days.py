@@ -1,4 +1,4 @@
-"""Some days in shortened time on a bad disk; `benchmarks/lake_bad_hours.py --days` goes on for longer."""
+"""Some days in shortened time on a bad disk; `benchmarks/lake/lake_bad_hours.py --days` goes on for longer."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""A minute of hours in shortened time on a bad disk; `benchmarks/lake_bad_hours.py` goes on for longer."""
+"""A minute of hours in shortened time on a bad disk; `benchmarks/lake/lake_bad_hours.py` goes on for longer."""
 
 import os
 import shutil

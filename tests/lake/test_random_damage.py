@@ -1,4 +1,4 @@
-"""Random damage, some of it in each run; `benchmarks/lake_damage.py` does thousands."""
+"""Random damage, some of it in each run; `benchmarks/lake/lake_damage.py` does thousands."""
 
 from pathlib import Path
 

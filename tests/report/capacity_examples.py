@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from doctord.analyse.capacity.action_plan import ActionPlan, action_plan
-from doctord.analyse.capacity.check import check
 from doctord.analyse.capacity.forecast import Forecast, when
 from doctord.analyse.capacity.forecast.result import untold
 from doctord.analyse.capacity.outlook import Item
-from doctord.analyse.capacity.plan import Plan
 from doctord.analyse.capacity.series import DAY_S, Labels, Series
-from doctord.analyse.capacity.threshold import Threshold
+from doctord.analyse.capacity.thresholds.check import check
+from doctord.analyse.capacity.thresholds.plan import Plan
+from doctord.analyse.capacity.thresholds.threshold import Threshold
 from doctord.app.rules import own_rules
 from histories import NAN, history
 from report.examples import HOSTILE

@@ -13,7 +13,7 @@ mod _native {
     #[pymodule_export]
     use doctord_native::host::HostSampler;
     #[pymodule_export]
-    use doctord_native::host::command::command_name;
+    use doctord_native::host::processes::command::command_name;
     #[pymodule_export]
     use doctord_native::lake::{
         SegmentWriter, add_checks, damaged_row_groups, give_back_memory, read_checks, read_segment, seal_segment,

@@ -1,12 +1,10 @@
 //! The Linux sampler: one call gives one sample of the host and of every process, as rows for the dataset's tables.
 //!
-//! One file per source: cpu.rs reads /proc/stat, disk.rs /proc/diskstats, processes.rs the processes, and so on. Each keeps its
+//! One file per source: cpu.rs reads /proc/stat, disk.rs /proc/diskstats, processes/ the processes, and so on. Each keeps its
 //! files open, remembers the last reading, and adds its rows to the sheet of its table. Three rules hold everywhere: what was
 //! not read is null; what cannot be read is said once, as an event; a counter that went down gives an event, never a rate.
 
 mod cgroup;
-mod cgroup_files;
-pub mod command;
 mod cpu;
 mod disk;
 mod events;
@@ -16,22 +14,17 @@ mod interrupts;
 mod interval;
 mod listeners;
 mod memory;
-mod microstates;
 mod mounts;
 mod netlink;
 mod network;
 mod not_measured;
 mod perf;
 mod pressure;
-mod process;
-mod processes;
+pub mod processes;
 mod queue;
 mod setting;
-mod stat;
 mod statistics;
-mod taskstats;
 mod text;
-mod users;
 
 use std::path::PathBuf;
 

@@ -42,7 +42,7 @@ impl Severity {
 
     /// In whatever language the server writes.
     pub fn of_any(word: &[u8]) -> Option<Self> {
-        Self::of(word).or_else(|| super::languages::severity(word))
+        Self::of(word).or_else(|| super::messages::languages::severity(word))
     }
 
     pub fn word(self) -> &'static str {

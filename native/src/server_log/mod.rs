@@ -4,20 +4,14 @@
 //! for each thread. Every thread keeps sums of its own until the rows are asked for: the sums are of whole numbers, so
 //! that the rows do not depend on where the cuts were.
 
-mod checkpoints;
 mod csvlog;
 mod entry;
-mod errors;
 mod figures;
 mod jsonlog;
-mod languages;
-mod life;
 mod lines;
-mod locks;
 mod messages;
 mod moment;
-mod mysql_error;
-mod mysql_slow;
+mod mysql;
 mod prefix;
 mod prefixes;
 mod report;
@@ -25,7 +19,6 @@ mod stderr;
 mod syslog;
 mod tally;
 mod text;
-mod vacuum;
 mod writing;
 
 use std::collections::{BTreeSet, HashMap};
@@ -78,8 +71,8 @@ impl Form {
             Self::Syslog(..) => true,
             Self::Csv => csvlog::is_start(line),
             Self::Json => line.first() == Some(&b'{'),
-            Self::MySqlSlow => mysql_slow::is_start(line),
-            Self::MySqlError => mysql_error::is_start(line),
+            Self::MySqlSlow => mysql::slow::is_start(line),
+            Self::MySqlError => mysql::error::is_start(line),
         }
     }
 
@@ -89,8 +82,8 @@ impl Form {
             Self::Syslog(patterns, header) => syslog::read(bytes, header, patterns, part),
             Self::Csv => csvlog::read(bytes, part),
             Self::Json => jsonlog::read(bytes, part),
-            Self::MySqlSlow => mysql_slow::read(bytes, part),
-            Self::MySqlError => mysql_error::read(bytes, part),
+            Self::MySqlSlow => mysql::slow::read(bytes, part),
+            Self::MySqlError => mysql::error::read(bytes, part),
         }
     }
 }
@@ -100,7 +93,7 @@ impl Form {
 #[pyfunction]
 #[pyo3(signature = (of=None))]
 pub fn foreign_severities(of: Option<&str>) -> Vec<&'static str> {
-    languages::severities(of).collect()
+    messages::languages::severities(of).collect()
 }
 
 #[pyclass(module = "doctord._native")]

@@ -5,9 +5,8 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::entry::{Entry, Severity};
-use super::languages;
 use super::lines::{self, Part};
-use super::messages;
+use super::messages::{self, languages};
 use super::moment::Moment;
 use super::prefix::{Patterns, Prefix};
 

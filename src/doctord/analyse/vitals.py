@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from doctord.analyse import translation
 from doctord.analyse.figures import told_once
+from doctord.analyse.host import translation
 from doctord.analyse.time import SAMPLED, active_sessions
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.tables import WORKING

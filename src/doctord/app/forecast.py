@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
 
-from doctord.analyse.capacity import alert
-from doctord.analyse.capacity.check import check
 from doctord.analyse.capacity.interval import at_its_interval, series_at_interval
+from doctord.analyse.capacity.load.responses import with_loads
 from doctord.analyse.capacity.outlook import Item, outlook
-from doctord.analyse.capacity.responses import with_loads
 from doctord.analyse.capacity.series import HOUR_S, Series
-from doctord.analyse.capacity.threshold import Rules
+from doctord.analyse.capacity.thresholds import alert
+from doctord.analyse.capacity.thresholds.check import check
+from doctord.analyse.capacity.thresholds.threshold import Rules
 from doctord.analyse.capacity.whatif import Change
 from doctord.app import read
 from doctord.app.history import A_DAY, CHECKED_STEP_S, finest_in, renewed, series_in, span_in, span_of

@@ -12,7 +12,7 @@ from doctord.analyse.capacity.percentiles import percentiles_of
 from doctord.analyse.capacity.profile import NEEDS_DAYS, Profile, days_to
 from doctord.analyse.capacity.profile import profile as made
 from doctord.analyse.capacity.series import Series, series_of
-from doctord.analyse.capacity.threshold import Rules, Threshold
+from doctord.analyse.capacity.thresholds.threshold import Rules, Threshold
 from doctord.app import read
 from doctord.app.asked import placed
 from doctord.app.history import data_quality_in, data_quality_of, renewed, series_in, span_in, span_of, spread_in

@@ -4,8 +4,8 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
-from doctord.analyse.capacity import threshold
-from doctord.analyse.capacity.threshold import Rules
+from doctord.analyse.capacity.thresholds import threshold
+from doctord.analyse.capacity.thresholds.threshold import Rules
 from doctord.dataset import figure
 from doctord.dataset.figure import Figure, own_figures
 from doctord.errors import UserError
@@ -14,7 +14,7 @@ from doctord.errors import UserError
 @lru_cache(maxsize=1)
 def own_rules() -> Rules:
     """The thresholds that hold when the user has none."""
-    own = files("doctord.analyse.capacity").joinpath("thresholds.toml").read_text(encoding="utf-8")
+    own = files("doctord.analyse.capacity.thresholds").joinpath("thresholds.toml").read_text(encoding="utf-8")
     return threshold.parsed(own, "thresholds.toml", own_figures())
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from doctord.analyse.capacity import saturation
-from doctord.analyse.capacity.observed import DONE, NEEDS, SHORT_STEP_S, STEP_S, Observed, observed, step_of
-from doctord.analyse.capacity.responses import WAITS
-from doctord.analyse.capacity.saturation import LOADS, Database, Saturation
-from doctord.analyse.capacity.scaling import fitted
+from doctord.analyse.capacity.load import saturation
+from doctord.analyse.capacity.load.observed import DONE, NEEDS, SHORT_STEP_S, STEP_S, Observed, observed, step_of
+from doctord.analyse.capacity.load.responses import WAITS
+from doctord.analyse.capacity.load.saturation import LOADS, Database, Saturation
+from doctord.analyse.capacity.load.scaling import fitted
 from doctord.analyse.capacity.series import HOUR_S, Labels, Series, series_of
 from doctord.analyse.capacity.whatif import Change
 from doctord.app import read

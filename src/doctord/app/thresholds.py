@@ -6,15 +6,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from doctord.analyse.capacity import alert, service_level, threshold
-from doctord.analyse.capacity.check import Checked
-from doctord.analyse.capacity.check import check as check_thresholds
 from doctord.analyse.capacity.interval import at_its_interval, series_at_interval
 from doctord.analyse.capacity.percentiles import percentiles_of
-from doctord.analyse.capacity.propose import Proposal, propose
 from doctord.analyse.capacity.series import HOUR_S, Series
-from doctord.analyse.capacity.service_level import Judged
-from doctord.analyse.capacity.threshold import Rules
+from doctord.analyse.capacity.thresholds import alert, service_level, threshold
+from doctord.analyse.capacity.thresholds.check import Checked
+from doctord.analyse.capacity.thresholds.check import check as check_thresholds
+from doctord.analyse.capacity.thresholds.propose import Proposal, propose
+from doctord.analyse.capacity.thresholds.service_level import Judged
+from doctord.analyse.capacity.thresholds.threshold import Rules
 from doctord.app.asked import A_DAY, Interval
 from doctord.app.history import (
     CHECKED_STEP_S,

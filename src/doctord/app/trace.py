@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from doctord.analyse.calls_compared import Comparison, compare
+from doctord.analyse.traces.calls_compared import Comparison, compare
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose

@@ -23,7 +23,7 @@ List = Annotated[bool, flag("List what can be mapped, and end.", "--list")]
 HtmlPage = Annotated[Path | None, file("Write a page to zoom into and to compare.")]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Subject:
     """What was timed, and where."""
 
@@ -32,9 +32,9 @@ class Subject:
     instance: Annotated[str | None, name("One instance of a clustered server.")] = None
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """Where latencies are kept, and which of them are wanted."""
+@dataclass(frozen=True)
+class Where(Subject):
+    """Where latencies are kept, and when they were."""
 
     sources: Annotated[
         list[Path] | None, argument("Lakes or files, - is standard input; none: the usual lake.", "SOURCE")
@@ -46,13 +46,18 @@ class Kept:
     until: Annotated[str | None, moment("Columns up to this moment.", "--to")] = None
     column: Annotated[str | None, length("Width of a column.", "--interval")] = None
 
-    def wanted(self, subject: Subject) -> "Wanted":
+
+@dataclass(frozen=True)
+class Kept(OfFiles, Where):
+    """Latencies that are kept: which are wanted, where they are, and what the user says of files."""
+
+    def wanted(self) -> "Wanted":
         """The subject, and where."""
         from doctord.app.map import Wanted
 
-        return Wanted(subject.subject, subject.db, subject.instance, self.host, length_s(self.column))
+        return Wanted(self.subject, self.db, self.instance, self.host, length_s(self.column))
 
-    def dataset(self, files: OfFiles) -> "Dataset":
+    def dataset(self) -> "Dataset":
         """The rows of that time.
 
         Raises:
@@ -60,7 +65,7 @@ class Kept:
         """
         from doctord.app.map import recorded
 
-        return recorded(self.sources or (), interval(self.since, self.until), files.options(), Terminal())
+        return recorded(self.sources or (), interval(self.since, self.until), self.options(), Terminal())
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,13 +57,20 @@ def write(file: Path, content: str | bytes) -> None:
         raise UserError(f"{file}: {error.strerror}", "name a file that you may write") from error
 
 
-def conclude(found: "Examination", *, html: Path | None, json: bool) -> int:
-    """Write the report, print the verdict; the exit status."""
+def conclude(found: "Examination", *, html: Path | None, json: bool, brief: bool = False) -> int:
+    """Write the report, print the findings, or briefly the verdict and the report's name; the exit status."""
+    from doctord.report import wording
     from doctord.report.diagnosis import document, terminal
     from doctord.report.diagnosis import html as page
 
     diagnosis, others = found.diagnosis, [other.diagnosis for other in found.others]
     if html:
         write(html, page.render(diagnosis, found.seen.dataset, others))
-    typer.echo(json_text(document.document(diagnosis, others)) if json else terminal.render(diagnosis, others=others))
+    if json:
+        typer.echo(json_text(document.document(diagnosis, others)))
+    elif brief:
+        several = [wording.of_several([diagnosis, *others])] if others else []
+        typer.echo("\n".join((*map(wording.clean, (*several, wording.verdict(diagnosis))), str(html))))
+    else:
+        typer.echo(terminal.render(diagnosis, others=others))
     return status(found.healthy)

@@ -8,9 +8,9 @@ import typer
 
 from doctord.cli import app, command
 from doctord.cli._kinds import moment, number
-from doctord.cli._map import HtmlPage, Kept, List, Look, Pictures, Subject, show
+from doctord.cli._map import HtmlPage, Kept, List, Look, Pictures, show
 from doctord.cli._output import Terminal
-from doctord.cli.arguments import Json, OfFiles
+from doctord.cli.arguments import Json
 from doctord.errors import UserError
 from doctord.moments import asked_moment
 
@@ -18,9 +18,7 @@ from doctord.moments import asked_moment
 @command(app, "map")
 def draw(
     *,
-    subject: Subject,
     kept: Kept,
-    files: OfFiles,
     look: Look,
     pictures: Pictures,
     list_: List = False,
@@ -40,19 +38,19 @@ def draw(
     from doctord.report.map.full_screen import watch
     from doctord.report.map.printed import room
 
-    view, wanted = look.view(), kept.wanted(subject)
+    view, wanted = look.view(), kept.wanted()
     pictures.check()
     if list_:
-        known = by_waits(kept.dataset(files))
+        known = by_waits(kept.dataset())
         typer.echo(dumps(map_subjects.records(known), allow_nan=False) if json else map_subjects.recorded(known))
         return
     if kept.sources == [STANDARD_INPUT] and sys.stdout.isatty() and not json:
-        with from_pipe(subject.subject, files.options()) as growing:
+        with from_pipe(kept.subject, kept.options()) as growing:
             watch(growing, view, "PIPE")
             drawn = growing.feed.map_of()
         pictures.write(view, lambda _: [drawn])
     else:
-        dataset = kept.dataset(files)
+        dataset = kept.dataset()
         pictures.write(view, lambda columns: wanted.maps_of(dataset, columns))
         drawn = wanted.map_of(dataset, None if json else room(view))
     show(drawn, view, json=json)
@@ -62,9 +60,7 @@ def draw(
 def compare(
     *,
     at: Annotated[str, moment("What is before it is held against what is after it.")],
-    subject: Subject,
     kept: Kept,
-    files: OfFiles,
     look: Look,
     html: HtmlPage = None,
     json: Json = False,
@@ -76,10 +72,10 @@ def compare(
     from doctord.app.asked import placed
     from doctord.report.map.printed import room
 
-    view, wanted, asked = look.view(), kept.wanted(subject), asked_moment(at)
+    view, wanted, asked = look.view(), kept.wanted(), asked_moment(at)
     page = Pictures(html)
     page.check()
-    dataset = kept.dataset(files)
+    dataset = kept.dataset()
     moment = placed(asked, dataset.until, Terminal())
     page.write(view, lambda columns: wanted.maps_of(dataset, columns), moment)
     show(wanted.map_of(dataset, None if json else room(view)), view, moment, json=json)
@@ -89,9 +85,7 @@ def compare(
 def replay(
     *,
     speed: Annotated[float, number("So much faster than it was: 60 shows an hour in a minute.")] = 60,
-    subject: Subject,
     kept: Kept,
-    files: OfFiles,
     look: Look,
 ) -> None:
     """Show a latency map on the whole terminal as it grew, so much faster, and print it in the end.
@@ -102,20 +96,20 @@ def replay(
     from doctord.report.map.full_screen import has_terminal, watch
     from doctord.report.map.printed import room
 
-    view, wanted = look.view(), kept.wanted(subject)
+    view, wanted = look.view(), kept.wanted()
     if not has_terminal():
         raise UserError("a replay needs a terminal", "doctord map prints the map")
-    drawn = wanted.map_of(kept.dataset(files), room(view))
+    drawn = wanted.map_of(kept.dataset(), room(view))
     watch(Replay(drawn, speed), view, f"REPLAY x{speed:g}")
     show(drawn, view, json=False)
 
 
 @command(app, "map-export")
-def export(*, subject: Subject, kept: Kept, files: OfFiles) -> None:
+def export(*, kept: Kept) -> None:
     """Print the latencies of one subject as records that PyLatencyMap reads.
 
     Exit status: 0 printed, 2 there is nothing to print, these records cannot hold it, or a wrong option.
     """
     from doctord.report.map.records import records
 
-    typer.echo("\n".join(records(kept.wanted(subject).map_of(kept.dataset(files)))))
+    typer.echo("\n".join(records(kept.wanted().map_of(kept.dataset()))))

@@ -9,7 +9,7 @@ import typer
 
 from doctord.cli import app, command
 from doctord.cli._kinds import file, flag
-from doctord.cli._output import Terminal, check_writable, status, write
+from doctord.cli._output import Terminal, check_writable, conclude, status, write
 from doctord.cli.arguments import Horizon, Json, Measured, OfFiles, Past, Thresholds, WhatIf, When
 from doctord.errors import UserError
 from doctord.printable import for_output, json_text
@@ -55,17 +55,9 @@ def report(
         raise UserError("--csv, --thresholds and what-ifs are for reports on capacity", "give --capacity as well")
 
     from doctord.app import diagnose as diagnosing
-    from doctord.report import wording
-    from doctord.report.diagnosis import document, html
 
     check_writable(output)
-    found = diagnosing.diagnose(source, when.interval(past), Terminal())
-    others = [other.diagnosis for other in found.others]
-    write(output, html.render(found.diagnosis, found.seen.dataset, others))
-    lines = [*([wording.of_several([found.diagnosis, *others])] if others else []), wording.verdict(found.diagnosis)]
-    verdict = "\n".join((*map(wording.clean, lines), str(output)))
-    typer.echo(json_text(document.document(found.diagnosis, others)) if json else verdict)
-    return status(found.healthy)
+    return conclude(diagnosing.diagnose(source, when.interval(past), Terminal()), html=output, json=json, brief=True)
 
 
 def _on_capacity(

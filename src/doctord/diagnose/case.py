@@ -4,9 +4,10 @@ from functools import cached_property
 
 import polars as pl
 
-from doctord.analyse import calls, figures, locks, other_processes, processes, statements, vitals
+from doctord.analyse import figures, locks, statements, vitals
 from doctord.analyse.figures import cpus_told
-from doctord.analyse.other_storage import OtherStorage, other_storage
+from doctord.analyse.host import other_processes, processes
+from doctord.analyse.host.other_storage import OtherStorage, other_storage
 from doctord.analyse.time import (
     TimeModel,
     active_sessions,
@@ -15,6 +16,7 @@ from doctord.analyse.time import (
     time_model,
 )
 from doctord.analyse.top_time import Holder, top_time
+from doctord.analyse.traces import calls
 from doctord.analyse.waits import Wait, background, foreground
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.common_statistics import names_of
@@ -74,7 +76,7 @@ class Case:
 
     @cached_property
     def processes(self) -> pl.DataFrame:
-        """One row per process: see `doctord.analyse.processes`."""
+        """One row per process: see `doctord.analyse.host.processes`."""
         return processes.processes(self.dataset)
 
     @cached_property

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from doctord.analyse.calls import busy_s, pass_s
+from doctord.analyse.traces.calls import busy_s, pass_s
 from doctord.dataset.calltrace import Trace
 from doctord.diagnose.case import WORTH_SAYING_SHARE
 from doctord.diagnose.phrase import Phrase, phrase

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import polars as pl
 
-from doctord.analyse.block_sizes import Sizes, block_sizes
+from doctord.analyse.host.block_sizes import Sizes, block_sizes
 from doctord.analyse.time import SAMPLED
 from doctord.analyse.top_time import first
 from doctord.dataset.calltrace import Trace

@@ -4,7 +4,7 @@ from typing import Final, Literal, TypeAlias
 
 import polars as pl
 
-from doctord.analyse.other_processes import Consumer, consumers
+from doctord.analyse.host.other_processes import Consumer, consumers
 from doctord.analyse.top_time import Holder
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence

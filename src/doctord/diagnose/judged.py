@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
-from doctord.analyse import disks
-from doctord.analyse.blocked_tasks import mostly_blocked
-from doctord.analyse.calls import clock_s
+from doctord.analyse.host import disks
+from doctord.analyse.host.blocked_tasks import mostly_blocked
 from doctord.analyse.latency.storage import storage_histograms
 from doctord.analyse.logged_statements import durations_are_all_told
+from doctord.analyse.traces.calls import clock_s
 from doctord.dataset.calltrace import Trace
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import NotMeasured

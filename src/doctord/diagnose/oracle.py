@@ -1,7 +1,7 @@
 """Evidence from what Oracle counts of itself: statistics, segments, statements."""
 
 from doctord.analyse.figures import Statistic
-from doctord.analyse.processors import processors
+from doctord.analyse.host.processors import processors
 from doctord.diagnose.case import Case
 from doctord.diagnose.evidence import Sign
 from doctord.diagnose.finding import Evidence

@@ -8,7 +8,7 @@ import pytest
 
 from doctord.analyse.capacity.outlook import outlook
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Labels, Series
-from doctord.analyse.capacity.threshold import Threshold
+from doctord.analyse.capacity.thresholds.threshold import Threshold
 from doctord.dataset.figure import Figure
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 
 from doctord.analyse.capacity.profile import Profile, profile
 from doctord.analyse.capacity.series import HOUR_S, Labels, Series
-from doctord.analyse.capacity.threshold import Threshold
+from doctord.analyse.capacity.thresholds.threshold import Threshold
 from doctord.dataset.figure import own_figures
 
 AT = datetime(2026, 11, 20, tzinfo=UTC)

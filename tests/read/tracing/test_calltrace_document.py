@@ -9,7 +9,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddic
 
 import pytest
 
-from doctord.analyse.calls_compared import Comparison
+from doctord.analyse.traces.calls_compared import Comparison
 from doctord.dataset.calltrace import Loop, Trace
 from doctord.read.tracing.calltrace import read
 

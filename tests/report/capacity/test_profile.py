@@ -8,7 +8,7 @@ import pytest
 from doctord.analyse.capacity.contradictions import Contradiction
 from doctord.analyse.capacity.profile import Profile, profile
 from doctord.analyse.capacity.series import HOUR_S, Labels, Series
-from doctord.analyse.capacity.threshold import Threshold
+from doctord.analyse.capacity.thresholds.threshold import Threshold
 from doctord.dataset.figure import own_figures
 from doctord.report.capacity.profile import render, shown
 

@@ -3,7 +3,7 @@
 import pytest
 
 import traces
-from doctord.analyse.calls_compared import compare
+from doctord.analyse.traces.calls_compared import compare
 from doctord.app.trace import examined
 from doctord.report.trace.document import document
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from doctord.analyse.calls_compared import compare
+from doctord.analyse.traces.calls_compared import compare
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose

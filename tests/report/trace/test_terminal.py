@@ -4,7 +4,7 @@ import pytest
 from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
 
-from doctord.analyse.calls_compared import compare
+from doctord.analyse.traces.calls_compared import compare
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from doctord.analyse.capacity.basis import Basis, basis_of
-from doctord.analyse.capacity.check import breaches_of
 from doctord.analyse.capacity.outlook import Item
 from doctord.analyse.capacity.series import DAY_S, Series
-from doctord.analyse.capacity.severity import Severity, severity_of
-from doctord.analyse.capacity.threshold import Threshold
+from doctord.analyse.capacity.thresholds.check import breaches_of
+from doctord.analyse.capacity.thresholds.severity import Severity, severity_of
+from doctord.analyse.capacity.thresholds.threshold import Threshold
 
 Verdict = Literal[
     "violated", "date", "perhaps", "not within the horizon", "cannot be told", "not measured any more"

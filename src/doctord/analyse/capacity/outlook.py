@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from doctord.analyse.capacity.check import Breach, Checked, check
 from doctord.analyse.capacity.forecast import Forecast, When, forecast, when
-from doctord.analyse.capacity.queue_fit import Queue
-from doctord.analyse.capacity.responses import queues_of
+from doctord.analyse.capacity.load.queue_fit import Queue
+from doctord.analyse.capacity.load.responses import queues_of
 from doctord.analyse.capacity.series import DAY_S, Series
-from doctord.analyse.capacity.threshold import Threshold
+from doctord.analyse.capacity.thresholds.check import Breach, Checked, check
+from doctord.analyse.capacity.thresholds.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change, changed
 
 NEAR_S = 7.0 * DAY_S  # how far hours tell

@@ -12,11 +12,11 @@ from typing import Final, Literal
 
 import numpy as np
 
-from doctord.analyse.capacity.check import beyond, is_too_short
 from doctord.analyse.capacity.contradictions import Contradiction
 from doctord.analyse.capacity.percentiles import SHOWN, Key, Percentiles, share_of
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Labels, Numbers, Series
-from doctord.analyse.capacity.threshold import Threshold
+from doctord.analyse.capacity.thresholds.check import beyond, is_too_short
+from doctord.analyse.capacity.thresholds.threshold import Threshold
 from doctord.analyse.capacity.top_waits import CLASSES, WAITED, Wait, top_waits
 from doctord.dataset.figure import Figure
 

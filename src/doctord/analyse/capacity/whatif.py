@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from doctord.analyse.capacity.forecast.result import Forecast
-from doctord.analyse.capacity.queue_fit import Queue
-from doctord.analyse.capacity.responses import grown
+from doctord.analyse.capacity.load.queue_fit import Queue
+from doctord.analyse.capacity.load.responses import grown
 from doctord.analyse.capacity.series import Numbers, Series
 
 

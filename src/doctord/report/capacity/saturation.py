@@ -6,9 +6,9 @@ from typing import Any
 
 from rich.text import Text
 
-from doctord.analyse.capacity.estimate import Estimate
-from doctord.analyse.capacity.queue_fit import FAR
-from doctord.analyse.capacity.saturation import FAST_S, Database, Grown, Resource, Saturation
+from doctord.analyse.capacity.load.estimate import Estimate
+from doctord.analyse.capacity.load.queue_fit import FAR
+from doctord.analyse.capacity.load.saturation import FAST_S, Database, Grown, Resource, Saturation
 from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.wording import iso
 

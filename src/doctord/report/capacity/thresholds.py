@@ -6,9 +6,9 @@ from typing import Any
 
 from rich.text import Text
 
-from doctord.analyse.capacity.check import Breach, Checked
-from doctord.analyse.capacity.plan import Plan
-from doctord.analyse.capacity.service_level import Judged
+from doctord.analyse.capacity.thresholds.check import Breach, Checked
+from doctord.analyse.capacity.thresholds.plan import Plan
+from doctord.analyse.capacity.thresholds.service_level import Judged
 from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.wording import iso
 from doctord.units import duration, number, quantity

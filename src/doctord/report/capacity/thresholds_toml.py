@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from json import dumps
 
-from doctord.analyse.capacity.propose import Proposal
-from doctord.analyse.capacity.threshold import Threshold
+from doctord.analyse.capacity.thresholds.propose import Proposal
+from doctord.analyse.capacity.thresholds.threshold import Threshold
 
 _HEAD = """\
 # Thresholds proposed by `doctord thresholds init` from {since:%Y-%m-%d %H:%M} to {until:%Y-%m-%d %H:%M} UTC,

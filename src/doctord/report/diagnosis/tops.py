@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from doctord.analyse.processes import processes
+from doctord.analyse.host.processes import processes
 from doctord.analyse.time import seconds_observed, seconds_of, time_model
 from doctord.dataset.dataset import Dataset
 

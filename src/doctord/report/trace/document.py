@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any, Final
 
-from doctord.analyse.calls_compared import Comparison
+from doctord.analyse.traces.calls_compared import Comparison
 from doctord.dataset.calltrace import Trace
 from doctord.diagnose.finding import Diagnosis
 from doctord.report.diagnosis.document import findings

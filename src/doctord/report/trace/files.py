@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from doctord.analyse.calls_compared import Comparison
+from doctord.analyse.traces.calls_compared import Comparison
 from doctord.dataset.calltrace import Trace
 from doctord.diagnose.finding import Diagnosis
 from doctord.errors import UserError

@@ -2,7 +2,7 @@
 
 from markupsafe import Markup
 
-from doctord.analyse.calls_compared import Comparison
+from doctord.analyse.traces.calls_compared import Comparison
 from doctord.dataset.calltrace import Trace
 from doctord.diagnose.finding import Diagnosis
 from doctord.diagnose.words import who

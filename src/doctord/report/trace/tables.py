@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from doctord.analyse.calls import NO_CALL
-from doctord.analyse.calls_compared import Change, Comparison
+from doctord.analyse.traces.calls import NO_CALL
+from doctord.analyse.traces.calls_compared import Change, Comparison
 from doctord.dataset.calltrace import Call, Growth, Histogram, Loop, Process, Repetition, Target, Trace, Values
 from doctord.diagnose.words import shortened, who
 from doctord.report.lines import hashes

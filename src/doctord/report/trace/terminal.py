@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from doctord.analyse.calls_compared import Comparison
+from doctord.analyse.traces.calls_compared import Comparison
 from doctord.dataset.calltrace import Loop, Trace
 from doctord.diagnose.finding import Diagnosis
 from doctord.diagnose.words import who

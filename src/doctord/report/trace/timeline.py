@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from doctord.analyse.calls import NO_CALL, NOT_IN_TRACE
+from doctord.analyse.traces.calls import NO_CALL, NOT_IN_TRACE
 from doctord.dataset.calltrace import Bar, Row, Timeline
 from doctord.diagnose.words import shortened
 from doctord.report.plot import ticks

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import PurePath
 
-from doctord.analyse.calls import (
+from doctord.analyse.traces.calls import (
     NO_CALL,
     NOT_IN_TRACE,
     ONE_A_PASS,
@@ -12,7 +12,7 @@ from doctord.analyse.calls import (
     connections_a_pass,
     takes_several,
 )
-from doctord.analyse.calls_compared import Change, Comparison
+from doctord.analyse.traces.calls_compared import Change, Comparison
 from doctord.dataset.calltrace import About, Live, Loop, PathPart, Step, Trace, Wait
 from doctord.diagnose.finding import Diagnosis
 from doctord.diagnose.words import arguments, ordinal, shortened, who

@@ -2,7 +2,7 @@
 
 import pytest
 
-from doctord.analyse.block_sizes import block_sizes
+from doctord.analyse.host.block_sizes import block_sizes
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from diagnose.hosts import host
-from doctord.analyse import translation
+from doctord.analyse.host import translation
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from doctord.analyse import disks
+from doctord.analyse.host import disks
 from doctord.analyse.sizing.found.finder import Found, FoundCurve, Measured, finds
 
 # A curve has so many points, between loads so far apart: less is chance.

@@ -2,9 +2,10 @@
 
 import polars as pl
 
-from doctord.analyse import calls, figures
+from doctord.analyse import figures
 from doctord.analyse.sizing.found.finder import Found, Measured, finds, highest, setting
 from doctord.analyse.time import time_model
+from doctord.analyse.traces import calls
 from doctord.dataset.common_statistics import names_of
 
 

@@ -4,7 +4,8 @@ from typing import Final
 
 import polars as pl
 
-from doctord.analyse import translation, waits
+from doctord.analyse import waits
+from doctord.analyse.host import translation
 from doctord.analyse.sizing.found.finder import Found, FoundCurve, Measured, Points, finds, setting
 from doctord.units import MIB
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from doctord.analyse.block_sizes import block_sizes
+from doctord.analyse.host.block_sizes import block_sizes
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from doctord.analyse.blocked_tasks import LASTING, LEAST_TASKS, MOST, Blocked, mostly_blocked
+from doctord.analyse.host.blocked_tasks import LASTING, LEAST_TASKS, MOST, Blocked, mostly_blocked
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh

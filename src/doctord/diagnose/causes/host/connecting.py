@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from doctord.analyse.accept_delays import SLOW_S, AcceptDelay, accept_delays
 from doctord.analyse.figures import Statistic, mean
-from doctord.analyse.login_times import LoginTime, login_times
+from doctord.analyse.host.accept_delays import SLOW_S, AcceptDelay, accept_delays
+from doctord.analyse.host.login_times import LoginTime, login_times
 from doctord.analyse.time import covered_s
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause

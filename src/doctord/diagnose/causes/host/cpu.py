@@ -5,9 +5,9 @@ from typing import Any
 
 import polars as pl
 
-from doctord.analyse import cgroups
-from doctord.analyse.other_processes import Consumer, consumers
-from doctord.analyse.processes import DATABASE_COMMAND
+from doctord.analyse.host import cgroups
+from doctord.analyse.host.other_processes import Consumer, consumers
+from doctord.analyse.host.processes import DATABASE_COMMAND
 from doctord.analyse.spells import LASTING, LASTING_S, held
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from doctord.analyse.interrupts import BUSY_PCT, on_one_cpu
+from doctord.analyse.host.interrupts import BUSY_PCT, on_one_cpu
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from doctord.analyse.processes import DATABASE_COMMAND
+from doctord.analyse.host.processes import DATABASE_COMMAND
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence

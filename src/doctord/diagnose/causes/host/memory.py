@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from doctord.analyse import translation
-from doctord.analyse.cgroups import MemoryGroup, memory_groups
+from doctord.analyse.host import translation
+from doctord.analyse.host.cgroups import MemoryGroup, memory_groups
 from doctord.analyse.spells import longest
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause

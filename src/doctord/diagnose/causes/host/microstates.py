@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from doctord.analyse.processes import COMMANDS, DATABASE_COMMAND
+from doctord.analyse.host.processes import COMMANDS, DATABASE_COMMAND
 from doctord.analyse.spells import held
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from doctord.analyse.queues import Waiting, waiting_in_host
+from doctord.analyse.host.queues import Waiting, waiting_in_host
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh

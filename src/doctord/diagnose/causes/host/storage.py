@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from doctord.analyse import cgroups, disks, filesystems
-from doctord.analyse.other_processes import Consumer, consumers
+from doctord.analyse.host import cgroups, disks, filesystems
+from doctord.analyse.host.other_processes import Consumer, consumers
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.host.storage_latencies import slow_histograms

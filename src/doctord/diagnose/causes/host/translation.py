@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from doctord.analyse import translation
+from doctord.analyse.host import translation
+from doctord.analyse.host.translation import Faults, Translation
 from doctord.analyse.sizing.tlb import TSB_ENTRY_BYTES
-from doctord.analyse.translation import Faults, Translation
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh

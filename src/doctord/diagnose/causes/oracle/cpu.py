@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from doctord.analyse.processors import ALL_BUSY, Processors, processors
+from doctord.analyse.host.processors import ALL_BUSY, Processors, processors
 from doctord.analyse.time import UNACCOUNTED
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from doctord.analyse.call_sums import class_sums
-from doctord.analyse.calls import of_class, on_path, seconds_of
+from doctord.analyse.traces.call_sums import class_sums
+from doctord.analyse.traces.calls import of_class, on_path, seconds_of
 from doctord.dataset.calltrace import Call, Growth, Target, Trace
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from doctord.analyse.calls import MOVES_DATA, WAITS, classes, clock_s, of_class, on_path, takes_several
+from doctord.analyse.traces.calls import MOVES_DATA, WAITS, classes, clock_s, of_class, on_path, takes_several
 from doctord.dataset.calltrace import Forks, Loop, Repetition, Trace
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause

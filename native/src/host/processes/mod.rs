@@ -1,0 +1,339 @@
+//! The `process` table: every process of the host, read as seldom as its idleness allows.
+
+pub mod command;
+mod microstates;
+mod process;
+mod stat;
+mod taskstats;
+mod users;
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use arrow_schema::ArrowError;
+
+use self::microstates::{Microstates, Usage};
+use self::process::{Look, Process, REST, Reader};
+use self::stat::Schedstat;
+use self::taskstats::{About, Stats, Taskstats};
+use self::users::Users;
+use crate::batch::Batch;
+use crate::host::events::Events;
+use crate::host::files::{Budget, Kept};
+use crate::host::interval::{Interval, Moment};
+use crate::host::not_measured;
+use crate::host::text::{number, value};
+use crate::sheet::{Layouts, Sheet, columns};
+
+columns!(ProcessColumns {
+    pid,
+    ppid,
+    started,
+    command,
+    user,
+    usr_pct,
+    sys_pct,
+    run_wait_pct,
+    io_wait_pct,
+    memory_wait_pct,
+    sleep_pct,
+    vcsw_per_s,
+    icsw_per_s,
+    minor_faults_per_s,
+    major_faults_per_s,
+    rss_bytes,
+    read_bytes_per_s,
+    write_bytes_per_s,
+    threads,
+});
+
+pub struct Processes {
+    proc: PathBuf,
+    delays: Kept,
+    sheet: Sheet<ProcessColumns>,
+    reader: Reader,
+    processes: BTreeMap<u32, Process>,
+    /// Boot time by the wall clock when the sampler started: later steps of the clock must not rename processes.
+    booted_us: i64,
+    samples: u64,
+    forks: Option<u64>,
+    is_list_stale: bool,
+    previous_boot_ns: Option<u64>,
+}
+
+/// A process that was looked at, on its way to a row.
+struct Seen {
+    pid: u32,
+    look: Look,
+    stats: Option<Stats>,
+}
+
+impl Processes {
+    pub fn new(proc: &Path, host: &str, layouts: &Layouts, events: &mut Events) -> Result<Self, ArrowError> {
+        let booted_s = std::fs::read(proc.join("stat"))
+            .ok()
+            .and_then(|text| value(&text, b"btime"));
+        let own = std::fs::read(proc.join("self/schedstat"))
+            .ok()
+            .and_then(|text| Schedstat::parse(&text));
+        Ok(Self {
+            proc: proc.to_path_buf(),
+            delays: Kept::new(proc.join("sys/kernel/task_delayacct")),
+            sheet: Sheet::new("process", host, layouts)?,
+            reader: Reader {
+                taskstats: open_taskstats(events),
+                has_schedstat: own.is_some_and(|own| own.run_ns > 0),
+                has_delays: false,
+                io_refused: false,
+                boot_ns: 0,
+                tick_ns: 1_000_000_000 / system_figure(libc::_SC_CLK_TCK, 100),
+                page_bytes: system_figure(libc::_SC_PAGESIZE, 4096),
+                budget: Budget::raise(),
+                users: Users::default(),
+                buffer: Box::new([0; 4096]),
+            },
+            processes: BTreeMap::new(),
+            booted_us: booted_s.unwrap_or(0) as i64 * 1_000_000,
+            samples: 0,
+            forks: None,
+            is_list_stale: true,
+            previous_boot_ns: None,
+        })
+    }
+
+    /// Adds the rows of this sample. `forks` counts the processes made since boot: as long as it stands still, there is no
+    /// new one to look for.
+    pub fn sample(&mut self, interval: &Interval, now: &Moment, forks: Option<u64>, events: &mut Events) {
+        self.samples += 1;
+        self.reader.boot_ns = now.boot as u64;
+        self.read_delay_switch(events);
+        let stood_still = forks.is_some() && forks == self.forks && !self.samples.is_multiple_of(REST);
+        self.forks = forks;
+        let listed = if stood_still && !self.is_list_stale {
+            Ok(())
+        } else {
+            self.list(events)
+        };
+        if let Err(error) = listed {
+            return events.not_measured("processes", &error.to_string(), "mount /proc");
+        }
+        let mut seen = self.look(events);
+        self.ask(&mut seen, events);
+        for seen in seen {
+            if let Err(error) = self.add(interval, &seen) {
+                not_measured::unless_ended(&error, events);
+                self.forget(seen.pid);
+            }
+        }
+        self.previous_boot_ns = Some(self.reader.boot_ns);
+        if std::mem::take(&mut self.reader.io_refused) {
+            not_measured::io(events);
+        }
+    }
+
+    fn read_delay_switch(&mut self, events: &mut Events) {
+        let switch = self.delays.read().ok().and_then(number);
+        // Before Linux 5.14 there was no switch: delays were counted unless the command line said no.
+        self.reader.has_delays = self.reader.taskstats.is_some() && switch.unwrap_or(1) > 0;
+        if switch == Some(0) {
+            not_measured::delays(events);
+        }
+    }
+
+    /// Brings the set of processes up to date with /proc.
+    fn list(&mut self, events: &mut Events) -> io::Result<()> {
+        let mut alive = HashSet::with_capacity(self.processes.len() + 16);
+        for entry in std::fs::read_dir(&self.proc)? {
+            let name = entry?.file_name();
+            if let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) {
+                alive.insert(pid);
+                self.processes
+                    .entry(pid)
+                    .or_insert_with(|| Process::new(&self.proc, pid));
+            }
+        }
+        let ended: Vec<u32> = self
+            .processes
+            .keys()
+            .filter(|pid| !alive.contains(pid))
+            .copied()
+            .collect();
+        ended.into_iter().for_each(|pid| self.forget(pid));
+        self.is_list_stale = false;
+        if !alive.contains(&1) {
+            not_measured::hidden(events);
+        }
+        Ok(())
+    }
+
+    fn forget(&mut self, pid: u32) {
+        if let Some(mut process) = self.processes.remove(&pid) {
+            process.close(&mut self.reader.budget);
+        }
+        // Its number may have gone to another process already.
+        self.is_list_stale = true;
+    }
+
+    fn look(&mut self, events: &mut Events) -> Vec<Seen> {
+        let mut seen = Vec::with_capacity(self.processes.len());
+        let mut ended = Vec::new();
+        for (pid, process) in &mut self.processes {
+            match process.look(&mut self.reader) {
+                Ok(look) => seen.push(Seen {
+                    pid: *pid,
+                    look,
+                    stats: None,
+                }),
+                Err(error) => {
+                    not_measured::unless_ended(&error, events);
+                    ended.push(*pid);
+                }
+            }
+        }
+        ended.into_iter().for_each(|pid| self.forget(pid));
+        seen
+    }
+
+    /// Asks taskstats about all active processes at once.
+    fn ask(&mut self, seen: &mut [Seen], events: &mut Events) {
+        let Some(taskstats) = &mut self.reader.taskstats else {
+            return;
+        };
+        let active = || seen.iter().filter(|seen| seen.look == Look::Active);
+        let about: Vec<About> = active()
+            .filter_map(|seen| Some(self.processes.get(&seen.pid)?.about()))
+            .collect();
+        let mut answers = vec![None; about.len()];
+        if let Err(error) = taskstats.ask(&about, &mut answers) {
+            not_measured::taskstats(events, &error);
+            self.reader.taskstats = None;
+            return;
+        }
+        let active = seen.iter_mut().filter(|seen| seen.look == Look::Active);
+        for (seen, answer) in active.zip(answers) {
+            seen.stats = answer;
+        }
+    }
+
+    fn add(&mut self, interval: &Interval, seen: &Seen) -> io::Result<()> {
+        let Some(process) = self.processes.get_mut(&seen.pid) else {
+            return Ok(());
+        };
+        let now = match (seen.look, process.usage) {
+            (Look::Idle, Some(usage)) => {
+                process.rest(&mut self.reader.budget);
+                usage
+            }
+            (Look::IdleRefreshed, Some(usage)) => {
+                process.refresh(&mut self.reader)?;
+                usage
+            }
+            (_, Some(usage)) if process.is_idle_group(seen.stats) => {
+                process.rest(&mut self.reader.budget);
+                usage
+            }
+            _ => process.read(&mut self.reader, seen.stats)?,
+        };
+        let started_ns = process.identity.started_ticks * self.reader.tick_ns;
+        let before = match (process.usage.replace(now), self.previous_boot_ns) {
+            (Some(before), _) => before,
+            // Started since the last sample (two ticks of grace): all that it used falls into this interval.
+            (None, Some(previous)) if started_ns + 2 * self.reader.tick_ns >= previous => now.at_birth(),
+            _ => return Ok(()),
+        };
+        if interval.seconds.is_some() {
+            add_row(
+                &mut self.sheet,
+                interval,
+                process,
+                (&before, &now),
+                self.booted_us,
+                self.reader.tick_ns,
+            );
+        }
+        Ok(())
+    }
+
+    /// Folders in /proc of the database servers' processes.
+    pub fn database_folders(&self) -> impl Iterator<Item = &Path> {
+        let processes = self.processes.values();
+        processes
+            .filter(|process| command::is_database(&process.identity.command))
+            .map(|process| process.folder.as_path())
+    }
+
+    pub fn finish(&mut self, batches: &mut Vec<Batch>) -> Result<(), ArrowError> {
+        self.sheet.finish(batches)
+    }
+}
+
+fn add_row(
+    sheet: &mut Sheet<ProcessColumns>,
+    interval: &Interval,
+    process: &Process,
+    (before, now): (&Usage, &Usage),
+    booted_us: i64,
+    tick_ns: u64,
+) {
+    let (columns, identity) = (sheet.columns, &process.identity);
+    let states = Microstates::between(before, now, process.threads, tick_ns, interval);
+    sheet.begin(interval.ts_us, interval.rounded_s());
+    sheet.i64(columns.pid, i64::from(process.pid));
+    sheet.count(columns.ppid, Some(identity.ppid));
+    sheet.i64(
+        columns.started,
+        booted_us + (identity.started_ticks * tick_ns / 1000) as i64,
+    );
+    sheet.str(columns.command, &*identity.command);
+    sheet.str(columns.user, identity.user.as_deref());
+    sheet.count(columns.rss_bytes, Some(process.rss_bytes));
+    sheet.count(columns.threads, Some(process.threads));
+    for (column, value) in [
+        (columns.usr_pct, states.user),
+        (columns.sys_pct, states.system),
+        (columns.run_wait_pct, states.run_wait),
+        (columns.io_wait_pct, states.io_wait),
+        (columns.memory_wait_pct, states.memory_wait),
+        (columns.sleep_pct, states.sleep),
+        (columns.vcsw_per_s, interval.increase(before.vcsw, now.vcsw)),
+        (columns.icsw_per_s, interval.increase(before.icsw, now.icsw)),
+        (
+            columns.minor_faults_per_s,
+            interval.increase(Some(before.minor_faults), Some(now.minor_faults)),
+        ),
+        (
+            columns.major_faults_per_s,
+            interval.increase(Some(before.major_faults), Some(now.major_faults)),
+        ),
+        (
+            columns.read_bytes_per_s,
+            interval.increase(before.read_bytes, now.read_bytes),
+        ),
+        (
+            columns.write_bytes_per_s,
+            interval.increase(before.write_bytes, now.write_bytes),
+        ),
+    ] {
+        sheet.f64(column, value);
+    }
+    sheet.end();
+}
+
+fn open_taskstats(events: &mut Events) -> Option<Taskstats> {
+    match Taskstats::open() {
+        Ok(taskstats) => Some(taskstats),
+        Err(error) => {
+            not_measured::taskstats(events, &error);
+            None
+        }
+    }
+}
+
+fn system_figure(name: libc::c_int, fallback: u64) -> u64 {
+    // SAFETY: sysconf only looks a number up.
+    u64::try_from(unsafe { libc::sysconf(name) })
+        .ok()
+        .filter(|figure| *figure > 0)
+        .unwrap_or(fallback)
+}

@@ -1,0 +1,120 @@
+//! Errors and warnings, by severity, SQLSTATE and a message without what the user typed.
+
+use super::life;
+use super::locks;
+use crate::scrub::{Dialect, scrub};
+use crate::server_log::entry::{Entry, Severity};
+use crate::server_log::figures as f;
+use crate::server_log::lines::Part;
+
+/// What is named in quotes after these words is an object's name; elsewhere it may be a value.
+const OBJECTS: [&[u8]; 14] = [
+    b"constraint",
+    b"database",
+    b"extension",
+    b"index",
+    b"parameter",
+    b"publication",
+    b"relation",
+    b"schema",
+    b"sequence",
+    b"slot",
+    b"subscription",
+    b"table",
+    b"tablespace",
+    b"view",
+];
+const LONGEST: usize = 200;
+
+pub fn take(entry: &Entry, part: &mut Part) {
+    let message = entry.message;
+    if message == b"deadlock detected" {
+        locks::deadlock(entry, part);
+    }
+    if life::is_refusal(message) {
+        part.tally.add(entry.moment, f::TOO_MANY, b"", 1);
+    }
+    let state = if entry.sqlstate.is_empty() {
+        ""
+    } else {
+        &format!("{} ", String::from_utf8_lossy(entry.sqlstate))
+    };
+    let said = if is_raised(entry) {
+        "(raised by a function)".to_string()
+    } else {
+        without_constants(message)
+    };
+    let name = format!("{} {state}{said}", entry.severity.word());
+    part.tally.add(entry.moment, f::ERRORS, name.as_bytes(), 1);
+    if entry.severity == Severity::Panic {
+        part.tally.event(entry.moment, "error", "", format!("PANIC: {said}"));
+    }
+}
+
+/// RAISE in a function: its text is the application's, and may hold anything.
+fn is_raised(entry: &Entry) -> bool {
+    entry.sqlstate == b"P0001" || memchr::memmem::find(entry.context, b"RAISE").is_some()
+}
+
+/// A message on one line without numbers and without what stands in quotes, but for names of objects.
+pub fn without_constants(message: &[u8]) -> String {
+    let message = &with_plain_quotes(message);
+    let mut plain = Vec::with_capacity(message.len());
+    let mut parts = message.split(|byte| *byte == b'"');
+    plain.extend_from_slice(parts.next().unwrap_or(b""));
+    while let Some(quoted) = parts.next() {
+        let names_object = OBJECTS
+            .iter()
+            .any(|word| plain.strip_suffix(b" ").is_some_and(|text| text.ends_with(word)));
+        plain.push(b'"');
+        plain.extend_from_slice(if names_object { quoted } else { b"?" });
+        plain.push(b'"');
+        plain.extend_from_slice(parts.next().unwrap_or(b""));
+    }
+    let mut scrubbed = Vec::new();
+    // Standard error alone says where in the statement it was.
+    let plain = memchr::memmem::rfind(&plain, b" at character ").map_or(&plain[..], |end| &plain[..end]);
+    scrub(plain, Dialect::Postgres, &mut scrubbed);
+    scrubbed.truncate(LONGEST);
+    String::from_utf8_lossy(&scrubbed).into_owned()
+}
+
+/// The quotes of other languages than English, « and », as plain ones.
+fn with_plain_quotes(message: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(message.len());
+    let mut rest = message;
+    while let Some((byte, after)) = rest.split_first() {
+        let is_quote = *byte == 0xC2 && matches!(after.first(), Some(0xAB | 0xBB));
+        plain.push(if is_quote { b'"' } else { *byte });
+        rest = if is_quote { &after[1..] } else { after };
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_leave_messages() {
+        for (message, left) in [
+            (
+                "duplicate key value violates unique constraint \"t_pkey\"",
+                "duplicate key value violates unique constraint \"t_pkey\"",
+            ),
+            (
+                "invalid input syntax for type integer: \"secret 1\"",
+                "invalid input syntax for type integer: \"?\"",
+            ),
+            (
+                "column \"hunter2\" does not exist at character 15",
+                "column \"?\" does not exist",
+            ),
+            ("no existe la relación «secret»", "no existe la relación \"?\""),
+            ("Relation »secret« existiert nicht", "Relation \"?\" existiert nicht"),
+            ("syntax error at or near \"secret", "syntax error at or near \"?\""),
+        ] {
+            assert_eq!(without_constants(message.as_bytes()), left);
+        }
+    }
+}

@@ -1,0 +1,1 @@
+"""The host: its processors, memory's translation, disks, file systems, control groups and processes."""

@@ -1,0 +1,60 @@
+"""Outsiders: processes that compete with the database and do not work for it."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from doctord.dataset.dataset import Dataset
+
+# The kernel keeps this many characters of a command's name (TASK_COMM_LEN less its end mark).
+COMMAND_LENGTH = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """Processes of one command and user: how many, the pid of the largest, and what they used together."""
+
+    command: str
+    user: str | None
+    pid: int
+    processes: int
+    amount: float
+
+    @property
+    def name(self) -> str:
+        """Command, pid and user in words."""
+        more = f" and {self.processes - 1} more" if self.processes > 1 else ""
+        return f"{self.command} (pid {self.pid}{more}, user {self.user or 'unknown'})"
+
+
+def other_processes(dataset: Dataset, processes: pl.DataFrame) -> pl.DataFrame:
+    """Of the rows of `doctord.analyse.host.processes.processes` those of processes outside the database.
+
+    Left out, because their work is the database's own: its clients on the same host (a command that sessions name as
+    their program) and kernel threads (they have no memory of their own, and flush and reclaim for others).
+    """
+    programs = dataset.frame("session")["program"].drop_nulls().unique(maintain_order=True).str.slice(0, COMMAND_LENGTH)
+    outside = (
+        ~pl.col("database")
+        & ~pl.col("command").is_in(programs.implode()).fill_null(value=False)
+        & (pl.col("rss_bytes").is_null() | (pl.col("rss_bytes") > 0))
+    )
+    return processes.filter(outside)
+
+
+def consumers(rows: pl.DataFrame, amount: pl.Expr) -> list[Consumer]:
+    """Processes of the same command and user together, the largest consumer first; who used nothing is left out.
+
+    Args:
+        rows: processes, as from `other_processes`.
+        amount: what to add up, of their columns; what was not measured counts for nobody.
+    """
+    grouped = (
+        rows.with_columns(amount.alias("amount"))
+        .filter(pl.col("amount") > 0)
+        .sort("amount", "pid", descending=[True, False], maintain_order=True)
+        .group_by("command", "user", maintain_order=True)
+        .agg(pl.col("pid").first(), pl.len().alias("processes"), pl.col("amount").sum())
+        .sort("amount", descending=True, maintain_order=True)
+    )
+    return [Consumer(**row) for row in grouped.iter_rows(named=True)]
