@@ -32,19 +32,10 @@ def renewed(lake: Lake, figures: Sequence[Figure], watcher: Watcher = SILENT) ->
         watcher.note(f"not summed up for later: {error}\nhint: {error.hint}")
 
 
-def history(lake: Lake, figures: Sequence[Figure], since: datetime, until: datetime) -> list[Series]:
-    """Figures of a lake over time, in hours; series of which nothing was measured between the two are left out.
-
-    Raises:
-        LakeError: the lake, or a figure in it, cannot be read.
-    """
-    return series_in(History(lake, figures), figures, since, until)
-
-
 def series_in(
     told: History, figures: Sequence[Figure], since: datetime, until: datetime, step_s: int = HOUR_S
 ) -> list[Series]:
-    """The same of what was looked up already, in steps of so many seconds.
+    """Figures of a lake over time, in steps of so many seconds; series without a value between the two are left out.
 
     Raises:
         LakeError: the rollups are damaged.
@@ -91,8 +82,13 @@ def span_in(lake: Lake, hours: Sequence[Series]) -> tuple[datetime, datetime] | 
     """
     rows, first = lake.span(), min((one.at(-1) for one in hours), default=None)
     if rows is None:
-        return (first, max(one.end for one in hours)) if first else None
+        return span_of_hours(hours)
     return (first if first and first < rows[0] - timedelta(seconds=HOUR_S) else rows[0]), rows[1]
+
+
+def span_of_hours(hours: Sequence[Series]) -> tuple[datetime, datetime] | None:
+    """From when to when hours are; null where there is none."""
+    return (min(one.at(-1) for one in hours), max(one.end for one in hours)) if hours else None
 
 
 def spread_in(told: History, figures: Sequence[Figure], ends: Iterable[datetime], *, whole_days: bool) -> Percentiles:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from doctord.cli._output import Terminal, check_writable, write
-from doctord.cli.arguments import Db, OfFiles, interval, length_s, length_us
+from doctord.cli.arguments import Db, HostNamed, OfFiles, interval, length_s, length_us
 
 if TYPE_CHECKING:
     from doctord.analyse.latency.map import LatencyMap
@@ -50,7 +50,7 @@ class Kept:
         list[Path] | None,
         typer.Argument(metavar="SOURCE", help="Lakes or files, - is standard input; none: the usual lake."),
     ] = None
-    host: Annotated[str | None, typer.Option(metavar="NAME", help="The host, where there are several.")] = None
+    host: HostNamed = None
     since: Annotated[
         str | None,
         typer.Option("--from", metavar="MOMENT", help="Columns after this moment; of the usual lake -1h if not said."),

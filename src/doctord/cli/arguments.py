@@ -28,6 +28,7 @@ Csv = Annotated[bool, typer.Option("--csv", help="Print CSV with a header.")]
 Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML report as well.")]
 Lake = Annotated[Path | None, typer.Option(metavar="LAKE", help="The lake (default: the usual place).")]
 LakeNamed = Annotated[Path | None, typer.Argument(metavar="LAKE", help="The lake (default: the usual place).")]
+HostNamed = Annotated[str | None, typer.Option("--host", metavar="NAME", help="The host, where there are several.")]
 Db = Annotated[str | None, typer.Option(metavar="NAME", help="The server, where there are several: postgresql:5432.")]
 Dsns = Annotated[
     list[str] | None,
@@ -127,6 +128,7 @@ class Measured:
         list[Path] | None, typer.Argument(metavar="PATH", help="Files, folders, archives; none: a lake.")
     ] = None
     lake: Lake = None
+    host: HostNamed = None
 
     def source(self, files: OfFiles | None = None) -> "Files | Recorded":
         """Where the measurements come from.
@@ -136,7 +138,7 @@ class Measured:
         """
         from doctord.app.source import source_of
 
-        return source_of(self.paths or [], self.lake, (files or OfFiles()).options())
+        return source_of(self.paths or [], self.lake, (files or OfFiles()).options(), self.host)
 
 
 @dataclass(frozen=True, slots=True)
