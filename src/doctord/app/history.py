@@ -32,10 +32,19 @@ def renewed(lake: Lake, figures: Sequence[Figure], watcher: Watcher = SILENT) ->
         watcher.note(f"not summed up for later: {error}\nhint: {error.hint}")
 
 
+def history(lake: Lake, figures: Sequence[Figure], since: datetime, until: datetime) -> list[Series]:
+    """Figures of a lake over time, in hours; series of which nothing was measured between the two are left out.
+
+    Raises:
+        LakeError: the lake, or a figure in it, cannot be read.
+    """
+    return series_in(History(lake, figures), figures, since, until)
+
+
 def series_in(
     told: History, figures: Sequence[Figure], since: datetime, until: datetime, step_s: int = HOUR_S
 ) -> list[Series]:
-    """Figures of a lake over time, in steps of so many seconds; series without a value between the two are left out.
+    """The same of what was looked up already, in steps of so many seconds.
 
     Raises:
         LakeError: the rollups are damaged.
