@@ -45,11 +45,11 @@ def test_a_time_of_day_is_the_last_before_the_end(
 
 def test_what_ends_today_is_asked_by_the_clock() -> None:
     now, heard = datetime.now(UTC), Heard()
-    time_of_day = asked_moment(f"{now + timedelta(minutes=1):%H:%M}")
-    for ended in (now, None):
+    time_of_day = asked_moment(f"{now + timedelta(minutes=2):%H:%M}")
+    for ended in (now + timedelta(minutes=5), None):
         moment = placed(time_of_day, ended, heard)
         assert moment
-        assert timedelta(0) <= now - moment < timedelta(days=1, minutes=1)
+        assert timedelta(0) <= now - moment < timedelta(days=1)
     assert heard.notes == []
 
 

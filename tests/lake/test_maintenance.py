@@ -24,7 +24,7 @@ from doctord.lake.retention import Retention
 
 pytestmark = pytest.mark.slow
 
-OLD = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(days=40)
+OLD = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=40)
 SHORT = Retention(keep=timedelta(days=7))
 
 

@@ -14,7 +14,7 @@ from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import Figure
 from doctord.dataset.rows import rows
 from doctord.lake import rollups
-from doctord.lake.history import History, until_of
+from doctord.lake.history import History
 from doctord.lake.imports import keep
 from doctord.lake.place import LakeError, LakePaths
 from doctord.lake.query import Lake
@@ -72,7 +72,7 @@ def test_sums_stay_when_the_rows_go(path: Path) -> None:
     assert renew(lake, FIGURES) == 2
     without_rows(lake)
     assert [told(lake, name) for name in ("value", "low", "high", "last")] == before
-    assert until_of(lake, FIGURES) == MIDNIGHT + timedelta(hours=2)
+    assert History(lake, FIGURES).until == MIDNIGHT + timedelta(hours=2)
 
 
 def test_each_row_counts_once_however_often_they_are_renewed(path: Path) -> None:

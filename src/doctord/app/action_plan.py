@@ -48,11 +48,12 @@ def ahead(
         watcher: Who is told how it goes on.
 
     Raises:
-        UserError: nothing was measured, or the libraries that forecast are not installed.
+        UserError: nothing was measured, files tell of several hosts, or the libraries that forecast are not installed.
     """
     rules = rules_of(file)
     forecast.check_installed()
-    measured = forecast.histories(source, list(rules.figures.values()), watcher)
-    items = forecast.foreseen(measured, rules, horizon_s, changes, watcher)
+    measured = forecast.of_one(source, list(rules.figures.values()), watcher)
+    forecast.tell_left_out(rules, watcher)
+    items = forecast.foreseen(measured, rules, horizon_s, changes)
     found = action_plan.action_plan(items, measured.series, rules.thresholds, measured.span)
     return Ahead(found, horizon_s, changes, [level.name for level in rules.levels])

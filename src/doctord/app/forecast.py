@@ -14,14 +14,14 @@ from doctord.analyse.capacity.thresholds import alert
 from doctord.analyse.capacity.thresholds.check import check
 from doctord.analyse.capacity.thresholds.threshold import Rules
 from doctord.analyse.capacity.whatif import Change
-from doctord.app import read
-from doctord.app.history import A_DAY, CHECKED_STEP_S, finest_in, renewed, series_in, span_in, span_of
+from doctord.app.history import A_DAY, CHECKED_STEP_S, finest_in, renewed, series_in, span_of
+from doctord.app.hosts import Hosts
 from doctord.app.rules import rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
+from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import Figure, own_figures
 from doctord.errors import UserError
-from doctord.lake.history import History
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 
@@ -66,11 +66,16 @@ class Forecast:
             return False
         return True if "not within the horizon" in verdicts else None
 
-    def alerts(self, form: alert.Form) -> str:
-        """What is to come, as alerts."""
-        now = self.now
-        made = [alert.foreseen(item.threshold, item.series, item.when, now) for item in self.items if now]
-        return alert.written([one for one in made if one is not None], form, now)
+
+def alerts(found: Hosts[Forecast], form: alert.Form) -> str:
+    """What is to come of all hosts, as alerts."""
+    made, moments = list[alert.Alert](), list[datetime]()
+    for _, one in found.each:
+        if now := one.now:
+            moments.append(now)
+            foretold = (alert.foreseen(item.threshold, item.series, item.when, now) for item in one.items)
+            made += [each for each in foretold if each is not None]
+    return alert.written(made, form, max(moments, default=None))
 
 
 def forecast(
@@ -79,7 +84,7 @@ def forecast(
     horizon_s: float,
     changes: Sequence[Change],
     watcher: Watcher = SILENT,
-) -> Forecast:
+) -> Hosts[Forecast]:
     """Every threshold of a file, or of Doctor D, with every series that it concerns, and when it is passed.
 
     Raises:
@@ -88,25 +93,49 @@ def forecast(
     rules = rules_of(file)
     figures = with_loads(rules.figures_used(), own_figures()) if changes else rules.figures_used()
     check_installed()
-    measured = histories(source, figures, watcher)
-    items = foreseen(measured, rules, horizon_s, changes, watcher)
-    return Forecast(items, measured.seconds, measured.span[1] if measured.span else None)
+    tell_left_out(rules, watcher)
+    return Hosts.of(
+        (host, Forecast(foreseen(one, rules, horizon_s, changes), one.seconds, one.span[1] if one.span else None))
+        for host, one in of_hosts(source, figures, watcher)
+    )
 
 
-def histories(source: Files | Recorded, figures: Sequence[Figure], watcher: Watcher = SILENT) -> Histories:
-    """Figures over the time that files tell of, or over the last years of a lake."""
-    if isinstance(source, Files):
-        dataset = read.dataset_of(source.paths, source.options, watcher)
-        series, newest = (list(series_at_interval(dataset, figures, step_s)) for step_s in (HOUR_S, CHECKED_STEP_S))
-        return Histories(series, newest, span_of(dataset, series))
+def of_hosts(
+    source: Files | Recorded, figures: Sequence[Figure], watcher: Watcher = SILENT
+) -> list[tuple[str, Histories]]:
+    """Figures over the time that files tell of, by host; or those of a lake over its last years, all by one clock."""
+    if isinstance(source, Recorded):
+        return [("", in_lake(source, figures, watcher))]
+    return [(seen.host, in_files(seen.dataset, figures)) for seen in source.hosts(watcher=watcher)]
+
+
+def of_one(source: Files | Recorded, figures: Sequence[Figure], watcher: Watcher = SILENT) -> Histories:
+    """The same of one host.
+
+    Raises:
+        UserError: files tell of several.
+    """
+    if isinstance(source, Recorded):
+        return in_lake(source, figures, watcher)
+    return in_files(source.seen(watcher=watcher).dataset, figures)
+
+
+def in_files(dataset: Dataset, figures: Sequence[Figure]) -> Histories:
+    """Figures over all the time that rows tell of."""
+    series, newest = (list(series_at_interval(dataset, figures, step_s)) for step_s in (HOUR_S, CHECKED_STEP_S))
+    return Histories(series, newest, span_of(dataset, series))
+
+
+def in_lake(source: Recorded, figures: Sequence[Figure], watcher: Watcher = SILENT) -> Histories:
+    """Figures over the last years of a lake."""
     place = Lake(source.lake or default_lake())
     renewed(place, figures, watcher)
-    told = History(place, figures)
+    told = source.history(place, figures)
     if (last := told.until) is None:
         return Histories([], [], None)
     hours = series_in(told, figures, last - LOOKED_BACK, last)
     newest = finest_in(told, figures, last - A_DAY, last)
-    return Histories([at_its_interval(series) for series in hours], newest, span_in(place, hours))
+    return Histories([at_its_interval(series) for series in hours], newest, source.span(place, hours))
 
 
 def check_installed() -> None:
@@ -120,11 +149,13 @@ def check_installed() -> None:
             raise UserError(f"forecasts need {library}, which is not installed", HINT_EXTRA)
 
 
-def foreseen(
-    measured: Histories, rules: Rules, horizon_s: float, changes: Sequence[Change], watcher: Watcher = SILENT
-) -> list[Item]:
-    """The thresholds held against where the figures go; of percentiles, which are not forecast, that is noted."""
-    if left := [one.name for one in rules.thresholds if one.of]:
-        watcher.note(f"percentiles are not forecast, so these thresholds are left out: {', '.join(left)}")
+def foreseen(measured: Histories, rules: Rules, horizon_s: float, changes: Sequence[Change]) -> list[Item]:
+    """The thresholds held against where the figures go."""
     checked = check(rules.thresholds, measured.newest, measured.span)
     return outlook(measured.series, rules.thresholds, horizon_s, changes, checked)
+
+
+def tell_left_out(rules: Rules, watcher: Watcher) -> None:
+    """Note that percentiles are not forecast."""
+    if left := [one.name for one in rules.thresholds if one.of]:
+        watcher.note(f"percentiles are not forecast, so these thresholds are left out: {', '.join(left)}")

@@ -36,10 +36,19 @@ class Group:
     placed: list[str] = field(default_factory=list)
 
     @property
+    def name(self) -> str:
+        """The host, or the nodes of a cluster; empty where none is named."""
+        return _few(sorted(self.hosts))
+
+    @property
     def whose(self) -> str:
         """The host and the time."""
         period = f"{self.since:%F %T} to {self.until:%F %T} UTC" if self.since else "settings"
-        return f"{_few(sorted(self.hosts)) or 'no host named'}, {period}"
+        return f"{self.name or 'no host named'}, {period}"
+
+    def is_of(self, host: str) -> bool:
+        """Whether it is of a host, which may be named without its domain."""
+        return any(is_host(name, host) for name in self.hosts)
 
     def take(self, held: Held, *, is_dated: bool = True) -> None:
         """Take a file."""
@@ -54,9 +63,15 @@ class Group:
             self.until = max(self.until or held.until, held.until)
 
     def take_all(self, other: "Group") -> None:
-        """Take the files of another."""
-        for held in other.files:
-            self.take(held)
+        """Take the files of another, those once that are in both, as settings may be."""
+        known = {id(held) for held in self.files}
+        self.files += [held for held in other.files if id(held) not in known]
+        self.hosts |= other.hosts
+        self.dbs |= other.dbs
+        self.names |= other.names
+        self.placed += other.placed
+        self.since = min(filter(None, (self.since, other.since)), default=None)
+        self.until = max(filter(None, (self.until, other.until)), default=None)
 
     def is_near(self, held: Held) -> bool:
         """Whether the time between them is no longer than the longer of the two."""
@@ -86,6 +101,31 @@ def groups(files: Iterable[FileRead]) -> list[Group]:
         for group in fitting or found[-1:]:
             group.take(one)
     return found
+
+
+def of_hosts(found: Iterable[Group]) -> list[Group]:
+    """The groups of each host joined, whatever lies between their times; those of no host with the one that is named.
+
+    Where none or several are named, those of no host are one of their own.
+    """
+    made, latest, nobodys = list[Group](), dict[str, Group](), Group()
+    for group in found:
+        if not group.hosts:
+            nobodys.take_all(group)
+            continue
+        first, *others = dict.fromkeys(latest[name] for name in sorted(group.hosts) if name in latest) or [Group()]
+        for other in (*others, group):
+            first.take_all(other)
+        made = [one for one in made if one not in (first, *others)] + [first]
+        latest.update(dict.fromkeys(first.hosts, first))
+    if len(made) == 1:
+        made[0].take_all(nobodys)
+    return made + ([nobodys] if nobodys.files and len(made) != 1 else [])
+
+
+def is_host(name: str, asked: str) -> bool:
+    """Whether a host's name is the one that is asked for, whose domain may be left out."""
+    return asked.lower() in {name.lower(), name.lower().partition(".")[0]}
 
 
 def _spelled_alike(files: Sequence[Held]) -> list[Held]:

@@ -80,7 +80,7 @@ class Held:
         Nodes that share a database of Oracle are a cluster. Rows without a host go where their database shows whose
         they are; the others are a part of their own.
         """
-        clusters = self._clusters()
+        clusters = self._clusters() if len(self.hosts) > 1 else []
         if len(clusters) < 2:
             return [self]
         of_host = {host: number for number, hosts in enumerate(clusters) for host in hosts}

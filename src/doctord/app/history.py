@@ -91,8 +91,13 @@ def span_in(lake: Lake, hours: Sequence[Series]) -> tuple[datetime, datetime] | 
     """
     rows, first = lake.span(), min((one.at(-1) for one in hours), default=None)
     if rows is None:
-        return (first, max(one.end for one in hours)) if first else None
+        return span_of_hours(hours)
     return (first if first and first < rows[0] - timedelta(seconds=HOUR_S) else rows[0]), rows[1]
+
+
+def span_of_hours(hours: Sequence[Series]) -> tuple[datetime, datetime] | None:
+    """From when to when hours are; null where there is none."""
+    return (min(one.at(-1) for one in hours), max(one.end for one in hours)) if hours else None
 
 
 def spread_in(told: History, figures: Sequence[Figure], ends: Iterable[datetime], *, whole_days: bool) -> Percentiles:

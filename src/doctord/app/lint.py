@@ -7,6 +7,7 @@ from pathlib import Path
 
 from doctord.app import read
 from doctord.app.lint_host import of_this_host
+from doctord.app.lint_servers import of_servers
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
@@ -36,7 +37,10 @@ def settings(
     if paths and dsns:
         raise UserError("either files or servers", "lint the files first, then the server: --dsn without PATH")
     held = [path for path in paths if not is_sql(path)]
-    datasets = [read.dataset_of(held, options, watcher)] if held else []
+    datasets = list[Dataset]()
+    if held:
+        files = read.usable(read.each_read(held, options, watcher), watcher, is_verbose=options.is_verbose)
+        datasets.append(Dataset(read.tables_of(of_servers(files, watcher))))
     if not paths:
         datasets.append(of_this_host(dsns, watcher))
     return Dataset.joined([*datasets, *([workload] if workload else [])])

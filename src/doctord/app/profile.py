@@ -13,15 +13,15 @@ from doctord.analyse.capacity.profile import NEEDS_DAYS, Profile, days_to
 from doctord.analyse.capacity.profile import profile as made
 from doctord.analyse.capacity.series import Series, series_of
 from doctord.analyse.capacity.thresholds.threshold import Rules, Threshold
-from doctord.app import read
 from doctord.app.asked import placed
-from doctord.app.history import data_quality_in, data_quality_of, renewed, series_in, span_in, span_of, spread_in
+from doctord.app.history import data_quality_in, data_quality_of, renewed, series_in, span_of, spread_in
+from doctord.app.hosts import Hosts
 from doctord.app.rules import figures_of, rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
+from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import Figure
 from doctord.errors import UserError
-from doctord.lake.history import History
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 from doctord.moments import Moment
@@ -54,32 +54,48 @@ class Asked:
         return rules_of(self.thresholds)
 
 
-def profile(source: Files | Recorded, asked: Asked, watcher: Watcher = SILENT) -> Profile:
-    """The profile of what files tell, or of a lake, of which what is new is summed up on the way.
+def profile(source: Files | Recorded, asked: Asked, watcher: Watcher = SILENT) -> Hosts[Profile]:
+    """The profile of each host that files tell of, or of a lake, of which what is new is summed up on the way.
 
     Raises:
         UserError: nothing can be used, there is no lake, or no figure in it.
     """
-    return _of_files(source, asked, watcher) if isinstance(source, Files) else _of_lake(source, asked, watcher)
+    if isinstance(source, Recorded):
+        return Hosts.of([("", _of_lake(source, asked, watcher))])
+    found, refused = list[tuple[str, Profile]](), list[tuple[str, UserError]]()
+    for seen in source.hosts(watcher=watcher):
+        try:
+            found.append((seen.host, _of_rows(seen.dataset, asked, watcher)))
+        except UserError as error:
+            refused.append((seen.host, error))
+    if not found:
+        raise refused[0][1]
+    for host, why in refused:
+        watcher.note(f"{host or 'no host named'}: {why}")
+    return Hosts.of(found)
 
 
-def _of_files(files: Files, asked: Asked, watcher: Watcher) -> Profile:
-    """The profile of what files tell.
+def _of_rows(dataset: Dataset, asked: Asked, watcher: Watcher) -> Profile:
+    """The profile of what files tell of a host.
 
     Raises:
-        UserError: nothing in them could be used, or no figure is in it.
+        UserError: no figure is in it, or it begins later.
     """
-    figures, dataset = asked.all_figures, read.dataset_of(files.paths, files.options, watcher)
+    figures = asked.all_figures
     series = list(series_of(dataset, figures))
     if not series:
         raise UserError(
             "none of the figures is in these files", "doctord read says what is; --figures FILE names others"
         )
     waits, span = dataset.frame("wait"), span_of(dataset, series)
+    at = _moment(asked.at, max(one.end for one in series), series, watcher)
+    if span and span[0] < at - timedelta(days=NEEDS_DAYS):
+        told = f"what is older than {NEEDS_DAYS} d before {at:%F %T} UTC is not in the profile"
+        watcher.note(f"{told}: these figures begin {span[0]:%F %T} UTC\nhint: --at shows an earlier day")
     return made(
         series,
         figures,
-        _moment(asked.at, max(one.end for one in series), series, watcher),
+        at,
         busy_hour=asked.busy_hour,
         thresholds=asked.all_thresholds,
         classes=_classes_of(waits),
@@ -93,7 +109,7 @@ def _of_files(files: Files, asked: Asked, watcher: Watcher) -> Profile:
 def _of_lake(recorded: Recorded, asked: Asked, watcher: Watcher) -> Profile:
     figures, lake = asked.all_figures, Lake(recorded.lake or default_lake())
     renewed(lake, figures, watcher)
-    told = History(lake, figures)
+    told = recorded.history(lake, figures)
     last = told.until
     if last is None:
         raise UserError(
@@ -101,14 +117,14 @@ def _of_lake(recorded: Recorded, asked: Asked, watcher: Watcher) -> Profile:
         )
     end = placed(asked.at, last, watcher) or last
     series = series_in(told, figures, end - timedelta(days=NEEDS_DAYS), end)
-    rows = lake.dataset(end - timedelta(days=NEEDS_DAYS), end, {"wait": CONTRADICTS}).frame("wait")
+    rows = recorded.rows(lake.dataset(end - timedelta(days=NEEDS_DAYS), end, {"wait": CONTRADICTS})).frame("wait")
     for problem in lake.problems:
         watcher.note(problem)
     if not series:
         raise UserError(
             f"nothing was recorded in the {NEEDS_DAYS} days to {end:%F %T} UTC", f"the last is of {last:%F %T}"
         )
-    span = span_in(lake, series)
+    span = recorded.span(lake, series)
     return made(
         series,
         figures,

@@ -15,14 +15,12 @@ from doctord.analyse.capacity.load.saturation import LOADS, Database, Saturation
 from doctord.analyse.capacity.load.scaling import fitted
 from doctord.analyse.capacity.series import HOUR_S, Labels, Series, series_of
 from doctord.analyse.capacity.whatif import Change
-from doctord.app import read
-from doctord.app.history import history, renewed
+from doctord.app.history import renewed, series_in
 from doctord.app.rules import rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.figure import Figure, own_figures
 from doctord.errors import UserError
-from doctord.lake.history import until_of
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 
@@ -90,7 +88,7 @@ def points_scaled(path: Path) -> Database:
 
 
 def _of_files(source: Files, watcher: Watcher) -> tuple[Observed, list[Series]]:
-    dataset = read.dataset_of(source.paths, source.options, watcher)
+    dataset = source.joined(watcher=watcher)
     figures = {figure.name: figure for figure in own_figures()}
     loads = _loads(figures)
     return observed(dataset, figures, step_of(dataset)), list(series_of(dataset, loads, HOUR_S))
@@ -102,14 +100,15 @@ def _of_lake(recorded: Recorded, watcher: Watcher) -> tuple[Observed, list[Serie
     loads = _loads(figures)
     watched = [*loads, *(figures[name] for name in DONE)]
     renewed(lake, watched, watcher)
-    last = until_of(lake, watched)
+    last = recorded.history(lake, watched).until
     if last is None:
         raise UserError(f"{lake.path}: nothing was measured", "record with `doctord record`, or name files")
-    hours = history(lake, loads, last - LOOKED_BACK, last)
+    hours = series_in(recorded.history(lake, loads), loads, last - LOOKED_BACK, last)
     step_s = SHORT_STEP_S if max((len(series.values) for series in hours), default=0) <= 1 else STEP_S
-    parts = [observed(lake.dataset(since, since + DAY, NEEDS), figures, step_s) for since in _days(last)]
-    parts.append(observed(lake.dataset(last - HOUR, last, {"cpu": "cpu IS NOT NULL"}), figures))  # tells how many
-    return Observed.joined(parts), hours
+    days = (lake.dataset(since, since + DAY, NEEDS) for since in _days(last))
+    parts = [observed(recorded.rows(day), figures, step_s) for day in days]
+    of_each_cpu = recorded.rows(lake.dataset(last - HOUR, last, {"cpu": "cpu IS NOT NULL"}))  # tells how many
+    return Observed.joined([*parts, observed(of_each_cpu, figures)]), hours
 
 
 def _loads(figures: Mapping[str, Figure]) -> list[Figure]:

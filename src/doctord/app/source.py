@@ -1,51 +1,34 @@
 """Where measurements come from: a lake, files of other tools, or this host now. All give the same."""
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
-import polars as pl
-
 from doctord._native import Batch
+from doctord.analyse.capacity.series import Series
 from doctord.analyse.vitals import NEEDS
-from doctord.app import read
 from doctord.app.asked import ALL, Interval
-from doctord.app.groups import Group, groups, told
+from doctord.app.files import Files
+from doctord.app.groups import groups, is_host, told
+from doctord.app.history import span_in, span_of_hours
+from doctord.app.seen import Seen, of_host, rows_of, rows_of_hosts, several
 from doctord.app.watcher import SILENT, Watcher
 from doctord.collect.core.schedule import collect_for
 from doctord.collect.host import Host
-from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import Dataset
+from doctord.dataset.figure import Figure
 from doctord.errors import UserError
+from doctord.lake.history import History
 from doctord.lake.place import default_lake, is_lake
 from doctord.lake.query import Lake
 from doctord.read.gather import FileRead
 from doctord.read.source import ReadOptions
-from doctord.read.tracing import calltrace
+
+__all__ = ["Files", "Live", "Recorded", "Seen", "Source", "source_of"]
 
 AN_HOUR = timedelta(hours=1)
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What a source tells of a time.
-
-    Attributes:
-        dataset: What was measured in it.
-        earlier: What vital signs need of the time before; empty where nothing is known of it.
-        trace: The call trace, where one is among it.
-        period: From when to when it is, where some of its rows tell no time of their own; null: as its rows tell.
-        batches: The rows as they came, of what was measured just now.
-    """
-
-    dataset: Dataset
-    earlier: Dataset = field(default_factory=Dataset)
-    trace: Trace | None = None
-    period: tuple[datetime, datetime] | None = None
-    batches: Sequence[Batch] = ()
 
 
 class Source(Protocol):
@@ -55,7 +38,7 @@ class Source(Protocol):
         """What it tells of an interval (of all of its time, where no moment is given), and of the time before.
 
         Raises:
-            UserError: it cannot be read, or tells nothing of that time.
+            UserError: it cannot be read, tells nothing of that time, or tells of several hosts.
         """
         ...
 
@@ -70,12 +53,25 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A lake; the usual one where none is named. It is asked for the last hour where no moment is given."""
+    """A lake; the usual one where none is named. It is asked for the last hour where no moment is given.
+
+    Attributes:
+        lake: Where it is.
+        host: The one host that counts; null: all that there are.
+    """
 
     lake: Path | None = None
+    host: str | None = None
 
     def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
         """See `Source`."""
+        seen, *others = self.each(asked, watcher)
+        if others:
+            raise several(one.host for one in (seen, *others))
+        return seen
+
+    def each(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Sequence[Seen]:
+        """See `Source`: a recorder fills a lake with one host; what files brought into it may be of others."""
         lake = Lake(self.lake or default_lake())
         start, end = asked.of_lake(lake, AN_HOUR, watcher)
         dataset = lake.dataset(start, end)
@@ -85,105 +81,43 @@ class Recorded:
             span = lake.span()
             held = f"the lake holds {span[0]:%F %T} to {span[1]:%F %T} UTC" if span else "record first: doctord record"
             raise UserError(f"nothing was recorded from {start:%F %T} to {end:%F %T} UTC", held)
-        return Seen(dataset, past(lake, start, asked.past_s))
-
-    def each(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Sequence[Seen]:
-        """See `Source`: a recorder fills a lake with one host; what files brought into it may be of others."""
-        seen = self.seen(asked, watcher)
-        parts = groups([FileRead(str(self.lake or default_lake()), tables=dict(seen.dataset.tables))])
-        if len(parts) < 2:
-            return [seen]
-        for line in told(parts):
+        earlier = past(lake, start, asked.past_s)
+        parts = groups([FileRead(str(lake.path), tables=dict(dataset.tables))])
+        if len(parts) == 1 and not self.host:
+            return [Seen(dataset, earlier)]
+        chosen = of_host(parts, self.host)
+        for line in told(chosen):
             watcher.note(line)
-        return [Seen(_rows_of(part), _of_hosts(seen.earlier, part.hosts)) for part in parts]
+        return [Seen(rows_of(part), rows_of_hosts(earlier, part.hosts), part.name) for part in chosen]
 
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """Files of other tools, folders and archives of them, and what the user says of them."""
-
-    paths: Sequence[Path]
-    options: ReadOptions = field(default_factory=ReadOptions)
-
-    def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
-        """See `Source`."""
-        files = read.usable(read.each_read(self.paths, self.options, watcher), watcher, is_verbose=self._is_verbose)
-        return self._of(Dataset(read.tables_of(files)), asked, self._trace(files, watcher), watcher)
-
-    def each(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Sequence[Seen]:
-        """See `Source`: files of other servers, or of times far from each other, are parts of their own."""
-        files = read.usable(read.each_read(self.paths, self.options, watcher), watcher, is_verbose=self._is_verbose)
-        found, refusals = list[Seen](), list[tuple[Group, UserError]]()
-        parts = groups(files)
-        since, until = asked.placed(lambda: max((group.until for group in parts if group.until), default=None), watcher)
-        asked = replace(asked, since=since, until=until)
-        for line in told(parts):
-            watcher.note(line)
-        for group in parts:
-            held = [one.file for one in group.files]
-            trace = self._trace(held if len(parts) > 1 else files, watcher)
-            try:
-                seen = self._of(_rows_of(group), asked, trace, watcher)
-            except UserError as error:
-                refusals.append((group, error))
-                continue
-            period = (group.since, group.until) if group.since and group.until and seen.dataset.since else None
-            found.append(replace(seen, period=period if asked.is_all else None))
-        if refusals and not found:
-            raise refusals[-1][1]
-        for group, _ in refusals:
-            watcher.note(f"{group.whose}: left out, for nothing of it is of the time that is asked for")
-        return found
-
-    @property
-    def _is_verbose(self) -> bool:
-        return self.options.is_verbose
-
-    def _of(self, whole: Dataset, asked: Interval, trace: Trace | None, watcher: Watcher) -> Seen:
-        """What rows tell of an interval.
+    def joined(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Dataset:
+        """The rows of all hosts, for what tells them apart itself.
 
         Raises:
-            UserError: they tell nothing of that time.
+            UserError: as `each`.
         """
-        if whole.since is None or whole.until is None or asked.is_all:
-            return Seen(whole, trace=trace)
-        since, until = asked.placed(lambda: whole.until, watcher)
-        begin = since or whole.since - timedelta(microseconds=1)
-        end = until or whole.until
-        dataset = whole.between(begin, end)
-        if dataset.until is None:
-            told = f"they tell of {whole.since:%F %T} to {whole.until:%F %T} UTC"
-            held = f"{told}; yesterday, -2h and the like count from now"
-            asked_for = f"of {begin:%F %T} to {end:%F %T} UTC" if begin < end else f"of {begin:%F %T} UTC or later"
-            raise UserError(f"nothing in these files is {asked_for}", held)
-        return Seen(dataset, whole.between(begin - timedelta(seconds=asked.past_s), begin), trace)
+        return Dataset.joined(seen.dataset for seen in self.each(asked, watcher))
 
-    def _trace(self, files: Sequence[FileRead], watcher: Watcher) -> Trace | None:
-        """The call trace among these files; of several the one with most calls in it, unless they are parts of one."""
-        traced = [file for file in files if file.trace]
-        if len(traced) > 1 and len(traced) == len(self.paths) and calltrace.parts_of_one(self.paths):
-            return calltrace.read(self.paths)
-        most = max(traced, key=_calls_and_bytes, default=None)
-        if most and len(traced) > 1:
-            told = (
-                f"{len(traced)} call traces are here: {most.name}, with most calls, is diagnosed, the others summed up"
-            )
-            watcher.note(f"{told}\nhint: doctord trace FILE diagnoses another, and compares two")
-        return most.trace if most else None
+    def counts(self, host: str | None) -> bool:
+        """Whether a host counts."""
+        return not self.host or is_host(host or "", self.host)
 
+    def history(
+        self, lake: Lake, figures: Sequence[Figure], between: tuple[datetime, datetime] | None = None
+    ) -> History:
+        """What is known of some figures of the host that counts, or of all."""
+        return History(lake, figures, between, self.counts)
 
-def _rows_of(group: Group) -> Dataset:
-    return Dataset(read.tables_of([held.file for held in group.files]))
+    def span(self, lake: Lake, hours: Sequence[Series]) -> tuple[datetime, datetime] | None:
+        """From when to when it was filled: of all hosts to the second, of one as its hours tell."""
+        return span_of_hours(hours) if self.host else span_in(lake, hours)
 
-
-def _of_hosts(dataset: Dataset, hosts: AbstractSet[str]) -> Dataset:
-    """The rows of some hosts."""
-    is_theirs = pl.col("host").is_in(sorted(hosts))
-    return Dataset({name: dataset.frame(name).filter(is_theirs).to_arrow() for name in dataset.tables})
-
-
-def _calls_and_bytes(file: FileRead) -> tuple[int, int]:
-    return (file.trace["trace"]["calls"], file.trace["trace"]["bytes"]) if file.trace else (0, 0)
+    def rows(self, dataset: Dataset) -> Dataset:
+        """Those of the host that counts."""
+        if not self.host:
+            return dataset
+        names = {name for table in dataset.tables for name in dataset.frame(table)["host"].drop_nulls().unique()}
+        return rows_of_hosts(dataset, {name for name in names if self.counts(name)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +161,10 @@ class Live:
         return [self.seen(asked, watcher)]
 
 
-def source_of(paths: Sequence[Path], lake: Path | None, options: ReadOptions) -> Files | Recorded:
-    """Files, or else a lake, which may stand in the place of a file.
+def source_of(
+    paths: Sequence[Path], lake: Path | None, options: ReadOptions, host: str | None = None
+) -> Files | Recorded:
+    """Files, or else a lake, which may stand in the place of a file; of one host, where it is named.
 
     Raises:
         UserError: both are named.
@@ -237,8 +173,8 @@ def source_of(paths: Sequence[Path], lake: Path | None, options: ReadOptions) ->
     if paths and (lake or (lakes and len(paths) > 1)):
         raise UserError("either files or a lake", "doctord read PATH... --lake LAKE puts files into a lake")
     if lakes:
-        return Recorded(lakes[0])
-    return Files(paths, options) if paths else Recorded(lake)
+        return Recorded(lakes[0], host)
+    return Files(paths, options, host) if paths else Recorded(lake, host)
 
 
 def past(lake: Lake, before: datetime, seconds: float) -> Dataset:

@@ -21,18 +21,17 @@ from doctord.app.history import (
     data_quality_in,
     data_quality_of,
     finest_in,
-    history,
-    span_in,
+    series_in,
     span_of,
     spread_between,
 )
+from doctord.app.hosts import Hosts
 from doctord.app.rules import rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import own_figures
 from doctord.errors import UserError
-from doctord.lake.history import History
 from doctord.lake.place import default_lake
 from doctord.lake.query import Lake
 
@@ -67,26 +66,32 @@ class Found:
         violated = any(one.is_now for one in self.checked.violations) or any(one.is_violated for one in self.judged)
         return not violated
 
-    def alerts(self, form: alert.Form) -> str:
-        """The violations as alerts."""
-        made = [alert.violated(one) for one in self.checked.violations if one.is_now]
-        made += [alert.broken(one) for one in self.judged if one.is_violated]
-        return alert.written(made, form, self.checked.now)
+
+def alerts(found: Hosts[Found], form: alert.Form) -> str:
+    """The violations of all hosts, as alerts."""
+    checked = [one.checked for _, one in found.each]
+    made = [alert.violated(one) for held in checked for one in held.violations if one.is_now]
+    made += [alert.broken(one) for _, held in found.each for one in held.judged if one.is_violated]
+    return alert.written(made, form, max((held.now for held in checked if held.now), default=None))
 
 
-def check(source: Files | Recorded, interval: Interval, file: Path | None, watcher: Watcher = SILENT) -> Found:
-    """Hold the thresholds and levels of a file, or the built-in ones, against a history: of a lake the last day."""
+def check(source: Files | Recorded, interval: Interval, file: Path | None, watcher: Watcher = SILENT) -> Hosts[Found]:
+    """Hold the thresholds and levels of a file, or the built-in ones, against the history of each host.
+
+    Of files that is all their time, of a lake the last day, by one clock.
+    """
     rules = rules_of(file)
     if not rules.thresholds and not rules.levels:
         raise UserError(f"{file}: there is no threshold in it", threshold.FORM)
     if isinstance(source, Files):
-        return _held(_of_files(source, interval, rules, watcher), rules, file)
+        seen = source.hosts(interval, watcher)
+        return Hosts.of((one.host, _held(_of_rows(one.dataset, rules, watcher), rules, file)) for one in seen)
     lake = Lake(source.lake or default_lake())
     since, until = interval.of_lake(lake, USUAL, watcher)
-    found = _held(_of_lake(lake, since, until, rules, watcher), rules, file)
+    found = _held(_of_lake(source, lake, (since, until), rules, watcher), rules, file)
     if (now := found.checked.now) and (until - now).total_seconds() > SILENT_S:  # nobody fills it any more
         watcher.note(f"nothing was measured after {now:%F %T} UTC; that is taken for now")
-    return found
+    return Hosts.of([("", found)])
 
 
 def _held(measured: _Measured, rules: Rules, file: Path | None) -> Found:
@@ -96,28 +101,30 @@ def _held(measured: _Measured, rules: Rules, file: Path | None) -> Found:
     return Found(checked, judged, [one.name for one in rules.levels if one.name not in known], str(file or "Doctor D"))
 
 
-def _of_files(files: Files, interval: Interval, rules: Rules, watcher: Watcher) -> _Measured:
+def _of_rows(dataset: Dataset, rules: Rules, watcher: Watcher) -> _Measured:
     figures, wanted = rules.figures_used(), rules.percentiles_used()
-    dataset = files.seen(interval, watcher).dataset
     _tell(watcher, data_quality_of(dataset, figures))
     spread = percentiles_of(dataset, [rules.figures[name] for name in dict(wanted)])
     series = list(series_at_interval(dataset, figures, CHECKED_STEP_S))
     return _Measured([*series, *spread.series(wanted)], dataset, span_of(dataset, series))
 
 
-def _of_lake(lake: Lake, since: datetime, until: datetime, rules: Rules, watcher: Watcher) -> _Measured:
+def _of_lake(recorded: Recorded, lake: Lake, between: Span, rules: Rules, watcher: Watcher) -> _Measured:
     """The histories of a lake, of its minutes or, where only hours are kept, of these."""
     figures, wanted = rules.figures_used(), rules.percentiles_used()
-    told = History(lake, figures, (since, until))
+    since, until = between
+    told = recorded.history(lake, figures, between)
     _tell(watcher, data_quality_in(lake, told, figures, since, until))
     if told.finest_s(since, until) > CHECKED_STEP_S:
         _tell(watcher, [f"hours are all that is kept since {since:%F %T} UTC: they are judged"])
     series = finest_in(told, figures, since, until)
     percentiles = spread_between(told, figures, since, until).series(wanted) if wanted else ()
-    span = span_in(lake, series)
+    span = recorded.span(lake, series)
     dataset = lake.dataset(since, until, dict.fromkeys(sorted({known.table for known in rules.levels}), "true"))
     _tell(watcher, lake.problems)
-    return _Measured([*series, *percentiles], dataset, (max(span[0], since), min(span[1], until)) if span else None)
+    return _Measured(
+        [*series, *percentiles], recorded.rows(dataset), (max(span[0], since), min(span[1], until)) if span else None
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,11 +152,12 @@ def _good_time(source: Files | Recorded, interval: Interval, watcher: Watcher) -
     """The histories of a time in hours; of a lake from what it keeps for years, when the rows are long gone."""
     figures = own_figures()
     if isinstance(source, Files):
-        return list(series_at_interval(source.seen(interval, watcher).dataset, figures, HOUR_S))
+        return list(series_at_interval(source.joined(interval, watcher), figures, HOUR_S))
     lake = Lake(source.lake or default_lake())
-    histories = [at_its_interval(series) for series in history(lake, figures, *interval.of_lake(lake, GOOD, watcher))]
+    between = interval.of_lake(lake, GOOD, watcher)
+    histories = series_in(source.history(lake, figures), figures, *between)
     _tell(watcher, lake.problems)
-    return histories
+    return [at_its_interval(series) for series in histories]
 
 
 def _span(histories: list[Series]) -> tuple[datetime, datetime]:

@@ -11,7 +11,7 @@ import typer
 
 from doctord.cli._kinds import argument, file, flag, length, moment, name, number
 from doctord.cli._output import Terminal, check_writable, write
-from doctord.cli.arguments import Db, OfFiles, interval, length_s, length_us
+from doctord.cli.arguments import Db, HostNamed, OfFiles, interval, length_s, length_us
 
 if TYPE_CHECKING:
     from doctord.analyse.latency.map import LatencyMap
@@ -39,7 +39,7 @@ class Where(Subject):
     sources: Annotated[
         list[Path] | None, argument("Lakes or files, - is standard input; none: the usual lake.", "SOURCE")
     ] = None
-    host: Annotated[str | None, name("The host, where there are several.")] = None
+    host: HostNamed = None
     since: Annotated[str | None, moment("Columns after this moment; of the usual lake -1h if not said.", "--from")] = (
         None
     )

@@ -27,6 +27,7 @@ Json = Annotated[bool, flag("Print one JSON document.", "--json")]
 Html = Annotated[Path | None, file("Write an HTML report as well.")]
 Lake = Annotated[Path | None, in_lake("The lake (default: the usual place).")]
 LakeNamed = Annotated[Path | None, argument("The lake (default: the usual place).", "LAKE")]
+HostNamed = Annotated[str | None, name("The host, where there are several.", "--host")]
 Db = Annotated[str | None, name("The server, where there are several: postgresql:5432.")]
 Dsns = Annotated[list[str] | None, server("Look at this server (libpq connection string), not at those found here.")]
 Databases = Annotated[bool, flag("Look at databases too, or at the host alone.")]
@@ -98,6 +99,7 @@ class Measured:
 
     paths: Annotated[list[Path] | None, argument("Files, folders, archives; none: a lake.")] = None
     lake: Lake = None
+    host: HostNamed = None
 
     def source(self, files: OfFiles | None = None) -> "Files | Recorded":
         """Where the measurements come from.
@@ -107,7 +109,7 @@ class Measured:
         """
         from doctord.app.source import source_of
 
-        return source_of(self.paths or [], self.lake, (files or OfFiles()).options())
+        return source_of(self.paths or [], self.lake, (files or OfFiles()).options(), self.host)
 
 
 @dataclass(frozen=True, slots=True)

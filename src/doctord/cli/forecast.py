@@ -33,11 +33,14 @@ def forecast(
 ) -> int:
     """Say which thresholds will be violated, when, and how sure that is.
 
+    Files of several hosts are forecast host by host, the worst first, each over all its time.
+
     Exit status: 0 none within the horizon, 1 some are or will be, 2 nothing can be told, or a wrong option.
     """
     from doctord.app import forecast as forecasting
     from doctord.app import saturation as saturating
     from doctord.report.capacity import forecast as capacity_forecast
+    from doctord.report.capacity import hosts
     from doctord.report.capacity import saturation as capacity_saturation
 
     source, changes, horizon_s = measured.source(files), what_if.changes(), parse_duration(horizon)
@@ -55,8 +58,12 @@ def forecast(
         return status(found.healthy)
     ahead = forecasting.forecast(source, thresholds, horizon_s, changes, Terminal())
     if alert:
-        typer.echo(ahead.alerts(alert))
+        typer.echo(forecasting.alerts(ahead, alert))
     else:
-        document = capacity_forecast.document_of(ahead.items, horizon_s, said, ahead.history_s, ahead.now)
-        typer.echo(json_text(document) if json else capacity_forecast.render(document))
+        documents = [
+            (host, capacity_forecast.document_of(one.items, horizon_s, said, one.history_s, one.now))
+            for host, one in ahead.each
+        ]
+        page = json_text(hosts.document_of(documents)) if json else None
+        typer.echo(page or hosts.render(documents, capacity_forecast.render, ahead.unjudged))
     return status(ahead.healthy)

@@ -53,7 +53,7 @@ def lint(
         raise UserError("--from and --to are a time of a lake, and none is named", "name it: --with LAKE")
     form: Form = "json" if json else "sarif" if sarif else "junit" if junit else "text"
     watcher, named = Terminal(), paths or ()
-    workload = Recorded(measured).seen(when.interval(), watcher).dataset if measured else None
+    workload = Recorded(measured).joined(when.interval(), watcher) if measured else None
     dataset = linting.settings(named, dsn or (), workload, watcher, files.options())
     examined = linting.lint(dataset, linting.statements_of(named), cpus, baseline, watcher)
     typer.echo(written(examined, form))

@@ -6,7 +6,7 @@ import typer
 
 from doctord.cli import app, command
 from doctord.cli._kinds import flag, moment
-from doctord.cli._output import Terminal
+from doctord.cli._output import Terminal, status
 from doctord.cli.arguments import Figures, Json, Measured, OfFiles, Thresholds
 from doctord.moments import asked_moment
 
@@ -24,17 +24,20 @@ def profile(
 ) -> int:
     """Show the host on one page: each figure 90, 30 and 7 days ago and today, and the waits that cost most.
 
-    Of a lake, what was recorded since the last time is summed up by hour, and these sums are kept for years.
+    Files of several hosts have a page for each, the worst first, whose today is the end of that host's own time. Of a
+    lake, what was recorded since the last time is summed up by hour, and these sums are kept for years.
 
     Exit status: 0 nothing is violated, 1 a threshold is, or figures contradict each other, 2 there is no figure, or a
     wrong option.
     """
     from doctord.app import profile as profiling
     from doctord.printable import json_text
+    from doctord.report.capacity import hosts
     from doctord.report.capacity import profile as capacity_profile
 
     source = measured.source(files)
     asked = profiling.Asked(asked_moment(at) if at else None, figures, thresholds, busy_hour)
     found = profiling.profile(source, asked, Terminal())
-    typer.echo(json_text(capacity_profile.document_of(found)) if json else capacity_profile.render(found))
-    return 1 if found.violations or found.contradictions else 0
+    documents = [(host, capacity_profile.document_of(one)) for host, one in found.each]
+    typer.echo(json_text(hosts.document_of(documents)) if json else hosts.render(found.each, capacity_profile.render))
+    return status(found.healthy)

@@ -38,8 +38,8 @@ def report(
     """Write a report: one HTML file, readable offline.
 
     On a time that was recorded, or that files tell of: verdict, findings, plots of the evidence. With --capacity on all
-    that is kept: what will be violated, when, the plans against it, and what that rests on; --horizon, --thresholds and
-    what-ifs are of this one.
+    that is kept of one host: what will be violated, when, the plans against it, and what that rests on; --horizon,
+    --thresholds and what-ifs are of this one.
 
     Exit status: 0 no finding, 1 findings, or something is or will be violated, 2 nothing can be told, or a wrong
     option.

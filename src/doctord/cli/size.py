@@ -12,7 +12,7 @@ from doctord.analyse.sizing.questions import QUESTIONS
 from doctord.cli import app, command
 from doctord.cli._kinds import argument, flag
 from doctord.cli._output import Terminal
-from doctord.cli.arguments import Db, Json, Lake, Measured, OfFiles, When
+from doctord.cli.arguments import Db, HostNamed, Json, Lake, Measured, OfFiles, When
 from doctord.errors import UserError
 
 size = typer.Typer(no_args_is_help=True, help="Say what settings should be, and show the arithmetic.")
@@ -30,6 +30,7 @@ def _command(question: Question) -> Callable[..., int]:
         *,
         paths: Paths = None,
         lake: Lake = None,
+        host: HostNamed = None,
         live: Live = False,
         db: Db = None,
         when: When,
@@ -41,9 +42,11 @@ def _command(question: Question) -> Callable[..., int]:
         from doctord.printable import json_text
         from doctord.report import sizing as report
 
-        source = Measured(paths, lake).source(files)
+        source = Measured(paths, lake, host).source(files)
         if live and (paths or lake):
             raise UserError("either this host now, or files or a lake", "leave out --live")
+        if host and not (paths or lake):
+            raise UserError("--host is one of files or of a lake, and none is named", "name them: --lake LAKE")
         used = source if paths or lake else None
         found = sizing.answer(question, given, used, when.interval(), db, live=live, watcher=Terminal())
         shown = (question, found.worked, found.known)

@@ -30,17 +30,25 @@ def check(
 ) -> int:
     """Say which thresholds and service levels are violated now, which were, and for how long.
 
+    Of files now is their end; those of several hosts are judged host by host, the worst first.
+
     Exit status: 0 none is violated now, 1 some are, 2 nothing was measured that they speak of, or a wrong option.
     """
     from doctord.app import thresholds as checking
+    from doctord.report.capacity import hosts
     from doctord.report.capacity import thresholds as report
 
     found = checking.check(measured.source(files), When(since, until).interval(), thresholds, Terminal())
     if alert:
-        typer.echo(found.alerts(alert))
+        typer.echo(checking.alerts(found, alert))
     else:
-        document = report.document_of(found.checked, found.judged, found.unjudged, found.file, healthy=found.healthy)
-        typer.echo(json_text(document) if json else report.render(document))
+        documents = [
+            (host, report.document_of(one.checked, one.judged, one.unjudged, one.file, healthy=one.healthy))
+            for host, one in found.each
+        ]
+        typer.echo(
+            json_text(hosts.document_of(documents)) if json else hosts.render(documents, report.render, found.unjudged)
+        )
     return status(found.healthy)
 
 

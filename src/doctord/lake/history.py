@@ -1,7 +1,7 @@
 """Figures of a lake over time: from its rollups, and from the rows that are not in them yet."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -45,8 +45,16 @@ class Steps:
 class History:
     """What a lake knows of some figures: nothing is written to it, and what is not summed up yet is read once."""
 
-    def __init__(self, lake: Lake, figures: Sequence[Figure], between: tuple[datetime, datetime] | None = None) -> None:
+    def __init__(
+        self,
+        lake: Lake,
+        figures: Sequence[Figure],
+        between: tuple[datetime, datetime] | None = None,
+        counts: Callable[[str | None], bool] = lambda _: True,
+    ) -> None:
         """Look into the rollups, and sum up the rest; with `between` only rows of these days.
+
+        Of hosts whose name does not count nothing is told.
 
         What of the rollups is damaged is left out, and that is said.
 
@@ -58,7 +66,8 @@ class History:
         new = fresh(lake, figures, self._index, sealed=False, between=between)[0]
         self._new = {rollup: self._index.numbered(rows).cast(ROLLUPS[rollup].columns) for rollup, rows in new.items()}
         fingerprints = {fingerprint_of(figure) for figure in figures}
-        wanted = [number for number, labels in enumerate(self._index.series) if labels[0] in fingerprints]
+        series = enumerate(self._index.series)
+        wanted = [number for number, labels in series if labels[0] in fingerprints and counts(labels[1])]
         self._whose = [self._index.series[number] for number in wanted]
         self._row_of = np.full(len(self._index.series), -1)
         self._row_of[wanted] = np.arange(len(wanted))
@@ -122,11 +131,19 @@ class History:
     @property
     def until(self) -> datetime | None:
         """End of the last hour of which any of the figures is known; null where none is."""
-        ends = [self._new["1h"]["ts"].max()]
-        if months := self._index.files["1h"]:
-            last = datetime.fromisoformat(f"{max(months)}-01")
-            ends += [part["ts"].max() for _, part in read_periods(self._lake, self._index, "1h", last, last + INSTANT)]
-        return max((end.replace(tzinfo=UTC) for end in ends if isinstance(end, datetime)), default=None)
+        ends = [self._last(self._new["1h"])]
+        for month in sorted(self._index.files["1h"], reverse=True):
+            first = datetime.fromisoformat(f"{month}-01")
+            parts = read_periods(self._lake, self._index, "1h", first, first + INSTANT)
+            if kept := [end for _, part in parts if (end := self._last(part))]:
+                ends += kept
+                break
+        return max((end for end in ends if end), default=None)
+
+    def _last(self, hours: pl.DataFrame) -> datetime | None:
+        """End of the last of some hours of which any of the figures is known."""
+        end = hours.filter(self._row_of[hours["series"].to_numpy()] >= 0)["ts"].max()
+        return end.replace(tzinfo=UTC) if isinstance(end, datetime) else None
 
     def finest_s(self, since: datetime, until: datetime) -> int:
         """Seconds of the shortest step in which all that is known of a time is kept: of a minute, or of an hour.
@@ -177,8 +194,3 @@ def _index_of(lake: Path) -> Index:
     except LakeError as error:
         log.warning("%s\nhint: %s", error, error.hint)
         return Index()
-
-
-def until_of(lake: Lake, figures: Sequence[Figure]) -> datetime | None:
-    """End of the last hour of which any of the figures is known; null where none is."""
-    return History(lake, figures).until

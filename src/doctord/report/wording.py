@@ -41,10 +41,16 @@ def verdict(diagnosis: Diagnosis) -> str:
 
 def of_several(diagnoses: Sequence[Diagnosis]) -> str:
     """That servers and times were judged each for itself, and of which of them there is no verdict."""
-    told = f"{len(diagnoses)} servers and times, each judged for itself, the worst first"
-    unjudged = list(dict.fromkeys(one.host for one in diagnoses if one.health == "not_judged"))
-    more = len(unjudged) - MOST_UNJUDGED
-    names = [*unjudged[:MOST_UNJUDGED], f"{more} more"] if more > 0 else unjudged
+    unjudged = [one.host for one in diagnoses if one.health == "not_judged"]
+    return each_for_itself(f"{len(diagnoses)} servers and times", unjudged)
+
+
+def each_for_itself(many: str, unjudged: Sequence[str]) -> str:
+    """The same in words of what is many, with the hosts of which there is no verdict."""
+    hosts = list(dict.fromkeys(unjudged))
+    more = len(hosts) - MOST_UNJUDGED
+    names = [*hosts[:MOST_UNJUDGED], f"{more} more"] if more > 0 else hosts
+    told = f"{many}, each judged for itself, the worst first"
     return f"{told}; no verdict on {listed(names)}" if names else told
 
 

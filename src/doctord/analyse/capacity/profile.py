@@ -140,6 +140,11 @@ class Profile:
         """What is beyond its limit today."""
         return [line for server in self.servers for line in server.lines if line.verdict == "violated"]
 
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing is beyond its limit, and no figure contradicts another."""
+        return not (self.violations or self.contradictions)
+
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
