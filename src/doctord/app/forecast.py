@@ -1,7 +1,7 @@
 """Forecast: which thresholds will be violated, and when."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +12,7 @@ from doctord.analyse.capacity.interval import at_its_interval, series_at_interva
 from doctord.analyse.capacity.outlook import Item, outlook
 from doctord.analyse.capacity.responses import with_loads
 from doctord.analyse.capacity.series import HOUR_S, Series
+from doctord.analyse.capacity.sizes_ahead import SIZE, SizeAhead, sizes_ahead
 from doctord.analyse.capacity.threshold import Rules
 from doctord.analyse.capacity.whatif import Change
 from doctord.app import read
@@ -52,11 +53,12 @@ class Histories:
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """Every threshold with every series that it concerns, and when it is passed."""
+    """Every threshold with every series that it concerns, and when it is passed; and sizes without a limit."""
 
     items: list[Item]
     history_s: float
     now: datetime | None
+    sizes: list[SizeAhead] = field(default_factory=list)
 
     @property
     def healthy(self) -> bool | None:
@@ -86,11 +88,14 @@ def forecast(
         UserError: nothing was measured, or the libraries that forecast are not installed.
     """
     rules = rules_of(file)
-    figures = with_loads(rules.figures_used(), own_figures()) if changes else rules.figures_used()
+    used, own = rules.figures_used(), own_figures()
+    used += [one for one in own if one.name == SIZE and one not in used]
+    figures = with_loads(used, own) if changes else used
     check_installed()
     measured = histories(source, figures, watcher)
     items = foreseen(measured, rules, horizon_s, changes, watcher)
-    return Forecast(items, measured.seconds, measured.span[1] if measured.span else None)
+    sizes = sizes_ahead(measured.series, rules.thresholds, horizon_s, changes)
+    return Forecast(items, measured.seconds, measured.span[1] if measured.span else None, sizes)
 
 
 def histories(source: Files | Recorded, figures: Sequence[Figure], watcher: Watcher = SILENT) -> Histories:

@@ -56,6 +56,8 @@ def forecast(
     if alert:
         typer.echo(ahead.alerts(alert.value))
     else:
-        document = capacity_forecast.document_of(ahead.items, horizon_s, said, ahead.history_s, ahead.now)
+        document = capacity_forecast.document_of(
+            ahead.items, horizon_s, said, ahead.history_s, ahead.now, sizes=ahead.sizes
+        )
         typer.echo(json_text(document) if json else capacity_forecast.render(document))
     return status(ahead.healthy)
