@@ -34,9 +34,18 @@ def test_what_has_a_limit_is_left_to_its_threshold() -> None:
     assert sizes_ahead(known, [Threshold("too large", SIZE, 9 * TIB)], 30 * DAY_S) == []
 
 
-def test_no_further_than_the_history_carries_and_with_what_ifs() -> None:
-    grows = series(SIZE, "large", 5 * TIB + 3 * GIB * np.arange(20.0))
-    (size,) = sizes_ahead([grows], [], 300 * DAY_S)
-    assert len(size.forecast.mean) == 200
-    (more,) = sizes_ahead([grows], [], 300 * DAY_S, [Change("1TiB to large", entity="large", added=TIB)])
+def test_what_ifs_are_added() -> None:
+    grows = series(SIZE, "large", 5 * TIB + 3 * GIB * np.arange(40.0))
+    (size,) = sizes_ahead([grows], [], 30 * DAY_S)
+    (more,) = sizes_ahead([grows], [], 30 * DAY_S, [Change("1TiB to large", entity="large", added=TIB)])
     assert more.forecast.mean[-1] - size.forecast.mean[-1] == pytest.approx(TIB)
+
+
+def test_nine_days_tell_how_fast_it_grew_and_no_more() -> None:
+    """One purge between them is no trend."""
+    values = 30 * TIB + 600 * GIB * np.arange(9.0) - np.where(np.arange(9) > 5, 9 * TIB, 0)
+    (size,) = sizes_ahead([series(SIZE, "large", values)], [], 90 * DAY_S)
+    assert size.forecast.why
+    assert size.per_day == pytest.approx(600 * GIB)
+    (short,) = sizes_ahead([series(SIZE, "large", values[:5])], [], 90 * DAY_S)
+    assert short.per_day is None

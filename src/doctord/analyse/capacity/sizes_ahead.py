@@ -7,10 +7,11 @@ import numpy as np
 
 from doctord.analyse.capacity.forecast import Forecast
 from doctord.analyse.capacity.outlook import paths
-from doctord.analyse.capacity.series import Series
+from doctord.analyse.capacity.series import DAY_S, Series
 from doctord.analyse.capacity.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change, changed
 
+FEWEST_CHANGES = 5
 SIZE, ROOM = "space_used_bytes", "space_left_bytes"
 
 
@@ -25,6 +26,15 @@ class SizeAhead:
     def newest(self) -> float:
         """The last value that was measured."""
         return float(self.series.values[np.isfinite(self.series.values)][-1])
+
+    @property
+    def per_day(self) -> float | None:
+        """The median change from one value to the next, a day: one step up or down does not move it; null of a few."""
+        places = np.flatnonzero(np.isfinite(self.series.values))
+        if len(places) <= FEWEST_CHANGES:
+            return None
+        days = np.diff(places) * self.series.step_s / DAY_S
+        return float(np.median(np.diff(self.series.values[places]) / days))
 
 
 def sizes_ahead(

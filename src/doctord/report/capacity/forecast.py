@@ -57,6 +57,7 @@ def _size_of(size: SizeAhead) -> dict[str, Any]:
         "unit": series.figure.unit,
         **asdict(series.labels),
         "newest": size.newest,
+        "per_day": size.per_day,
         "as_of": iso(series.end),
         "date": None if path.why else iso(path.at(last)),
         **{name: None if path.why else max(float(values[last]), 0.0) for name, values in ahead.items()},
@@ -134,7 +135,10 @@ def _page(document: Mapping[str, Any], width: int) -> Iterator[Text]:
 def _ahead(size: Mapping[str, Any]) -> str:
     now = f"{quantity(size['newest'], size['unit'])} now"
     if size["why"]:
-        return f"{now}; {size['why']}"
+        change = size["per_day"]
+        more = "more" if change and change > 0 else "less"
+        daily = f", {quantity(abs(change), size['unit'])} a day {more} so far" if change else ""
+        return f"{now}{daily}; no forecast: {size['why']}"
     if size["low"] == size["high"]:
         return f"{now}, and it did not change of late: nothing tells when it will grow"
     expected, low, high = (quantity(size[name], size["unit"]) for name in ("expected", "low", "high"))
