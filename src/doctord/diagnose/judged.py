@@ -51,7 +51,9 @@ def _tells_cpus(case: Case) -> bool:
 def _moments(case: Case) -> int:
     """How often sessions were looked at; at a moment without one at work the server's other figures stand alone."""
     sessions = case.dataset.frame("session")
-    others = case.dataset.frame("statistic").filter(pl.col("db").is_in(sessions["db"].unique().implode()))
+    others = case.dataset.frame("statistic").filter(
+        pl.col("db").is_in(sessions["db"].unique(maintain_order=True).implode())
+    )
     return pl.concat([sessions["ts"], others["ts"]]).n_unique() if sessions.height else 0
 
 
