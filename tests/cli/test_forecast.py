@@ -97,3 +97,22 @@ def test_a_threshold_on_a_percentile_is_left_out_and_that_is_said(tablespaces: l
     _, out, err = run(*tablespaces, "--json")
     assert {item["threshold"] for item in json.loads(out)["items"]} == {"tablespace runs out"}
     assert "percentiles are not forecast, so these thresholds are left out: tablespace nearly out" in err
+
+
+def test_sizes_without_a_limit_are_told_ahead(tmp_path: Path) -> None:
+    """AWR-miner's daily sizes of a database, with nothing beside them."""
+    about = ["~~BEGIN-OS-INFORMATION~~", "STAT_NAME  STAT_VALUE", "---------- ----------", "DB_NAME    SHOP",
+             "~~END-OS-INFORMATION~~"]  # fmt: skip
+    sizes = ["~~BEGIN-SIZE-ON-DISK~~", "   SNAP_ID    SIZE_GB", "---------- ----------"]
+    sizes += [f"{100 + day:10} {8192 + 2.0 * day + 0.1 * (day % 3):10.2f}" for day in range(30)]
+    sizes += ["~~END-SIZE-ON-DISK~~"]
+    snaps = ["~~BEGIN-MAIN-METRICS~~", "      snap      dur_m end                  inst     os_cpu",
+             "---------- ---------- -------------- ---------- ----------"]  # fmt: skip
+    snaps += [f"{100 + day:10}         60 26/10/{day + 1:02} 23:00          1       27.6" for day in range(30)]
+    (tmp_path / "awr-hist.out").write_text("\n".join([*about, *sizes, *snaps, "~~END-MAIN-METRICS~~", ""]))
+    status, out, _ = run(tmp_path / "awr-hist.out", "--horizon", "60d")
+    assert status == 2, "nothing is judged"
+    assert out.startswith("Nothing was measured that a threshold speaks of: 1 size without a limit")
+    assert "8.06 TiB now, 8.17 TiB on 2026-12-" in out
+    (size,) = json.loads(run(tmp_path / "awr-hist.out", "--json")[1])["sizes"]
+    assert size["low"] < size["expected"] < size["high"]

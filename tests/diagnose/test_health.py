@@ -153,6 +153,16 @@ def test_one_report_since_boot_is_no_clean_bill() -> None:
     assert diagnose(Dataset.from_rows(cpu=[since_boot | {"idle_pct": 99.0}, later])).health == "healthy"
 
 
+def test_a_log_beside_one_look_at_sessions_does_not_make_it_many() -> None:
+    server = {"host": "h", "db": "postgresql", "component": "postgresql"}
+    minutes = [
+        server | {"ts": AT["ts"] + timedelta(minutes=n), "interval_s": 60.0, "name": "log.messages", "value": 1.0}
+        for n in range(30)
+    ]
+    look = {"ts": AT["ts"], "interval_s": 1.0, "host": "h", "db": "postgresql", "sid": 1, "state": "active"}
+    assert "database time" not in diagnose(Dataset.from_rows(session=[look], statistic=minutes)).judged
+
+
 def test_tasks_ready_at_some_moments_are_no_clean_bill() -> None:
     moments = [{"ts": AT["ts"] + timedelta(hours=n), "host": "h", "run_queue": 1.0} for n in range(3)]
     assert diagnose(Dataset.from_rows(cpu=moments)).health == "not_judged"

@@ -50,6 +50,8 @@ FAULTS: list[tuple[str, dict[str, object], dict[str, Any], Severity]] = [
     ("solaris/threads_move_often", {"maxphys": 1048576}, MOVING, Severity.NOTE),
     ("lpfc/queue_depth_low", {"lun-queue-depth": 16}, {}, Severity.NOTE),
     ("lpfc/queue_depth_low", {"tgt-queue-depth": 32}, WAITING, Severity.WARNING),
+    ("vxvm/vxiod_few", {"vxiod": 2}, MOVING, Severity.NOTE),
+    ("vxvm/vxiod_few", {"vxiod": 0}, MOVING, Severity.WARNING),
     ("nsswitch/slow_source_before_files", {"hosts": "cluster files dns"}, {}, Severity.WARNING),
     ("nsswitch/slow_source_before_files", {"passwd": "nis [NOTFOUND=return] files"}, {}, Severity.NOTE),
     ("oracle_net/one_listener_for_all", LISTENER, {}, Severity.NOTE),
@@ -62,6 +64,8 @@ HEALTHY: list[tuple[str, dict[str, object], dict[str, Any]]] = [
     ("solaris", {"enable_tsb_rss_sizing": 0, "default_tsb_size": 7}, {}),
     ("solaris", {"rechoose_interval": 150}, MOVING),
     ("lpfc", {"lun-queue-depth": 30, "tgt-queue-depth": 0}, WAITING),
+    ("vxvm", {"vxiod": 4}, MOVING),
+    ("vxvm", {"vxiod": 2}, {}),
     ("nsswitch", {"hosts": "files cluster dns", "passwd": "sss files", "netgroup": "nis"}, {}),
     ("oracle_net", LISTENER | SECOND, {}),
     ("oracle_net", LISTENER, logons(0.1)),
@@ -88,8 +92,14 @@ def test_what_is_right_is_left_alone(component: str, settings: dict[str, object]
 
 
 def test_every_rule_has_a_row() -> None:
-    own = {name for name in RULES if name.split("/")[0] in {"solaris", "lpfc", "nsswitch", "oracle_net"}}
+    own = {name for name in RULES if name.split("/")[0] in {"solaris", "lpfc", "vxvm", "nsswitch", "oracle_net"}}
     assert own == {rule for rule, *_ in FAULTS}
+
+
+def test_as_many_threads_as_veritas_makes_itself() -> None:
+    held = dataset("vxvm", {"vxiod": 16}, cpu=[AT | {"cpu": number, "idle_pct": 50.0} for number in range(24)])
+    (change,) = engine.examine(held).violations[0].changes
+    assert change.value == "48"
 
 
 def test_files_go_first_in_the_change() -> None:

@@ -1,7 +1,7 @@
 """Forecast: which thresholds will be violated, and when."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,6 +10,7 @@ from doctord.analyse.capacity.interval import at_its_interval, series_at_interva
 from doctord.analyse.capacity.load.responses import with_loads
 from doctord.analyse.capacity.outlook import Item, outlook
 from doctord.analyse.capacity.series import HOUR_S, Series
+from doctord.analyse.capacity.sizes_ahead import SIZE, SizeAhead, sizes_ahead
 from doctord.analyse.capacity.thresholds import alert
 from doctord.analyse.capacity.thresholds.check import check
 from doctord.analyse.capacity.thresholds.threshold import Rules
@@ -52,11 +53,12 @@ class Histories:
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """Every threshold with every series that it concerns, and when it is passed."""
+    """Every threshold with every series that it concerns, and when it is passed; and sizes without a limit."""
 
     items: list[Item]
     history_s: float
     now: datetime | None
+    sizes: list[SizeAhead] = field(default_factory=list)
 
     @property
     def healthy(self) -> bool | None:
@@ -91,13 +93,17 @@ def forecast(
         UserError: nothing was measured, or the libraries that forecast are not installed.
     """
     rules = rules_of(file)
-    figures = with_loads(rules.figures_used(), own_figures()) if changes else rules.figures_used()
+    used, own = rules.figures_used(), own_figures()
+    used += [one for one in own if one.name == SIZE and one not in used]
+    figures = with_loads(used, own) if changes else used
     check_installed()
     tell_left_out(rules, watcher)
-    return Hosts.of(
-        (host, Forecast(foreseen(one, rules, horizon_s, changes), one.seconds, one.span[1] if one.span else None))
-        for host, one in of_hosts(source, figures, watcher)
-    )
+    found = list[tuple[str, Forecast]]()
+    for host, one in of_hosts(source, figures, watcher):
+        sizes = sizes_ahead(one.series, rules.thresholds, horizon_s, changes)
+        now = one.span[1] if one.span else None
+        found.append((host, Forecast(foreseen(one, rules, horizon_s, changes), one.seconds, now, sizes)))
+    return Hosts.of(found)
 
 
 def of_hosts(

@@ -61,7 +61,10 @@ def forecast(
         typer.echo(forecasting.alerts(ahead, alert))
     else:
         documents = [
-            (host, capacity_forecast.document_of(one.items, horizon_s, said, one.history_s, one.now))
+            (
+                host,
+                capacity_forecast.document_of(one.items, horizon_s, said, one.history_s, one.now, sizes=one.sizes),
+            )
             for host, one in ahead.each
         ]
         page = json_text(hosts.document_of(documents)) if json else None

@@ -22,6 +22,7 @@ from doctord.diagnose.phrase import Words, phrase
 QUEUED = 4.0
 # What holds a third of the time is missed by ten looks with a probability of 2 %, by three of 30 %.
 FEWEST_MOMENTS = 10
+NUMBERS_OF_SESSIONS = r"^(processlist|pg_stat_activity)\."
 COLLECT: Mapping[str, str] = {
     "mysql": "ten times and more, a second apart, SHOW FULL PROCESSLIST; or doctord record",
     "postgresql": "ten times and more, a second apart, select * from pg_stat_activity; or doctord record",
@@ -49,10 +50,10 @@ def _tells_cpus(case: Case) -> bool:
 
 
 def _moments(case: Case) -> int:
-    """How often sessions were looked at; at a moment without one at work the server's other figures stand alone."""
+    """How often sessions were looked at; of a moment without one at work their numbers stand alone."""
     sessions = case.dataset.frame("session")
-    others = case.dataset.frame("statistic").filter(pl.col("db").is_in(sessions["db"].unique().implode()))
-    return pl.concat([sessions["ts"], others["ts"]]).n_unique() if sessions.height else 0
+    numbers = case.dataset.frame("statistic").filter(pl.col("name").str.contains(NUMBERS_OF_SESSIONS))
+    return pl.concat([sessions["ts"], numbers["ts"]]).n_unique() if sessions.height else 0
 
 
 def _is_few_moments(case: Case) -> bool:

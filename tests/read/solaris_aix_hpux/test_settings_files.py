@@ -17,3 +17,11 @@ def test_lpfc() -> None:
     assert reading.skipped_lines == 0
     held = dict(picked(reading, "setting", "name", "value", component="lpfc"))
     assert (held["lun-queue-depth"], held["linkdown-tmo"]) == ("16", "30")
+
+
+def test_vxiod() -> None:
+    reading = read_sample("vxiod.txt")
+    assert (reading.skipped_lines, picked(reading, "setting", "component", "name", "value")) == (
+        0,
+        [("vxvm", "vxiod", "16")],
+    )

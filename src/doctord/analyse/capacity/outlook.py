@@ -92,7 +92,7 @@ def _held(
     now: Checked,
 ) -> list[Item]:
     """Thresholds held against forecasts, in their order."""
-    forecasts = _forecasts([series for _, series in concerned], horizon_s)
+    forecasts = paths([series for _, series in concerned], horizon_s)
     items = []
     for threshold, series in concerned:
         known, violation = forecasts[id(series)], now.now_of(threshold, series)
@@ -121,8 +121,11 @@ def _bounded(path: Forecast, series: Series, horizon_s: float) -> Forecast:
     return replace(path, mean=path.mean[:steps], low=path.low[:steps], high=path.high[:steps])
 
 
-def _forecasts(histories: Sequence[Series], horizon_s: float) -> dict[int, Forecast]:
-    """The forecast of each series, those of equal steps together: they learn from each other."""
+def paths(histories: Sequence[Series], horizon_s: float) -> dict[int, Forecast]:
+    """The forecast of each series by its `id`, no further than its history reaches.
+
+    Those of equal steps are told together: they learn from each other.
+    """
     found = dict[int, Forecast]()
     for step_s in sorted({series.step_s for series in histories}):
         alike = list({id(series): series for series in histories if series.step_s == step_s}.values())

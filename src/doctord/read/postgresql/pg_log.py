@@ -102,7 +102,7 @@ def _form(head: str) -> str | None:
 
 def _is_untimed(head: str) -> bool:
     """Whether most of the lines are messages of a server, or parts of such, without a time."""
-    if not any(found["severity"] in _OF_SERVERS for found in _UNTIMED.finditer(head)):
+    if ":  " not in head or not any(found["severity"] in _OF_SERVERS for found in _UNTIMED.finditer(head)):
         return False
     lines = [line for line in head.splitlines() if line.strip()]
     return sum(map(bool, map(_PART.match, lines))) > _MOST * len(lines)

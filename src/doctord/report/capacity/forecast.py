@@ -8,6 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from doctord.analyse.capacity.outlook import Item, reach_s
+from doctord.analyse.capacity.sizes_ahead import SizeAhead
 from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.wording import iso
 from doctord.units import duration, quantity
@@ -16,7 +17,13 @@ SHOWN = 20
 
 
 def document_of(
-    items: Sequence[Item], horizon_s: float, changes: Sequence[str], history_s: float, now: datetime | None
+    items: Sequence[Item],
+    horizon_s: float,
+    changes: Sequence[str],
+    history_s: float,
+    now: datetime | None,
+    *,
+    sizes: Sequence[SizeAhead] = (),
 ) -> dict[str, Any]:
     """What `doctord forecast --json` gives: docs/reference/forecast.md.
 
@@ -26,6 +33,7 @@ def document_of(
         changes: What-ifs, in the user's words.
         history_s: How long a time was measured.
         now: When that ended.
+        sizes: Where sizes go that have no limit.
     """
     return {
         "schema_version": 1,
@@ -34,6 +42,28 @@ def document_of(
         "reach_s": reach_s(history_s, horizon_s),
         "changes": list(changes),
         "items": [item_of(item, now) for item in items],
+        "sizes": [_size_of(size) for size in sizes],
+    }
+
+
+def _size_of(size: SizeAhead) -> dict[str, Any]:
+    """One size of the document: what is expected at the end of what can be told."""
+    series, path = size.series, size.forecast
+    last = len(path.mean) - 1
+    ahead = {"expected": path.mean, "low": path.low, "high": path.high}
+    return {
+        "figure": series.figure.name,
+        "title": series.figure.title,
+        "unit": series.figure.unit,
+        **asdict(series.labels),
+        "newest": size.newest,
+        "per_day": size.per_day,
+        "as_of": iso(series.end),
+        "date": None if path.why else iso(path.at(last)),
+        **{name: None if path.why else max(float(values[last]), 0.0) for name, values in ahead.items()},
+        "model": path.model or None,
+        "notes": list(path.notes),
+        "why": path.why or None,
     }
 
 
@@ -94,11 +124,32 @@ def _page(document: Mapping[str, Any], width: int) -> Iterator[Text]:
         yield from hanging("  ", f"{len(quiet)} series, of {len(maybe)} of them the interval reaches the limit", width)
         for item in maybe[:SHOWN]:
             yield from hanging("  ", f"{_name(item)}: perhaps from {item['earliest'][:10]}", width)
+    if document["sizes"]:
+        yield from heading("Sizes without a limit", width)
+    for size in document["sizes"][:SHOWN]:
+        yield from hanging("", f"{_name(size)}: {_ahead(size)}", width)
+    if len(document["sizes"]) > SHOWN:
+        yield from hanging("", f"and {len(document['sizes']) - SHOWN} more: --json has all", width)
+
+
+def _ahead(size: Mapping[str, Any]) -> str:
+    now = f"{quantity(size['newest'], size['unit'])} now"
+    if size["why"]:
+        change = size["per_day"]
+        more = "more" if change and change > 0 else "less"
+        daily = f", {quantity(abs(change), size['unit'])} a day {more} so far" if change else ""
+        return f"{now}{daily}; no forecast: {size['why']}"
+    if size["low"] == size["high"]:
+        return f"{now}, and it did not change of late: nothing tells when it will grow"
+    expected, low, high = (quantity(size[name], size["unit"]) for name in ("expected", "low", "high"))
+    return f"{now}, {expected} on {size['date'][:10]} ({low} to {high})"
 
 
 def _verdict(by_verdict: Mapping[str, Sequence[Mapping[str, Any]]], document: Mapping[str, Any]) -> str:
     if not by_verdict:
-        return "Nothing was measured that a threshold speaks of"
+        sizes = len(document["sizes"])
+        told = f": {sizes} {'size' if sizes == 1 else 'sizes'} without a limit" if sizes else ""
+        return f"Nothing was measured that a threshold speaks of{told}"
     if by_verdict.keys() == {"cannot be told"}:
         return f"Cannot tell: {duration(document['history_s'])} of history"
     parts = []

@@ -102,6 +102,29 @@ def test_the_archiver_is_behind_or_has_no_room(*, stuck: bool) -> None:
     assert bool(finding.against) is stuck
 
 
+def archiving(archive_s: float, *, logs: int = 4) -> dict[str, list[dict[str, object]]]:
+    """So many logs in an hour, each filled in four minutes."""
+    about = {"db": DB, "component": "oracle", "entity": "thread 1", "kind": "gauge", "unit": "s"}
+    times = {"alert_log.archive_time": archive_s, "alert_log.fill_time": 240.0}
+    return {"statistic": [about | {"name": name, "value": value} for name, value in times.items()] * logs}
+
+
+@pytest.mark.parametrize(
+    ("archive_s", "severity"), [(119.0, None), (120.0, "note"), (239.0, "note"), (240.0, "warning")]
+)
+def test_a_log_takes_longer_to_archive_than_it_should(archive_s: float, severity: str | None) -> None:
+    finding = found(extra=archiving(archive_s)).get("archiver_behind")
+    assert (finding.severity if finding else None) == severity
+    if finding:
+        assert finding.impact.known == "none_yet"
+        assert "to archive and 4 min to fill" in said(finding.title)
+        assert "4 logs" in said(finding.for_[0].why)
+
+
+def test_a_few_logs_archived_slowly_are_nothing() -> None:
+    assert "archiver_behind" not in found(extra=archiving(240.0, logs=3))
+
+
 def test_a_little_waiting_for_the_archiver_is_nothing() -> None:
     assert "archiver_behind" not in found(waits={"log file switch (archiving needed)": (0.01, 500.0)})
 

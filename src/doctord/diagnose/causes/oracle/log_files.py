@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from doctord.analyse.archiving import ARCHIVED_IN, Archiving, slowest
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.waited import behind, share, waited
 from doctord.units import MIB
@@ -27,6 +28,9 @@ TOO_OFTEN_S = 5 * 60
 BUFFERED_S = 5
 RETRIES_PER_S = 1.0
 SLOW_WRITE_MS = 5.0
+# The casebook's logs were archived in 2 of 7 minutes. From a half on, twice the redo leaves the archiver behind.
+ARCHIVE_SHARE = 0.5
+LEAST_ARCHIVE_S = 10.0  # stamps of whole seconds say little of less
 
 
 @cause()
@@ -150,9 +154,10 @@ def checkpoint_incomplete(case: Case) -> Iterator[Claim]:
 def archiver_behind(case: Case) -> Iterator[Claim]:
     """A log cannot be used again because it is not yet archived.
 
-    Looks like: log file switch (archiving needed).
+    Looks like: log file switch (archiving needed); logs that take half as long to archive as to fill, and longer.
     Hurts because: until the archiver has copied the oldest log, all changes stop.
-    Speaks for it: these waits, the redo rate that must be archived, the archiver's reads.
+    Speaks for it: these waits, the redo rate that must be archived, the archiver's reads; of the worst hour in the
+        alert log the time to archive a log against the time to fill it.
     Speaks against it: errors of the archiver (ORA-00257, ORA-19809: no room left): then it is space, not speed.
     Remedy: See that the archive destination and the recovery area have room; give it a faster device, apart from the
         logs; more archiver processes (log_archive_max_processes); larger and more groups to ride out bursts. A log
@@ -163,6 +168,7 @@ def archiver_behind(case: Case) -> Iterator[Claim]:
     """
     part, messages = share(case, ARCHIVING), _events(case, "archiving needed")
     if not case.worth_saying(part) and not messages:
+        yield from _archiving_slow(case)
         return
     stuck = _events(case, "archiver stuck")
     yield Claim(
@@ -174,6 +180,7 @@ def archiver_behind(case: Case) -> Iterator[Claim]:
         for_=[
             *waited(case, ARCHIVING),
             *_messages("archiving needed", messages),
+            *_archived(slowest(case.dataset)),
             *_sizes(_peak_redo(case), _switch_every_s(case)),
             *behind(case, "log file sequential read", "", "the archiver reads the logs"),
             *behind(case, "Log archive I/O", "", "the archiver's reads and writes"),
@@ -190,6 +197,35 @@ def archiver_behind(case: Case) -> Iterator[Claim]:
         if stuck
         else [],
     )
+
+
+def _archiving_slow(case: Case) -> Iterator[Claim]:
+    """Logs that take long to archive while no switch waits for it yet."""
+    worst = slowest(case.dataset)
+    if worst is None or worst.archive_s < LEAST_ARCHIVE_S or worst.share < ARCHIVE_SHARE:
+        return
+    yield Claim(
+        phrase("Logs take {:time} to archive and {:time} to fill", worst.archive_s, worst.fill_s),
+        impact=NONE_YET,
+        confidence=0.75,
+        for_=_archived(worst),
+        severity="warning" if worst.share >= 1 else "note",
+    )
+
+
+def _archived(worst: Archiving | None) -> list[Evidence]:
+    if worst is None:
+        return []
+    return [
+        Evidence(
+            "statistic",
+            f"name = '{ARCHIVED_IN}'",
+            phrase("{:.0f s} to archive a log, in the worst hour", worst.archive_s),
+            phrase("{:.0f s}", ARCHIVE_SHARE * worst.fill_s),
+            phrase("{} logs, each filled in {:time}", worst.logs, worst.fill_s),
+            "at_least",
+        )
+    ]
 
 
 def _switch_every_s(case: Case) -> float | None:

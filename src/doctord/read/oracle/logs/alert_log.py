@@ -4,7 +4,9 @@ It yields `event`: kinds `log switch`, `checkpoint not complete`, `archiving nee
 complete`, `cannot allocate new log` (for no reason given), `archiver stuck`, `error` (subject `ORA-...` or `TNS-...`),
 `deadlock`, `restart`, `shutdown`, `instance terminated`, `database open`, `settings change`, `resize`, `swapping`;
 `setting` (the parameters printed at a start, with their line); and `statistic`, an interval for each hour:
-`alert_log.log switches` (entity: thread), `alert_log.errors` (entity: code) and others per second.
+`alert_log.log switches` (entity: thread), `alert_log.errors` (entity: code) and others per second. Of each log that was
+seen to be switched to, switched from and archived: gauges `alert_log.fill_time` and `alert_log.archive_time` (from the
+switch to the first destination's line), seconds, entity: thread.
 
 Literals are left out of an error's text (quoted text, numbers, arguments but the first of an internal error);
 statements and names of trace files are not read. The same again at the same moment is counted, but one event. Stamps
@@ -13,12 +15,14 @@ without a zone are in that of --zone, else in UTC.
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from doctord._native import Batch
 from doctord.dataset.rows import rows
 from doctord.read.format import Rank
 from doctord.read.oracle.logs.alert_events import STARTED_PARAMETERS, Event, event_of, may_tell, reason_of
+from doctord.read.oracle.logs.archiver import Archiver
 from doctord.read.oracle.logs.diagnostic_log import STAMPED, DiagnosticLog, LogLine, component, is_xml
 from doctord.read.oracle.logs.tally import Tally
 from doctord.read.oracle.parameter_file import plain_value
@@ -72,6 +76,7 @@ class AlertLog:
             source.host = node[1]
         self._held: dict[str, list[dict[str, Any]]] = {"event": [], "setting": []}
         self._tally = Tally(HOUR_S)
+        self._archiver = Archiver()
         self._parameters: LogLine | None = None  # the line after which they are printed
         self._waiting: tuple[LogLine, Event] | None = None  # for why no log could be allocated
         self._is_down = False
@@ -84,7 +89,9 @@ class AlertLog:
                 yield from self._flush()
         self._resolve(None)
         yield from self._flush()
-        yield rows("statistic", [self._common("statistic") | row for row in self._rates()])
+        yield rows(
+            "statistic", [self._common("statistic") | row for row in chain(self._rates(), self._archiver.statistics())]
+        )
 
     def _rates(self) -> Iterator[dict[str, Any]]:
         for of in self._tally.counted():
@@ -98,6 +105,7 @@ class AlertLog:
             return
         if line.at_us is not None:
             self._tally.saw(line.at_us)
+            self._archiver.take(line.text, line.at_us)
         if self._waiting and (kind := reason_of(line.text)):
             self._resolve(kind)
         elif not may_tell(line.text):
