@@ -59,6 +59,11 @@ fn in_another_language(line: &[u8], colon: usize) -> Option<(usize, Mark, usize)
     Some((begin, mark, colon + 3))
 }
 
+/// Whether a line belongs to the one before it: it begins with a tab, which copying may have made eight spaces.
+fn goes_on(line: &[u8]) -> bool {
+    line.first() == Some(&b'\t') || (line.starts_with(b"        ") && mark_of(line).is_none())
+}
+
 /// Whether a line begins a new message.
 pub fn is_start(line: &[u8]) -> bool {
     line.first().is_some_and(|byte| *byte != b'\t') && matches!(mark_of(line), Some((_, Mark::Message(_), _)))
@@ -110,10 +115,14 @@ pub fn read(bytes: &[u8], patterns: &Patterns, part: &mut Part) {
     let mut open: Option<Open> = None;
     for (begin, line) in lines::of(bytes) {
         part.lines += 1;
-        if line.first() == Some(&b'\t') {
+        if goes_on(line) {
             let end = begin + line.len();
             if let Some((open, now)) = open.as_mut().and_then(|open| open.now.map(|now| (open, now))) {
-                open.texts[now].end = end;
+                // What another program indented is no part of an error's message; a statement's lines are its own.
+                let told = &bytes[open.texts[now].clone()];
+                if line.first() == Some(&b'\t') || now != MESSAGE || told.starts_with(b"duration: ") {
+                    open.texts[now].end = end;
+                }
             }
             continue;
         }

@@ -20,6 +20,7 @@ from doctord.diagnose.finding import SEVERITIES, Claim, Diagnosis, Finding
 from doctord.diagnose.judged import judged, not_judged, untold
 from doctord.diagnose.other_storage import unseen, with_storage
 from doctord.diagnose.phrase import Phrase, listed, phrase
+from doctord.diagnose.quiet_logs import quiet_logs
 
 MOST_TRACED = 6  # devices and operations of an I/O trace that are told of
 MOST_SIZES = 4
@@ -59,7 +60,14 @@ def diagnose(
         time=case.time.shares,
         findings=findings(claims, interval, case.vendors),
         looked_at=_looked_at(case),
-        not_measured=(*case.not_measured(), *case.gaps(), *case.clock(), *unseen(case), *untold(case)),
+        not_measured=(
+            *case.not_measured(),
+            *case.gaps(),
+            *case.clock(),
+            *unseen(case),
+            *untold(case),
+            *quiet_logs(case),
+        ),
         figures=tuple(case.vitals.values()),
         judged=judged(case),
         not_judged=not_judged(case),

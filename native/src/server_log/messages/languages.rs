@@ -178,9 +178,17 @@ pub fn statement(message: &[u8]) -> Option<&[u8]> {
     let is_told = STATEMENTS.iter().any(|(_, own)| {
         message
             .strip_prefix(own.as_bytes())
-            .is_some_and(|rest| rest.starts_with(b": "))
+            .is_some_and(|rest| rest.first() == Some(&b':'))
     });
-    (is_told || message.starts_with(b"execute ")).then(|| after(message, b": ").unwrap_or(b""))
+    (is_told || message.starts_with(b"execute ")).then(|| text_of(message))
+}
+
+/// What stands behind the colon; a statement that begins with an empty line has no blank before it.
+pub fn text_of(message: &[u8]) -> &[u8] {
+    let colon = message
+        .windows(2)
+        .position(|pair| pair[0] == b':' && pair[1].is_ascii_whitespace());
+    colon.map_or(b"", |colon| message[colon + 1..].trim_ascii_start())
 }
 
 #[cfg(test)]
@@ -195,6 +203,7 @@ mod tests {
             ("durée : 1.5 ms, instruction : SELECT 1", "1.5", "SELECT 1"),
             ("продолжительность: 1.5 мс, оператор: SELECT 1", "1.5", "SELECT 1"),
             ("duración: 2 ms  execute s1: SELECT 1", "2", "SELECT 1"),
+            ("duration: 2 ms  statement:\n\tSELECT ': 1'", "2", "SELECT ': 1'"),
         ] {
             let (number, what) = duration(message.as_bytes()).unwrap();
             assert_eq!(

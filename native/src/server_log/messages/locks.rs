@@ -70,6 +70,13 @@ fn waits_for(entry: &Entry, pid: &[u8], what: &[u8], waited_us: i64, part: &mut 
     if let Some(holders) = holders {
         text += &format!(", held by process {}", shown(holders));
     }
+    if let Some(queue) = after(entry.detail, b"Wait queue: ").map(|rest| until(rest, b'.')) {
+        let waiting = queue.split(|byte| *byte == b',').count();
+        // One alone is who says it.
+        if waiting > 1 {
+            text += &format!(", {waiting} in the queue");
+        }
+    }
     let statement = brief(entry.statement, part);
     if !statement.is_empty() {
         text += &format!(": {statement}");

@@ -92,7 +92,7 @@ fn duration(entry: &Entry, elapsed: &[u8], what: &[u8], part: &mut Part) {
             elapsed_us: Some(elapsed_us),
             ..Use::default()
         };
-        used(entry, after(what, b": ").unwrap_or(b""), &use_, part);
+        used(entry, languages::text_of(what), &use_, part);
     } else {
         part.tally.add(moment, f::DURATIONS, entry.database, 1);
     }

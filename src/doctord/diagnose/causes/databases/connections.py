@@ -28,6 +28,11 @@ WAITING_SHARE = 0.2
 # Connections in use, and of them idle, by vendor.
 IN_USE = ("pg_stat_activity.connections", "global_status.threads_connected")
 NEAR_LIMIT = 0.9
+# Where clients that were refused are counted.
+REFUSED = {
+    "log.connections_refused": "the server's log",
+    "global_status.connection_errors_max_connections": "the server's status",
+}
 
 
 @cause(
@@ -205,15 +210,17 @@ def pooler_queue(case: Case) -> Iterator[Claim]:
 def connections_near_limit(case: Case) -> Iterator[Claim]:
     """Almost all connections that the server allows are in use.
 
-    Looks like: client connections close to max_connections less the reserved ones.
+    Looks like: client connections close to max_connections less the reserved ones; clients that were refused because
+        none was left ("too many clients already", "remaining connection slots are reserved").
     Hurts because: the next client is refused, and a restart of the application makes it worse.
-    Speaks for it: connections against the limit.
+    Speaks for it: connections against the limit; how many clients were refused, and when.
     Speaks against it: most of them idle: then a pool, not a higher limit, is the answer.
     Remedy: Find the clients that keep idle connections and pool them; raise max_connections only with memory for it.
     Verify: Connections stay under 80 % of the limit at the busiest hour.
     Source: PostgreSQL documentation, max_connections and superuser_reserved_connections; MySQL Reference Manual,
         "Too many connections".
     """
+    yield from _refused(case)
     for used in (figure for name in IN_USE for figure in case.figures(name)):
         limit = _connections_allowed(case, used.db)
         if limit is None or used.largest < NEAR_LIMIT * limit:
@@ -239,6 +246,27 @@ def connections_near_limit(case: Case) -> Iterator[Claim]:
             if mostly_idle
             else [],
         )
+
+
+def _refused(case: Case) -> Iterator[Claim]:
+    """Clients that found no connection left, as the server counts or logs them: each is service that was lost."""
+    for name, table in REFUSED.items():
+        for refusals in case.figures(name):
+            count = round(refusals.mean * (refusals.seconds or case.seconds))
+            if not count:
+                continue
+            within = refusals.seconds or case.seconds
+            yield Claim(
+                phrase("No connection to {} was left: {:count client was/clients were} refused", refusals.db, count),
+                impact=NOT_MEASURED,
+                confidence=0.95,
+                for_=[
+                    Evidence("statistic", f"name = '{name}'", phrase("{:,.0f} refused in {:time}", count, within), "",
+                             phrase("as {} tells it", table)),
+                ],
+                severity="note" if count == 1 else None,
+                database=refusals.db,
+            )  # fmt: skip
 
 
 def _connections_allowed(case: Case, db: str | None) -> int | None:

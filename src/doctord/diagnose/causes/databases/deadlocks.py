@@ -1,7 +1,7 @@
 """Deadlocks that a server's own log or monitor tells of, one by one."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import polars as pl
 
@@ -14,6 +14,8 @@ from doctord.diagnose.words import shortened
 # InnoDB keeps its latest deadlock until the next one, or the next start: what is older says nothing of now.
 RECENT = timedelta(hours=1)
 MOST_TOLD = 4
+# One is tried again and forgotten; from ten in a day on it is how the application works.
+MANY_A_DAY, DAY_S = 10.0, 86_400.0
 ONLY_THE_LATEST = NotMeasured(
     "how often there are deadlocks",
     "InnoDB's monitor tells of the latest one alone",
@@ -26,7 +28,8 @@ ONLY_THE_LATEST = NotMeasured(
 def deadlocks_reported(case: Case) -> Iterator[Claim]:
     """Transactions deadlock with each other.
 
-    Looks like: ORA-00060 in the alert log; a deadlock of the last hour in InnoDB's monitor.
+    Looks like: ORA-00060 in the alert log; `deadlock detected` in PostgreSQL's log; a deadlock of the last hour in
+        InnoDB's monitor.
     Hurts because: one statement, or one transaction, of each deadlock fails, and its work is done again.
     Speaks for it: how many deadlocks there were; the statements.
     Speaks against it: a single one in a long time.
@@ -36,7 +39,8 @@ def deadlocks_reported(case: Case) -> Iterator[Claim]:
         MySQL: sort the rows of bulk statements by the index that both wait for, and make them smaller; read committed
         where the locks are of gaps.
     Verify: No new ones in the log.
-    Source: Oracle Database Concepts 19c, "Locks and Deadlocks"; MySQL Reference Manual, "Deadlocks in InnoDB".
+    Source: Oracle Database Concepts 19c, "Locks and Deadlocks"; MySQL Reference Manual, "Deadlocks in InnoDB";
+        PostgreSQL documentation, "Deadlocks".
     """
     told = case.dataset.frame("event").filter(pl.col("kind") == "deadlock")
     of_oracle = told.filter(pl.col("db").str.starts_with("oracle"))
@@ -51,7 +55,28 @@ def deadlocks_reported(case: Case) -> Iterator[Claim]:
                 )
             ],
         )
+    yield from _of_postgresql(told.filter(pl.col("db").str.starts_with("postgresql")))
     yield from _of_innodb(case, told.filter(pl.col("db").str.starts_with("mysql")))
+
+
+def _of_postgresql(told: pl.DataFrame) -> Iterator[Claim]:
+    """Those of its log; a single one, or few in a long time, are what every application has to expect."""
+    if told.is_empty():
+        return
+    first, last = told["ts"].min(), told["ts"].max()
+    assert isinstance(first, datetime) and isinstance(last, datetime)  # noqa: S101, PT018 - every row has a time
+    days = max((last - first).total_seconds() / DAY_S, 1.0)
+    yield Claim(
+        phrase("{:count deadlock/deadlocks} in the log", told.height),
+        impact=NOT_MEASURED,
+        confidence=0.9,
+        severity=None if told.height >= MANY_A_DAY * days else "note",
+        for_=[
+            Evidence("event", f"kind = 'deadlock' and subject = '{subject}'", phrase("{:%Y-%m-%d %H:%M:%S}", ts), "",
+                     shortened(text or ""))
+            for ts, subject, text in told.sort("ts").select("ts", "subject", "text").head(MOST_TOLD).iter_rows()
+        ],
+    )  # fmt: skip
 
 
 def _of_innodb(case: Case, told: pl.DataFrame) -> Iterator[Claim]:

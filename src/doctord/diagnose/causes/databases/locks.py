@@ -8,6 +8,7 @@ import polars as pl
 from doctord.analyse.locks import Blocker
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.databases.logged_locks import logged_waits
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.histograms import spread
 from doctord.diagnose.oracle import leaders
@@ -62,7 +63,8 @@ def row_locks(case: Case) -> Iterator[Claim]:
         what waits in the queue holds its own locks and its connection meanwhile.
     Speaks for it: share of database time in these waits, how long one takes, the segments; a blocking tree whose root
         is at work, and at what: a root that waits for the log or for a read holds the row as long as that takes.
-        Without sessions, how many wait on average by InnoDB's status, of those that run.
+        Without sessions, how many wait on average by InnoDB's status, of those that run; in PostgreSQL's log
+        (log_lock_waits) how long was waited, who held the lock, and how many stood in line.
     Speaks against it: a root that is idle in its transaction (that is another cause); short waits over many roots. In
         Oracle mode 4 (a unique key or a bitmap index being inserted by two), which a report does not tell.
     Remedy: Shorten the transaction that holds the row: change the hot row last, commit at once, keep users and round
@@ -81,6 +83,7 @@ def row_locks(case: Case) -> Iterator[Claim]:
     """
     if not case.is_time_measured:
         yield from _waiting(case)
+        yield from logged_waits(case, of_rows=True)
     share = case.time.kind_share(ROW)
     if not case.worth_saying(share):
         return
@@ -182,7 +185,8 @@ def table_locks(case: Case) -> Iterator[Claim]:
     Hurts because: a statement that wants an exclusive lock (ALTER TABLE, VACUUM FULL, LOCK, TRUNCATE) waits for all
         before it, and everything after it waits for the statement. In Oracle one delete or update of a parent's key
         locks the child table when its foreign key has no index; a direct-path load locks all others out.
-    Speaks for it: share of database time in these waits, and the session at the root.
+    Speaks for it: share of database time in these waits, and the session at the root; in PostgreSQL's log
+        (log_lock_waits) how long was waited, and how many stood in line.
     Speaks against it: few sessions, or a short time; a deliberate LOCK TABLE, or DDL.
     Remedy: Run statements that lock a table with a limit on their waiting, and try again, at a quiet time; keep
         transactions that read the table short. Ask the application what it serialises with locks of its own, and why.
@@ -195,6 +199,7 @@ def table_locks(case: Case) -> Iterator[Claim]:
     Source: PostgreSQL documentation, "Table-Level Locks"; Oracle Database Performance Tuning Guide 19c, "enqueue
         (enq:)": TM; T. Kyte, 2005 (unindexed foreign keys); MySQL Reference Manual, "Metadata Locking".
     """
+    yield from logged_waits(case, of_rows=False)
     share = case.time.kind_share(*TABLE)
     if not case.worth_saying(share):
         return

@@ -13,6 +13,8 @@ from doctord.diagnose.words import shortened
 AGAIN_AND_AGAIN = 10
 # A user's thought is interrupted after a second, and he turns to something else after ten.
 FELT_MS, LOST_MS = 1_000.0, 10_000.0
+# Ten times that is told of even once: a report, a backup, or something that waited for a lock.
+NOBODY_WAITS_MS = 100_000.0
 # A commit is one write of the log: ten times what a disk drive with a queue takes.
 COMMIT_MS = 100.0
 MOST_TOLD = 4
@@ -28,7 +30,8 @@ UNTOLD = NotMeasured(
 def statements_slow(case: Case) -> Iterator[Claim]:
     """Statements take seconds each, again and again.
 
-    Looks like: a log of slow statements with the same statement ten times and more, of a second or longer each.
+    Looks like: a log of slow statements with the same statement ten times and more, of a second or longer each;
+        a single one of minutes is a note.
     Hurts because: somebody waits for each: a second interrupts a user's thought, after ten he does something else.
     Speaks for it: how often each was logged, and how long it took on average.
     Speaks against it: reports and jobs at night, which nobody waits for.
@@ -40,21 +43,21 @@ def statements_slow(case: Case) -> Iterator[Claim]:
     """
     if case.is_time_measured:
         return
-    slow = [
-        one
-        for one in logged(case.dataset)
-        if one.count >= AGAIN_AND_AGAIN and one.mean_ms >= FELT_MS and not one.is_commit
-    ]
+    timed = [one for one in logged(case.dataset) if not one.is_commit]
+    slow = [one for one in timed if one.count >= AGAIN_AND_AGAIN and one.mean_ms >= FELT_MS]
+    slow = slow or [one for one in timed if one.mean_ms >= NOBODY_WAITS_MS]
     if not slow:
         return
     worst = slow[0]
     yield Claim(
-        phrase("Statements take {:.1f s} each, {:,.0f} times: {}", worst.mean_ms / 1e3, worst.count, _text(worst)),
+        phrase("Statements take {:.1f s} each, {:,.0f} times: {}", worst.mean_ms / 1e3, worst.count, _text(worst))
+        if worst.count > 1
+        else phrase("A statement took {:.1f s}: {}", worst.mean_ms / 1e3, _text(worst)),
         impact=NOT_MEASURED,
         confidence=0.6,
         for_=_told(slow),
         not_measured=[UNTOLD],
-        severity=None if worst.mean_ms >= LOST_MS else "note",
+        severity=None if worst.mean_ms >= LOST_MS and worst.count >= AGAIN_AND_AGAIN else "note",
     )
 
 
