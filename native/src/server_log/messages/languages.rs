@@ -4,7 +4,6 @@
 //! else a message says is understood in English alone.
 
 use crate::server_log::entry::Severity;
-use crate::server_log::text::after;
 
 const SEVERITIES: [(&str, Severity); 50] = [
     // German
