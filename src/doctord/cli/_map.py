@@ -16,7 +16,7 @@ from doctord.moments import parse_interval
 
 if TYPE_CHECKING:
     from doctord.analyse.latency.map import LatencyMap
-    from doctord.app.map import Wanted
+    from doctord.app.maps.recorded import Wanted
     from doctord.dataset.dataset import Dataset
     from doctord.report.map.view import View
 
@@ -54,7 +54,7 @@ class Kept(OfFiles, Where):
 
     def wanted(self) -> "Wanted":
         """The subject, and where."""
-        from doctord.app.map import Wanted
+        from doctord.app.maps.recorded import Wanted
 
         return Wanted(self.subject, self.db, self.instance, self.host, length_s(self.column))
 
@@ -64,7 +64,7 @@ class Kept(OfFiles, Where):
         Raises:
             UserError: a source cannot be read, or an option is not of its form.
         """
-        from doctord.app.map import recorded
+        from doctord.app.maps.recorded import recorded
 
         since, until = parse_interval(self.since, self.until)
         return recorded(self.sources or (), since, until, self.options(), Terminal())

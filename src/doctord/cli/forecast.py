@@ -35,8 +35,8 @@ def forecast(
 
     Exit status: 0 none within the horizon, 1 some are or will be, 2 nothing can be told, or a wrong option.
     """
-    from doctord.app import forecast as forecasting
-    from doctord.app import saturation as saturating
+    from doctord.app.capacity import forecast as forecasting
+    from doctord.app.capacity import saturation as saturating
     from doctord.report.capacity import forecast as capacity_forecast
     from doctord.report.capacity import saturation as capacity_saturation
 

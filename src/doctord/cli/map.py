@@ -30,8 +30,8 @@ def draw(
 
     Exit status: 0 drawn, 2 there is nothing to draw, or a wrong option.
     """
-    from doctord.app.map import by_waits
-    from doctord.app.map_live import from_pipe
+    from doctord.app.maps.live import from_pipe
+    from doctord.app.maps.recorded import by_waits
     from doctord.read.source import STANDARD_INPUT
     from doctord.report.map import subjects as map_subjects
     from doctord.report.map.full_screen import watch
@@ -89,7 +89,7 @@ def replay(
 
     Exit status: 0 shown, 2 there is nothing to show, no terminal, or a wrong option.
     """
-    from doctord.app.map_replay import Replay
+    from doctord.app.maps.replay import Replay
     from doctord.report.map.full_screen import has_terminal, watch
     from doctord.report.map.printed import room
 

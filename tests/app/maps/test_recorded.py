@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from doctord.app.map import Wanted, by_waits, recorded
+from doctord.app.maps.recorded import Wanted, by_waits, recorded
 from doctord.dataset.dataset import Dataset
 from doctord.read.source import ReadOptions
 

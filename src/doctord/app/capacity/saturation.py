@@ -16,8 +16,8 @@ from doctord.analyse.capacity.load.scaling import fitted
 from doctord.analyse.capacity.series import HOUR_S, Labels, Series, series_of
 from doctord.analyse.capacity.whatif import Change
 from doctord.app import read
-from doctord.app.history import history, renewed
-from doctord.app.rules import rules_of
+from doctord.app.capacity.history import history, renewed
+from doctord.app.capacity.rules import rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.figure import Figure, own_figures
