@@ -117,3 +117,19 @@ def show(drawn: "LatencyMap", view: "View", compare_at: datetime | None = None, 
     typer.echo(
         dumps(document(drawn, compare_at), allow_nan=False) if json else map_printed.render(drawn, view, compare_at)
     )
+
+
+def draw(
+    wanted: "Wanted",
+    dataset: "Dataset",
+    view: "View",
+    pictures: Pictures,
+    compare_at: datetime | None = None,
+    *,
+    json: bool,
+) -> None:
+    """Draw latencies: write what was asked for, and print the map of the subject, or of that with most waits."""
+    from doctord.report.map.printed import room
+
+    pictures.write(view, lambda columns: wanted.maps_of(dataset, columns), compare_at)
+    show(wanted.map_of(dataset, None if json else room(view)), view, compare_at, json=json)

@@ -45,11 +45,8 @@ def forecast(
     if saturation or scaling:
         if alert or (measured.paths and not saturation):
             raise UserError("--alert is of thresholds, and --scaling reads one file", "leave out what is not meant")
-        found = saturating.Saturated([], [])
-        if saturation:
-            found = saturating.saturated(source, thresholds, horizon_s, changes, Terminal())
-        if scaling:
-            found.databases.append(saturating.points_scaled(scaling))
+        looked_at = source if saturation else None
+        found = saturating.saturated(looked_at, thresholds, horizon_s, changes, Terminal(), points=scaling)
         document = capacity_saturation.document_of(found.resources, found.databases, horizon_s, said)
         typer.echo(json_text(document) if json else capacity_saturation.render(document))
         return status(found.healthy)

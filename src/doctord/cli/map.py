@@ -8,14 +8,14 @@ import typer
 
 from doctord.cli import app, command
 from doctord.cli._kinds import moment, number
-from doctord.cli._map import HtmlPage, Kept, List, Look, Pictures, show
+from doctord.cli._map import HtmlPage, Kept, List, Look, Pictures, draw, show
 from doctord.cli.arguments import Json
 from doctord.errors import UserError
 from doctord.moments import parse_moment
 
 
 @command(app, "map")
-def draw(
+def map_kept(
     *,
     kept: Kept,
     look: Look,
@@ -35,24 +35,20 @@ def draw(
     from doctord.read.source import STANDARD_INPUT
     from doctord.report.map import subjects as map_subjects
     from doctord.report.map.full_screen import watch
-    from doctord.report.map.printed import room
 
     view, wanted = look.view(), kept.wanted()
     pictures.check()
     if list_:
         known = by_waits(kept.dataset())
         typer.echo(dumps(map_subjects.records(known), allow_nan=False) if json else map_subjects.recorded(known))
-        return
-    if kept.sources == [STANDARD_INPUT] and sys.stdout.isatty() and not json:
+    elif kept.sources == [STANDARD_INPUT] and sys.stdout.isatty() and not json:
         with from_pipe(kept.subject, kept.options()) as growing:
             watch(growing, view, "PIPE")
             drawn = growing.feed.map_of()
         pictures.write(view, lambda _: [drawn])
+        show(drawn, view, json=False)
     else:
-        dataset = kept.dataset()
-        pictures.write(view, lambda columns: wanted.maps_of(dataset, columns))
-        drawn = wanted.map_of(dataset, None if json else room(view))
-    show(drawn, view, json=json)
+        draw(wanted, kept.dataset(), view, pictures, json=json)
 
 
 @command(app, "map-compare")
@@ -68,14 +64,9 @@ def compare(
 
     Exit status: 0 compared, 2 there is nothing to compare, or a wrong option.
     """
-    from doctord.report.map.printed import room
-
-    view, wanted, then = look.view(), kept.wanted(), parse_moment(at)
-    page = Pictures(html)
+    view, wanted, then, page = look.view(), kept.wanted(), parse_moment(at), Pictures(html)
     page.check()
-    dataset = kept.dataset()
-    page.write(view, lambda columns: wanted.maps_of(dataset, columns), then)
-    show(wanted.map_of(dataset, None if json else room(view)), view, then, json=json)
+    draw(wanted, kept.dataset(), view, page, then, json=json)
 
 
 @command(app, "map-replay")
