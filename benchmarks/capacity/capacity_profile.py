@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 
 from doctord.analyse.capacity.profile import DAYS_AGO, NEEDS_DAYS, Profile, days_to, profile
-from doctord.app.history import data_quality_in, series_in, spread_in
-from doctord.app.profile import DOUBTED
+from doctord.app.capacity.history import data_quality_in, series_in, spread_in
+from doctord.app.capacity.profile import DOUBTED
 from doctord.dataset.buckets import bucket_of
 from doctord.dataset.figure import Figure
 from doctord.lake import rollup_files

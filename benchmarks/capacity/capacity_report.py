@@ -16,7 +16,7 @@ from doctord.analyse.capacity.outlook import outlook
 from doctord.analyse.capacity.series import DAY_S
 from doctord.analyse.capacity.thresholds.plan import Plan
 from doctord.analyse.capacity.thresholds.threshold import Threshold
-from doctord.app.history import history
+from doctord.app.capacity.history import history
 from doctord.dataset.figure import Figure
 from doctord.report.capacity import html as capacity_html
 from doctord.report.capacity import report as capacity_report

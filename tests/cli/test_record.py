@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.app.history import history
+from doctord.app.capacity.history import history
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import own_figures
 from doctord.lake.imports import keep

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from doctord.app.rules import rules_of
+from doctord.app.capacity.rules import rules_of
 from doctord.cli import app, load
 from doctord.dataset.figure import own_figures
 from doctord.dataset.rows import rows

@@ -18,7 +18,7 @@ from doctord.analyse.capacity.series import DAY_S, Labels, Series
 from doctord.analyse.capacity.thresholds.check import check
 from doctord.analyse.capacity.thresholds.plan import Plan
 from doctord.analyse.capacity.thresholds.threshold import Threshold
-from doctord.app.rules import own_rules
+from doctord.app.capacity.rules import own_rules
 from histories import NAN, history
 from report.examples import HOSTILE
 

@@ -33,7 +33,7 @@ def command(lake: str, keep_s: float, figures: Path | None) -> list[str]:
     """
     if figures is None:
         return [sys.executable, "-m", __name__, lake, str(keep_s)]
-    from doctord.app.rules import figures_of
+    from doctord.app.capacity.rules import figures_of
 
     figures_of(figures)
     return [sys.executable, "-m", __name__, lake, str(keep_s), str(figures.absolute())]
@@ -49,7 +49,7 @@ def main(place: str, keep_s: str, figures: str = "") -> int:
     """
     os.nice(19)
     os.environ |= _ENVIRONMENT
-    from doctord.app.rules import figures_of
+    from doctord.app.capacity.rules import figures_of
     from doctord.lake.query import Lake
     from doctord.lake.rollups import expire, renew
 

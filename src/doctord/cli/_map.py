@@ -15,7 +15,7 @@ from doctord.cli.arguments import Db, HostNamed, OfFiles, interval, length_s, le
 
 if TYPE_CHECKING:
     from doctord.analyse.latency.map import LatencyMap
-    from doctord.app.map import Wanted
+    from doctord.app.maps.recorded import Wanted
     from doctord.dataset.dataset import Dataset
     from doctord.report.map.view import View
 
@@ -53,7 +53,7 @@ class Kept(OfFiles, Where):
 
     def wanted(self) -> "Wanted":
         """The subject, and where."""
-        from doctord.app.map import Wanted
+        from doctord.app.maps.recorded import Wanted
 
         return Wanted(self.subject, self.db, self.instance, self.host, length_s(self.column))
 
@@ -63,7 +63,7 @@ class Kept(OfFiles, Where):
         Raises:
             UserError: a source cannot be read, or an option is not of its form.
         """
-        from doctord.app.map import recorded
+        from doctord.app.maps.recorded import recorded
 
         return recorded(self.sources or (), interval(self.since, self.until), self.options(), Terminal())
 
@@ -115,3 +115,19 @@ def show(drawn: "LatencyMap", view: "View", compare_at: datetime | None = None, 
     typer.echo(
         dumps(document(drawn, compare_at), allow_nan=False) if json else map_printed.render(drawn, view, compare_at)
     )
+
+
+def draw(
+    wanted: "Wanted",
+    dataset: "Dataset",
+    view: "View",
+    pictures: Pictures,
+    compare_at: datetime | None = None,
+    *,
+    json: bool,
+) -> None:
+    """Draw latencies: write what was asked for, and print the map of the subject, or of that with most waits."""
+    from doctord.report.map.printed import room
+
+    pictures.write(view, lambda columns: wanted.maps_of(dataset, columns), compare_at)
+    show(wanted.map_of(dataset, None if json else room(view)), view, compare_at, json=json)

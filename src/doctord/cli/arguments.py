@@ -133,7 +133,7 @@ class WhatIf:
         Raises:
             UserError: one of them is not of its form.
         """
-        from doctord.app.what_if import changes
+        from doctord.app.capacity.what_if import changes
 
         return changes(self.growth, self.step or (), self.add or ())
 

@@ -37,8 +37,8 @@ def forecast(
 
     Exit status: 0 none within the horizon, 1 some are or will be, 2 nothing can be told, or a wrong option.
     """
-    from doctord.app import forecast as forecasting
-    from doctord.app import saturation as saturating
+    from doctord.app.capacity import forecast as forecasting
+    from doctord.app.capacity import saturation as saturating
     from doctord.report.capacity import forecast as capacity_forecast
     from doctord.report.capacity import hosts
     from doctord.report.capacity import saturation as capacity_saturation
@@ -48,11 +48,8 @@ def forecast(
     if saturation or scaling:
         if alert or (measured.paths and not saturation):
             raise UserError("--alert is of thresholds, and --scaling reads one file", "leave out what is not meant")
-        found = saturating.Saturated([], [])
-        if saturation:
-            found = saturating.saturated(source, thresholds, horizon_s, changes, Terminal())
-        if scaling:
-            found.databases.append(saturating.points_scaled(scaling))
+        looked_at = source if saturation else None
+        found = saturating.saturated(looked_at, thresholds, horizon_s, changes, Terminal(), points=scaling)
         document = capacity_saturation.document_of(found.resources, found.databases, horizon_s, said)
         typer.echo(json_text(document) if json else capacity_saturation.render(document))
         return status(found.healthy)

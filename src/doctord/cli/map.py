@@ -8,7 +8,7 @@ import typer
 
 from doctord.cli import app, command
 from doctord.cli._kinds import moment, number
-from doctord.cli._map import HtmlPage, Kept, List, Look, Pictures, show
+from doctord.cli._map import HtmlPage, Kept, List, Look, Pictures, draw, show
 from doctord.cli._output import Terminal
 from doctord.cli.arguments import Json
 from doctord.errors import UserError
@@ -16,7 +16,7 @@ from doctord.moments import asked_moment
 
 
 @command(app, "map")
-def draw(
+def map_kept(
     *,
     kept: Kept,
     look: Look,
@@ -31,29 +31,25 @@ def draw(
 
     Exit status: 0 drawn, 2 there is nothing to draw, or a wrong option.
     """
-    from doctord.app.map import by_waits
-    from doctord.app.map_live import from_pipe
+    from doctord.app.maps.live import from_pipe
+    from doctord.app.maps.recorded import by_waits
     from doctord.read.source import STANDARD_INPUT
     from doctord.report.map import subjects as map_subjects
     from doctord.report.map.full_screen import watch
-    from doctord.report.map.printed import room
 
     view, wanted = look.view(), kept.wanted()
     pictures.check()
     if list_:
         known = by_waits(kept.dataset())
         typer.echo(dumps(map_subjects.records(known), allow_nan=False) if json else map_subjects.recorded(known))
-        return
-    if kept.sources == [STANDARD_INPUT] and sys.stdout.isatty() and not json:
+    elif kept.sources == [STANDARD_INPUT] and sys.stdout.isatty() and not json:
         with from_pipe(kept.subject, kept.options()) as growing:
             watch(growing, view, "PIPE")
             drawn = growing.feed.map_of()
         pictures.write(view, lambda _: [drawn])
+        show(drawn, view, json=False)
     else:
-        dataset = kept.dataset()
-        pictures.write(view, lambda columns: wanted.maps_of(dataset, columns))
-        drawn = wanted.map_of(dataset, None if json else room(view))
-    show(drawn, view, json=json)
+        draw(wanted, kept.dataset(), view, pictures, json=json)
 
 
 @command(app, "map-compare")
@@ -70,15 +66,11 @@ def compare(
     Exit status: 0 compared, 2 there is nothing to compare, or a wrong option.
     """
     from doctord.app.asked import placed
-    from doctord.report.map.printed import room
 
-    view, wanted, asked = look.view(), kept.wanted(), asked_moment(at)
-    page = Pictures(html)
+    view, wanted, asked, page = look.view(), kept.wanted(), asked_moment(at), Pictures(html)
     page.check()
     dataset = kept.dataset()
-    moment = placed(asked, dataset.until, Terminal())
-    page.write(view, lambda columns: wanted.maps_of(dataset, columns), moment)
-    show(wanted.map_of(dataset, None if json else room(view)), view, moment, json=json)
+    draw(wanted, dataset, view, page, placed(asked, dataset.until, Terminal()), json=json)
 
 
 @command(app, "map-replay")
@@ -92,7 +84,7 @@ def replay(
 
     Exit status: 0 shown, 2 there is nothing to show, no terminal, or a wrong option.
     """
-    from doctord.app.map_replay import Replay
+    from doctord.app.maps.replay import Replay
     from doctord.report.map.full_screen import has_terminal, watch
     from doctord.report.map.printed import room
 

@@ -38,7 +38,7 @@ def live(
 
     Exit status: 0 drawn, 2 nothing here times it, nothing was seen, or a wrong option.
     """
-    from doctord.app import map_live
+    from doctord.app.maps import live as map_live
     from doctord.collect.core.database import Wanted
     from doctord.collect.live import live_subjects
     from doctord.report.map import subjects as map_subjects

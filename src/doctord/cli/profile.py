@@ -30,7 +30,7 @@ def profile(
     Exit status: 0 nothing is violated, 1 a threshold is, or figures contradict each other, 2 there is no figure, or a
     wrong option.
     """
-    from doctord.app import profile as profiling
+    from doctord.app.capacity import profile as profiling
     from doctord.printable import json_text
     from doctord.report.capacity import hosts
     from doctord.report.capacity import profile as capacity_profile

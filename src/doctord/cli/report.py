@@ -70,7 +70,7 @@ def _on_capacity(
     json: bool,
     csv: bool,
 ) -> int:
-    from doctord.app.action_plan import ahead
+    from doctord.app.capacity.action_plan import ahead
     from doctord.report.capacity import html as capacity_html
     from doctord.report.capacity import report as capacity_report
 

@@ -34,7 +34,7 @@ def check(
 
     Exit status: 0 none is violated now, 1 some are, 2 nothing was measured that they speak of, or a wrong option.
     """
-    from doctord.app import thresholds as checking
+    from doctord.app.capacity import thresholds as checking
     from doctord.report.capacity import hosts
     from doctord.report.capacity import thresholds as report
 
@@ -66,7 +66,7 @@ def init(
 
     Exit status: 0 written, 2 nothing was measured, or a wrong option.
     """
-    from doctord.app import thresholds as checking
+    from doctord.app.capacity import thresholds as checking
     from doctord.report.capacity import thresholds_toml
 
     if output and output.exists():

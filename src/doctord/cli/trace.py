@@ -45,7 +45,8 @@ def trace(
     """
     if (pid is None) == (not files):
         raise UserError("name either files or a process", "doctord trace FILE, or doctord trace --pid PID --for 10s")
-    from doctord.app import trace_files, trace_live
+    from doctord.app.traces import files as trace_files
+    from doctord.app.traces import live as trace_live
 
     check_writable(html, svg, folded, log)
     before, watcher = None, Terminal()
@@ -54,7 +55,7 @@ def trace(
     else:
         seconds, limit_bytes = parse_wait(for_), parse_size(limit)
         traced = trace_live.trace(pid, seconds, how=how, tree=tree, keep=log, limit_bytes=limit_bytes, watcher=watcher)
-    from doctord.app.trace import examined
+    from doctord.app.traces.examine import examined
     from doctord.report.trace import document, terminal
     from doctord.report.trace.files import contents
 

@@ -4,7 +4,7 @@ import pytest
 
 import traces
 from doctord.analyse.traces.calls_compared import compare
-from doctord.app.trace import examined
+from doctord.app.traces.examine import examined
 from doctord.report.trace.document import document
 
 

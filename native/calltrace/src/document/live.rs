@@ -1,4 +1,4 @@
-//! What tracing a running process cost: declared with the other parts, filled in by who traces (`doctord.app.trace_live`).
+//! What tracing a running process cost: declared with the other parts, filled in by who traces (`doctord.app.traces.live`).
 
 use crate::part::part;
 

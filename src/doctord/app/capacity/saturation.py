@@ -15,8 +15,8 @@ from doctord.analyse.capacity.load.saturation import LOADS, Database, Saturation
 from doctord.analyse.capacity.load.scaling import fitted
 from doctord.analyse.capacity.series import HOUR_S, Labels, Series, series_of
 from doctord.analyse.capacity.whatif import Change
-from doctord.app.history import renewed, series_in
-from doctord.app.rules import rules_of
+from doctord.app.capacity.history import renewed, series_in
+from doctord.app.capacity.rules import rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.figure import Figure, own_figures
@@ -49,24 +49,34 @@ class Saturated:
 
 
 def saturated(
-    source: Files | Recorded,
+    source: Files | Recorded | None,
     file: Path | None,
     horizon_s: float,
     changes: Sequence[Change],
     watcher: Watcher = SILENT,
+    *,
+    points: Path | None = None,
 ) -> Saturated:
-    """How far each resource is from saturation, and how each database scales.
+    """How far each resource is from saturation, and how each database, or a load test, scales.
 
     Args:
-        source: Where loads and responses come from.
+        source: Where loads and responses come from; null: only the load test is judged.
         file: The thresholds that are told of; null takes Doctor D's own.
         horizon_s: How far to look ahead.
         changes: What-ifs.
         watcher: Who is told how it goes on.
+        points: A CSV file of a load test, its users and throughput; null: there is none.
 
     Raises:
-        UserError: nothing was measured, or the libraries that forecast are not installed.
+        UserError: nothing was measured, the libraries that forecast are not installed, or the file is none of points.
     """
+    found = _measured(source, file, horizon_s, changes, watcher) if source else Saturated([], [])
+    return Saturated(found.resources, [*found.databases, *([_scaled(points)] if points else [])])
+
+
+def _measured(
+    source: Files | Recorded, file: Path | None, horizon_s: float, changes: Sequence[Change], watcher: Watcher
+) -> Saturated:
     seen, loads = _of_files(source, watcher) if isinstance(source, Files) else _of_lake(source, watcher)
     queues, rules = list(saturation.resources(seen)), rules_of(file)
     try:
@@ -76,12 +86,8 @@ def saturated(
     return Saturated(held, list(saturation.databases(seen)))
 
 
-def points_scaled(path: Path) -> Database:
-    """The law through the points of a CSV file: N and X in its first two columns.
-
-    Raises:
-        UserError: it cannot be read, or a line of it is not two numbers.
-    """
+def _scaled(path: Path) -> Database:
+    """The law through the points of a CSV file: N and X in its first two columns."""
     users, throughput = _points(path)
     law = fitted(np.array(users), np.array(throughput))
     return Database(Labels(entity=path.name), "throughput", law, max(users, default=np.nan))

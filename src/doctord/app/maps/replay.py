@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from doctord.analyse.latency.map import LatencyMap
-from doctord.app.map_feed import Maps
+from doctord.app.maps.feed import Maps
 from doctord.errors import UserError
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from doctord._native import Batch
-from doctord.app.map_feed import Feed
+from doctord.app.maps.feed import Feed
 from doctord.dataset.rows import micros, rows
 from doctord.errors import UserError
 

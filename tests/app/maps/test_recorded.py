@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from doctord.app.asked import ALL, Interval
-from doctord.app.map import Wanted, by_waits, recorded
+from doctord.app.maps.recorded import Wanted, by_waits, recorded
 from doctord.dataset.dataset import Dataset
 from doctord.moments import TimeOfDay
 from doctord.read.source import ReadOptions

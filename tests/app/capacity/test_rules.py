@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.app.rules import figures_of, own_rules, rules_of
+from doctord.app.capacity.rules import figures_of, own_rules, rules_of
 from doctord.dataset.figure import own_figures
 from doctord.errors import UserError
 

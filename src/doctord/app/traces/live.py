@@ -74,7 +74,7 @@ def trace(
     traced, note = _Traced(pid, pids, command, _before(pids), sizes_of(pid)), None
     # Loading all causes takes a second and more where CPUs are busy, and nothing else is to be done meanwhile.
     with ThreadPoolExecutor(1) as beside, watcher.progress("Looking", seconds, "s") as progress:
-        beside.submit(import_module, "doctord.app.trace")
+        beside.submit(import_module, "doctord.app.traces.examine")
         if how == "bpf" or (how == "auto" and not keep):
             try:
                 return _by_bpf(traced, seconds, progress)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from doctord.app.what_if import changes
+from doctord.app.capacity.what_if import changes
 from doctord.errors import UserError
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from doctord._native import Batch
-from doctord.app.map_feed import Feed, Maps
+from doctord.app.maps.feed import Feed, Maps
 from doctord.app.watcher import SILENT, Watcher
 from doctord.collect.core import schedule
 from doctord.collect.core.collector import Collector

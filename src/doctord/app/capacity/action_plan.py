@@ -7,8 +7,8 @@ from pathlib import Path
 from doctord.analyse.capacity import action_plan
 from doctord.analyse.capacity.action_plan import ActionPlan
 from doctord.analyse.capacity.whatif import Change
-from doctord.app import forecast
-from doctord.app.rules import rules_of
+from doctord.app.capacity import forecast
+from doctord.app.capacity.rules import rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from doctord.app.map_replay import Replay
+from doctord.app.maps.replay import Replay
 from doctord.errors import UserError
 from maps import bimodal_with_bursts, map_of
 
@@ -11,7 +11,7 @@ DRAWN = map_of(30, bimodal_with_bursts)
 
 def test_columns_come_when_they_are_due(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = 100.0
-    monkeypatch.setattr("doctord.app.map_replay.time.monotonic", lambda: now_s)
+    monkeypatch.setattr("doctord.app.maps.replay.time.monotonic", lambda: now_s)
     replay = Replay(DRAWN, 10)
     assert replay.grown()  # the first is there at once
     assert not replay.grown()

@@ -32,7 +32,7 @@ def traces(
     before, files = _parts(files, together=together)
     # Loading all causes takes as long as reading 200 MB, which leaves Python alone meanwhile.
     with ThreadPoolExecutor(1) as beside:
-        beside.submit(import_module, "doctord.app.trace")
+        beside.submit(import_module, "doctord.app.traces.examine")
         earlier = _read(before, stacks, watcher) if before else None
         return earlier, _read(files, stacks, watcher)
 

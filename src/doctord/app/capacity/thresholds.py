@@ -16,7 +16,7 @@ from doctord.analyse.capacity.thresholds.propose import Proposal, propose
 from doctord.analyse.capacity.thresholds.service_level import Judged
 from doctord.analyse.capacity.thresholds.threshold import Rules
 from doctord.app.asked import A_DAY, Interval
-from doctord.app.history import (
+from doctord.app.capacity.history import (
     CHECKED_STEP_S,
     data_quality_in,
     data_quality_of,
@@ -25,8 +25,8 @@ from doctord.app.history import (
     span_of,
     spread_between,
 )
+from doctord.app.capacity.rules import rules_of
 from doctord.app.hosts import Hosts
-from doctord.app.rules import rules_of
 from doctord.app.source import Files, Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset

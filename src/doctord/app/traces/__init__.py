@@ -1,0 +1,1 @@
+"""Traces of system calls: read from files or made now, then examined."""
