@@ -77,6 +77,16 @@ def test_one_file_of_two_hosts_is_judged_host_by_host() -> None:
     assert (other.diagnosis.host, other.diagnosis.health) == ("db1", "healthy")
 
 
+def test_undated_lines_of_several_hosts_go_with_the_dated_file_of_each(tmp_path: Path) -> None:
+    dated = mpstat(tmp_path, "2026-11-20 09:00:00")
+    dated.write_text(dated.read_text().replace("shop-db", "web1"))
+    found = diagnose(Files([SAMPLES / "many_hosts.ansible.txt", dated]))
+    assert len(found.others) == 1
+    hosts = {one.diagnosis.host: one.diagnosis for one in (found, *found.others)}
+    assert set(hosts) == {"web1", "web2"}
+    assert f"{hosts['web1'].until:%F %T}" == "2026-11-20 09:10:00"
+
+
 def test_two_nodes_of_a_cluster_are_judged_together(tmp_path: Path) -> None:
     node = tmp_path / "node2.html"
     node.write_text(AWR.read_text().replace("shop-db", "shop-db2"))

@@ -144,3 +144,17 @@ def test_a_lake_of_two_hosts_shows_one_of_them(both: Path, tmp_path: Path, comma
     assert "db1" in told["db1"]
     assert "db2" not in told["db1"]
     assert "db1" not in told["db2"]
+
+
+def test_a_time_of_day_is_of_the_last_day_of_the_files(both: Path, tmp_path: Path) -> None:
+    """Wherever a moment is given."""
+    profile = run("profile", both, "--host", "db1", "--at", "22:00")
+    assert "Profile of the day to 2024-03-01 22:00 UTC" in profile.stdout
+    assert "22:00: 2024-03-01 22:00:00 UTC is taken" in profile.stderr
+    checked = run("thresholds", "check", both, "--host", "db1", "--from", "22:00", "--to", "02:00", "--json")
+    assert json.loads(checked.stdout)["as_of"].startswith("2024-03-02T02:00")
+    waits = tmp_path / "waits.csv"
+    waits.write_text("time,latency_us\n" + "".join(f"2024-05-30 13:{minute}:00Z,500\n" for minute in range(10, 60)))
+    compared = run("map-compare", waits, "--unit", "1us", "--at", "13:30")
+    assert compared.exit_code == 0
+    assert "13:30: 2024-05-30 13:30:00 UTC is taken" in compared.stderr

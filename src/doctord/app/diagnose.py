@@ -23,12 +23,17 @@ class Examination:
         return {"healthy": True, "not_healthy": False, "not_judged": None}[self.diagnosis.health]
 
     @property
-    def order(self) -> tuple[int, int, float]:
-        """By which the worst comes first: health, the severity of the first finding, its share of the time."""
+    def order(self) -> tuple[int, int, float, str]:
+        """By which the worst comes first: health, the severity of the first finding, its share; else by name."""
         worst = next(iter(self.diagnosis.findings), None)
         severity = SEVERITIES.index(worst.severity) if worst else len(SEVERITIES)
         share = (worst.impact.share if worst else None) or 0.0
-        return (("not_healthy", "healthy", "not_judged").index(self.diagnosis.health), severity, -share)
+        return (
+            ("not_healthy", "healthy", "not_judged").index(self.diagnosis.health),
+            severity,
+            -share,
+            self.diagnosis.host,
+        )
 
 
 def diagnose(source: Source, asked: Interval = ALL, watcher: Watcher = SILENT, servers: int = 0) -> Examination:

@@ -27,7 +27,7 @@ class Hosts(Generic[Found]):
     @classmethod
     def of(cls, found: Iterable[tuple[str, Found]]) -> "Hosts[Found]":
         """What is found of hosts, in any order."""
-        return cls(sorted(found, key=lambda one: WORST_FIRST.index(one[1].healthy)))
+        return cls(sorted(found, key=lambda one: (WORST_FIRST.index(one[1].healthy), one[0])))
 
     @property
     def healthy(self) -> bool | None:

@@ -64,7 +64,7 @@ def _folder(file: FileRead, folders: dict[str, str]) -> str | None:
 
 
 def _servers(file: FileRead) -> set[str]:
-    """The servers whose settings it tells without a host; none of a report, or of a database with its own name."""
+    """The servers whose settings it tells without a host, as a report does not, nor a database with its own name."""
     if set(file.tables) != {"setting"}:
         return set()
     rows = Dataset(file.tables).frame("setting").filter(pl.col("host").is_null())

@@ -13,13 +13,13 @@ Lines of other hosts may stand between. A host whose lines have no format is nam
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Final, TypeAlias
 
 from doctord._native import Batch
 from doctord.errors import UserError
 from doctord.read.format import Format, Rank, formats
-from doctord.read.source import SourceFile, source_of
+from doctord.read.source import Lacks, SourceFile, source_of
 
 NAME = "what many hosts printed (pdsh, clush, dsh, ansible)"
 RANK = Rank.ARCHIVE
@@ -52,15 +52,19 @@ def read(source: SourceFile) -> Iterator[Batch]:
     parted = _way(source.head.splitlines())
     if parted is None:
         return
+    lacks = set[Lacks | None]()
     for host, lines in _by_host(parted(text for _, text in source.lines())).items():
-        yield from _of_host(host, "\n".join(lines) + "\n", source)
+        lacks.add((yield from _of_host(host, "\n".join(lines) + "\n", source)))
+    if len(of_all := lacks - {None}) == 1:
+        source.lacks = of_all.pop() or ""
 
 
-def _of_host(host: str, text: str, source: SourceFile) -> Iterator[Batch]:
+def _of_host(host: str, text: str, source: SourceFile) -> Generator[Batch, None, Lacks | None]:
+    """The rows of a host; at the end what its lines do not tell of their times, null where they have no format."""
     found = _format_of(text[: 1 << 16])
     if found is None:
         source.note(f"{host}: no format that Doctor D reads")
-        return
+        return None
     own = source_of(io.BytesIO(text.encode()), f"{source.name}, {host}", source.options)
     own.host, own.modified, own.size_bytes = host, source.modified, len(text)
     try:
@@ -72,6 +76,7 @@ def _of_host(host: str, text: str, source: SourceFile) -> Iterator[Batch]:
     source.skipped_lines += own.skipped_lines
     for note in own.notes:
         source.note(f"{host}: {note}")
+    return own.lacks
 
 
 def _format_of(text: str) -> Format | None:
