@@ -384,3 +384,6 @@ FROM_FILE: Final = "file"
 
 # The same of what a person wrote down: what is not in it may be set all the same.
 NOTED: Final = f"{FROM_FILE}, noted by hand"
+
+# What an event of kind `not measured` is about where a report is a mean of all the time since boot.
+MEANS_SINCE_BOOT: Final = "what CPUs and disks did at these times"

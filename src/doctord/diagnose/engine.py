@@ -8,6 +8,7 @@ from datetime import datetime
 import polars as pl
 
 from doctord.analyse.host.block_sizes import Sizes, block_sizes
+from doctord.analyse.since_boot import without_means_since_boot
 from doctord.analyse.time import SAMPLED
 from doctord.analyse.top_time import first
 from doctord.dataset.calltrace import Trace
@@ -48,6 +49,7 @@ def diagnose(
     Returns:
         The verdict, with the worst finding first.
     """
+    dataset = without_means_since_boot(dataset)
     case = Case(dataset, earlier, trace)
     claimed = ((cause.name, claim) for cause in _asked(dataset) for claim in cause.examine(case))
     claims = [(name, with_storage(case, name, with_addm(case, name, claim))) for name, claim in claimed]

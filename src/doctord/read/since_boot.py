@@ -8,7 +8,7 @@ tell the time between if they said how long ago the boot was; they do not.
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from doctord.dataset.tables import TABLES
+from doctord.dataset.tables import MEANS_SINCE_BOOT, TABLES
 
 # What was counted since boot; how much memory is free and how many tasks are ready is of the moment.
 COUNTED: Final = ("_per_s", "_pct")
@@ -16,8 +16,7 @@ ALL_COUNTED: Final = frozenset({"disk"})
 # Means of a process are since it began, not since boot.
 OF_HOST: Final = frozenset({"cpu", "disk", "memory", "network", "translation"})
 UNITS: Final = ("bytes_per_s", "kib_per_s", "per_s", "pct", "ms", "bytes")
-SUBJECT: Final = "what CPUs and disks did at these times"
-WHY: Final = "means since boot are no figures of the times at which they were printed"
+WHY: Final = "means since boot are no figures of their times"
 HINT: Final = (
     "give the tool an interval and a count: iostat -x 10 7, vmstat 10 7, mpstat 10 6; the first report is then left out"
 )
@@ -25,7 +24,7 @@ HINT: Final = (
 
 def not_measured() -> dict[str, Any]:
     """The row of `event` that says so."""
-    return {"kind": "not measured", "subject": SUBJECT, "text": WHY, "hint": HINT}
+    return {"kind": "not measured", "subject": MEANS_SINCE_BOOT, "text": WHY, "hint": HINT}
 
 
 def set_aside(rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from doctord.analyse.capacity.threshold import Threshold
 
 from doctord.analyse.capacity.series import DAY_S, Labels, Series
 from doctord.analyse.capacity.sizes_ahead import ROOM, SIZE, sizes_ahead
+from doctord.analyse.capacity.thresholds.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change
 from doctord.dataset.figure import Figure
 

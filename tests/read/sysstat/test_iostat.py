@@ -65,7 +65,7 @@ def test_reports_since_boot_made_again_and_again_are_no_verdict() -> None:
     diagnosis = diagnose(found)
     assert (diagnosis.health, diagnosis.judged, diagnosis.findings) == ("not_judged", (), ())
     assert "iostat -x 10" in str(diagnosis.not_measured[0].grant)
-    assert verdict(diagnosis) == "No verdict: means since boot are no figures of the times at which they were printed"
+    assert verdict(diagnosis) == "No verdict: means since boot are no figures of their times"
 
 
 @pytest.mark.parametrize("name", sorted(p.name for p in (CORPUS / "linux_text").glob("*iostat*")))

@@ -191,11 +191,10 @@ def _alone(reports: list[Report], source: SourceFile) -> Iterator[Report]:
     for report in reports:
         report.interval_s = None
         report.is_set_aside = len(reports) > 1
-    if len(reports) > 1:
-        source.note(SINCE_BOOT_AGAIN)
+    note = SINCE_BOOT_AGAIN if len(reports) > 1 else SINCE_BOOT_ALONE
+    if reports and note not in source.notes:  # an archive has many pieces
+        source.note(note)
         reports[0].row("event", not_measured())
-    elif reports:
-        source.note(SINCE_BOOT_ALONE)
     yield from reports
 
 
