@@ -122,5 +122,6 @@ pub const ABORTED: Figure = count("log.aborted_connections");
 pub const DENIED: Figure = count("log.access_denied");
 pub const INNODB_DEADLOCKS: Figure = count("log.deadlocks");
 pub const SEMAPHORE_WAITS: Figure = count("log.semaphore_waits");
+pub const SEMAPHORE_LONGEST: Figure = figure("log.semaphore_longest_wait", "s", 1000);
 pub const PAGE_CLEANER_LATE: Figure = count("log.page_cleaner_late");
 pub const PAGE_CLEANER_LOOP: Figure = figure("log.page_cleaner_loop", "s", 1000);

@@ -26,3 +26,10 @@ def test_the_journal_tells_the_host() -> None:
     assert found.frame("event").select("host", "db", "kind").unique().rows() == [("db1", "mysql:3306", "restart")]
     aborted = found.frame("statistic").filter(name="log.aborted_connections")
     assert aborted["entity"].to_list() == ["Got timeout reading communication packets"], "bytes in place of a text"
+
+
+def test_docker_compose_puts_a_name_and_no_time_before_each_line() -> None:
+    reading = read_sample("log_envelopes.compose.log")
+    found = Dataset.from_batches(reading.batches)
+    assert found.until == datetime(2026, 11, 20, 10, 52, 28, 576737, tzinfo=UTC)
+    assert found.frame("event")["text"].to_list() == ["fts0fts.cc line 3622: for 288 s"]

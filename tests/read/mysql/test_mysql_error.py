@@ -42,6 +42,7 @@ def test_mysql_8() -> None:
         ("restart", "mysql:3306"),
         ("connection refused", "mysql:3306"),
         ("deadlock", "transaction 1"),
+        ("restart", "mysql:3306"),
         ("semaphore wait", "mysql:3306"),
         ("disk full", "mysql:3306"),
         ("restart", "mysql:3306"),
@@ -63,6 +64,17 @@ def test_mariadb_5_5_in_a_zone_of_its_own() -> None:
     assert [kind for kind, _ in events(dataset)] == ["restart", "restart", "restart", "restart", "disk full"]
     assert dataset.frame("event")["ts"][0] == datetime(2026, 11, 21, 9, tzinfo=UTC)
     assert total(dataset, "log.messages") == pytest.approx(7)
+
+
+def test_mysql_5_0_whose_times_stick_to_the_text_or_are_missing() -> None:
+    dataset = read(SAMPLES / "mysql_error.50.log")
+    waits = dataset.frame("event").filter(pl.col("kind") == "semaphore wait")
+    assert waits["text"].to_list() == ["btr0sea.c line 1127: for 242 s", "btr0sea.c line 489: for 601 s"]
+    assert set(waits["ts"]) == {datetime(2026, 11, 21, 4, 40, 12, tzinfo=UTC)}, "of the monitor before them"
+    assert total(dataset, "log.semaphore_waits") == pytest.approx(2)
+    assert total(dataset, "log.messages") == pytest.approx(2)
+    ends = dataset.frame("event").filter(pl.col("kind") == "restart")["text"].to_list()
+    assert [text.partition(" ")[0] for text in ends] == ["We", "InnoDB:"]
 
 
 def test_a_zone_that_nobody_told_is_said() -> None:

@@ -73,6 +73,24 @@ def test_one_scrape_gives_no_rate() -> None:
     assert set(frame(reading, "statistic")["kind"]) == {"gauge"}
 
 
+def test_a_histogram_of_one_scrape_is_a_distribution_since_the_target_began(tmp_path: Path) -> None:
+    file = tmp_path / "metrics.txt"
+    name = "app_wal_fsync_duration_seconds"
+    edges = {"0.016": 100, "0.032": 900, "+Inf": 1000}
+    file.write_text(
+        f"# TYPE {name} histogram\n" + "".join(f'{name}_bucket{{le="{le}"}} {n}\n' for le, n in edges.items())
+    )
+    reading = read_file(file)
+    assert ONE_SCRAPE in reading.notes
+    rows = frame(reading, "latency").select("subject", "gt_us", "le_us", "count", "interval_s").rows()
+    subject = name.removesuffix("_seconds")
+    assert rows == [
+        (subject, 0.0, 16e3, 100, None),
+        (subject, 16e3, 32e3, 800, None),
+        (subject, 32e3, None, 100, None),
+    ]
+
+
 def test_the_corpus() -> None:
     reading = read_file(sample(CORPUS / "testbed/metrics.txt"))
     assert (reading.skipped_lines, reading.notes) == (0, [ONE_SCRAPE])

@@ -1,5 +1,7 @@
 //! The error log of MariaDB and MySQL, 5.1 to 11 and 5.1 to 9: a time, perhaps a thread, `[Note]`, perhaps a code.
 
+use std::collections::BTreeMap;
+
 use crate::scrub::{Dialect, scrub};
 use crate::server_log::entry::Severity;
 use crate::server_log::figures as f;
@@ -7,7 +9,7 @@ use crate::server_log::lines::{self, Part};
 use crate::server_log::messages::errors::without_constants;
 use crate::server_log::moment::{self, Moment, Zones};
 use crate::server_log::tally::MINUTE_US;
-use crate::server_log::text::{after, between, digits, until};
+use crate::server_log::text::{after, between, digits, thousandths, until};
 
 const RESTART: [&[u8]; 14] = [
     b"Starting MariaDB",
@@ -36,7 +38,11 @@ const REPLICATION: [&[u8]; 8] = [
     b"WSREP:",
 ];
 const DISK_FULL: [&[u8]; 4] = [b"Disk is full", b"No space left on device", b"is full", b"errno: 28"];
-const SEMAPHORE: [&[u8]; 3] = [b"long semaphore wait", b"Semaphore wait has lasted", b"Long wait ("];
+const SEMAPHORE: [&[u8]; 3] = [b"long semaphore wait", b"emaphore wait has lasted", b"Long wait ("];
+const ENDED_ITSELF: &[u8] = b"We intentionally crash the server";
+const MONITOR: &[u8] = b"INNODB MONITOR OUTPUT";
+/// A time with two digits for the hour, or a blank for the first of them.
+const CLOCK_BYTES: usize = 8;
 
 struct Entry<'a> {
     moment: Moment,
@@ -68,7 +74,12 @@ pub fn read(bytes: &[u8], part: &mut Part) {
 fn close(begun: Option<usize>, end: usize, bytes: &[u8], part: &mut Part) {
     let Some(begin) = begun else { return };
     if let Some(entry) = entry(bytes[begin..end].trim_ascii_end(), &mut part.tally.zones) {
-        part.tally.message(entry.moment, entry.severity);
+        if until(entry.text, b'\n').trim_ascii_end().ends_with(MONITOR) {
+            // The monitor's own lines are taken out; what follows without a time is of its moment.
+            part.tally.cover(entry.moment);
+        } else {
+            part.tally.message(entry.moment, entry.severity);
+        }
         take(&entry, part);
     }
 }
@@ -91,7 +102,11 @@ fn stamp(line: &[u8]) -> Option<(String, usize)> {
     } else {
         (b"".as_slice(), 0)
     };
-    let time = until(rest.get(used..)?, b' ');
+    let mut time = until(rest.get(used..)?, b' ');
+    if length == 6 {
+        // Versions before 5.1 put no blank behind it.
+        time = &time[..time.len().min(CLOCK_BYTES - used)];
+    }
     let text = format!("{day} {}{}", String::from_utf8_lossy(hour), str::from_utf8(time).ok()?);
     moment::clock(text.as_bytes())?;
     Some((text, length + 1 + used + time.len()))
@@ -131,6 +146,9 @@ fn has(text: &[u8], known: &[&[u8]]) -> bool {
 
 fn take(entry: &Entry, part: &mut Part) {
     let first = until(entry.text, b'\n').trim_ascii_end();
+    if has(entry.text, &SEMAPHORE) {
+        semaphores(entry, first, part);
+    }
     if matches!(entry.severity, Severity::Error | Severity::Warning) {
         error(entry, first, part);
     }
@@ -160,9 +178,6 @@ fn take(entry: &Entry, part: &mut Part) {
         if let Some(ms) = digits(took) {
             part.tally.reading(entry.moment, f::PAGE_CLEANER_LOOP, b"", ms);
         }
-    } else if has(entry.text, &SEMAPHORE) {
-        part.tally.add(entry.moment, f::SEMAPHORE_WAITS, b"", 1);
-        part.tally.event(entry.moment, "semaphore wait", "", plain(first));
     } else if has(first, &RESTART) {
         let text = String::from_utf8_lossy(first).into_owned();
         part.tally.event(entry.moment, "restart", "", text);
@@ -170,6 +185,41 @@ fn take(entry: &Entry, part: &mut Part) {
         part.tally.event(entry.moment, "disk full", "", plain(first));
     } else if has(first, &REPLICATION) {
         part.tally.event(entry.moment, "replication", "", plain(first));
+    }
+}
+
+/// Waits for latches, each told in lines of its own, without a time in old versions; the longest of each place.
+fn semaphores(entry: &Entry, first: &[u8], part: &mut Part) {
+    let mut places: BTreeMap<String, i64> = BTreeMap::new();
+    let mut count = 0;
+    for line in entry.text.split(|byte| *byte == b'\n') {
+        let Some(rest) = line.strip_prefix(b"--Thread ") else {
+            continue;
+        };
+        let place = between(rest, b" has waited at ", b" for ");
+        let waited = after(rest, b" for ").and_then(thousandths);
+        if let (Some(place), Some(waited_ms)) = (place, waited) {
+            let longest = places.entry(String::from_utf8_lossy(place).into_owned()).or_default();
+            *longest = waited_ms.max(*longest);
+            count += 1;
+        }
+    }
+    part.tally.add(entry.moment, f::SEMAPHORE_WAITS, b"", count.max(1));
+    for (place, longest_ms) in &places {
+        let text = format!("{place}: for {} s", longest_ms / 1000);
+        part.tally.reading(entry.moment, f::SEMAPHORE_LONGEST, b"", *longest_ms);
+        part.tally.event(entry.moment, "semaphore wait", "", text);
+    }
+    if memchr::memmem::find(entry.text, ENDED_ITSELF).is_some() {
+        part.tally.event(
+            entry.moment,
+            "restart",
+            "",
+            String::from_utf8_lossy(ENDED_ITSELF).into_owned(),
+        );
+    }
+    if places.is_empty() {
+        part.tally.event(entry.moment, "semaphore wait", "", plain(first));
     }
 }
 
@@ -213,6 +263,8 @@ mod tests {
             (b"2026-11-21 09:53:03 1234 [ERROR] a", b"a"),
             (b"261121  9:53:03 [Note] a", b"a"),
             (b"261121 09:53:03 mysqld_safe a", b"mysqld_safe a"),
+            (b"261121  9:53:03InnoDB: a", b"InnoDB: a"),
+            (b"261121 09:53:03InnoDB: a", b"InnoDB: a"),
         ] {
             let mut zones = Zones::default();
             let entry = entry(line, &mut zones).unwrap();

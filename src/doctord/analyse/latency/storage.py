@@ -1,5 +1,6 @@
 """Histograms of what storage answers: of devices, of reads and writes, of a database's waits for them."""
 
+import re
 from functools import lru_cache
 
 from doctord.analyse.latency.map import LatencyMap, histograms_of, subjects
@@ -9,8 +10,15 @@ from doctord.dataset.waits.events import kind_of
 
 KINDS = ("single read", "multi-block read", "read by another", "data write", "temp", "file operation", "log sync",
          "log write", "control file", "archive", "backup")  # fmt: skip
+LOG_KINDS = ("log sync", "log write")
+LOG = re.compile(r"(wal|redo|log).*(sync|flush)|(sync|flush).*(wal|redo|log)", re.IGNORECASE)
 # Fewer answers are the first ones of a tool that was just started.
 LEAST_COUNT = 100
+
+
+def is_log(subject: str) -> bool:
+    """Whether it is the log that is written to stable storage: a wait event by its kind, what has none by its words."""
+    return kind_of(subject) in LOG_KINDS or LOG.search(subject) is not None
 
 
 def is_storage(subject: str) -> bool:

@@ -165,6 +165,8 @@ def _cells(text: str) -> list[str]:
 
 def _is_heading(text: str, cells: list[str], run: Run) -> bool:
     """Whether a line is one above the rows; what it tells is kept."""
+    if not cells:
+        return False
     if cells[0] in {"Host:", "Cmdline:"}:
         told = dict(zip(cells, [*cells[1:], ""], strict=True))
         run.host = told.get("Host:") or run.host

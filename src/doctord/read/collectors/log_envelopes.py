@@ -3,9 +3,11 @@ r"""Logs as those keep them who take them from a program's output: each line in 
     {"log":"LOG:  checkpoint starting: time\n","stream":"stderr","time":"2026-11-20T22:44:50.123Z"}   Docker's json-file
     2026-11-20T22:44:50.123456789Z stderr F LOG:  checkpoint starting: time    the container runtimes of Kubernetes
     {"__REALTIME_TIMESTAMP":"1795214690934000","_HOSTNAME":"db1","MESSAGE":"LOG:  ...",...}    journalctl -o json
+    db_1         | LOG:  checkpoint starting: time                             docker-compose logs
 
-What is in them is read as the log that it is, with the time before each line: PostgreSQL's, MySQL's, the kernel's. The
-journal tells the host too. Pieces of a line that a runtime cut (`P`, or without a line end) are put together.
+What is in them is read as the log that it is, with the time before each line, where the envelope has one: PostgreSQL's,
+MySQL's, the kernel's. The journal tells the host too. Pieces of a line that a runtime cut (`P`, or without a line end)
+are put together.
 """
 
 import io
@@ -26,6 +28,8 @@ LOOKED_AT: Final = 20
 HINT: Final = "what it reads: doctord read --formats, docs/reference/files.md"
 NO_ENVELOPE: Final = "no envelope of a line, as the others have"
 CRI: Final = re.compile(r"(?P<time>\d{4}-\d\d-\d\dT\S+) std(?:out|err) (?P<tag>[FP])(?::\S*)? (?P<said>.*)$")
+# docker-compose names a container by its service and a number, padded to the longest name.
+COMPOSE: Final = re.compile(r"(?P<name>[A-Za-z][\w.-]*[-_]\d+) +\| ?(?P<said>.*)$")
 LINE_ENDS: Final = re.compile(r"\r?\n")
 
 # The time and who wrote, what was written, and whether the line goes on in the next envelope.
@@ -88,7 +92,7 @@ def _unwrapped(source: SourceFile) -> Iterator[str]:
         head, said, goes_on = letter
         begun += said
         if not goes_on:
-            yield from (f"{head} {part}" for part in LINE_ENDS.split(begun))
+            yield from (f"{head} {part}" if head else part for part in LINE_ENDS.split(begun))
             begun = ""
     if begun:
         yield begun
@@ -105,6 +109,12 @@ def _of_docker(line: str) -> Letter | None:
 def _of_runtime(line: str) -> Letter | None:
     found = CRI.match(line)
     return (found["time"], found["said"], found["tag"] == "P") if found else None
+
+
+def _of_compose(line: str) -> Letter | None:
+    """The program's own line, with its own time, behind the name of the container."""
+    found = COMPOSE.match(line)
+    return ("", found["said"], False) if found else None
 
 
 def _of_journal(line: str) -> Letter | None:
@@ -133,4 +143,4 @@ def _object(line: str) -> dict[str, Any]:
     return told if isinstance(told, dict) else {}
 
 
-OPENERS: Final[tuple[Callable[[str], Letter | None], ...]] = (_of_docker, _of_runtime, _of_journal)
+OPENERS: Final[tuple[Callable[[str], Letter | None], ...]] = (_of_docker, _of_runtime, _of_journal, _of_compose)

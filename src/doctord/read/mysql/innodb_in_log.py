@@ -9,6 +9,7 @@ from doctord.read.mysql.innodb_monitor import ENDS, tables_of
 from doctord.read.source import SourceFile
 
 HEADING: Final = b" INNODB MONITOR OUTPUT"
+OLD_HEADING: Final = re.compile(rb"\d{6} ")
 LAST: Final = ENDS.encode()
 MOST_BYTES: Final = 2 << 20  # of one output: the server cuts it at 1 MB
 ENOUGH_BYTES: Final = 8 << 20
@@ -34,9 +35,10 @@ class Monitors:
                 end = self._to_next(chunk, at)
                 kept += chunk[at:end]
             else:
+                heading = b"" if self._open_bytes else _old_heading(chunk, at)
                 end = self._to_end(chunk, at)
                 self._text += chunk[at:end]
-                kept += b"\n" * chunk.count(b"\n", at, end)
+                kept += heading + b"\n" * chunk.count(b"\n", at + len(heading), end)
             at = end
         return bytes(kept)
 
@@ -73,6 +75,12 @@ class Monitors:
         lines = ((0, line) for line in self._text.decode(errors="replace").splitlines())
         self._batches += tables_of(lines, self._source, self._db)
         self._text.clear()
+
+
+def _old_heading(chunk: bytes, at: int) -> bytes:
+    """The heading of an output as versions before 5.6 print it: what follows without a time is of its moment."""
+    line = chunk[at : _line_end(chunk, at)]
+    return line if OLD_HEADING.match(line) else b""
 
 
 def _line_end(chunk: bytes, at: int) -> int:

@@ -1,12 +1,12 @@
-"""Error logs of MariaDB 5.1 to 11 and MySQL 5.1 to 9 (not as JSON).
+"""Error logs of MariaDB 5.1 to 11 and MySQL 5.0 to 9 (not as JSON).
 
 Times are the server's own, or in UTC where they end in `Z`. Everything is summed up by the minute of the clock; the
 first and the last interval are cut to what the log covers, to no less than a second. `db` is `mysql`, with the port
-where the beginning of the log tells it.
+where the beginning of the log tells it. What InnoDB says without a time is of the message before it.
 
 - `statistic`, rates: `log.messages` by severity, `log.errors` by severity, code and message without values,
   `log.aborted_connections` by reason, `log.access_denied`, `log.connections_refused`, `log.deadlocks`,
-  `log.semaphore_waits`, `log.page_cleaner_late`; gauge `log.page_cleaner_loop`, seconds.
+  `log.semaphore_waits`, `log.page_cleaner_late`; gauges `log.page_cleaner_loop`, `log.semaphore_longest_wait`, seconds.
 - `event`: restart, deadlock (the statement of each transaction, where innodb_print_all_deadlocks is on), connection
   refused, disk full, semaphore wait, replication.
 
@@ -28,7 +28,7 @@ NAME = "error log of MariaDB or MySQL"
 RANK = Rank.NAMED
 _DAY = r"(?:\d{4}-\d\d-\d\d[ T]|\d{6} )"
 _LINE = re.compile(
-    rf"^{_DAY}[ \d]\d:\d\d:\d\d\S* +(?:\d+ )?\[(?:Note|Warning|ERROR|System)\] ",
+    rf"^{_DAY}[ \d]\d:\d\d:\d\d(?:\S* +(?:\d+ )?\[(?:Note|Warning|ERROR|System)\] | *InnoDB: )",
     re.MULTILINE,
 )
 _PORT = re.compile(r"  port: (\d+)  |Server socket created on IP: '[^']*', port: '(\d+)'")

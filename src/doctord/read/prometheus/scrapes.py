@@ -17,7 +17,8 @@ from doctord.read.prometheus.names import CPU_MODES, CPU_TIME, ENTITY, HOST_NAME
 from doctord.read.source import SourceFile
 
 ONE_SCRAPE: Final = (
-    "a single scrape: its counters are totals since they began, kept as readings under their own names; rates need two"
+    "a single scrape: its counters are totals since they began, kept as readings under their own names; rates need "
+    "two, and histograms are of all the time since they began"
 )
 RISING_ENDS: Final = ("_total", "_count", "_sum", "_bucket")
 RISING_BEGINS: Final = ("node_vmstat_", "node_netstat_")  # which node_exporter tells no type of
@@ -86,6 +87,7 @@ class Scrapes:
                 self._source.note(ONE_SCRAPE)
                 self._source.host = target.host or _host_of(name) or self._source.host
                 yield from self._figures.at(target.last, None)
+                Scrape(self._figures, target, micros(target.last), {}).since_start(target.first)
                 for sample in target.first:
                     if is_counter(sample.name, {}):
                         self._figures.statistic(
@@ -125,11 +127,23 @@ class Scrape:
             self._add("cpu", sample.labels.get("cpu"), CPU_MODES.get(sample.labels.get("mode", "")), value * 100.0)
         elif place := NODE.get(sample.name):
             self._add(place.table, sample.labels.get(place.label or ""), place.column, value * place.factor)
-        elif sample.name.endswith("_seconds_bucket") and (edge := sample.labels.get("le")):
-            series = (sample.name.removesuffix("_seconds_bucket"), _entity(sample.about, "le"))
-            self._buckets.setdefault(series, []).append((float(edge), value))
-        else:
+        elif not self._bucket(sample, value):
             self._name(sample, value, counter=counter)
+
+    def since_start(self, samples: Iterable[Sample]) -> None:
+        """The histograms of a single scrape: what was counted since the target began is a distribution in itself."""
+        for sample in samples:
+            self._bucket(sample, sample.value)
+        self.finish(1.0)
+
+    def _bucket(self, sample: Sample, value: float) -> bool:
+        """Whether it is a bucket of a histogram of times, which is kept until all are there."""
+        edge = sample.labels.get("le")
+        if not edge or not sample.name.endswith("_seconds_bucket"):
+            return False
+        series = (sample.name.removesuffix("_seconds_bucket"), _entity(sample.about, "le"))
+        self._buckets.setdefault(series, []).append((float(edge), value))
+        return True
 
     def finish(self, length_s: float | None) -> None:
         """What follows from several samples together, and then all rows."""

@@ -8,6 +8,7 @@ each of its processes the time since it began: it is left out where others follo
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import date
 from typing import Final
 
@@ -88,8 +89,9 @@ def _is_heading(words: list[str]) -> bool:
 
 def _loads(report: Report, text: str) -> None:
     if found := LOADS.search(text):
-        for minutes, load in zip((1, 5, 15), found.groups(), strict=True):
-            report.statistic("kernel", f"top.load_{minutes}m", number(load), "tasks")
+        with suppress(ValueError):  # damaged: other lines are whole
+            for minutes, load in zip((1, 5, 15), found.groups(), strict=True):
+                report.statistic("kernel", f"top.load_{minutes}m", number(load), "tasks")
 
 
 def _summary(report: Report, text: str) -> None:

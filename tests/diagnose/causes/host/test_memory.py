@@ -1,5 +1,6 @@
 """Causes of memory: each fires on its own host, and on no healthy one."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from diagnose.hosts import GIB, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
+from doctord.read.formats import read_file
 from doctord.report.phrases import said
 
 READING = {("User I/O", "DataFileRead"): 1.5, ("CPU", "CPU"): 0.5}
@@ -190,3 +192,22 @@ def test_pages_that_are_well(memory: dict[str, Any]) -> None:
 def test_a_pool_of_huge_pages_that_nobody_uses() -> None:
     memory = SMALL_PAGES | {"huge_pages_total": 1000, "huge_pages_free": 1000}
     assert "1000 huge pages, 0 in use" in figures(found(host(memory=memory))["huge_pages_unused"].for_)
+
+
+def test_one_screen_of_top_with_kswapd_at_work_and_nothing_available(tmp_path: Path) -> None:
+    text = """\
+top - 14:02:50 up 16:38,  1 user,  load average: 378.90, 324.11, 182.45
+Tasks: 488 total,   2 running, 447 sleeping,   0 stopped,  39 zombie
+%Cpu(s):  4.4 us,  6.6 sy,  0.0 ni,  0.0 id, 88.3 wa,  0.2 hi,  0.3 si,  0.2 st
+MiB Mem :  64000.0 total,    700.0 free,  63000.0 used,    300.0 buff/cache
+MiB Swap:      0.0 total,      0.0 free,      0.0 used.    {available} avail Mem
+
+    PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND
+    160 root      20   0       0      0      0 R  {kswapd}   0.0  10:42.59 [kswapd0]
+    700 postgres  20   0 2000000 900000  80000 D   3.0   1.4   0:42.59 postgres
+"""
+    for available, kswapd, is_short in (("400.0", "99.0", True), ("400.0", "2.0", False), ("30000.0", "99.0", False)):
+        file = tmp_path / "top.txt"
+        file.write_text(text.format(available=available, kswapd=kswapd))
+        findings = found(Dataset.from_batches(read_file(file).batches))
+        assert ("memory_short" in findings) is is_short

@@ -44,3 +44,17 @@ def test_a_test_of_the_storage_waits_for_its_own_queue() -> None:
 def test_devices_tell_more_than_a_histogram() -> None:
     disk = {"device": "sda", "reads_per_s": 50.0, "read_ms": 1.0, "util_pct": 5.0}
     assert not judged("pread", 100_000.0, disk=disk).findings
+
+
+@pytest.mark.parametrize(
+    ("subject", "gt_us", "cause"),
+    [
+        ("etcd_disk_wal_fsync_duration", 24_000.0, "log_device_slow"),
+        ("etcd_disk_wal_fsync_duration", 4_000.0, None),
+        ("backend_commit_write", 24_000.0, None),  # no device at work needs 50 ms
+        ("backend_commit_write", 60_000.0, "device_slow"),
+    ],
+)
+def test_a_log_has_to_answer_sooner(subject: str, gt_us: float, cause: str | None) -> None:
+    found = [finding.cause for finding in judged(subject, gt_us).findings]
+    assert found == ([cause] if cause else [])

@@ -9,6 +9,7 @@ from doctord.analyse.waits import Wait
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.databases.logged_statements import logged_commits
+from doctord.diagnose.causes.host.storage_latencies import slow_histograms
 from doctord.diagnose.causes.oracle.log_writer_warnings import warned_writes
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, at_most
@@ -144,6 +145,7 @@ def log_device_slow(case: Case) -> Iterator[Claim]:
     part = case.time.kind_share(*LOG_WAITS)
     if ms is None:
         yield from warned_writes(case)
+        yield from slow_histograms(case, QUEUED_MS, of_logs=True)
     if ms is None or ms < QUEUED_MS or not _beside_commits(case, ms, often):
         return
     size = _bytes_per_write(case)

@@ -28,6 +28,12 @@ LONG_LATCH_S = 1.0
 SEVERAL = 2.0
 # From here on InnoDB itself warns; after 600 s it ends the server.
 WARNED_S = 240.0
+LOGGED_WAITS, LOGGED_LONGEST = "log.semaphore_waits", "log.semaphore_longest_wait"
+LATE, LOOP = "log.page_cleaner_late", "log.page_cleaner_loop"
+# It is to flush pages once a second, and says so from four seconds on; ten are a device, or a host, that hardly moves.
+SLOW_LOOP_S = 10.0
+MOST_TOLD = 4
+PLACE = r"^(?P<place>.+): for (?P<seconds>\d+) s$"
 
 
 @cause(explains=("reads_slow",))
@@ -111,7 +117,8 @@ def log_room_short(case: Case) -> Iterator[Claim]:
 def latches_held_long(case: Case) -> Iterator[Claim]:
     """Threads wait for seconds for InnoDB's latches (semaphores).
 
-    Looks like: `has waited at ... for 2.00 seconds the semaphore` under SEMAPHORES in the monitor, of several threads.
+    Looks like: `has waited at ... for 2.00 seconds the semaphore` under SEMAPHORES in the monitor, of several threads;
+        `a long semaphore wait` in the error log, which InnoDB writes from 240 s on.
     Hurts because: a latch guards a structure that all need (an index's root, the dictionary, the adaptive hash index);
         who holds it for seconds stops them all, and no row lock shows it. After 600 s InnoDB ends the server.
     Speaks for it: how many threads wait, and for how long the one that waits longest.
@@ -123,6 +130,7 @@ def latches_held_long(case: Case) -> Iterator[Claim]:
     Source: MySQL Reference Manual, "InnoDB Standard Monitor and Lock Monitor Output" (SEMAPHORES),
         innodb_fatal_semaphore_wait_threshold and "Adaptive Hash Index".
     """
+    yield from _latches_in_log(case)
     longest = {figure.db: figure.largest for figure in case.figures(LONGEST_WAIT)}
     for waiting in case.figures(WAITING):
         waited_s = longest.get(waiting.db, 0.0)
@@ -140,4 +148,70 @@ def latches_held_long(case: Case) -> Iterator[Claim]:
                          phrase("{:.0f s}", LONG_LATCH_S), "latches are held for microseconds", "at_least"),
             ],
             database=waiting.db,
+        )  # fmt: skip
+
+
+@cause(explains=("log_room_short",))
+def page_cleaner_late(case: Case) -> Iterator[Claim]:
+    """InnoDB's page cleaner takes many seconds for what it does once a second.
+
+    Looks like: `page_cleaner: 1000ms intended loop took 38809ms` in the error log.
+    Hurts because: pages that changed are written too slowly: free pages and room in the log run out, and whoever reads
+        or changes rows writes pages itself.
+    Speaks for it: how often, and how long the longest loop took.
+    Speaks against it: a single one, at a start or while a buffer pool is loaded.
+    Remedy: Look at the writes of the device under the data files (iostat -x: queue and latency); a virtual disk, a
+        limit on a container's I/O or fsyncs of others are common. Where the device has room: innodb_io_capacity and
+        _max lower than it can do, more innodb_page_cleaners (one a buffer pool instance).
+    Verify: No such line in the error log at the same load.
+    Source: MySQL Reference Manual, "Configuring Buffer Pool Flushing" (innodb_page_cleaners, innodb_io_capacity).
+    """
+    longest = {figure.db: figure.largest for figure in case.figures(LOOP)}
+    for late in case.figures(LATE):
+        times, took_s = round(case.amount(LATE, late.db)), longest.get(late.db, 0.0)
+        if took_s < SLOW_LOOP_S:
+            continue
+        yield Claim(
+            phrase("InnoDB's page cleaner took up to {:.0f s} for a loop of one second", took_s),
+            impact=NOT_MEASURED,
+            severity=None if times >= SEVERAL else "note",
+            confidence=0.75,
+            for_=[
+                Evidence("statistic", f"name = '{LATE}'", phrase("{:count time/times} later than four seconds", times),
+                         phrase("{:.0f}", SEVERAL), "as its error log says", "at_least"),
+                Evidence("statistic", f"name = '{LOOP}'", phrase("{:.0f s} at most", took_s),
+                         phrase("{:.0f s}", SLOW_LOOP_S), "pages are written once a second elsewhere", "at_least"),
+            ],
+            database=late.db,
+        )  # fmt: skip
+
+
+def _latches_in_log(case: Case) -> Iterator[Claim]:
+    """What the error log says of them: InnoDB writes each wait of four minutes and longer, and in the end gives up."""
+    longest = {figure.db: figure.largest for figure in case.figures(LOGGED_LONGEST)}
+    events = case.dataset.frame("event")
+    for waits in case.figures(LOGGED_WAITS):
+        if waits.db not in longest:
+            continue
+        of_db = events.filter(pl.col("db") == waits.db)
+        places = of_db.filter(pl.col("kind") == "semaphore wait").select(told=pl.col("text").str.extract_groups(PLACE))
+        ended = of_db.filter(pl.col("text").str.starts_with("We intentionally crash the server"))
+        longest_at = places.unnest("told").drop_nulls().group_by("place").agg(pl.col("seconds").cast(pl.Float64).max())
+        worst = longest_at.sort("seconds", "place", descending=[True, False]).head(MOST_TOLD)
+        yield Claim(
+            phrase("Threads wait up to {:.0f s} for InnoDB's latches{}", longest[waits.db],
+                   ", and it ended itself" if ended.height else ""),
+            impact=NOT_MEASURED,
+            severity="critical",
+            confidence=0.95,
+            for_=[
+                Evidence("statistic", f"name = '{LOGGED_WAITS}'",
+                         phrase("{:count wait/waits} in the error log", round(case.amount(LOGGED_WAITS, waits.db))), "",
+                         "each is told again every few seconds while it lasts"),
+                Evidence("statistic", f"name = '{LOGGED_LONGEST}'", phrase("{:.0f s}", longest[waits.db]),
+                         phrase("{:.0f s}", WARNED_S), "latches are held for microseconds", "at_least"),
+                *(Evidence("event", "kind = 'semaphore wait'", phrase("{:.0f s} at {}", seconds, place), "",
+                           "file and line of the server's source") for place, seconds in worst.iter_rows()),
+            ],
+            database=waits.db,
         )  # fmt: skip

@@ -28,6 +28,9 @@ FAILURES_PER_S = 5.0
 # Within a group the time is lost in the few sessions that read, so that the whole host's pressure stays small.
 GROUP_PRESSURE_PCT = 0.2
 REFAULTS_PER_S = 50.0
+# It sleeps while there is room; half of a CPU is a search that does not end.
+RECLAIMING_PCT = 50.0
+RECLAIMS = r"^\[?kswapd\d"
 PAGE_TABLES_SHARE = 0.01
 PAGE_TABLES_BYTES = 2**30
 LARGE_SHARED_BYTES = 2**30
@@ -44,7 +47,8 @@ def memory_short(case: Case) -> Iterator[Claim]:
     Looks like: little memory is available or pages come back from swap, and tasks wait for memory.
     Hurts because: a session that needs a page waits until another page is written or dropped; what was dropped is read
         again soon.
-    Speaks for it: memory pressure (time lost waiting for memory), pages swapped in, major faults, little available.
+    Speaks for it: memory pressure (time lost waiting for memory), pages swapped in, major faults, kswapd at work all
+        the time, little available.
     Speaks against it: available memory; swap that is filled but still, as it holds what nobody needs. Little free
         memory says nothing: the page cache takes what is free.
     Remedy: Find the largest processes; fewer sessions at once, or move others away; keep the database's memory within
@@ -190,7 +194,17 @@ def _pains(case: Case) -> list[Sign]:
              "{:.1f %} of the sessions' time waiting for memory", "the database itself waits"),
         _host(case, "swap_in_per_s", SWAP_IN_PER_S, "{:.0f} pages swapped in per s", ""),
         _host(case, "major_faults_per_s", MAJOR_FAULTS_PER_S, "{:.0f} major faults per s", "each waits for a read"),
+        Sign("process", "command like '%kswapd%'", _reclaiming_pct(case), RECLAIMING_PCT,
+             "kswapd takes {:.0f %} of a CPU", "the kernel looks for pages that it may drop, and finds hardly any"),
     ]  # fmt: skip
+
+
+def _reclaiming_pct(case: Case) -> float | None:
+    """How much of a CPU the busiest of the kernel's threads takes that reclaim memory, one for each node."""
+    threads = case.dataset.frame("process").filter(pl.col("command").str.contains(RECLAIMS))
+    used = threads.select("pid", used=pl.coalesce(pl.col("usr_pct") + pl.col("sys_pct"), "cpu_pct")).drop_nulls("used")
+    most = used.group_by("pid").agg(pl.col("used").mean())["used"].max()
+    return most if isinstance(most, float) else None
 
 
 def _short_for_a_while(case: Case) -> Iterator[Claim]:
