@@ -68,7 +68,9 @@ def logged_locks(dataset: Dataset) -> list[Waits]:
         waits.acquired += row["count"]
         waits.waited_s += row["seconds"]
         waits.longest_s = max(waits.longest_s, row["seconds"] / row["count"])
-    events = dataset.frame("event").filter(pl.col("kind") == "lock wait").drop_nulls("text").sort("ts")
+    events = (
+        dataset.frame("event").filter(pl.col("kind") == "lock wait").drop_nulls("text").sort("ts", maintain_order=True)
+    )
     for row in events.iter_rows(named=True):
         if wait := WAIT.fullmatch(row["text"]):
             _add(of(row["db"] or "", of_rows=wait["what"].startswith(ROW_WORDS)), wait, row["ts"])

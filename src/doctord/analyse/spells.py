@@ -45,6 +45,10 @@ def held(rows: pl.DataFrame, condition: pl.Expr, *by: str) -> pl.DataFrame:
     shares = [(weight * condition.fill_null(value=False)).sum().truediv(weight.sum()).alias("part")]
     parts = rows.group_by(*by, maintain_order=True).agg(shares) if by else rows.select(shares)
     ends = longest(rows, condition, *by)
-    joined = parts.join(ends, on=by, maintain_order="left", nulls_equal=True) if by else parts.join(ends, how="cross")
+    joined = (
+        parts.join(ends, on=by, maintain_order="left", nulls_equal=True)
+        if by
+        else parts.join(ends, how="cross", maintain_order="left")
+    )
     is_lasting = (part >= LASTING) | (pl.col("longest_s").fill_null(0.0) >= LASTING_S)
     return joined.with_columns(is_lasting=is_lasting)

@@ -58,7 +58,7 @@ def _moments(case: Case) -> int:
 
 def _is_few_moments(case: Case) -> bool:
     """Whether sessions were looked at a few times only, as by a select from pg_stat_activity: what of it lasts?"""
-    return _moments(case) < FEWEST_MOMENTS and case.dataset.frame("wait").is_empty()
+    return 0 < _moments(case) < FEWEST_MOMENTS and case.dataset.frame("wait").is_empty()
 
 
 def untold(case: Case) -> tuple[NotMeasured, ...]:

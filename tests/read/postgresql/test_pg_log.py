@@ -220,7 +220,9 @@ def test_what_is_counted_as_a_whole_is_told_without_a_rate() -> None:
 def test_a_time_that_others_put_before_each_line(tmp_path: Path, before: str, host: str | None) -> None:
     reading = read_text(tmp_path, "".join(f"{before}{line}\n" for line in UNTIMED.splitlines()), zone="UTC")
     found = Dataset.from_batches(reading.batches)
-    assert (reading.format, reading.skipped_lines) == ("PostgreSQL server log", 0)
+    in_envelopes = "a log in envelopes (Docker, Kubernetes, the journal)"
+    assert reading.format == (in_envelopes if " | " in before else "PostgreSQL server log")
+    assert reading.skipped_lines == 0
     assert {row["host"] for row in found.frame("event").to_dicts()} == {host}
     assert {ts.strftime("%m-%d %H:%M:%S") for ts in found.frame("event")["ts"]} == {"11-20 22:44:50"}
     assert total(reading, "log.errors") == pytest.approx(13)

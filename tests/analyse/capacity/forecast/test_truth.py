@@ -16,7 +16,7 @@ from doctord.dataset.figure import Figure
 
 pytestmark = pytest.mark.slow
 
-SIMULATED = runpy.run_path(str(Path(__file__).parents[4] / "benchmarks" / "simulated.py"))
+SIMULATED = runpy.run_path(str(Path(__file__).parents[4] / "benchmarks" / "capacity" / "simulated.py"))
 START: datetime = SIMULATED["START"]
 GROWING, STILL = (tuple(SIMULATED[name]) for name in ("GROWING", "STILL"))
 FIGURE = Figure("figure", "figure", "workload", "disk", "reads_per_s", "per_s")

@@ -196,8 +196,9 @@ def _latches_in_log(case: Case) -> Iterator[Claim]:
         of_db = events.filter(pl.col("db") == waits.db)
         places = of_db.filter(pl.col("kind") == "semaphore wait").select(told=pl.col("text").str.extract_groups(PLACE))
         ended = of_db.filter(pl.col("text").str.starts_with("We intentionally crash the server"))
-        longest_at = places.unnest("told").drop_nulls().group_by("place").agg(pl.col("seconds").cast(pl.Float64).max())
-        worst = longest_at.sort("seconds", "place", descending=[True, False]).head(MOST_TOLD)
+        known = places.unnest("told").drop_nulls().group_by("place", maintain_order=True)
+        longest_at = known.agg(pl.col("seconds").cast(pl.Float64).max())
+        worst = longest_at.sort("seconds", "place", descending=[True, False], maintain_order=True).head(MOST_TOLD)
         yield Claim(
             phrase("Threads wait up to {:.0f s} for InnoDB's latches{}", longest[waits.db],
                    ", and it ended itself" if ended.height else ""),

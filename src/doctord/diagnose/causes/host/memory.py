@@ -203,7 +203,7 @@ def _reclaiming_pct(case: Case) -> float | None:
     """How much of a CPU the busiest of the kernel's threads takes that reclaim memory, one for each node."""
     threads = case.dataset.frame("process").filter(pl.col("command").str.contains(RECLAIMS))
     used = threads.select("pid", used=pl.coalesce(pl.col("usr_pct") + pl.col("sys_pct"), "cpu_pct")).drop_nulls("used")
-    most = used.group_by("pid").agg(pl.col("used").mean())["used"].max()
+    most = used.group_by("pid", maintain_order=True).agg(pl.col("used").mean())["used"].max()
     return most if isinstance(most, float) else None
 
 

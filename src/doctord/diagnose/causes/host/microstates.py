@@ -172,8 +172,10 @@ def _lasting(rows: pl.DataFrame, so: pl.Expr, within: pl.Expr | None = None) -> 
     in_part = so if within is None else within
     whole = _means(rows).filter(so).with_columns(part=pl.lit(1.0), longest_s=pl.lit(None, pl.Float64))
     times = held(rows, in_part, *OF_PROCESS).filter(pl.col("is_lasting") & (pl.col("longest_s") >= SPELL_S))
-    spells = _means(rows.filter(in_part)).join(times.drop("is_lasting"), on=OF_PROCESS, nulls_equal=True)
-    later = spells.join(whole, on=OF_PROCESS, how="anti", nulls_equal=True)
+    spells = _means(rows.filter(in_part)).join(
+        times.drop("is_lasting"), on=OF_PROCESS, nulls_equal=True, maintain_order="left"
+    )
+    later = spells.join(whole, on=OF_PROCESS, how="anti", nulls_equal=True, maintain_order="left")
     return pl.concat([whole, later.select(whole.columns)])
 
 
@@ -183,7 +185,9 @@ def _bound(case: Case) -> pl.DataFrame:
     one_cpu = pl.col("on_cpu").is_between(WHOLE_CPU_PCT, ONE_CPU_PCT)
     full = _lasting(rows, one_cpu, pl.col("on_cpu").is_between(BEGINNING_PCT, ONE_CPU_PCT))
     others = rows.filter(~pl.col("on_cpu").is_between(BEGINNING_PCT, ONE_CPU_PCT))
-    little = others.group_by(OF_PROCESS).agg((pl.col("on_cpu") <= LITTLE_PCT).all().alias("little"))
+    little = others.group_by(OF_PROCESS, maintain_order=True).agg(
+        (pl.col("on_cpu") <= LITTLE_PCT).all().alias("little")
+    )
     known = full.join(little, on=OF_PROCESS, how="left", nulls_equal=True, maintain_order="left")
     is_new = (pl.col("part") < 1) & pl.col("little").fill_null(value=False)
     return known.filter(~pl.col("has_threads") | is_new)
