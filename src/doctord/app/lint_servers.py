@@ -11,7 +11,7 @@ from typing import Final
 
 import polars as pl
 
-from doctord.app.held import ORACLE
+from doctord.app.sources.held import ORACLE
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.read.gather import FileRead

@@ -11,9 +11,9 @@ from doctord.analyse.capacity.series import Series
 from doctord.analyse.vitals import NEEDS
 from doctord.app.asked import ALL, Interval
 from doctord.app.capacity.history import span_in, span_of_hours
-from doctord.app.files import Files
-from doctord.app.groups import groups, is_host, told
-from doctord.app.seen import Seen, of_host, rows_of, rows_of_hosts, several
+from doctord.app.sources.files import Files
+from doctord.app.sources.groups import groups, is_host, told
+from doctord.app.sources.seen import Seen, of_host, rows_of, rows_of_hosts, several
 from doctord.app.watcher import SILENT, Watcher
 from doctord.collect.core.schedule import collect_for
 from doctord.collect.host import Host

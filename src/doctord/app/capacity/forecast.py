@@ -17,8 +17,8 @@ from doctord.analyse.capacity.thresholds.threshold import Rules
 from doctord.analyse.capacity.whatif import Change
 from doctord.app.capacity.history import A_DAY, CHECKED_STEP_S, finest_in, renewed, series_in, span_of
 from doctord.app.capacity.rules import rules_of
-from doctord.app.hosts import Hosts
 from doctord.app.source import Files, Recorded
+from doctord.app.sources.hosts import Hosts
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import Figure, own_figures

@@ -16,8 +16,8 @@ from doctord.analyse.capacity.thresholds.threshold import Rules, Threshold
 from doctord.app.asked import placed
 from doctord.app.capacity.history import data_quality_in, data_quality_of, renewed, series_in, span_of, spread_in
 from doctord.app.capacity.rules import figures_of, rules_of
-from doctord.app.hosts import Hosts
 from doctord.app.source import Files, Recorded
+from doctord.app.sources.hosts import Hosts
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import Figure

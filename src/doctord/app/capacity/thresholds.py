@@ -26,8 +26,8 @@ from doctord.app.capacity.history import (
     spread_between,
 )
 from doctord.app.capacity.rules import rules_of
-from doctord.app.hosts import Hosts
 from doctord.app.source import Files, Recorded
+from doctord.app.sources.hosts import Hosts
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import own_figures

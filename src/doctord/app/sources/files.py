@@ -7,8 +7,8 @@ from pathlib import Path
 
 from doctord.app import read
 from doctord.app.asked import ALL, Interval
-from doctord.app.groups import Group, groups, of_hosts, told
-from doctord.app.seen import Seen, of_host, rows_of, several
+from doctord.app.sources.groups import Group, groups, of_hosts, told
+from doctord.app.sources.seen import Seen, of_host, rows_of, several
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import Dataset

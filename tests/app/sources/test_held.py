@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from doctord.app.held import Held
 from doctord.app.read import each_read
+from doctord.app.sources.held import Held
 from doctord.dataset.dataset import Dataset
 from doctord.read.gather import FileRead
 from doctord.read.source import ReadOptions

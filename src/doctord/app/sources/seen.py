@@ -9,7 +9,7 @@ import polars as pl
 
 from doctord._native import Batch
 from doctord.app import read
-from doctord.app.groups import Group
+from doctord.app.sources.groups import Group
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError

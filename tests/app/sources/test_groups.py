@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from doctord.app.groups import Group, groups, told
+from doctord.app.sources.groups import Group, groups, told
 from doctord.dataset.dataset import Dataset
 from doctord.read.gather import FileRead
 from doctord.read.moments import ZONE_ASSUMED

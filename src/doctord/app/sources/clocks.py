@@ -5,7 +5,7 @@ from datetime import timedelta
 from itertools import islice
 
 from doctord.analyse.clocks import ahead_s
-from doctord.app.held import Held
+from doctord.app.sources.held import Held
 from doctord.units import duration
 
 # Nothing of one run is further apart than any two zones are.

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from doctord.app.clocks import of_one_clock
-from doctord.app.held import Held
+from doctord.app.sources.clocks import of_one_clock
+from doctord.app.sources.held import Held
 from doctord.read.gather import FileRead
 
 MOST_NAMED = 3  # files of a group that are named
