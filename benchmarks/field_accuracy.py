@@ -7,7 +7,8 @@ The expert's line was committed before doctord judged the file. A verdict is wro
 an alarm about what is healthy, and a clean bill for what is sick, which is the worst. Where the figures cannot carry a
 verdict, saying so is right. FOLDER holds public files that were fetched and judged by an expert when the causes were
 done, as field_cases_held_out.toml names those of the first time, field_cases_held_out_2.toml those of the second and
-field_cases_held_out_3.toml those of the third.
+field_cases_held_out_3.toml those of the third. What was mended by its files afterwards stands below the table, where
+there is a page of it (field_mended_held_out_3.md).
 """
 
 import argparse
@@ -82,7 +83,9 @@ def main() -> int:
     print("\n".join(_sums([(case, score) for case, score, *_ in told])))
     if arguments.write:
         name = arguments.cases.stem.replace("cases", "accuracy").replace("_", "-")
+        mended = arguments.cases.with_name(arguments.cases.stem.replace("cases", "mended") + ".md")
         page = _page(told, HELD_OUT if is_held_out else SHARED)
+        page += mended.read_text(encoding="utf-8") if mended.exists() else ""
         (REFERENCE / f"{name}.md").write_text(page, encoding="utf-8")
     return 0
 

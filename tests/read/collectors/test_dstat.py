@@ -131,3 +131,14 @@ def test_groups_without_a_title(tmp_path: Path) -> None:
     reading = read_text(tmp_path, "".join(lines[begins:]))
     whole = read_sample("dstat.epoch.csv")
     assert picked(reading, "cpu", "ts", "usr_pct") == picked(whole, "cpu", "ts", "usr_pct")
+
+
+def test_a_spreadsheet_kept_no_seconds() -> None:
+    reading = read_sample("dstat.minutes.csv", zone="UTC")
+    assert [note for note in reading.notes if "no seconds" in note]
+    begun = datetime(2026, 8, 7, 9, 8, tzinfo=UTC)
+    assert picked(reading, "cpu", "ts", "usr_pct") == [
+        (begun + timedelta(seconds=1), 28.0),
+        (begun + timedelta(seconds=2), 10.0),
+        (begun + timedelta(seconds=60), 20.0),
+    ]

@@ -97,3 +97,18 @@ def test_a_line_of_something_else_is_named(tmp_path: Path) -> None:
 
 def test_an_event_stands_for_no_time() -> None:
     assert Dataset.from_batches(read_sample("kernel_log.iso.log").batches).since is None
+
+
+def test_dmesg_with_steps_and_minutes_in_place_of_times(tmp_path: Path) -> None:
+    text = (SAMPLES / "kernel_log.relative.txt").read_text()
+    reading = read_file(at(tmp_path, text, datetime(2026, 11, 20, tzinfo=UTC)), zone="UTC")
+    assert (reading.format, reading.skipped_lines) == (NAME, 0)
+    assert picked(reading, "event", "ts", "kind", "subject") == [
+        (datetime(2026, 10, 28, 16, 58, tzinfo=UTC), "oom kill", "mysqld"),
+        (datetime(2026, 10, 28, 16, 58, 2, 500000, tzinfo=UTC), "oom kill", "mysqld"),
+        (datetime(2026, 10, 28, 17, 10, tzinfo=UTC), "hung task", "jbd2/vda1-8"),
+    ]
+
+
+def test_dmesg_with_the_time_since_the_line_before() -> None:
+    assert picked(read_sample("kernel_log.delta.txt"), "event", "kind", "subject") == [("hung task", "jbd2/vda1-8")]

@@ -307,3 +307,12 @@ def test_the_file_of_this_machine() -> None:
     wrong, count = compared(reading, averages((SAMPLES / "sar_text.linux.txt").read_text()))
     assert not wrong, wrong[:5]
     assert count > 100
+
+
+def test_lines_of_sar_u_without_their_heading() -> None:
+    reading = read_sample("sar_text.no_heading.txt")
+    assert sar_text.NO_HEADING in reading.notes
+    assert picked(reading, "cpu", "idle_pct", "usr_pct", cpu=None)[-2:] == [(99.2, 0.5), (59.2, 40.4)]
+    shares = "10:13:19 PM     all      0.80      0.00      0.20      0.00      0.00     {}\n"
+    assert not sar_text.sniff(shares.format("50.00") * 3), "six shares that do not make a whole"
+    assert sar_text.sniff(shares.format("99.00") * 3)

@@ -37,6 +37,8 @@ TITLE: Final = re.compile(r'"?(?:dstat|dool|pcp-dstat|pcp dstat)\b.*CSV output"?
 PAGE_BYTES: Final = 4096.0
 EVERY: Final = re.compile(r"\s(\d+)(?:\s+\d+)?\s*$")
 DATE: Final = re.compile(r"(\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d)(?: (\S+))?")
+MINUTE: Final = re.compile(r"(\d{4})[/-](\d{1,2})[/-](\d{1,2}) (\d{1,2}):(\d\d)")
+NO_SECONDS: Final = "no seconds in its times: rows of one minute are taken to be 1 s apart (--every tells)"
 DAY_TIME: Final = ("%Y %d-%m %H:%M:%S", "%Y %b-%d %H:%M:%S", "%Y %d-%b %H:%M:%S")
 
 # Table and places of the columns of a group, and the name of what it is about.
@@ -73,7 +75,10 @@ NOT_YET: Final = datetime.min.replace(tzinfo=UTC)
 
 @dataclass
 class Run:
-    """What stands above the rows of one run; `begun` is when it began, by its own heading or its first row."""
+    """What stands above the rows of one run; `begun` is when it began, by its own heading or its first row.
+
+    `in_minute` counts the rows before in the same minute, where times have no seconds.
+    """
 
     host: str | None = None
     command: str = ""
@@ -82,6 +87,8 @@ class Run:
     groups: list[str] = field(default_factory=list)
     columns: list[str] = field(default_factory=list)
     rows: int = 0
+    minute: datetime | None = None
+    in_minute: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +204,8 @@ def _moment(cells: list[str], run: Run, source: SourceFile) -> datetime | None:
             run.begun = datetime.strptime(heading[1], "%d %b %Y %H:%M:%S")  # noqa: DTZ007 - zoned below
         elif "time" not in told:
             return NOT_YET
+        elif minute := MINUTE.fullmatch(told["time"]):
+            return _within_minute(minute, run, source)
         elif run.begun is None:
             run.begun = _of_file(told["time"], source)
         local = _of_year(told["time"], run.begun) if "time" in told else run.begun
@@ -210,6 +219,18 @@ def _moment(cells: list[str], run: Run, source: SourceFile) -> datetime | None:
     if zone is None:
         source.note(ZONE_ASSUMED)
     return local.replace(tzinfo=zone or UTC)
+
+
+def _within_minute(minute: re.Match[str], run: Run, source: SourceFile) -> datetime:
+    """A row's moment where a spreadsheet kept no seconds: rows of a minute are a second apart, or as --every tells."""
+    year, month, day, hour, of_hour = map(int, minute.groups())
+    begun = datetime(year, month, day, hour, of_hour, tzinfo=source.zone or UTC)
+    run.in_minute = run.in_minute + 1 if run.minute == begun else 0
+    run.minute = begun
+    source.note(NO_SECONDS)
+    if source.zone is None:
+        source.note(ZONE_ASSUMED)
+    return begun + timedelta(seconds=run.in_minute * (source.every_s or 1.0))
 
 
 def _of_year(text: str, begun: datetime | None) -> datetime | None:

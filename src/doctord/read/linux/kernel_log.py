@@ -1,4 +1,4 @@
-"""The Linux kernel's log: dmesg (also -T), syslog's kern.log and messages, journalctl; what tells of trouble in it.
+"""The Linux kernel's log: dmesg (also -T, -d and -e), syslog's kern.log, journalctl; what tells of trouble in it.
 
 `event`, of the host: `oom kill` (the host had no memory left; the subject is the process that the kernel killed),
 `oom kill in control group` (the group's limit was reached; also what systemd-oomd killed), `hung task` (in state D for
@@ -6,7 +6,8 @@ longer than hung_task_timeout_secs), `I/O error` and `device reset` (the subject
 system that was made so after an error).
 
 Times of syslog have no year: that of the file's last change, or the one before, is taken. Those of dmesg count from
-the boot: its last line is taken to be when the file was last written. Lines of other programs are left out.
+the boot: its last line is taken to be when the file was last written; so are those of `dmesg -e` where it names no
+minute. Lines of other programs are left out.
 """
 
 import re
@@ -25,7 +26,11 @@ NAME = "the Linux kernel's log"
 RANK = Rank.SHAPE
 LOOKED_AT: Final = 20
 MOST_OF_THEM: Final = 0.5  # of the first lines: others are rests of what went over several lines
-SINCE_BOOT: Final = re.compile(r"(?:<\d+>|\w+ *:\w+ *: )?\[ *(?P<boot_s>\d{1,9}\.\d+)\] (?P<said>.*)$")
+SINCE_BOOT: Final = re.compile(r"(?:<\d+>|\w+ *:\w+ *: )?\[ *(?P<boot_s>\d{1,9}\.\d+)(?: <[ \d.]+>)?\] (?P<said>.*)$")
+# dmesg -e: the minute where it is another, else how much later than the line before.
+RELATIVE: Final = re.compile(
+    r"(?:<\d+>)?\[(?: *\+(?P<later_s>\d{1,9}\.\d+)|(?P<minute>[A-Z][a-z]{2} ?\d{1,2} \d\d:\d\d))\] (?P<said>.*)$"
+)
 IN_WORDS: Final = re.compile(
     r"(?:<\d+>)?\[(?P<words>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\] (?P<said>.*)$"
 )
@@ -88,11 +93,52 @@ class Said:
         return placed_moment(words, source) if words else _syslog_moment(self.stamp, source)
 
 
+@dataclass(slots=True)
+class Steps:
+    """The clock of `dmesg -e`: seconds since its first line, and what moment one of them was, where that is told."""
+
+    source: SourceFile
+    now_s: float = 0.0
+    anchor: tuple[float, datetime] | None = None
+
+    def seconds(self, stamp: "re.Match[str]") -> float | None:
+        """When a line was; null where its stamp is no step."""
+        told = stamp.groupdict()
+        if later_s := told.get("later_s"):
+            self.now_s += float(later_s)
+        elif minute := told.get("minute"):
+            moment = _of_minute(minute, self.source)
+            if moment and self.anchor:
+                self.now_s = max(self.placed_s(moment), self.now_s)
+            elif moment:
+                self.anchor = (self.now_s, moment)
+        else:
+            return None
+        return self.now_s
+
+    def placed_s(self, moment: datetime) -> float:
+        """Seconds of a moment on this clock."""
+        assert self.anchor is not None  # noqa: S101 - asked where a moment is known
+        return self.anchor[0] + (moment - self.anchor[1]).total_seconds()
+
+    def placed(self, now_s: float) -> datetime:
+        """The moment of seconds on this clock."""
+        assert self.anchor is not None  # noqa: S101 - asked where a moment is known
+        return self.anchor[1] + timedelta(seconds=now_s - self.anchor[0])
+
+
+def _of_minute(text: str, source: SourceFile) -> datetime | None:
+    """The moment of `Oct28 16:58`, which has no year."""
+    stamp = f"{text[:3]} {text[3:].strip().rjust(8)}:00"
+    found = SYSLOG.match(f"{stamp} host kernel: ")
+    return _syslog_moment(found, source) if found else None
+
+
 def sniff(head: str) -> bool:
     """Whether its first lines have the stamps of dmesg, or of syslog and the kernel is among those who speak."""
     lines = [line for line in head.splitlines() if line.strip()]
     first = lines[:LOOKED_AT]
-    of_dmesg = sum(bool(SINCE_BOOT.match(line) or IN_WORDS.match(line)) for line in first)
+    of_dmesg = sum(bool(_of_dmesg(line)) for line in first)
     if of_dmesg and of_dmesg >= MOST_OF_THEM * len(first):
         return True
     of_syslog = sum(bool(SYSLOG.match(line)) for line in first)
@@ -102,18 +148,20 @@ def sniff(head: str) -> bool:
 def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `event`."""
     found, last_boot_s, is_of_group = list[tuple[Said, float | datetime, dict[str, str]]](), 0.0, False
+    steps = Steps(source)
     for number, text in source.lines():
         said = _said(text)
         if said is None:
             if text.strip() and not text[0].isspace():
                 source.skip(number, NO_LINE)
             continue
-        last_boot_s = said.boot_s or last_boot_s
+        boot_s = steps.seconds(said.stamp) if said.boot_s is None else said.boot_s
+        last_boot_s = boot_s or last_boot_s
         if INVOKED.search(said.text):
             is_of_group = False
         is_of_group = is_of_group or OF_GROUP.search(said.text) is not None
         if event := _event(said, is_of_group=is_of_group):
-            at = said.moment(source) if said.boot_s is None else said.boot_s
+            at = said.moment(source) if boot_s is None else boot_s
             if at is None:
                 source.skip(number, NO_LINE)
             else:
@@ -121,7 +169,7 @@ def read(source: SourceFile) -> Iterator[Batch]:
     if not found:
         source.note(NO_TROUBLE)
         return
-    placed = _placing(source, last_boot_s)
+    placed = steps.placed if steps.anchor else _placing(source, last_boot_s)
     made: list[dict[str, Any]] = [
         event | {"ts": micros(at if isinstance(at, datetime) else placed(at)), "host": said.host or source.host}
         for said, at, event in found
@@ -129,10 +177,14 @@ def read(source: SourceFile) -> Iterator[Batch]:
     yield rows("event", made)
 
 
+def _of_dmesg(line: str) -> "re.Match[str] | None":
+    return SINCE_BOOT.match(line) or IN_WORDS.match(line) or RELATIVE.match(line)
+
+
 def _said(line: str) -> Said | None:
     if found := SYSLOG.match(line):
         return Said(found, found["program"], found["said"], found["host"])
-    if found := SINCE_BOOT.match(line) or IN_WORDS.match(line):
+    if found := _of_dmesg(line):
         return Said(found, KERNEL, found["said"])
     return None
 

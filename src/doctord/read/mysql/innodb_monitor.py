@@ -25,6 +25,7 @@ TITLE: Final = re.compile(r"(?:[A-Z][A-Z/]+)(?: [A-Z/]+)*$")
 DEADLOCK: Final = "LATEST DETECTED DEADLOCK"
 RULER: Final = re.compile(r"-+$")
 SEMAPHORE: Final = re.compile(r"--Thread \d+ has waited at .* for ([\d.]+) seconds the semaphore:")
+PREPARED: Final = re.compile(r"---TRANSACTION [^,]*, ?ACTIVE \(PREPARED\)(?: (\d+) sec)?")
 RESERVED: Final = re.compile(r"OS WAIT ARRAY INFO:? reservation count (\d+)")
 MOST_DIGITS: Final = 20  # of 64 bits
 CUT: Final = "it ends within a status: what it has not is missing"
@@ -140,7 +141,7 @@ def _statistics(status: Status, ts: int, open_now: list[dict[str, Any]], counter
     about = {"ts": ts}
     named = mysql_names.status_rows(gauges, rates, status.period_s or 0.0)
     own = [_own(name, one.value, one.unit) for name, one in read.items() if not one.is_rate and not one.is_status]
-    return [about | row for row in (*named, *own, *_semaphores(status, ts, counters))]
+    return [about | row for row in (*named, *own, *_prepared(status), *_semaphores(status, ts, counters))]
 
 
 def _own(name: str, value: float, unit: str, kind: str = "gauge") -> dict[str, Any]:
@@ -163,6 +164,14 @@ def _sequence_number(lines: Iterable[str], name: str) -> int | None:
     if not words or not all(word.isdecimal() and len(word) <= MOST_DIGITS for word in words):
         return None
     return int(words[0]) if len(words) == 1 else (int(words[0]) << 32) + int(words[1])
+
+
+def _prepared(status: Status) -> Iterator[dict[str, Any]]:
+    """Transactions that have done their work and wait for their commit: how many, and how long the oldest is open."""
+    ages = [float(found[1] or 0) for line in status.section("TRANSACTIONS") if (found := PREPARED.match(line))]
+    if ages:
+        yield _own("prepared", float(len(ages)), "transactions")
+        yield _own("prepared_longest", max(ages), "s")
 
 
 def _semaphores(status: Status, ts: int, counters: Counters) -> Iterator[dict[str, Any]]:

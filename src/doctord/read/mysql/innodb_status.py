@@ -8,7 +8,8 @@ be lost (pasted into a page), and the section of the latest deadlock may stand a
   `.innodb_history_list_length`, `.innodb_checkpoint_age` (bytes; the log sequence number less the last checkpoint),
   `.innodb_buffer_pool_pages_*`, `.innodb_data_pending_*`, `.innodb_row_lock_current_waits` as readings. What it has not
   is `innodb_status.NAME`: the hit rate (of 1), queries in the queue, threads that wait for a semaphore and the
-  longest of these waits, and, of several outputs, waits of the wait array per second.
+  longest of these waits, transactions that are prepared and wait for their commit, with the age of the oldest, and,
+  of several outputs, waits of the wait array per second.
 - `session`, `statement`: who has a transaction open. A LOCK WAIT is a wait for a row; a thread without a statement is
   idle in its transaction; of others the thread's state tells. Each stands for the time that the monitor names.
 - `event`: the latest deadlock, at its own time, a row for each transaction with its statement, as an error log has it.
@@ -36,8 +37,9 @@ LOOKED_AT: Final = 20  # lines before the monitor's own: a prompt, a ruler, the 
 
 def sniff(head: str) -> bool:
     """Whether a heading of the monitor is among the first lines, and it is no log in which the monitor speaks too."""
-    lines = plain(head).splitlines()[:LOOKED_AT]
-    return any(BEGINS.search(line) or line.strip() == DEADLOCK for line in lines) and not mysql_error.sniff(head)
+    lines = plain(head).splitlines()
+    begins = any(BEGINS.search(line) for line in lines[:LOOKED_AT]) or any(line.strip() == DEADLOCK for line in lines)
+    return begins and not mysql_error.sniff(head)
 
 
 def read(source: SourceFile) -> Iterator[Batch]:

@@ -19,6 +19,7 @@ which. System V's `runq-sz` is averaged over the time in which there was a queue
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 
 from doctord._native import Batch
 from doctord.read.format import Rank
@@ -32,6 +33,11 @@ NAME = "sar's text"
 RANK = Rank.NAMED
 STAMP = re.compile(r"\d\d?(?:[:.時时]|시 )\d\d(?:[:.分]|분 )\d\d[秒초]?(?:\s?[AaPp][Mm])?\s+(?P<rest>\S.*)")
 BANNER = re.compile(r"(?:Linux \S+\s+\(|SunOS |HP-UX |AIX )")
+# Lines of `sar -u` alone, as others keep them in their logs: six shares of all CPUs, which make a hundred.
+OF_ALL_CPUS = re.compile(r"(?P<stamp>\d\d?:\d\d:\d\d(?: [AP]M)?)\s+all(?P<shares>(?:\s+\d+[.,]\d\d){6})\s*$")
+HEADING_OF_CPUS = "{}     CPU     %user     %nice   %system   %iowait    %steal     %idle\n"
+LEAST_LINES, WHOLE_PCT, ROUNDED_PCT = 3, 100.0, 0.1
+NO_HEADING = "no heading: six shares of all CPUs that make a hundred are taken to be those of sar -u"
 PAGE_BYTES = {"sun4": 8192, "i86p": 4096}  # by the beginning of what Solaris calls the machine
 
 
@@ -39,6 +45,8 @@ def sniff(head: str) -> bool:
     """Whether the first heading with a time is one of sar, and not of mpstat or pidstat."""
     if "\0" in head:
         return False
+    if _has_no_heading(head):
+        return True
     for line in head.splitlines()[:200]:
         found = STAMP.match(line)
         if (
@@ -55,7 +63,18 @@ def sniff(head: str) -> bool:
 
 def read(source: SourceFile) -> Iterator[Batch]:
     """The rows of the report."""
-    yield from scan("text", source, source.chunks(), partial(_header, source))
+    pieces: Iterator[bytes] = iter(source.chunks())
+    if _has_no_heading(source.head) and (first := OF_ALL_CPUS.match(source.head.splitlines()[0])):
+        source.note(NO_HEADING)
+        pieces = chain([HEADING_OF_CPUS.format(first["stamp"]).encode()], pieces)
+    yield from scan("text", source, pieces, partial(_header, source))
+
+
+def _has_no_heading(head: str) -> bool:
+    """Whether its first lines are those of `sar -u`, one after the other, without what says so."""
+    lines = [found for line in head.splitlines()[:LEAST_LINES] if (found := OF_ALL_CPUS.match(line))]
+    sums = [sum(float(share.replace(",", ".")) for share in found["shares"].split()) for found in lines]
+    return len(lines) == LEAST_LINES and all(abs(total - WHOLE_PCT) <= ROUNDED_PCT for total in sums)
 
 
 def _header(source: SourceFile, line: str) -> Header:

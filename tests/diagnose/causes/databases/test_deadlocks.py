@@ -38,3 +38,14 @@ def test_an_old_one_says_nothing_of_now(tmp_path: Path) -> None:
     assert "event" in {batch.table for batch in reading.batches}
     causes = {finding.cause for finding in diagnose(Dataset.from_batches(reading.batches)).findings}
     assert "deadlocks_reported" not in causes
+
+
+def test_a_global_deadlock_names_the_instances_and_the_statement() -> None:
+    reading = read_file(SAMPLES / "lock_manager_trace.trc", zone="UTC")
+    assert reading.skipped_lines == 0
+    (finding,) = diagnose(Dataset.from_batches(reading.batches)).findings
+    assert (finding.cause, finding.severity) == ("deadlocks_reported", "note")
+    assert said(finding.title) == "1 deadlock between instances"
+    told = said(finding.for_[0].why)
+    assert "instance 2 waits for TX 0xa0011.0x4204 in mode 3" in told
+    assert "insert into orders values (?,?)" in told.replace("( ", "(").replace("?, ?", "?,?")

@@ -59,6 +59,10 @@ def test_tasks_that_hang() -> None:
     assert said(finding.title) == "Tasks hung in the kernel 2 times: jbd2/dm-3-8, postgres"
 
 
+def test_one_task_hung_once() -> None:
+    assert "1 time: postgres" in said(found(events(("hung task", "postgres")))["tasks_hung"].title)
+
+
 def test_other_events_and_none_are_no_finding() -> None:
     assert diagnose(events(("restart", "mysql"))).findings == ()
     assert diagnose(host()).healthy

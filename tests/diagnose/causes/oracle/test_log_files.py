@@ -2,10 +2,13 @@
 
 import csv
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 
-from diagnose.oracle_hosts import DB, found
+from diagnose.oracle_hosts import DB, START, found
+from doctord.dataset.dataset import Dataset
+from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
 from shared import CASEBOOK, sample
@@ -184,3 +187,16 @@ def test_the_casebooks_redo_case_before() -> None:
 
 def test_the_casebooks_redo_case_after() -> None:
     assert set(_casebook("after")) <= {"commits_too_frequent"}
+
+
+@pytest.mark.parametrize(("seconds", "every"), [((0,), None), ((8, 14, 20), "every 6.00 s")])
+def test_a_short_alert_log_has_an_interval_between_two_only(seconds: tuple[int, ...], every: str | None) -> None:
+    switch = {"db": DB, "kind": "log switch"}
+    events = [
+        switch | {"ts": START + timedelta(seconds=after), "subject": f"thread 1, sequence {after}"} for after in seconds
+    ]
+    logged = {"ts": START + timedelta(seconds=20), "interval_s": 20.0, "db": DB, "component": "oracle", "kind": "rate",
+              "name": "alert_log.log switches", "entity": "1", "value": len(seconds) / 20}  # fmt: skip
+    findings = {one.cause: one for one in diagnose(Dataset.from_rows(event=events, statistic=[logged])).findings}
+    switches = findings.get("log_switches_frequent")
+    assert (switches and said(switches.title)) == (every and f"Switches of the redo log come {every}")

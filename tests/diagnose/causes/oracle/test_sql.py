@@ -79,3 +79,13 @@ def test_parallel_operations_that_were_downgraded(down: float, *, short: bool) -
         "v$sysstat.Parallel operations downgraded to serial": down,
     }
     assert ("parallel_servers_short" in found(figures=figures)) is short
+
+
+def test_a_wait_for_others_comes_before_the_statement_that_waits() -> None:
+    none = {"db file sequential read": None, "log file sync": None, "db file scattered read": None}
+    waits = none | {"cursor: pin S wait on X": (0.05, 20_000.0), "enq: TX - row lock contention": None}
+    statement = SQL | {"elapsed_s_per_s": 1.0, "cpu_s_per_s": 0.0}
+    findings = found(statements=[statement], waits=waits, cpu_s_per_s=0.01, unaccounted_s_per_s=0.0)
+    assert list(findings)[:2] == ["cursor_contention", "statement_dominates"]
+    against = findings["statement_dominates"].against[0]
+    assert "of the time is cursor: pin S wait on X" in said(against.figure)

@@ -47,3 +47,14 @@ def test_a_report_that_was_cut_says_what_it_lacks(tmp_path: Path, name: str, bef
 def test_what_a_release_never_had_is_not_missed(tmp_path: Path) -> None:
     (told,) = lacking(cut(tmp_path, "statspack.9i.lst", "End of Report"))
     assert not {"time model", "operating system statistics"} & set(told.split(", "))
+
+
+def test_a_page_that_compares_two_periods_has_no_last_line_and_is_whole(tmp_path: Path) -> None:
+    text = (SAMPLES / "awr.compare.html").read_text()
+    whole, half = text.replace("End of Report\n", ""), text.partition("End of Report")[0]
+    notes = []
+    for name, content in (("whole.html", whole), ("half.html", half)):
+        (tmp_path / name).write_text(content)
+        notes.append([note for note in read_file(tmp_path / name).notes if note.startswith("it is cut")])
+    assert not notes[0]
+    assert notes[1]

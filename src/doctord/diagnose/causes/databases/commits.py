@@ -9,6 +9,7 @@ from doctord.analyse.waits import Wait
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.databases.logged_statements import logged_commits
+from doctord.diagnose.causes.databases.prepared import standing_commits
 from doctord.diagnose.causes.host.storage_latencies import slow_histograms
 from doctord.diagnose.causes.oracle.log_writer_warnings import warned_writes
 from doctord.diagnose.evidence import Sign, weigh
@@ -78,7 +79,8 @@ def commits_slow(case: Case) -> Iterator[Claim]:
 
     Looks like: sessions wait for the log (PostgreSQL's `WALSync` and `WALWrite`, Oracle's log file sync, MySQL's
         waiting for handler commit), several milliseconds for each commit, and a write of the log takes as long; in a
-        log of slow statements, many commits of a tenth of a second and longer.
+        log of slow statements, many commits of a tenth of a second and longer; in InnoDB's monitor transactions that
+        are PREPARED for seconds.
     Hurts because: a transaction is over only when its redo is on stable storage; locks are held until then.
     Speaks for it: waiting time per commit; the time of a write of the log, and its part of that; readers of the same
         device.
@@ -98,6 +100,7 @@ def commits_slow(case: Case) -> Iterator[Claim]:
         InnoDB Redo Logging".
     """
     yield from logged_commits(case)
+    yield from standing_commits(case)
     commits = _commits(case)
     if commits is None or commits.sync_ms < SLOW_MS:
         return

@@ -176,7 +176,7 @@ def pooler_queue(case: Case) -> Iterator[Claim]:
     """Clients wait at the pooler for a connection to the server.
 
     Looks like: PgBouncer's statistics show time waited that is no small part of a transaction, or clients are turned
-        away with query_wait_timeout.
+        away with query_wait_timeout; SHOW POOLS has clients that wait, and no server that is idle.
     Hurts because: a client that has logged in at the pooler waits before its first statement runs; the database does
         not see it, and looks idle.
     Speaks for it: time waited for a server each second against the time in transactions.
@@ -188,6 +188,7 @@ def pooler_queue(case: Case) -> Iterator[Claim]:
     Source: PgBouncer documentation, "Usage" (SHOW STATS: avg_wait_time, avg_xact_time; SHOW POOLS: cl_waiting) and
         "Config" (default_pool_size, query_wait_timeout).
     """
+    yield from _queue_at(case)
     waited_us, often, each_us = (case.total(f"pgbouncer.{name}") for name in ("wait_time", "xacts", "xact_time"))
     waiting = (waited_us or 0.0) / 1e6
     working = (often or 0.0) * (each_us or 0.0) / 1e6
@@ -204,6 +205,34 @@ def pooler_queue(case: Case) -> Iterator[Claim]:
                      phrase("{:share} of what clients see is the queue", waiting / (waiting + working))),
         ],
     )  # fmt: skip
+
+
+def _queue_at(case: Case) -> Iterator[Claim]:
+    """Pools whose servers are all taken at the moment of a look, and who waits for one."""
+    pools = {
+        name: {figure.entity: figure for figure in case.figures(f"pgbouncer.{name}")}
+        for name in ("cl_waiting", "cl_active", "sv_active", "sv_idle", "maxwait")
+    }
+    for entity, waiting in pools["cl_waiting"].items():
+        active, taken, idle, longest = (
+            pools[name][entity].mean if entity in pools[name] else 0.0
+            for name in ("cl_active", "sv_active", "sv_idle", "maxwait")
+        )
+        if idle or waiting.mean < CLIENTS_WAITING or waiting.mean < WAITING_SHARE * (waiting.mean + active):
+            continue
+        yield Claim(
+            phrase("{:.0f} clients wait at PgBouncer for one of {:.0f} servers of {}", waiting.mean, taken, entity),
+            impact=NOT_MEASURED,
+            confidence=0.75,
+            for_=[
+                Evidence("statistic", f"name = 'pgbouncer.cl_waiting' and entity = '{entity}'",
+                         phrase("{:.0f} clients waiting", waiting.mean), phrase("{:.0f}", CLIENTS_WAITING),
+                         phrase("{:.0f} have a server, none is idle", active), "at_least"),
+                Evidence("statistic", f"name = 'pgbouncer.maxwait' and entity = '{entity}'",
+                         phrase("{:.3g s} waited by the first of them", longest), "",
+                         "at the moment of the look: a queue that moves waits briefly each"),
+            ],
+        )  # fmt: skip
 
 
 @cause()

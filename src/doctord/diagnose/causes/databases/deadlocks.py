@@ -28,8 +28,8 @@ ONLY_THE_LATEST = NotMeasured(
 def deadlocks_reported(case: Case) -> Iterator[Claim]:
     """Transactions deadlock with each other.
 
-    Looks like: ORA-00060 in the alert log; `deadlock detected` in PostgreSQL's log; a deadlock of the last hour in
-        InnoDB's monitor.
+    Looks like: ORA-00060 in the alert log, a global wait-for graph in the trace of LMD0 (RAC); `deadlock detected` in
+        PostgreSQL's log; a deadlock of the last hour in InnoDB's monitor.
     Hurts because: one statement, or one transaction, of each deadlock fails, and its work is done again.
     Speaks for it: how many deadlocks there were; the statements.
     Speaks against it: a single one in a long time.
@@ -44,6 +44,8 @@ def deadlocks_reported(case: Case) -> Iterator[Claim]:
     """
     told = case.dataset.frame("event").filter(pl.col("kind") == "deadlock")
     of_oracle = told.filter(pl.col("db").str.starts_with("oracle"))
+    yield from _between_instances(of_oracle.filter(pl.col("subject").str.ends_with("instances")))
+    of_oracle = of_oracle.filter(~pl.col("subject").str.ends_with("instances").fill_null(value=False))
     if of_oracle.height > 1:
         yield Claim(
             phrase("{} deadlocks in the alert log", of_oracle.height),
@@ -57,6 +59,22 @@ def deadlocks_reported(case: Case) -> Iterator[Claim]:
         )
     yield from _of_postgresql(told.filter(pl.col("db").str.starts_with("postgresql")))
     yield from _of_innodb(case, told.filter(pl.col("db").str.starts_with("mysql")))
+
+
+def _between_instances(told: pl.DataFrame) -> Iterator[Claim]:
+    """Global deadlocks of a cluster, which the lock manager's trace tells with all who were in the circle."""
+    if told.is_empty():
+        return
+    yield Claim(
+        phrase("{:count deadlock/deadlocks} between instances", told.height),
+        impact=NOT_MEASURED,
+        confidence=0.9,
+        severity="note" if told.height == 1 else None,
+        for_=[
+            Evidence("event", "kind = 'deadlock'", phrase("{:%Y-%m-%d %H:%M:%S}: {}", ts, subject), "", text or "")
+            for ts, subject, text in told.select("ts", "subject", "text").head(MOST_TOLD).iter_rows()
+        ],
+    )
 
 
 def _of_postgresql(told: pl.DataFrame) -> Iterator[Claim]:

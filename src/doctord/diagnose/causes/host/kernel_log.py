@@ -96,7 +96,7 @@ def devices_fail(case: Case) -> Iterator[Claim]:
         confidence=0.9,
         for_=[
             Evidence("event", f"kind = '{row['kind']}' and subject = '{row['subject']}'",
-                     phrase("{}: {} times {}", row["subject"], row["count"], row["kind"]), "none",
+                     phrase("{}: {:count time/times} {}", row["subject"], row["count"], row["kind"]), "none",
                      phrase("{:%Y-%m-%d %H:%M:%S} to {:%Y-%m-%d %H:%M:%S}", row["first"], row["last"]))
             for row in counted.head(MOST_TOLD).iter_rows(named=True)
         ],
@@ -123,7 +123,7 @@ def tasks_hung(case: Case) -> Iterator[Claim]:
         return
     names = hung["subject"].drop_nulls().unique(maintain_order=True).to_list()
     yield Claim(
-        phrase("Tasks hung in the kernel {} times: {}", hung.height, shortened(", ".join(names), 60)),
+        phrase("Tasks hung in the kernel {:count time/times}: {}", hung.height, shortened(", ".join(names), 60)),
         impact=NOT_MEASURED,
         severity="warning",
         confidence=0.9,

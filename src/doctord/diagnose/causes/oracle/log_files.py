@@ -15,6 +15,7 @@ from doctord.units import MIB
 
 REDO = "v$sysstat.redo size"
 SWITCHES = "thread_activity.log switches (derived)"
+HOUR_S = 3600.0
 LOGGED_SWITCHES = "alert_log.log switches"
 SWITCHING = ("log file switch completion", "log file switch (private strand flush incomplete)")
 INCOMPLETE = "log file switch (checkpoint incomplete)"
@@ -231,8 +232,21 @@ def _archived(worst: Archiving | None) -> list[Evidence]:
 def _switch_every_s(case: Case) -> float | None:
     """Seconds between switches of the busiest instance (in its busiest hour, by the alert log); null if not counted."""
     switches = [figure.mean for figure in case.figures(SWITCHES)]
-    switches = switches or [figure.largest for figure in case.figures(LOGGED_SWITCHES)]
+    logged = case.figures(LOGGED_SWITCHES)
+    if not switches and all((figure.seconds or 0.0) <= HOUR_S for figure in logged):
+        return _between_switches(case)
+    switches = switches or [figure.largest for figure in logged]
     return 1 / max(switches) if switches and max(switches) > 0 else None
+
+
+def _between_switches(case: Case) -> float | None:
+    """Seconds from one switch to the next in a short alert log; its beginning is no switch; null of less than two."""
+    told = case.dataset.frame("event").filter(pl.col("kind") == "log switch")
+    thread = pl.col("subject").str.extract(r"^(thread \d+)")
+    by_thread = told.group_by("db", thread.alias("thread"))
+    spans = by_thread.agg(pl.col("ts").min().alias("first"), pl.col("ts").max(), pl.len())
+    gaps = [(last - first).total_seconds() / (count - 1) for _, _, first, last, count in spans.rows() if count > 1]
+    return min((gap for gap in gaps if gap > 0), default=None)
 
 
 def _peak_redo(case: Case) -> float | None:

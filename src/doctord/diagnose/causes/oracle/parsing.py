@@ -18,7 +18,7 @@ EXECUTIONS = "v$sysstat.execute count"
 LIBRARY = ("library cache lock", "library cache pin")
 MUTEXES = ("library cache: mutex X", "library cache: mutex S", "library cache: bucket mutex X", "latch: library cache",
            "latch free")  # fmt: skip
-CURSOR = ("cursor: mutex S", "cursor: mutex X", "cursor: pin S", "cursor: pin X")
+CURSOR = ("cursor: mutex S", "cursor: mutex X", "cursor: pin S", "cursor: pin X", "cursor: pin S wait on X")
 # Nearly one parse for each execution: nobody keeps a cursor open.
 PARSES_PER_EXECUTION = 0.5
 MANY_VERSIONS = 100.0
@@ -107,12 +107,16 @@ def library_cache_contention(case: Case) -> Iterator[Claim]:
 def cursor_contention(case: Case) -> Iterator[Claim]:
     """Sessions wait for one another on a cursor, or on the list of its versions.
 
-    Looks like: cursor: pin S, cursor: mutex S, cursor: mutex X.
-    Hurts because: to execute a cursor it is pinned under its mutex; many child cursors make the search long.
+    Looks like: cursor: pin S, cursor: mutex S, cursor: mutex X; cursor: pin S wait on X while another session
+        parses the same statement.
+    Hurts because: to execute a cursor it is pinned under its mutex; many child cursors make the search long. A parse
+        pins it exclusively for as long as it takes.
     Speaks for it: share of these waits, statements with many versions, executions per second of one statement.
     Speaks against it: a host without a free CPU.
     Remedy: Find why the versions are not shared (v$sql_shared_cursor): bind lengths, optimiser settings by session,
-        roles; one very popular statement can be split by a comment in its text, or called less often.
+        roles; one very popular statement can be split by a comment in its text, or called less often. Where a
+        parse is waited for (pin S wait on X): what makes it long, in the other session (joins, dynamic sampling), and
+        what invalidates the cursor while it is used.
     Verify: The share of these waits; version counts.
     Source: Oracle Database Reference 19c, "Descriptions of Wait Events", cursor: mutex S; Oracle Support, "High SQL
         version counts" (Doc ID 296377.1).

@@ -30,6 +30,9 @@ NOT_DOWNGRADED = "v$sysstat.Parallel operations not downgraded"
 # One in ten runs with fewer servers than it asked for, and takes that much longer, at random.
 DOWNGRADED_SHARE = 0.1
 LEAST_DOWNGRADED = 10.0
+# What other sessions keep one waiting for, and from when on next to nothing is left to the statement itself.
+OF_OTHERS = ("row lock", "table lock", "application lock", "other lock", "internal lock", "parse")
+MOSTLY = 0.9
 
 
 @cause()
@@ -49,16 +52,29 @@ def statement_dominates(case: Case) -> Iterator[Claim]:
     large = [one for one in case.statements if one.db.startswith("oracle") and one.share >= DOMINATES]
     for one in [one for one in large if case.worth_saying(one.share)][:MOST_TOLD]:
         block = (one.text or "").lstrip().lower().startswith(BLOCK)
+        behind = _waits_for_others(case)
         yield Claim(
             phrase("Statement {} takes {:share of database}", one.statement_id, one.share),
             impact=one.share,
-            confidence=0.6 if block else 0.85,
+            confidence=0.6 if block or behind else 0.85,
             severity="note" if _is_light(case, one) else None,
             for_=_work(case, one),
-            against=[Evidence("statement", f"statement_id = '{one.statement_id}'", "a PL/SQL block", "",
-                              "what its own statements take is in it, and may be named on its own")]
-            if block else [],
+            against=[
+                *([Evidence("statement", f"statement_id = '{one.statement_id}'", "a PL/SQL block", "",
+                            "what its own statements take is in it, and may be named on its own")] if block else []),
+                *behind,
+            ],
         )  # fmt: skip
+
+
+def _waits_for_others(case: Case) -> list[Evidence]:
+    """That nearly all of the time is one wait for other sessions: that is the cause then, and no statement's work."""
+    first = next((part for part in case.time.shares if part.wait_kind in OF_OTHERS and part.share >= MOSTLY), None)
+    if first is None:
+        return []
+    told = phrase("{:share} of the time is {}", first.share, first.event)
+    why = "it waits for other sessions"
+    return [Evidence("wait", f"event = '{first.event}'", told, phrase("{:share}", MOSTLY), why)]
 
 
 def _is_light(case: Case, one: Statement) -> bool:

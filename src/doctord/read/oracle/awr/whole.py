@@ -7,6 +7,8 @@ from typing import Final
 from doctord.read.oracle.awr.report import Report
 
 END: Final = re.compile(rb"\bEnd\s+of\s+Report\b", re.IGNORECASE)  # the last line, in all versions and languages
+PAGE_ENDS: Final = re.compile(rb"</html>\s*$", re.IGNORECASE)
+PAGE_END_BYTES: Final = 200
 ASK: Final = "the whole report: its last line is `End of Report`"
 MODEL_IN_HEAD: Final = {"v$sys_time_model.DB time", "v$sys_time_model.DB CPU"}
 
@@ -15,8 +17,8 @@ SINCE_10G: Final = ("time model", "operating system statistics")
 
 
 def is_whole(content: bytes) -> bool:
-    """Whether a report has its last line."""
-    return END.search(content) is not None
+    """Whether a report has its last line; one that compares two periods has none, but ends as a page does."""
+    return END.search(content) is not None or PAGE_ENDS.search(content[-PAGE_END_BYTES:]) is not None
 
 
 def tell_of_cut(report: Report) -> None:
