@@ -4,7 +4,6 @@
 //! else a message says is understood in English alone.
 
 use super::entry::Severity;
-use super::text::after;
 
 const SEVERITIES: [(&str, Severity); 50] = [
     // German
