@@ -29,7 +29,7 @@ HINT: Final = "what it reads: doctord read --formats, docs/reference/files.md"
 NO_ENVELOPE: Final = "no envelope of a line, as the others have"
 CRI: Final = re.compile(r"(?P<time>\d{4}-\d\d-\d\dT\S+) std(?:out|err) (?P<tag>[FP])(?::\S*)? (?P<said>.*)$")
 # docker-compose names a container by its service and a number, padded to the longest name.
-COMPOSE: Final = re.compile(r"(?P<name>[A-Za-z][\w.-]*[-_]\d+) +\| ?(?P<said>.*)$")
+COMPOSE: Final = re.compile(r"(?P<name>[A-Za-z][\w.-]*_\d+) +\| ?(?P<said>.*)$")
 LINE_ENDS: Final = re.compile(r"\r?\n")
 
 # The time and who wrote, what was written, and whether the line goes on in the next envelope.
