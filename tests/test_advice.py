@@ -52,7 +52,7 @@ HOMEMADE = (
 SENTENCES_OF = ("app/", "read/", "report/", "diagnose/", "lint/", "analyse/", "collect/", "lake/")
 OF_OTHERS = {
     "--help", "--version", "--enable-dtrace", "--reload", "--governor", "--enable", "--human", "--pretty",
-    "--single-transaction", "--containers", "--format", "--timestamps",
+    "--single-transaction", "--containers", "--format", "--timestamps", "--progress",
 }  # fmt: skip
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
