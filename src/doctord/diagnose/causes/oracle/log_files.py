@@ -243,7 +243,7 @@ def _between_switches(case: Case) -> float | None:
     """Seconds from one switch to the next in a short alert log; its beginning is no switch; null of less than two."""
     told = case.dataset.frame("event").filter(pl.col("kind") == "log switch")
     thread = pl.col("subject").str.extract(r"^(thread \d+)")
-    by_thread = told.group_by("db", thread.alias("thread"))
+    by_thread = told.group_by("db", thread.alias("thread"), maintain_order=True)
     spans = by_thread.agg(pl.col("ts").min().alias("first"), pl.col("ts").max(), pl.len())
     gaps = [(last - first).total_seconds() / (count - 1) for _, _, first, last, count in spans.rows() if count > 1]
     return min((gap for gap in gaps if gap > 0), default=None)
