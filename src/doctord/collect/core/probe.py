@@ -20,9 +20,9 @@ PATIENCE_S: Final = 9.0  # a client gives up at some time too, and the next prob
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a login and how long it took; `is_over` is false where it was given up after so long."""
+    """A part of a login, `login local: first answer` say, and how long it took; given up after so long, if not over."""
 
-    name: str
+    subject: str
     seconds: float
     is_over: bool = True
 
@@ -30,15 +30,13 @@ class Part:
 class Login(Protocol):
     """A way to log in to a server."""
 
-    subject: str
-
     def parts(self, deadline: float) -> Iterator[Part]:
         """Log in, up to a time of `time.monotonic`, and leave again; nothing where that is refused."""
         ...
 
 
 class Probe:
-    """Fills `latency` with the parts of logins, `login local: first answer` say; never two at once."""
+    """Fills `latency` with the parts of logins, one login after the other; those of one have one `ts`."""
 
     period_s = PERIOD_S
 
@@ -54,24 +52,17 @@ class Probe:
         found = list[dict[str, object]]()
         with self._cost:
             for login in self._logins:
-                parts = login.parts(time.monotonic() + PATIENCE_S)
-                found.extend(self._row(f"{login.subject}: {part.name}", part) for part in parts)
+                parts = list(login.parts(time.monotonic() + PATIENCE_S))
+                about = {"ts": now_us(), "interval_s": PERIOD_S, "host": os.uname().nodename, "db": self._db}
+                found.extend(about | _bucket(part) for part in parts)
         return [*([rows("latency", found)] if found else []), *self._cost.batches()]
 
     def close(self) -> None:
         """There is nothing to let go of: each login has left."""
 
-    def _row(self, subject: str, part: Part) -> dict[str, object]:
-        us = max(part.seconds * 1e6, 1.0)
-        gt_us = 2.0 ** math.floor(math.log2(us)) if part.is_over else us
-        return {
-            "ts": now_us(),
-            "interval_s": PERIOD_S,
-            "host": os.uname().nodename,
-            "db": self._db,
-            "subject": subject,
-            "gt_us": gt_us,
-            "le_us": gt_us * 2 if part.is_over else None,
-            "count": 1,
-            "waited_us": us,
-        }
+
+def _bucket(part: Part) -> dict[str, object]:
+    us = max(part.seconds * 1e6, 1.0)
+    gt_us = 2.0 ** math.floor(math.log2(us)) if part.is_over else us
+    le_us = gt_us * 2 if part.is_over else None
+    return {"subject": part.subject, "gt_us": gt_us, "le_us": le_us, "count": 1, "waited_us": us}

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from typing import Final
 
+import psycopg
 from psycopg import pq
 
 from doctord.collect.core.probe import Login, Part
@@ -25,37 +26,40 @@ NOT_CONNECTED: Final = (pq.ConnStatus.STARTED, pq.ConnStatus.NEEDED, pq.ConnStat
 SSL_REQUEST: Final = struct.pack("!ii", 8, 80877103)  # PostgreSQL documentation, "Message Formats"
 ANYWHERE: Final = ("192.0.2.1", 9)  # RFC 5737; connecting a datagram socket sends nothing
 
+# The path of a UNIX socket, or host and port.
+Address = str | tuple[str, int]
+
 
 class FullLogin:
-    """A login with all that belongs to it, as long as it is let in; else what can be timed of it."""
+    """A login with all that belongs to it; after one that was refused, for a while what can be timed without."""
 
     def __init__(self, target: Target) -> None:
         """Nothing is connected yet."""
-        host, port = str(target.parameters.get("host", "")), int(target.parameters.get("port") or 5432)
-        is_local = host.startswith(("/", "@")) or not host
-        self.subject = "login local" if is_local else "login network"
         self._target = target
-        self._first_answer = FirstAnswer(self.subject, f"{host}/.s.PGSQL.{port}" if is_local else (host, port))
+        self._refused_by: Address | None = None
         self._again_at = 0.0
 
     def parts(self, deadline: float) -> Iterator[Part]:
-        """Log in, ask `select 1`, and leave."""
-        if time.monotonic() < self._again_at:
-            yield from self._first_answer.parts(deadline)
+        """Log in, ask `select 1`, and leave; nothing where nobody listens."""
+        if self._refused_by and time.monotonic() < self._again_at:
+            yield from FirstAnswer(self._refused_by).parts(deadline)
             return
-        conninfo, identity = login_of(self._target, program=PROGRAM)
         watch = _Stopwatch(deadline)
+        conninfo, identity = login_of(self._target, program=PROGRAM)
         with identity:
             connection = pq.PGconn.connect_start(conninfo.encode())
         try:
-            yield from self._log_in(connection, watch)
+            if connection.status != pq.ConnStatus.BAD:
+                yield from self._log_in(connection, watch)
+        except psycopg.OperationalError:
+            return  # it went away meanwhile; the collector of the sessions says so
         except TimeoutError:
             yield watch.given_up()
         finally:
             connection.finish()
 
     def _log_in(self, connection: pq.abc.PGconn, watch: "_Stopwatch") -> Iterator[Part]:
-        watch.begin(CONNECT if self.subject == "login network" else ANSWER)
+        watch.starts_at(_address(connection))
         state: int = pq.PollingStatus.WRITING
         while state in {pq.PollingStatus.READING, pq.PollingStatus.WRITING}:
             is_reading = state == pq.PollingStatus.READING
@@ -64,6 +68,7 @@ class FullLogin:
             if watch.part == CONNECT and connection.status not in NOT_CONNECTED:
                 yield watch.ended(then=ANSWER)
             elif watch.part == ANSWER and is_reading:
+                self._refused_by = _address(connection)
                 yield watch.ended(then=AUTHENTICATION)
         if state != pq.PollingStatus.OK:
             self._again_at = time.monotonic() + REFUSED_S
@@ -79,19 +84,17 @@ class FullLogin:
 class FirstAnswer:
     """Connects, waits for the first byte of the server, and leaves."""
 
-    def __init__(self, subject: str, address: str | tuple[str, int]) -> None:
-        """The address is a path, or host and port."""
-        self.subject = subject
+    def __init__(self, address: Address) -> None:
+        """Nothing is connected yet."""
         self._address = address
 
     def parts(self, deadline: float) -> Iterator[Part]:
         """Nothing where nobody listens."""
         watch = _Stopwatch(deadline)
-        is_local = isinstance(self._address, str)
-        watch.begin(ANSWER if is_local else CONNECT)
+        watch.starts_at(self._address)
         try:
             with closing(self._connected(deadline)) as client:
-                if not is_local:
+                if watch.part == CONNECT:
                     yield watch.ended(then=ANSWER)
                 client.sendall(SSL_REQUEST)
                 if client.recv(1):
@@ -120,20 +123,22 @@ class _Stopwatch:
 
     def __init__(self, deadline: float) -> None:
         self.part = ""
+        self._way = ""
         self._deadline = deadline
         self._since = time.monotonic()
 
-    def begin(self, part: str) -> None:
-        self.part, self._since = part, time.monotonic()
+    def starts_at(self, address: Address) -> None:
+        is_local = isinstance(address, str)
+        self._way, self.part = ("local", ANSWER) if is_local else ("network", CONNECT)
 
     def ended(self, *, then: str) -> Part:
         part, now = self.part, time.monotonic()
-        told = Part(part, now - self._since)
+        told = Part(f"login {self._way}: {part}", now - self._since)
         self.part, self._since = then, now
         return told
 
     def given_up(self) -> Part:
-        return Part(self.part, time.monotonic() - self._since, is_over=False)
+        return Part(f"login {self._way}: {self.part}", time.monotonic() - self._since, is_over=False)
 
     def wait(self, descriptor: int, *, for_reading: bool) -> None:
         poll = select.poll()
@@ -144,11 +149,18 @@ class _Stopwatch:
 
 def of(target: Target, *, is_found: bool) -> Sequence[Login]:
     """How to probe a server: in its own way; one that was found here through its network address too."""
-    own = FullLogin(target)
-    port = target.parameters.get("port")
-    if not is_found or own.subject != "login local" or not port:
-        return [own]
-    return [own, FirstAnswer("login network", (_own_address(), int(port)))]
+    parameters = target.parameters
+    if not is_found or not str(parameters.get("host", "")).startswith("/"):
+        return [FullLogin(target)]
+    return [FullLogin(target), FirstAnswer((_own_address(), int(parameters["port"])))]
+
+
+def _address(connection: pq.abc.PGconn) -> Address:
+    """Where libpq connects to now, of several hosts too."""
+    host, port = connection.host.decode(), connection.port.decode() or "5432"
+    if host.startswith(("/", "@")):
+        return f"{host}/.s.PGSQL.{port}".replace("@", "\0", 1)
+    return connection.hostaddr.decode() or host, int(port)
 
 
 def _own_address() -> str:
