@@ -40,7 +40,9 @@ def accept_delays(dataset: Dataset) -> list[AcceptDelay]:
     Source: J. D. C. Little, "A proof for the queuing formula L = lambda W", 1961: who waits, by how many are served.
     """
     told = dataset.frame("statistic").filter(pl.col("name").is_in([DELAY, QUEUE, BACKLOG, PID]))
-    if not told["name"].eq(DELAY).any():
+    is_late = (pl.col("name") == DELAY) & (pl.col("value") >= SLOW_S)
+    told = told.filter(is_late.any().over("entity"))
+    if told.is_empty():
         return []
     wide = told.pivot("name", index=["entity", "ts"], values="value", aggregate_function="last")
     wide = wide.with_columns(pl.lit(None, pl.Float64).alias(name) for name in (QUEUE, BACKLOG, PID) if name not in wide)

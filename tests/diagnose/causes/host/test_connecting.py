@@ -1,10 +1,12 @@
 """Causes of connecting: who waits to be accepted, and whose requests are dropped."""
 
+from datetime import timedelta
 from typing import Any
 
+import polars as pl
 import pytest
 
-from diagnose.hosts import host
+from diagnose.hosts import START, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -155,6 +157,24 @@ def test_one_bad_moment_is_no_finding(slow: int, *, is_found: bool) -> None:
     whole = host()
     dataset = Dataset({**whole.tables, **Dataset.from_rows(statistic=rows).tables})
     assert ("clients_wait_to_connect" in found(dataset)) is is_found
+
+
+@pytest.mark.parametrize(("slow", "is_found"), [(29, False), (30, True)])
+def test_slow_logins_of_a_long_recording_are_not_averaged_away(slow: int, *, is_found: bool) -> None:
+    dataset = host(seconds=400, extra=login("local", first_answer=0.004, authentication=0.002))
+    latency = dataset.frame("latency")
+    late = (pl.col("ts") < START + timedelta(seconds=slow + 1)) & pl.col("subject").str.ends_with("authentication")
+    rows = latency.with_columns(waited_us=pl.when(late).then(3e6).otherwise("waited_us")).to_dicts()
+    findings = found(Dataset({**dataset.tables, **Dataset.from_rows(latency=rows).tables}))
+    assert ("logins_slow" in findings) is is_found
+    if is_found:
+        assert said(findings["logins_slow"].title) == "A local login takes 3.00 s: most of it is authentication"
+        assert said(findings["logins_slow"].for_[0].why).endswith("in 30 of 400 logins")
+
+
+def test_a_queue_that_is_full_says_so() -> None:
+    finding = found(host(kernel=waiting(3.1, accept_queue=129.0), tcp=NO_DROPS))["clients_wait_to_connect"]
+    assert "it is full: who comes now waits outside, uncounted" in [said(evidence.why) for evidence in finding.for_]
 
 
 def test_accept_queue_overflow_names_the_socket() -> None:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from doctord.analyse.figures import Statistic, mean
 from doctord.analyse.host.accept_delays import SLOW_S, AcceptDelay, accept_delays
-from doctord.analyse.host.login_times import LoginTime, login_times
+from doctord.analyse.host.login_times import SLOW_S as SLOW_LOGIN_S
+from doctord.analyse.host.login_times import SlowLogins, slow_logins
 from doctord.analyse.time import covered_s
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
@@ -16,9 +17,8 @@ from doctord.diagnose.phrase import Phrase, phrase
 CRITICAL_S = 1.0
 BUSY_PCT = 80.0  # of one CPU: a single process that serves all can do no more
 HELD_UP_PCT = 10.0
-# A login of a server that is well takes 2 to 20 ms; a pool that opens ten takes half a second of its users' time.
-SLOW_LOGIN_S = 0.5
-LEAST_LOGINS = 2
+# One slow login is a bad moment: two, and a tenth of them, or five minutes' worth.
+LEAST_LOGINS, LEAST_SHARE, MANY_LOGINS = 2, 0.1, 30
 # What lies behind a part of a login that takes long.
 BEHIND = {
     "TCP connect": "a request that is lost is sent again after a second: the network, or a full queue",
@@ -105,8 +105,8 @@ def logins_slow(case: Case) -> Iterator[Claim]:
     Source: PostgreSQL documentation, "Client Authentication" and "Message Flow: Start-up"; MySQL Reference Manual, "DNS
         Lookups and the Host Cache"; RFC 6298 (retransmission after a second).
     """
-    for login in login_times(case.dataset):
-        if login.logins < LEAST_LOGINS or login.seconds < SLOW_LOGIN_S:
+    for login in slow_logins(case.dataset):
+        if login.slow < max(LEAST_LOGINS, min(LEAST_SHARE * login.logins, MANY_LOGINS)):
             continue
         slowest = max(login.parts, key=lambda part: login.parts[part])
         yield Claim(
@@ -123,10 +123,10 @@ def _part(name: str) -> str:
     return {"first answer": "the server's first answer", "first query": "the first query"}.get(name, name)
 
 
-def _part_of(login: LoginTime, part: str, why: str) -> Evidence:
+def _part_of(login: SlowLogins, part: str, why: str) -> Evidence:
     return Evidence("latency", f"subject = 'login {login.way}: {part}' and db = '{login.db}'",
                     phrase("{:time} for {}", login.parts[part], _part(part)), phrase("{:time}", SLOW_LOGIN_S),
-                    phrase("{} in {:count login/logins}", why, login.logins))  # fmt: skip
+                    phrase("{}, in {} of {:count login/logins}", why, login.slow, login.logins))  # fmt: skip
 
 
 def _first_steps(delay: AcceptDelay) -> tuple[Phrase, ...]:
@@ -141,9 +141,11 @@ def _queue(delay: AcceptDelay) -> list[Evidence]:
     if delay.waiting is None:
         return []
     limit = "" if delay.backlog is None else phrase("backlog {:.0f}", delay.backlog)
+    is_full = delay.backlog is not None and delay.waiting >= delay.backlog
     return [
         Evidence("statistic", f"name = 'listen.accept_queue' and entity = '{delay.socket}'",
-                 phrase("{:.1f connections} in its queue", delay.waiting), limit, "each waits for those before it")
+                 phrase("{:.1f connections} in its queue", delay.waiting), limit,
+                 "it is full: who comes now waits outside, uncounted" if is_full else "each waits for those before it")
     ]  # fmt: skip
 
 
