@@ -5,6 +5,7 @@
 
 pub mod arrays;
 pub mod batch;
+pub mod call_counter;
 pub mod calltrace;
 pub mod column;
 pub mod histograms;

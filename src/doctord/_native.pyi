@@ -12,6 +12,29 @@ class Buffer(Protocol):
 
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
+class CallCounter:
+    """Counts the system calls of processes in the kernel, from its making until it is deleted."""
+
+    def __init__(self, pids: Sequence[int], idle: Sequence[int], accept: Sequence[int]) -> None:
+        """Begin: all threads of these processes, and what they fork.
+
+        Args:
+            pids: The processes; of the first the passes from one wait for work to the next are timed.
+            idle: Numbers of the calls that wait for work.
+            accept: Numbers of those that accept a connection.
+
+        Raises:
+            OSError: the kernel does not grant it.
+        """
+
+    def sums(self) -> dict[str, Any]:
+        """What was counted so far.
+
+        `calls` by number, `passes` and `accepting_passes` are distributions: `count`, `ns`, `longest_ns`, and `buckets`
+        of powers of two (`min` and `max` in ns, `count`); each call has its `errors`, and `waits`, how often the first
+        process waited for work in it. `accepts` and `idle_ns` are those of the first process.
+        """
+
 class Batch:
     """Rows of one table, in Arrow's memory layout; pyarrow, Polars and DuckDB take it without copying."""
 

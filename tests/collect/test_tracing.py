@@ -14,11 +14,10 @@ from typing import Any
 
 import pytest
 
-from doctord.collect.bpf import calls as bpf
 from doctord.collect.linux import strace
 from doctord.collect.linux.tracee import Meter, command_of, family
 from doctord.errors import UserError
-from needs import needs_bpftrace
+from needs import needs_call_counts
 
 # Accepts a connection from its own thread every 20 ms, and asks for the same file 40 times in each pass.
 SERVER = """
@@ -79,18 +78,34 @@ def test_strace_shows_the_loop_and_lets_the_process_go(server: subprocess.Popen[
 
 
 @pytest.mark.root
-@needs_bpftrace
-def test_bpftrace_sums_calls_and_times_the_passes(server: subprocess.Popen[str]) -> None:
+@needs_call_counts
+def test_calls_are_summed_in_the_kernel_and_passes_timed(server: subprocess.Popen[str]) -> None:
     document = traced(server, "--how", "bpf")
     loop = document["loop"]
     stats = next(call for call in document["calls"] if "stat" in call["call"])
     accepts = next(call for call in document["calls"] if call["call"].startswith("accept"))
-    assert document["live"]["how"] == "bpftrace"
+    assert document["live"]["how"] == "bpf"
     assert 20 < accepts["count"] < 90
     assert stats["count"] == pytest.approx(40 * accepts["count"], abs=80)
     assert loop["passes"] == pytest.approx(accepts["count"], abs=2)
     assert loop["mean_s"] < 0.02
     assert stats["p50_s"] <= stats["p95_s"] <= stats["max_s"]
+
+
+@pytest.mark.root
+@needs_call_counts
+@needs_strace
+def test_where_the_kernel_refuses_a_process_is_traced_with_strace(server: subprocess.Popen[str]) -> None:
+    refused = ["setpriv", "--bounding-set=-bpf,-perfmon,-sys_admin", "--inh-caps=-bpf,-perfmon,-sys_admin"]
+    doctord = [*refused, Path(sys.executable).with_name("doctord"), "trace", "--pid", str(server.pid), "--for", "1s"]
+    result = subprocess.run([*doctord, "--json"], capture_output=True, text=True, timeout=180, check=False)
+    live = json.loads(result.stdout)["live"]
+    assert live["how"] == "strace"
+    assert live["note"].startswith("the kernel does not let system calls be counted: ")
+    assert live["note"].endswith(": strace was taken instead")
+    told = subprocess.run([*doctord, "--how", "bpf"], capture_output=True, text=True, timeout=180, check=False)
+    assert told.returncode == 2
+    assert "hint: run it as root (CAP_BPF and CAP_PERFMON" in told.stderr
 
 
 @needs_strace
@@ -142,9 +157,3 @@ def test_a_process_that_ended_leaves_no_figure(server: subprocess.Popen[str]) ->
     server.kill()
     server.wait()
     assert meter.used() == {"cpu_ms_per_s": None, "switches_per_s": None}
-
-
-def test_the_script_names_the_processes_and_the_waits() -> None:
-    script = bpf.script([7, 8])
-    assert "@tree[7] = 1; @tree[8] = 1;" in script
-    assert "{" + "{" not in script

@@ -1,8 +1,23 @@
 """What a test needs of the machine, and the reason with which it is skipped where that is not to be had."""
 
+import os
+
 import pytest
 
+from doctord._native import CallCounter
 from doctord.collect.bpf import bpftrace
 
 _hindrance = bpftrace.hindrance()
 needs_bpftrace = pytest.mark.skipif(_hindrance is not None, reason=" - ".join(_hindrance or ()))
+
+
+def _refused_call_counts() -> str | None:
+    try:
+        CallCounter([os.getpid()], [], [])
+    except OSError as refusal:
+        return str(refusal)
+    return None
+
+
+_refusal = _refused_call_counts()
+needs_call_counts = pytest.mark.skipif(_refusal is not None, reason=f"no system calls are counted: {_refusal}")

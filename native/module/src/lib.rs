@@ -7,6 +7,8 @@ mod _native {
     #[pymodule_export]
     use doctord_native::batch::Batch;
     #[pymodule_export]
+    use doctord_native::call_counter::CallCounter;
+    #[pymodule_export]
     use doctord_native::calltrace::{analyse_trace, call_class, trace_kind, trace_parts};
     #[pymodule_export]
     use doctord_native::histograms::histograms;

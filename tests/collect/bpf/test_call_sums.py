@@ -7,22 +7,37 @@ from doctord.collect.bpf.call_sums import document, quantile_s
 from doctord.dataset.calltrace import Live
 
 LIVE: Live = {
-    "how": "bpftrace", "pid": 100, "processes": 1, "resident_bytes": 2**20,
+    "how": "bpf", "pid": 100, "processes": 1, "resident_bytes": 2**20,
     "page_tables_bytes": 2**16, "seconds": 10.0, "ended": "time",
     "before": {"cpu_ms_per_s": 1.0, "switches_per_s": 2.0}, "during": {"cpu_ms_per_s": 1.0, "switches_per_s": 2.0},
     "note": None,
 }  # fmt: skip
 
 
+NOTHING = {"count": 0, "ns": 0, "longest_ns": 0, "buckets": []}
+
+
+def times(count: int, ns: int, longest_ns: int, power: int) -> dict[str, Any]:
+    buckets = [{"min": 2**power, "max": 2 ** (power + 1) - 1, "count": count}]
+    return {"count": count, "ns": ns, "longest_ns": longest_ns, "buckets": buckets}
+
+
+def number_of(name: str) -> int:
+    number = syscall_number(name)
+    assert number is not None
+    return number
+
+
+def waits(**by_call: int) -> dict[str, Any]:
+    call = times(4, 9_000_000_000, 3_000_000_000, 31) | {"errors": 0}
+    return {"calls": {number_of(name): call | {"waits": count} for name, count in by_call.items()}}
+
+
 def sums(**more: Any) -> dict[str, Any]:
-    read, wait = str(syscall_number("read")), str(syscall_number("epoll_wait") or syscall_number("epoll_pwait"))
-    bucket = {"min": 1024, "max": 2047, "count": 4}
-    return {
-        "n": {read: 4, wait: 4}, "ns": {read: 6000, wait: 9_000_000_000}, "h": {read: [bucket], wait: [bucket]},
-        "x": {read: 1800, wait: 3_000_000_000}, "e": {read: 1}, "i": 9_000_000_000, "w": {wait: 4}, "a": 0,
-        "t": {"count": 4, "average": 250_000_000, "total": 1_000_000_000},
-        "th": [{"min": 134217728, "max": 268435455, "count": 4}],
-    } | more  # fmt: skip
+    read = times(4, 6000, 1800, 10) | {"errors": 1, "waits": 0}
+    calls = waits(epoll_pwait=4)["calls"] | {number_of("read"): read}
+    told = {"calls": calls, "passes": times(4, 1_000_000_000, 260_000_000, 27), "accepting_passes": NOTHING}
+    return told | {"accepts": 0, "idle_ns": 9_000_000_000} | more
 
 
 def test_calls_are_named_and_summed() -> None:
@@ -39,24 +54,24 @@ def test_the_loop_of_a_process_that_does_not_accept_has_all_its_turns() -> None:
     loop = document(sums(), LIVE, "server")["loop"]
     assert loop
     assert (loop["passes"], loop["mean_s"], loop["max_passes_per_second"], loop["steps"]) == (4, 0.25, 4.0, [])
+    assert (loop["min_s"], loop["max_s"]) == (2**27 / 1e9, 0.26)
     assert loop["idle_share"] == pytest.approx(0.9)
 
 
 def test_a_server_has_the_passes_that_accepted() -> None:
-    accepted = {"a": 3, "p": {"count": 3, "average": 1, "total": 600_000_000}}
-    loop = document(sums(**accepted, ph=[{"min": 134217728, "max": 268435455, "count": 3}]), LIVE, "server")["loop"]
+    accepted = times(3, 600_000_000, 210_000_000, 27)
+    loop = document(sums(accepts=3, accepting_passes=accepted), LIVE, "server")["loop"]
     assert loop
     assert (loop["passes"], loop["wakeups"], loop["mean_s"]) == (3, 1, 0.2)
 
 
 def test_a_client_that_waits_now_here_now_there_has_no_loop() -> None:
-    here, there = (str(syscall_number(name)) for name in ("ppoll", "pselect6"))
-    assert document(sums(w={here: 80, there: 20}), LIVE, "pgbench")["loop"] is None
-    assert document(sums(w={here: 99, there: 1}), LIVE, "pgbench")["loop"]
+    assert document(sums(**waits(ppoll=80, pselect6=20)), LIVE, "pgbench")["loop"] is None
+    assert document(sums(**waits(ppoll=99, pselect6=1)), LIVE, "pgbench")["loop"]
 
 
 def test_a_process_that_made_no_call_has_no_loop() -> None:
-    trace = document({}, LIVE, "server")
+    trace = document(sums(calls={}, passes=NOTHING), LIVE, "server")
     assert (trace["calls"], trace["loop"], trace["trace"]["calls"]) == ([], None, 0)
 
 

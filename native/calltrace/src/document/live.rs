@@ -17,7 +17,7 @@ part! {
     /// How a running process was traced, and what that cost it.
     #[derive(Clone, Debug)]
     pub struct Live {
-        /// `strace`, or `bpftrace`: sums by call, and the loop's passes, without single calls.
+        /// `strace`, or `bpf`: sums by call, and the loop's passes, without single calls.
         pub how: String,
         /// The process.
         pub pid: u32,
@@ -35,7 +35,7 @@ part! {
         pub before: Used,
         /// What they used while they were traced.
         pub during: Used,
-        /// What is special about `how`: why bpftrace was not used, or that tracefs was mounted for it alone.
+        /// What is special about `how`: why calls were not summed in the kernel.
         pub note: Option<String>,
     }
 }

@@ -9,7 +9,6 @@ from importlib import import_module
 from pathlib import Path
 
 from doctord.app.watcher import SILENT, Progress, Watcher
-from doctord.collect.bpf import bpftrace
 from doctord.collect.bpf import call_sums as sums
 from doctord.collect.bpf import calls as bpf
 from doctord.collect.linux import strace
@@ -63,7 +62,7 @@ def trace(
     Args:
         pid: The process.
         seconds: How long.
-        how: `strace`, `bpf`, or `auto`: bpftrace, which costs the process least, or strace where it cannot be used.
+        how: `strace`, `bpf`, or `auto`: `bpf`, which costs the process least, or strace where the kernel refuses that.
         tree: Whether to trace the processes that descend from it by now, too.
         keep: Where to keep strace's log.
         limit_bytes: Size of that log at which to stop.
@@ -96,9 +95,7 @@ def trace(
 def _by_bpf(traced: _Traced, seconds: float, progress: Progress) -> Trace:
     meter = Meter(traced.pids)
     seen, observed_s, ended = bpf.observe(traced.pids, seconds, progress=progress)
-    return sums.document(
-        seen, traced.live("bpftrace", observed_s, ended, meter.used(), bpftrace.note()), traced.command
-    )
+    return sums.document(seen, traced.live("bpf", observed_s, ended, meter.used()), traced.command)
 
 
 def _by_strace(traced: _Traced, log: Path, seconds: float, limit_bytes: int, progress: Progress) -> Live:

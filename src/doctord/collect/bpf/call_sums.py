@@ -1,4 +1,4 @@
-"""bpftrace's sums as the document of a trace.
+"""Sums of system calls as the document of a trace.
 
 Its histograms have powers of two: percentiles are right to a factor of two.
 """
@@ -19,7 +19,8 @@ Buckets = Sequence[dict[str, int]]
 
 def document(sums: Sums, live: Live, command: str) -> Trace:
     """The document of what `doctord.collect.bpf.calls.observe` saw; what it could not see is null or empty."""
-    calls = sorted((_call(sums, number) for number in sums.get("n", {})), key=lambda call: -(call["seconds"] or 0.0))
+    calls = [_call(number, counts) for number, counts in sums["calls"].items()]
+    calls.sort(key=lambda call: -(call["seconds"] or 0.0))
     in_calls_s = sum(call["seconds"] or 0.0 for call in calls)
     for call in calls:
         call["share"] = (call["seconds"] or 0.0) / in_calls_s if in_calls_s else None
@@ -35,7 +36,7 @@ def document(sums: Sums, live: Live, command: str) -> Trace:
     return {
         "trace": {
             "files": [f"{command} (pid {live['pid']})"],
-            "tool": "bpftrace",
+            "tool": "bpf",
             "kind": "summary",
             "clock": None,
             "began": None,
@@ -72,19 +73,18 @@ def document(sums: Sums, live: Live, command: str) -> Trace:
     }
 
 
-def _call(sums: Sums, number: str) -> Call:
-    name = syscall_name(int(number)) or f"system call {number}"
-    count, seconds = sums["n"][number], sums["ns"][number] / NS_PER_S
-    buckets, max_s = sums["h"][number], sums["x"][number] / NS_PER_S
+def _call(number: int, counts: Sums) -> Call:
+    name = syscall_name(number) or f"system call {number}"
+    seconds, buckets, max_s = counts["ns"] / NS_PER_S, counts["buckets"], counts["longest_ns"] / NS_PER_S
     return {
         "call": name,
         "class": call_class(name),
-        "count": count,
-        "errors": sums.get("e", {}).get(number, 0),
+        "count": counts["count"],
+        "errors": counts["errors"],
         "seconds": seconds,
         "cpu_s": None,
         "share": None,
-        "mean_s": seconds / count,
+        "mean_s": seconds / counts["count"],
         "p50_s": min(quantile_s(buckets, 0.5), max_s),
         "p95_s": min(quantile_s(buckets, 0.95), max_s),
         "p99_s": min(quantile_s(buckets, 0.99), max_s),
@@ -97,31 +97,32 @@ def _loop(sums: Sums, live: Live, command: str) -> Loop | None:
 
     A process that does not accept and waits now in one call, now in another has no loop that sums could show.
     """
-    accepts, waits = sums.get("a", 0), sums.get("w") or {}
-    passes, buckets = (sums.get(name) for name in (("p", "ph") if accepts else ("t", "th")))
-    if not passes or not buckets or not waits:
+    accepts = sums["accepts"]
+    passes = sums["accepting_passes" if accepts else "passes"]
+    waits = {number: call["waits"] for number, call in sums["calls"].items() if call["waits"]}
+    if not passes["count"] or not waits:
         return None
     anchor = max(waits, key=lambda number: waits[number])
     if not accepts and waits[anchor] < ONE_WAIT * sum(waits.values()):
         return None
-    mean_s = passes["total"] / passes["count"] / NS_PER_S
-    idle_s = sums.get("i", 0) / NS_PER_S
-    held = [bucket for bucket in buckets if bucket["count"]]
+    mean_s, longest_s = passes["ns"] / passes["count"] / NS_PER_S, passes["longest_ns"] / NS_PER_S
+    idle_s = sums["idle_ns"] / NS_PER_S
+    buckets = passes["buckets"]
     return {
         "pid": live["pid"],
         "role": command,
         "program": command,
-        "anchor": {"call": syscall_name(int(anchor)) or "?", "arguments": ""},
+        "anchor": {"call": syscall_name(anchor) or "?", "arguments": ""},
         "passes": passes["count"],
         "complete_passes": passes["count"],
         "wakeups": sum(waits.values()) - passes["count"] if accepts else 0,
-        "seconds_per_pass": quantile_s(buckets, 0.5),
-        "p50_s": quantile_s(buckets, 0.5),
-        "p95_s": quantile_s(buckets, 0.95),
-        "min_s": held[0]["min"] / NS_PER_S,
-        "max_s": held[-1]["max"] / NS_PER_S,
+        "seconds_per_pass": min(quantile_s(buckets, 0.5), longest_s),
+        "p50_s": min(quantile_s(buckets, 0.5), longest_s),
+        "p95_s": min(quantile_s(buckets, 0.95), longest_s),
+        "min_s": buckets[0]["min"] / NS_PER_S,
+        "max_s": longest_s,
         "mean_s": mean_s,
-        "distribution": [_passes(bucket) for bucket in held],
+        "distribution": [_passes(bucket) for bucket in buckets],
         "max_passes_per_second": 1 / mean_s if mean_s else None,
         "at_least": False,
         "own_cpu_s": None,

@@ -203,7 +203,7 @@ def taken(live: Live) -> Iterator[str]:
 def _live(live: Live) -> Iterator[str]:
     if live["how"] == "strace":
         yield "What the calls take without strace, which stops the process twice for each: passes are shorter then."
-    if live["how"] == "bpftrace":
+    if live["how"] == "bpf":
         yield (
             "Sums by call only: --how strace shows single calls, files, repetitions and the path through other "
             "processes, and slows the process down far more."
