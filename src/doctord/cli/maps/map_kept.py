@@ -8,9 +8,9 @@ import typer
 
 from doctord.cli import app, command
 from doctord.cli._kinds import moment, number
-from doctord.cli._map import HtmlPage, Kept, List, Look, Pictures, draw, show
 from doctord.cli._output import Terminal
 from doctord.cli.arguments import Json
+from doctord.cli.maps._options import HtmlPage, Kept, List, Look, Pictures, draw, show
 from doctord.errors import UserError
 from doctord.moments import asked_moment
 

@@ -1,6 +1,5 @@
 """`doctord report`: a time examined, or what runs out, as one HTML file."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,14 +8,14 @@ import typer
 
 from doctord.cli import app, command
 from doctord.cli._kinds import file, flag
-from doctord.cli._output import Terminal, check_writable, conclude, status, write
+from doctord.cli._output import Terminal, check_writable, status, write
 from doctord.cli.arguments import Horizon, Json, Measured, OfFiles, Past, Thresholds, WhatIf, When
 from doctord.errors import UserError
 from doctord.printable import for_output, json_text
 from doctord.units import parse_duration
 
 if TYPE_CHECKING:
-    from doctord.analyse.capacity.whatif import Change
+    from doctord.app.asked import Interval
     from doctord.app.source import Files, Recorded
 
 
@@ -45,44 +44,36 @@ def report(
     option.
     """
     source = measured.source(files)
-    if capacity:
-        if when.since or when.until:
-            raise UserError("--capacity looks at all that is kept", "leave --from and --to out")
-        if json and csv:
-            raise UserError("either --json or --csv", "give one of them: only one document is printed")
-        return _on_capacity(source, thresholds, parse_duration(horizon), what_if.changes(), output, json=json, csv=csv)
-    if csv or thresholds or what_if != WhatIf():
-        raise UserError("--csv, --thresholds and what-ifs are for reports on capacity", "give --capacity as well")
-
-    from doctord.app import diagnose as diagnosing
-
-    check_writable(output)
-    return conclude(diagnosing.diagnose(source, when.interval(past), Terminal()), html=output, json=json, brief=True)
-
-
-def _on_capacity(
-    source: "Files | Recorded",
-    thresholds: Path | None,
-    horizon_s: float,
-    changes: "Sequence[Change]",
-    output: Path,
-    *,
-    json: bool,
-    csv: bool,
-) -> int:
+    if not capacity:
+        if csv or thresholds or what_if != WhatIf():
+            raise UserError("--csv, --thresholds and what-ifs are for reports on capacity", "give --capacity as well")
+        return _on_a_time(source, when.interval(past), output, json=json)
+    if when.since or when.until:
+        raise UserError("--capacity looks at all that is kept", "leave --from and --to out")
+    if json and csv:
+        raise UserError("either --json or --csv", "give one of them: only one document is printed")
     from doctord.app.capacity.action_plan import ahead
-    from doctord.report.capacity import html as capacity_html
-    from doctord.report.capacity import report as capacity_report
+    from doctord.report.capacity import html
+    from doctord.report.capacity import report as words
 
+    horizon_s, changes = parse_duration(horizon), what_if.changes()
     check_writable(output)
     found = ahead(source, thresholds, horizon_s, changes, Terminal())
-    said = [change.text for change in changes]
-    document = capacity_report.document_of(found.action_plan, horizon_s, said, found.levels)
-    write(output, capacity_html.render(found.action_plan, document, datetime.now(UTC)))
-    if json:
-        typer.echo(json_text(document))
-    elif csv:
-        typer.echo(for_output(capacity_report.csv_of(document)), nl=False)
+    document = words.document(found)
+    write(output, html.render(found.action_plan, document, datetime.now(UTC)))
+    if csv:
+        typer.echo(for_output(words.csv_of(document)), nl=False)
     else:
-        typer.echo(f"{capacity_report.verdict(document)}\n{output}")
+        typer.echo(json_text(document) if json else f"{words.verdict(document)}\n{output}")
+    return status(found.healthy)
+
+
+def _on_a_time(source: "Files | Recorded", asked: "Interval", output: Path, *, json: bool) -> int:
+    from doctord.app.diagnose import diagnose
+    from doctord.report.diagnosis import examination as words
+
+    check_writable(output)
+    found = diagnose(source, asked, Terminal())
+    write(output, words.page(found))
+    typer.echo(json_text(words.document(found)) if json else f"{words.brief(found)}\n{output}")
     return status(found.healthy)

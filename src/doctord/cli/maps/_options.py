@@ -11,7 +11,8 @@ import typer
 
 from doctord.cli._kinds import argument, file, flag, length, moment, name, number
 from doctord.cli._output import Terminal, check_writable, write
-from doctord.cli.arguments import Db, HostNamed, OfFiles, interval, length_s, length_us
+from doctord.cli.arguments import Db, HostNamed, OfFiles
+from doctord.units import parse_duration
 
 if TYPE_CHECKING:
     from doctord.analyse.latency.map import LatencyMap
@@ -55,7 +56,8 @@ class Kept(OfFiles, Where):
         """The subject, and where."""
         from doctord.app.maps.recorded import Wanted
 
-        return Wanted(self.subject, self.db, self.instance, self.host, length_s(self.column))
+        column_s = parse_duration(self.column) if self.column else None
+        return Wanted(self.subject, self.db, self.instance, self.host, column_s)
 
     def dataset(self) -> "Dataset":
         """The rows of that time.
@@ -63,9 +65,10 @@ class Kept(OfFiles, Where):
         Raises:
             UserError: a source cannot be read, or an option is not of its form.
         """
+        from doctord.app.asked import Interval
         from doctord.app.maps.recorded import recorded
 
-        return recorded(self.sources or (), interval(self.since, self.until), self.options(), Terminal())
+        return recorded(self.sources or (), Interval.asked(self.since, self.until), self.options(), Terminal())
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,8 @@ class Look:
         """The options as numbers."""
         from doctord.report.map.view import View
 
-        return View(self.rows, self.columns, self.scale, self.percentiles, length_us(self.threshold))
+        threshold_us = parse_duration(self.threshold) * 1e6 if self.threshold else None
+        return View(self.rows, self.columns, self.scale, self.percentiles, threshold_us)
 
 
 @dataclass(frozen=True, slots=True)

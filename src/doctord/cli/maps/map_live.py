@@ -1,6 +1,5 @@
 """`doctord map-live`: latencies of what happens now, as heat maps."""
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -8,12 +7,12 @@ import typer
 
 from doctord.cli import app, command
 from doctord.cli._kinds import in_lake, length, process, server
-from doctord.cli._map import List, Look, Pictures, Subject, show
 from doctord.cli._output import Terminal
-from doctord.cli.arguments import Json, length_s
+from doctord.cli.arguments import Json
+from doctord.cli.maps._options import List, Look, Pictures, Subject, show
 from doctord.errors import UserError
 from doctord.printable import json_text
-from doctord.units import parse_wait
+from doctord.units import parse_duration, parse_wait
 
 
 @command(app, "map-live")
@@ -52,15 +51,13 @@ def live(
         return
     if seconds is None and not has_terminal():
         raise UserError("without a terminal nobody can end it", "say how long: --for 1m")
-    period_s = length_s(column) or map_live.period_s(seconds)
+    period_s = parse_duration(column) if column else map_live.period_s(seconds)
     wanted = Wanted(subject.subject, period_s, subject.db, dsn, pid, subject.instance)
     with map_live.live(wanted, seconds, record, Terminal()) as growing:
         if has_terminal():
             watch(growing, view, "LIVE")
         else:
-            # A wait without end is not interrupted: Polars' own handler of Ctrl-C lets the system call go on.
-            with suppress(KeyboardInterrupt):
-                growing.wait()
+            growing.wait()
     drawn = growing.feed.map_of()
     pictures.write(view, lambda _: [drawn])
     show(drawn, view, json=json)

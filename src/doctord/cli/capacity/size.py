@@ -11,7 +11,7 @@ from doctord.analyse.sizing.question import Input, Question
 from doctord.analyse.sizing.questions import QUESTIONS
 from doctord.cli import app, command
 from doctord.cli._kinds import argument, flag
-from doctord.cli._output import Terminal
+from doctord.cli._output import Terminal, show
 from doctord.cli.arguments import Db, HostNamed, Json, Lake, Measured, OfFiles, When
 from doctord.errors import UserError
 
@@ -39,8 +39,7 @@ def _command(question: Question) -> Callable[..., int]:
         **given: str | None,
     ) -> int:
         from doctord.app import size as sizing
-        from doctord.printable import json_text
-        from doctord.report import sizing as report
+        from doctord.report import sizing as words
 
         source = Measured(paths, lake, host).source(files)
         if live and (paths or lake):
@@ -49,9 +48,7 @@ def _command(question: Question) -> Callable[..., int]:
             raise UserError("--host is one of files or of a lake, and none is named", "name them: --lake LAKE")
         used = source if paths or lake else None
         found = sizing.answer(question, given, used, when.interval(), db, live=live, watcher=Terminal())
-        shown = (question, found.worked, found.known)
-        typer.echo(json_text(report.document(*shown)) if json else report.render(*shown))
-        return 1 if found.worked.fits is False else 0
+        return show(found, words, json=json)
 
     answer.__doc__ = (
         f"{question.asks}\n\nFigures come from options, or from files, a lake or this host where these hold them; "

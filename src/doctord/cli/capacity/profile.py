@@ -2,11 +2,9 @@
 
 from typing import Annotated
 
-import typer
-
 from doctord.cli import app, command
 from doctord.cli._kinds import flag, moment
-from doctord.cli._output import Terminal, status
+from doctord.cli._output import Terminal, show
 from doctord.cli.arguments import Figures, Json, Measured, OfFiles, Thresholds
 from doctord.moments import asked_moment
 
@@ -31,13 +29,8 @@ def profile(
     wrong option.
     """
     from doctord.app.capacity import profile as profiling
-    from doctord.printable import json_text
-    from doctord.report.capacity import hosts
-    from doctord.report.capacity import profile as capacity_profile
+    from doctord.report.capacity import profile as words
 
     source = measured.source(files)
     asked = profiling.Asked(asked_moment(at) if at else None, figures, thresholds, busy_hour)
-    found = profiling.profile(source, asked, Terminal())
-    documents = [(host, capacity_profile.document_of(one)) for host, one in found.each]
-    typer.echo(json_text(hosts.document_of(documents)) if json else hosts.render(found.each, capacity_profile.render))
-    return status(found.healthy)
+    return show(profiling.profile(source, asked, Terminal()), words, json=json)

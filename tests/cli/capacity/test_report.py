@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from cli.test_forecast import MAPPING, THRESHOLDS
+from cli.capacity.test_forecast import MAPPING, THRESHOLDS
 from doctord.cli import app, load
 from doctord.dataset.rows import micros, rows
 from doctord.lake.writer import LakeWriter

@@ -7,10 +7,10 @@ import typer
 
 from doctord.cli import app, command
 from doctord.cli._kinds import file, length, moment
-from doctord.cli._output import Terminal, status, write
+from doctord.cli._output import Terminal, show, status, write
 from doctord.cli.arguments import Alert, Json, Measured, OfFiles, Thresholds, Until, When
 from doctord.errors import UserError
-from doctord.printable import json_text, note
+from doctord.printable import note
 from doctord.units import parse_duration
 
 thresholds = typer.Typer(no_args_is_help=True, help="Set limits while all is well, and see who violates them.")
@@ -35,20 +35,12 @@ def check(
     Exit status: 0 none is violated now, 1 some are, 2 nothing was measured that they speak of, or a wrong option.
     """
     from doctord.app.capacity import thresholds as checking
-    from doctord.report.capacity import hosts
-    from doctord.report.capacity import thresholds as report
+    from doctord.report.capacity import thresholds as words
 
     found = checking.check(measured.source(files), When(since, until).interval(), thresholds, Terminal())
-    if alert:
-        typer.echo(checking.alerts(found, alert))
-    else:
-        documents = [
-            (host, report.document_of(one.checked, one.judged, one.unjudged, one.file, healthy=one.healthy))
-            for host, one in found.each
-        ]
-        typer.echo(
-            json_text(hosts.document_of(documents)) if json else hosts.render(documents, report.render, found.unjudged)
-        )
+    if not alert:
+        return show(found, words, json=json)
+    typer.echo(checking.alerts(found, alert))
     return status(found.healthy)
 
 
@@ -80,5 +72,4 @@ def init(
         typer.echo(text, nl=False)
         return
     write(output, text)
-    made = sum(one.threshold is not None for one in found.proposals)
-    note(f"{made} thresholds of {len(found.proposals)} series in {output}")
+    note(f"{thresholds_toml.brief(found.proposals)} in {output}")

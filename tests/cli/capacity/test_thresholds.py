@@ -154,7 +154,7 @@ def test_a_level_that_a_bucket_leaves_open_is_no_health(tmp_path: Path) -> None:
 
 
 def test_every_key_of_the_document_is_on_its_page(lake: Path, tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "thresholds.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "thresholds.md").read_text(encoding="utf-8")
     file = tmp_path / "my.toml"
     file.write_text(LEVEL)
     found = document("--lake", lake)[1] | {"levels": document("--lake", lake, "--thresholds", file)[1]["levels"]}
