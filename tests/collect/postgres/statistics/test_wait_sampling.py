@@ -7,7 +7,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from doctord.collect.postgres.wait_sampling import WaitSampling
+from doctord.collect.postgres.statistics.wait_sampling import WaitSampling
 from postgres_samples import figures, link_to
 from servers import PACKAGED, PostgresServer, running_postgres
 

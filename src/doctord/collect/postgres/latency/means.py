@@ -14,8 +14,8 @@ from doctord.collect.core.cost import Cost
 from doctord.collect.core.increase import ALL, Buckets, Growing, Total, wait_rows
 from doctord.collect.core.link import Away
 from doctord.collect.core.notices import Notices
-from doctord.collect.postgres.connect import Target
-from doctord.collect.postgres.link import Link
+from doctord.collect.postgres.connection.connect import Target
+from doctord.collect.postgres.connection.link import Link
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
 

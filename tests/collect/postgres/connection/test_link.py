@@ -9,10 +9,10 @@ import pytest
 
 from doctord.collect.core.link import Away
 from doctord.collect.core.notices import Notices
-from doctord.collect.postgres.connect import Target
-from doctord.collect.postgres.link import Link, hint_for
+from doctord.collect.postgres.connection.connect import Target
+from doctord.collect.postgres.connection.link import Link, hint_for
 from doctord.collect.postgres.sessions import SessionCollector
-from doctord.collect.postgres.statistics import StatisticsCollector
+from doctord.collect.postgres.statistics.collector import StatisticsCollector
 from doctord.errors import UserError
 from postgres_samples import link_to, rows_of, until
 from servers import PostgresServer, running_postgres

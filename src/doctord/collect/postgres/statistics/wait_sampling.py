@@ -9,8 +9,8 @@ from typing import Final
 
 from doctord._native import Batch
 from doctord.collect.core.rates import Cadence, Counters
-from doctord.collect.postgres.figures import Figures
-from doctord.collect.postgres.link import Link
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.figures import Figures
 
 _SCHEMA: Final = """\
 SELECT /* doctord */ quote_ident(nspname) AS name,

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from doctord._native import Batch
-from doctord.collect.postgres.horizon import Horizon
-from doctord.collect.postgres.link import Link
-from doctord.collect.postgres.relations import Relations
-from doctord.collect.postgres.replication import Replication
-from doctord.collect.postgres.rights import note_rights
-from doctord.collect.postgres.settings import Settings
-from doctord.collect.postgres.sizes import Sizes
-from doctord.collect.postgres.statements import Statements
-from doctord.collect.postgres.statistics import StatisticsCollector
-from doctord.collect.postgres.views import ClusterViews
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.collector import StatisticsCollector
+from doctord.collect.postgres.statistics.horizon import Horizon
+from doctord.collect.postgres.statistics.relations import Relations
+from doctord.collect.postgres.statistics.replication import Replication
+from doctord.collect.postgres.statistics.rights import note_rights
+from doctord.collect.postgres.statistics.settings import Settings
+from doctord.collect.postgres.statistics.sizes import Sizes
+from doctord.collect.postgres.statistics.statements import Statements
+from doctord.collect.postgres.statistics.views import ClusterViews
 from postgres_samples import SECRET, figures, link_to, rows_of, until
 from servers import PostgresServer, running_postgres
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from doctord._native import Batch
 from doctord.collect.core.rates import Cadence, Counters
-from doctord.collect.postgres.figures import Figures
-from doctord.collect.postgres.link import Link
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.figures import Figures
 
 Key = tuple[str | None, str]
 """Entity and name of a figure."""

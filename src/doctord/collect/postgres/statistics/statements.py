@@ -14,8 +14,8 @@ from psycopg import sql
 
 from doctord._native import Batch
 from doctord.collect.core.rates import EARLY, Cadence, Counters, Increase
-from doctord.collect.postgres.databases import Databases
-from doctord.collect.postgres.link import Link
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.databases import Databases
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.scrub import scrub
 

@@ -4,8 +4,8 @@ from typing import Final
 
 from doctord._native import Batch
 from doctord.collect.core.rates import Cadence
-from doctord.collect.postgres.figures import Figures
-from doctord.collect.postgres.link import Link
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.figures import Figures
 
 _CONNECTIONS: Final = """\
 /* doctord */ SELECT

@@ -7,16 +7,16 @@ from doctord._native import Batch
 from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away
 from doctord.collect.core.rates import Cadence
-from doctord.collect.postgres.horizon import Horizon
-from doctord.collect.postgres.link import Link
-from doctord.collect.postgres.relations import Relations
-from doctord.collect.postgres.replication import Replication
-from doctord.collect.postgres.rights import note_rights
-from doctord.collect.postgres.settings import Settings
-from doctord.collect.postgres.sizes import Sizes
-from doctord.collect.postgres.statements import Statements
-from doctord.collect.postgres.views import ClusterViews
-from doctord.collect.postgres.wait_sampling import WaitSampling
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.horizon import Horizon
+from doctord.collect.postgres.statistics.relations import Relations
+from doctord.collect.postgres.statistics.replication import Replication
+from doctord.collect.postgres.statistics.rights import note_rights
+from doctord.collect.postgres.statistics.settings import Settings
+from doctord.collect.postgres.statistics.sizes import Sizes
+from doctord.collect.postgres.statistics.statements import Statements
+from doctord.collect.postgres.statistics.views import ClusterViews
+from doctord.collect.postgres.statistics.wait_sampling import WaitSampling
 from doctord.errors import UserError
 
 

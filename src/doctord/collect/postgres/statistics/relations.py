@@ -8,9 +8,9 @@ from typing import Any, Final
 from doctord._native import Batch
 from doctord.collect.core.link import Away
 from doctord.collect.core.rates import EARLY, Cadence, Counters
-from doctord.collect.postgres.databases import Databases
-from doctord.collect.postgres.figures import Figures
-from doctord.collect.postgres.link import Link
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.databases import Databases
+from doctord.collect.postgres.statistics.figures import Figures
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
 

@@ -5,9 +5,9 @@ from typing import Final
 
 from doctord._native import Batch
 from doctord.collect.core.rates import Cadence
-from doctord.collect.postgres.databases import largest
-from doctord.collect.postgres.figures import Figures
-from doctord.collect.postgres.link import Link
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.databases import largest
+from doctord.collect.postgres.statistics.figures import Figures
 from doctord.dataset.rows import now_us, rows
 
 _TABLESPACES: Final = """\

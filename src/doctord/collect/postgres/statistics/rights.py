@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from doctord.collect.postgres.link import Link
+from doctord.collect.postgres.connection.link import Link
 
 _RIGHTS: Final = """\
 SELECT /* doctord */ current_user AS me,

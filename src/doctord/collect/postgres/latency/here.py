@@ -6,10 +6,10 @@ from typing import Final
 from doctord.collect.bpf.latency import BpfLatency
 from doctord.collect.core.collector import Collector
 from doctord.collect.core.database import LiveSubject, Wanted
-from doctord.collect.postgres.connect import Target
+from doctord.collect.postgres.connection.connect import Target
 from doctord.collect.postgres.discover import servers
-from doctord.collect.postgres.means import MEANS, PostgresMeans
-from doctord.collect.postgres.probes import LWLOCK, PROBES, chosen, has_probes, of_postgres
+from doctord.collect.postgres.latency.means import MEANS, PostgresMeans
+from doctord.collect.postgres.latency.probes import LWLOCK, PROBES, chosen, has_probes, of_postgres
 
 _USUAL: Final = "smgr read"
 

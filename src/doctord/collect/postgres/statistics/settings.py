@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from doctord._native import Batch
 from doctord.collect.core.rates import Cadence
-from doctord.collect.postgres.link import Link
+from doctord.collect.postgres.connection.link import Link
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.secrets import HIDDEN, may_be_secret
 

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from doctord.collect.core.link import Away
-from doctord.collect.postgres.link import Link
+from doctord.collect.postgres.connection.link import Link
 
 AT_MOST: Final = 10
 

@@ -14,7 +14,7 @@ from psycopg.sql import Composed
 from doctord.collect.core import link
 from doctord.collect.core.link import Trouble
 from doctord.collect.core.notices import Notices
-from doctord.collect.postgres.connect import Silent, Target, connect
+from doctord.collect.postgres.connection.connect import Silent, Target, connect
 
 _ROLE: Final = "CREATE ROLE doctord LOGIN; GRANT pg_monitor TO doctord; then set PGUSER=doctord or give --dsn"
 _HBA: Final = "allow the role in pg_hba.conf, before the line that rejects it, and reload: local all doctord peer"

@@ -20,7 +20,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import DictRow, dict_row
 from psycopg.waiting import Ready, Wait
 
-from doctord.collect.postgres.identity import acting_as, can_act_as
+from doctord.collect.postgres.connection.identity import acting_as, can_act_as
 from doctord.errors import UserError
 
 _ANSWER_S: Final = 3.0  # longer than the statement's own limit, so that the server ends it in its own way first
