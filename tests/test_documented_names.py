@@ -10,9 +10,9 @@ import pytest
 
 from doctord.collect.core.collector import Collector
 from doctord.collect.linux import LinuxCollector
-from doctord.collect.postgres.figures import unit_of
-from doctord.collect.postgres.statistics import StatisticsCollector
-from doctord.collect.postgres.views import VIEWS
+from doctord.collect.postgres.statistics.collector import StatisticsCollector
+from doctord.collect.postgres.statistics.figures import unit_of
+from doctord.collect.postgres.statistics.views import VIEWS
 from postgres_samples import link_to, rows_of
 from servers import running_postgres
 

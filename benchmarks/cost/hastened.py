@@ -12,7 +12,7 @@ import sys
 from doctord.app import record as recorder
 from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.sessions import SessionCollector
-from doctord.collect.postgres.statistics import StatisticsCollector
+from doctord.collect.postgres.statistics.collector import StatisticsCollector
 
 
 def hasten(speed: float) -> None:

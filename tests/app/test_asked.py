@@ -1,18 +1,20 @@
 """The time that is asked for, beside what was measured."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
-from doctord.app.asked import Interval, placed
+from doctord.app.asked import Interval, placed, read_options
 from doctord.app.source import Files, Recorded
 from doctord.dataset.rows import micros, rows
 from doctord.errors import UserError
 from doctord.lake.writer import LakeWriter
 from doctord.moments import asked_moment
+from doctord.read.source import ReadOptions
 from heard import Heard
 
+TEN = datetime(2026, 11, 20, 10, tzinfo=UTC)
 ENDED = datetime(2024, 3, 2, 10, tzinfo=UTC)
 
 
@@ -101,3 +103,29 @@ def test_a_lake_of_another_day(tmp_path: Path) -> None:
     taken = "2024-03-02 09:55:00 UTC is taken, for what was measured ends 2024-03-02 10:00:00 UTC"
     assert heard.notes == [f"09:55: {taken}"]
     assert Recorded(tmp_path / "lake").seen(asked(None, "09:56")).dataset.frame("cpu").height == 6, "the hour to it"
+
+
+def test_an_interval_has_ends_that_may_be_missing() -> None:
+    since, until = Interval.asked("2026-11-20T10:00Z", None), Interval.asked(None, "2026-11-20T10:00Z")
+    assert (since.since, since.until) == (TEN, None)
+    assert (until.since, until.until) == (None, TEN)
+
+
+@pytest.mark.parametrize("until", ["2026-11-20T10:00Z", "2026-11-20T09:00Z"])
+def test_an_interval_ends_after_it_begins(until: str) -> None:
+    with pytest.raises(UserError, match="2026-11-20T10:00Z is not before"):
+        Interval.asked("2026-11-20T10:00Z", until)
+
+
+def test_what_is_said_of_files_is_read_and_else_null() -> None:
+    said = read_options("+02:00", "2026-11-20", "5s", "10ms", is_verbose=True)
+    assert said == ReadOptions(timezone(timedelta(hours=2)), 10_000.0, date(2026, 11, 20), 5.0, is_verbose=True)
+    assert read_options(None, None, None, None) == ReadOptions()
+
+
+@pytest.mark.parametrize(
+    "said", [("Europe/Pari",), (None, "2026-13-40"), (None, None, "often"), (None, None, None, "x")]
+)
+def test_what_is_said_of_files_is_refused_where_it_is_not_of_its_form(said: tuple[str | None, ...]) -> None:
+    with pytest.raises(UserError):
+        read_options(*(*said, None, None, None)[:4])

@@ -11,7 +11,7 @@ from doctord.collect.bpf import host as bpf_host
 from doctord.collect.core.database import Wanted
 from doctord.collect.linux import LinuxCollector
 from doctord.collect.live import Choice, choose
-from doctord.collect.postgres.means import MEANS, PostgresMeans
+from doctord.collect.postgres.latency.means import MEANS, PostgresMeans
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
 from servers import PACKAGED, PostgresServer

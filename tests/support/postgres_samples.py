@@ -9,8 +9,8 @@ import pyarrow as pa
 from doctord._native import Batch
 from doctord.collect.core.collector import Collector
 from doctord.collect.core.notices import Notices
-from doctord.collect.postgres.connect import Target
-from doctord.collect.postgres.link import Link
+from doctord.collect.postgres.connection.connect import Target
+from doctord.collect.postgres.connection.link import Link
 
 SECRET = "hunter2-4711"  # noqa: S105 - sought in everything that comes out
 

@@ -1,4 +1,4 @@
-"""The time that is asked for: moments, and times of day whose day is told by when something was measured."""
+"""What is asked for, as people write it: moments and times of day, whose day is told by when something was measured."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,10 @@ from typing import Final
 from doctord.app.watcher import SILENT, Watcher
 from doctord.errors import UserError
 from doctord.lake.query import Lake
-from doctord.moments import Moment, TimeOfDay
+from doctord.moments import Moment, TimeOfDay, asked_moment, parse_day
+from doctord.read.formats import zone_named
+from doctord.read.source import ReadOptions
+from doctord.units import parse_duration
 
 DAY_S = 86400.0
 A_DAY = timedelta(seconds=DAY_S)
@@ -30,6 +33,23 @@ class Interval:
     since: Moment | None = None
     until: Moment | None = None
     past_s: float = DAY_S
+
+    @classmethod
+    def asked(cls, since: str | None, until: str | None, past: str = "0s") -> "Interval":
+        """The interval between two moments as somebody wrote them, null where they are not said.
+
+        Args:
+            since: Its beginning: `2026-11-20T10:00Z`, `02:19`, `-2h`.
+            until: Its end, likewise.
+            past: The length of the time before it: `1d`.
+
+        Raises:
+            UserError: a moment is none, or the first is not before the second.
+        """
+        start, end = (asked_moment(text) if text else None for text in (since, until))
+        if isinstance(start, datetime) and isinstance(end, datetime) and start >= end:
+            raise UserError(f"{since} is not before {until}", "give --from a moment before --to")
+        return cls(start, end, parse_duration(past))
 
     @property
     def is_all(self) -> bool:
@@ -68,6 +88,30 @@ class Interval:
 
 
 ALL: Final = Interval()
+
+
+def read_options(
+    zone: str | None, day: str | None, every: str | None, unit: str | None, *, is_verbose: bool = False
+) -> ReadOptions:
+    """What somebody wrote of files that do not say it themselves; null where nothing is said.
+
+    Args:
+        zone: Time zone of times without one: `Europe/Paris`, `+02:00`.
+        day: Date of the first time of day without one: `2026-11-20`.
+        every: Time between reports that have no times at all: `5s`.
+        unit: What 1 stands for in latencies without a unit: `10ms`.
+        is_verbose: Whether each file that cannot be used is named.
+
+    Raises:
+        UserError: one of them is not of its form.
+    """
+    return ReadOptions(
+        zone_named(zone),
+        parse_duration(unit) * 1e6 if unit else None,
+        parse_day(day) if day else None,
+        parse_duration(every) if every else None,
+        is_verbose,
+    )
 
 
 def placed(moment: Moment | None, last: datetime | None, watcher: Watcher = SILENT) -> datetime | None:

@@ -35,6 +35,11 @@ class Tried:
         return self.diagnosis.findings[0].cause if self.diagnosis and ill else None
 
     @property
+    def healthy(self) -> bool:
+        """Whether no cause was found, or none looked for."""
+        return self.first_cause is None
+
+    @property
     def correct(self) -> bool | None:
         """Whether that is the injected one; null when nothing was diagnosed."""
         return None if self.diagnosis is None else self.first_cause == self.outcome.fault.cause

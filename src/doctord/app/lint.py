@@ -2,12 +2,15 @@
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from doctord.app import read
+from doctord.app.asked import ALL, Interval
 from doctord.app.lint_host import of_this_host
 from doctord.app.lint_servers import of_servers
+from doctord.app.source import Recorded
 from doctord.app.watcher import SILENT, Watcher
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
@@ -20,6 +23,42 @@ from doctord.read.source import ReadOptions, opened
 DEFAULTS = ReadOptions()
 PATCH = "doctord.patch"
 KEPT = ".before-doctord"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be looked at, and what is known beside it.
+
+    Attributes:
+        paths: Configuration files, files of SQL, folders, reports; none: this host and its servers.
+        dsns: The servers to ask instead of those found here.
+        lake: What was measured of the workload; null: nothing was.
+        when: The time of the lake that counts.
+        options: What the user says of files that do not say it themselves.
+        cpus: How many CPUs the machine has, where nothing tells.
+        accepting: File of what is accepted; null: nothing is.
+    """
+
+    paths: Sequence[Path]
+    dsns: Sequence[str] = ()
+    lake: Path | None = None
+    when: Interval = ALL
+    options: ReadOptions = DEFAULTS
+    cpus: int | None = None
+    accepting: Path | None = None
+
+
+def examined(asked: Asked, watcher: Watcher = SILENT) -> Examined:
+    """Examine the settings of files, or of this host and its servers, by the workload of a lake where one is named.
+
+    Raises:
+        UserError: a time is said of no lake; else as `settings` and `lint`.
+    """
+    if asked.lake is None and not asked.when.is_all:
+        raise UserError("--from and --to are a time of a lake, and none is named", "name it: --with LAKE")
+    workload = Recorded(asked.lake).joined(asked.when, watcher) if asked.lake else None
+    dataset = settings(asked.paths, asked.dsns, workload, watcher, asked.options)
+    return lint(dataset, statements_of(asked.paths), asked.cpus, asked.accepting, watcher)
 
 
 def settings(
@@ -83,19 +122,19 @@ def lint(
     Raises:
         UserError: there was nothing to judge, or the baseline cannot be read.
     """
-    examined = engine.examine(dataset, hinted, cpus)
-    if not examined.looked_at:
+    found = engine.examine(dataset, hinted, cpus)
+    if not found.looked_at:
         raise UserError("there is no setting and no hint in what was read", "doctord read PATH says what each file is")
     if accepting is None:
-        return examined
+        return found
     try:
         text = accepting.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{accepting}: {error}", baseline.FORM) from error
-    examined, idle = baseline.accepted(examined, baseline.parsed(text, str(accepting)), datetime.now(UTC).date())
+    found, idle = baseline.accepted(found, baseline.parsed(text, str(accepting)), datetime.now(UTC).date())
     for line in idle:
         watcher.note(line)
-    return examined
+    return found
 
 
 def healthy(examined: Examined, servers: int = 0) -> bool | None:

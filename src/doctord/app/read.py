@@ -22,15 +22,32 @@ WAITING_ROWS = 2_000_000
 
 @dataclass
 class Kept:
-    """How many rows of each table were new to a lake, added up over files."""
+    """What became of files: how many were read, and how many rows of each table were new to a lake.
 
-    lake: Path
+    Attributes:
+        lake: Where rows are kept; null: nowhere.
+        rows: The new ones by table, added up over files.
+        read: How many files were read.
+        unread: The files that were not.
+    """
+
+    lake: Path | None = None
     rows: dict[str, int] = field(default_factory=dict)
+    read: int = 0
+    unread: set[str] = field(default_factory=set)
     _waiting: list[FileRead] = field(default_factory=list)
     _waiting_rows: int = 0
 
+    def has_all(self, named: Iterable[Path]) -> bool:
+        """Whether something was read, and everything that was named could be."""
+        return self.read > 0 and not self.unread & {str(path) for path in named}
+
     def take(self, file: FileRead) -> None:
-        """Keep the rows of a file, perhaps later."""
+        """Count a file, and keep its rows, perhaps later."""
+        self.read += file.refusal is None
+        self.unread |= {file.name} if file.refusal else set()
+        if self.lake is None:
+            return
         self._waiting.append(file)
         self._waiting_rows += sum(table.num_rows for table in file.tables.values())
         if self._waiting_rows > WAITING_ROWS:
@@ -38,23 +55,19 @@ class Kept:
 
     def end(self) -> None:
         """Write the rows of all files taken so far into the lake."""
-        if not self._waiting:
+        if not self._waiting or self.lake is None:
             return
         for table, count in keep(self.lake, tables_of(self._waiting)).items():
             self.rows[table] = self.rows.get(table, 0) + count
         self._waiting, self._waiting_rows = [], 0
 
 
-def each_kept(
-    paths: Sequence[Path], kept: Kept | None, options: ReadOptions, watcher: Watcher = SILENT
-) -> Iterator[FileRead]:
+def each_kept(paths: Sequence[Path], kept: Kept, options: ReadOptions, watcher: Watcher = SILENT) -> Iterator[FileRead]:
     """What each file held, as `each_read` gives it; its rows are kept in a lake too, where one is wanted."""
     for file in each_read(paths, options, watcher):
         yield file
-        if kept:
-            kept.take(file)
-    if kept:
-        kept.end()
+        kept.take(file)
+    kept.end()
 
 
 def each_read(paths: Sequence[Path], options: ReadOptions, watcher: Watcher = SILENT) -> Iterator[FileRead]:

@@ -23,8 +23,14 @@ from doctord.errors import UserError
 class Answer:
     """What follows for a question, and the figures that it rests on."""
 
+    question: Question
     worked: Sizing
     known: Sequence[Given]
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing that is there now does not fit."""
+        return self.worked.fits is not False
 
 
 def answer(
@@ -88,7 +94,7 @@ def size(
     if missing:
         _ask_for(question, missing, seen, live=live)
     worked = question.work(**{name_of(one): figure for one, figure in figures.items()})
-    return Answer(worked, [figure for figure in figures.values() if isinstance(figure, Given)])
+    return Answer(question, worked, [figure for figure in figures.values() if isinstance(figure, Given)])
 
 
 def measured(source: Source, asked: Interval, watcher: Watcher = SILENT) -> Measured:

@@ -1,4 +1,4 @@
-"""The command line: one thin file per command, `_` before what several share.
+"""The command line: one thin file per command, `_` before what several share; a folder for commands of one subject.
 
 Heavy imports (Arrow, Polars, DuckDB, a database driver) are local to the command that needs them.
 """
@@ -41,10 +41,10 @@ def doctord(
 
 
 def load() -> None:
-    """Register every command: each module of this package that is not shared ground."""
-    for module in pkgutil.iter_modules(__path__):
-        if not module.name.startswith("_"):
-            importlib.import_module(f"{__name__}.{module.name}")
+    """Register every command, in the order of their names: each module here or in a folder that is no shared ground."""
+    names = (module.name for module in pkgutil.walk_packages(__path__, f"{__name__}."))
+    for name in sorted(names, key=lambda name: name.rpartition(".")[2]):
+        importlib.import_module(name)
 
 
 def main() -> None:

@@ -4,16 +4,27 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Protocol, TypeVar
 
 import typer
 
+from doctord.app.sources.hosts import Judged
 from doctord.app.watcher import Progress, Unit, Watcher
 from doctord.errors import UserError
 from doctord.printable import json_text, note
 
-if TYPE_CHECKING:
-    from doctord.app.diagnose import Examination
+Found = TypeVar("Found", bound=Judged)
+Found_contra = TypeVar("Found_contra", contravariant=True)
+
+
+class Words(Protocol[Found_contra]):
+    """A module of `report/` that says what a use case found."""
+
+    def document(self, found: Found_contra, /) -> Any:  # noqa: ANN401 - whatever JSON takes
+        """The JSON document."""
+
+    def render(self, found: Found_contra, /) -> str:
+        """The same, to be read on a terminal."""
 
 
 class Terminal(Watcher):
@@ -57,20 +68,7 @@ def write(file: Path, content: str | bytes) -> None:
         raise UserError(f"{file}: {error.strerror}", "name a file that you may write") from error
 
 
-def conclude(found: "Examination", *, html: Path | None, json: bool, brief: bool = False) -> int:
-    """Write the report, print the findings, or briefly the verdict and the report's name; the exit status."""
-    from doctord.report import wording
-    from doctord.report.diagnosis import document, terminal
-    from doctord.report.diagnosis import html as page
-
-    diagnosis, others = found.diagnosis, [other.diagnosis for other in found.others]
-    if html:
-        write(html, page.render(diagnosis, found.seen.dataset, others))
-    if json:
-        typer.echo(json_text(document.document(diagnosis, others)))
-    elif brief:
-        several = [wording.of_several([diagnosis, *others])] if others else []
-        typer.echo("\n".join((*map(wording.clean, (*several, wording.verdict(diagnosis))), str(html))))
-    else:
-        typer.echo(terminal.render(diagnosis, others=others))
+def show(found: Found, words: Words[Found], *, json: bool) -> int:
+    """Print what was found, as one JSON document or to be read; the exit status."""
+    typer.echo(json_text(words.document(found)) if json else words.render(found))
     return status(found.healthy)

@@ -5,7 +5,6 @@ A dataclass here is a group of options that go together; `_command.py` makes opt
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 from zoneinfo import available_timezones
@@ -13,9 +12,6 @@ from zoneinfo import available_timezones
 import typer
 
 from doctord.cli._kinds import argument, file, flag, in_lake, length, moment, name, server
-from doctord.errors import UserError
-from doctord.moments import asked_moment, parse_day
-from doctord.units import parse_duration
 
 if TYPE_CHECKING:
     from doctord.analyse.capacity.whatif import Change
@@ -51,12 +47,10 @@ class When:
     until: Until = None
 
     def interval(self, past: str = "0s") -> "Interval":
-        """That time, and so much of the time before it.
+        """That time, and so much of the time before it; see `app.asked`."""
+        from doctord.app.asked import Interval
 
-        Raises:
-            UserError: a moment is none, or the first is not before the second.
-        """
-        return interval(self.since, self.until, past)
+        return Interval.asked(self.since, self.until, past)
 
 
 def zones_like(incomplete: str) -> list[str]:
@@ -81,16 +75,10 @@ class OfFiles:
     verbose: Annotated[bool, flag("Name each file that cannot be used.", "-v", "--verbose")] = False
 
     def options(self) -> "ReadOptions":
-        """The same, read.
+        """The same, read; see `app.asked`."""
+        from doctord.app.asked import read_options
 
-        Raises:
-            UserError: one of them is not of its form.
-        """
-        from doctord.read.formats import zone_named
-        from doctord.read.source import ReadOptions
-
-        day = parse_day(self.day) if self.day else None
-        return ReadOptions(zone_named(self.zone), length_us(self.unit), day, length_s(self.every), self.verbose)
+        return read_options(self.zone, self.day, self.every, self.unit, is_verbose=self.verbose)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,27 +124,3 @@ class WhatIf:
         from doctord.app.capacity.what_if import changes
 
         return changes(self.growth, self.step or (), self.add or ())
-
-
-def interval(since: str | None, until: str | None, past: str = "0s") -> "Interval":
-    """The interval between two moments, null where they are not said, and so much of the time before it.
-
-    Raises:
-        UserError: a moment is none, or the first is not before the second.
-    """
-    from doctord.app.asked import Interval
-
-    start, end = (asked_moment(text) if text else None for text in (since, until))
-    if isinstance(start, datetime) and isinstance(end, datetime) and start >= end:
-        raise UserError(f"{since} is not before {until}", "give --from a moment before --to")
-    return Interval(start, end, parse_duration(past))
-
-
-def length_s(text: str | None) -> float | None:
-    """Seconds of a length of time; null where none is said."""
-    return parse_duration(text) if text else None
-
-
-def length_us(text: str | None) -> float | None:
-    """Microseconds of a length of time; null where none is said."""
-    return parse_duration(text) * 1e6 if text else None

@@ -1,14 +1,12 @@
 """`doctord checkup`: look at this host and its databases now, and say what is wrong."""
 
-from contextlib import nullcontext, redirect_stdout
-from io import StringIO
 from pathlib import Path
 from typing import Annotated
 
 from doctord.app.watcher import SILENT
 from doctord.cli import app, command
 from doctord.cli._kinds import flag, in_lake, length
-from doctord.cli._output import Terminal, check_writable, conclude
+from doctord.cli._output import Terminal, check_writable, show, write
 from doctord.cli.arguments import Databases, Dsns, Html, Json, Probe
 from doctord.units import parse_wait
 
@@ -34,9 +32,11 @@ def checkup(
     """
     seconds = parse_wait(for_)
     from doctord.app.check_up import check_up
+    from doctord.report.diagnosis import examination
 
     check_writable(html)
     watcher = SILENT if quiet else Terminal()
     found = check_up(seconds, dsn or (), databases=databases, lake=lake, probe=probe, watcher=watcher)
-    with redirect_stdout(StringIO()) if quiet and found.healthy else nullcontext():
-        return conclude(found, html=html, json=json)
+    if html:
+        write(html, examination.page(found))
+    return 0 if quiet and found.healthy else show(found, examination, json=json)

@@ -1,7 +1,7 @@
 """`doctord diagnose`: the same verdict on what was recorded, or on the files that other tools left."""
 
 from doctord.cli import app, command
-from doctord.cli._output import Terminal, check_writable, conclude
+from doctord.cli._output import Terminal, check_writable, show, write
 from doctord.cli.arguments import Html, Json, Measured, OfFiles, Past, When
 
 
@@ -23,7 +23,10 @@ def diagnose(
     Exit status: 0 no finding above a note, 1 a warning or worse, 2 nothing could be judged, or a wrong option.
     """
     from doctord.app import diagnose as diagnosing
+    from doctord.report.diagnosis import examination
 
     check_writable(html)
     found = diagnosing.diagnose(measured.source(files), when.interval(past), Terminal())
-    return conclude(found, html=html, json=json)
+    if html:
+        write(html, examination.page(found))
+    return show(found, examination, json=json)

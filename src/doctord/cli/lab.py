@@ -8,7 +8,7 @@ import typer
 
 from doctord.cli import app, command
 from doctord.cli._kinds import argument, flag, folder, length, number
-from doctord.cli._output import Terminal
+from doctord.cli._output import Terminal, show
 from doctord.cli.arguments import Json
 from doctord.printable import json_text, log_to_standard_error
 from doctord.units import parse_duration
@@ -34,9 +34,9 @@ def list_faults(*, json: Json = False) -> None:
     Exit status: 0.
     """
     from doctord.app.lab import faults
-    from doctord.report import lab as report
+    from doctord.report import lab as words
 
-    typer.echo(json_text(report.faults_document(faults())) if json else report.faults_listed(faults()))
+    typer.echo(json_text(words.listed_document(faults())) if json else words.listed(faults()))
 
 
 @command(lab, "run")
@@ -58,17 +58,14 @@ def run_fault(
     something, 2 the server cannot be started, or a wrong option.
     """
     from doctord.app.lab import fault_named, try_fault
-    from doctord.report import lab as report
+    from doctord.report import lab as words
 
     log_to_standard_error("doctord: %(message)s", logging.INFO)
     fault, seconds = fault_named(name), parse_duration(for_)
 
     def invite(server: "PrivateServer") -> None:
-        typer.echo(report.invitation(fault, server, seconds, keep=keep), err=True)
+        typer.echo(words.invitation(fault, server, seconds, keep=keep), err=True)
 
     asked = None if diagnose else invite
     tried = try_fault(fault, seconds, asked, seed=seed, bin_dir=bin_dir, keep=keep, watcher=Terminal())
-    outcome, cause = tried.outcome, tried.first_cause
-    document = report.document(outcome, cause, correct=tried.correct)
-    typer.echo(json_text(document) if json else report.render(outcome, cause))
-    return 1 if cause else 0
+    return show(tried, words, json=json)

@@ -42,21 +42,16 @@ def lint(
     or a wrong option.
     """
     from doctord.app import lint as linting
-    from doctord.app.source import Recorded
     from doctord.report.lint.forms import Form, written
 
     if json + sarif + junit > 1:
         raise UserError("--json, --sarif and --junit are three forms of one document", "give one of them")
     if write and fix is None:
         raise UserError("--write needs --fix DIR", "the folder gets the patch, and drop-ins for what is in no file")
-    if measured is None and (when.since or when.until):
-        raise UserError("--from and --to are a time of a lake, and none is named", "name it: --with LAKE")
     form: Form = "json" if json else "sarif" if sarif else "junit" if junit else "text"
-    watcher, named = Terminal(), paths or ()
-    workload = Recorded(measured).joined(when.interval(), watcher) if measured else None
-    dataset = linting.settings(named, dsn or (), workload, watcher, files.options())
-    examined = linting.lint(dataset, linting.statements_of(named), cpus, baseline, watcher)
-    typer.echo(written(examined, form))
+    asked = linting.Asked(paths or (), dsn or (), measured, when.interval(), files.options(), cpus, baseline)
+    found = linting.examined(asked, Terminal())
+    typer.echo(written(found, form))
     if fix:
-        linting.write_fix(examined, fix, write=write, watcher=watcher)
-    return status(linting.healthy(examined, len(dsn or ())))
+        linting.write_fix(found, fix, write=write, watcher=Terminal())
+    return status(linting.healthy(found, len(asked.dsns)))

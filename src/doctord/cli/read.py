@@ -38,9 +38,7 @@ def read(
         return 0
     if not paths:
         raise UserError("there is nothing to read", "doctord read PATH..., or doctord read --formats")
-    kept = Kept(lake) if lake else None
-    held = [files_read.document_of(file) for file in each_kept(paths, kept, files.options(), Terminal())]
-    document = {"files": held, "lake": str(lake) if lake else None, "kept": kept.rows if kept else {}}
+    kept = Kept(lake)
+    document = files_read.document(each_kept(paths, kept, files.options(), Terminal()), kept)
     typer.echo(json_text(document) if json else files_read.render(document))
-    named, unread = {str(path) for path in paths}, {file["file"] for file in held if file["error"]}
-    return 0 if len(unread) < len(held) and not named & unread else 2
+    return 0 if kept.has_all(paths) else 2

@@ -1,7 +1,6 @@
 """`doctord sql`: query a lake with DuckDB, one view per table of the vocabulary."""
 
 import sys
-from json import dumps
 from typing import Annotated
 
 import typer
@@ -9,7 +8,7 @@ import typer
 from doctord.cli import app, command
 from doctord.cli._kinds import flag
 from doctord.cli.arguments import Json, Lake
-from doctord.printable import for_output, note, printable
+from doctord.printable import note
 
 
 @command(app)
@@ -27,17 +26,11 @@ def sql(
     Exit status: 0 answered, 2 it cannot be run, or a wrong option.
     """
     from doctord.app.sql import asked, refusing
-    from doctord.report import rows
+    from doctord.report.rows import written
 
     with refusing():
         result, problems = asked(query, lake)
-        if json:
-            answer = {"rows": rows.records(result), "problems": problems}
-            text = dumps(answer, default=str, allow_nan=False) + "\n"
-        elif csv:
-            text = for_output(rows.comma_separated(result))
-        else:
-            text = printable(rows.table(result))
+        text = written(result, problems, "json" if json else "csv" if csv else "table")
     sys.stdout.write(text)  # typer would take escape sequences out of a file's CSV
     for problem in problems:
         note(problem)

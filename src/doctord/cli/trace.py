@@ -3,14 +3,11 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from doctord.cli import app, command
 from doctord.cli._kinds import amount, argument, file, flag, length, process
-from doctord.cli._output import Terminal, check_writable, status, write
+from doctord.cli._output import Terminal, check_writable, show, write
 from doctord.cli.arguments import Json
 from doctord.errors import UserError
-from doctord.printable import json_text
 from doctord.units import parse_size, parse_wait
 
 
@@ -56,12 +53,10 @@ def trace(
         seconds, limit_bytes = parse_wait(for_), parse_size(limit)
         traced = trace_live.trace(pid, seconds, how=how, tree=tree, keep=log, limit_bytes=limit_bytes, watcher=watcher)
     from doctord.app.traces.examine import examined
-    from doctord.report.trace import document, terminal
+    from doctord.report.trace import examined as words
     from doctord.report.trace.files import contents
 
     found = examined(traced, before)
-    shown = (found.trace, found.diagnosis, found.comparison)
-    for path, content in contents((html, svg, folded), *shown):
+    for path, content in contents((html, svg, folded), found.trace, found.diagnosis, found.comparison):
         write(path, content)
-    typer.echo(json_text(document.document(*shown, before=found.before)) if json else terminal.render(*shown))
-    return status(found.healthy)
+    return show(found, words, json=json)

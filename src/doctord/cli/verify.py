@@ -3,9 +3,8 @@
 import typer
 
 from doctord.cli import app, command
-from doctord.cli._output import Terminal, status
+from doctord.cli._output import Terminal, show
 from doctord.cli.arguments import Json, LakeNamed
-from doctord.printable import json_text
 
 
 @command(app)
@@ -17,17 +16,17 @@ def verify(*, lake: LakeNamed = None, json: Json = False) -> int:
     Exit status: 0 sound, 1 something is damaged or missing, 2 there is no lake, or a wrong option.
     """
     from doctord.app import verify as verifying
-    from doctord.report import lake as report
+    from doctord.report import lake as words
 
     found = verifying.verify(lake, Terminal())
-    typer.echo(json_text(report.verified(found)) if json else report.render(found))
+    ends = show(found, words, json=json)
     if found.flaws and not json:
         typer.echo("hint: doctord repair sets these right; it deletes nothing", err=True)
-    return status(found.healthy)
+    return ends
 
 
 @command(app)
-def repair(*, lake: LakeNamed = None, json: Json = False) -> None:
+def repair(*, lake: LakeNamed = None, json: Json = False) -> int:
     """Cut damage out of a lake, and set aside what cannot be read: in LAKE/set_aside, nothing is deleted.
 
     Files written by an older doctord get checksums. The recorder of this lake must be stopped.
@@ -35,8 +34,6 @@ def repair(*, lake: LakeNamed = None, json: Json = False) -> None:
     Exit status: 0 the lake is right now, 2 there is no lake, or a wrong option.
     """
     from doctord.app import verify as verifying
-    from doctord.report import lake as report
+    from doctord.report import lake as words
 
-    done = verifying.repair(lake, Terminal())
-    found = done.verified
-    typer.echo(json_text(report.repaired(found, done.done)) if json else report.render(found, done.done))
+    return show(verifying.repair(lake, Terminal()), words, json=json)

@@ -1,12 +1,13 @@
 """What files held: a JSON document, and the same to be read on a terminal."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 import polars as pl
 from rich.text import Text
 
+from doctord.app.read import Kept
 from doctord.dataset.tables import LASTING
 from doctord.read.gather import FileRead
 from doctord.report.lines import hanging, printed
@@ -14,8 +15,18 @@ from doctord.report.lines import hanging, printed
 HINT = "hint: "
 
 
-def document_of(file: FileRead) -> dict[str, Any]:
-    """What a file held, as `doctord read --json` gives it: docs/reference/read.md."""
+def document(files: Iterable[FileRead], kept: Kept) -> dict[str, Any]:
+    """What `doctord read --json` gives: docs/reference/read.md.
+
+    Args:
+        files: What each file held, as it is read: its rows are let go with it.
+        kept: What of them was kept in a lake, once all are read.
+    """
+    held = [_file_document(file) for file in files]
+    return {"files": held, "lake": str(kept.lake) if kept.lake else None, "kept": kept.rows}
+
+
+def _file_document(file: FileRead) -> dict[str, Any]:
     since, until = _span(file)
     return {
         "file": file.name,

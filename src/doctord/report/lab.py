@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from doctord.diagnose.finding import Diagnosis
+from doctord.app.lab import Tried
 from doctord.lab.fault import Fault
-from doctord.lab.run import Outcome
 from doctord.lab.server import PrivateServer
 from doctord.lab.workload import Pace
 from doctord.report.diagnosis import document as diagnoses
 from doctord.report.diagnosis import terminal
 
 
-def faults_document(faults: Sequence[Fault]) -> list[dict[str, Any]]:
+def listed_document(faults: Sequence[Fault]) -> list[dict[str, Any]]:
     """What `doctord lab list --json` gives."""
     return [
         {
@@ -26,7 +25,7 @@ def faults_document(faults: Sequence[Fault]) -> list[dict[str, Any]]:
     ]
 
 
-def faults_listed(faults: Sequence[Fault]) -> str:
+def listed(faults: Sequence[Fault]) -> str:
     """A line for each fault."""
     width = max(len(fault.name) for fault in faults)
     return "\n".join(
@@ -41,13 +40,14 @@ def invitation(fault: Fault, server: PrivateServer, seconds: float, *, keep: boo
     return "\n".join([*lines, *([f"Its folder stays: {server.folder}"] if keep else [])])
 
 
-def document(outcome: Outcome[Diagnosis | None], first_cause: str | None, *, correct: bool | None) -> dict[str, Any]:
+def document(found: Tried) -> dict[str, Any]:
     """What `doctord lab run --json` gives."""
+    outcome = found.outcome
     return {
         "fault": outcome.fault.name,
         "expected_cause": outcome.fault.cause,
-        "first_cause": first_cause,
-        "correct": correct,
+        "first_cause": found.first_cause,
+        "correct": found.correct,
         "skipped": outcome.skipped,
         "throughput": {
             "before": asdict(outcome.before) if outcome.before else None,
@@ -57,15 +57,15 @@ def document(outcome: Outcome[Diagnosis | None], first_cause: str | None, *, cor
     }
 
 
-def render(outcome: Outcome[Diagnosis | None], first_cause: str | None) -> str:
+def render(found: Tried) -> str:
     """The diagnosis, where there is one, and what became of the light load."""
-    name = outcome.fault.name
+    outcome, name = found.outcome, found.outcome.fault.name
     if outcome.skipped:
         return f"{name} was skipped: {outcome.skipped}"
     lines = [f"The light load before: {_paced(outcome.before)}; during {name}: {_paced(outcome.during)}."]
     if outcome.seen:
         lines.insert(0, terminal.render(outcome.seen))
-        lines.append(f"Expected: {outcome.fault.cause or 'no finding'}; found: {first_cause or 'no finding'}.")
+        lines.append(f"Expected: {outcome.fault.cause or 'no finding'}; found: {found.first_cause or 'no finding'}.")
     return "\n".join(lines)
 
 

@@ -3,25 +3,27 @@
 from collections.abc import Sequence
 from typing import Any
 
+from doctord.app.verify import Repaired
 from doctord.lake.verify import Flaw, Verified
 from doctord.printable import printable
 from doctord.units import in_bytes
 
 
-def verified(found: Verified) -> dict[str, Any]:
-    """What `doctord verify --json` gives."""
+def document(found: Verified | Repaired) -> dict[str, Any]:
+    """What `doctord verify --json` and `doctord repair --json` give."""
+    if isinstance(found, Repaired):
+        flaws = [_flaw(found.verified, flaw) | {"done": deed} for flaw, deed in found.done]
+        return {"lake": str(found.verified.root), "files": found.verified.files, "repaired": flaws}
     flaws = [_flaw(found, flaw) for flaw in found.flaws]
     return {"lake": str(found.root), "files": found.files, "size_bytes": found.size_bytes, "flaws": flaws}
 
 
-def repaired(found: Verified, done: Sequence[tuple[Flaw, str]]) -> dict[str, Any]:
-    """What `doctord repair --json` gives."""
-    flaws = [_flaw(found, flaw) | {"done": deed} for flaw, deed in done]
-    return {"lake": str(found.root), "files": found.files, "repaired": flaws}
-
-
-def render(found: Verified, done: Sequence[tuple[Flaw, str]] | None = None) -> str:
+def render(found: Verified | Repaired) -> str:
     """A line on the lake, then each flaw, or what was done about each."""
+    return _lines(found.verified, found.done) if isinstance(found, Repaired) else _lines(found)
+
+
+def _lines(found: Verified, done: Sequence[tuple[Flaw, str]] | None = None) -> str:
     harmful = sum(not flaw.is_harmless for flaw in found.flaws)
     state = f"{harmful} of them damaged, foreign or misplaced" if harmful else "sound"
     lines = [f"{found.root}: {found.files} files, {in_bytes(found.size_bytes)}: {state}"]

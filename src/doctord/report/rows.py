@@ -5,13 +5,29 @@ import csv
 import io
 import math
 import shutil
+from collections.abc import Sequence
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, Final
+from json import dumps
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from doctord.printable import for_output, printable
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
+Form: TypeAlias = Literal["table", "json", "csv"]
 _SHOWN_ROWS: Final = 1000
+
+
+def written(result: "DuckDBPyRelation", problems: Sequence[str], form: Form) -> str:
+    """The answer in one of its forms; in JSON with what of the lake cannot be read."""
+    match form:
+        case "json":
+            return dumps({"rows": records(result), "problems": problems}, default=str, allow_nan=False) + "\n"
+        case "csv":
+            return for_output(comma_separated(result))
+        case _:
+            return printable(table(result))
 
 
 def table(result: "DuckDBPyRelation") -> str:

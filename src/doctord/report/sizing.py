@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from doctord.analyse.sizing.amounts import amount
-from doctord.analyse.sizing.question import Question, Sizing
 from doctord.analyse.sizing.working import Given, Number, Quantity, Step
+from doctord.app.size import Answer
 from doctord.report.wording import JOINT, together
 
 WIDTH = 80
@@ -14,14 +14,15 @@ SCHEMA_VERSION = 1
 VERDICTS = {True: ["The present setting is right."], False: ["The present setting is not right."], None: []}
 
 
-def document(question: Question, sizing: Sizing, given: Sequence[Given]) -> dict[str, Any]:
-    """The JSON document, as docs/reference/size.md explains it; `given` is all that the question was given."""
+def document(found: Answer) -> dict[str, Any]:
+    """What `doctord size --json` gives: docs/reference/size.md."""
+    sizing = found.worked
     return {
         "schema_version": SCHEMA_VERSION,
-        "question": question.name,
+        "question": found.question.name,
         "answer": sizing.answer,
         "fits": sizing.fits,
-        "given": [{**_quantity(one), "origin": one.origin} for one in _all_given(sizing, given)],
+        "given": [{**_quantity(one), "origin": one.origin} for one in _all_given(found)],
         "assumed": [{**_quantity(one), "because": one.because} for one in sizing.assumed],
         "steps": [_step(one) for one in sizing.steps],
         "settings": [{"name": one.name, "value": one.value, "note": one.note} for one in sizing.settings],
@@ -29,10 +30,11 @@ def document(question: Question, sizing: Sizing, given: Sequence[Given]) -> dict
     }
 
 
-def render(question: Question, sizing: Sizing, given: Sequence[Given]) -> str:
+def render(found: Answer) -> str:
     """The answer, what it rests on, the arithmetic line by line, and what follows."""
-    lines = [*_wrapped(question.asks), "", *_wrapped(sizing.answer), *VERDICTS[sizing.fits]]
-    lines += _table("Given", [(one.name, _amount(one), one.origin) for one in _all_given(sizing, given)])
+    sizing = found.worked
+    lines = [*_wrapped(found.question.asks), "", *_wrapped(sizing.answer), *VERDICTS[sizing.fits]]
+    lines += _table("Given", [(one.name, _amount(one), one.origin) for one in _all_given(found)])
     lines += _table("Assumed", [(one.name, _amount(one), one.because) for one in sizing.assumed])
     lines += ["", "Arithmetic", *(line for step in sizing.steps for line in _line(step, sizing.sources))]
     lines += _table("Settings", [(one.name, one.value, one.note) for one in sizing.settings])
@@ -41,9 +43,9 @@ def render(question: Question, sizing: Sizing, given: Sequence[Given]) -> str:
     return "\n".join(lines)
 
 
-def _all_given(sizing: Sizing, given: Sequence[Given]) -> list[Given]:
+def _all_given(found: Answer) -> list[Given]:
     """What was given, what is only held against the answer too, and the points of curves that the working uses."""
-    return list(dict.fromkeys([*given, *sizing.given]))
+    return list(dict.fromkeys([*found.known, *found.worked.given]))
 
 
 def _quantity(quantity: Quantity) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from doctord.collect.bpf.latency import BpfLatency, Printed
 from doctord.collect.bpf.program import STEPS, Moment, Span, edges_us, program
 from doctord.collect.core.database import Wanted
 from doctord.collect.live import choose, live_subjects
-from doctord.collect.postgres import probes as bpf_postgres
+from doctord.collect.postgres.latency import probes as bpf_postgres
 from doctord.dataset.dataset import Dataset
 from doctord.errors import UserError
 from doctord.lab import folder

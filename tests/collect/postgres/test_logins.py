@@ -10,7 +10,7 @@ import pytest
 
 from doctord.collect.core.probe import Login
 from doctord.collect.postgres import logins
-from doctord.collect.postgres.connect import Target
+from doctord.collect.postgres.connection.connect import Target
 from servers import PostgresServer, running_postgres
 
 ALL = ("first answer", "authentication", "first query")

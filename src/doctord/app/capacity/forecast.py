@@ -1,7 +1,7 @@
 """Forecast: which thresholds will be violated, and when."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
@@ -53,12 +53,23 @@ class Histories:
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """Every threshold with every series that it concerns, and when it is passed; and sizes without a limit."""
+    """Every threshold with every series that it concerns, and when it is passed; and sizes without a limit.
+
+    Attributes:
+        items: The thresholds.
+        history_s: How long a time was measured.
+        now: When that ended.
+        sizes: Where sizes go that have no limit.
+        horizon_s: How far was to be looked.
+        changes: What-ifs that are taken into account.
+    """
 
     items: list[Item]
     history_s: float
     now: datetime | None
-    sizes: list[SizeAhead] = field(default_factory=list)
+    sizes: list[SizeAhead]
+    horizon_s: float
+    changes: Sequence[Change]
 
     @property
     def healthy(self) -> bool | None:
@@ -100,9 +111,9 @@ def forecast(
     tell_left_out(rules, watcher)
     found = list[tuple[str, Forecast]]()
     for host, one in of_hosts(source, figures, watcher):
+        items, now = foreseen(one, rules, horizon_s, changes), one.span[1] if one.span else None
         sizes = sizes_ahead(one.series, rules.thresholds, horizon_s, changes)
-        now = one.span[1] if one.span else None
-        found.append((host, Forecast(foreseen(one, rules, horizon_s, changes), one.seconds, now, sizes)))
+        found.append((host, Forecast(items, one.seconds, now, sizes, horizon_s, changes)))
     return Hosts.of(found)
 
 

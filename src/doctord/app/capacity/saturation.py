@@ -34,10 +34,12 @@ HINT_POINTS = "one line each: users or CPUs, and the throughput with so many; a 
 
 @dataclass(frozen=True, eq=False)
 class Saturated:
-    """How far each resource is from saturation, and how each database, or load test, scales."""
+    """How far each resource is from saturation, and how each database, or load test, scales; how far was looked."""
 
     resources: list[Saturation]
     databases: list[Database]
+    horizon_s: float
+    changes: Sequence[Change]
 
     @property
     def healthy(self) -> bool | None:
@@ -70,20 +72,20 @@ def saturated(
     Raises:
         UserError: nothing was measured, the libraries that forecast are not installed, or the file is none of points.
     """
-    found = _measured(source, file, horizon_s, changes, watcher) if source else Saturated([], [])
-    return Saturated(found.resources, [*found.databases, *([_scaled(points)] if points else [])])
+    resources, databases = _measured(source, file, horizon_s, changes, watcher) if source else ([], [])
+    return Saturated(resources, [*databases, *([_scaled(points)] if points else [])], horizon_s, changes)
 
 
 def _measured(
     source: Files | Recorded, file: Path | None, horizon_s: float, changes: Sequence[Change], watcher: Watcher
-) -> Saturated:
+) -> tuple[list[Saturation], list[Database]]:
     seen, loads = _of_files(source, watcher) if isinstance(source, Files) else _of_lake(source, watcher)
     queues, rules = list(saturation.resources(seen)), rules_of(file)
     try:
         held = saturation.saturations(queues, loads, horizon_s, changes, rules.thresholds)
     except ModuleNotFoundError as error:
         raise UserError(f"forecasts need {error.name}, which is not installed", HINT_EXTRA) from error
-    return Saturated(held, list(saturation.databases(seen)))
+    return held, list(saturation.databases(seen))
 
 
 def _scaled(path: Path) -> Database:

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,9 +42,11 @@ class Growing:
         return not self._thread.is_alive()
 
     def wait(self) -> None:
-        """Wait until the source ends; never so long at once that Ctrl-C would not be noticed."""
-        while self._thread.is_alive():
-            self._thread.join(PATIENCE_S)
+        """Wait until the source ends, or for Ctrl-C; never so long at once that this would not be noticed."""
+        # A wait without end is not interrupted: Polars' own handler of Ctrl-C lets the system call go on.
+        with suppress(KeyboardInterrupt):
+            while self._thread.is_alive():
+                self._thread.join(PATIENCE_S)
 
 
 def period_s(seconds: float | None) -> float:

@@ -1,9 +1,9 @@
 """The PostgreSQL collector, for versions 13 to 18, with no more rights than `pg_monitor` gives.
 
-`DATABASE` is the way in. `latency` is what can be timed of the servers here. What each table gets from where:
-`sessions` fills `session` and `wait`; `logins` fills `latency`; `views`, `replication`, `horizon` and `wait_sampling`
-fill `statistic`; `statements` fills `statement`; `relations` and `sizes` fill `statistic` and `space`; `settings` fills
-`setting`. No query text but the normalised one of pg_stat_statements is ever read.
+`DATABASE` is the way in; `connection/` is how a server is reached, `latency/` what can be timed of those here. What
+each table gets from where: `sessions` fills `session` and `wait`; `logins` fills `latency`; the files of `statistics/`
+fill `statistic`, `statement` (`statements`), `space` (`relations`, `sizes`) and `setting` (`settings`). No query text
+but the normalised one of pg_stat_statements is ever read.
 """
 
 import os
@@ -17,7 +17,7 @@ from doctord.collect.core.probe import Probe
 from doctord.collect.postgres.discover import Server, servers
 
 if TYPE_CHECKING:
-    from doctord.collect.postgres.connect import Target
+    from doctord.collect.postgres.connection.connect import Target
 
 
 def collectors(dsns: Sequence[str]) -> list[Collector]:
@@ -26,7 +26,7 @@ def collectors(dsns: Sequence[str]) -> list[Collector]:
     Raises:
         UserError: One of `dsns` is no connection string.
     """
-    from doctord.collect.postgres.connect import Target  # noqa: PLC0415 - loads the driver
+    from doctord.collect.postgres.connection.connect import Target  # noqa: PLC0415 - loads the driver
 
     return _asking([Target.from_dsn(dsn) for dsn in dsns], Notices(), are_found=False)
 
@@ -58,12 +58,14 @@ class Search:
 
 def _asking(targets: "Sequence[Target]", notices: Notices, *, are_found: bool) -> list[Collector]:
     # The driver takes memory and time: it is loaded when there is a server to ask.
-    from doctord.collect.postgres import link, logins, sessions, statistics  # noqa: PLC0415
+    from doctord.collect.postgres import logins, sessions  # noqa: PLC0415
+    from doctord.collect.postgres.connection.link import Link  # noqa: PLC0415
+    from doctord.collect.postgres.statistics.collector import StatisticsCollector  # noqa: PLC0415
 
     asking: list[Collector] = []
     for target in targets:
-        asking.append(sessions.SessionCollector(link.Link(target, notices)))
-        asking.append(statistics.StatisticsCollector(link.Link(target, notices)))
+        asking.append(sessions.SessionCollector(Link(target, notices)))
+        asking.append(StatisticsCollector(Link(target, notices)))
         asking.append(Probe(target.db, logins.of(target, is_found=are_found)))
     return asking
 
@@ -83,7 +85,7 @@ def _reachable(found: Sequence[Server], notices: Notices) -> list[Server]:
 
 
 def _target(server: Server) -> "Target":
-    from doctord.collect.postgres.connect import Target  # noqa: PLC0415 - as above
+    from doctord.collect.postgres.connection.connect import Target  # noqa: PLC0415 - as above
 
     dbname = {} if "PGDATABASE" in os.environ else {"dbname": "postgres"}
     parameters = {"host": server.socket_dir or "127.0.0.1", "port": server.port, **dbname}
@@ -91,9 +93,9 @@ def _target(server: Server) -> "Target":
 
 
 def _here() -> LatenciesHere:
-    from doctord.collect.postgres import latency  # noqa: PLC0415 - as above
+    from doctord.collect.postgres.latency import here  # noqa: PLC0415 - as above
 
-    return latency
+    return here
 
 
 DATABASE: Final = Database(

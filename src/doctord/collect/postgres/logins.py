@@ -17,7 +17,7 @@ import psycopg
 from psycopg import pq
 
 from doctord.collect.core.probe import Login, Part
-from doctord.collect.postgres.connect import Target, login_of
+from doctord.collect.postgres.connection.connect import Target, login_of
 
 REFUSED_S: Final = 300.0  # each try that is refused is a line in the server's log
 PROGRAM: Final = "doctord-probe"

@@ -13,7 +13,7 @@ from typing import Any, Final
 from doctord._native import Batch
 from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away
-from doctord.collect.postgres.link import Link
+from doctord.collect.postgres.connection.link import Link
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.secrets import program_name
 from doctord.dataset.tables import CLIENT, WORKING

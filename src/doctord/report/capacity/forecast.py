@@ -9,6 +9,9 @@ from rich.text import Text
 
 from doctord.analyse.capacity.outlook import Item, reach_s
 from doctord.analyse.capacity.sizes_ahead import SizeAhead
+from doctord.app.capacity.forecast import Forecast
+from doctord.app.sources.hosts import Hosts
+from doctord.report.capacity import hosts
 from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.wording import iso
 from doctord.units import duration, quantity
@@ -16,33 +19,26 @@ from doctord.units import duration, quantity
 SHOWN = 20
 
 
-def document_of(
-    items: Sequence[Item],
-    horizon_s: float,
-    changes: Sequence[str],
-    history_s: float,
-    now: datetime | None,
-    *,
-    sizes: Sequence[SizeAhead] = (),
-) -> dict[str, Any]:
-    """What `doctord forecast --json` gives: docs/reference/forecast.md.
+def document(found: Hosts[Forecast]) -> dict[str, Any]:
+    """What `doctord forecast --json` gives: docs/reference/forecast.md."""
+    return hosts.document(found, _document)
 
-    Args:
-        items: What is to be said.
-        horizon_s: How far was to be looked, seconds.
-        changes: What-ifs, in the user's words.
-        history_s: How long a time was measured.
-        now: When that ended.
-        sizes: Where sizes go that have no limit.
-    """
+
+def render(found: Hosts[Forecast]) -> str:
+    """The same as lines of text."""
+    return hosts.render(found, _printed)
+
+
+def _document(found: Forecast) -> dict[str, Any]:
+    """The document of one host."""
     return {
         "schema_version": 1,
-        "horizon_s": horizon_s,
-        "history_s": history_s,
-        "reach_s": reach_s(history_s, horizon_s),
-        "changes": list(changes),
-        "items": [item_of(item, now) for item in items],
-        "sizes": [_size_of(size) for size in sizes],
+        "horizon_s": found.horizon_s,
+        "history_s": found.history_s,
+        "reach_s": reach_s(found.history_s, found.horizon_s),
+        "changes": [change.text for change in found.changes],
+        "items": [item_of(item, found.now) for item in found.items],
+        "sizes": [_size_of(size) for size in found.sizes],
     }
 
 
@@ -97,9 +93,10 @@ def item_of(item: Item, now: datetime | None) -> dict[str, Any]:
     }
 
 
-def render(document: Mapping[str, Any], width: int | None = None, *, colour: bool | None = None) -> str:
-    """The document as lines of text."""
-    return printed(lambda columns: _page(document, columns), width, colour=colour)
+def _printed(found: Forecast) -> str:
+    """The page of one host."""
+    document = _document(found)
+    return printed(lambda columns: _page(document, columns), None, colour=None)
 
 
 def _page(document: Mapping[str, Any], width: int) -> Iterator[Text]:

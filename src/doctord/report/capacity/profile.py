@@ -10,6 +10,8 @@ from rich.text import Text
 from doctord.analyse.capacity.contradictions import Contradiction
 from doctord.analyse.capacity.percentiles import DECIDES, SHOWN
 from doctord.analyse.capacity.profile import DAYS_AGO, Line, Profile, Rhythm, ServerProfile
+from doctord.app.sources.hosts import Hosts
+from doctord.report.capacity import hosts
 from doctord.report.lines import hanging, hashes, heading, printed, table
 from doctord.units import duration, in_letters, number, quantity
 
@@ -23,8 +25,18 @@ NOTHING: Final = "not measured"
 BESIDE: Final = {"": "", "bytes": "", "bytes_per_s": ", per s"}
 
 
-def document_of(profile: Profile) -> dict[str, Any]:
-    """The JSON document: docs/reference/profile.md."""
+def document(found: Hosts[Profile]) -> dict[str, Any]:
+    """What `doctord profile --json` gives: docs/reference/profile.md."""
+    return hosts.document(found, _document)
+
+
+def render(found: Hosts[Profile]) -> str:
+    """The same, each host on one page of a terminal."""
+    return hosts.render(found, page)
+
+
+def _document(profile: Profile) -> dict[str, Any]:
+    """The document of one host."""
     return {
         "schema_version": SCHEMA_VERSION,
         "at": profile.at.isoformat(),
@@ -107,7 +119,7 @@ def _contradiction_document(found: Contradiction) -> dict[str, Any]:
     }
 
 
-def render(profile: Profile, width: int | None = None, *, colour: bool | None = None) -> str:
+def page(profile: Profile, width: int | None = None, *, colour: bool | None = None) -> str:
     """The profile as lines of text."""
     return printed(lambda columns: _page(profile, columns), width, colour=colour)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from doctord.analyse.capacity.action_plan import RANKING, ActionPlan, Entry
 from doctord.analyse.capacity.outlook import reach_s
+from doctord.app.capacity.action_plan import Ahead
 from doctord.report.capacity.forecast import item_of
 from doctord.report.capacity.words import moment, until
 from doctord.report.wording import clean, iso
@@ -24,10 +25,16 @@ BY_HOUR = "the limit differs by hour of the week: the most lenient one is the li
 FORMULA = ("=", "+", "-", "@")  # a cell that begins so is worked out by spreadsheets
 
 
+def document(found: Ahead) -> dict[str, Any]:
+    """What `doctord report --capacity --json` gives: docs/reference/capacity-report.md."""
+    said = [change.text for change in found.changes]
+    return document_of(found.action_plan, found.horizon_s, said, found.levels)
+
+
 def document_of(
     action_plan: ActionPlan, within_s: float, changes: Sequence[str], levels: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """What `doctord report --capacity --json` gives: docs/reference/capacity-report.md.
+    """The document of a plan.
 
     Args:
         action_plan: What is to be done.

@@ -9,6 +9,7 @@ from rich.text import Text
 from doctord.analyse.capacity.load.estimate import Estimate
 from doctord.analyse.capacity.load.queue_fit import FAR
 from doctord.analyse.capacity.load.saturation import FAST_S, Database, Grown, Resource, Saturation
+from doctord.app.capacity.saturation import Saturated
 from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.wording import iso
 
@@ -17,16 +18,14 @@ SHOWN = 20
 DONE = {"commits_per_s": "commits/s", "executions_per_s": "executions/s", "throughput": ""}
 
 
-def document_of(
-    held: Sequence[Saturation], scaled: Sequence[Database], horizon_s: float, changes: Sequence[str]
-) -> dict[str, Any]:
+def document(found: Saturated) -> dict[str, Any]:
     """What `doctord forecast --saturation --json` gives: docs/reference/saturation.md."""
     return {
         "schema_version": 1,
-        "horizon_s": horizon_s,
-        "changes": list(changes),
-        "resources": [_resource(one) for one in held],
-        "scaling": [_scaling(one) for one in scaled],
+        "horizon_s": found.horizon_s,
+        "changes": [change.text for change in found.changes],
+        "resources": [_resource(one) for one in found.resources],
+        "scaling": [_scaling(one) for one in found.databases],
     }
 
 
@@ -106,9 +105,10 @@ def _scales(resource: Resource) -> tuple[float, float]:
     return (100 / resource.cpus, 1.0) if resource.kind == "cpu" and resource.cpus else (1.0, 1000.0)
 
 
-def render(document: Mapping[str, Any], width: int | None = None, *, colour: bool | None = None) -> str:
-    """The document as lines of text."""
-    return printed(lambda columns: _page(document, columns), width, colour=colour)
+def render(found: Saturated, width: int | None = None, *, colour: bool | None = None) -> str:
+    """The same as lines of text."""
+    told = document(found)
+    return printed(lambda columns: _page(told, columns), width, colour=colour)
 
 
 def _page(document: Mapping[str, Any], width: int) -> Iterator[Text]:

@@ -1,14 +1,17 @@
 """How thresholds and service levels were kept: a JSON document, and the same to be read on a terminal."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from rich.text import Text
 
-from doctord.analyse.capacity.thresholds.check import Breach, Checked
+from doctord.analyse.capacity.thresholds.check import Breach
 from doctord.analyse.capacity.thresholds.plan import Plan
 from doctord.analyse.capacity.thresholds.service_level import Judged
+from doctord.app.capacity.thresholds import Found
+from doctord.app.sources.hosts import Hosts
+from doctord.report.capacity import hosts
 from doctord.report.lines import hanging, heading, one_line, printed
 from doctord.report.wording import iso
 from doctord.units import duration, number, quantity
@@ -16,22 +19,31 @@ from doctord.units import duration, number, quantity
 SHOWN = 20  # of the past: a page of them says what there is
 
 
-def document_of(
-    checked: Checked, judged: Sequence[Judged], unjudged: Sequence[str], file: str, *, healthy: bool | None
-) -> dict[str, Any]:
+def document(found: Hosts[Found]) -> dict[str, Any]:
     """What `doctord thresholds check --json` gives: docs/reference/thresholds.md."""
+    return hosts.document(found, _document)
+
+
+def render(found: Hosts[Found]) -> str:
+    """The same as lines of text."""
+    return hosts.render(found, _printed)
+
+
+def _document(found: Found) -> dict[str, Any]:
+    """The document of one host."""
+    checked = found.checked
     return {
         "schema_version": 1,
-        "file": file,
+        "file": found.file,
         "as_of": iso(checked.now),
-        "healthy": healthy,
+        "healthy": found.healthy,
         "violations": [_violation(one) for one in checked.violations],
-        "levels": [_level(one) for one in judged],
+        "levels": [_level(one) for one in found.judged],
         "held": len(checked.held),
         "short": [{"threshold": threshold.name, **asdict(series.labels)} for threshold, series in checked.short],
         "measured_s": checked.measured_s,
         "unmeasured": [{"threshold": one.name, "figure": one.figure} for one in checked.unmeasured]
-        + [{"threshold": name, "figure": None} for name in unjudged],
+        + [{"threshold": name, "figure": None} for name in found.unjudged],
     }
 
 
@@ -88,9 +100,10 @@ def _plan(plan: Plan) -> dict[str, Any] | None:
     return asdict(plan) if plan.text else None
 
 
-def render(document: Mapping[str, Any], width: int | None = None, *, colour: bool | None = None) -> str:
-    """The document as lines of text."""
-    return printed(lambda columns: _page(document, columns), width, colour=colour)
+def _printed(found: Found) -> str:
+    """The page of one host."""
+    document = _document(found)
+    return printed(lambda columns: _page(document, columns), None, colour=None)
 
 
 def _page(document: Mapping[str, Any], width: int) -> Iterator[Text]:

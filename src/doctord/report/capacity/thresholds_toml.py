@@ -24,6 +24,12 @@ def render(proposals: Sequence[Proposal], since: datetime, until: datetime) -> s
     return "\n".join(parts)
 
 
+def brief(proposals: Sequence[Proposal]) -> str:
+    """How many thresholds follow from how many series."""
+    made = sum(one.threshold is not None for one in proposals)
+    return f"{made} thresholds of {len(proposals)} series"
+
+
 def _table(threshold: Threshold) -> str:
     return "\n".join(_lines(threshold)) + "\n"
 

@@ -13,6 +13,7 @@ from doctord.analyse.capacity.load.scaling import law
 from doctord.analyse.capacity.series import DAY_S, HOUR_S, Labels, Series, series_of
 from doctord.analyse.capacity.thresholds.threshold import Threshold
 from doctord.analyse.capacity.whatif import Change
+from doctord.app.capacity.saturation import Saturated
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.figure import own_figures
 from doctord.report.capacity import saturation as capacity_saturation
@@ -194,7 +195,7 @@ def test_a_database_s_throughput_peaks_where_the_law_says() -> None:
     assert (found.done, found.labels.db) == ("commits_per_s", "oracle:DW")
     assert at is not None
     assert at.low <= np.sqrt(0.97 / 0.0008) <= (at.high or 0)
-    text = capacity_saturation.render(capacity_saturation.document_of([], [found], 0.0, []), 80, colour=False)
+    text = capacity_saturation.render(Saturated([], [found], 0.0, []), 80, colour=False)
     assert text.startswith("alpha, oracle:DW, 1: throughput peaks at 34.2")
     assert "beyond it in one minute of twenty, with 5" in text
 

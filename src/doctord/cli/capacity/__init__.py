@@ -1,0 +1,1 @@
+"""Commands on capacity: profile, thresholds, forecast, report and sizes."""

@@ -1,0 +1,180 @@
+"""Connections to PostgreSQL: made by libpq's usual means, with a limit on everything that could take long.
+
+A server that stops answering must cost its collector a few seconds and nobody else anything: the server itself ends a
+statement after two seconds or a lock wait after half a second, and when it does not, the client gives the connection
+up. Every connection is read-only, in autocommit, and shows itself as `doctord` in pg_stat_activity.
+"""
+
+import os
+import pwd
+import re
+import select
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.rows import DictRow, dict_row
+from psycopg.waiting import Ready, Wait
+
+from doctord.collect.postgres.connection.identity import acting_as, can_act_as
+from doctord.errors import UserError
+
+_ANSWER_S: Final = 3.0  # longer than the statement's own limit, so that the server ends it in its own way first
+
+_FORM: Final = "write it as 'host=... port=... user=... dbname=...' or 'postgresql://user@host:port/dbname'"
+_PORTS: Final = re.compile(r"[0-9,]*")
+
+_CLIENT: Final = {
+    "application_name": "doctord",
+    "connect_timeout": 3,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 5000,
+    "client_encoding": "utf8",
+}
+_SESSION_SETTINGS: Final = {
+    "statement_timeout": "2s",
+    "lock_timeout": "500ms",
+    "idle_in_transaction_session_timeout": "10s",
+    "default_transaction_read_only": "on",
+    "search_path": "pg_catalog",  # nobody else's function is ever called under our rights
+    "max_parallel_workers_per_gather": "0",
+    "jit": "off",
+}
+
+
+class Silent(psycopg.OperationalError):
+    """The server took a request and did not answer in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A server to watch. `parameters` are libpq's, kept out of every text; `owner` is the user id it runs under."""
+
+    db: str
+    parameters: Mapping[str, Any] = field(repr=False)
+    owner: int | None = None
+
+    @classmethod
+    def from_dsn(cls, dsn: str) -> "Target":
+        """A target from a connection string or URI; what it leaves out libpq takes from its environment.
+
+        Raises:
+            UserError: It is no connection string. The text of it is not repeated: it may hold a password.
+        """
+        _check_uri(dsn)
+        try:
+            given = conninfo_to_dict(dsn)
+        except psycopg.ProgrammingError:
+            raise UserError("a --dsn is no connection string", _FORM) from None
+        if not _PORTS.fullmatch(str(given.get("port", ""))):
+            raise UserError("the port of a --dsn is no number", _FORM)
+        defaults = {
+            option.keyword.decode(): option.val.decode()
+            for option in psycopg.pq.Conninfo.get_defaults()
+            if option.val is not None
+        }
+        known = {**defaults, **given}
+        return cls(_db(str(known.get("host", "")), str(known.get("port", 5432))), given)
+
+    def with_database(self, name: str) -> "Target":
+        """The same server, another database."""
+        return Target(self.db, {**self.parameters, "dbname": name}, self.owner)
+
+
+def _check_uri(dsn: str) -> None:
+    """Refuse an address of which a piece of the password would be taken for the host, the port or the database.
+
+    libpq takes the first @ or / for the end of user and password. Whatever is wrong there, it would say with the piece.
+    """
+    if dsn.startswith(("postgres://", "postgresql://")):
+        login, is_login, place = dsn.partition("://")[2].partition("@")
+        if is_login and ("@" in place.partition("?")[0] or ("/" in login and "?" not in login)):
+            raise UserError(
+                "an address holds an @ or / that must be written as %40 or %2F",
+                "write so in user and password, or put the password into ~/.pgpass or PGPASSWORD",
+            )
+
+
+def _db(host: str, port: str) -> str:
+    local = not host or host.startswith(("/", "@")) or host in ("localhost", "127.0.0.1", "::1")
+    return f"postgresql:{port}" if local else f"postgresql:{host}:{port}"
+
+
+class _Impatient(psycopg.Connection[DictRow]):
+    """A connection that gives up a server which does not answer; psycopg itself would wait without end."""
+
+    def wait(self, gen: Any, interval: float = 0.0, timeout: float | None = None) -> Any:  # noqa: ANN401, ARG002 - psycopg's
+        """Run one exchange with the server.
+
+        Raises:
+            Silent: No answer in time; the connection is then closed.
+        """
+        deadline = time.monotonic() + _ANSWER_S
+        try:
+            wanted = next(gen)
+            while True:
+                if not (ready := _ready(self.pgconn.socket, wanted, deadline - time.monotonic())):
+                    self.pgconn.finish()
+                    raise Silent(f"no answer for {_ANSWER_S:g} s")
+                wanted = gen.send(ready)
+        except StopIteration as end:
+            return end.value
+
+
+def _ready(socket: int, wanted: Wait, seconds: float) -> int:
+    poll = select.poll()
+    poll.register(socket, (wanted & Wait.R and select.POLLIN) | (wanted & Wait.W and select.POLLOUT))
+    events = poll.poll(max(0.0, seconds) * 1000)
+    if not events:
+        return 0
+    happened = events[0][1]
+    ended = happened & (select.POLLERR | select.POLLHUP)
+    readable = wanted & Wait.R and (happened & select.POLLIN or ended)
+    writable = wanted & Wait.W and (happened & select.POLLOUT or ended)
+    return (Ready.R if readable else 0) | (Ready.W if writable else 0)
+
+
+def connect(target: Target, *, limits: bool = True) -> psycopg.Connection[DictRow]:
+    """A connection for measuring; as root, under the name of the server's own user unless another is asked for.
+
+    Without `limits` the session has the server's own settings: only for reading those.
+
+    Raises:
+        Silent: The server does not answer, or its host does not.
+        psycopg.OperationalError: The server refuses or cannot be reached.
+    """
+    conninfo, identity = login_of(target, limits=limits)
+    with identity:
+        try:
+            return _Impatient.connect(conninfo, autocommit=True, row_factory=dict_row)
+        except psycopg.errors.ConnectionTimeout as error:
+            raise Silent(f"no answer to a login for {_CLIENT['connect_timeout']} s") from error
+
+
+def login_of(
+    target: Target, *, limits: bool = True, program: str | None = None
+) -> tuple[str, AbstractContextManager[None]]:
+    """How to log in: the connection string, and as whom to use it.
+
+    Args:
+        target: the server.
+        limits: whether the session has limits on what could take long.
+        program: what the session calls itself, if not `doctord`.
+    """
+    named = {"application_name": program} if program else {}
+    parameters = {**_CLIENT, **target.parameters, **named}
+    if limits:
+        settings = " ".join(f"-c {name}={value}" for name, value in _SESSION_SETTINGS.items())
+        parameters["options"] = f"{parameters.get('options', '')} {settings}".strip()
+    identity: AbstractContextManager[None] = nullcontext()
+    if target.owner and can_act_as(target.owner) and not ("user" in parameters or "PGUSER" in os.environ):
+        with suppress(KeyError):  # the user of a container has no name here
+            parameters["user"] = pwd.getpwuid(target.owner).pw_name
+            identity = acting_as(target.owner)
+    return make_conninfo("", **parameters), identity

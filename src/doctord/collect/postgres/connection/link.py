@@ -1,0 +1,143 @@
+"""What PostgreSQL adds to a link: rows by name of their columns, the server's version, and what its errors mean."""
+
+import os
+import re
+import socket
+import struct
+from collections.abc import Sequence
+from typing import Any, Final
+
+import psycopg
+from psycopg.rows import DictRow
+from psycopg.sql import Composed
+
+from doctord.collect.core import link
+from doctord.collect.core.link import Trouble
+from doctord.collect.core.notices import Notices
+from doctord.collect.postgres.connection.connect import Silent, Target, connect
+
+_ROLE: Final = "CREATE ROLE doctord LOGIN; GRANT pg_monitor TO doctord; then set PGUSER=doctord or give --dsn"
+_HBA: Final = "allow the role in pg_hba.conf, before the line that rejects it, and reload: local all doctord peer"
+_NOBODY: Final = "no server listens there: check PGHOST, PGPORT, or give --dsn"
+_GRANT: Final = "GRANT pg_monitor TO the role that doctord connects as"
+_TAKEN: Final = "all connections are taken; from version 16 GRANT pg_use_reserved_connections TO doctord"
+# By what a server says before it gives its SQLSTATE to the driver: a refused login comes as text alone. The first one
+# that is in the text counts; the SQLSTATE stands beside.
+_HINTS: Final = tuple(
+    (re.compile(sign), hint)
+    for sign, hint in (
+        (r"pg_hba\.conf", _HBA),  # 28000
+        (r"Peer authentication failed|Ident authentication failed",  # 28000
+         f"run as the role's own user, map yours in pg_ident.conf, or {_ROLE}"),
+        (r"password",  # 28P01
+         "put the password into ~/.pgpass (host:port:database:user:password, mode 0600) or name a PGPASSFILE"),
+        (r"is not permitted to log in", "ALTER ROLE ... LOGIN, or name another role: PGUSER=... or --dsn user=..."),
+        (r"starting up|not yet accepting connections", "the server is still starting: it is asked again"),  # 57P03
+        (r"in recovery mode", "the server recovers from a crash, see its log: it is asked again"),  # 57P03
+        (r"shutting down", "the server is stopping: it is asked again"),  # 57P03
+        (r"system is not accepting connections", "a standby answers with hot_standby = on only"),  # 57P03
+        (r"is not currently accepting connections",  # 55000
+         "ALTER DATABASE ... ALLOW_CONNECTIONS true, or name another: PGDATABASE=... or --dsn dbname=..."),
+        (r"too many connections for database", "ALTER DATABASE ... CONNECTION LIMIT, or name another: PGDATABASE=..."),
+        (r"too many connections for role", "ALTER ROLE ... CONNECTION LIMIT, or name another: PGUSER=..."),  # 53300
+        (r"too many clients|connection slots", _TAKEN),  # 53300
+        (r"permission denied for database", "GRANT CONNECT ON DATABASE ... TO the role"),  # 42501
+        (r'database "" does not exist', "name one that exists: PGDATABASE=... or --dsn dbname=..."),  # 3D000
+        (r'role "" does not exist', _ROLE),  # 28000
+        (r"no answer", "is the server stopped, or its host overloaded, down or behind a firewall?"),
+        (r"closed the connection unexpectedly", "does PostgreSQL listen there? if so its log says why"),
+        (r"(?i)resolve|translate host name", "check the name of the host: PGHOST or --dsn host=..."),
+        (r"No such file|refused", _NOBODY),
+    )
+)  # fmt: skip
+_VALUE: Final = re.compile(r"^(invalid .*?)[\"'].*")
+
+
+class PostgresDriver:
+    """How to connect to one server, and what its errors mean; for `limits` see `connect`."""
+
+    errors: tuple[type[Exception], ...] = (psycopg.Error,)
+
+    def __init__(self, target: Target, *, limits: bool = True) -> None:
+        """Nothing is connected yet."""
+        self.target = target
+        self.db = target.db
+        self._limits = limits
+        self._connection: psycopg.Connection[DictRow] | None = None
+
+    def connect(self) -> psycopg.Connection[DictRow]:
+        """A connection for measuring.
+
+        Raises:
+            psycopg.Error: The server refuses, cannot be reached, or (Silent) does not answer.
+        """
+        self._connection = connect(self.target, limits=self._limits)
+        return self._connection
+
+    def trouble(self, error: Exception) -> Trouble:
+        """The server's own words, without values; the connection is lost if the driver has closed it."""
+        text = brief(error)
+        if isinstance(error, psycopg.errors.InsufficientPrivilege):
+            return Trouble(text, _GRANT, lost=False)
+        if self._connection is not None and not self._connection.closed:
+            return Trouble(text, lost=False)
+        return Trouble(text, hint_for(text), silent=isinstance(error, Silent))
+
+
+class Link(link.Link):
+    """A connection that is opened when needed and again after it broke.
+
+    `version` is the server's number (150004), `database` the one that the connection is in.
+    """
+
+    def __init__(self, target: Target, notices: Notices, *, limits: bool = True) -> None:
+        """Nothing is opened yet; for `limits` see `connect`."""
+        super().__init__(PostgresDriver(target, limits=limits), notices)
+        self.target = target
+        self._started: str | None = None
+
+    @property
+    def version(self) -> int:
+        """The server's version, as `server_version_num` gives it; 0 before the first connection."""
+        return int(self.connection.info.server_version) if self.connection else 0
+
+    @property
+    def database(self) -> str:
+        """Name of the database that the connection is in."""
+        return str(self.connection.info.dbname) if self.connection else ""
+
+    def query(
+        self, sql: str | Composed, parameters: Sequence[Any] = (), *, prepare: bool = False
+    ) -> list[dict[str, Any]]:
+        """Rows of a statement, as dictionaries; it raises what the query of any link does."""
+        return self.ask(lambda connection: connection.execute(sql, parameters or None, prepare=prepare).fetchall())
+
+    def server_pid(self) -> int | None:
+        """The postmaster's process id, as the kernel tells it of a Unix socket; null over TCP or from a container."""
+        if self.connection is None:
+            return None
+        with socket.socket(fileno=os.dup(self.connection.fileno())) as peer:
+            if peer.family != socket.AF_UNIX:
+                return None
+            credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        pid: int = struct.unpack("3i", credentials)[0]
+        return pid or None
+
+    def restarted(self) -> str | None:
+        """Whether it is still the server that was left, by the time of its start."""
+        started = str(self.query("SELECT pg_postmaster_start_time() AS started")[0]["started"])
+        before, self._started = self._started, started
+        return f"the server started again at {started}" if before not in {None, started} else None
+
+
+def hint_for(text: str) -> str | None:
+    """What to do about a refused connection, by the server's or the driver's words; null where they tell nothing."""
+    without_names = re.sub(r'"[^"]*"', '""', text)
+    return next((hint for sign, hint in _HINTS if sign.search(without_names)), None)
+
+
+def brief(error: Exception) -> str:
+    """The server's message on one line, without what the driver puts before it, and without values it does not take."""
+    text = " ".join(str(error).split())
+    text = text.removeprefix("connection failed: ").removeprefix("connection is bad: ")
+    return _VALUE.sub(r"\1(not shown)", text)

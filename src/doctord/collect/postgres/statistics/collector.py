@@ -1,0 +1,88 @@
+"""The collector of everything that the server counts itself: each part reads one kind of thing at its own cadence."""
+
+import time
+from typing import Protocol
+
+from doctord._native import Batch
+from doctord.collect.core.cost import Cost
+from doctord.collect.core.link import Away
+from doctord.collect.core.rates import Cadence
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.horizon import Horizon
+from doctord.collect.postgres.statistics.relations import Relations
+from doctord.collect.postgres.statistics.replication import Replication
+from doctord.collect.postgres.statistics.rights import note_rights
+from doctord.collect.postgres.statistics.settings import Settings
+from doctord.collect.postgres.statistics.sizes import Sizes
+from doctord.collect.postgres.statistics.statements import Statements
+from doctord.collect.postgres.statistics.views import ClusterViews
+from doctord.collect.postgres.statistics.wait_sampling import WaitSampling
+from doctord.errors import UserError
+
+
+class Part(Protocol):
+    """One kind of thing to read. `read` may raise what Link.query raises."""
+
+    name: str
+    cadence: Cadence
+
+    def read(self, link: Link) -> list[Batch]:
+        """Rows since the last call."""
+        ...
+
+    def close(self) -> None:
+        """Let go of connections of its own."""
+        ...
+
+
+class StatisticsCollector:
+    """Fills `statistic`, `statement`, `space` and `setting` for one server.
+
+    The views of the whole server are read every five seconds. What costs more is read once or twice a minute, and in
+    the first half minute also whenever a check-up may end, so that a short one has increases to show too.
+    """
+
+    period_s = 5.0
+
+    def __init__(self, link: Link) -> None:
+        """The link is opened with the first sample, in the thread that takes it."""
+        self.name = f"{link.db} statistics"
+        self._link = link
+        self._cost = Cost(self.name)
+        self._parts: tuple[Part, ...] = (
+            Settings(),
+            ClusterViews(),
+            Horizon(),
+            Replication(),
+            Statements(),
+            Relations(),
+            Sizes(),
+            WaitSampling(),
+        )
+
+    def sample(self) -> list[Batch]:
+        """What every part that is due has to say; what went wrong as `event`."""
+        batches: list[Batch] = []
+        try:
+            with self._cost:
+                if self._link.open():
+                    note_rights(self._link)
+                for part in self._parts:
+                    if part.cadence.due(time.monotonic()):
+                        batches += self._read(part)
+        except Away:
+            pass  # the link has noted why
+        return batches + self._cost.batches() + self._link.notices.batches()
+
+    def close(self) -> None:
+        """Close the connections."""
+        for part in self._parts:
+            part.close()
+        self._link.close()
+
+    def _read(self, part: Part) -> list[Batch]:
+        try:
+            return part.read(self._link)
+        except UserError as refusal:
+            self._link.notices.not_measured(self._link.db, part.name, str(refusal), refusal.hint)
+        return []

@@ -1,0 +1,61 @@
+"""How full the server's limits are: connections, transaction ids, and who holds the oldest snapshot."""
+
+from typing import Final
+
+from doctord._native import Batch
+from doctord.collect.core.rates import Cadence
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.figures import Figures
+
+_CONNECTIONS: Final = """\
+/* doctord */ SELECT
+       count(*) FILTER (WHERE backend_type = 'client backend') AS "pg_stat_activity.connections",
+       count(*) FILTER (WHERE state = 'idle') AS "pg_stat_activity.connections_idle",
+       count(*) FILTER (WHERE state LIKE 'idle in transaction%') AS "pg_stat_activity.connections_idle_in_transaction",
+       count(*) FILTER (WHERE backend_type = 'autovacuum worker') AS "pg_stat_activity.autovacuum_workers",
+       max(age(backend_xmin)) AS "pg_stat_activity.backend_xmin_age"
+FROM pg_stat_get_activity(NULL)
+"""
+_PREPARED: Final = """\
+SELECT /* doctord */ count(*) AS "pg_prepared_xacts.count",
+       max(age(transaction)) AS "pg_prepared_xacts.oldest_xid_age",
+       date_part('epoch', now() - min(prepared)) AS "pg_prepared_xacts.oldest_s"
+FROM pg_prepared_xacts
+"""
+_FREEZE: Final = """\
+SELECT /* doctord */ datname AS entity, age(datfrozenxid) AS "pg_database.datfrozenxid_age",
+       mxid_age(datminmxid) AS "pg_database.datminmxid_age"
+FROM pg_database
+"""
+_VACUUM: Final = """\
+SELECT /* doctord */ datname || ' ' || relid AS entity, heap_blks_total AS "pg_stat_progress_vacuum.heap_blks_total",
+       heap_blks_scanned AS "pg_stat_progress_vacuum.heap_blks_scanned",
+       heap_blks_vacuumed AS "pg_stat_progress_vacuum.heap_blks_vacuumed",
+       index_vacuum_count AS "pg_stat_progress_vacuum.index_vacuum_count"
+FROM pg_stat_progress_vacuum
+"""
+
+
+class Horizon:
+    """Fills `statistic` with gauges named as in the queries.
+
+    The entity of a freeze age is its database, that of a running vacuum its database and the relation's oid. A null
+    `backend_xmin_age` (nobody holds a snapshot) gives no row.
+    """
+
+    name = "limits and horizons"
+
+    def __init__(self) -> None:
+        """Due every five seconds."""
+        self.cadence = Cadence(every_s=5)
+
+    def read(self, link: Link) -> list[Batch]:
+        """The readings of this moment."""
+        figures = Figures(link.db)
+        for sql in (_CONNECTIONS, _PREPARED, _FREEZE, _VACUUM):
+            for row in link.query(sql):
+                figures.gauges(row)
+        return figures.batches()
+
+    def close(self) -> None:
+        """There is nothing of its own."""

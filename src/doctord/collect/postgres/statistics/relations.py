@@ -1,0 +1,156 @@
+"""Tables and indexes of the largest databases: how they are read, changed, and vacuumed."""
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from doctord._native import Batch
+from doctord.collect.core.link import Away
+from doctord.collect.core.rates import EARLY, Cadence, Counters
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.databases import Databases
+from doctord.collect.postgres.statistics.figures import Figures
+from doctord.dataset.rows import now_us, rows
+from doctord.errors import UserError
+
+_BUSIEST: Final = 100
+_LARGEST: Final = 30
+
+_TABLES: Final = """\
+SELECT /* doctord */ s.relid, s.schemaname || '.' || s.relname AS relation, c.relpages,
+       s.seq_scan AS "pg_stat_user_tables.seq_scan", s.seq_tup_read AS "pg_stat_user_tables.seq_tup_read",
+       s.idx_scan AS "pg_stat_user_tables.idx_scan", s.idx_tup_fetch AS "pg_stat_user_tables.idx_tup_fetch",
+       s.n_tup_ins AS "pg_stat_user_tables.n_tup_ins", s.n_tup_upd AS "pg_stat_user_tables.n_tup_upd",
+       s.n_tup_del AS "pg_stat_user_tables.n_tup_del", s.n_tup_hot_upd AS "pg_stat_user_tables.n_tup_hot_upd",
+       s.vacuum_count AS "pg_stat_user_tables.vacuum_count",
+       s.autovacuum_count AS "pg_stat_user_tables.autovacuum_count",
+       io.heap_blks_read AS "pg_statio_user_tables.heap_blks_read",
+       io.heap_blks_hit AS "pg_statio_user_tables.heap_blks_hit",
+       io.idx_blks_read AS "pg_statio_user_tables.idx_blks_read",
+       io.idx_blks_hit AS "pg_statio_user_tables.idx_blks_hit",
+       s.n_live_tup, s.n_dead_tup, s.n_mod_since_analyze, age(c.relfrozenxid) AS relfrozenxid_age,
+       date_part('epoch', clock_timestamp() - greatest(s.last_vacuum, s.last_autovacuum)) AS last_vacuum_age_s,
+       date_part('epoch', clock_timestamp() - greatest(s.last_analyze, s.last_autoanalyze)) AS last_analyze_age_s
+FROM pg_stat_user_tables AS s JOIN pg_class AS c ON c.oid = s.relid
+     JOIN pg_statio_user_tables AS io ON io.relid = s.relid
+"""
+_INDEXES: Final = """\
+SELECT /* doctord */ s.indexrelid AS relid, s.schemaname || '.' || s.indexrelname AS relation, c.relpages,
+       s.idx_scan AS "pg_stat_user_indexes.idx_scan", s.idx_tup_read AS "pg_stat_user_indexes.idx_tup_read",
+       s.idx_tup_fetch AS "pg_stat_user_indexes.idx_tup_fetch"
+FROM pg_stat_user_indexes AS s JOIN pg_class AS c ON c.oid = s.indexrelid
+"""
+# A size is asked with a weak lock on the relation: one that somebody holds, or wants, for himself alone is left out.
+_SIZES: Final = """\
+SELECT /* doctord */ c.oid AS relid, pg_table_size(c.oid) AS used_bytes
+FROM pg_class AS c WHERE c.oid = ANY(%s) AND c.oid NOT IN (
+    SELECT relation FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND locktype = 'relation' AND relation IS NOT NULL)
+"""
+_GAUGES: Final = {
+    "n_live_tup": ("pg_stat_user_tables.n_live_tup", "rows"),
+    "n_dead_tup": ("pg_stat_user_tables.n_dead_tup", "rows"),
+    "n_mod_since_analyze": ("pg_stat_user_tables.n_mod_since_analyze", "rows"),
+    "relfrozenxid_age": ("pg_class.relfrozenxid_age", "transactions"),
+    "last_vacuum_age_s": ("pg_stat_user_tables.last_vacuum_age_s", "s"),
+    "last_analyze_age_s": ("pg_stat_user_tables.last_analyze_age_s", "s"),
+}
+
+Key = tuple[int, str]
+"""Relation and name of a counter."""
+
+
+class Relations:
+    """Fills `statistic` (entity `database.schema.relation`) and `space` for the relations that matter.
+
+    Those are, in each of the ten largest databases, the hundred busiest since the last reading and the thirty largest.
+    `bloat_bytes` is used_bytes * n_dead_tup / (n_live_tup + n_dead_tup): what a VACUUM would set free now. Space that
+    is free already cannot be seen without an extension.
+    """
+
+    name = "relations"
+
+    def __init__(self) -> None:
+        """Due soon after the start, then every minute."""
+        self.cadence = Cadence(every_s=60, early_s=EARLY)
+        self._databases = Databases()
+        self._counters: dict[tuple[str, str], Counters[Key]] = {}
+
+    def read(self, link: Link) -> list[Batch]:
+        """Rates since the last call; gauges and sizes of this moment."""
+        batches: list[Batch] = []
+        for database in self._databases.links(link):
+            try:
+                batches += self._tables(database) + self._indexes(database)
+            except UserError as refusal:
+                link.notices.not_measured(link.db, f"tables of {database.database}", str(refusal), refusal.hint)
+            except Away:
+                if database is link:
+                    raise
+        return batches
+
+    def close(self) -> None:
+        """Close the connections to other databases."""
+        self._databases.close()
+
+    def _tables(self, link: Link) -> list[Batch]:
+        figures = Figures(link.db)
+        found = self._matter("tables", link.query(_TABLES), link, figures)
+        for table in found:
+            for column, (name, unit) in _GAUGES.items():
+                figures.gauge(name, table[column], unit, f"{link.database}.{table['relation']}")
+        return figures.batches() + _space("table", found, link)
+
+    def _indexes(self, link: Link) -> list[Batch]:
+        figures = Figures(link.db)
+        found = self._matter("indexes", link.query(_INDEXES), link, figures)
+        return figures.batches() + _space("index", found, link)
+
+    def _matter(self, kind: str, found: list[dict[str, Any]], link: Link, figures: Figures) -> list[dict[str, Any]]:
+        """The relations that matter; their rates go into `figures`."""
+        counters = self._counters.setdefault((link.database, kind), Counters[Key]())
+        reading = {
+            (row["relid"], name): float(value)
+            for row in found
+            for name, value in row.items()
+            if "." in name and value is not None
+        }
+        increase = counters.step(time.monotonic(), reading)
+        rates = increase.per_s if increase else {}
+        busy: dict[int, float] = {}
+        for (relation, _), per_s in rates.items():
+            busy[relation] = busy.get(relation, 0.0) + per_s
+        chosen = _top(busy, _BUSIEST) | _top({row["relid"]: row["relpages"] for row in found}, _LARGEST)
+        entities = {row["relid"]: f"{link.database}.{row['relation']}" for row in found if row["relid"] in chosen}
+        for (relation, name), per_s in rates.items():
+            if increase and relation in chosen:
+                figures.rate(name, per_s, increase.interval_s, entities[relation])
+        return [row for row in found if row["relid"] in chosen]
+
+
+def _top(measure: Mapping[int, float], count: int) -> set[int]:
+    ranked = sorted((relation for relation, value in measure.items() if value > 0), key=lambda one: -measure[one])
+    return set(ranked[:count])
+
+
+def _space(kind: str, found: Iterable[dict[str, Any]], link: Link) -> list[Batch]:
+    sizes = {row["relid"]: row["used_bytes"] for row in link.query(_SIZES, ([row["relid"] for row in found],))}
+    common = {"ts": now_us(), "host": os.uname().nodename, "db": link.db, "database": link.database, "kind": kind}
+    space = [
+        {
+            **common,
+            "name": row["relation"],
+            "used_bytes": sizes.get(row["relid"]),
+            "bloat_bytes": _dead_bytes(sizes.get(row["relid"]), row.get("n_live_tup"), row.get("n_dead_tup")),
+            "live_rows": row.get("n_live_tup"),
+            "dead_rows": row.get("n_dead_tup"),
+        }
+        for row in found
+    ]
+    return [rows("space", space)] if space else []
+
+
+def _dead_bytes(used_bytes: int | None, live: int | None, dead: int | None) -> int | None:
+    if used_bytes is None or live is None or dead is None or live + dead == 0:
+        return None
+    return used_bytes * dead // (live + dead)

@@ -1,0 +1,60 @@
+"""Standbys that lag and slots that hold WAL and old rows back."""
+
+from typing import Final
+
+from doctord._native import Batch
+from doctord.collect.core.rates import Cadence
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.figures import Figures
+
+_STANDBYS: Final = """\
+SELECT /* doctord */ application_name AS entity,
+       pg_wal_lsn_diff(here, sent_lsn) AS "pg_stat_replication.sent_lag_bytes",
+       pg_wal_lsn_diff(here, flush_lsn) AS "pg_stat_replication.flush_lag_bytes",
+       pg_wal_lsn_diff(here, replay_lsn) AS "pg_stat_replication.replay_lag_bytes",
+       date_part('epoch', write_lag) AS "pg_stat_replication.write_lag_s",
+       date_part('epoch', flush_lag) AS "pg_stat_replication.flush_lag_s",
+       date_part('epoch', replay_lag) AS "pg_stat_replication.replay_lag_s",
+       age(backend_xmin) AS "pg_stat_replication.backend_xmin_age"
+FROM pg_stat_replication, (
+    SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END AS here
+) AS position
+"""
+_SLOTS: Final = """\
+SELECT /* doctord */ slot_name AS entity, active::int AS "pg_replication_slots.active",
+       pg_wal_lsn_diff(here, restart_lsn) AS "pg_replication_slots.retained_bytes",
+       age(xmin) AS "pg_replication_slots.xmin_age",
+       age(catalog_xmin) AS "pg_replication_slots.catalog_xmin_age"
+FROM pg_replication_slots, (
+    SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END AS here
+) AS position
+"""
+_RECOVERY: Final = """\
+SELECT /* doctord */ pg_is_in_recovery()::int AS "pg_is_in_recovery",
+       CASE WHEN pg_is_in_recovery() THEN date_part('epoch', clock_timestamp() - pg_last_xact_replay_timestamp()) END
+           AS "pg_last_xact_replay_timestamp.age_s"
+"""
+
+
+class Replication:
+    """Fills `statistic` with gauges named as in the queries; the entity is the standby's application name or the slot.
+
+    The age of the last transaction replayed grows on an idle primary's standby too: it is an upper bound of the lag.
+    """
+
+    name = "replication"
+
+    def __init__(self) -> None:
+        """Due every five seconds."""
+        self.cadence = Cadence(every_s=5)
+
+    def read(self, link: Link) -> list[Batch]:
+        """The readings of this moment."""
+        figures = Figures(link.db)
+        for sql in (_STANDBYS, _SLOTS, _RECOVERY):
+            for row in link.query(sql):
+                figures.gauges(row)
+        return figures.batches()
+
+    def close(self) -> None:
+        """There is nothing of its own."""

@@ -1,0 +1,158 @@
+"""Statements, from pg_stat_statements: what each cost between two readings of the view.
+
+The counters are read without the texts, which the server keeps in a file; the text of a statement is fetched once,
+when it first matters, and every constant is taken out of it.
+"""
+
+import math
+import os
+import time
+from collections.abc import Iterable
+from typing import Any, Final
+
+from psycopg import sql
+
+from doctord._native import Batch
+from doctord.collect.core.rates import EARLY, Cadence, Counters, Increase
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.databases import Databases
+from doctord.dataset.rows import now_us, rows
+from doctord.dataset.scrub import scrub
+
+_OURS: Final = "SELECT /* doctord */"
+_TOP: Final = 200
+_TEXT_LENGTH: Final = 2000
+_TEXTS_KEPT: Final = 5000
+_LOOK_EVERY_S: Final = 300.0
+
+_INSTALLED: Final = """\
+SELECT /* doctord */ nspname AS schema FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
+WHERE extname = 'pg_stat_statements'
+"""
+_COUNTERS: Final = """\
+SELECT /* doctord */ dbid, queryid, sum(calls)::float8 AS calls_per_s,
+       sum(total_exec_time) / 1000 AS elapsed_s_per_s,
+       sum(rows)::float8 AS rows_per_s,
+       sum(shared_blks_read + local_blks_read)::float8 AS read_blocks_per_s,
+       sum(shared_blks_hit + local_blks_hit)::float8 AS hit_blocks_per_s,
+       sum(temp_blks_read + temp_blks_written)::float8 * current_setting('block_size')::int AS temp_bytes_per_s,
+       sum(wal_bytes)::float8 AS wal_bytes_per_s
+FROM {schema}.pg_stat_statements(false)
+WHERE queryid IS NOT NULL
+GROUP BY dbid, queryid
+"""
+_TEXTS: Final = """\
+SELECT /* doctord */ queryid, min(query) AS query FROM {schema}.pg_stat_statements(true)
+WHERE queryid = ANY(%s) AND query IS NOT NULL GROUP BY queryid
+"""
+_DATABASES: Final = "SELECT /* doctord */ oid, datname FROM pg_database"
+
+_HINT: Final = (
+    "shared_preload_libraries = 'pg_stat_statements' in postgresql.conf, restart, then in one database: "
+    "CREATE EXTENSION pg_stat_statements"
+)
+
+Key = tuple[int, int, str]
+"""Database, statement, column."""
+Cost = tuple[tuple[int, int], dict[str, float]]
+"""Database and statement, and their columns."""
+
+
+class Statements:
+    """Fills `statement` with the 200 statements that took most time since the last reading.
+
+    The extension shows the whole server's statements in whichever database it was created: the largest are looked into.
+    CPU time and plans are not counted by the server and stay null.
+    """
+
+    name = "statements"
+
+    def __init__(self) -> None:
+        """Due soon after the start, then every half minute."""
+        self.cadence = Cadence(every_s=30, early_s=EARLY)
+        self._databases = Databases()
+        self._found: tuple[Link, str] | None = None
+        self._looked_at = -math.inf
+        self._counters = Counters[Key](from_zero=True)
+        self._texts: dict[int, str] = {}
+        self._ours: set[int] = set()
+
+    def read(self, link: Link) -> list[Batch]:
+        """Rows since the last call; none the first time."""
+        found = self._look(link)
+        if found is None:
+            return []
+        where, schema = found
+        where.open()
+        increase = self._counters.step(time.monotonic(), _reading(where.query(_sql(_COUNTERS, schema))))
+        if increase is None:
+            return []
+        top = _costliest(increase)
+        self._learn_texts(where, schema, [statement for (_, statement), _ in top])
+        return self._batches(link, top, increase.interval_s)
+
+    def close(self) -> None:
+        """Close connections to other databases."""
+        self._databases.close()
+
+    def _batches(self, link: Link, top: list[Cost], interval_s: float) -> list[Batch]:
+        names = {row["oid"]: row["datname"] for row in link.query(_DATABASES)}
+        common = {"ts": now_us(), "interval_s": interval_s, "host": os.uname().nodename, "db": link.db}
+        found: list[dict[str, Any]] = [
+            {
+                **common,
+                "database": names.get(database),
+                "statement_id": str(statement),
+                "text": self._texts.get(statement),
+                **figures,
+            }
+            for (database, statement), figures in top
+            if statement not in self._ours
+        ]
+        return [rows("statement", found)] if found else []
+
+    def _look(self, link: Link) -> tuple[Link, str] | None:
+        """The link to a database that has the extension, and the schema that it is in there."""
+        if self._found is None and time.monotonic() - self._looked_at >= _LOOK_EVERY_S:
+            self._looked_at = time.monotonic()
+            for candidate in self._databases.links(link):
+                if installed := candidate.query(_INSTALLED):
+                    self._found = (candidate, installed[0]["schema"])
+                    break
+            else:
+                link.notices.not_measured(
+                    link.db, "statements", "pg_stat_statements is in none of the databases", _HINT
+                )
+        return self._found
+
+    def _learn_texts(self, where: Link, schema: str, statements: list[int]) -> None:
+        if len(self._texts) > _TEXTS_KEPT:
+            self._texts.clear()
+        unknown = [statement for statement in statements if statement not in self._texts]
+        if unknown:
+            for row in where.query(_sql(_TEXTS, schema), (unknown,)):
+                if row["query"].startswith(_OURS):
+                    self._ours.add(row["queryid"])
+                self._texts[row["queryid"]] = scrub(row["query"], "postgresql")[:_TEXT_LENGTH]
+
+
+def _reading(entries: Iterable[dict[str, Any]]) -> dict[Key, float]:
+    return {
+        (entry["dbid"], entry["queryid"], column): value
+        for entry in entries
+        for column, value in entry.items()
+        if column.endswith("_per_s")
+    }
+
+
+def _costliest(increase: Increase[Key]) -> list[Cost]:
+    """The statements that were executed, by the time that they took."""
+    statements: dict[tuple[int, int], dict[str, float]] = {}
+    for (database, statement, column), per_s in increase.per_s.items():
+        statements.setdefault((database, statement), {})[column] = per_s
+    executed = [item for item in statements.items() if item[1].get("calls_per_s")]
+    return sorted(executed, key=lambda item: -item[1].get("elapsed_s_per_s", 0.0))[:_TOP]
+
+
+def _sql(template: str, schema: str) -> sql.Composed:
+    return sql.SQL(template).format(schema=sql.Identifier(schema))

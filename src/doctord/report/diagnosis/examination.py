@@ -1,0 +1,30 @@
+"""An examination of one or several servers and times in each of its forms."""
+
+from typing import Any
+
+from doctord.app.diagnose import Examination
+from doctord.report import wording
+from doctord.report.diagnosis import document as documents
+from doctord.report.diagnosis import html, terminal
+
+
+def document(found: Examination) -> dict[str, Any]:
+    """What `doctord diagnose --json` gives: docs/reference/json.md."""
+    return documents.document(found.diagnosis, [other.diagnosis for other in found.others])
+
+
+def render(found: Examination) -> str:
+    """The same as lines of text."""
+    return terminal.render(found.diagnosis, others=[other.diagnosis for other in found.others])
+
+
+def page(found: Examination) -> str:
+    """The same as one HTML file, with plots of the evidence."""
+    return html.render(found.diagnosis, found.seen.dataset, [other.diagnosis for other in found.others])
+
+
+def brief(found: Examination) -> str:
+    """The verdict in a line; of several servers and times with a line on all of them before it."""
+    diagnoses = [found.diagnosis, *(other.diagnosis for other in found.others)]
+    several = [wording.of_several(diagnoses)] if found.others else []
+    return "\n".join(map(wording.clean, (*several, wording.verdict(found.diagnosis))))

@@ -1,0 +1,290 @@
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from doctord._native import Batch
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.collector import StatisticsCollector
+from doctord.collect.postgres.statistics.horizon import Horizon
+from doctord.collect.postgres.statistics.relations import Relations
+from doctord.collect.postgres.statistics.replication import Replication
+from doctord.collect.postgres.statistics.rights import note_rights
+from doctord.collect.postgres.statistics.settings import Settings
+from doctord.collect.postgres.statistics.sizes import Sizes
+from doctord.collect.postgres.statistics.statements import Statements
+from doctord.collect.postgres.statistics.views import ClusterViews
+from postgres_samples import SECRET, figures, link_to, rows_of, until
+from servers import PostgresServer, running_postgres
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture
+def link(server: PostgresServer) -> Iterator[Link]:
+    with closing(link_to(server.dsn("doctord"))) as opened:
+        opened.open()
+        yield opened
+
+
+def settled(read: Any, link: Link, wanted: Any) -> list[Batch]:
+    """Reads until what the server counted has arrived in its views: up to a second before version 15."""
+    for _ in range(50):
+        batches = read(link)
+        if wanted(batches):
+            return batches
+        time.sleep(0.1)
+    raise AssertionError(f"not seen: {[rows_of(batch.table, [batch]) for batch in batches]}")
+
+
+def test_database_counters_are_rates(server: PostgresServer, link: Link) -> None:
+    views = ClusterViews()
+    views.read(link)
+    server.execute(*["SELECT 1"] * 20)
+    batches = settled(
+        views.read, link, lambda batches: figures(batches, "postgres").get("pg_stat_database.xact_commit", 0) > 3
+    )
+    row = next(row for row in rows_of("statistic", batches) if row["name"] == "pg_stat_database.temp_bytes")
+    assert (row["component"], row["db"]) == ("postgresql", f"postgresql:{server.port}")
+    assert (row["unit"], row["kind"]) == ("bytes_per_s", "rate")
+    assert row["interval_s"] > 0
+    postgres = figures(batches, "postgres")
+    assert postgres["pg_stat_database.numbackends"] >= 1
+    assert postgres["pg_stat_database.deadlocks"] == 0
+    assert ("pg_stat_database.sessions" in postgres) == (server.version >= 14)
+
+
+def test_a_requested_checkpoint_has_one_name_in_all_versions(server: PostgresServer, link: Link) -> None:
+    views = ClusterViews()
+    views.read(link)
+    server.execute("UPDATE account SET balance = balance + 1 WHERE id < 100", "CHECKPOINT")
+    batches = settled(
+        views.read, link, lambda batches: figures(batches).get("pg_stat_checkpointer.num_requested", 0) > 0
+    )
+    rates = figures(batches)
+    assert rates["pg_stat_checkpointer.buffers_written"] > 0
+    assert "pg_stat_checkpointer.num_timed" in rates
+    assert "pg_stat_bgwriter.buffers_alloc" in rates
+    assert ("pg_stat_bgwriter.buffers_backend" in rates) == (server.version < 17)
+
+
+def test_wal_writes_have_one_name_from_14_on(server: PostgresServer, link: Link) -> None:
+    if server.version < 14:
+        pytest.skip("pg_stat_wal came with version 14")
+    views = ClusterViews()
+    views.read(link)
+    server.execute("UPDATE account SET balance = balance + 1 WHERE id < 100")
+    seen: dict[str, float] = {}
+
+    def counted(batches: list[Batch]) -> bool:
+        for name, per_s in figures(batches).items():
+            seen[name] = max(seen.get(name, 0.0), per_s)
+        return seen.get("pg_stat_wal.wal_write", 0) > 0 and seen["pg_stat_wal.wal_bytes"] > 0
+
+    rates = figures(settled(views.read, link, counted))
+    assert {"pg_stat_wal.wal_fpi", "pg_stat_wal.wal_buffers_full", "pg_stat_wal.wal_sync_time"} <= rates.keys()
+
+
+def test_times_that_are_not_measured_are_absent() -> None:
+    with running_postgres(18) as server, closing(link_to(server.dsn())) as link:
+        link.open()
+        views = ClusterViews()
+        views.read(link)
+        batches = views.read(link)
+    assert "pg_stat_wal.wal_sync" in figures(batches)
+    names = {row["name"] for row in rows_of("statistic", batches)}
+    assert "pg_stat_database.session_time" in names
+    assert not {name for name in names if name.endswith(("read_time", "sync_time", "write_time"))} - {
+        "pg_stat_checkpointer.write_time",
+        "pg_stat_checkpointer.sync_time",
+    }
+
+
+def test_a_reset_is_an_event_and_gives_no_negative_rate(server: PostgresServer, link: Link) -> None:
+    views = ClusterViews()
+    server.execute("SELECT pg_stat_reset()")
+    settled(views.read, link, lambda _: link.query("SELECT stats_reset FROM pg_stat_database WHERE datname='postgres'"))
+    server.execute("SELECT count(*) FROM account")
+    seen = []
+
+    def reset_again(batches: list[Batch]) -> bool:
+        seen.extend(rows_of("event", link.notices.batches()))
+        rates = [row for row in rows_of("statistic", batches) if row["kind"] == "rate"]
+        assert all(row["value"] >= 0 for row in rates)
+        return any(event["subject"] == "pg_stat_database postgres" for event in seen)
+
+    time.sleep(1)
+    views.read(link)
+    server.execute("SELECT pg_stat_reset()")
+    settled(views.read, link, reset_again)
+
+
+def test_connections_and_horizons(server: PostgresServer, link: Link) -> None:
+    with server.connect() as idle, server.connect() as prepared:
+        idle.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        idle.execute("SELECT 1")
+        prepared.execute("BEGIN")
+        prepared.execute("UPDATE account SET balance = 1 WHERE id = 7")
+        prepared.execute("PREPARE TRANSACTION 'left behind'")
+        batches = Horizon().read(link)
+        prepared.execute("ROLLBACK PREPARED 'left behind'")
+    now = figures(batches)
+    assert now["pg_stat_activity.connections"] >= 3
+    assert now["pg_stat_activity.connections_idle_in_transaction"] == 1
+    assert now["pg_stat_activity.backend_xmin_age"] >= 0
+    assert now["pg_prepared_xacts.count"] == 1
+    assert now["pg_prepared_xacts.oldest_s"] >= 0
+    assert figures(batches, "postgres")["pg_database.datfrozenxid_age"] > 0
+
+
+def test_a_slot_that_holds_wal_back(server: PostgresServer, link: Link) -> None:
+    server.execute("SELECT pg_create_physical_replication_slot('standby', true)")
+    try:
+        server.execute("UPDATE account SET balance = balance + 1", "SELECT pg_switch_wal()")
+        slot = figures(Replication().read(link), "standby")
+    finally:
+        server.execute("SELECT pg_drop_replication_slot('standby')")
+    assert slot["pg_replication_slots.active"] == 0
+    assert slot["pg_replication_slots.retained_bytes"] > 0
+
+
+def test_tables_and_indexes(server: PostgresServer, link: Link) -> None:
+    with closing(Relations()) as relations:
+        relations.read(link)
+        server.execute(
+            "SELECT count(*) FROM account WHERE balance = -1",
+            "UPDATE account SET balance = 5 WHERE id < 500",
+            "ANALYZE account",
+        )
+        batches = settled(
+            relations.read,
+            link,
+            lambda batches: figures(batches, "postgres.public.account").get("pg_stat_user_tables.seq_scan", 0) > 0,
+        )
+    table = figures(batches, "postgres.public.account")
+    assert table["pg_stat_user_tables.seq_tup_read"] >= table["pg_stat_user_tables.seq_scan"] * 5000
+    assert "pg_stat_user_indexes.idx_scan" in figures(batches, "postgres.public.account_pkey")
+    space = next(row for row in rows_of("space", batches) if row["name"] == "public.account")
+    assert (space["kind"], space["database"]) == ("table", "postgres")
+    assert space["used_bytes"] > 300_000
+    assert 0 < space["bloat_bytes"] < space["used_bytes"]
+    assert space["dead_rows"] > 0
+
+
+def test_a_table_that_somebody_locked_does_not_stop_the_reading(server: PostgresServer, link: Link) -> None:
+    with closing(Relations()) as relations, server.connect() as owner:
+        owner.execute("ANALYZE account")
+        owner.execute("BEGIN")
+        owner.execute("LOCK TABLE account")
+        began = time.monotonic()
+        batches = relations.read(link)
+        assert time.monotonic() - began < 20
+    space = next(row for row in rows_of("space", batches) if row["name"] == "public.account")
+    assert space["used_bytes"] is None
+
+
+def test_sizes(link: Link) -> None:
+    batches = Sizes().read(link)
+    sizes = {(row["kind"], row["name"]): row["used_bytes"] for row in rows_of("space", batches)}
+    assert sizes["database", "postgres"] > 1_000_000
+    assert sizes["tablespace", "pg_default"] > sizes["database", "postgres"]
+    assert figures(batches)["pg_ls_waldir.size_bytes"] >= 16 * 1024 * 1024
+
+
+def test_statements_are_found_in_whichever_database_the_extension_is(server: PostgresServer) -> None:
+    server.execute("CREATE DATABASE elsewhere")
+    with closing(link_to(server.dsn("doctord", dbname="elsewhere"))) as link, closing(Statements()) as statements:
+        link.open()
+        assert statements.read(link) == []
+        server.execute("SELECT count(*) FROM account WHERE balance > 12345")
+        found = rows_of("statement", statements.read(link))
+    server.execute("DROP DATABASE elsewhere WITH (FORCE)")
+    counted = next(row for row in found if "FROM account" in row["text"])
+    assert counted["text"] == "SELECT count(*) FROM account WHERE balance > $1"
+    assert counted["database"] == "postgres"
+    assert counted["calls_per_s"] > 0
+    assert counted["hit_blocks_per_s"] + counted["read_blocks_per_s"] > 0
+    assert counted["cpu_s_per_s"] is None
+    assert not [row for row in found if "pg_extension" in row["text"]], "our own statements are left out"
+
+
+def test_settings_are_the_servers_own_and_hold_no_secrets(server: PostgresServer, link: Link) -> None:
+    server.execute(
+        f"ALTER SYSTEM SET primary_conninfo = 'host=x password={SECRET}'",
+        f"ALTER SYSTEM SET archive_command = 'curl --user backup:{SECRET} ...'",
+        "SELECT pg_reload_conf()",
+    )
+    time.sleep(0.3)
+    settings = Settings()
+    found = {row["name"]: row for row in rows_of("setting", settings.read(link))}
+    assert found["statement_timeout"]["value"] == "0", "not our own limit"
+    assert (found["shared_buffers"]["value"], found["shared_buffers"]["unit"]) == ("2048", "8kB")
+    assert found["shared_buffers"]["source_file"].endswith("postgresql.conf")
+    assert found["server_version_num"]["value"].startswith(str(server.version))
+    assert server.process is not None
+    assert found["postmaster_pid"]["value"] == str(server.process.pid)
+    assert found["primary_conninfo"]["value"] == found["archive_command"]["value"] == "(set, not shown)"
+    assert SECRET not in str(found)
+    assert settings.read(link) == []
+    server.execute(
+        "ALTER SYSTEM SET work_mem = '5MB'", "ALTER SYSTEM SET max_connections = 51", "SELECT pg_reload_conf()"
+    )
+    time.sleep(0.3)
+    changed = {row["name"]: row["value"] for row in rows_of("setting", settings.read(link))}
+    events = {row["subject"]: row["text"] for row in rows_of("event", link.notices.batches())}
+    server.execute("ALTER SYSTEM RESET ALL", "SELECT pg_reload_conf()")
+    assert changed["work_mem"] == "5120"
+    assert "statement_timeout" not in changed
+    assert "was 4096, is 5120" in events["work_mem"]
+    assert "not in force before a restart" in events["max_connections"]
+
+
+def test_no_constant_of_a_statement_gets_out(server: PostgresServer) -> None:
+    with closing(StatisticsCollector(link_to(server.dsn("doctord")))) as collector:
+        batches = collector.sample()
+        with server.connect() as client:
+            client.execute("CREATE ROLE leaky")
+            client.execute(f"ALTER ROLE leaky PASSWORD '{SECRET}'")
+            client.execute(f"DO $$ BEGIN PERFORM '{SECRET}'; END $$")
+            client.execute(f"SELECT '{SECRET}' /* {SECRET} */")
+            client.execute(f"SELECT count(*) FROM account WHERE balance::text = '{SECRET}'")
+            client.execute("DROP ROLE leaky")
+        deadline = time.monotonic() + 60
+        found: list[dict[str, Any]] = []
+        while not found and time.monotonic() < deadline:
+            time.sleep(0.5)
+            batches += collector.sample()
+            found = [row for row in rows_of("statement", batches) if "ALTER ROLE leaky" in (row["text"] or "")]
+    assert [row["text"] for row in found] == ["ALTER ROLE leaky PASSWORD ?"]
+    assert SECRET not in str([rows_of(batch.table, [batch]) for batch in batches])
+
+
+def test_what_is_switched_off_is_said_with_a_hint() -> None:
+    with running_postgres(15) as server, closing(link_to(server.dsn())) as link, closing(Statements()) as statements:
+        link.open()
+        note_rights(link)
+        statements.read(link)
+        said = {row["subject"]: row["hint"] for row in rows_of("event", link.notices.batches())}
+    assert "track_io_timing = on" in said["duration of reads and writes"]
+    assert "compute_query_id = on" in said["statements of sessions"]
+    assert "CREATE EXTENSION pg_stat_statements" in said["statements"]
+
+
+def test_a_database_that_lets_nobody_in_is_said(server: PostgresServer) -> None:
+    server.execute("CREATE DATABASE closed", "REVOKE CONNECT ON DATABASE closed FROM PUBLIC")
+    try:
+        with closing(StatisticsCollector(link_to(server.dsn("doctord")))) as collector:
+            event = until(collector, "event", lambda row: row["subject"] == "tables of closed")
+    finally:
+        server.execute("DROP DATABASE closed WITH (FORCE)")
+    assert "GRANT CONNECT" in event["hint"]
+
+
+def test_the_cost_is_published(server: PostgresServer) -> None:
+    with closing(StatisticsCollector(link_to(server.dsn("doctord")))) as collector:
+        collector._cost._since -= 5
+        row = until(collector, "statistic", lambda row: row["name"] == "sample_ms")
+    assert (row["component"], row["entity"]) == ("doctord", f"postgresql:{server.port} statistics")
+    assert row["value"] > 0
