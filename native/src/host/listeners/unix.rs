@@ -123,13 +123,14 @@ impl UnixQueues {
                 pid: owners.of_slow(Some(socket.inode), accept_delay_s),
             });
         }
-        let is_wanted = told.iter().any(|one| one.accept_queue > 0) && !queues.is_looked_at;
-        queues.is_looked_at |= is_wanted;
-        drop(queues);
-        if is_wanted {
+        if told.iter().any(|one| one.accept_queue > 0) && !queues.is_looked_at {
             let shared = Arc::clone(&self.shared);
-            self.looking = Some(std::thread::spawn(move || look(&shared)));
+            // Refused where threads are limited (RLIMIT_NPROC, a pids control group): the next sample tries again.
+            let looking = std::thread::Builder::new().spawn(move || look(&shared));
+            queues.is_looked_at = looking.is_ok();
+            self.looking = looking.ok();
         }
+        drop(queues);
         told
     }
 }
