@@ -85,6 +85,11 @@ impl HostSampler {
             self.take(&now).map_err(value_error)
         })
     }
+
+    /// CPU time in milliseconds that threads beside those who call `sample` have used so far.
+    fn cpu_beside_ms(&self) -> f64 {
+        self.network.cpu_beside_ns() as f64 / 1e6
+    }
 }
 
 impl HostSampler {

@@ -22,6 +22,7 @@ resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
 take(sampler)
 found = take_after(sampler, 0.3)["statistic"]
 print(json.dumps([[row["name"], row["value"]] for row in found if row["entity"] == "@doctord-no-threads"]))
+print(sampler.cpu_beside_ms())
 """
 
 
@@ -29,5 +30,6 @@ def test_where_no_thread_may_be_started_the_queue_is_told_by_the_samples_alone()
     paths = json.dumps([str(Path(__file__).parent), *sys.path])
     command = [sys.executable, "-c", NO_THREADS, paths]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    told = json.loads(done.stdout)
+    told, cpu_ms = map(json.loads, done.stdout.splitlines())
     assert ["listen.accept_queue", 1.0] in told
+    assert cpu_ms == 0

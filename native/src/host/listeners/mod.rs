@@ -60,6 +60,11 @@ impl Listeners {
         }
     }
 
+    /// CPU time of the thread that looks at the queues of UNIX sockets, nanoseconds so far.
+    pub fn cpu_beside_ns(&self) -> i64 {
+        self.unix.cpu_ns()
+    }
+
     /// Those of TCP, and those of UNIX in which somebody waits or has waited before.
     pub fn sample(&mut self) -> io::Result<(Vec<Listener>, Vec<Listener>)> {
         if let Some(diag) = &mut self.diag {
@@ -260,6 +265,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(200));
         let found = named(&mut listeners, name);
         assert_eq!(found.accept_queue, 0);
+        assert!(listeners.cpu_beside_ns() > 0);
         let delay_s = found.accept_delay_s.unwrap();
         assert!((0.3..3.0).contains(&delay_s), "{delay_s}");
     }
