@@ -323,6 +323,9 @@ class HostSampler:
     def sample(self) -> list[Batch]:
         """Rows since the last call, one batch per table that has any; the first call has no rates."""
 
+    def cpu_beside_ms(self) -> float:
+        """CPU time in milliseconds that threads beside those who call `sample` have used so far."""
+
 class ReportFigure:
     """A column of a report's table whose numbers become rows, each with the same texts in other columns."""
 

@@ -1,5 +1,6 @@
 //! The `cpu` table from /proc/stat and /proc/pressure/cpu.
 
+use std::io;
 use std::path::Path;
 
 use arrow_schema::ArrowError;
@@ -137,11 +138,11 @@ impl Cpu {
             match Migrations::open(cpus()) {
                 Ok(counters) => self.migrations = Some(counters),
                 Err(error) => {
-                    events.not_measured(
-                        "moves of tasks between CPUs",
-                        &error.to_string(),
-                        "grant CAP_PERFMON, or sysctl kernel.perf_event_paranoid=0",
-                    );
+                    let hint = match error.kind() {
+                        io::ErrorKind::Unsupported => "perf stat -a -e migrations -- sleep 10 tells of all of them",
+                        _ => "grant CAP_PERFMON, or sysctl kernel.perf_event_paranoid=0",
+                    };
+                    events.not_measured("moves of tasks between CPUs", &error.to_string(), hint);
                     return Vec::new();
                 }
             }

@@ -20,7 +20,7 @@ impl Moment {
     }
 }
 
-fn clock(id: libc::clockid_t) -> io::Result<i64> {
+pub fn clock(id: libc::clockid_t) -> io::Result<i64> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a timespec that outlives the call.
     match unsafe { libc::clock_gettime(id, &mut time) } {

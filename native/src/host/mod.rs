@@ -85,6 +85,11 @@ impl HostSampler {
             self.take(&now).map_err(value_error)
         })
     }
+
+    /// CPU time in milliseconds that threads beside those who call `sample` have used so far.
+    fn cpu_beside_ms(&self) -> f64 {
+        self.network.cpu_beside_ns() as f64 / 1e6
+    }
 }
 
 impl HostSampler {
@@ -100,7 +105,7 @@ impl HostSampler {
             disks: Disks::new(&proc, &sys, host, layouts)?,
             filesystems: Filesystems::new(&proc, host, layouts)?,
             network: Network::new(&proc, host, layouts)?,
-            processes: Processes::new(&proc, host, layouts, &mut events)?,
+            processes: Processes::new(&proc, &sys, host, layouts, &mut events)?,
             cgroups: Cgroups::new(&proc, &sys),
             settings: Settings::new(&proc, &sys, host, layouts)?,
             io_pressure: Pressure::new(proc.join("pressure/io")),
@@ -119,7 +124,8 @@ impl HostSampler {
         self.memory.sample(&interval, &mut self.events);
         self.disks.sample(&interval, &mut self.events);
         self.network.sample(&interval, &mut self.events, &mut self.statistics);
-        self.processes.sample(&interval, now, forks, &mut self.events);
+        self.processes
+            .sample(&interval, now, forks, &mut self.events, &mut self.statistics);
         self.cgroups
             .sample(&interval, self.processes.database_folders(), &mut self.statistics);
         self.add_io_pressure(&interval);

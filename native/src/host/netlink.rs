@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 pub const HEADER: usize = 16;
 pub const REQUEST: u16 = 1;
+pub const ACKNOWLEDGE: u16 = 4;
 pub const DUMP: u16 = 0x300;
 pub const ERROR: u16 = 2;
 pub const DONE: u16 = 3;
@@ -56,8 +57,54 @@ impl Socket {
         }
     }
 
+    /// Lets up to so many bytes wait to be received, beyond the limit for everybody: it needs CAP_NET_ADMIN.
+    pub fn hold(&self, bytes: usize) -> io::Result<()> {
+        let bytes = bytes as libc::c_int;
+        // SAFETY: the option's address and length belong to `bytes`.
+        let set = unsafe {
+            libc::setsockopt(
+                self.descriptor.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_RCVBUFFORCE,
+                (&raw const bytes).cast(),
+                size_of::<libc::c_int>() as libc::socklen_t,
+            )
+        };
+        if set == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error())
+        }
+    }
+
     /// The next datagram of answers; `Messages` walks over it.
     pub fn receive(&mut self) -> io::Result<Messages<'_>> {
+        self.receive_as(0)
+    }
+
+    /// The next datagram that is there already; nothing when none is.
+    pub fn receive_ready(&mut self) -> io::Result<Option<Messages<'_>>> {
+        match self.receive_as(libc::MSG_DONTWAIT) {
+            Ok(messages) => Ok(Some(messages)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The kernel's word on a request that asked for one.
+    pub fn acknowledged(&mut self) -> io::Result<()> {
+        let code = match self.receive()?.next() {
+            Some(message) if message.kind == ERROR => u32_at(message.payload, 0).unwrap_or(0) as i32,
+            _ => return Err(io::ErrorKind::InvalidData.into()),
+        };
+        if code == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::from_raw_os_error(-code))
+        }
+    }
+
+    fn receive_as(&mut self, flags: libc::c_int) -> io::Result<Messages<'_>> {
         loop {
             // SAFETY: pointer and length belong to the buffer.
             let received = unsafe {
@@ -65,7 +112,7 @@ impl Socket {
                     self.descriptor.as_raw_fd(),
                     self.buffer.as_mut_ptr().cast(),
                     self.buffer.len(),
-                    0,
+                    flags,
                 )
             };
             match usize::try_from(received) {

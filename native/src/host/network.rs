@@ -94,6 +94,11 @@ impl Network {
         self.sheet.end();
     }
 
+    /// CPU time of threads that the listening sockets take, nanoseconds so far.
+    pub fn cpu_beside_ns(&self) -> i64 {
+        self.listeners.cpu_beside_ns()
+    }
+
     fn add_interfaces(&mut self, interval: &Interval, events: &mut Events) {
         let Self {
             interfaces,

@@ -10,6 +10,8 @@ const MIGRATIONS: u64 = 4;
 /// struct perf_event_attr as of its first version; the kernel takes what is missing for zero.
 const ATTRIBUTES_LENGTH: usize = 64;
 const CLOSE_ON_EXEC: u64 = 8;
+/// Each takes a descriptor: with those of kept processes, more could reach the usual limit of 1,024.
+const CPUS_AT_MOST: usize = 128;
 
 /// Counts moves to each CPU since it was opened.
 pub struct Migrations {
@@ -18,7 +20,17 @@ pub struct Migrations {
 
 impl Migrations {
     pub fn open(cpus: impl Iterator<Item = i64>) -> io::Result<Self> {
-        let by_cpu = cpus.map(|cpu| Ok((cpu, counter(cpu)?))).collect::<io::Result<_>>()?;
+        let cpus: Vec<i64> = cpus.take(CPUS_AT_MOST + 1).collect();
+        if cpus.len() > CPUS_AT_MOST {
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                format!("counted on up to {CPUS_AT_MOST} CPUs"),
+            ));
+        }
+        let by_cpu = cpus
+            .into_iter()
+            .map(|cpu| Ok((cpu, counter(cpu)?)))
+            .collect::<io::Result<_>>()?;
         Ok(Self { by_cpu })
     }
 
@@ -56,5 +68,16 @@ fn counter(cpu: i64) -> io::Result<File> {
             -1 => Err(io::Error::last_os_error()),
             descriptor => Ok(File::from_raw_fd(descriptor as RawFd)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_of_many_cpus_keeps_its_descriptors() {
+        let refused = Migrations::open(0..CPUS_AT_MOST as i64 + 1).err().unwrap();
+        assert_eq!(refused.kind(), io::ErrorKind::Unsupported);
     }
 }

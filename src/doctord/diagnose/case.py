@@ -6,7 +6,7 @@ import polars as pl
 
 from doctord.analyse import figures, locks, statements, vitals
 from doctord.analyse.figures import cpus_told
-from doctord.analyse.host import other_processes, processes
+from doctord.analyse.host import other_processes, processes, short_lived
 from doctord.analyse.host.other_storage import OtherStorage, other_storage
 from doctord.analyse.time import (
     TimeModel,
@@ -83,6 +83,21 @@ class Case:
     def other_processes(self) -> pl.DataFrame:
         """The processes that are not the database's and do not work for it."""
         return other_processes.other_processes(self.dataset, self.processes)
+
+    @cached_property
+    def short_lived(self) -> list[short_lived.ShortLived]:
+        """Processes that started and ended between two samples, by name."""
+        return short_lived.short_lived(self.dataset)
+
+    @cached_property
+    def cpu_users(self) -> pl.DataFrame:
+        """The rows of `processes`, and a row for each name of those that lived too short to be among them."""
+        return short_lived.as_processes(self.short_lived, self.processes)
+
+    @cached_property
+    def other_cpu_users(self) -> pl.DataFrame:
+        """Those of them that are not the database's and do not work for it."""
+        return other_processes.other_processes(self.dataset, self.cpu_users)
 
     @cached_property
     def blockers(self) -> list[locks.Blocker]:

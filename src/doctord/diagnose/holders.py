@@ -59,10 +59,10 @@ def cpu_users(case: Case) -> list[Evidence]:
 
     Those that used less than a twentieth are named only where nobody used more.
     """
-    users, seconds = consumers(case.processes, pl.col("cpu_s")), case.process_seconds
+    users, seconds = consumers(case.cpu_users, pl.col("cpu_s")), case.process_seconds
     capacity_s = seconds * case.cpus or sum(user.amount for user in users)
     most = [user for user in users if user.amount >= WORTH_TUNING_SHARE * capacity_s][:MOST_PROCESSES] or users[:1]
-    outside = {(user.command, user.user) for user in consumers(case.other_processes, pl.col("cpu_s"))}
+    outside = {(user.command, user.user) for user in consumers(case.other_cpu_users, pl.col("cpu_s"))}
     return [_used(user, case, is_outside=(user.command, user.user) in outside) for user in most if seconds]
 
 
@@ -70,8 +70,14 @@ def _used(user: Consumer, case: Case, *, is_outside: bool) -> Evidence:
     cpus = user.amount / case.process_seconds
     used = phrase("{:share} of the host's CPU time", cpus / case.cpus) if case.cpus else phrase("{:.2g CPUs}", cpus)
     whose = ", and is no process of the database" if is_outside and case.vendors else ""
-    return Evidence("process", f"command = '{user.command}'", phrase("{}: {}", user.name, used), "",
-                    f"uses the CPUs{whose}")  # fmt: skip
+    return Evidence(*rows_of(user), phrase("{}: {}", user.name, used), "", f"uses the CPUs{whose}")
+
+
+def rows_of(user: Consumer) -> tuple[str, str]:
+    """Table and filter of the rows that tell what a consumer used."""
+    if user.pid is None:
+        return "statistic", f"name = 'short_lived.cpu_s_per_s' and entity = '{user.command}'"
+    return "process", f"command = '{user.command}'"
 
 
 def _part(holder: Holder, held: Held) -> Words:

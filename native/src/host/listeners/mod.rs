@@ -60,6 +60,11 @@ impl Listeners {
         }
     }
 
+    /// CPU time of the thread that looks at the queues of UNIX sockets, nanoseconds so far.
+    pub fn cpu_beside_ns(&self) -> i64 {
+        self.unix.cpu_ns()
+    }
+
     /// Those of TCP, and those of UNIX in which somebody waits or has waited before.
     pub fn sample(&mut self) -> io::Result<(Vec<Listener>, Vec<Listener>)> {
         if let Some(diag) = &mut self.diag {
@@ -214,14 +219,33 @@ mod tests {
 
     #[test]
     fn what_another_address_of_the_port_accepts_is_not_counted() {
-        let own = Server::bind("0.0.0.0:0").unwrap();
+        let own = Server::bind("127.0.0.1:0").unwrap();
         let port = own.local_addr().unwrap().port();
-        let Ok(_other) = Server::bind(("127.0.0.2", port)) else {
-            return; // the kernel lets nobody listen beside 0.0.0.0
+        let _other = Server::bind(("127.0.0.2", port)).unwrap();
+        let _old = TcpStream::connect(("127.0.0.2", port)).unwrap();
+        std::thread::sleep(Duration::from_millis(700));
+        let _young = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let mut listeners = Listeners::new(Path::new("/proc"));
+        let delays_s = ["127.0.0.1", "127.0.0.2"].map(|address| {
+            let found = named(&mut listeners, &format!("{address}:{port}"));
+            assert_eq!(found.accept_queue, 1);
+            found.accept_delay_s.unwrap()
+        });
+        assert!(delays_s[0] < 0.7 && delays_s[1] >= 1.4, "{delays_s:?}");
+    }
+
+    #[test]
+    fn others_at_the_port_are_those_of_other_addresses() {
+        let at = |address: &str| TcpListener {
+            address: address.parse().unwrap(),
+            accept_queue: 0,
+            backlog: None,
+            inode: None,
         };
-        let _client = TcpStream::connect(("127.0.0.2", port)).unwrap();
-        let found = named(&mut Listeners::new(Path::new("/proc")), &format!("0.0.0.0:{port}"));
-        assert_eq!((found.accept_queue, found.accept_delay_s), (0, None));
+        let all = ["0.0.0.0:80", "127.0.0.2:80", "127.0.0.2:81", "[::1]:80"].map(at);
+        let others = addresses(&all, all[0].address);
+        assert_eq!(others, ["127.0.0.2".parse::<IpAddr>().unwrap(), "::1".parse().unwrap()]);
+        assert!(addresses(&all, all[2].address).is_empty());
     }
 
     #[test]
@@ -241,6 +265,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(200));
         let found = named(&mut listeners, name);
         assert_eq!(found.accept_queue, 0);
+        assert!(listeners.cpu_beside_ns() > 0);
         let delay_s = found.accept_delay_s.unwrap();
         assert!((0.3..3.0).contains(&delay_s), "{delay_s}");
     }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use super::owner::Owners;
 use super::sock_diag::{SockDiag, UnixSocket};
 use super::{Listener, delay_of};
+use crate::host::interval::clock;
 
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// Shorter waits fall between two looks.
@@ -74,6 +75,8 @@ struct Queues {
     of: HashMap<u32, Queue>,
     is_looked_at: bool,
     is_over: bool,
+    /// CPU time of those who looked, nanoseconds.
+    cpu_ns: i64,
 }
 
 impl Queues {
@@ -123,14 +126,20 @@ impl UnixQueues {
                 pid: owners.of_slow(Some(socket.inode), accept_delay_s),
             });
         }
-        let is_wanted = told.iter().any(|one| one.accept_queue > 0) && !queues.is_looked_at;
-        queues.is_looked_at |= is_wanted;
-        drop(queues);
-        if is_wanted {
+        if told.iter().any(|one| one.accept_queue > 0) && !queues.is_looked_at {
             let shared = Arc::clone(&self.shared);
-            self.looking = Some(std::thread::spawn(move || look(&shared)));
+            // Refused where threads are limited (RLIMIT_NPROC, a pids control group): the next sample tries again.
+            let looking = std::thread::Builder::new().spawn(move || look(&shared));
+            queues.is_looked_at = looking.is_ok();
+            self.looking = looking.ok();
         }
+        drop(queues);
         told
+    }
+
+    /// CPU time that looking has taken so far, beside the caller's own thread.
+    pub fn cpu_ns(&self) -> i64 {
+        held(&self.shared.0).cpu_ns
     }
 }
 
@@ -147,7 +156,7 @@ impl Drop for UnixQueues {
 /// Looks until nobody has waited for a while.
 fn look(shared: &(Mutex<Queues>, Condvar)) {
     let mut diag = SockDiag::open().ok();
-    let mut empty_looks = 0;
+    let (mut empty_looks, mut cpu_before_ns) = (0, 0);
     let mut queues = held(&shared.0);
     while empty_looks < EMPTY_LOOKS && !queues.is_over {
         let waited = shared.1.wait_timeout(queues, BETWEEN_LOOKS);
@@ -158,6 +167,8 @@ fn look(shared: &(Mutex<Queues>, Condvar)) {
         };
         queues = held(&shared.0);
         queues.take(Instant::now(), &sockets);
+        let cpu_ns = clock(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or(cpu_before_ns);
+        queues.cpu_ns += cpu_ns - std::mem::replace(&mut cpu_before_ns, cpu_ns);
         let is_empty = sockets.iter().all(|socket| socket.waiting.is_empty());
         empty_looks = if is_empty { empty_looks + 1 } else { 0 };
     }

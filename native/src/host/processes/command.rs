@@ -50,6 +50,11 @@ pub fn is_database(command: &str) -> bool {
     .any(|name| command.starts_with(name))
 }
 
+/// Whether it is the process of a database server that the others come from: a client's own process comes and goes.
+pub fn is_server(command: &str) -> bool {
+    matches!(command, "postgres: postmaster" | "mysqld" | "mariadbd" | "tnslsnr")
+}
+
 /// The name of a process. A kernel worker's changes with each piece of work after a dash or plus, which is left out.
 pub fn name(comm: &[u8]) -> String {
     let stable = match comm.starts_with(b"kworker/") {

@@ -1,8 +1,10 @@
 //! The `process` table: every process of the host, read as seldom as its idleness allows.
 
 pub mod command;
+mod exits;
 mod microstates;
 mod process;
+mod short_lived;
 mod stat;
 mod taskstats;
 mod users;
@@ -15,6 +17,7 @@ use arrow_schema::ArrowError;
 
 use self::microstates::{Microstates, Usage};
 use self::process::{Look, Process, REST, Reader};
+use self::short_lived::{ShortLived, entity, of};
 use self::stat::Schedstat;
 use self::taskstats::{About, Stats, Taskstats};
 use self::users::Users;
@@ -23,6 +26,7 @@ use crate::host::events::Events;
 use crate::host::files::{Budget, Kept};
 use crate::host::interval::{Interval, Moment};
 use crate::host::not_measured;
+use crate::host::statistics::Statistics;
 use crate::host::text::{number, value};
 use crate::sheet::{Layouts, Sheet, columns};
 
@@ -53,6 +57,7 @@ pub struct Processes {
     delays: Kept,
     sheet: Sheet<ProcessColumns>,
     reader: Reader,
+    short_lived: ShortLived,
     processes: BTreeMap<u32, Process>,
     /// Boot time by the wall clock when the sampler started: later steps of the clock must not rename processes.
     booted_us: i64,
@@ -62,6 +67,14 @@ pub struct Processes {
     previous_boot_ns: Option<u64>,
 }
 
+/// Of the samples in which memory is told, the first: by the second it is known who starts others.
+const SIZED: u64 = 2;
+/// Lines of /proc/PID/status: memory of its own (Linux 4.5), and page tables. A fork copies the tables of the former.
+const SIZES: [(&[u8], &str); 2] = [
+    (b"RssAnon", "process.anon_bytes"),
+    (b"VmPTE", "process.page_table_bytes"),
+];
+
 /// A process that was looked at, on its way to a row.
 struct Seen {
     pid: u32,
@@ -70,7 +83,13 @@ struct Seen {
 }
 
 impl Processes {
-    pub fn new(proc: &Path, host: &str, layouts: &Layouts, events: &mut Events) -> Result<Self, ArrowError> {
+    pub fn new(
+        proc: &Path,
+        sys: &Path,
+        host: &str,
+        layouts: &Layouts,
+        events: &mut Events,
+    ) -> Result<Self, ArrowError> {
         let booted_s = std::fs::read(proc.join("stat"))
             .ok()
             .and_then(|text| value(&text, b"btime"));
@@ -93,6 +112,11 @@ impl Processes {
                 users: Users::default(),
                 buffer: Box::new([0; 4096]),
             },
+            // A recorded tree of files tells nothing of who ends now.
+            short_lived: match proc == Path::new("/proc") {
+                true => ShortLived::open(sys, events),
+                false => ShortLived::default(),
+            },
             processes: BTreeMap::new(),
             booted_us: booted_s.unwrap_or(0) as i64 * 1_000_000,
             samples: 0,
@@ -104,9 +128,19 @@ impl Processes {
 
     /// Adds the rows of this sample. `forks` counts the processes made since boot: as long as it stands still, there is no
     /// new one to look for.
-    pub fn sample(&mut self, interval: &Interval, now: &Moment, forks: Option<u64>, events: &mut Events) {
+    pub fn sample(
+        &mut self,
+        interval: &Interval,
+        now: &Moment,
+        forks: Option<u64>,
+        events: &mut Events,
+        statistics: &mut Statistics,
+    ) {
         self.samples += 1;
         self.reader.boot_ns = now.boot as u64;
+        let processes = &self.processes;
+        self.short_lived
+            .take(interval, |pid| processes.contains_key(&pid), events);
         self.read_delay_switch(events);
         let stood_still = forks.is_some() && forks == self.forks && !self.samples.is_multiple_of(REST);
         self.forks = forks;
@@ -126,6 +160,7 @@ impl Processes {
                 self.forget(seen.pid);
             }
         }
+        self.add_parents(interval, statistics);
         self.previous_boot_ns = Some(self.reader.boot_ns);
         if std::mem::take(&mut self.reader.io_refused) {
             not_measured::io(events);
@@ -239,7 +274,10 @@ impl Processes {
         let before = match (process.usage.replace(now), self.previous_boot_ns) {
             (Some(before), _) => before,
             // Started since the last sample (two ticks of grace): all that it used falls into this interval.
-            (None, Some(previous)) if started_ns + 2 * self.reader.tick_ns >= previous => now.at_birth(),
+            (None, Some(previous)) if started_ns + 2 * self.reader.tick_ns >= previous => {
+                self.short_lived.born(process.identity.ppid as u32);
+                now.at_birth()
+            }
             _ => return Ok(()),
         };
         if interval.seconds.is_some() {
@@ -253,6 +291,30 @@ impl Processes {
             );
         }
         Ok(())
+    }
+
+    /// What is told of processes that start others: how many, and, at times, the memory that a fork has to copy.
+    fn add_parents(&mut self, interval: &Interval, statistics: &mut Statistics) {
+        let processes = &self.processes;
+        let name_of = |pid: u32| Some(processes.get(&pid)?.identity.command.to_string());
+        self.short_lived.add_rows(interval, name_of, statistics);
+        if self.samples % REST != SIZED {
+            return;
+        }
+        for (pid, process) in &self.processes {
+            if !self.short_lived.parents.contains(pid) && !command::is_server(&process.identity.command) {
+                continue;
+            }
+            let Ok(status) = std::fs::read(process.folder.join("status")) else {
+                continue; // it ended, or is hidden, which is said elsewhere
+            };
+            let entity = entity(&process.identity.command, *pid);
+            for (key, name) in SIZES {
+                if let Some(kib) = value(&status, key) {
+                    statistics.gauge(interval, of(&entity, name, "bytes"), (kib * 1024) as f64);
+                }
+            }
+        }
     }
 
     /// Folders in /proc of the database servers' processes.

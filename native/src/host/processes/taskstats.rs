@@ -8,7 +8,7 @@ use std::io;
 
 use crate::host::netlink::{self, Message, Socket, attributes, push_attribute, push_message, u16_at, u32_at, u64_at};
 
-const GENERIC: i32 = 16;
+pub const GENERIC: i32 = 16;
 const CONTROL_FAMILY: u16 = 16;
 const GET_FAMILY: u8 = 3;
 const FAMILY_ID: u16 = 1;
@@ -16,12 +16,12 @@ const FAMILY_NAME: u16 = 2;
 const GET: u8 = 1;
 const ASK_PID: u16 = 1;
 const ASK_GROUP: u16 = 2;
-const STATS: u16 = 3;
-const ABOUT_PID: u16 = 4;
-const ABOUT_GROUP: u16 = 5;
+pub const STATS: u16 = 3;
+pub const ABOUT_PID: u16 = 4;
+pub const ABOUT_GROUP: u16 = 5;
 
 /// Linux 6.14 put new fields in the middle; version 16 put them at the end, where they belong.
-const SHIFTED_VERSION: u16 = 15;
+pub const SHIFTED_VERSION: u16 = 15;
 /// Answers wait in the socket's buffer, which holds some 200 of them.
 const AT_ONCE: usize = 64;
 
@@ -150,7 +150,16 @@ fn parse_answer(message: &Message) -> Option<Stats> {
     Stats::parse(stats)
 }
 
-fn find_family(socket: &mut Socket) -> io::Result<u16> {
+/// A command of the family with one attribute, which the kernel answers with its word alone.
+pub fn command(family: u16, attribute: u16, value: &[u8]) -> Vec<u8> {
+    let (mut request, mut content) = (Vec::new(), vec![GET, 1, 0, 0]);
+    push_attribute(&mut content, attribute, value);
+    let flags = netlink::REQUEST | netlink::ACKNOWLEDGE;
+    push_message(&mut request, family, flags, 0, &content);
+    request
+}
+
+pub fn find_family(socket: &mut Socket) -> io::Result<u16> {
     let (mut request, mut content) = (Vec::new(), vec![GET_FAMILY, 1, 0, 0]);
     push_attribute(&mut content, FAMILY_NAME, b"TASKSTATS\0");
     push_message(&mut request, CONTROL_FAMILY, netlink::REQUEST, 0, &content);

@@ -33,6 +33,11 @@ class AcceptDelay:
     backlog: float | None
     pid: int | None
 
+    @property
+    def accepts_per_s(self) -> float | None:
+        """Connections accepted a second, an estimate: those who wait, by how long each does (Little's law)."""
+        return self.waiting / self.delay_s if self.waiting and not self.is_stuck else None
+
 
 def accept_delays(dataset: Dataset) -> list[AcceptDelay]:
     """Sockets whose clients wait 0.1 s and longer in a tenth of the samples, or in sixty, the slowest first.

@@ -12,17 +12,22 @@ COMMAND_LENGTH = 15
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """Processes of one command and user: how many, the pid of the largest, and what they used together."""
+    """Processes of one command and user: how many, the pid of the largest, and what they used together.
+
+    The pid is null for those that lived too short for a sample to see (`doctord.analyse.host.short_lived`).
+    """
 
     command: str
     user: str | None
-    pid: int
+    pid: int | None
     processes: int
     amount: float
 
     @property
     def name(self) -> str:
         """Command, pid and user in words."""
+        if self.pid is None:
+            return f"{self.command} (processes that live shorter than a sample)"
         more = f" and {self.processes - 1} more" if self.processes > 1 else ""
         return f"{self.command} (pid {self.pid}{more}, user {self.user or 'unknown'})"
 

@@ -24,12 +24,15 @@ class LinuxCollector:
         self._host = host or socket.gethostname()
         self._sampler = HostSampler(self._host, {name: TABLES[name].layout for name in _FILLED})
         self._last: float | None = None
+        self._beside_ms = 0.0
 
     def sample(self) -> list[Batch]:
         """Rows since the last call, the collector's own cost among them. The first call has no rates."""
         began, cpu_began = time.monotonic(), time.thread_time()
         batches = self._sampler.sample()
         spent_ms, cpu_ms = (time.monotonic() - began) * 1000, (time.thread_time() - cpu_began) * 1000
+        before_ms, self._beside_ms = self._beside_ms, self._sampler.cpu_beside_ms()
+        cpu_ms += self._beside_ms - before_ms
         batches.append(self._cost(spent_ms, cpu_ms, None if self._last is None else began - self._last))
         self._last = began
         return batches

@@ -1,7 +1,11 @@
 """A server that accepts connections slowly, and drops none."""
 
 import shutil
+import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from doctord.lab.errors import LabError
 from doctord.lab.fault import fault
@@ -10,6 +14,7 @@ from doctord.lab.server import PrivateServer
 from doctord.lab.workload import workload
 
 _DELAY_US = 280_000
+_ATTACHES_S = 0.5
 
 
 @fault(cause="clients_wait_to_connect", warm_up_s=4.0)
@@ -20,11 +25,29 @@ def slow_accept(server: PrivateServer, seed: int) -> Iterator[None]:
 
     Seen: 3.5 connections per second, each after 3.4 s; all twelve clients in the queue.
     """
+    slowly = slow_accepts(server.process.pid, _DELAY_US, server.folder / "strace.log")
+    with slowly, workload(server, seed=seed, clients=12, threads=12, script="select 1;", reconnect=True):
+        yield
+
+
+@contextmanager
+def slow_accepts(pid: int, delay_us: int, log: Path) -> Iterator[None]:
+    """Hold each accept of a process up.
+
+    Raises:
+        LabError: strace is not there, or may not attach to the process; with its own words.
+    """
     if shutil.which("strace") is None:
         raise LabError("strace was not found", "install strace")
     calls = "accept,accept4"
-    slowly = ["strace", "-qq", "-e", f"trace={calls}", "-e", f"inject={calls}:delay_exit={_DELAY_US}"]
-    log = server.folder / "strace.log"
-    accepting = running([*slowly, "-p", str(server.process.pid)], log)
-    with accepting, workload(server, seed=seed, clients=12, threads=12, script="select 1;", reconnect=True):
+    slowly = ["strace", "-qq", "-e", f"trace={calls}", "-e", f"inject={calls}:delay_exit={delay_us}", "-p", str(pid)]
+    with running(slowly, log) as strace:
+        _check(strace, log)
         yield
+
+
+def _check(strace: subprocess.Popen[bytes], log: Path) -> None:
+    time.sleep(_ATTACHES_S)
+    if strace.poll() is not None:
+        words = log.read_text(errors="replace").strip() or f"it ended with status {strace.returncode}"
+        raise LabError(f"strace does not hold the accepts up: {words}", "see kernel.yama.ptrace_scope, or run as root")

@@ -36,6 +36,28 @@ def figures(side: tuple[Any, ...]) -> str:
     return " | ".join(said(evidence.figure) for evidence in side)
 
 
+def test_helpers_that_come_and_go_take_the_cpus() -> None:
+    churn = {
+        ("gzip", "short_lived.ends_per_s"): 300.0,
+        ("gzip", "short_lived.cpu_s_per_s"): 1.2,
+        ("gzip", "short_lived.elapsed_s"): 0.012,
+    }
+    findings = found(host(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, kernel=churn))
+    assert next(iter(findings)) == "cpu_other_processes"
+    finding = findings["cpu_other_processes"]
+    assert said(finding.title).startswith("gzip (processes that live shorter than a sample)")
+    assert "300 of gzip come and go per s" in figures(finding.for_)
+    assert "4.0 ms of CPU each, in a life of 12.0 ms" in [said(evidence.why) for evidence in finding.for_]
+    assert ("statistic", "name = 'short_lived.cpu_s_per_s' and entity = 'gzip'") in [
+        (evidence.table, evidence.filter) for evidence in findings["cpu_saturated"].for_
+    ]
+
+
+def test_backends_that_come_and_go_are_the_database_s_own() -> None:
+    churn = {("postgres", "short_lived.ends_per_s"): 300.0, ("postgres", "short_lived.cpu_s_per_s"): 1.2}
+    assert "cpu_other_processes" not in found(host(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, kernel=churn))
+
+
 def test_cpu_saturated_by_the_database_itself() -> None:
     finding = found(host(cpu=FULL, time={("CPU", "CPU"): 6.0}, backend={"usr_pct": 48.0, "run_wait_pct": 50.0}))[
         "cpu_saturated"

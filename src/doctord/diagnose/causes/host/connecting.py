@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 
+import polars as pl
+
 from doctord.analyse.figures import Statistic, mean
 from doctord.analyse.host.accept_delays import SLOW_S, AcceptDelay, accept_delays
 from doctord.analyse.host.login_times import SLOW_S as SLOW_LOGIN_S
 from doctord.analyse.host.login_times import SlowLogins, slow_logins
+from doctord.analyse.host.parents import parents
 from doctord.analyse.time import covered_s
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
@@ -78,7 +81,7 @@ def clients_wait_to_connect(case: Case) -> Iterator[Claim]:
             impact=NOT_MEASURED,
             severity="critical" if delay.delay_s >= CRITICAL_S else "warning",
             confidence=0.7 if against else 0.85,
-            for_=[*for_, *_queue(delay), *_process(case, delay)],
+            for_=[*for_, *_queue(delay), *_pace(case, delay), *_process(case, delay)],
             against=against,
             not_measured=() if delay.pid else (UNKNOWN,),
             first_steps=_first_steps(delay),
@@ -147,6 +150,30 @@ def _queue(delay: AcceptDelay) -> list[Evidence]:
                  phrase("{:.1f connections} in its queue", delay.waiting), limit,
                  "it is full: who comes now waits outside, uncounted" if is_full else "each waits for those before it")
     ]  # fmt: skip
+
+
+def _pace(case: Case, delay: AcceptDelay) -> list[Evidence]:
+    """How many connections are accepted a second, and so how long a pass of the loop takes that accepts them."""
+    if delay.accepts_per_s is None:
+        return []
+    own = _cpu_of_pass(case, delay)
+    of_it = "" if own is None else phrase(", {:time} of it on a CPU", own)
+    return [
+        Evidence("statistic", f"name = 'listen.accept_queue' and entity = '{delay.socket}'",
+                 phrase("about {:.2g} connections accepted per s", delay.accepts_per_s), "",
+                 phrase("one at a time, so each takes {:time}{}", 1 / delay.accepts_per_s, of_it))
+    ]  # fmt: skip
+
+
+def _cpu_of_pass(case: Case, delay: AcceptDelay) -> float | None:
+    """CPU seconds of the accepting process for each connection: by the children that it started, else estimated."""
+    own = next((parent for parent in parents(case.dataset) if parent.pid == delay.pid), None)
+    if own is not None and own.cpu_s is not None:
+        return own.cpu_s / own.children
+    rows = case.processes.filter(pl.col("pid") == delay.pid) if delay.pid else case.processes.clear()
+    if rows.is_empty() or rows["cpu_s"][0] is None or not delay.accepts_per_s:
+        return None
+    return float(rows["cpu_s"][0] / rows["seconds"][0] / delay.accepts_per_s)
 
 
 def _process(case: Case, delay: AcceptDelay) -> list[Evidence]:

@@ -14,7 +14,7 @@ from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Cas
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured, at_most
-from doctord.diagnose.holders import cpu_users, named, to_begin_with
+from doctord.diagnose.holders import cpu_users, named, rows_of, to_begin_with
 from doctord.diagnose.phrase import phrase
 
 # A tenth left is what bursts within a second use up: with less, somebody waits at most moments.
@@ -110,7 +110,7 @@ def cpu_full(case: Case) -> Iterator[Claim]:
     users = cpu_users(case)
     if not case.is_time_measured or not _full(case) or _starved(case) or not is_waited_for or not users:
         return
-    first = consumers(case.processes, pl.col("cpu_s"))[0]
+    first = consumers(case.cpu_users, pl.col("cpu_s"))[0]
     used = first.amount / case.process_seconds
     for_, against = weigh(_signs(case))
     yield Claim(
@@ -131,20 +131,22 @@ def cpu_other_processes(case: Case) -> Iterator[Claim]:
 
     Looks like: no CPU is idle, the database's processes queue, and much of the CPU time went to others.
     Hurts because: the scheduler shares CPUs fairly among all that are ready, and knows nothing of who matters.
-    Speaks for it: CPU used by processes outside the database; time that the database's processes waited for a CPU.
+    Speaks for it: CPU used by processes outside the database, those that live too short to be sampled among them; time
+        that the database's processes waited for a CPU.
     Speaks against it: a host that is full without them: then the database alone needs more than there is.
     Remedy: Move the named process to another host or a quiet time; until then lower its weight (nice, cgroup
-        cpu.weight) or bind it to CPUs that the database does not use.
+        cpu.weight) or bind it to CPUs that the database does not use. Of processes that come and go by the hundred find
+        who starts them (a monitoring script, a loop in a shell): one that stays costs a hundredth.
     Verify: With the process gone the run queue's share falls and transactions per second return.
     Source: K. Manoharan, 2008, the reactive path: confirm from the database's waits, rule out other processes first.
     """
     seconds = case.process_seconds
     capacity_s = seconds * case.cpus
-    others = consumers(case.other_processes, pl.col("cpu_s"))
+    others = consumers(case.other_cpu_users, pl.col("cpu_s"))
     used_s = sum(other.amount for other in others)
     if not capacity_s or used_s < OUTSIDE_SHARE * capacity_s or not case.vendors or not _starved(case):
         return
-    ours_s = float(case.processes.filter("database")["cpu_s"].sum() or 0.0)
+    ours_s = float(case.cpu_users.filter("database")["cpu_s"].sum() or 0.0)
     for_, against = weigh(_signs(case))
     yield Claim(
         phrase("{} and all else outside the database take {:share} of the CPUs", others[0].name, used_s / capacity_s),
@@ -159,6 +161,7 @@ def cpu_other_processes(case: Case) -> Iterator[Claim]:
                 phrase("the database's own got {:.2f}", ours_s / seconds),
             ),
             *(_consumer(other, capacity_s) for other in others[:3]),
+            *_short_lived(case, others[:3]),
             *for_,
         ],
         against=against,
@@ -410,12 +413,28 @@ def _signs(case: Case, full: float | None = None, longest_s: float | None = None
 
 def _consumer(other: Consumer, capacity_s: float) -> Evidence:
     return Evidence(
-        "process",
-        f"command = '{other.command}'",
+        *rows_of(other),
         phrase("{}: {:share} of the host's CPU time", other.name, other.amount / capacity_s),
         "",
         "not a process of the database",
     )
+
+
+def _short_lived(case: Case, users: list[Consumer]) -> list[Evidence]:
+    """How many of those come and go that live too short to be sampled, and what each costs."""
+    names = {user.command for user in users if user.pid is None}
+    return [
+        Evidence(
+            "statistic",
+            f"name = 'short_lived.ends_per_s' and entity = '{one.command}'",
+            phrase("{:.0f} of {} come and go per s", one.count / case.process_seconds, one.command),
+            "",
+            phrase("{:time} of CPU each{}", one.cpu_s / one.count,
+                   "" if one.elapsed_s is None else phrase(", in a life of {:time}", one.elapsed_s)),
+        )
+        for one in case.short_lived
+        if one.command in names and one.count
+    ]  # fmt: skip
 
 
 def _preempted(case: Case) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from doctord.diagnose.cause import cause
 from doctord.diagnose.cost import Cost, of_busy, of_pass
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured
+from doctord.diagnose.live_forks import SLOW_FORK_S, live_forks
 from doctord.diagnose.phrase import Phrase, listed, phrase
 from doctord.diagnose.words import arguments, shortened, who
 
@@ -19,9 +20,6 @@ LONG_PASS_S = 0.1
 BUSY = 0.7
 # The busy share of fewer passes is chance.
 PASSES_TO_TELL = 10
-# A fork of a process of usual size takes well under a millisecond, also while it is traced; it takes 5 when page tables
-# for some gigabytes are copied.
-SLOW_FORK_S = 0.005
 TICKS_TO_TELL = 2
 # Programs call the same thing a few times at each start of theirs; ten times in one pass is a loop around it.
 REPEATED = 10
@@ -74,16 +72,17 @@ def single_threaded_limit(case: Case) -> Iterator[Claim]:
     )
 
 
-@cause()
+@cause(explains=("clients_wait_to_connect", "accept_queue_overflow", "logins_slow"))
 def slow_fork(case: Case) -> Iterator[Claim]:
     """Making a process takes long, because the process that is copied is large.
 
-    Looks like: fork(), clone() or fork1() take milliseconds, and most of it is CPU time.
+    Looks like: fork(), clone() or fork1() take milliseconds, and most of it is CPU time. Without a trace: a process
+        that starts others uses milliseconds of system time for each of them.
     Hurts because: fork copies the page tables of the whole process, whatever the child does next; the parent stands
         still meanwhile.
     Speaks for it: the length of the forks, their CPU time, their share of the pass.
     Speaks against it: forks that waited and did not compute: then CPU or memory was short. A log with whole seconds
-        tells nothing of forks shorter than two.
+        tells nothing of forks shorter than two. Without a trace: time left between the forks.
     Remedy: Look whether the process leaks (compare its resident size with a fresh one) and restart or patch it; let a
         small helper do the forking, or posix_spawn() or vfork() where an exec follows; use huge pages for large shared
         memory, whose page tables are then small.
@@ -91,6 +90,7 @@ def slow_fork(case: Case) -> Iterator[Claim]:
     Source: R. Milkowski, "Oracle's listener performance", 2008 (a listener of 400 MB against one of 23 MB).
     """
     if case.trace is None:
+        yield from live_forks(case)
         return
     # Of a length of one tick nobody knows whether it is a tick or none.
     least = max(SLOW_FORK_S, TICKS_TO_TELL * (clock_s(case.trace) or 0.0))

@@ -1,0 +1,34 @@
+"""Listening sockets as the sampler sees them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+# Where threads are limited; root may always have more, so this is another user.
+NO_THREADS = """
+import json, os, resource, socket, sys, time
+sys.path[:0] = json.loads(sys.argv[1])
+from test_linux import LAYOUTS, HostSampler, take, take_after
+sampler = HostSampler("here", LAYOUTS)
+server, client = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+server.bind("\\0doctord-no-threads")
+server.listen(5)
+client.connect("\\0doctord-no-threads")
+if os.geteuid() == 0:
+    os.setresuid(65533, 65533, 65533)  # not nobody, as whom other tests look at their own processes
+resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+take(sampler)
+found = take_after(sampler, 0.3)["statistic"]
+print(json.dumps([[row["name"], row["value"]] for row in found if row["entity"] == "@doctord-no-threads"]))
+print(sampler.cpu_beside_ms())
+"""
+
+
+def test_where_no_thread_may_be_started_the_queue_is_told_by_the_samples_alone() -> None:
+    paths = json.dumps([str(Path(__file__).parent), *sys.path])
+    command = [sys.executable, "-c", NO_THREADS, paths]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    told, cpu_ms = map(json.loads, done.stdout.splitlines())
+    assert ["listen.accept_queue", 1.0] in told
+    assert cpu_ms == 0

@@ -1,0 +1,26 @@
+"""What a fault says that could not be made."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from doctord.lab.errors import LabError
+from doctord.lab.faults.slow_accept import slow_accepts
+
+
+def test_a_process_that_cannot_be_held_up_is_told_with_the_words_of_strace(tmp_path: Path) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    with (
+        pytest.raises(LabError, match=r"(?s)strace .*(No such process|not found)"),
+        slow_accepts(ended.pid, 1000, tmp_path / "log"),
+    ):
+        pytest.fail("strace attached to a process that has ended")
+
+
+def test_without_strace_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(LabError, match="strace was not found"), slow_accepts(os.getpid(), 1000, tmp_path / "log"):
+        pytest.fail("there is no strace")
