@@ -45,7 +45,7 @@ def in_source(folder: str, pattern: str) -> set[str]:
 
 def test_names_of_the_host_are_those_of_the_page() -> None:
     # The kernel's own files of version 1 are called memory.limit_in_bytes and so on.
-    measured = r'"((?:cpu|memory|io|listen)\.(?!\w+_in_bytes)\w+(?:_pct|_per_s|_bytes|_cpus|_queue))"'
+    measured = r'"((?:cpu|memory|io|listen|numa)\.(?!\w+_in_bytes)\w+(?:_pct|_per_s|_bytes|_cpus|_queue))"'
     plain = in_source("native/src/host", r'"(listen\.(?:backlog|accept_delay|pid)|interrupts_per_s)"')
     assert in_source("native/src/host", measured) | plain == {*documented("kernel"), *documented("cgroup")}
 
