@@ -25,6 +25,7 @@ columns!(CpuColumns {
     run_queue,
     blocked_tasks,
     csw_per_s,
+    icsw_per_s,
     migrations_per_s,
     interrupts_per_s,
     forks_per_s,
@@ -96,6 +97,8 @@ pub struct Cpu {
     /// Nothing where the kernel does not let us count.
     migrations: Option<Migrations>,
     moved_before: Vec<(i64, u64)>,
+    /// Of this sample.
+    involuntary: Option<f64>,
 }
 
 impl Cpu {
@@ -108,23 +111,28 @@ impl Cpu {
             is_live: proc == Path::new("/proc"),
             migrations: None,
             moved_before: Vec::new(),
+            involuntary: None,
         })
     }
 
-    /// Adds the rows of this sample; returns the number of forks since boot.
-    pub fn sample(&mut self, interval: &Interval, events: &mut Events) -> Option<u64> {
-        let now = match self.file.read() {
-            Ok(text) => parse(text),
+    /// What /proc/stat says now.
+    pub fn read(&mut self, events: &mut Events) -> Option<Stat> {
+        match self.file.read() {
+            Ok(text) => Some(parse(text)),
             Err(error) => {
                 events.not_measured("/proc/stat", &error.to_string(), "mount /proc");
-                return None;
+                None
             }
-        };
-        let forks = now.forks;
+        }
+    }
+
+    /// Adds the rows of this sample, of what was read at its beginning. `involuntary` are the switches that processes were
+    /// forced to since the last one.
+    pub fn add(&mut self, now: Stat, involuntary: Option<u64>, interval: &Interval, events: &mut Events) {
         let moved = self.moved(&now, interval, events);
+        self.involuntary = interval.increase(Some(0), involuntary);
         self.add_rows(interval, &now, &moved, events);
         self.before = now;
-        forks
     }
 
     /// Tasks moved to each CPU a second, and to all of them together; nothing where that is not told.
@@ -214,6 +222,7 @@ impl Cpu {
         self.sheet.f64(columns.run_queue, queue);
         self.sheet.f64(columns.blocked_tasks, blocked);
         self.sheet.f64(columns.csw_per_s, switches);
+        self.sheet.f64(columns.icsw_per_s, self.involuntary);
         self.sheet.f64(columns.interrupts_per_s, interrupts);
         self.sheet.f64(columns.forks_per_s, forks);
         match self.pressure.sample(interval) {

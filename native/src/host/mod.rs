@@ -18,10 +18,12 @@ mod mounts;
 mod netlink;
 mod network;
 mod not_measured;
+mod numa;
 mod perf;
 mod pressure;
 pub mod processes;
 mod queue;
+mod scheduling;
 mod setting;
 mod statistics;
 mod text;
@@ -42,8 +44,10 @@ use interrupts::Interrupts;
 use interval::{Interval, Moment};
 use memory::Memory;
 use network::Network;
+use numa::Nodes;
 use pressure::Pressure;
 use processes::Processes;
+use scheduling::Scheduling;
 use setting::Settings;
 use statistics::{Figure, Statistics};
 
@@ -56,12 +60,14 @@ pub struct HostSampler {
     cpu: Cpu,
     interrupts: Interrupts,
     memory: Memory,
+    nodes: Nodes,
     disks: Disks,
     filesystems: Filesystems,
     network: Network,
     processes: Processes,
     cgroups: Cgroups,
     settings: Settings,
+    scheduling: Scheduling,
     io_pressure: Pressure,
     statistics: Statistics,
     events: Events,
@@ -102,12 +108,14 @@ impl HostSampler {
             cpu: Cpu::new(&proc, host, layouts)?,
             interrupts: Interrupts::new(&proc),
             memory: Memory::new(&proc, host, layouts)?,
+            nodes: Nodes::new(&sys),
             disks: Disks::new(&proc, &sys, host, layouts)?,
             filesystems: Filesystems::new(&proc, host, layouts)?,
             network: Network::new(&proc, host, layouts)?,
             processes: Processes::new(&proc, &sys, host, layouts, &mut events)?,
             cgroups: Cgroups::new(&proc, &sys),
             settings: Settings::new(&proc, &sys, host, layouts)?,
+            scheduling: Scheduling::default(),
             io_pressure: Pressure::new(proc.join("pressure/io")),
             statistics: Statistics::new(host, layouts)?,
             events,
@@ -119,13 +127,19 @@ impl HostSampler {
     fn take(&mut self, now: &Moment) -> Result<Vec<Batch>, ArrowError> {
         let interval = Interval::between(self.before.as_ref(), now);
         self.events.at(&interval);
-        let forks = self.cpu.sample(&interval, &mut self.events);
+        let stat = self.cpu.read(&mut self.events);
+        let forks = stat.as_ref().and_then(|stat| stat.forks);
+        let involuntary = self
+            .processes
+            .sample(&interval, now, forks, &mut self.events, &mut self.statistics);
+        if let Some(stat) = stat {
+            self.cpu.add(stat, involuntary, &interval, &mut self.events);
+        }
         self.interrupts.sample(now, &mut self.statistics);
         self.memory.sample(&interval, &mut self.events);
+        self.nodes.sample(now, &mut self.statistics);
         self.disks.sample(&interval, &mut self.events);
         self.network.sample(&interval, &mut self.events, &mut self.statistics);
-        self.processes
-            .sample(&interval, now, forks, &mut self.events, &mut self.statistics);
         self.cgroups
             .sample(&interval, self.processes.database_folders(), &mut self.statistics);
         self.add_io_pressure(&interval);
@@ -163,6 +177,8 @@ impl HostSampler {
         }
         if self.slow_before.as_ref().is_none_or(due) {
             self.filesystems.sample(interval, &mut self.events);
+            self.scheduling
+                .sample(interval, self.processes.named(), &mut self.settings);
             self.slow_before = Some(*now);
         }
     }

@@ -47,6 +47,15 @@ pub fn io(events: &mut Events) {
     );
 }
 
+pub fn system_calls(events: &mut Events, error: &str) {
+    events.not_measured(
+        "system calls of processes that are busy in the kernel",
+        error,
+        "run as root, or grant CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8) and let it read tracefs \
+         (mount -o remount,gid=GROUP,mode=750 /sys/kernel/tracing)",
+    );
+}
+
 /// Whether a process has CAP_SYS_PTRACE, by its /proc/PID/status.
 fn may_trace(status: &str) -> bool {
     const CAP_SYS_PTRACE: u32 = 19;

@@ -1,4 +1,4 @@
-//! Software counters of the kernel's performance events (perf_event_open(2)): moves of tasks between CPUs, which no file tells.
+//! Software counters of the kernel's performance events (perf_event_open(2)): moves of tasks between CPUs, and what is counted by task.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,6 +12,7 @@ const ATTRIBUTES_LENGTH: usize = 64;
 const CLOSE_ON_EXEC: u64 = 8;
 /// Each takes a descriptor: with those of kept processes, more could reach the usual limit of 1,024.
 const CPUS_AT_MOST: usize = 128;
+const EVERYBODY: i32 = -1;
 
 /// Counts moves to each CPU since it was opened.
 pub struct Migrations {
@@ -29,7 +30,7 @@ impl Migrations {
         }
         let by_cpu = cpus
             .into_iter()
-            .map(|cpu| Ok((cpu, counter(cpu)?)))
+            .map(|cpu| Ok((cpu, counter(SOFTWARE, MIGRATIONS, EVERYBODY, cpu)?)))
             .collect::<io::Result<_>>()?;
         Ok(Self { by_cpu })
     }
@@ -49,18 +50,19 @@ impl Migrations {
     }
 }
 
-fn counter(cpu: i64) -> io::Result<File> {
+/// A counter of one event of a type, for one task on any CPU (-1), or for everybody (-1) on one CPU.
+pub fn counter(kind: u32, event: u64, task: i32, cpu: i64) -> io::Result<File> {
     let mut attributes = [0u8; ATTRIBUTES_LENGTH];
-    attributes[..4].copy_from_slice(&SOFTWARE.to_ne_bytes());
+    attributes[..4].copy_from_slice(&kind.to_ne_bytes());
     attributes[4..8].copy_from_slice(&(ATTRIBUTES_LENGTH as u32).to_ne_bytes());
-    attributes[8..16].copy_from_slice(&MIGRATIONS.to_ne_bytes());
-    let (everybody, no_group) = (-1i64, -1i64);
+    attributes[8..16].copy_from_slice(&event.to_ne_bytes());
+    let no_group = -1i64;
     // SAFETY: the attributes outlive the call, whose length they name, and the descriptor is owned from here on.
     unsafe {
         match libc::syscall(
             libc::SYS_perf_event_open,
             attributes.as_ptr(),
-            everybody,
+            i64::from(task),
             cpu,
             no_group,
             CLOSE_ON_EXEC,

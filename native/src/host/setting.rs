@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use arrow_schema::ArrowError;
 
 use super::interval::Interval;
+use super::numa;
 use crate::batch::Batch;
 use crate::sheet::{Layouts, Sheet, columns};
 
@@ -15,12 +16,13 @@ columns!(SettingColumns {
     source_file,
 });
 
-const SYSCTLS: [&str; 27] = [
+const SYSCTLS: [&str; 28] = [
     "fs.aio-max-nr",
     "fs.file-max",
     "kernel.numa_balancing",
     "kernel.pid_max",
     "kernel.sched_autogroup_enabled",
+    "kernel.sched_rt_runtime_us",
     "kernel.sem",
     "kernel.shmall",
     "kernel.shmmax",
@@ -90,6 +92,7 @@ impl Settings {
         for (name, path) in CPU {
             self.add(interval, name, &self.sys.join("devices/system").join(path));
         }
+        self.add_nodes(interval);
         for device in real_devices(&self.sys.join("block")) {
             let Some(name) = device.file_name().map(|name| name.to_string_lossy().into_owned()) else {
                 continue;
@@ -100,16 +103,31 @@ impl Settings {
         }
     }
 
+    /// What a host with several nodes of memory is made of.
+    fn add_nodes(&mut self, interval: &Interval) {
+        let nodes = numa::nodes(&self.sys);
+        for (number, folder) in nodes.iter().filter(|_| nodes.len() > 1) {
+            for name in ["cpulist", "distance"] {
+                self.add(interval, &format!("numa.node{number}.{name}"), &folder.join(name));
+            }
+        }
+    }
+
     fn add(&mut self, interval: &Interval, name: &str, path: &Path) {
         let Ok(text) = std::fs::read_to_string(path) else {
             return;
         };
-        let columns = self.sheet.columns;
+        self.tell(interval, "kernel", name, chosen(text.trim()), Some(path));
+    }
+
+    /// Adds one setting, and the file that it was read from.
+    pub fn tell(&mut self, interval: &Interval, component: &str, name: &str, value: &str, file: Option<&Path>) {
+        let (columns, file) = (self.sheet.columns, file.map(Path::to_string_lossy));
         self.sheet.begin_at(interval.ts_us);
-        self.sheet.str(columns.component, "kernel");
+        self.sheet.str(columns.component, component);
         self.sheet.str(columns.name, name);
-        self.sheet.str(columns.value, chosen(text.trim()));
-        self.sheet.str(columns.source_file, path.to_string_lossy().as_ref());
+        self.sheet.str(columns.value, value);
+        self.sheet.str(columns.source_file, file.as_deref());
         self.sheet.end();
     }
 

@@ -156,6 +156,7 @@ TABLES: Final[dict[str, Table]] = {
             ("started", "ts", "Start time; with pid it identifies the process for good."),
             ("command", "str", "Name; for PostgreSQL's processes the title with its role. Never the arguments."),
             ("user", "str", "Effective user."),
+            ("unit", "str", "systemd unit, container, or else control group that it runs in; null for the root group."),
             ("usr_pct", "f64", "User time, % of one CPU."),
             ("sys_pct", "f64", "Kernel time, % of one CPU."),
             ("cpu_pct", "f64", "Both together, % of one CPU, where the source does not tell them apart."),

@@ -216,24 +216,24 @@ from test_linux import LAYOUTS, HostSampler, take, take_after
 sampler = HostSampler("here", LAYOUTS)
 first, second = take(sampler), take_after(sampler, 0.3)
 events = first.get("event", []) + second.get("event", [])
-print(json.dumps([events, second["process"], os.getpid()], default=str))
+print(json.dumps([events, second["process"], os.getpid(), second["cpu"]], default=str))
 """
 
 
-def two_samples(*prefix: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int]:
-    """Events, processes and the own pid as an interpreter sees them that is started behind `prefix`."""
+def two_samples(*prefix: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int, list[dict[str, Any]]]:
+    """Events, processes, the own pid and CPUs as an interpreter sees them that is started behind `prefix`."""
     if os.geteuid() != 0 or not shutil.which(prefix[0]):
         pytest.skip(f"needs root and {prefix[0]}")
     paths = json.dumps([str(Path(__file__).parent), *sys.path])
     command = [*prefix, sys.executable, "-c", TWO_SAMPLES, paths]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    events, processes, own = json.loads(done.stdout)
-    return events, processes, own
+    events, processes, own, cpu = json.loads(done.stdout)
+    return events, processes, own, cpu
 
 
 @pytest.mark.root
 def test_without_privileges_the_rest_goes_on() -> None:
-    events, processes, own = two_samples(*UNPRIVILEGED)
+    events, processes, own, _ = two_samples(*UNPRIVILEGED)
     assert {row["subject"] for row in events} >= {"taskstats", "/proc/PID/io of other users' processes"}
     mine = next(row for row in processes if row["pid"] == own)
     assert mine["write_bytes_per_s"] is not None
@@ -252,14 +252,16 @@ def test_hidden_processes_are_said() -> None:
     mount = 'mount -t proc -o hidepid=2 proc /proc && exec "$@"'
     # A user of its own: processes of nobody that other tests start beside this one are not hidden from nobody.
     user = [word.replace("65534", "65532") for word in UNPRIVILEGED]
-    events, processes, own = two_samples("unshare", "--mount", "sh", "-c", mount, "sh", *user)
+    events, processes, own, cpu = two_samples("unshare", "--mount", "sh", "-c", mount, "sh", *user)
     assert "processes of other users" in {row["subject"] for row in events}
     assert [row["pid"] for row in processes] == [own]
+    # Their switches are not those of the host, whose sum is then unknown.
+    assert {row["icsw_per_s"] for row in cpu} == {None}
 
 
 @pytest.mark.root
 def test_few_open_files_are_enough() -> None:
-    events, processes, _ = two_samples("prlimit", "--nofile=64:64")
+    events, processes, _, _ = two_samples("prlimit", "--nofile=64:64")
     assert len(processes) > 30
     assert "some processes" not in {row["subject"] for row in events}
 
@@ -279,7 +281,81 @@ def throttled_group() -> Iterator[Path]:
     group.rmdir()
 
 
+CALL = "import os\nwhile True: os.getppid()"
+HOP = """
+import os
+cpus = sorted(os.sched_getaffinity(0))
+while True:
+    for cpu in cpus:
+        os.sched_setaffinity(0, {cpu})
+"""
 LOOKS = 10
+
+
+def looked_at(pid: int, column: str, least: float) -> bool:
+    """Whether a closer look at a process finds so much: on a busy machine it may take a while to give reason for one."""
+    sampler = HostSampler("here", LAYOUTS)
+    take(sampler)
+    found = (of(take_after(sampler, 0.5), pid)[column] for _ in range(4 * LOOKS))
+    return any(value is not None and value >= least for value in found)
+
+
+@pytest.mark.root
+def test_calls_of_a_process_that_is_busy_in_the_kernel_are_counted(start: Start) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    assert looked_at(start(sys.executable, "-c", CALL), "syscalls_per_s", 5000)
+
+
+def test_moves_of_a_busy_process_are_counted(start: Start) -> None:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("needs two CPUs")
+    assert looked_at(start(sys.executable, "-c", HOP), "migrations_per_s", 10)
+
+
+@pytest.mark.root
+def test_involuntary_switches_of_the_host_are_those_of_its_processes(sampler: HostSampler, start: Start) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    for _ in range(2 * (os.cpu_count() or 1)):
+        start(sys.executable, "-c", SPIN)
+    take(sampler)
+    found = take_after(sampler, 1.0)
+    (whole,) = (row for row in found["cpu"] if row["cpu"] is None)
+    own = sum(row["icsw_per_s"] or 0.0 for row in found["process"])
+    assert 10 < whole["icsw_per_s"] <= 1.1 * whole["csw_per_s"]
+    assert whole["icsw_per_s"] == pytest.approx(own, rel=0.05)
+
+
+def test_how_a_listener_is_scheduled_is_told_once_and_when_it_changes(
+    sampler: HostSampler, start: Start, tmp_path: Path
+) -> None:
+    listener = tmp_path / "tnslsnr"
+    shutil.copy(shutil.which("sleep") or "/bin/sleep", listener)
+    pid = start("nice", "-n", "5", str(listener), "60")
+    deadline = time.monotonic() + 10
+    while Path(f"/proc/{pid}/comm").read_text() != "tnslsnr\n" and time.monotonic() < deadline:
+        time.sleep(0.02)
+    begins = f"{pid} tnslsnr."
+    told = [row for row in take(sampler)["setting"] if row["name"].startswith(begins)]
+    values = {row["name"].removeprefix(begins): row["value"] for row in told}
+    assert {row["component"] for row in told} == {"process"}
+    assert values["policy"] == "SCHED_OTHER"
+    assert int(values["nice"]) >= 5
+    assert values["cpus"]
+    assert "setting" not in take(sampler)
+
+
+def test_nodes_of_memory_of_a_host_that_has_several(tmp_path: Path) -> None:
+    """Written by hand after Documentation/ABI/stable/sysfs-devices-node: two nodes of four CPUs."""
+    for node, distance in enumerate(("10 21\n", "21 10\n")):
+        folder = f"devices__system__node__node{node}__"
+        cpus = f"{4 * node}-{4 * node + 3}\n"
+        recorded(tmp_path, **{f"{folder}distance": distance, f"{folder}cpulist": cpus})
+    rows = take(HostSampler("here", LAYOUTS, proc=tmp_path, sys=tmp_path))["setting"]
+    told = {row["name"]: row["value"] for row in rows}
+    assert told["numa.node1.distance"] == "21 10"
+    assert told["numa.node1.cpulist"] == "4-7"
 
 
 @pytest.mark.root

@@ -1,12 +1,15 @@
 //! The `process` table: every process of the host, read as seldom as its idleness allows.
 
+mod closer_look;
 pub mod command;
 mod exits;
 mod microstates;
 mod process;
 mod short_lived;
 mod stat;
+mod system_calls;
 mod taskstats;
+mod unit;
 mod users;
 
 use std::collections::{BTreeMap, HashSet};
@@ -15,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_schema::ArrowError;
 
+use self::closer_look::{Closely, Found};
 use self::microstates::{Microstates, Usage};
 use self::process::{Look, Process, REST, Reader};
 use self::short_lived::{ShortLived, entity, of};
@@ -36,6 +40,7 @@ columns!(ProcessColumns {
     started,
     command,
     user,
+    unit,
     usr_pct,
     sys_pct,
     run_wait_pct,
@@ -44,11 +49,13 @@ columns!(ProcessColumns {
     sleep_pct,
     vcsw_per_s,
     icsw_per_s,
+    migrations_per_s,
     minor_faults_per_s,
     major_faults_per_s,
     rss_bytes,
     read_bytes_per_s,
     write_bytes_per_s,
+    syscalls_per_s,
     threads,
 });
 
@@ -65,6 +72,8 @@ pub struct Processes {
     forks: Option<u64>,
     is_list_stale: bool,
     previous_boot_ns: Option<u64>,
+    /// Involuntary switches since the last sample; nothing when a process does not tell its own.
+    involuntary: Option<u64>,
 }
 
 /// Of the samples in which memory is told, the first: by the second it is known who starts others.
@@ -110,6 +119,7 @@ impl Processes {
                 page_bytes: system_figure(libc::_SC_PAGESIZE, 4096),
                 budget: Budget::raise(),
                 users: Users::default(),
+                closely: Closely::default(),
                 buffer: Box::new([0; 4096]),
             },
             // A recorded tree of files tells nothing of who ends now.
@@ -123,11 +133,12 @@ impl Processes {
             forks: None,
             is_list_stale: true,
             previous_boot_ns: None,
+            involuntary: None,
         })
     }
 
-    /// Adds the rows of this sample. `forks` counts the processes made since boot: as long as it stands still, there is no
-    /// new one to look for.
+    /// Adds the rows of this sample; returns the involuntary switches of all processes since the last one. `forks` counts the
+    /// processes made since boot: as long as it stands still, there is no new one to look for.
     pub fn sample(
         &mut self,
         interval: &Interval,
@@ -135,7 +146,7 @@ impl Processes {
         forks: Option<u64>,
         events: &mut Events,
         statistics: &mut Statistics,
-    ) {
+    ) -> Option<u64> {
         self.samples += 1;
         self.reader.boot_ns = now.boot as u64;
         let processes = &self.processes;
@@ -150,8 +161,11 @@ impl Processes {
             self.list(events)
         };
         if let Err(error) = listed {
-            return events.not_measured("processes", &error.to_string(), "mount /proc");
+            events.not_measured("processes", &error.to_string(), "mount /proc");
+            return None;
         }
+        self.involuntary = self.sees_all().then_some(0);
+        self.reader.closely.begin_sample();
         let mut seen = self.look(events);
         self.ask(&mut seen, events);
         for seen in seen {
@@ -165,6 +179,17 @@ impl Processes {
         if std::mem::take(&mut self.reader.io_refused) {
             not_measured::io(events);
         }
+        if let Some(error) = self.reader.closely.refused() {
+            not_measured::system_calls(events, error);
+        }
+        self.involuntary
+    }
+
+    /// Whether the processes are those of the whole host: who is in a container, or kept from those of others (hidepid), does not
+    /// see the kernel's own.
+    fn sees_all(&self) -> bool {
+        let second = self.processes.get(&2);
+        second.is_some_and(|process| &*process.identity.command == "kthreadd")
     }
 
     fn read_delay_switch(&mut self, events: &mut Events) {
@@ -281,14 +306,21 @@ impl Processes {
             _ => return Ok(()),
         };
         if interval.seconds.is_some() {
+            let states = Microstates::between(&before, &now, process.threads, self.reader.tick_ns, interval);
+            let found = process.end_closer_look();
+            self.involuntary = self
+                .involuntary
+                .and_then(|sum| Some(sum + forced_since(before.icsw, now.icsw)?));
+            let started_us = self.booted_us + (started_ns / 1000) as i64;
             add_row(
                 &mut self.sheet,
                 interval,
-                process,
+                (process, started_us),
                 (&before, &now),
-                self.booted_us,
-                self.reader.tick_ns,
+                &states,
+                &found,
             );
+            process.begin_closer_look(&states, &mut self.reader.closely);
         }
         Ok(())
     }
@@ -317,6 +349,12 @@ impl Processes {
         }
     }
 
+    /// Number, name and folder in /proc of each process.
+    pub fn named(&self) -> impl Iterator<Item = (u32, &str, &Path)> {
+        let processes = self.processes.values();
+        processes.map(|process| (process.pid, &*process.identity.command, process.folder.as_path()))
+    }
+
     /// Folders in /proc of the database servers' processes.
     pub fn database_folders(&self) -> impl Iterator<Item = &Path> {
         let processes = self.processes.values();
@@ -330,25 +368,27 @@ impl Processes {
     }
 }
 
+/// Involuntary switches since the last sample. Those of threads that ended meanwhile are gone from the sum of their process.
+fn forced_since(before: Option<u64>, now: Option<u64>) -> Option<u64> {
+    Some(now?.saturating_sub(before?))
+}
+
 fn add_row(
     sheet: &mut Sheet<ProcessColumns>,
     interval: &Interval,
-    process: &Process,
+    (process, started_us): (&Process, i64),
     (before, now): (&Usage, &Usage),
-    booted_us: i64,
-    tick_ns: u64,
+    states: &Microstates,
+    found: &Found,
 ) {
     let (columns, identity) = (sheet.columns, &process.identity);
-    let states = Microstates::between(before, now, process.threads, tick_ns, interval);
     sheet.begin(interval.ts_us, interval.rounded_s());
     sheet.i64(columns.pid, i64::from(process.pid));
     sheet.count(columns.ppid, Some(identity.ppid));
-    sheet.i64(
-        columns.started,
-        booted_us + (identity.started_ticks * tick_ns / 1000) as i64,
-    );
+    sheet.i64(columns.started, started_us);
     sheet.str(columns.command, &*identity.command);
     sheet.str(columns.user, identity.user.as_deref());
+    sheet.str(columns.unit, identity.unit.as_deref());
     sheet.count(columns.rss_bytes, Some(process.rss_bytes));
     sheet.count(columns.threads, Some(process.threads));
     for (column, value) in [
@@ -360,6 +400,8 @@ fn add_row(
         (columns.sleep_pct, states.sleep),
         (columns.vcsw_per_s, interval.increase(before.vcsw, now.vcsw)),
         (columns.icsw_per_s, interval.increase(before.icsw, now.icsw)),
+        (columns.migrations_per_s, interval.increase(Some(0), found.moves)),
+        (columns.syscalls_per_s, interval.increase(Some(0), found.calls)),
         (
             columns.minor_faults_per_s,
             interval.increase(Some(before.minor_faults), Some(now.minor_faults)),

@@ -5,15 +5,19 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::closer_look::{About as Suspect, Closely, Found, Looks};
 use super::command;
-use super::microstates::Usage;
+use super::microstates::{Microstates, Usage};
 use super::stat::{Schedstat, Stat, storage_bytes, switches};
 use super::taskstats::{About, Stats, Taskstats};
+use super::unit::unit;
 use super::users::Users;
 use crate::host::files::{Budget, ProcessFile};
 
 /// A process that does nothing is still looked at once in so many samples: its memory may be reclaimed, its parent end.
 pub const REST: u64 = 10;
+/// A process hardly ever changes its control group.
+const REST_OF_UNIT: u64 = 10 * REST;
 /// Reading more threads than this one by one would cost more than the figure is worth.
 const THREADS_AT_MOST: u64 = 256;
 
@@ -32,6 +36,7 @@ pub struct Reader {
     pub page_bytes: u64,
     pub budget: Budget,
     pub users: Users,
+    pub closely: Closely,
     pub buffer: Box<[u8; 4096]>,
 }
 
@@ -52,6 +57,7 @@ pub struct Identity {
     pub ppid: u64,
     pub command: Arc<str>,
     pub user: Option<Arc<str>>,
+    pub unit: Option<Arc<str>>,
     comm: Vec<u8>,
 }
 
@@ -71,6 +77,7 @@ pub struct Process {
     scheduled: Option<Schedstat>,
     group: Option<Stats>,
     sightings: u64,
+    looks: Looks,
 }
 
 impl Process {
@@ -90,6 +97,7 @@ impl Process {
             scheduled: None,
             group: None,
             sightings: 0,
+            looks: Looks::default(),
         }
     }
 
@@ -97,6 +105,11 @@ impl Process {
     /// forked still looks like its parent, and then one in `REST`.
     pub fn is_refreshed(&self) -> bool {
         self.sightings <= 2 || (self.sightings + u64::from(self.pid)).is_multiple_of(REST)
+    }
+
+    /// Whether this is a sample in which its control group is read again.
+    fn is_regrouped(&self) -> bool {
+        self.sightings <= 2 || (self.sightings + u64::from(self.pid)).is_multiple_of(REST_OF_UNIT)
     }
 
     /// Finds out with one cheap read whether there is anything to read.
@@ -200,6 +213,12 @@ impl Process {
         if let Ok(folder) = std::fs::metadata(&self.folder) {
             self.identity.user = Some(reader.users.name(folder.uid()));
         }
+        if self.is_regrouped() {
+            self.identity.unit = std::fs::read_to_string(self.folder.join("cgroup"))
+                .ok()
+                .and_then(|text| unit(&text))
+                .map(Arc::from);
+        }
     }
 
     /// Times and switches that /proc/PID/stat does not have: from taskstats where granted, else from further files.
@@ -267,6 +286,22 @@ impl Process {
             Some(Schedstat::parse(&text)?.run_wait_ns)
         });
         Some(waits.sum())
+    }
+
+    /// What a closer look found that began with the last sample.
+    pub fn end_closer_look(&mut self) -> Found {
+        self.looks.end(&self.folder, self.threads)
+    }
+
+    /// Looks closer until the next sample where what the process did gives reason for it.
+    pub fn begin_closer_look(&mut self, states: &Microstates, closely: &mut Closely) {
+        let suspect = Suspect {
+            folder: &self.folder,
+            command: &self.identity.command,
+            threads: self.threads,
+            states,
+        };
+        self.looks.begin(&suspect, self.sightings, closely);
     }
 
     /// Lets go of the files that are not read while the process does nothing: of all that sleeps, one stays open.

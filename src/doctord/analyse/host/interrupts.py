@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from doctord.analyse.figures import mean
+from doctord.analyse.spells import held
 from doctord.dataset.dataset import Dataset
 
 # A CPU that spends two fifths of its time on interrupts has little left, and packets wait for it.
@@ -15,9 +17,10 @@ LEAST_SAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class OneCpu:
-    """The CPU that serves most of the interrupts, means over the time in percent of a CPU.
+    """The CPU that serves most of the interrupts, means over the time in which it was busy with them, % of a CPU.
 
-    `sources` are those that come often, as statistics tell them (`interrupts_per_s`), most first.
+    `part` is that time's share of the whole (0 to 1). `sources` are those that come often, as statistics tell them
+    (`interrupts_per_s`), most first.
     """
 
     cpu: int
@@ -25,25 +28,34 @@ class OneCpu:
     idle_pct: float | None
     others_irq_pct: float
     others_idle_pct: float | None
+    part: float
     sources: tuple[tuple[str, float], ...]
 
 
 def on_one_cpu(dataset: Dataset) -> OneCpu | None:
-    """The CPU that spends 40 % and more on interrupts, four times as much as the others; null where there is none."""
+    """The CPU that spends 40 % and more on interrupts, four times as much as the others at those times.
+
+    Null where there is none, or where it was so in bursts only (see `spells`).
+    """
     rows = dataset.frame("cpu").filter(pl.col("cpu").is_not_null() & pl.col("irq_pct").is_not_null())
-    means = rows.group_by("cpu", maintain_order=True).agg(
-        pl.col("irq_pct").mean(), pl.col("idle_pct").mean(), count=pl.len()
+    if rows["cpu"].n_unique() < 2:
+        return None
+    is_busy = pl.col("irq_pct") >= BUSY_PCT
+    lasting = held(rows, is_busy, "cpu").filter("is_lasting")
+    counts = rows.filter(is_busy).group_by("cpu", maintain_order=True).len().filter(pl.col("len") >= LEAST_SAMPLES)
+    most = lasting.join(counts, on="cpu", maintain_order="left").sort(
+        "part", "cpu", descending=[True, False], maintain_order=True
     )
-    if means.height < 2:
-        return None
-    first, *others = means.sort("irq_pct", "cpu", descending=[True, False], maintain_order=True).to_dicts()
-    others_irq = sum(other["irq_pct"] for other in others) / len(others)
-    if first["count"] < LEAST_SAMPLES or first["irq_pct"] < max(BUSY_PCT, UNEVEN * others_irq):
-        return None
-    idle = [other["idle_pct"] for other in others if other["idle_pct"] is not None]
-    others_idle = sum(idle) / len(idle) if idle else None
-    sources = _sources(dataset, first["cpu"])
-    return OneCpu(first["cpu"], first["irq_pct"], first["idle_pct"], others_irq, others_idle, sources)
+    for cpu, part in most.select("cpu", "part").iter_rows():
+        busy = rows.filter(is_busy & (pl.col("cpu") == cpu))
+        others = rows.filter(pl.col("cpu") != cpu).join(
+            busy, on=["host", "ts"], how="semi", nulls_equal=True, maintain_order="left"
+        )
+        irq, others_irq = mean(busy, "irq_pct"), mean(others, "irq_pct")
+        if irq is not None and others_irq is not None and irq >= UNEVEN * others_irq:
+            idle, others_idle = mean(busy, "idle_pct"), mean(others, "idle_pct")
+            return OneCpu(cpu, irq, idle, others_irq, others_idle, part, _sources(dataset, cpu))
+    return None
 
 
 def _sources(dataset: Dataset, cpu: int) -> tuple[tuple[str, float], ...]:

@@ -1,10 +1,11 @@
 """Interrupts on one CPU: found where the others are free of them, and on no healthy host."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from diagnose.hosts import host
+from diagnose.hosts import START, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -39,3 +40,21 @@ def test_where_the_others_are_busy_it_is_less_sure() -> None:
 @pytest.mark.parametrize("irq_pct", [(62.0,), (50.0, 40.0), (35.0, 1.0), (1.0, 1.0, 1.0)])
 def test_even_or_few_interrupts_are_no_finding(irq_pct: tuple[float, ...]) -> None:
     assert "interrupts_on_one_cpu" not in found(with_interrupts(*irq_pct))
+
+
+def in_a_long_time(busy: int, of: int, others_irq_pct: float = 1.0) -> Dataset:
+    """Two CPUs, minute by minute; the second serves interrupts at the beginning."""
+    at = [{"ts": START + timedelta(minutes=minute), "interval_s": 60.0, "host": "h"} for minute in range(of)]
+    first = [row | {"cpu": 0, "irq_pct": others_irq_pct, "idle_pct": 60.0} for row in at]
+    second = [row | {"cpu": 1, "irq_pct": 70.0 if n < busy else 1.0, "idle_pct": 5.0} for n, row in enumerate(at)]
+    return Dataset.from_rows(cpu=[*first, *second])
+
+
+def test_a_long_time_without_them_does_not_hide_them() -> None:
+    finding = found(in_a_long_time(busy=20, of=600))["interrupts_on_one_cpu"]
+    assert said(finding.title) == "CPU 1 serves the interrupts: 70 % of its time, for 3.3 % of the time"
+
+
+@pytest.mark.parametrize("dataset", [in_a_long_time(10, 600), in_a_long_time(20, 600, others_irq_pct=30.0)])
+def test_a_burst_of_them_or_one_that_all_share_is_no_finding(dataset: Dataset) -> None:
+    assert "interrupts_on_one_cpu" not in found(dataset)

@@ -46,8 +46,9 @@ def interrupts_on_one_cpu(case: Case) -> Iterator[Claim]:
                  phrase("{}: {:rate}", source, per_s), "", "a source of them")
         for source, per_s in found.sources[:MOST_SOURCES]
     ]  # fmt: skip
+    how_long = "" if found.part >= 1 else phrase(", for {:share} of the time", found.part)
     yield Claim(
-        phrase("CPU {} serves the interrupts: {:.0f % of its time}", found.cpu, found.irq_pct),
+        phrase("CPU {} serves the interrupts: {:.0f % of its time}{}", found.cpu, found.irq_pct, how_long),
         impact=NOT_MEASURED,
         confidence=0.6 if against else 0.85,
         for_=[*for_, *named],

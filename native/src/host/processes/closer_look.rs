@@ -1,0 +1,259 @@
+//! A closer look at processes that give reason for it, over one interval in ten: moves between CPUs, and system calls.
+//!
+//! Reading either all the time would cost the sampler, or the host, more than the figures are worth.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::command;
+use super::microstates::Microstates;
+use super::system_calls::{SystemCalls, Tracepoint};
+use crate::host::text::value;
+
+/// Intervals from one look at a process to the next.
+const EVERY: u64 = 10;
+/// What a process has to use of a CPU for its moves to matter: a database's own, since others wait for it, and any.
+const DATABASE_PCT: f64 = 1.0;
+const BUSY_PCT: f64 = 10.0;
+/// Time in the kernel, % of a CPU, from which on its calls are counted.
+const SYSTEM_PCT: f64 = 10.0;
+/// More threads than this are not read one by one.
+const THREADS_AT_MOST: u64 = 32;
+/// Processes whose calls are counted at the same time.
+const COUNTED_AT_MOST: u64 = 8;
+
+/// Whose system calls may be counted, over all processes: while one process' are, everybody's take longer, so that those of all who
+/// give reason for it are counted over the same interval.
+#[derive(Default)]
+pub struct Closely {
+    /// Looked for when there is reason for the first time.
+    tracepoint: Option<Result<Tracepoint, String>>,
+    sample: u64,
+    counted: Option<u64>,
+    counting: u64,
+}
+
+impl Closely {
+    pub fn begin_sample(&mut self) {
+        self.sample += 1;
+        self.counting = 0;
+    }
+
+    /// Why system calls cannot be counted, once that was tried.
+    pub fn refused(&self) -> Option<&str> {
+        self.tracepoint.as_ref()?.as_ref().err().map(String::as_str)
+    }
+
+    fn may_count(&self) -> bool {
+        let is_due = self
+            .counted
+            .is_none_or(|counted| counted == self.sample || self.sample >= counted + EVERY);
+        is_due && self.counting < COUNTED_AT_MOST
+    }
+
+    fn system_calls(&mut self, folder: &Path, threads: u64) -> Option<SystemCalls> {
+        if threads > THREADS_AT_MOST || !self.may_count() {
+            return None;
+        }
+        let find = || Tracepoint::find().map_err(|error| error.to_string());
+        let tracepoint = self.tracepoint.get_or_insert_with(find).as_ref().ok()?;
+        match SystemCalls::open(*tracepoint, numbers_of_threads(folder).into_iter()) {
+            Ok(calls) => {
+                self.counted = Some(self.sample);
+                self.counting += 1;
+                Some(calls)
+            }
+            Err(error) => {
+                // A process that has just ended says nothing of what is granted.
+                if error.raw_os_error() != Some(libc::ESRCH) {
+                    self.tracepoint = Some(Err(error.to_string()));
+                }
+                None
+            }
+        }
+    }
+}
+
+/// What was read of a process when its look began.
+pub struct CloserLook {
+    moves: Option<u64>,
+    calls: Option<SystemCalls>,
+}
+
+/// What a process did over the interval of its look; nothing where there was none.
+#[derive(Clone, Copy, Default)]
+pub struct Found {
+    pub moves: Option<u64>,
+    pub calls: Option<u64>,
+}
+
+/// How often a process is looked at.
+#[derive(Default)]
+pub struct Looks {
+    now: Option<CloserLook>,
+    began: Option<u64>,
+}
+
+impl Looks {
+    /// Ends the look that began with the last sample, if there was one.
+    pub fn end(&mut self, folder: &Path, threads: u64) -> Found {
+        let Some(mut look) = self.now.take() else {
+            return Found::default();
+        };
+        let moves = look
+            .moves
+            .and_then(|before| moves(folder, threads)?.checked_sub(before));
+        let calls = look.calls.as_mut().and_then(|calls| calls.read().ok());
+        Found { moves, calls }
+    }
+
+    /// Begins one where the last interval gives reason for it, and the last look is long enough ago.
+    pub fn begin(&mut self, process: &About, sighting: u64, closely: &mut Closely) {
+        let used = process.states.user.unwrap_or(0.0) + process.states.system.unwrap_or(0.0);
+        let least = if command::is_database(process.command) {
+            DATABASE_PCT
+        } else {
+            BUSY_PCT
+        };
+        let is_due = used >= least && self.began.is_none_or(|began| sighting >= began + EVERY);
+        let is_in_kernel = process.states.system.is_some_and(|system| system >= SYSTEM_PCT);
+        let look = CloserLook {
+            moves: is_due.then(|| moves(process.folder, process.threads)).flatten(),
+            calls: is_in_kernel
+                .then(|| closely.system_calls(process.folder, process.threads))
+                .flatten(),
+        };
+        if is_due {
+            self.began = Some(sighting);
+        }
+        self.now = (look.moves.is_some() || look.calls.is_some()).then_some(look);
+    }
+}
+
+/// The process that may give reason for a look.
+pub struct About<'a> {
+    pub folder: &'a Path,
+    pub command: &'a str,
+    pub threads: u64,
+    pub states: &'a Microstates,
+}
+
+/// How often the scheduler has moved the threads of a process to another CPU.
+fn moves(folder: &Path, threads: u64) -> Option<u64> {
+    match threads {
+        0..=1 => moved(&folder.join("sched")).ok().flatten(),
+        2..=THREADS_AT_MOST => {
+            let counts = fs::read_dir(folder.join("task")).ok()?.flatten();
+            counts
+                .map(|thread| moved(&thread.path().join("sched")).ok().flatten())
+                .sum()
+        }
+        _ => None,
+    }
+}
+
+fn moved(sched: &Path) -> io::Result<Option<u64>> {
+    Ok(value(&fs::read(sched)?, b"se.nr_migrations"))
+}
+
+fn numbers_of_threads(folder: &Path) -> Vec<i32> {
+    let entries = fs::read_dir(folder.join("task")).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCHED: &str = "x (7, #threads: 1)\n-----\nse.exec_start          :      80588695.459812\n\
+        se.nr_migrations                             :                   42\nnr_switches  :   9\n";
+
+    fn process(folder: &Path, count: u64) {
+        fs::create_dir_all(folder.join("task/7")).unwrap();
+        let text = SCHED.replace("42", &count.to_string());
+        fs::write(folder.join("sched"), &text).unwrap();
+        fs::write(folder.join("task/7/sched"), text).unwrap();
+    }
+
+    fn busy(percent: f64) -> Microstates {
+        Microstates {
+            user: Some(percent),
+            system: Some(0.0),
+            ..Microstates::default()
+        }
+    }
+
+    /// Moves found at each of some samples, of a process that moves once in each.
+    fn looked(command: &str, percent: f64, samples: u64) -> Vec<Option<u64>> {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut looks, mut closely) = (Looks::default(), Closely::default());
+        let sample = |sighting| {
+            process(folder.path(), sighting);
+            let found = looks.end(folder.path(), 1);
+            let about = About {
+                folder: folder.path(),
+                command,
+                threads: 1,
+                states: &busy(percent),
+            };
+            looks.begin(&about, sighting, &mut closely);
+            found.moves
+        };
+        (1..=samples).map(sample).collect()
+    }
+
+    #[test]
+    fn a_busy_process_is_looked_at_in_one_interval_of_ten() {
+        let found = looked("x", 30.0, 13);
+        assert_eq!(found[..3], [None, Some(1), None]);
+        assert_eq!((found[10], found[11], found[12]), (None, Some(1), None));
+        assert_eq!(found.iter().flatten().count(), 2);
+    }
+
+    #[test]
+    fn a_database_is_looked_at_sooner_and_an_idle_process_never() {
+        assert_eq!(looked("x", 5.0, 3), [None, None, None]);
+        assert_eq!(looked("postgres: walwriter", 5.0, 2), [None, Some(1)]);
+        assert_eq!(looked("postgres: walwriter", 0.0, 2), [None, None]);
+    }
+
+    #[test]
+    fn moves_of_several_threads_are_added_up_unless_they_are_too_many_or_not_told() {
+        let folder = tempfile::tempdir().unwrap();
+        process(folder.path(), 40);
+        fs::create_dir_all(folder.path().join("task/8")).unwrap();
+        assert_eq!(moves(folder.path(), 2), None);
+        fs::write(folder.path().join("task/8/sched"), SCHED.replace("42", "2")).unwrap();
+        assert_eq!(moves(folder.path(), 2), Some(42));
+        assert_eq!(moves(folder.path(), 33), None);
+    }
+
+    #[test]
+    fn calls_are_counted_in_one_interval_of_ten_of_all_that_give_reason_for_it() {
+        let mut closely = Closely::default();
+        let counts = |closely: &mut Closely| {
+            closely.begin_sample();
+            let may = closely.may_count();
+            if may {
+                (closely.counted, closely.counting) = (Some(closely.sample), 1);
+            }
+            (may, closely.may_count())
+        };
+        let found: Vec<_> = (1..=11).map(|_| counts(&mut closely)).collect();
+        assert_eq!(
+            (found[0], found[1], found[9], found[10]),
+            ((true, true), (false, false), (false, false), (true, true))
+        );
+        closely.counting = COUNTED_AT_MOST;
+        assert!(!closely.may_count());
+    }
+
+    #[test]
+    fn a_process_that_has_ended_has_moved_nowhere() {
+        assert_eq!(moves(Path::new("/nowhere"), 1), None);
+        assert_eq!(moves(Path::new("/nowhere"), 2), None);
+    }
+}
