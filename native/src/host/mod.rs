@@ -22,6 +22,7 @@ mod perf;
 mod pressure;
 pub mod processes;
 mod queue;
+pub mod rarely;
 mod setting;
 mod statistics;
 mod text;

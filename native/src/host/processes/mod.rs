@@ -3,7 +3,7 @@
 pub mod command;
 mod microstates;
 mod process;
-mod stat;
+pub mod stat;
 mod taskstats;
 mod users;
 
