@@ -81,6 +81,7 @@ def memory_short(case: Case) -> Iterator[Claim]:
 @cause(
     explains=(
         "memory_short",
+        "page_cache_evicted",
         "device_saturated",
         "device_slow",
         "buffer_pool_small",
