@@ -10,6 +10,7 @@ import pytest
 
 from doctord.collect.core.collector import Collector
 from doctord.collect.linux import LinuxCollector
+from doctord.collect.linux.rarely import RareCollector
 from doctord.collect.postgres.statistics.collector import StatisticsCollector
 from doctord.collect.postgres.statistics.figures import unit_of
 from doctord.collect.postgres.statistics.views import VIEWS
@@ -49,7 +50,9 @@ def test_names_of_the_host_are_those_of_the_page() -> None:
     measured = rf'"((?:{families})\.(?!\w+_in_bytes)\w+(?:_pct|_per_s|_bytes|_cpus|_queue))"'
     others = r'"(listen\.(?:backlog|accept_delay|pid)|short_lived\.elapsed_s|interrupts_per_s)"'
     plain = in_source("native/src/host", others)
-    assert in_source("native/src/host", measured) | plain == {*documented("kernel"), *documented("cgroup")}
+    seldom = r'"((?:vmstat|meminfo|buddyinfo|hugepages|smaps|page_cache|open_files|extents)\.\w+)"'
+    rare = in_source("native/src/host/rarely", seldom)
+    assert in_source("native/src/host", measured) | plain | rare == {*documented("kernel"), *documented("cgroup")}
 
 
 def test_whole_views_are_those_of_the_page() -> None:
@@ -86,12 +89,13 @@ def emitted(collectors: list[Collector], samples: int, pause_s: float) -> dict[s
 
 def test_the_host_says_what_is_documented() -> None:
     with closing(LinuxCollector()) as collector:
-        found = emitted([collector], 2, 0.3)
+        found = emitted([collector, RareCollector()], 2, 0.3)
     assert {row["name"] for row in found["statistic"]} >= {"listen.accept_queue", "sample_ms", "cpu_ms_per_s"}
     for row in found["statistic"]:
         assert described(row["component"], row["name"]) == (row["unit"], row["kind"]), row
     page = PAGE.read_text(encoding="utf-8").partition("## Settings")[2]
-    settings = {re.sub(r"^block\.[^.]+", "block.DEVICE", row["name"]) for row in found["setting"]}
+    told = (re.sub(r"^block\.[^.]+", "block.DEVICE", row["name"]) for row in found["setting"])
+    settings = {re.sub(r"^path\..*(?=\.)", "path.FOLDER", name) for name in told}
     settings |= in_source("native/src/host", r'"((?:kernel|net|vm)\.[a-z_0-9.]+)"')
     assert [name for name in sorted(settings) if f"`{name}`" not in page] == []
 

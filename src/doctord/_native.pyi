@@ -326,6 +326,21 @@ class HostSampler:
     def cpu_beside_ms(self) -> float:
         """CPU time in milliseconds that threads beside those who call `sample` have used so far."""
 
+class RareSampler:
+    """Samples what changes slowly on this Linux host: see `doctord.collect.linux`."""
+
+    def __init__(
+        self,
+        host: str,
+        layouts: Mapping[str, Sequence[tuple[str, str]]],
+        proc: str | PathLike[str] = "/proc",
+        sys: str | PathLike[str] = "/sys",
+    ) -> None:
+        """Open the files of /proc and /sys; `layouts` are those of `doctord.dataset.tables`."""
+
+    def sample(self) -> list[Batch]:
+        """Rows since the last call, one batch per table that has any; the first call has no rates."""
+
 class ReportFigure:
     """A column of a report's table whose numbers become rows, each with the same texts in other columns."""
 

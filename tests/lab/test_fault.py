@@ -18,7 +18,11 @@ def test_each_required_fault_expects_its_cause() -> None:
 
 
 def test_only_faults_of_control_groups_need_root() -> None:
-    assert [fault.name for fault in all_faults().values() if fault.needs_root] == ["disk_throttled", "memory_squeeze"]
+    assert [fault.name for fault in all_faults().values() if fault.needs_root] == [
+        "disk_throttled",
+        "huge_pages_reserved",
+        "memory_squeeze",
+    ]
 
 
 def test_a_fault_has_the_name_of_its_file_and_a_description_of_several_lines() -> None:

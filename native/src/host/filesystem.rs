@@ -64,7 +64,7 @@ impl Filesystems {
         let virtual_kinds = virtual_kinds(&kinds);
         let mut seen = HashSet::new();
         for mount in mounts::parse(&text) {
-            if REMOTE.contains(&mount.kind.as_str()) || mount.kind.starts_with("fuse.") {
+            if is_remote(&mount) {
                 events.not_measured(
                     &format!("space of {}", mount.point.display()),
                     &format!("a {} server that does not answer would stop the sampler", mount.kind),
@@ -108,6 +108,11 @@ impl Filesystems {
     pub fn finish(&mut self, batches: &mut Vec<Batch>) -> Result<(), ArrowError> {
         self.sheet.finish(batches)
     }
+}
+
+/// Whether to ask about it may take for ever.
+pub fn is_remote(mount: &Mount) -> bool {
+    REMOTE.contains(&mount.kind.as_str()) || mount.kind.starts_with("fuse.")
 }
 
 /// Kinds of file system without a device, by the kernel's own list.

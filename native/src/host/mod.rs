@@ -23,6 +23,7 @@ mod perf;
 mod pressure;
 pub mod processes;
 mod queue;
+pub mod rarely;
 mod scheduling;
 mod setting;
 mod statistics;

@@ -1,6 +1,6 @@
 //! What is mounted where, from /proc/self/mountinfo (proc(5)).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mount {
@@ -17,6 +17,12 @@ pub struct Mount {
 
 pub fn parse(text: &str) -> Vec<Mount> {
     text.lines().filter_map(parse_line).collect()
+}
+
+/// The mount that a path lies on: the deepest above it, and of several at one point the last.
+pub fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    let above = mounts.iter().filter(|mount| path.starts_with(&mount.point));
+    above.max_by_key(|mount| mount.point.as_os_str().len())
 }
 
 fn parse_line(line: &str) -> Option<Mount> {

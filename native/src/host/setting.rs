@@ -54,7 +54,7 @@ const CPU: [(&str, &str); 3] = [
 ];
 const HUGE_PAGES: [&str; 2] = ["enabled", "defrag"];
 /// Settings of a block device, by their path in its folder of /sys/block.
-const BLOCK: [(&str, &str); 7] = [
+const BLOCK: [(&str, &str); 9] = [
     ("scheduler", "queue/scheduler"),
     ("nr_requests", "queue/nr_requests"),
     ("queue_depth", "device/queue_depth"),
@@ -62,6 +62,8 @@ const BLOCK: [(&str, &str); 7] = [
     ("read_ahead_kb", "queue/read_ahead_kb"),
     ("write_cache", "queue/write_cache"),
     ("nomerges", "queue/nomerges"),
+    ("max_sectors_kb", "queue/max_sectors_kb"),
+    ("max_hw_sectors_kb", "queue/max_hw_sectors_kb"),
 ];
 
 pub struct Settings {
@@ -94,12 +96,17 @@ impl Settings {
         }
         self.add_nodes(interval);
         for device in real_devices(&self.sys.join("block")) {
-            let Some(name) = device.file_name().map(|name| name.to_string_lossy().into_owned()) else {
-                continue;
-            };
-            for (setting, path) in BLOCK {
-                self.add(interval, &format!("block.{name}.{setting}"), &device.join(path));
-            }
+            self.add_device(interval, &device);
+        }
+    }
+
+    /// The limits of a block device, by its folder of /sys.
+    pub fn add_device(&mut self, interval: &Interval, device: &Path) {
+        let Some(name) = device.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+            return;
+        };
+        for (setting, path) in BLOCK {
+            self.add(interval, &format!("block.{name}.{setting}"), &device.join(path));
         }
     }
 
@@ -114,10 +121,9 @@ impl Settings {
     }
 
     fn add(&mut self, interval: &Interval, name: &str, path: &Path) {
-        let Ok(text) = std::fs::read_to_string(path) else {
-            return;
-        };
-        self.tell(interval, "kernel", name, chosen(text.trim()), Some(path));
+        if let Ok(text) = std::fs::read_to_string(path) {
+            self.tell(interval, "kernel", name, chosen(text.trim()), Some(path));
+        }
     }
 
     /// Adds one setting, and the file that it was read from.
@@ -143,10 +149,15 @@ fn real_devices(block: &Path) -> Vec<PathBuf> {
         .flatten()
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| path.join("device").exists())
+        .filter(|path| is_real(path))
         .collect();
     devices.sort();
     devices
+}
+
+/// Whether something is behind a block device.
+pub fn is_real(device: &Path) -> bool {
+    device.join("device").exists()
 }
 
 /// The choice in force where the kernel lists them all: `never [madvise] always`.

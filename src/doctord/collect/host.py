@@ -8,6 +8,7 @@ from doctord.collect.core.probe import Probe
 from doctord.collect.databases import database_of
 from doctord.collect.databases import databases as kinds
 from doctord.collect.linux import LinuxCollector
+from doctord.collect.linux.rarely import RareCollector
 from doctord.errors import UserError
 
 
@@ -43,13 +44,14 @@ class Host:
         self._period_s, self._probes = period_s, probes
 
     def collectors(self) -> list[Collector]:
-        """The host's collector, and those of each server that is here or was named.
+        """The host's collectors, and those of each server that is here or was named.
 
         Raises:
             UserError: An address cannot be understood.
         """
         named = [each for one, dsns in self._named if one.collectors and dsns for each in one.collectors(dsns)]
-        return [LinuxCollector(period_s=self._period_s), *self._wanted(named), *self.newcomers()]
+        own: list[Collector] = [LinuxCollector(period_s=self._period_s), RareCollector()]
+        return [*own, *self._wanted(named), *self.newcomers()]
 
     def newcomers(self) -> list[Collector]:
         """Collectors of servers that were not here at the last call."""

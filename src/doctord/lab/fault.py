@@ -21,8 +21,8 @@ class Fault:
 
     `inject` gets the running server and a seed; while its context lasts, the fault does. `cause` is the identifier of
     the cause, null when there is nothing to find. `controller` is what the server's own control group has to offer,
-    which needs root. `settings` and `scale` are those of the server and of pgbench's tables. `warm_up_s` is how long
-    the fault takes to bite.
+    which needs root; `needs_root` says that the fault does for another reason. `settings` and `scale` are those of the
+    server and of pgbench's tables. `warm_up_s` is how long the fault takes to bite.
     """
 
     name: str
@@ -33,11 +33,7 @@ class Fault:
     settings: Mapping[str, str] = field(default_factory=dict)
     scale: int = 10
     warm_up_s: float = 2.0
-
-    @property
-    def needs_root(self) -> bool:
-        """Whether only root can inject it."""
-        return self.controller is not None
+    needs_root: bool = False
 
     @property
     def summary(self) -> str:
@@ -55,13 +51,17 @@ def fault(
     settings: Mapping[str, str] | None = None,
     scale: int = 10,
     warm_up_s: float = 2.0,
+    needs_root: bool = False,
 ) -> Callable[[Injection], Injection]:
     """Register a generator function as a fault: name and docstring are the fault's, which lasts while it yields."""
 
     def register(injection: Injection) -> Injection:
         name, description = injection.__name__, inspect.getdoc(injection) or ""
         inject = contextmanager(injection)
-        _known[name] = Fault(name, description, cause, inject, controller, settings or {}, scale, warm_up_s)
+        is_for_root = needs_root or controller is not None
+        _known[name] = Fault(
+            name, description, cause, inject, controller, settings or {}, scale, warm_up_s, is_for_root
+        )
         return injection
 
     return register

@@ -6,7 +6,7 @@ mod exits;
 mod microstates;
 mod process;
 mod short_lived;
-mod stat;
+pub mod stat;
 mod system_calls;
 mod taskstats;
 mod unit;

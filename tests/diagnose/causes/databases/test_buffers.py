@@ -25,3 +25,20 @@ def test_without_free_memory_a_larger_pool_is_no_advice() -> None:
 def test_free_memory_that_is_not_known_is_no_free_memory() -> None:
     found = diagnose(host(time=READING, postgres=READS, memory={"available_bytes": None})).findings
     assert "buffer_pool_small" not in [finding.cause for finding in found]
+
+
+def test_tables_that_are_read_again_and_again_are_named() -> None:
+    reads: dict[tuple[str | None, str], float] = {
+        (f"shop.public.{table}", f"pg_statio_user_tables.{part}_blks_read"): blocks
+        for table, blocks in (("orders", 20_000.0), ("archive", 24_000.0), ("small", 900.0))
+        for part in ("heap", "idx")
+    }
+    space = [
+        {"db": "postgresql:5432", "database": "shop", "kind": "table", "name": f"public.{table}", "used_bytes": size}
+        for table, size in (("orders", 4 * GIB), ("archive", 4000 * GIB), ("small", GIB // 8))
+    ]
+    finding = diagnose(host(time=READING, postgres=READS | reads, settings=POOL, extra={"space": space})).findings[0]
+    named = [said(item.figure) for item in finding.for_ if "pg_statio" in item.filter]
+    assert named == ["shop.public.orders: 45 % of what is read"], "archive would not fit, small is hardly read"
+    (why,) = (said(item.why) for item in finding.for_ if "pg_statio" in item.filter)
+    assert why.startswith("as much as all of its 4.0 GiB every 13.11 s")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from doctord.analyse.table_reads import table_reads
 from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Claim, Evidence
@@ -22,6 +23,9 @@ FROM_DEVICE = 0.5
 # Twice the cache is what can be asked for; a fifth of the reads is what can be felt of it.
 LARGER_CACHE = 2.0
 SAVED_READS = 0.2
+# A table with a tenth of the reads is one of few; one that is read whole within the hour is never cold.
+WORTH_KEEPING = 0.1
+SOON_READ_AGAIN_S = 3600.0
 ADVICE = "v$db_cache_advice"
 
 
@@ -44,8 +48,9 @@ def buffer_pool_small(case: Case) -> Iterator[Claim]:
         advisory expects far fewer reads.
     Hurts because: blocks are read again that were thrown out a moment ago; each read is a system call and a copy, from
         the page cache at best and from disk at worst.
-    Speaks for it: share of database time in reads, blocks read per second, memory that is available; in Oracle the
-        reads that a cache of twice the size would save, by its own simulation.
+    Speaks for it: share of database time in reads, blocks read per second, memory that is available, tables that are
+        read again and again and would fit into it; in Oracle the reads that a cache of twice the size would save, by
+        its own simulation.
     Speaks against it: no free memory; data so much larger than memory that no pool would hold it; an advisory that
         stays flat: then statements, not memory. A hit ratio speaks neither way: 99.9 % can hide hundreds of reads a
         second.
@@ -59,9 +64,9 @@ def buffer_pool_small(case: Case) -> Iterator[Claim]:
         needs it).
     Verify: Blocks read per second and the share of these reads fall at the same load. Oracle: the advisory is flat at
         the new size.
-    Source: G. Fawcett, "Demystifying high-end server behavior", 2005 (database cache against file-system cache; reads
-        from 700 to 7 a second); PostgreSQL documentation, shared_buffers; Oracle Database Reference 19c,
-        V$DB_CACHE_ADVICE; MySQL Reference Manual, "Configuring InnoDB Buffer Pool Size".
+    Source: G. Fawcett, "Demystifying high-end server behavior", 2005 (database cache against file-system cache; a keep
+        pool took reads from 700 to 7 a second); PostgreSQL documentation, shared_buffers; Oracle Database Reference
+        19c, V$DB_CACHE_ADVICE; MySQL Reference Manual, "Configuring InnoDB Buffer Pool Size".
     """
     if "oracle" in case.components:
         yield from _advised(case)
@@ -129,9 +134,27 @@ def _beside_free_memory(case: Case) -> Iterator[Claim]:
                 "at_least",
             ),
             *_double_buffering(case, read_bytes),
+            *_tables(case),
         ],
         first_steps=to_begin_with(case, "reads_share"),
     )
+
+
+def _tables(case: Case) -> list[Evidence]:
+    """The tables that would be worth keeping: most of the reads are theirs, again and again, and they would fit."""
+    available = case.mean("memory", "available_bytes") or 0.0
+    worthy = [
+        table
+        for table in table_reads(case.dataset)
+        if table.share >= WORTH_KEEPING and table.read_whole_s <= SOON_READ_AGAIN_S and table.size_bytes <= available
+    ]
+    return [
+        Evidence("statistic", f"name like 'pg_statio_user_tables.%' and entity = '{table.name}'",
+                 phrase("{}: {:share} of what is read", table.name, table.share), phrase("{:share}", WORTH_KEEPING),
+                 phrase("as much as all of its {:bytes} every {:time}: worth keeping (pg_prewarm brings it back)",
+                        table.size_bytes, table.read_whole_s), "at_least")
+        for table in worthy[:3]
+    ]  # fmt: skip
 
 
 def _block_bytes(case: Case) -> int:

@@ -81,6 +81,7 @@ def memory_short(case: Case) -> Iterator[Claim]:
 @cause(
     explains=(
         "memory_short",
+        "page_cache_evicted",
         "device_saturated",
         "device_slow",
         "buffer_pool_small",
@@ -185,7 +186,7 @@ def _shortage(case: Case) -> list[Sign]:
 
 def _pains(case: Case) -> list[Sign]:
     """Whether anybody waits because of it."""
-    waited = _memory_wait_share(case)
+    waited = memory_wait_share(case)
     return [
         _host(case, "pressure_some_pct", PRESSURE_PCT,
               "pressure: some task waited for memory {:.1f} % of the time", "time lost",
@@ -243,13 +244,11 @@ def _time_lost(case: Case) -> float | None:
     While pressure is `full` no task gets on: at least that share of anyone's time is lost.
     """
     full = case.mean("memory", "pressure_full_pct")
-    measured = [
-        value for value in (_memory_wait_share(case), None if full is None else full / 100) if value is not None
-    ]
+    measured = [value for value in (memory_wait_share(case), None if full is None else full / 100) if value is not None]
     return max(measured, default=None)
 
 
-def _memory_wait_share(case: Case) -> float | None:
+def memory_wait_share(case: Case) -> float | None:
     """Time that the sessions' processes waited for memory as a share of database time; null when not accounted."""
     total = case.database_time_s()
     pids = case.active["pid"].unique(maintain_order=True).implode()
@@ -299,7 +298,7 @@ def _squeezed(case: Case, group: MemoryGroup) -> Claim | None:
     if not limit or usage is None or failures is None or usage < AT_LIMIT * limit or failures < FAILURES_PER_S:
         return None
     reads = case.time.share(None, *READS)
-    share = max(reads * _read_again(case, group), _memory_wait_share(case) or 0.0, case.time.share("Memory"))
+    share = max(reads * _read_again(case, group), memory_wait_share(case) or 0.0, case.time.share("Memory"))
     signs = _group_pains(case, group)
     if not case.worth_saying(share) or not any(sign.speaks_for for sign in signs):
         return None
@@ -340,7 +339,7 @@ def _group_pains(case: Case, group: MemoryGroup) -> list[Sign]:
     """What tells a squeezed group from one that merely filled its limit with pages nobody asks for again."""
     faults = case.processes.filter("database")["major_faults"].drop_nulls()
     per_s = float(faults.sum()) / case.seconds if faults.len() and case.seconds else None
-    waited = _memory_wait_share(case)
+    waited = memory_wait_share(case)
     pressure = case.mean("memory", "pressure_some_pct") if group.pressure_some_pct is None else group.pressure_some_pct
     return [
         Sign("statistic", "name = 'memory.refaults_per_s'", group.refaults_per_s, REFAULTS_PER_S,

@@ -1,0 +1,105 @@
+//! The largest data files of a server: a walk through its folders, bounded in what it looks at.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::places::{Place, Places};
+
+/// So many of the largest are looked at.
+const FILES: usize = 64;
+/// A server with more files than this has tables by the hundred thousand: these many tell enough.
+const ENTRIES: usize = 20_000;
+/// What is no data: the log, which is written once and read by nobody, and what servers say to people.
+const BESIDE: [&str; 6] = ["pg_wal", "pg_xlog", "log", "pg_log", "pg_replslot", "#innodb_redo"];
+
+pub struct DataFile {
+    /// As the server calls it.
+    pub name: PathBuf,
+    /// What opens it from here.
+    pub path: PathBuf,
+    pub bytes: u64,
+}
+
+/// The largest files, largest first, and whether there were too many to look at all.
+pub fn largest(places: &Places) -> (Vec<DataFile>, bool) {
+    let is_log = |place: &Place| place.name.components().any(|part| is_beside(part.as_os_str()));
+    let mut folders: Vec<Place> = std::iter::once(&places.data).chain(&places.linked).cloned().collect();
+    folders.retain(|place| !is_log(place));
+    let (mut files, mut left) = (Vec::new(), ENTRIES);
+    while let Some(folder) = folders.pop() {
+        if places.is_remote(&folder.name) {
+            continue;
+        }
+        for entry in fs::read_dir(&folder.path).into_iter().flatten().flatten() {
+            if left == 0 {
+                return (cut(files), true);
+            }
+            left -= 1;
+            let (name, path) = (folder.name.join(entry.file_name()), entry.path());
+            // Links are not followed: those to tablespaces are among the folders.
+            let Ok(about) = entry.metadata() else { continue };
+            if about.is_dir() && !is_beside(&entry.file_name()) {
+                folders.push(Place { name, path });
+            } else if about.is_file() && about.len() > 0 {
+                files.push(DataFile {
+                    name,
+                    path,
+                    bytes: about.len(),
+                });
+            }
+        }
+    }
+    (cut(files), false)
+}
+
+fn is_beside(name: &std::ffi::OsStr) -> bool {
+    BESIDE.iter().any(|beside| name == *beside)
+}
+
+fn cut(mut files: Vec<DataFile>) -> Vec<DataFile> {
+    files.sort_by(|one, other| other.bytes.cmp(&one.bytes).then_with(|| one.name.cmp(&other.name)));
+    files.truncate(FILES);
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::servers::find;
+    use super::super::servers::tests::add_process;
+    use super::*;
+
+    #[test]
+    fn tables_are_found_in_tablespaces_too_and_logs_left_out() {
+        let home = tempfile::tempdir().unwrap();
+        let (proc, data, space) = (
+            home.path().join("proc"),
+            home.path().join("data"),
+            home.path().join("space"),
+        );
+        let process = add_process(&proc, 7, "postgres", 1, 1);
+        for (file, size) in [
+            ("data/base/5/100", 3000),
+            ("data/pg_wal/0001", 9000),
+            ("space/PG_15/5/200", 5000),
+        ] {
+            let path = home.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, vec![0; size]).unwrap();
+        }
+        fs::create_dir(data.join("pg_tblspc")).unwrap();
+        std::os::unix::fs::symlink(&space, data.join("pg_tblspc/16")).unwrap();
+        std::os::unix::fs::symlink(&data, process.join("cwd")).unwrap();
+        std::os::unix::fs::symlink("/", process.join("root")).unwrap();
+        fs::write(process.join("mountinfo"), "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n").unwrap();
+        let places = Places::of(&find(&proc).unwrap()[0]).unwrap();
+        let (files, is_cut) = largest(&places);
+        let names: Vec<_> = files.iter().map(|file| (file.name.clone(), file.bytes)).collect();
+        assert_eq!(
+            names,
+            [(space.join("PG_15/5/200"), 5000), (data.join("base/5/100"), 3000)]
+        );
+        assert!(!is_cut && files.iter().all(|file| fs::read(&file.path).is_ok()));
+        fs::write(process.join("mountinfo"), "1 1 0:9 / / rw - nfs4 server:/x rw\n").unwrap();
+        assert!(largest(&Places::of(&find(&proc).unwrap()[0]).unwrap()).0.is_empty());
+    }
+}
