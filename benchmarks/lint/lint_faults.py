@@ -20,6 +20,7 @@ from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
 from doctord.lint.violation import Severity, Violation
 from doctord.read.formats import read_file
+from doctord.report import phrases
 
 AT_WORK, PACED = Load(), Load(rate_per_s=100)
 
@@ -86,12 +87,12 @@ def line(fault: Fault, said: list[Violation]) -> str:
     """A line of the table."""
     found = next((one for one in said if one.rule == f"postgresql/{fault.rule}"), None)
     worse = [one for one in said if one is not found and one.severity > Severity.NOTE]
-    others = [f"{one.rule.partition('/')[2]}: {one.cost}" for one in worse]
+    others = [f"{one.rule.partition('/')[2]}: {phrases.said(one.cost)}" for one in worse]
     if found is None:
         shown = ("-", "-", "-") if fault.rule is None else ("no", "-", "-")
     else:
         impact = "" if found.impact is None else f", {found.impact:.0%}"
-        shown = ("yes", f"{found.severity.word}{impact}", found.cost)
+        shown = ("yes", f"{found.severity.word}{impact}", phrases.said(found.cost))
     return f"| {fault.name} | {' | '.join(shown)} | {'; '.join(others) or 'nothing'} |"
 
 

@@ -29,6 +29,7 @@ from doctord.collect.mysql.driver import MySQLDriver
 from doctord.collect.mysql.settings import MySQLSettings
 from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
+from doctord.report import phrases
 from mariadb_server import MariaDBServer, running_mariadb
 
 PAGE = Path(__file__).parents[2] / "docs/reference/lint-accuracy.md"
@@ -109,7 +110,7 @@ def by_doctord(name: str, server: MariaDBServer) -> Iterator[Said]:
     batches = collect_for([LinuxCollector(period_s=1.0), MySQLSettings(driver, Notices())], 2.0)
     for violation in engine.examine(Dataset.from_batches(batches)).violations:
         if violation.subject.startswith("mysql"):
-            yield Said(name, "doctord", violation.severity.word, violation.title)
+            yield Said(name, "doctord", violation.severity.word, phrases.said(violation.title))
 
 
 def by_mysqltuner(name: str, server: MariaDBServer) -> Iterator[Said]:

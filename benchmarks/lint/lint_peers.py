@@ -21,6 +21,7 @@ from lint_faults import violations
 from lint_postgres import DEBIAN, STOCK, Load, recorded, server_of, tuned
 
 from doctord.lab.server import DATABASE, PrivateServer
+from doctord.report import phrases
 
 LIGHT = Load(rate_per_s=100)
 SAID = re.compile(r"^\[(BAD|WARN|MEDIUM|HIGH|LOW|URGENT)\s*\]\s*(.*)$")
@@ -35,7 +36,10 @@ def main() -> None:
     logging.getLogger("doctord").setLevel(logging.ERROR)
     for name, settings in (("stock", STOCK), ("tuned", tuned())):
         with server_of(arguments.programs, settings) as server:
-            ours = [f"{one.severity.word}: {one.title}: {one.cost}" for one in violations(recorded(server, LIGHT))]
+            ours = [
+                f"{one.severity.word}: {phrases.said(one.title)}: {phrases.said(one.cost)}"
+                for one in violations(recorded(server, LIGHT))
+            ]
             print_list(f"PostgreSQL, {name}: doctord", ours)
             print_list(f"PostgreSQL, {name}: postgresqltuner", list(postgresqltuner(arguments.postgresqltuner, server)))
 

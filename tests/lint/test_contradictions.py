@@ -3,6 +3,7 @@ import pytest
 from doctord.dataset.catalogue import Known
 from doctord.lint import subject
 from doctord.lint.violation import Severity
+from doctord.report import phrases
 from settings_datasets import GIB, HOST, dataset, machine, violations
 
 KNOWN = {
@@ -39,7 +40,11 @@ def files(*lines: tuple[str, str]) -> dict[str, object]:
 
 def said(*lines: tuple[str, str], **running: object) -> dict[str, str]:
     found = violations(dataset("postgresql", running, **files(*lines), **machine(16 * GIB)))
-    return {name.partition("/")[2]: violation.title for name, violation in found.items() if "fsync_off" not in name}
+    return {
+        name.partition("/")[2]: phrases.said(violation.title)
+        for name, violation in found.items()
+        if "fsync_off" not in name
+    }
 
 
 @pytest.mark.parametrize(
@@ -89,4 +94,4 @@ def test_a_setting_of_another_version_is_a_warning() -> None:
     held = dataset("postgresql", {"server_version": "16.2"}, **files(("vacuum_defer_cleanup_age", "0")))
     found = violations(held)["postgresql/setting_removed"]
     assert found.severity is Severity.WARNING
-    assert "is not in version 16.2" in found.title
+    assert "is not in version 16.2" in phrases.said(found.title)

@@ -1,8 +1,10 @@
+import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 from typer.testing import CliRunner
 
-from doctord import cli
+from doctord import cli, units
 from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
 from doctord.lint.rule import RULES
@@ -49,3 +51,23 @@ def test_the_name_of_a_rule_never_changes() -> None:
     own = {rule.name for rule in RULES.values() if rule.check.__module__.startswith("doctord.")}
     names = Path(__file__).with_name("rule_names.txt").read_text().split()
     assert sorted(own) == names, "baselines have these names: add, rename none"
+
+
+def made_to_text(node: ast.AST) -> Iterator[str]:
+    """The texts in a violation that format a figure themselves; values of settings that are to be changed are text."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "change":
+        return
+    if isinstance(node, ast.JoinedStr) and any(getattr(part, "format_spec", None) for part in node.values):
+        yield ast.unparse(node)
+    for child in ast.iter_child_nodes(node):
+        yield from made_to_text(child)
+
+
+def test_a_rule_leaves_its_figures_to_be_said() -> None:
+    formatters = {name for name in dir(units) if name.startswith("in_")} | {"duration", "number", "quantity"}
+    for path in (Path(units.__file__).parent / "lint").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module == "doctord.units":
+                assert not formatters & {one.name for one in node.names}, path
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "violation":
+                assert list(made_to_text(node)) == [], path

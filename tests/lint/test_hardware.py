@@ -3,12 +3,13 @@
 import pytest
 
 from doctord.lint.rule import RULES
+from doctord.report import phrases
 from settings_datasets import GIB, dataset, violations
 
 
 def said(**slots: int) -> dict[str, str]:
     held = dataset("dmi", {f"dimm.{name}": size * GIB for name, size in slots.items()})
-    return {rule: found.title for rule, found in violations(held).items()}
+    return {rule: phrases.said(found.title) for rule, found in violations(held).items()}
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from doctord.lint import engine
 from doctord.lint.rule import RULES
 from doctord.lint.violation import Severity, Violation
 from doctord.read.source import ReadOptions
+from doctord.report import phrases
 from settings_datasets import GIB, HOST, dataset, machine
 from shared import CASEBOOK, CORPUS, sample
 
@@ -198,7 +199,7 @@ def test_the_case_is_told_what_there_is_to_say(tmp_path: Path, init_ora: str) ->
         "page_tables_large",  # if there are no huge pages: 300 x 6 GiB / 4 KiB x 8
         "queue_monitor_off",
     }
-    assert "= 3.5 GiB" in found["page_tables_large"][0].cost
+    assert "= 3.5 GiB" in phrases.said(found["page_tables_large"][0].cost)
 
 
 def test_every_fault_of_the_list_is_named_and_nothing_else(tmp_path: Path, init_ora: str) -> None:

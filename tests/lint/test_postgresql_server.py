@@ -14,6 +14,7 @@ from doctord.collect.linux import LinuxCollector
 from doctord.dataset.dataset import Dataset
 from doctord.lint import engine
 from doctord.lint.violation import Severity, Violation
+from doctord.report import phrases
 from servers import PostgresServer, running_postgres
 
 pytestmark = pytest.mark.server
@@ -57,8 +58,8 @@ def test_faults_are_found_with_what_they_cost_here() -> None:
         {**SOUND, "max_wal_size": "32MB", "min_wal_size": "32MB", "autovacuum": "off", "work_mem": "64GB"}, MUCH
     )
     assert found["max_wal_size_small"].severity >= Severity.WARNING
-    assert "in place of 300 s" in found["max_wal_size_small"].cost
-    assert "rows die a second" in found["autovacuum_off"].cost
+    assert "in place of 300 s" in phrases.said(found["max_wal_size_small"].cost)
+    assert "rows die a second" in phrases.said(found["autovacuum_off"].cost)
     assert found["work_mem_overcommitted"].severity is Severity.ERROR
 
 

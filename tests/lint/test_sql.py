@@ -12,12 +12,13 @@ from doctord.lint import engine
 from doctord.lint.sql.hints import DIALECTS, dialect_of, known_hints
 from doctord.lint.statement import statements
 from doctord.lint.violation import Severity
+from doctord.report import phrases
 from settings_datasets import HOST, machine
 
 
 def said(sql: str, cpus: int | None = 8, dataset: Dataset | None = None) -> dict[str, str]:
     examined = engine.examine(dataset or Dataset(), list(statements(sql, "q.sql")), cpus)
-    return {violation.rule.partition("/")[2]: violation.title for violation in examined.violations}
+    return {violation.rule.partition("/")[2]: phrases.said(violation.title) for violation in examined.violations}
 
 
 @pytest.mark.parametrize(

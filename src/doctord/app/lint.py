@@ -144,10 +144,10 @@ def healthy(examined: Examined, servers: int = 0) -> bool | None:
     return True if len(examined.servers) >= servers else None
 
 
-def write_fix(examined: Examined, folder: Path, *, write: bool, watcher: Watcher = SILENT) -> None:
+def write_fix(examined: Examined, folder: Path, said: fix.Said, *, write: bool, watcher: Watcher = SILENT) -> None:
     """Write what fixes the violations into a folder: a patch, and drop-ins; with `write` change the files themselves.
 
-    What was written, and what needs a restart, is noted.
+    What was written, and what needs a restart, is noted; `said` makes text of titles, for comments.
 
     Raises:
         UserError: something cannot be written.
@@ -155,7 +155,7 @@ def write_fix(examined: Examined, folder: Path, *, write: bool, watcher: Watcher
     texts = {
         name: text for name in sorted(fix.files_of(examined.violations)) if (text := _text(Path(name))) is not None
     }
-    edited, new = fix.fixed(examined.violations, texts)
+    edited, new = fix.fixed(examined.violations, texts, said)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if edited:

@@ -43,6 +43,7 @@ def lint(
     """
     from doctord.app import lint as linting
     from doctord.report.lint.forms import Form, written
+    from doctord.report.phrases import said
 
     if json + sarif + junit > 1:
         raise UserError("--json, --sarif and --junit are three forms of one document", "give one of them")
@@ -53,5 +54,5 @@ def lint(
     found = linting.examined(asked, Terminal())
     typer.echo(written(found, form))
     if fix:
-        linting.write_fix(found, fix, write=write, watcher=Terminal())
+        linting.write_fix(found, fix, said, write=write, watcher=Terminal())
     return status(linting.healthy(found, len(asked.dsns)))

@@ -4,13 +4,17 @@ Every changed line keeps the old one above it as a comment, with the reason.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
-from typing import Final
+from typing import Final, TypeAlias
 
+from doctord.diagnose.phrase import Words
 from doctord.lint.setting import Setting
 from doctord.lint.violation import Change, Violation
+
+# Makes text of a title, as `report.phrases.said` does.
+Said: TypeAlias = Callable[[Words], str]
 
 SQL: Final = "doctord-oracle.sql"
 UDEV: Final = "60-doctord-block.rules"
@@ -58,21 +62,22 @@ def files_of(violations: Sequence[Violation]) -> set[str]:
     return {place.file for place in held if place and place.file}
 
 
-def fixed(violations: Sequence[Violation], texts: Mapping[str, str]) -> tuple[list[Edited], list[Edited]]:
+def fixed(violations: Sequence[Violation], texts: Mapping[str, str], said: Said) -> tuple[list[Edited], list[Edited]]:
     """The changed files, and the drop-ins for what none of these texts has.
 
     Args:
         violations: what is to be fixed.
         texts: content of the files that could be read, by name.
+        said: makes text of a title, which stands as a comment beside each change.
     """
     lines = {name: text.splitlines(keepends=True) for name, text in texts.items()}
     left = list[tuple[Violation, Change]]()
     for violation, change in wanted(violations).values():
         place = _place(violation, change)
-        if place is None or not _replaced(lines, place, change, violation):
+        if place is None or not _replaced(lines, place, change, said(violation.title)):
             left.append((violation, change))
     edited = [Edited(name, text, "".join(lines[name])) for name, text in texts.items() if text != "".join(lines[name])]
-    return edited, list(_drop_ins(left))
+    return edited, list(_drop_ins(left, said))
 
 
 def _place(violation: Violation, change: Change) -> Setting | None:
@@ -80,7 +85,7 @@ def _place(violation: Violation, change: Change) -> Setting | None:
     return next((one for one in violation.settings if one.name == change.name and one.file and one.line), None)
 
 
-def _replaced(lines: dict[str, list[str]], place: Setting, change: Change, violation: Violation) -> bool:
+def _replaced(lines: dict[str, list[str]], place: Setting, change: Change, title: str) -> bool:
     """Whether the line was where the setting was read, and stands changed now."""
     held = lines.get(place.file or "")
     number = (place.line or 0) - 1
@@ -91,7 +96,7 @@ def _replaced(lines: dict[str, list[str]], place: Setting, change: Change, viola
     if GOES_ON.search(old):
         return False
     indent = old[: len(old) - len(old.lstrip())]
-    comment = f"{indent}# doctord: {violation.title}; it was: {old.strip()}\n"
+    comment = f"{indent}# doctord: {title}; it was: {old.strip()}\n"
     end = held[number][len(old) :]
     held[number] = comment + ("" if change.value is None else f"{indent}{_line(change, place)}{end}")
     return True
@@ -118,7 +123,7 @@ def _quoted(value: str) -> str:
     return f'"{value}"' if " " in value else value
 
 
-def _drop_ins(left: Sequence[tuple[Violation, Change]]) -> Iterator[Edited]:
+def _drop_ins(left: Sequence[tuple[Violation, Change]], said: Said) -> Iterator[Edited]:
     by_file: dict[str, list[tuple[Violation, Change]]] = {}
     for violation, change in left:
         kind = "block" if BLOCK.fullmatch(change.name) else change.component
@@ -127,9 +132,7 @@ def _drop_ins(left: Sequence[tuple[Violation, Change]]) -> Iterator[Edited]:
     for kind, held in by_file.items():
         name, head = DROP_INS[kind]
         mark = "--" if name == SQL else "#"
-        parts = [
-            f"{mark} {violation.subject}: {violation.title}\n{_dropped(change, name)}" for violation, change in held
-        ]
+        parts = [f"{mark} {one.subject}: {said(one.title)}\n{_dropped(change, name)}" for one, change in held]
         yield Edited(name, "", "\n".join((head, *parts)) + "\n")
 
 

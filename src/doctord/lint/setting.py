@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from doctord.dataset.tables import FROM_FILE
-from doctord.units import in_bytes, setting_number
+from doctord.diagnose.phrase import Words, phrase
+from doctord.units import setting_number
 
 NOT_SET: Final = f"{FROM_FILE}, not set"
 TRUE: Final = frozenset({"on", "true", "yes", "1", "t", "y", "enabled"})
@@ -67,16 +68,16 @@ class Setting:
         return True if word in TRUE else False if word in FALSE else None
 
     @property
-    def words(self) -> str:
-        """Its value in words: a bare number of bytes or pages as a size, any other with its unit.
+    def words(self) -> Words:
+        """Its value: a bare number of bytes or pages as a size, any other with its unit.
 
         >>> Setting("postgresql", None, None, "max_wal_size", "1024", "MB").words
-        '1.0 GiB'
+        Phrase(words='{:bytes}', values=(1073741824.0,))
         """
         if not self.unit or not self.value.isdigit():
             return self.value
         is_size = self.unit.lower().endswith(("b", "bytes"))
-        return in_bytes(self.number or 0.0) if is_size else f"{self.value} {self.unit}"
+        return phrase("{:bytes}", self.number or 0.0) if is_size else f"{self.value} {self.unit}"
 
     @property
     def where(self) -> str:

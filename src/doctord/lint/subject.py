@@ -9,6 +9,7 @@ from doctord.dataset.dataset import Dataset
 from doctord.dataset.tables import NOTED
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence, NotMeasured
+from doctord.diagnose.phrase import Words
 from doctord.lint.setting import NOT_SET, Setting
 from doctord.lint.statement import Statement
 from doctord.lint.violation import Change, Severity, Violation
@@ -152,17 +153,17 @@ class Subject:
 
     def violation(
         self,
-        title: str,
+        title: Words,
         *names: str,
-        cost: str,
+        cost: Words,
         severity: Severity | None = None,
         impact: float | None = None,
         settings: Sequence[Setting] = (),
         evidence: Sequence[Evidence] = (),
         not_measured: Sequence[NotMeasured] = (),
         changes: Sequence[Change] = (),
-        fix: str = "",
-        verify: str = "",
+        fix: Words = "",
+        verify: Words = "",
     ) -> Violation:
         """A violation about settings by name, or those given; without a severity its impact decides.
 

@@ -5,6 +5,7 @@ from enum import IntEnum
 from typing import Final
 
 from doctord.diagnose.finding import Evidence, NotMeasured
+from doctord.diagnose.phrase import Words
 from doctord.lint.setting import Setting
 
 CANNOT_JUDGE: Final = "cannot judge without measurements"
@@ -47,7 +48,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One thing that is wrong.
+    """One thing that is wrong; its figures are numbers with units, which report/ makes words of.
 
     Attributes:
         rule: Name of the rule, `component/function`; the examination fills it in.
@@ -65,14 +66,14 @@ class Violation:
 
     rule: str
     subject: str
-    title: str
+    title: Words
     severity: Severity
-    cost: str
+    cost: Words
     impact: float | None
     settings: tuple[Setting, ...]
     evidence: tuple[Evidence, ...]
     not_measured: tuple[NotMeasured, ...]
     changes: tuple[Change, ...]
-    fix: str
-    verify: str
+    fix: Words
+    verify: Words
     source: str

@@ -61,6 +61,8 @@ def _number(value: float, spec: str) -> str:
             shown = in_bytes(value) + name.removeprefix("bytes")
         case "time":
             shown = in_time(value) if abs(value) < LONG_S else duration(value)
+        case "duration":
+            shown = duration(value)
         case "count":
             shown, rest = f"{value:.0f}", rest.split("/")[value != 1]
         case "rate":

@@ -15,7 +15,7 @@ VERDICTS = {True: ["The present setting is right."], False: ["The present settin
 
 
 def document(found: Answer) -> dict[str, Any]:
-    """What `doctord size --json` gives: docs/reference/size.md."""
+    """The JSON document: docs/reference/size.md."""
     sizing = found.worked
     return {
         "schema_version": SCHEMA_VERSION,

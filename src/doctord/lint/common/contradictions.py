@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.dataset.catalogue import Known, nearest
+from doctord.diagnose.phrase import phrase
 from doctord.lint.rule import rule
 from doctord.lint.setting import Setting
 from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
-from doctord.units import in_bytes, one_of
+from doctord.units import one_of
 
 # Of these the catalogue is whole: a name that it has not is none.
 WHOLE: Final = ("postgresql", "mysql", "multipath")
@@ -109,11 +110,14 @@ def unit_mistaken(subject: Subject) -> Iterator[Violation]:
         known = known_as(subject, setting)
         meant = _mistaken(subject, known, setting) if known else None
         if known and meant:
-            counted = in_bytes(setting.number or 0.0)
+            counted = setting.number or 0.0
+            title = phrase("{} = {} counts {}", setting.name, setting.value, known.unit)
             yield subject.violation(
-                f"{setting.name} = {setting.value} counts {known.unit}, {counted} in all; {meant} may be meant",
+                phrase("{}, {:bytes} in all; {:bytes} may be meant", title, counted, meant),
                 settings=[setting],
-                cost=f"{counted} asked of {in_bytes(subject.machine.memory_bytes or 0.0)}: the server cannot start",
+                cost=phrase(
+                    "{:bytes} asked of {:bytes}: the server cannot start", counted, subject.machine.memory_bytes or 0.0
+                ),
                 severity=Severity.ERROR,
             )
 
@@ -160,7 +164,7 @@ def not_in_force(subject: Subject) -> Iterator[Violation]:
             known = subject.known.get(name)
             until = "a restart" if known and known.needs == "restart" else "it is loaded, or set by hand"
             yield subject.violation(
-                f"{name}: {setting.words} is written, {now.words} is in force",
+                phrase("{}: {} is written, {} is in force", name, setting.words, now.words),
                 settings=[setting, now],
                 cost=f"what is written does not hold before {until}",
                 severity=Severity.WARNING,
@@ -228,15 +232,15 @@ def _bound(limit: float, unit: str | None) -> str:
     return f"{limit:.15g}{' x' if unit and unit[0].isdigit() else ''} {unit or ''}".rstrip()
 
 
-def _mistaken(subject: Subject, known: Known, setting: Setting) -> str | None:
-    """What a bare number may have been meant as, when it asks for more than the machine's memory in another unit."""
+def _mistaken(subject: Subject, known: Known, setting: Setting) -> float | None:
+    """The bytes that a bare number may have been meant as, when in its own unit it asks for more than the memory."""
     memory = subject.machine.memory_bytes
     if memory is None or known.kind != "size" or not setting.value.strip().isdigit():
         return None
     factor = one_of(known.unit)
     written = float(setting.value)
     if factor > 1 and written * factor > memory and written <= memory:
-        return in_bytes(written)
+        return written
     return None
 
 

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from doctord.diagnose.phrase import Words, phrase
 from doctord.lint.rule import rule
 from doctord.lint.setting import Setting
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_bytes
 
 # `P0_Node0_Channel1_Dimm0`, `CHANNEL B`; `DIMM_A1`, `P1-DIMMA2`, `A1`: the letter is the channel, the number the slot.
 CHANNEL: Final = re.compile(r"channel[ _]?(\w)", re.IGNORECASE)
@@ -35,9 +35,9 @@ def memory_channels_empty(subject: Subject) -> Iterator[Violation]:
     sizes = {size for size in filled.values() if size}
     if len(filled) < LEAST_CHANNELS or not sizes or (not empty and len(sizes) == 1):
         return
-    title = f"{len(empty)} of {len(filled)} memory channels have no module"
+    title: Words = f"{len(empty)} of {len(filled)} memory channels have no module"
     if not empty:
-        title = f"memory channels hold {in_bytes(min(sizes))} to {in_bytes(max(sizes))} each"
+        title = phrase("memory channels hold {:bytes} to {:bytes} each", min(sizes), max(sizes))
     yield subject.violation(
         title,
         cost=f"{CANNOT_JUDGE} whether bandwidth is short: a copy of memory (stream) at the busiest hour tells",

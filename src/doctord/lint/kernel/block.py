@@ -13,7 +13,6 @@ from doctord.lint.kernel.databases import databases
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_bytes
 
 BLOCK: Final = re.compile(r"block\.(.+)\.(\w+)")
 # Schedulers that keep requests back to put them into the order of a turning disk, or into shares.
@@ -42,7 +41,7 @@ def scheduler_orders_for_a_turning_disk(subject: Subject) -> Iterator[Violation]
                 name,
                 cost=f"{CANNOT_JUDGE}: time of requests in the host (iostat -x, or doctord record)"
                 if queued is None
-                else f"each request waits {queued:.2f} ms in the host",
+                else phrase("each request waits {:.2f ms} in the host", queued),
                 severity=Severity.WARNING if queued and queued >= WAITING else None,
                 changes=[subject.change(name, "none", "now")],
             )
@@ -90,11 +89,13 @@ def queue_depth_caps_device(subject: Subject) -> Iterator[Violation]:
             continue
         if inside >= NEARLY_FULL * int(depth) and waiting >= WAITING:
             name = f"block.{device}.queue_depth"
-            figure = f"{inside:.1f} requests in the device, {waiting:.1f} before it"
+            figure = phrase("{:.1f} requests in the device, {:.1f} before it", inside, waiting)
             yield subject.violation(
                 f"{device}: queue depth {depth} is full",
                 name,
-                cost=f"{figure}: {waiting / (inside + waiting):.0%} of each request's time is spent before the device",
+                cost=phrase(
+                    "{}: {:.0%} of each request's time is spent before the device", figure, waiting / (inside + waiting)
+                ),
                 severity=Severity.WARNING,
                 evidence=[
                     Evidence(
@@ -146,11 +147,11 @@ def read_ahead_large(subject: Subject) -> Iterator[Violation]:
         each = size / reads if reads and size is not None else None
         name = f"block.{device}.read_ahead_kb"
         yield subject.violation(
-            f"{device}: {in_bytes(int(told) * 1024)} are read ahead",
+            phrase("{}: {:bytes} are read ahead", device, int(told) * 1024),
             name,
             cost=f"{CANNOT_JUDGE}: bytes of a read (doctord record)"
             if each is None
-            else f"a read brings {in_bytes(each)} on average",
+            else phrase("a read brings {:bytes} on average", each),
             changes=[subject.change(name, "1024", "now")],
         )
 

@@ -9,7 +9,6 @@ from doctord.lint.kernel.units import UNITS
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
-from doctord.units import in_bytes
 
 THROTTLED = 0.01  # of each second
 
@@ -29,8 +28,8 @@ def cgroup_memory_below_database(subject: Subject) -> Iterator[Violation]:
             needed = memory_of(server)
             if needed and _holds(group, server) and limit < needed:
                 yield subject.violation(
-                    f"{group} may use {in_bytes(limit)}, and {server.name} takes {in_bytes(needed)}",
-                    cost=f"{in_bytes(needed - limit)} too little before any session works: the OOM killer",
+                    phrase("{} may use {:bytes}, and {} takes {:bytes}", group, limit, server.name, needed),
+                    cost=phrase("{:bytes} too little before any session works: the OOM killer", needed - limit),
                     severity=Severity.ERROR,
                     evidence=[
                         _evidence(
@@ -55,8 +54,8 @@ def cgroup_cpus_used_up(subject: Subject) -> Iterator[Violation]:
         lost = stopped.get(group)
         if lost is not None and lost >= THROTTLED and any(_holds(group, server) for server in databases(subject)):
             yield subject.violation(
-                f"{group} may use {cpus:g} CPUs, and uses them up",
-                cost=f"stopped for {lost:.2f} s of each second, all its processes together",
+                phrase("{} may use {:g} CPUs, and uses them up", group, cpus),
+                cost=phrase("stopped for {:.2f} s of each second, all its processes together", lost),
                 severity=Severity.WARNING,
                 evidence=[
                     _evidence(

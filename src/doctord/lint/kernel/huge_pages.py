@@ -8,7 +8,6 @@ from doctord.lint.kernel.databases import databases
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_bytes, in_share
 
 MUCH_OF_MEMORY = 0.02
 
@@ -31,9 +30,9 @@ def huge_pages_idle(subject: Subject) -> Iterator[Violation]:
     idle = (free - (machine.memory("huge_pages_rsvd") or 0.0)) * size
     if idle >= MUCH_OF_MEMORY * memory:
         yield subject.violation(
-            f"{in_bytes(idle)} of huge pages are unused",
+            phrase("{:bytes} of huge pages are unused", idle),
             "vm.nr_hugepages",
-            cost=f"{in_bytes(idle)} of {in_bytes(memory)} ({in_share(idle / memory)}) serve nobody",
+            cost=phrase("{:bytes} of {:bytes} ({:share}) serve nobody", idle, memory, idle / memory),
             severity=Severity.WARNING,
         )
 
@@ -52,9 +51,9 @@ def page_tables_large(subject: Subject) -> Iterator[Violation]:
     if tables and memory and tables >= MUCH_OF_MEMORY * memory:
         where = "/proc/meminfo, PageTables"
         yield subject.violation(
-            f"page tables take {in_bytes(tables)}",
+            phrase("page tables take {:bytes}", tables),
             "vm.nr_hugepages",
-            cost=f"{in_bytes(tables)} of {in_bytes(memory)} ({in_share(tables / memory)}), and time to walk them",
+            cost=phrase("{:bytes} of {:bytes} ({:share}), and time to walk them", tables, memory, tables / memory),
             severity=Severity.WARNING,
             evidence=[
                 Evidence(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from doctord.diagnose.finding import Evidence
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import listed, phrase
 from doctord.lint.kernel.databases import databases, processes_of
 from doctord.lint.rule import rule
 from doctord.lint.setting import Setting
@@ -30,9 +30,9 @@ def processes_short(subject: Subject) -> Iterator[Violation]:
         limit = subject.number(name)
         if limit and needed >= limit:
             yield subject.violation(
-                f"{name} = {limit:.0f} for {needed:.0f} connections",
+                phrase("{} = {:.0f} for {:.0f} connections", name, limit, needed),
                 name,
-                cost=f"availability: no process beyond {limit:.0f}, and there are others on the host",
+                cost=phrase("availability: no process beyond {:.0f}, and there are others on the host", limit),
                 severity=Severity.ERROR,
             )
 
@@ -51,7 +51,7 @@ def semaphores_short(subject: Subject) -> Iterator[Violation]:
     needed = sum(processes_of(one) or 0.0 for one in databases(subject) if one.component == "oracle")
     if len(told) == 4 and told[1].isdigit() and needed and int(told[1]) < needed + 10:
         yield subject.violation(
-            f"kernel.sem = {' '.join(told)}: {told[1]} semaphores for {needed:.0f} processes",
+            phrase("kernel.sem = {}: {} semaphores for {:.0f} processes", " ".join(told), told[1], needed),
             "kernel.sem",
             cost="availability: the instance does not start (ORA-27154)",
             severity=Severity.ERROR,
@@ -77,11 +77,11 @@ def asynchronous_requests_short(subject: Subject) -> Iterator[Violation]:
         and (one.text("filesystemio_options") or "").strip("'").lower() in ("setall", "asynch")
     ]
     if limit and limit < AIO_OF_ORACLE and wanted:
-        each = " and ".join(f"{processes_of(one) or 0:.0f} processes of {one.name}" for one in wanted)
+        each = (phrase("{:.0f} processes of {}", processes_of(one) or 0, one.name) for one in wanted)
         yield subject.violation(
-            f"fs.aio-max-nr = {limit:.0f}",
+            phrase("fs.aio-max-nr = {:.0f}", limit),
             "fs.aio-max-nr",
-            cost=f"{limit:.0f} requests for {each}: ORA-27090 when they are gone",
+            cost=phrase("{:.0f} requests for {}: ORA-27090 when they are gone", limit, listed(*each, by=" and ")),
             severity=Severity.WARNING,
             changes=[subject.change("fs.aio-max-nr", str(AIO_OF_ORACLE), "now")],
         )
@@ -100,11 +100,11 @@ def accept_queue_overflows(subject: Subject) -> Iterator[Violation]:
     lost = subject.case.mean("network", "listen_overflows_per_s")
     limit = subject.number("net.core.somaxconn")
     if lost and limit:
-        figure = f"{lost:.2f} connections a second dropped"
+        figure = phrase("{:.2f} connections a second dropped", lost)
         yield subject.violation(
-            f"net.core.somaxconn = {limit:.0f}, and {figure}",
+            phrase("net.core.somaxconn = {:.0f}, and {}", limit, figure),
             "net.core.somaxconn",
-            cost=f"{figure}: each waits 1 s and more for its next try",
+            cost=phrase("{}: each waits 1 s and more for its next try", figure),
             severity=Severity.WARNING,
             evidence=[
                 Evidence(
@@ -215,9 +215,9 @@ def memlock_small(subject: Subject) -> Iterator[Violation]:
         for setting in _of_user(subject, server.component, "memlock"):
             if shared and setting.number is not None and setting.number < shared:
                 yield subject.violation(
-                    f"{setting.name} = {setting.value} kB for {shared / 1024:.0f} kB of shared memory",
+                    phrase("{} = {} kB for {:.0f} kB of shared memory", setting.name, setting.value, shared / 1024),
                     settings=[setting],
-                    cost=f"{server.name} gets no huge page, although {pages:.0f} are set aside",
+                    cost=phrase("{} gets no huge page, although {:.0f} are set aside", server.name, pages),
                     severity=Severity.WARNING,
                     changes=[subject.change(setting.name, str(int(shared // 1024) + 1), "log-on")],
                 )

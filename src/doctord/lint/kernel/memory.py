@@ -8,7 +8,6 @@ from doctord.lint.kernel.databases import databases, memory_of, shared_bytes
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_bytes, in_share
 
 KEPT_FREE = 0.05
 SWAPS_PER_S = 1.0
@@ -43,9 +42,11 @@ def swappiness_high(subject: Subject) -> Iterator[Violation]:
         else None
     )
     yield subject.violation(
-        f"vm.swappiness = {found:.0f} with {in_bytes(swap)} of swap",
+        phrase("vm.swappiness = {:.0f} with {:bytes} of swap", found, swap),
         "vm.swappiness",
-        cost=f"{out:.0f} pages a second go to swap" if out else f"{CANNOT_JUDGE}: pages swapped out (vmstat so)",
+        cost=phrase("{:.0f} pages a second go to swap", out)
+        if out
+        else f"{CANNOT_JUDGE}: pages swapped out (vmstat so)",
         severity=Severity.WARNING if out else None,
         evidence=[seen] if seen else [],
         changes=[subject.change("vm.swappiness", "1", "now")],
@@ -92,10 +93,10 @@ def commit_limit_below_databases(subject: Subject) -> Iterator[Violation]:
     limit = swap + (kept or ratio / 100 * (memory - huge))
     if huge < needed and needed > limit:
         yield subject.violation(
-            f"the commit limit is {in_bytes(limit)}, and the databases take {in_bytes(needed)}",
+            phrase("the commit limit is {:bytes}, and the databases take {:bytes}", limit, needed),
             "vm.overcommit_memory",
             "vm.overcommit_ratio",
-            cost=f"{in_bytes(needed - limit)} cannot be had: the servers do not start, or fail with out of memory",
+            cost=phrase("{:bytes} cannot be had: the servers do not start, or fail with out of memory", needed - limit),
             severity=Severity.ERROR,
         )
 
@@ -113,9 +114,9 @@ def much_memory_kept_free(subject: Subject) -> Iterator[Violation]:
     kept, memory = subject.number("vm.min_free_kbytes"), subject.machine.memory_bytes
     if kept and memory and kept * 1024 >= KEPT_FREE * memory:
         yield subject.violation(
-            f"vm.min_free_kbytes = {kept:.0f}: {in_bytes(kept * 1024)} are kept free",
+            phrase("vm.min_free_kbytes = {:.0f}: {:bytes} are kept free", kept, kept * 1024),
             "vm.min_free_kbytes",
-            cost=f"{in_bytes(kept * 1024)} of {in_bytes(memory)} ({in_share(kept * 1024 / memory)}) serve nobody",
+            cost=phrase("{:bytes} of {:bytes} ({:share}) serve nobody", kept * 1024, memory, kept * 1024 / memory),
             severity=Severity.WARNING,
         )
 
@@ -137,7 +138,7 @@ def shared_memory_limit_small(subject: Subject) -> Iterator[Violation]:
             if shared and limit and limit * size < shared:
                 refused = name == "kernel.shmall"
                 yield subject.violation(
-                    f"{name} = {limit:.0f} ({in_bytes(limit * size)}) for an SGA of {in_bytes(shared)}",
+                    phrase("{} = {:.0f} ({:bytes}) for an SGA of {:bytes}", name, limit, limit * size, shared),
                     name,
                     cost=f"{server.name} does not start (ORA-27102)"
                     if refused

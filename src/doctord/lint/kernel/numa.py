@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from doctord.diagnose.phrase import phrase
 from doctord.lint.kernel.databases import databases, memory_of
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_bytes
 
 
 @rule("kernel")
@@ -21,11 +21,11 @@ def zone_reclaim_on(subject: Subject) -> Iterator[Violation]:
     """
     nodes = numa_nodes(subject)
     if subject.number("vm.zone_reclaim_mode") and nodes and nodes > 1 and databases(subject):
-        part = f"{in_bytes(subject.machine.memory_bytes / nodes)} of " if subject.machine.memory_bytes else ""
+        part = phrase("{:bytes} of ", subject.machine.memory_bytes / nodes) if subject.machine.memory_bytes else ""
         yield subject.violation(
             f"vm.zone_reclaim_mode = {subject.text('vm.zone_reclaim_mode')} on {nodes} nodes",
             "vm.zone_reclaim_mode",
-            cost=f"the page cache is kept to {part}one node's memory while others are free",
+            cost=phrase("the page cache is kept to {}one node's memory while others are free", part),
             severity=Severity.WARNING,
             changes=[subject.change("vm.zone_reclaim_mode", "0", "now")],
         )

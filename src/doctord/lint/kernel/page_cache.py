@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from doctord.diagnose.phrase import phrase
 from doctord.lint.kernel.databases import databases
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
-from doctord.units import GIB, in_bytes
+from doctord.units import GIB
 
 MUCH_DIRTY_BYTES = 16 << 30
 
@@ -28,10 +29,12 @@ def dirty_limit_large(subject: Subject) -> Iterator[Violation]:
     dirty = ratio / 100 * memory
     if dirty >= MUCH_DIRTY_BYTES:
         yield subject.violation(
-            f"vm.dirty_background_ratio = {ratio:.0f}: {in_bytes(dirty)} may be dirty before anything is written",
+            phrase(
+                "vm.dirty_background_ratio = {:.0f}: {:bytes} may be dirty before anything is written", ratio, dirty
+            ),
             "vm.dirty_background_ratio",
             "vm.dirty_ratio",
-            cost=f"{dirty / GIB:.0f} s of writing at 1 GiB/s, which a checkpoint's fsync has to wait for",
+            cost=phrase("{:.0f} s of writing at 1 GiB/s, which a checkpoint's fsync has to wait for", dirty / GIB),
             severity=Severity.WARNING,
             changes=[subject.change("vm.dirty_background_bytes", str(256 << 20), "now")],
         )

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from typing import Final
 
+from doctord.diagnose.phrase import phrase
 from doctord.lint.kernel.databases import memory_of
 from doctord.lint.rule import rule
 from doctord.lint.setting import Setting
 from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
-from doctord.units import in_bytes, seconds_of
+from doctord.units import seconds_of
 
 UNITS: Final = {"postgresql": ("postgres",), "mysql": ("mysql", "mariadb"), "oracle": ("oracle", "dbora")}
 LEAST_STOP_S: Final = 60.0
@@ -29,9 +30,11 @@ def memory_limit_below_database(subject: Subject) -> Iterator[Violation]:
             needed = memory_of(server)
             if needed and setting.number is not None and setting.number < needed:
                 yield subject.violation(
-                    f"{setting.name} = {setting.value} for {in_bytes(needed)} of {server.name}",
+                    phrase("{} = {} for {:bytes} of {}", setting.name, setting.value, needed, server.name),
                     settings=[setting],
-                    cost=f"{in_bytes(needed - setting.number)} too little before any session works: the OOM killer",
+                    cost=phrase(
+                        "{:bytes} too little before any session works: the OOM killer", needed - setting.number
+                    ),
                     severity=Severity.ERROR,
                 )
 
@@ -52,9 +55,9 @@ def locked_memory_below_database(subject: Subject) -> Iterator[Violation]:
             needed = memory_of(server)
             if needed and setting.number is not None and setting.number < needed:
                 yield subject.violation(
-                    f"{setting.name} = {setting.value} for {in_bytes(needed)} of {server.name}",
+                    phrase("{} = {} for {:bytes} of {}", setting.name, setting.value, needed, server.name),
                     settings=[setting],
-                    cost=f"no huge page for it, although {pages:.0f} are set aside",
+                    cost=phrase("no huge page for it, although {:.0f} are set aside", pages),
                     severity=Severity.WARNING,
                 )
 
@@ -73,9 +76,9 @@ def stopped_too_soon(subject: Subject) -> Iterator[Violation]:
         seconds = seconds_of(setting.value)
         if _is_database(setting) and seconds and seconds < LEAST_STOP_S:
             yield subject.violation(
-                f"{setting.name} = {setting.value}: killed after {seconds:.0f} s",
+                phrase("{} = {}: killed after {:.0f} s", setting.name, setting.value, seconds),
                 settings=[setting],
-                cost=f"a crash recovery at each restart whose last checkpoint takes more than {seconds:.0f} s",
+                cost=phrase("a crash recovery at each restart whose last checkpoint takes more than {:.0f} s", seconds),
                 severity=Severity.WARNING,
             )
 
@@ -119,11 +122,11 @@ def cpu_quota_set(subject: Subject) -> Iterator[Violation]:
             cpus = float(share) / 100
             throttled = subject.case.total("cpu.throttled_s_per_s")
             yield subject.violation(
-                f"{setting.name} = {setting.value}: {cpus:g} CPUs",
+                phrase("{} = {}: {:g} CPUs", setting.name, setting.value, cpus),
                 settings=[setting],
                 cost="cannot judge without measurements: nr_throttled in cpu.stat"
                 if throttled is None
-                else f"{throttled:.2f} s a second stopped",
+                else phrase("{:.2f} s a second stopped", throttled),
                 severity=Severity.WARNING if throttled else None,
             )
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from doctord.diagnose.phrase import phrase
 from doctord.lint.rule import rule
 from doctord.lint.setting import Setting
 from doctord.lint.subject import Subject
@@ -181,7 +182,7 @@ def polled_seldom(subject: Subject) -> Iterator[Violation]:
             yield subject.violation(
                 f"{setting.name} = {setting.value}",
                 settings=[setting],
-                cost=f"up to {setting.number * factor:.0f} s until a change of a path is noticed",
+                cost=phrase("up to {:.0f} s until a change of a path is noticed", setting.number * factor),
                 severity=Severity.WARNING,
                 changes=[subject.change(setting.name, None, "reload")],
             )

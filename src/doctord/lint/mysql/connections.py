@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.diagnose.finding import Evidence
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import listed, phrase
 from doctord.lint.mysql.measured import evidence, figure, latest
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_rate
 
 _NEAR: Final = 0.9
 _OWN_FILES: Final = 10  # logs and the like, as the server reckons them
@@ -32,12 +31,13 @@ def connections_run_out(subject: Subject) -> Iterator[Violation]:
         return
     refused = figure(subject, "connection_errors_max_connections") or 0.0
     is_full = most >= allowed or refused > 0
-    now = f"; {in_rate(refused)} are refused now" if refused else ""
+    told = (
+        "clients are refused: error 1040" if is_full else phrase("{:.0f} more and clients are refused", allowed - most)
+    )
     yield subject.violation(
-        f"max_connections = {allowed:.0f}: {most:.0f} were in use at once",
+        phrase("max_connections = {:.0f}: {:.0f} were in use at once", allowed, most),
         "max_connections",
-        cost=("clients are refused: error 1040" if is_full else f"{allowed - most:.0f} more and clients are refused")
-        + now,
+        cost=listed(told, phrase("{:rate} are refused now", refused) if refused else "", by="; "),
         severity=Severity.ERROR if is_full else Severity.WARNING,
         evidence=[
             evidence(
@@ -69,12 +69,17 @@ def open_files_limit_small(subject: Subject) -> Iterator[Violation]:
     if limit >= needed:
         return
     yield subject.violation(
-        f"open_files_limit = {limit:.0f} is less than connections and tables need",
+        phrase("open_files_limit = {:.0f} is less than connections and tables need", limit),
         "open_files_limit",
         "max_connections",
         "table_open_cache",
-        cost=f"{needed:.0f} = {allowed:.0f} + 2 x {tables:.0f} + {_OWN_FILES} are needed: with all in use "
-        "no table can be opened",
+        cost=phrase(
+            "{:.0f} = {:.0f} + 2 x {:.0f} + {} are needed: with all in use no table can be opened",
+            needed,
+            allowed,
+            tables,
+            _OWN_FILES,
+        ),
         severity=Severity.WARNING,
         changes=[subject.change("open_files_limit", f"{needed:.0f}", "restart")],
     )
@@ -103,11 +108,15 @@ def accept_queue_short(subject: Subject) -> Iterator[Violation]:
     effective = min(queue, most) if most is not None else queue
     seen = Evidence("network", "interface is null", phrase("{:rate}", dropped), "none", "each waits a second or more")
     yield subject.violation(
-        f"back_log = {queue:.0f}" + (f" is cut to net.core.somaxconn = {most:.0f}" if cut else " is too short"),
+        phrase(
+            "back_log = {:.0f} is {}", queue, phrase("cut to net.core.somaxconn = {:.0f}", most) if cut else "too short"
+        ),
         "back_log",
-        cost=f"a queue of {effective:.0f}: {in_rate(dropped, 'requests')} are dropped, and come again after 1 s or more"
+        cost=phrase(
+            "a queue of {:.0f}: {:rate requests} are dropped, and come again after 1 s or more", effective, dropped
+        )
         if dropped
-        else f"{queue - effective:.0f} of {queue:.0f} places are not there; none was missed yet",
+        else phrase("{:.0f} of {:.0f} places are not there; none was missed yet", queue - effective, queue),
         severity=Severity.WARNING if dropped else Severity.NOTE,
         evidence=[seen] if dropped else (),
         changes=[] if cut else [subject.change("back_log", f"{queue * 2:.0f}", "restart")],
@@ -129,9 +138,9 @@ def threads_created_often(subject: Subject) -> Iterator[Violation]:
         return
     asked = figure(subject, "connections") or created
     yield subject.violation(
-        f"thread_cache_size = {cached:.0f}: {in_rate(created, 'threads')} are started",
+        phrase("thread_cache_size = {:.0f}: {:rate threads} are started", cached, created),
         "thread_cache_size",
-        cost=f"{CANNOT_JUDGE}: {in_rate(created)} of {in_rate(asked, 'connections')}; time the connects of a client",
+        cost=phrase("{}: {:rate} of {:rate connections}; time the connects of a client", CANNOT_JUDGE, created, asked),
         severity=Severity.NOTE,
         evidence=[
             evidence(
@@ -155,7 +164,7 @@ def table_cache_overflows(subject: Subject) -> Iterator[Violation]:
     if size is None or not thrown or thrown < 1.0:
         return
     yield subject.violation(
-        f"table_open_cache = {size:.0f}: {in_rate(thrown, 'tables')} are closed to open others",
+        phrase("table_open_cache = {:.0f}: {:rate tables} are closed to open others", size, thrown),
         "table_open_cache",
         cost=f"{CANNOT_JUDGE}: collect wait/io/file/sql/FRM and the time in Opening tables",
         severity=Severity.NOTE,
@@ -181,7 +190,7 @@ def clients_not_looked_up(subject: Subject) -> Iterator[Violation]:
     if not failed or subject.flag("skip_name_resolve") is not False:
         return
     yield subject.violation(
-        f"skip_name_resolve = OFF: {in_rate(failed, 'look-ups')} of clients fail",
+        phrase("skip_name_resolve = OFF: {:rate look-ups} of clients fail", failed),
         "skip_name_resolve",
         cost="each is a client that could not log in, or waited for the name server",
         severity=Severity.WARNING,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from doctord.diagnose.phrase import phrase
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
@@ -97,7 +98,11 @@ def table_names_against_file_system(subject: Subject) -> Iterator[Violation]:
     names, ignores_case = subject.number("lower_case_table_names"), subject.flag("lower_case_file_system")
     if (names, ignores_case) in {(0, True), (2, False)}:
         yield subject.violation(
-            f"lower_case_table_names = {names:.0f} on a file system that {'ignores' if ignores_case else 'heeds'} case",
+            phrase(
+                "lower_case_table_names = {:.0f} on a file system that {} case",
+                names,
+                "ignores" if ignores_case else "heeds",
+            ),
             "lower_case_table_names",
             "lower_case_file_system",
             cost="data: tables are not found, or two names share one file and its indexes are damaged",

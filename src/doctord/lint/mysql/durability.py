@@ -8,7 +8,6 @@ from doctord.lint.mysql.measured import evidence, figure, is_mariadb, writes_bin
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
-from doctord.units import in_rate
 
 _SAFE_COMMITS: Final = frozenset({1, 3})  # 3 is MariaDB's older way of group commit, as safe as 1
 _NO_SYNC: Final = frozenset({"nosync", "littlesync"})
@@ -33,13 +32,13 @@ def commits_not_flushed(subject: Subject) -> Iterator[Violation]:
         return
     seconds = subject.number("innodb_flush_log_at_timeout") or 1.0
     commits = figure(subject, "handler_commit")
-    lost = f", {commits * seconds:,.0f} commits at the measured {in_rate(commits)}" if commits else ""
+    lost = phrase(", {:,.0f} commits at the measured {:rate}", commits * seconds, commits) if commits else ""
     whose = "of the server or the host" if mode == 0 else "of the host"
     yield subject.violation(
-        f"innodb_flush_log_at_trx_commit = {mode:.0f}: a crash {whose} loses acknowledged commits",
+        phrase("innodb_flush_log_at_trx_commit = {:.0f}: a crash {} loses acknowledged commits", mode, whose),
         "innodb_flush_log_at_trx_commit",
         "innodb_flush_log_at_timeout",
-        cost=f"data: the commits of the last {seconds:g} s{lost}",
+        cost=phrase("data: the commits of the last {:g} s{}", seconds, lost),
         severity=Severity.WARNING,
         evidence=[
             evidence("handler_commit", phrase("{:rate commits}", commits), "none may be lost", "so many are at risk")
@@ -66,9 +65,9 @@ def binlog_not_synced(subject: Subject) -> Iterator[Violation]:
     every = subject.number("sync_binlog")
     if every is None or every == 1 or not writes_binlog(subject):
         return
-    how = "leaves to the kernel when" if every == 0 else f"waits for {every:.0f} groups of commits before"
+    how = "leaves to the kernel when" if every == 0 else phrase("waits for {:.0f} groups of commits before", every)
     yield subject.violation(
-        f"sync_binlog = {every:.0f}: the server {how} the binary log is flushed",
+        phrase("sync_binlog = {:.0f}: the server {} the binary log is flushed", every, how),
         "sync_binlog",
         "log_bin",
         cost="data: at a power failure the binary log loses its end, and replicas differ from the source",
@@ -159,7 +158,7 @@ def recovery_forced(subject: Subject) -> Iterator[Violation]:
     level = subject.number("innodb_force_recovery")
     if level:
         yield subject.violation(
-            f"innodb_force_recovery = {level:.0f}: recovery is incomplete",
+            phrase("innodb_force_recovery = {:.0f}: recovery is incomplete", level),
             "innodb_force_recovery",
             cost="data: "
             + ("may be damaged for good, and nothing can be changed" if level >= 4 else "damage is skipped"),

@@ -9,7 +9,6 @@ from doctord.lint.mysql.measured import evidence, figure, is_felt, latest, share
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
-from doctord.units import duration
 
 _LONG_S: Final = 60.0  # a transaction whose session does nothing for so long is forgotten, not thinking
 
@@ -32,9 +31,9 @@ def lock_waits_long(subject: Subject) -> Iterator[Violation]:
     waited = waited_ms / 1000
     why = "this many sessions wait on average"
     yield subject.violation(
-        f"innodb_lock_wait_timeout = {timeout:.0f} s: sessions wait for row locks",
+        phrase("innodb_lock_wait_timeout = {:.0f} s: sessions wait for row locks", timeout),
         "innodb_lock_wait_timeout",
-        cost=f"{waited:.2f} sessions wait for row locks all the time, each for up to {timeout:.0f} s",
+        cost=phrase("{:.2f} sessions wait for row locks all the time, each for up to {:.0f} s", waited, timeout),
         impact=share(subject, waited),
         evidence=[evidence("innodb_row_lock_time", phrase("{:.0f ms a second}", waited_ms), "none", why)],
     )
@@ -54,10 +53,10 @@ def deadlocks_wait_for_timeout(subject: Subject) -> Iterator[Violation]:
     timeout = subject.number("innodb_lock_wait_timeout")
     if subject.flag("innodb_deadlock_detect") is False and timeout is not None and timeout > 5:
         yield subject.violation(
-            f"innodb_deadlock_detect = OFF: a deadlock lasts {timeout:.0f} s",
+            phrase("innodb_deadlock_detect = OFF: a deadlock lasts {:.0f} s", timeout),
             "innodb_deadlock_detect",
             "innodb_lock_wait_timeout",
-            cost=f"each deadlock stops two sessions, and all behind them, for {timeout:.0f} s",
+            cost=phrase("each deadlock stops two sessions, and all behind them, for {:.0f} s", timeout),
             severity=Severity.WARNING,
             changes=[subject.change("innodb_deadlock_detect", "ON")],
         )
@@ -79,7 +78,7 @@ def transactions_left_open(subject: Subject) -> Iterator[Violation]:
     if oldest is None or ends is None or oldest < _LONG_S or ends <= oldest:
         return
     history = latest(subject, "innodb_history_list_length")
-    held = f", and {history:,.0f} transactions wait to be purged" if history is not None else ""
+    held = phrase(", and {:,.0f} transactions wait to be purged", history) if history is not None else ""
     seen = Evidence(
         "statistic",
         "name = 'innodb_trx.sleeping_oldest_s'",
@@ -88,10 +87,10 @@ def transactions_left_open(subject: Subject) -> Iterator[Violation]:
         "nobody works in it",
     )
     yield subject.violation(
-        f"wait_timeout = {timeout or ends:.0f} s: a transaction has been left open for {duration(oldest)}",
+        phrase("wait_timeout = {:.0f} s: a transaction has been left open for {:duration}", timeout or ends, oldest),
         "wait_timeout",
         "idle_transaction_timeout",
-        cost=f"its locks are held for up to {duration(ends)}{held}",
+        cost=phrase("its locks are held for up to {:duration}{}", ends, held),
         severity=Severity.WARNING,
         evidence=[seen],
     )

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.analyse.host import filesystems
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import Words, phrase
 from doctord.lint.mysql.measured import evidence, figure, writes_binlog
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_bytes, in_rate
 
 DAY_S: Final = 86400.0
 LONG_ENOUGH_S: Final = 600.0  # what was written in less is a burst, and tells nothing of days
@@ -63,12 +62,18 @@ def binlogs_exceed_space(subject: Subject) -> Iterator[Violation]:
     seconds = subject.case.seconds
     enough = Severity.ERROR if left / rate < DAY_S else Severity.WARNING
     yield subject.violation(
-        f"binary logs are kept for {kept_s / DAY_S:g} days, and the disk is full sooner",
+        phrase("binary logs are kept for {:g days}, and the disk is full sooner", kept_s / DAY_S),
         "binlog_expire_logs_seconds",
         "expire_logs_days",
-        cost=f"{in_bytes(rate)} a second x {kept_s / DAY_S:g} days = {in_bytes(rate * kept_s)}; "
-        f"{in_bytes(left)} are left: full in {left / rate / DAY_S:.1f} days "
-        f"(measured for {seconds:,.0f} s)",
+        cost=phrase(
+            "{:bytes} a second x {:g days} = {:bytes}; {:bytes} are left: full in {:.1f days} (measured for {:,.0f} s)",
+            rate,
+            kept_s / DAY_S,
+            rate * kept_s,
+            left,
+            left / rate / DAY_S,
+            seconds,
+        ),
         severity=enough if seconds >= LONG_ENOUGH_S else Severity.NOTE,
         evidence=[
             evidence("binlog_bytes_written", phrase("{:bytes/s}", rate), phrase("{:bytes}", left), "it does not fit")
@@ -96,9 +101,11 @@ def transactions_outgrow_cache(subject: Subject) -> Iterator[Violation]:
     if twice >= _MUCH_BYTES:
         why = "these did not fit"
         yield subject.violation(
-            f"binlog_cache_size = {in_bytes(size)}: {in_rate(on_disk, 'transactions')} go through a file",
+            phrase("binlog_cache_size = {:bytes}: {:rate transactions} go through a file", size, on_disk),
             "binlog_cache_size",
-            cost=f"up to {in_bytes(twice)} a second are written and read once more; how long that takes is not told",
+            cost=phrase(
+                "up to {:bytes} a second are written and read once more; how long that takes is not told", twice
+            ),
             severity=Severity.NOTE,
             evidence=[
                 evidence("binlog_cache_disk_use", phrase("{:rate}", on_disk), phrase("{:rate} in all", used), why)
@@ -144,10 +151,10 @@ def slow_log_floods(subject: Subject) -> Iterator[Violation]:
     written = asked * _ENTRY_BYTES / (subject.number("log_slow_rate_limit") or 1.0)
     if written >= _MUCH_BYTES:
         yield subject.violation(
-            f"long_query_time = 0: {in_rate(asked, 'statements')} go to the slow log",
+            phrase("long_query_time = 0: {:rate statements} go to the slow log", asked),
             "long_query_time",
             "slow_query_log",
-            cost=f"at least {in_bytes(written)} a second, {in_bytes(written * DAY_S)} a day, under one lock",
+            cost=phrase("at least {:bytes} a second, {:bytes} a day, under one lock", written, written * DAY_S),
             severity=Severity.WARNING,
             changes=[subject.change("long_query_time", "1")],
         )
@@ -165,11 +172,11 @@ def general_log_on(subject: Subject) -> Iterator[Violation]:
     """
     if subject.flag("general_log") is True:
         asked = figure(subject, "questions")
-        rate = f"{in_rate(asked, 'statements')} are written" if asked is not None else "every statement is written"
+        rate = phrase("{:rate statements} are written", asked) if asked is not None else "every statement is written"
         yield subject.violation(
             "general_log = ON: all statements are logged",
             "general_log",
-            cost=f"{rate}, with their data in the clear, until the disk is full",
+            cost=phrase("{}, with their data in the clear, until the disk is full", rate),
             severity=Severity.WARNING,
             changes=[subject.change("general_log", "OFF")],
         )
@@ -188,12 +195,12 @@ def _kept_s(subject: Subject) -> float | None:
     return subject.number("binlog_expire_logs_seconds") or (days * DAY_S if days else None)
 
 
-def _until_full(subject: Subject) -> str | None:
+def _until_full(subject: Subject) -> Words | None:
     """When the disk will be full, where rate and space are known."""
     rate, left = figure(subject, "binlog_bytes_written"), _space_left(subject)
     if not rate or left is None:
         return None
-    return f"{in_bytes(rate)} a second, {in_bytes(left)} are left: full in {left / rate / DAY_S:.1f} days"
+    return phrase("{:bytes} a second, {:bytes} are left: full in {:.1f days}", rate, left, left / rate / DAY_S)
 
 
 def _space_left(subject: Subject) -> float | None:

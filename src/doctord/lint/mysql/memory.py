@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.diagnose.finding import Evidence, NotMeasured
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import Words, phrase
 from doctord.lint.mysql.measured import STATEMENTS, evidence, figure, is_felt, latest, read_s, share
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_bytes, in_rate, in_share, in_time
 
 SHARED: Final = (
     "innodb_buffer_pool_size",
@@ -48,11 +47,11 @@ def buffer_pool_exceeds_memory(subject: Subject) -> Iterator[Violation]:
     if memory is None or pool is None or caches <= memory:
         return
     yield subject.violation(
-        f"innodb_buffer_pool_size = {in_bytes(pool)}: the caches do not fit into memory",
+        phrase("innodb_buffer_pool_size = {:bytes}: the caches do not fit into memory", pool),
         *SHARED,
-        cost=f"{in_bytes(caches)} of caches in {in_bytes(memory)}: the host swaps, then the kernel ends the server",
+        cost=phrase("{:bytes} of caches in {:bytes}: the host swaps, then the kernel ends the server", caches, memory),
         severity=Severity.ERROR,
-        evidence=[_of_memory(memory, f"{in_bytes(caches)} of caches")],
+        evidence=[_of_memory(memory, phrase("{:bytes} of caches", caches))],
         changes=[subject.change("innodb_buffer_pool_size", _rounded(memory / 2))],
     )
 
@@ -76,18 +75,25 @@ def sessions_exceed_memory(subject: Subject) -> Iterator[Violation]:
         return
     largest = max(OF_A_SESSION, key=lambda name: subject.number(name) or 0)
     most = latest(subject, "max_used_connections")
-    allowed = f"{connections:.0f} allowed"
+    allowed = phrase("{:.0f} allowed", connections)
     used = [evidence("max_used_connections", phrase("{:.0f}", most), allowed, "so many there were")] if most else []
     yield subject.violation(
-        f"max_connections = {connections:.0f} sessions of {in_bytes(each)} each do not fit into memory",
+        phrase("max_connections = {:.0f} sessions of {:bytes} each do not fit into memory", connections, each),
         "max_connections",
         largest,
         "innodb_buffer_pool_size",
-        cost=f"{in_bytes(caches)} of caches + {connections:.0f} x {in_bytes(each)} = "
-        f"{in_bytes(caches + connections * each)} of {in_bytes(memory)}: the server can be ended for want of memory; "
-        f"{largest} is the largest part",
+        cost=phrase(
+            "{:bytes} of caches + {:.0f} x {:bytes} = {:bytes} of {:bytes}: the server can be ended "
+            "for want of memory; {} is the largest part",
+            caches,
+            connections,
+            each,
+            caches + connections * each,
+            memory,
+            largest,
+        ),
         severity=Severity.WARNING,
-        evidence=[_of_memory(memory, in_bytes(caches + connections * each)), *used],
+        evidence=[_of_memory(memory, phrase("{:bytes}", caches + connections * each)), *used],
     )
 
 
@@ -117,9 +123,9 @@ def buffer_pool_small(subject: Subject) -> Iterator[Violation]:
         return
     why = "statements wait for these"
     yield subject.violation(
-        f"innodb_buffer_pool_size = {in_bytes(pool)}: sessions wait for reads",
+        phrase("innodb_buffer_pool_size = {:bytes}: sessions wait for reads", pool),
         "innodb_buffer_pool_size",
-        cost=f"{in_rate(reads, 'reads')} x {in_time(each_s or 0.0)} = {spent:.2f} sessions wait all the time",
+        cost=phrase("{:rate reads} x {:time} = {:.2f} sessions wait all the time", reads, each_s or 0.0, spent),
         impact=share(subject, spent),
         evidence=[evidence("innodb_buffer_pool_reads", phrase("{:rate}", reads), "as few as the data allow", why)],
         changes=[subject.change("innodb_buffer_pool_size", _rounded(min(2 * pool, pool + room / 2)))] if room else [],
@@ -148,7 +154,7 @@ def pages_cached_twice(subject: Subject) -> Iterator[Violation]:
         f"innodb_flush_method = {method or 'fsync'}: pages are in memory twice",
         "innodb_flush_method",
         "innodb_buffer_pool_size",
-        cost=f"up to {in_bytes(min(pool, cached))} of {in_bytes(memory)} hold copies of what the buffer pool has",
+        cost=phrase("up to {:bytes} of {:bytes} hold copies of what the buffer pool has", min(pool, cached), memory),
         severity=Severity.WARNING,
         evidence=[
             Evidence(
@@ -177,10 +183,10 @@ def large_pages_missing(subject: Subject) -> Iterator[Violation]:
         return
     needed = -(-pool // size)
     yield subject.violation(
-        f"large_pages = ON: {held:.0f} huge pages of {in_bytes(size)} do not hold the buffer pool",
+        phrase("large_pages = ON: {:.0f} huge pages of {:bytes} do not hold the buffer pool", held, size),
         "large_pages",
         "innodb_buffer_pool_size",
-        cost=f"{needed:.0f} are needed: {in_bytes(pool)} are in small pages, and {in_bytes(held * size)} lie idle",
+        cost=phrase("{:.0f} are needed: {:bytes} are in small pages, and {:bytes} lie idle", needed, pool, held * size),
         severity=Severity.WARNING,
         evidence=[
             Evidence(
@@ -221,7 +227,7 @@ def buffer_pool_on_one_node(subject: Subject) -> Iterator[Violation]:
             f"innodb_numa_interleave = OFF: the buffer pool is larger than one of {nodes} NUMA nodes",
             "innodb_numa_interleave",
             "innodb_buffer_pool_size",
-            cost=f"{in_bytes(pool)} in nodes of {in_bytes(memory / nodes)}: one node swaps while others have room",
+            cost=phrase("{:bytes} in nodes of {:bytes}: one node swaps while others have room", pool, memory / nodes),
             severity=Severity.WARNING,
             changes=[subject.change("innodb_numa_interleave", "ON", "restart")],
         )
@@ -253,7 +259,7 @@ def _pool_unjudged(subject: Subject, pool: float, memory: float | None, reads: f
         return
     of_a_read = NotMeasured("the time of a read", "no disk was timed", "doctord lint on the host")
     yield subject.violation(
-        f"innodb_buffer_pool_size = {in_bytes(pool)}: {in_share(pool / memory)} of this host's memory",
+        phrase("innodb_buffer_pool_size = {:bytes}: {:share} of this host's memory", pool, pool / memory),
         "innodb_buffer_pool_size",
         cost=f"{CANNOT_JUDGE}: collect SHOW GLOBAL STATUS twice under load, and the disks' times",
         severity=Severity.NOTE,
@@ -266,8 +272,8 @@ def _sum_of(subject: Subject, names: tuple[str, ...]) -> float:
     return sum(subject.number(name) or 0.0 for name in names)
 
 
-def _of_memory(memory: float, figure_text: str) -> Evidence:
-    return Evidence("memory", "total_bytes", figure_text, phrase("{:bytes} in all", memory), "it does not fit")
+def _of_memory(memory: float, figure: Words) -> Evidence:
+    return Evidence("memory", "total_bytes", figure, phrase("{:bytes} in all", memory), "it does not fit")
 
 
 def _rounded(count: float) -> str:

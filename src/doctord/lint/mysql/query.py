@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import Words, phrase
 from doctord.lint.mysql.measured import evidence, figure, is_mariadb
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_bytes, in_rate
 
 _OFTEN: Final = 10.0  # reading settings and status makes one or two a second by itself
 
@@ -30,10 +29,10 @@ def temporary_tables_cut(subject: Subject) -> Iterator[Violation]:
     if "temptable" in (subject.text("internal_tmp_mem_storage_engine") or "").lower():
         return
     yield subject.violation(
-        f"tmp_table_size = {in_bytes(wanted.number)} is ignored: max_heap_table_size = {in_bytes(most)}",
+        phrase("tmp_table_size = {:bytes} is ignored: max_heap_table_size = {:bytes}", wanted.number, most),
         "tmp_table_size",
         "max_heap_table_size",
-        cost=f"tables of more than {in_bytes(most)} go to disk, though {in_bytes(wanted.number)} are allowed",
+        cost=phrase("tables of more than {:bytes} go to disk, though {:bytes} are allowed", most, wanted.number),
         severity=Severity.WARNING,
         changes=[subject.change("max_heap_table_size", f"{wanted.number:.0f}")],
     )
@@ -55,7 +54,7 @@ def temporary_tables_on_disk(subject: Subject) -> Iterator[Violation]:
     if on_disk is None or made is None or size is None or on_disk < _OFTEN:
         return
     yield subject.violation(
-        f"tmp_table_size = {in_bytes(size)}: {in_rate(on_disk, 'temporary tables')} are written to disk",
+        phrase("tmp_table_size = {:bytes}: {:rate temporary tables} are written to disk", size, on_disk),
         "tmp_table_size",
         "max_heap_table_size",
         cost=f"{CANNOT_JUDGE}: collect the statement digests of the performance schema, which have their time",
@@ -87,11 +86,12 @@ def query_cache_useless(subject: Subject) -> Iterator[Violation]:
     if kind in {"OFF", "0"} or not size:
         return
     if hits is None or stored is None:
-        cost, severity = f"{CANNOT_JUDGE}: collect Qcache_hits and Qcache_inserts of SHOW GLOBAL STATUS", Severity.NOTE
+        cost: Words = f"{CANNOT_JUDGE}: collect Qcache_hits and Qcache_inserts of SHOW GLOBAL STATUS"
+        severity = Severity.NOTE
     elif not stored or hits >= stored:
         return
     else:
-        cost = f"{in_rate(stored, 'results')} are stored under one lock, {in_rate(hits)} are read"
+        cost = phrase("{:rate results} are stored under one lock, {:rate} are read", stored, hits)
         severity = Severity.WARNING
     yield subject.violation(
         f"query_cache_type = {kind}: results are stored under one lock for all sessions",
@@ -126,7 +126,9 @@ def query_cache_on_by_its_size(subject: Subject) -> Iterator[Violation]:
     if is_mariadb(subject) is False or kind is None or size is None or kind.flag is not False or not size.number:
         return
     yield subject.violation(
-        f"query_cache_type = {kind.value} is ignored: query_cache_size = {in_bytes(size.number)} turns the cache on",
+        phrase(
+            "query_cache_type = {} is ignored: query_cache_size = {:bytes} turns the cache on", kind.value, size.number
+        ),
         settings=[kind, size],
         cost="every statement takes the one lock of the query cache, which is meant to be off",
         severity=Severity.WARNING,

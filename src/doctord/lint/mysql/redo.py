@@ -9,7 +9,7 @@ from doctord.lint.mysql.measured import evidence, figure, highest, is_felt, is_m
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Change, Severity, Violation
-from doctord.units import MIB, in_bytes, in_rate, in_time
+from doctord.units import MIB
 
 AN_HOUR_S: Final = 3600.0
 _ONE_FILE: Final = (10, 6)  # the first MariaDB with a single log file
@@ -52,11 +52,13 @@ def redo_log_small(subject: Subject) -> Iterator[Violation]:
         phrase("full in {:.0f s}", lasts_s),
     )
     yield subject.violation(
-        f"a redo log of {in_bytes(size)} is full in {lasts_s:.0f} s",
+        phrase("a redo log of {:bytes} is full in {:.0f} s", size, lasts_s),
         "innodb_redo_log_capacity",
         "innodb_log_file_size",
         "innodb_log_files_in_group",
-        cost=f"{in_bytes(dirty or 0)} of changed pages are written again each time, up to {in_bytes(again)} a second",
+        cost=phrase(
+            "{:bytes} of changed pages are written again each time, up to {:bytes} a second", dirty or 0, again
+        ),
         severity=Severity.WARNING,
         evidence=[rate, *([filled] if full is not None else [])],
         changes=[_larger(subject, written * AN_HOUR_S)],
@@ -80,11 +82,11 @@ def log_buffer_small(subject: Subject) -> Iterator[Violation]:
     spent = waits * each_s if each_s is not None else None
     if spent is not None and not is_felt(subject, spent):
         return
-    told = f"{in_rate(waits, 'waits')} x {in_time(each_s or 0)}: {spent:.2f} sessions" if spent else ""
+    told = phrase("{:rate waits} x {:time}: {:.2f} sessions", waits, each_s or 0, spent) if spent else ""
     yield subject.violation(
-        f"innodb_log_buffer_size = {in_bytes(size)}: sessions wait for room in it",
+        phrase("innodb_log_buffer_size = {:bytes}: sessions wait for room in it", size),
         "innodb_log_buffer_size",
-        cost=told or f"{CANNOT_JUDGE}: {in_rate(waits, 'waits')}; collect the disks' times",
+        cost=told or phrase("{}: {:rate waits}; collect the disks' times", CANNOT_JUDGE, waits),
         impact=share(subject, spent) if spent else None,
         evidence=[
             evidence("innodb_log_waits", phrase("{:rate}", waits), "none", "each is a session that waits for a write")
@@ -111,12 +113,12 @@ def free_pages_waited_for(subject: Subject) -> Iterator[Violation]:
     spent = waits * each_s if each_s is not None else None
     if spent is not None and not is_felt(subject, spent):
         return
-    told = f"{in_rate(waits, 'waits')} x {in_time(each_s or 0)}: {spent:.2f} sessions" if spent else ""
+    told = phrase("{:rate waits} x {:time}: {:.2f} sessions", waits, each_s or 0, spent) if spent else ""
     yield subject.violation(
-        f"innodb_io_capacity = {capacity:.0f}: sessions wait for free pages",
+        phrase("innodb_io_capacity = {:.0f}: sessions wait for free pages", capacity),
         "innodb_io_capacity",
         "innodb_buffer_pool_size",
-        cost=told or f"{CANNOT_JUDGE}: {in_rate(waits, 'waits')}; collect the disks' times",
+        cost=told or phrase("{}: {:rate waits}; collect the disks' times", CANNOT_JUDGE, waits),
         impact=share(subject, spent) if spent else None,
         evidence=[
             evidence(

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from doctord.diagnose.phrase import listed, phrase
 from doctord.lint.oracle.figures import is_on_asm, sga_bytes, waited
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_bytes, in_share
 
 READS = ("db file sequential read", "db file scattered read", "db file parallel read", "direct path read")
 
@@ -27,12 +27,12 @@ def filesystemio_options_not_setall(subject: Subject) -> Iterator[Violation]:
     if option is None or option.strip("'\"").lower() == "setall" or is_on_asm(subject):
         return
     sga, impact = sga_bytes(subject), waited(subject, *READS)
-    twice = f", up to {in_bytes(sga)} of memory" if sga else ""
+    twice = phrase(", up to {:bytes} of memory", sga) if sga else ""
+    too = "direct I/O is not asynchronous" if option.lower() == "directio" else "writes wait for the file system"
     yield subject.violation(
         f"filesystemio_options = {option}: I/O goes through the page cache",
         "filesystemio_options",
-        cost=f"blocks are held twice{twice}, and "
-        + ("direct I/O is not asynchronous" if option.lower() == "directio" else "writes wait for the file system"),
+        cost=phrase("blocks are held twice{}, and {}", twice, too),
         severity=max(Severity.WARNING, Severity.of(impact)),
         impact=impact,
         changes=[subject.change("filesystemio_options", "'setall'", "restart")],
@@ -79,9 +79,9 @@ def dbwr_io_slaves_with_asynchronous_io(subject: Subject) -> Iterator[Violation]
     if slaves and subject.flag("disk_asynch_io") is not False:
         impact = waited(subject, "free buffer waits", "write complete waits")
         yield subject.violation(
-            f"dbwr_io_slaves = {slaves:.0f} beside asynchronous I/O",
+            phrase("dbwr_io_slaves = {:.0f} beside asynchronous I/O", slaves),
             "dbwr_io_slaves",
-            cost=f"{slaves:.0f} processes more, and one database writer only",
+            cost=phrase("{:.0f} processes more, and one database writer only", slaves),
             impact=impact,
             changes=[subject.change("dbwr_io_slaves", "0", "restart")],
         )
@@ -102,13 +102,16 @@ def multiblock_read_count_set(subject: Subject) -> Iterator[Violation]:
     found, block = subject.explicit("db_file_multiblock_read_count"), subject.number("db_block_size")
     if found is None or found.number is None or block is None or found.number * block >= 1 << 20:
         return
-    size = in_bytes(found.number * block)
+    size = found.number * block
     impact = waited(subject, "db file scattered read", "direct path read")
     yield subject.violation(
-        f"db_file_multiblock_read_count = {found.value}: full scans read {size} at once",
+        phrase("db_file_multiblock_read_count = {}: full scans read {:bytes} at once", found.value, size),
         "db_file_multiblock_read_count",
-        cost=f"{(1 << 20) / (found.number * block):.0f} requests for each 1 MiB"
-        + ("" if impact is not None else f"; {CANNOT_JUDGE} how much is scanned: an AWR report tells"),
+        cost=listed(
+            phrase("{:.0f} requests for each 1 MiB", (1 << 20) / size),
+            "" if impact is not None else f"{CANNOT_JUDGE} how much is scanned: an AWR report tells",
+            by="; ",
+        ),
         impact=impact,
         changes=[subject.change("db_file_multiblock_read_count", None, "now")],
     )
@@ -180,7 +183,7 @@ def prefetch_in_storage_test(subject: Subject) -> Iterator[Violation]:
             *on,
             cost=f"{CANNOT_JUDGE} how many reads are of several blocks: an AWR report of the test"
             if impact is None
-            else f"{in_share(impact)} of database time is reads of several blocks",
+            else phrase("{:share of database} is reads of several blocks", impact),
             severity=Severity.WARNING,
             changes=[subject.change(name, "0", "restart") for name in on],
         )

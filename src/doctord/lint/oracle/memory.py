@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from math import ceil
 
 from doctord.diagnose.finding import NotMeasured
+from doctord.diagnose.phrase import Words, listed, phrase
 from doctord.lint.oracle.figures import page_table_bytes, sga_bytes, waited
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_bytes, in_share
 
 EXPLICIT_POOLS = ("java_pool_size", "large_pool_size", "streams_pool_size", "shared_pool_size", "db_cache_size")
 MUCH_OF_TARGET = 0.25
@@ -36,7 +36,7 @@ def explicit_pools_under_sga_target(subject: Subject) -> Iterator[Violation]:
     yield subject.violation(
         f"{', '.join(one.name for one in held)} beside sga_target",
         *(one.name for one in held),
-        cost=f"{in_bytes(floor)} of {in_bytes(target)} ({in_share(floor / target)}) cannot be given to another pool",
+        cost=phrase("{:bytes} of {:bytes} ({:share}) cannot be given to another pool", floor, target, floor / target),
         severity=Severity.WARNING if floor >= MUCH_OF_TARGET * target else Severity.NOTE,
         changes=[subject.change(one.name, None, "now") for one in held],
     )
@@ -56,12 +56,12 @@ def memory_overcommitted(subject: Subject) -> Iterator[Violation]:
     pga = 0.0 if subject.number("memory_target") else subject.number("pga_aggregate_target") or 0.0
     if memory and sga and sga + pga > memory:
         yield subject.violation(
-            f"{in_bytes(sga + pga)} of SGA and PGA on {in_bytes(memory)} of memory",
+            phrase("{:bytes} of SGA and PGA on {:bytes} of memory", sga + pga, memory),
             "sga_target",
             "sga_max_size",
             "memory_target",
             "pga_aggregate_target",
-            cost=f"{in_bytes(sga)} + {in_bytes(pga)} - {in_bytes(memory)} = {in_bytes(sga + pga - memory)} paged out",
+            cost=phrase("{:bytes} + {:bytes} - {:bytes} = {:bytes} paged out", sga, pga, memory, sga + pga - memory),
             severity=Severity.ERROR,
         )
 
@@ -84,14 +84,19 @@ def huge_pages_do_not_cover_sga(subject: Subject) -> Iterator[Violation]:
     tables = page_table_bytes(subject)
     needed = ceil(sga / size)
     yield subject.violation(
-        f"{total:.0f} huge pages cover {in_bytes(total * size)} of an SGA of {in_bytes(sga)}",
+        phrase("{:.0f} huge pages cover {:bytes} of an SGA of {:bytes}", total, total * size, sga),
         "sga_target",
         "sga_max_size",
         "use_large_pages",
-        cost=f"{in_bytes(total * size)} of huge pages unused; {needed} are needed"
-        + (f"; page tables of up to {in_bytes(tables)}" if tables else ""),
+        cost=listed(
+            phrase("{:bytes} of huge pages unused; {} are needed", total * size, needed),
+            phrase("page tables of up to {:bytes}", tables) if tables else "",
+            by="; ",
+        ),
         severity=Severity.WARNING,
-        fix=f"Set vm.nr_hugepages = {needed}, memlock above {in_bytes(needed * size)}, and restart the instance.",
+        fix=phrase(
+            "Set vm.nr_hugepages = {}, memlock above {:bytes}, and restart the instance.", needed, needed * size
+        ),
     )
 
 
@@ -110,22 +115,22 @@ def page_tables_large(subject: Subject) -> Iterator[Violation]:
     large = (subject.text("use_large_pages") or "").strip("'\"").lower()
     if not sga or not tables or sga < WORTH_HUGE_PAGES or pages or large == "only" or _is_elsewhere(subject):
         return
-    sum_ = f"{subject.number('processes'):.0f} processes x {in_bytes(sga)} / 4 KiB x 8 bytes = {in_bytes(tables)}"
+    sum_ = phrase("{:.0f} processes x {:bytes} / 4 KiB x 8 bytes = {:bytes}", subject.number("processes"), sga, tables)
     if memory is None or pages is None:
         not_measured = [
             NotMeasured("huge pages of the host", "no /proc/meminfo was given", "doctord lint init.ora /proc/meminfo")
         ]
-        title = f"page tables of up to {in_bytes(tables)}, if the SGA has no huge pages"
+        title = phrase("page tables of up to {:bytes}, if the SGA has no huge pages", tables)
         yield subject.violation(
-            title, "processes", "sga_target", cost=f"{CANNOT_JUDGE}: {sum_}", not_measured=not_measured
+            title, "processes", "sga_target", cost=phrase("{}: {}", CANNOT_JUDGE, sum_), not_measured=not_measured
         )
     elif max(tables, now or 0.0) >= MUCH_OF_MEMORY * memory:
-        seen = f"; {in_bytes(now)} now" if now else ""
+        seen = phrase("; {:bytes} now", now) if now else ""
         yield subject.violation(
-            f"no huge pages for an SGA of {in_bytes(sga)}: page tables of up to {in_bytes(tables)}",
+            phrase("no huge pages for an SGA of {:bytes}: page tables of up to {:bytes}", sga, tables),
             "processes",
             "sga_target",
-            cost=f"{sum_}, of {in_bytes(memory)} of memory{seen}",
+            cost=phrase("{}, of {:bytes} of memory{}", sum_, memory, seen),
             severity=Severity.WARNING,
         )
 
@@ -143,9 +148,9 @@ def memory_target_without_huge_pages(subject: Subject) -> Iterator[Violation]:
     target, tables = subject.number("memory_target"), page_table_bytes(subject)
     if target and target >= 4 * WORTH_HUGE_PAGES and not _is_elsewhere(subject):
         yield subject.violation(
-            f"memory_target = {in_bytes(target)}: no huge pages",
+            phrase("memory_target = {:bytes}: no huge pages", target),
             "memory_target",
-            cost=f"page tables of up to {in_bytes(tables)}"
+            cost=phrase("page tables of up to {:bytes}", tables)
             if tables
             else f"{CANNOT_JUDGE}: how many processes there are",
             severity=Severity.WARNING if tables else Severity.NOTE,
@@ -168,7 +173,7 @@ def large_pages_refused(subject: Subject) -> Iterator[Violation]:
         yield subject.violation(
             "use_large_pages = false",
             "use_large_pages",
-            cost=f"page tables of up to {in_bytes(tables)} for {subject.number('processes'):.0f} processes",
+            cost=phrase("page tables of up to {:bytes} for {:.0f} processes", tables, subject.number("processes")),
             severity=Severity.WARNING,
             changes=[subject.change("use_large_pages", "only", "restart")],
         )
@@ -214,13 +219,12 @@ def work_areas_set_by_hand(subject: Subject) -> Iterator[Violation]:
     each, processes = sum(one.number or 0.0 for one in held), subject.number("processes")
     if by_hand:
         most = (
-            f"{processes:.0f} processes x {in_bytes(each)} = {in_bytes(processes * each)}" if processes else "unlimited"
+            phrase("{:.0f} processes x {:bytes} = {:bytes}", processes, each, processes * each)
+            if processes
+            else "unlimited"
         )
-        title, cost, severity = (
-            "workarea_size_policy = manual",
-            f"up to {most}, given back at log-off",
-            Severity.WARNING,
-        )
+        title, severity = "workarea_size_policy = manual", Severity.WARNING
+        cost: Words = phrase("up to {}, given back at log-off", most)
     else:
         title = f"{', '.join(one.name for one in held)}: ignored while workarea_size_policy is auto"
         cost, severity = "nothing; whoever changes them changes nothing", Severity.NOTE
@@ -243,9 +247,9 @@ def pga_target_small(subject: Subject) -> Iterator[Violation]:
     found, impact = subject.get("pga_aggregate_target"), waited(subject, *TEMP)
     if found and impact and impact >= 0.05:
         yield subject.violation(
-            f"pga_aggregate_target = {in_bytes(found.number or 0)}: {in_share(impact)} of the time goes to temp",
+            phrase("pga_aggregate_target = {:bytes}: {:share} of the time goes to temp", found.number or 0, impact),
             "pga_aggregate_target",
-            cost=f"{in_share(impact)} of database time waited for {' and '.join(TEMP)}",
+            cost=phrase("{:share of database} waited for {}", impact, " and ".join(TEMP)),
             impact=impact,
         )
 

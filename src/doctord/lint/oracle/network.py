@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from doctord.diagnose.phrase import phrase
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
@@ -49,7 +50,7 @@ def one_listener_for_all(subject: Subject) -> Iterator[Violation]:
         f"{name} takes all connections on one port",
         cost=f"{CANNOT_JUDGE} how many connections come: logons cumulative of an AWR report"
         if logons is None
-        else f"{logons:.1f} connections a second, one after the other",
+        else phrase("{:.1f} connections a second, one after the other", logons),
         settings=[row for row in subject.rows if row.name.startswith(f"{name}.")][:1],
         severity=Severity.NOTE if logons is None else Severity.WARNING,
     )

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from doctord.dataset.catalogue import catalogue, version_of
+from doctord.diagnose.phrase import listed, phrase
 from doctord.lint.oracle.figures import waited
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_share
 
 GLOBAL = ("optimizer_index_cost_adj", "optimizer_index_caching", "optimizer_mode", "optimizer_dynamic_sampling",
           "optimizer_max_permutations")  # fmt: skip
@@ -182,17 +182,19 @@ def parallel_degree_above_cpus(subject: Subject) -> Iterator[Violation]:
         yield subject.violation(
             f"parallel_threads_per_cpu = {threads.value}: the default degree is {threads.value} for each CPU",
             "parallel_threads_per_cpu",
-            cost=f"{threads.value} processes for each CPU"
-            + (f", {threads.number * cpus:.0f} in all" if cpus and threads.number else ""),
+            cost=listed(
+                f"{threads.value} processes for each CPU",
+                phrase("{:.0f} in all", threads.number * cpus) if cpus and threads.number else "",
+            ),
             severity=Severity.WARNING,
             changes=[subject.change("parallel_threads_per_cpu", None, "now")],
         )
     limit = subject.explicit("parallel_degree_limit")
     if cpus and limit and (limit.number or 0) > DEGREE_PER_CPU * cpus:
         yield subject.violation(
-            f"parallel_degree_limit = {limit.value} on {cpus:.0f} CPUs",
+            phrase("parallel_degree_limit = {} on {:.0f} CPUs", limit.value, cpus),
             "parallel_degree_limit",
-            cost=f"{(limit.number or 0) / cpus:.1f} processes for each CPU, in each of two sets",
+            cost=phrase("{:.1f} processes for each CPU, in each of two sets", (limit.number or 0) / cpus),
             severity=Severity.WARNING,
             changes=[subject.change("parallel_degree_limit", None, "now")],
         )
@@ -222,7 +224,7 @@ def parallel_degree_decided_by_server(subject: Subject) -> Iterator[Violation]:
         "parallel_degree_limit",
         cost=f"{CANNOT_JUDGE} whether statements queue: an AWR report"
         if impact is None
-        else f"{in_share(impact)} of database time waited in the queue of parallel statements",
+        else phrase("{:share of database} waited in the queue of parallel statements", impact),
         impact=impact,
         changes=[subject.change("parallel_degree_policy", "manual", "now")],
     )

@@ -8,7 +8,6 @@ from doctord.lint.oracle.figures import waited
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_bytes, in_share
 
 ENOUGH_LOG_BUFFER = 100e6  # D12; M08: 72 MB served 14 MB/s of redo
 SWITCHES = "thread_activity.log switches (derived)"
@@ -30,11 +29,11 @@ def log_buffer_small(subject: Subject) -> Iterator[Violation]:
     if found is None or found.number is None or found.number >= ENOUGH_LOG_BUFFER:
         return
     yield subject.violation(
-        f"log_buffer = {in_bytes(found.number)}",
+        phrase("log_buffer = {:bytes}", found.number),
         "log_buffer",
         cost=f"{CANNOT_JUDGE} how fast redo is made: an AWR report, or v$sysstat's redo size"
         if impact is None
-        else f"{in_share(impact)} of database time waited for log buffer space",
+        else phrase("{:share of database} waited for log buffer space", impact),
         impact=impact,
         changes=[subject.change("log_buffer", "104857600", "restart")],
     )
@@ -105,10 +104,14 @@ def log_files_small(subject: Subject) -> Iterator[Violation]:
     events = ("log file switch completion", "log file switch (checkpoint incomplete)",
               "log file switch (archiving needed)", "log file switch (private strand flush incomplete)")  # fmt: skip
     impact = waited(subject, *events)
+    why = "each a checkpoint and an archive"
     yield subject.violation(
-        f"a log switch every {1 / rate / 60:.1f} minutes",
-        cost=f"{rate * 3600:.0f} switches an hour, "
-        + ("each a checkpoint and an archive" if impact is None else f"{in_share(impact)} of the time waited for them"),
+        phrase("a log switch every {:.1f} minutes", 1 / rate / 60),
+        cost=phrase(
+            "{:.0f} switches an hour, {}",
+            rate * 3600,
+            why if impact is None else phrase("{:share} of the time waited for them", impact),
+        ),
         impact=impact,
         evidence=[
             Evidence(
@@ -201,9 +204,9 @@ def log_parallelism_low(subject: Subject) -> Iterator[Violation]:
     if not impact or impact < LATCHED or (held is not None and cpus is not None and held >= cpus):
         return
     yield subject.violation(
-        f"redo is made in {held or 1:.0f} strands",
+        phrase("redo is made in {:.0f} strands", held or 1),
         "_log_parallelism_max",
         "log_parallelism",
-        cost=f"{in_share(impact)} of database time waited for the latches of redo",
+        cost=phrase("{:share of database} waited for the latches of redo", impact),
         impact=impact,
     )

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from doctord.diagnose.phrase import phrase
 from doctord.lint.oracle.figures import waited
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_share
 
 RESMGR = ("resmgr:cpu quantum", "resmgr:become active", "resmgr:pq queued")
 
@@ -24,10 +24,10 @@ def sessions_below_processes(subject: Subject) -> Iterator[Violation]:
     sessions, processes = subject.explicit("sessions"), subject.number("processes")
     if sessions and sessions.number and processes and sessions.number < 1.1 * processes:
         yield subject.violation(
-            f"sessions = {sessions.value} for {processes:.0f} processes",
+            phrase("sessions = {} for {:.0f} processes", sessions.value, processes),
             "sessions",
             "processes",
-            cost=f"ORA-00018 at {sessions.value} sessions, {processes:.0f} processes or not",
+            cost=phrase("ORA-00018 at {} sessions, {:.0f} processes or not", sessions.value, processes),
             severity=Severity.WARNING,
             changes=[subject.change("sessions", None, "restart")],
         )
@@ -111,9 +111,9 @@ def resource_plan_waits(subject: Subject) -> Iterator[Violation]:
     if impact and impact >= 0.05:
         plan = subject.text("resource_manager_plan") or "of a maintenance window"
         yield subject.violation(
-            f"the resource plan {plan} takes {in_share(impact)} of the time",
+            phrase("the resource plan {} takes {:share} of the time", plan, impact),
             "resource_manager_plan",
-            cost=f"{in_share(impact)} of database time waited for a share of the CPUs",
+            cost=phrase("{:share of database} waited for a share of the CPUs", impact),
             impact=impact,
         )
 
@@ -152,11 +152,11 @@ def open_cursors_unlimited(subject: Subject) -> Iterator[Violation]:
     """
     found, processes = subject.explicit("open_cursors"), subject.number("processes")
     if found and found.number and found.number >= 10_000:
-        most = f", {found.number * processes:,.0f} in {processes:.0f} processes" if processes else ""
+        most = phrase(", {:,.0f} in {:.0f} processes", found.number * processes, processes) if processes else ""
         yield subject.violation(
             f"open_cursors = {found.value}",
             "open_cursors",
-            cost=f"{CANNOT_JUDGE}: up to {found.number:,.0f} cursors in a session{most}, some KiB each",
+            cost=phrase("{}: up to {:,.0f} cursors in a session{}, some KiB each", CANNOT_JUDGE, found.number, most),
         )
 
 

@@ -21,7 +21,6 @@ from doctord.lint.postgresql.figures import (
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
-from doctord.units import duration, in_share
 
 NEAR: Final = 0.9
 OLD_S: Final = 300.0
@@ -46,11 +45,11 @@ def max_connections_reached(subject: Subject) -> Iterator[Violation]:
         return
     idle = largest(subject, "pg_stat_activity.connections_idle")
     yield subject.violation(
-        f"max_connections = {subject.text('max_connections')}: {seen:.0f} of {allowed:.0f} were taken",
+        phrase("max_connections = {}: {:.0f} of {:.0f} were taken", subject.text("max_connections"), seen, allowed),
         "max_connections",
         "superuser_reserved_connections",
         "reserved_connections",
-        cost=f"{max(allowed - seen, 0):.0f} more clients can connect, then they are refused",
+        cost=phrase("{:.0f} more clients can connect, then they are refused", max(allowed - seen, 0)),
         severity=Severity.ERROR if seen >= allowed else Severity.WARNING,
         evidence=[
             counted(
@@ -82,7 +81,7 @@ def all_connections_reserved(subject: Subject) -> Iterator[Violation]:
     allowed, reserved = subject.number("max_connections"), sum(subject.number(name) or 0.0 for name in names)
     if allowed is not None and reserved >= allowed:
         yield subject.violation(
-            f"{reserved:.0f} of max_connections = {allowed:.0f} are reserved",
+            phrase("{:.0f} of max_connections = {:.0f} are reserved", reserved, allowed),
             "max_connections",
             *names,
             cost="the server does not start",
@@ -104,9 +103,14 @@ def too_many_at_once(subject: Subject) -> Iterator[Violation]:
     at_work = subject.case.time.seconds_per_second
     if cpus and share is not None and at_work > 2 * cpus and is_felt(subject, share):
         yield subject.violation(
-            f"max_connections = {subject.text('max_connections')} lets {at_work:.0f} sessions work on {cpus} CPUs",
+            phrase(
+                "max_connections = {} lets {:.0f} sessions work on {} CPUs",
+                subject.text("max_connections"),
+                at_work,
+                cpus,
+            ),
             "max_connections",
-            cost=f"{in_share(share)} of database time is the queue for a CPU",
+            cost=phrase("{:share of database} is the queue for a CPU", share),
             impact=share,
             evidence=[
                 Evidence("session", "state = 'active'", phrase("{:.1f} at work", at_work), phrase("{} CPUs", cpus), "")
@@ -130,11 +134,15 @@ def accept_queue_short(subject: Subject) -> Iterator[Violation]:
     if not clients or most is None or most >= clients:
         return
     yield subject.violation(
-        f"net.core.somaxconn = {most:.0f} for max_connections = {clients:.0f}",
+        phrase("net.core.somaxconn = {:.0f} for max_connections = {:.0f}", most, clients),
         "max_connections",
-        cost=f"{lost:.1f} connection requests were dropped each second"
+        cost=phrase("{:.1f} connection requests were dropped each second", lost)
         if lost
-        else f"when all clients come back at once, {most:.0f} are queued; the other {clients - most:.0f} wait a second",
+        else phrase(
+            "when all clients come back at once, {:.0f} are queued; the other {:.0f} wait a second",
+            most,
+            clients - most,
+        ),
         severity=Severity.WARNING if lost else Severity.NOTE,
         evidence=[Evidence("network", "listen_overflows_per_s", phrase("{:.1f per s}", lost), "0", "")] if lost else [],
     )
@@ -162,12 +170,12 @@ def idle_in_transaction_unlimited(subject: Subject) -> Iterator[Violation]:
     if oldest < OLD_S and not is_felt(subject, share):
         return
     yield subject.violation(
-        f"idle_in_transaction_session_timeout = 0, and a transaction lay open for {duration(oldest)}",
+        phrase("idle_in_transaction_session_timeout = 0, and a transaction lay open for {:duration}", oldest),
         "idle_in_transaction_session_timeout",
         "transaction_timeout",
-        cost=f"{in_share(share)} of database time waited behind idle transactions"
+        cost=phrase("{:share of database} waited behind idle transactions", share)
         if share
-        else f"nothing that died in {duration(oldest)} can be removed",
+        else phrase("nothing that died in {:duration} can be removed", oldest),
         impact=share,
         severity=max(Severity.WARNING, Severity.of(share)),
         changes=[subject.change("idle_in_transaction_session_timeout", "5min", "reload")],
@@ -192,12 +200,17 @@ def dead_clients_kept(subject: Subject) -> Iterator[Violation]:
     probes = (subject.number("tcp_keepalives_interval") or PROBE_S) * (subject.number("tcp_keepalives_count") or PROBES)
     if wait_s + probes >= KEEPALIVE_S:
         yield subject.violation(
-            f"a client that vanishes keeps its connection for {(wait_s + probes) / 3600:.1f} h",
+            phrase("a client that vanishes keeps its connection for {:.1f h}", (wait_s + probes) / 3600),
             "tcp_keepalives_idle",
             "tcp_keepalives_interval",
             "tcp_keepalives_count",
-            cost=f"{idle:.0f} of {allowed:.0f} connections are idle; the dead among them are kept for "
-            f"{wait_s:.0f} + {probes:.0f} s",
+            cost=phrase(
+                "{:.0f} of {:.0f} connections are idle; the dead among them are kept for {:.0f} + {:.0f} s",
+                idle,
+                allowed,
+                wait_s,
+                probes,
+            ),
             severity=Severity.NOTE,
             changes=[subject.change("tcp_keepalives_idle", "60", "reload")],
         )
@@ -219,9 +232,9 @@ def deadlock_timeout_long(subject: Subject) -> Iterator[Violation]:
     share = min(2 * timeout_s * deadlocks / subject.case.time.seconds_per_second, 1.0)
     if is_felt(subject, share):
         yield subject.violation(
-            f"deadlock_timeout = {timeout_s:g} s with {deadlocks:.2g} deadlocks a second",
+            phrase("deadlock_timeout = {:g} s with {:.2g} deadlocks a second", timeout_s, deadlocks),
             "deadlock_timeout",
-            cost=f"2 sessions x {timeout_s:g} s x {deadlocks:.2g} a second = {in_share(share)} of database time",
+            cost=phrase("2 sessions x {:g} s x {:.2g} a second = {:share of database}", timeout_s, deadlocks, share),
             impact=share,
             evidence=[counted("pg_stat_database.deadlocks", phrase("{:.2g per s}", deadlocks), "0")],
         )
@@ -242,10 +255,10 @@ def lock_timeout_off(subject: Subject) -> Iterator[Violation]:
     longest = waits["in_state_s"].max()
     if off and isinstance(longest, float | int) and longest >= OLD_S and is_felt(subject, share):
         yield subject.violation(
-            f"lock_timeout = 0, and a session waited {duration(longest)} for a lock",
+            phrase("lock_timeout = 0, and a session waited {:duration} for a lock", longest),
             "lock_timeout",
             "statement_timeout",
-            cost=f"{in_share(share or 0.0)} of database time waits for locks",
+            cost=phrase("{:share of database} waits for locks", share or 0.0),
             impact=share,
         )
 
@@ -263,9 +276,11 @@ def prepared_transactions_forgotten(subject: Subject) -> Iterator[Violation]:
     oldest, count = largest(subject, "pg_prepared_xacts.oldest_s"), last(subject, "pg_prepared_xacts.count")
     if subject.number("max_prepared_transactions") and count and oldest and oldest >= OLD_S:
         yield subject.violation(
-            f"max_prepared_transactions = {subject.text('max_prepared_transactions')}: {count:.0f} are forgotten",
+            phrase(
+                "max_prepared_transactions = {}: {:.0f} are forgotten", subject.text("max_prepared_transactions"), count
+            ),
             "max_prepared_transactions",
-            cost=f"locks, and all that died in {duration(oldest)}, are kept until somebody ends them",
+            cost=phrase("locks, and all that died in {:duration}, are kept until somebody ends them", oldest),
             severity=Severity.WARNING,
             evidence=[counted("pg_prepared_xacts.oldest_s", phrase("{:,.0f s}", oldest), phrase("{:.0f s}", OLD_S))],
         )

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
+from doctord.diagnose.phrase import phrase
 from doctord.lint.postgresql.figures import commits_per_s, is_felt, waited
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_share, in_time
 
 LOST_CYCLES: Final = 3  # of the WAL writer, at the most: documentation, Asynchronous Commit
 BLIND: Final = ("ignore_checksum_failure", "zero_damaged_pages", "ignore_invalid_pages", "ignore_system_indexes")
@@ -71,16 +71,18 @@ def synchronous_commit_off(subject: Subject) -> Iterator[Violation]:
         return
     delay_s = subject.number("wal_writer_delay")
     window_s = None if delay_s is None else LOST_CYCLES * delay_s
-    moment = f"up to {in_time(window_s)}" if window_s else "the last moments"
+    moment = phrase("up to {:time}", window_s) if window_s else "the last moments"
     commits = commits_per_s(subject)
     lost = (
-        f", {window_s * commits:,.0f} transactions at {commits:,.0f} commits a second" if window_s and commits else ""
+        phrase(", {:,.0f} transactions at {:,.0f} commits a second", window_s * commits, commits)
+        if window_s and commits
+        else ""
     )
     yield subject.violation(
-        f"synchronous_commit = off: a crash loses {moment} of confirmed commits",
+        phrase("synchronous_commit = off: a crash loses {} of confirmed commits", moment),
         "synchronous_commit",
         "wal_writer_delay",
-        cost=f"data: {LOST_CYCLES} x wal_writer_delay = {moment} of commits{lost}",
+        cost=phrase("data: {} x wal_writer_delay = {} of commits{}", LOST_CYCLES, moment, lost),
         severity=Severity.WARNING,
         changes=[subject.change("synchronous_commit", "on", "reload")],
     )
@@ -140,9 +142,9 @@ def wal_sync_method_slow(subject: Subject) -> Iterator[Violation]:
     method, share = subject.text("wal_sync_method"), waited(subject, *FLUSHES)
     if method not in (None, "fdatasync") and share is not None and is_felt(subject, share):
         yield subject.violation(
-            f"wal_sync_method = {method}, and {in_share(share)} of the time waits for flushes",
+            phrase("wal_sync_method = {}, and {:share} of the time waits for flushes", method, share),
             "wal_sync_method",
-            cost=f"{CANNOT_JUDGE}: run pg_test_fsync; at most {in_share(share)} of database time",
+            cost=phrase("{}: run pg_test_fsync; at most {:share of database}", CANNOT_JUDGE, share),
             severity=Severity.NOTE,
         )
 

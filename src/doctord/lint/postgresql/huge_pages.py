@@ -9,7 +9,6 @@ from doctord.diagnose.phrase import phrase
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_bytes
 
 SMALL_PAGE_BYTES: Final = 4096
 ENTRY_BYTES: Final = 8
@@ -30,13 +29,13 @@ def huge_pages_not_there(subject: Subject) -> Iterator[Violation]:
     needed, there = _needed(subject), subject.machine.memory("huge_pages_total")
     if subject.flag("huge_pages") and needed is not None and there is not None and there < needed:
         yield subject.violation(
-            f"huge_pages = on, and the kernel has {there:,.0f} of the {needed:,.0f} pages needed",
+            phrase("huge_pages = on, and the kernel has {:,.0f} of the {:,.0f} pages needed", there, needed),
             "huge_pages",
             "shared_buffers",
             cost="the server does not start again",
             severity=Severity.ERROR,
             evidence=_evidence(needed, there),
-            fix=f"vm.nr_hugepages = {needed:.0f} at the least, or huge_pages = try.",
+            fix=phrase("vm.nr_hugepages = {:.0f} at the least, or huge_pages = try.", needed),
         )
 
 
@@ -56,13 +55,13 @@ def huge_pages_do_not_cover(subject: Subject) -> Iterator[Violation]:
     if subject.text("huge_pages") != "try" or not needed or not there or not size or there >= needed:
         return
     yield subject.violation(
-        f"{there:,.0f} huge pages are reserved, {needed:,.0f} are needed: none is used",
+        phrase("{:,.0f} huge pages are reserved, {:,.0f} are needed: none is used", there, needed),
         "huge_pages",
         "shared_buffers",
-        cost=f"{there:,.0f} x {in_bytes(size)} = {in_bytes(there * size)} of memory that nobody can use",
+        cost=phrase("{:,.0f} x {:bytes} = {:bytes} of memory that nobody can use", there, size, there * size),
         severity=Severity.WARNING,
         evidence=_evidence(needed, there),
-        fix=f"vm.nr_hugepages = {needed:.0f} at the least, then restart; or 0.",
+        fix=phrase("vm.nr_hugepages = {:.0f} at the least, then restart; or 0.", needed),
     )
 
 
@@ -86,15 +85,17 @@ def huge_pages_unused(subject: Subject) -> Iterator[Violation]:
     most = clients * ceil(pool / SMALL_PAGE_BYTES) * ENTRY_BYTES
     felt = measured is not None and measured > MUCH_OF_MEMORY * memory
     if felt and measured is not None:
-        cost, severity = f"{in_bytes(measured)} of page tables, of {in_bytes(memory)}", Severity.WARNING
+        cost, severity = phrase("{:bytes} of page tables, of {:bytes}", measured, memory), Severity.WARNING
     elif most > MUCH_OF_MEMORY * memory:
-        arithmetic = f"{clients:.0f} x {in_bytes(pool)} / 4 kB x 8 B = {in_bytes(most)}"
-        cost = f"{CANNOT_JUDGE}: up to {arithmetic} of page tables once every connection has touched all of it"
+        arithmetic = phrase("{:.0f} x {:bytes} / 4 kB x 8 B = {:bytes}", clients, pool, most)
+        cost = phrase(
+            "{}: up to {} of page tables once every connection has touched all of it", CANNOT_JUDGE, arithmetic
+        )
         severity = Severity.NOTE
     else:
         return
     yield subject.violation(
-        f"no huge pages for {in_bytes(pool)} of shared_buffers",
+        phrase("no huge pages for {:bytes} of shared_buffers", pool),
         "shared_buffers",
         "huge_pages",
         cost=cost,

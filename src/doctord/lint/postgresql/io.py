@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from doctord.diagnose.phrase import phrase
 from doctord.lint.postgresql.figures import (
     READS,
     in_waits,
@@ -14,7 +15,6 @@ from doctord.lint.postgresql.figures import (
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_share
 
 WORKERS: Final = ("AioIoCompletion",)
 OWN_WRITES: Final = ("DataFileWrite", "DataFileFlush")
@@ -34,7 +34,7 @@ def io_uring_forbidden(subject: Subject) -> Iterator[Violation]:
     forbidden = kernel_number(subject, "kernel.io_uring_disabled")
     if subject.text("io_method") == "io_uring" and forbidden is not None and forbidden >= IO_URING_FOR_NOBODY:
         yield subject.violation(
-            f"io_method = io_uring with kernel.io_uring_disabled = {forbidden:.0f}",
+            phrase("io_method = io_uring with kernel.io_uring_disabled = {:.0f}", forbidden),
             "io_method",
             cost="the server does not start",
             severity=Severity.ERROR,
@@ -55,10 +55,10 @@ def io_workers_few(subject: Subject) -> Iterator[Violation]:
     workers, share = subject.number("io_workers"), waited(subject, *WORKERS)
     if subject.text("io_method") == "worker" and workers and share is not None and is_felt(subject, share):
         yield subject.violation(
-            f"io_workers = {workers:.0f}: sessions wait for reads that these do",
+            phrase("io_workers = {:.0f}: sessions wait for reads that these do", workers),
             "io_workers",
             "io_method",
-            cost=f"at most {in_share(share)} of database time: the device's own time is part of it",
+            cost=phrase("at most {:share of database}: the device's own time is part of it", share),
             impact=share,
             evidence=[in_waits(share, *WORKERS)],
             changes=[subject.change("io_workers", f"{min(2 * workers, 32):.0f}", "reload")],
@@ -78,7 +78,7 @@ def io_method_synchronous(subject: Subject) -> Iterator[Violation]:
     share = waited(subject, "DataFileRead")
     if subject.text("io_method") == "sync" and share is not None and is_felt(subject, share):
         yield subject.violation(
-            f"io_method = sync, and {in_share(share)} of the time waits for reads",
+            phrase("io_method = sync, and {:share} of the time waits for reads", share),
             "io_method",
             cost=f"{CANNOT_JUDGE}: how much of it reading ahead would save; try worker",
             severity=Severity.NOTE,
@@ -99,9 +99,9 @@ def effective_io_concurrency_low(subject: Subject) -> Iterator[Violation]:
     ahead, share = subject.number("effective_io_concurrency"), waited(subject, *READS)
     if ahead is not None and ahead <= 1 and is_solid(subject) and share is not None and is_felt(subject, share):
         yield subject.violation(
-            f"effective_io_concurrency = {ahead:.0f} on devices that do not turn",
+            phrase("effective_io_concurrency = {:.0f} on devices that do not turn", ahead),
             "effective_io_concurrency",
-            cost=f"{CANNOT_JUDGE}: which part of the {in_share(share)} in reads is bitmap scans",
+            cost=phrase("{}: which part of the {:share} in reads is bitmap scans", CANNOT_JUDGE, share),
             severity=Severity.NOTE,
             changes=[subject.change("effective_io_concurrency", "200", "reload")],
         )
@@ -120,7 +120,7 @@ def read_times_not_measured(subject: Subject) -> Iterator[Violation]:
     share = waited(subject, *READS)
     if subject.flag("track_io_timing") is False and share is not None and is_felt(subject, share):
         yield subject.violation(
-            f"track_io_timing = off, and {in_share(share)} of the time waits for reads",
+            phrase("track_io_timing = off, and {:share} of the time waits for reads", share),
             "track_io_timing",
             cost=f"{CANNOT_JUDGE}: whether these reads are slow",
             severity=Severity.NOTE,
@@ -143,11 +143,11 @@ def background_writer_slow(subject: Subject) -> Iterator[Violation]:
     if share is None or most is None or not delay_s or not is_felt(subject, share):
         return
     yield subject.violation(
-        f"sessions write pages themselves: the background writer may write {most / delay_s:,.0f} a second",
+        phrase("sessions write pages themselves: the background writer may write {:,.0f} a second", most / delay_s),
         "bgwriter_lru_maxpages",
         "bgwriter_delay",
         "bgwriter_lru_multiplier",
-        cost=f"{in_share(share)} of database time waits for writes that are not the session's own business",
+        cost=phrase("{:share of database} waits for writes that are not the session's own business", share),
         impact=share,
         evidence=[in_waits(share, *OWN_WRITES)],
         changes=[subject.change("bgwriter_lru_maxpages", "1000", "reload")],

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import Words, phrase
 from doctord.lint.postgresql.figures import commits_per_s, counted, is_felt, waited_in
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_share
 
 MANY_LINES_PER_S: Final = 1000.0
 A_DAY_S: Final = 86400.0
@@ -36,9 +35,9 @@ def every_statement_logged(subject: Subject) -> Iterator[Violation]:
     if not said:
         return
     rate = commits_per_s(subject)
-    cost = f"{CANNOT_JUDGE}: collect the transactions of a busy time"
+    cost: Words = f"{CANNOT_JUDGE}: collect the transactions of a busy time"
     if rate:
-        cost = f"{rate:,.0f} transactions a second: {rate * A_DAY_S:,.0f} lines a day at the least"
+        cost = phrase("{:,.0f} transactions a second: {:,.0f} lines a day at the least", rate, rate * A_DAY_S)
     yield subject.violation(
         f"{', '.join(said)}: every statement is logged",
         *(one.partition(" ")[0] for one in said),
@@ -83,7 +82,7 @@ def lock_waits_unlogged(subject: Subject) -> Iterator[Violation]:
     share = waited_in(subject, "Application")
     if subject.flag("log_lock_waits") is False and share is not None and is_felt(subject, share):
         yield subject.violation(
-            f"log_lock_waits = off, and {in_share(share)} of the time waits for locks",
+            phrase("log_lock_waits = off, and {:share} of the time waits for locks", share),
             "log_lock_waits",
             "deadlock_timeout",
             cost=f"{CANNOT_JUDGE}: who held the locks, after the fact",

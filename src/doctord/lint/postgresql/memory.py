@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.diagnose.finding import Evidence
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import listed, phrase
 from doctord.diagnose.words import ordinal
 from doctord.lint.postgresql.figures import (
     BLOCK_BYTES,
@@ -24,7 +24,6 @@ from doctord.lint.postgresql.figures import (
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
-from doctord.units import in_bytes, in_share
 
 # One sequential scan passes through so much (src/backend/storage/buffer/README): less for each connection, and
 # a single scan takes the pages of others.
@@ -51,9 +50,9 @@ def shared_buffers_above_memory(subject: Subject) -> Iterator[Violation]:
     in_pages = setting is not None and not setting.is_running and setting.value.isdigit()  # unit_mistaken names it
     if pool and memory and pool > memory and not in_pages:
         yield subject.violation(
-            f"shared_buffers = {in_bytes(pool)}, more than the memory of this machine",
+            phrase("shared_buffers = {:bytes}, more than the memory of this machine", pool),
             "shared_buffers",
-            cost=f"{in_bytes(pool)} asked of {in_bytes(memory)}: it cannot start, or swaps as the buffers fill",
+            cost=phrase("{:bytes} asked of {:bytes}: it cannot start, or swaps as the buffers fill", pool, memory),
             severity=Severity.ERROR,
             changes=[subject.change("shared_buffers", as_setting(memory / 4), "restart")],
         )
@@ -80,20 +79,20 @@ def shared_buffers_tiny(subject: Subject) -> Iterator[Violation]:
     missed = to_give and bool(read) and share is not None and is_felt(subject, share)
     if not starved and not missed:
         return
-    each = f"{in_bytes(pool)} / {clients:.0f} connections = {in_bytes(pool / clients)} each" if clients else ""
-    costs = [f"{each}; one sequential scan passes through {in_bytes(RING_BYTES)}"] if starved else []
+    each = phrase("{:bytes} / {:.0f} connections = {:bytes} each", pool, clients, pool / clients) if clients else ""
+    costs = [phrase("{}; one sequential scan passes through {:bytes}", each, RING_BYTES)] if starved else []
     evidence = []
     if missed and share is not None and read and available:
-        costs.append(f"{in_bytes(read * BLOCK_BYTES)}/s read, {in_share(share)} of database time waits for it")
+        costs.append(phrase("{:bytes/s} read, {:share of database} waits for it", read * BLOCK_BYTES, share))
         evidence = [
             in_waits(share, *READS),
             Evidence("memory", "available_bytes", phrase("{:bytes}", available), "", "is available to give it"),
         ]
     yield subject.violation(
-        f"shared_buffers = {in_bytes(pool)} is too small for what is read",
+        phrase("shared_buffers = {:bytes} is too small for what is read", pool),
         "shared_buffers",
         "max_connections",
-        cost="; ".join(costs),
+        cost=listed(*costs, by="; "),
         impact=share if read else None,
         severity=max(Severity.WARNING if starved else Severity.NOTE, Severity.of(share)),
         evidence=evidence,
@@ -125,12 +124,23 @@ def work_mem_overcommitted(subject: Subject) -> Iterator[Violation]:
     fits_seen = seen is not None and seen * each <= left
     then = "statements fail" if is_strict(subject) else "the kernel ends a backend and the server restarts"
     yield subject.violation(
-        f"work_mem = {in_bytes(work_mem)} for {clients:.0f} connections is more than there is",
+        phrase("work_mem = {:bytes} for {:.0f} connections is more than there is", work_mem, clients),
         "work_mem",
         "max_connections",
         "shared_buffers",
-        cost=f"{clients:.0f} x {in_bytes(work_mem)} x {times:g} = {in_bytes(clients * each)}, of {in_bytes(limit)} - "
-        f"{in_bytes(pool)} = {in_bytes(left)}: {then} from the {ordinal(int(left / each) + 1)} query on that takes it",
+        cost=phrase(
+            "{:.0f} x {:bytes} x {:g} = {:bytes}, of {:bytes} - {:bytes} = {:bytes}: {} from the {} "
+            "query on that takes it",
+            clients,
+            work_mem,
+            times,
+            clients * each,
+            limit,
+            pool,
+            left,
+            then,
+            ordinal(int(left / each) + 1),
+        ),
         severity=Severity.ERROR if handful * each > left else Severity.NOTE if fits_seen else Severity.WARNING,
         evidence=[]
         if seen is None
@@ -157,9 +167,9 @@ def work_mem_small(subject: Subject) -> Iterator[Violation]:
     limit, clients, pool = memory_limit_bytes(subject), connections(subject), subject.number("shared_buffers")
     room = (limit - pool) / clients / hash_multiplier(subject) if limit and clients and pool is not None else None
     yield subject.violation(
-        f"work_mem = {in_bytes(work_mem)}: sorts and hashes write {in_bytes(written)}/s of temporary files",
+        phrase("work_mem = {:bytes}: sorts and hashes write {:bytes/s} of temporary files", work_mem, written),
         "work_mem",
-        cost=f"{in_share(share)} of database time is that of statements that spill, or waits for their files",
+        cost=phrase("{:share of database} is that of statements that spill, or waits for their files", share),
         impact=share,
         evidence=[
             counted(
@@ -194,12 +204,17 @@ def maintenance_work_mem_overcommitted(subject: Subject) -> Iterator[Violation]:
     takes = each if subject.version is None or subject.version >= (17,) else min(each, DEAD_IDS_MOST)
     if workers * takes > limit - pool > 0:
         yield subject.violation(
-            f"autovacuum's {workers:.0f} workers may take {in_bytes(workers * takes)}",
+            phrase("autovacuum's {:.0f} workers may take {:bytes}", workers, workers * takes),
             "maintenance_work_mem",
             "autovacuum_work_mem",
             "autovacuum_max_workers",
-            cost=f"{workers:.0f} x {in_bytes(takes)} = {in_bytes(workers * takes)}, of {in_bytes(limit - pool)} that "
-            "shared_buffers leaves",
+            cost=phrase(
+                "{:.0f} x {:bytes} = {:bytes}, of {:bytes} that shared_buffers leaves",
+                workers,
+                takes,
+                workers * takes,
+                limit - pool,
+            ),
             severity=Severity.WARNING,
             changes=[subject.change("autovacuum_work_mem", as_setting((limit - pool) / 8 / workers), "reload")],
         )

@@ -9,7 +9,6 @@ from doctord.lint.rule import rule
 from doctord.lint.setting import Setting
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_share
 
 FEW_LAUNCHED: Final = 0.8
 WITHIN: Final = (
@@ -35,10 +34,10 @@ def workers_unattainable(subject: Subject) -> Iterator[Violation]:
         wanted, allowed, setting = subject.number(name), subject.number(wider), subject.get(name)
         if wanted is not None and allowed is not None and wanted > allowed and setting and setting.is_set:
             yield subject.violation(
-                f"{name} = {wanted:.0f} is above {wider} = {allowed:.0f}",
+                phrase("{} = {:.0f} is above {} = {:.0f}", name, wanted, wider, allowed),
                 name,
                 wider,
-                cost=f"{wanted - allowed:.0f} workers that are asked for never start",
+                cost=phrase("{:.0f} workers that are asked for never start", wanted - allowed),
                 severity=Severity.WARNING,
             )
 
@@ -60,10 +59,14 @@ def query_takes_all_cpus(subject: Subject) -> Iterator[Violation]:
     started = min([wanted, *(limit for limit in limits if limit is not None)]) + 1
     if started > 2 * cpus and _is_set(subject.get("max_parallel_workers_per_gather")):
         yield subject.violation(
-            f"max_parallel_workers_per_gather = {wanted:.0f} on {cpus} CPUs",
+            phrase("max_parallel_workers_per_gather = {:.0f} on {} CPUs", wanted, cpus),
             "max_parallel_workers_per_gather",
-            cost=f"one query runs {started:.0f} processes on {cpus} CPUs: {started / cpus:.1f} for each, and each may "
-            "take work_mem",
+            cost=phrase(
+                "one query runs {:.0f} processes on {} CPUs: {:.1f} for each, and each may take work_mem",
+                started,
+                cpus,
+                started / cpus,
+            ),
             severity=Severity.WARNING,
             changes=[subject.change("max_parallel_workers_per_gather", f"{cpus}", "reload")],
         )
@@ -86,11 +89,13 @@ def parallel_workers_missing(subject: Subject) -> Iterator[Violation]:
     if not planned or launched is None or launched >= FEW_LAUNCHED * planned:
         return
     yield subject.violation(
-        f"{in_share(launched / planned)} of the parallel workers that plans ask for are started",
+        phrase("{:share} of the parallel workers that plans ask for are started", launched / planned),
         "max_parallel_workers",
         "max_worker_processes",
         "max_parallel_workers_per_gather",
-        cost=f"{CANNOT_JUDGE}: the time of these queries; {planned - launched:.1f} workers a second are missing",
+        cost=phrase(
+            "{}: the time of these queries; {:.1f} workers a second are missing", CANNOT_JUDGE, planned - launched
+        ),
         severity=Severity.NOTE,
         evidence=[
             counted(

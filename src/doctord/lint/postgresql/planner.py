@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from doctord.dataset.catalogue import catalogue
+from doctord.diagnose.phrase import phrase
 from doctord.lint.postgresql.figures import READS, as_setting, is_felt, is_solid, waited
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_bytes, in_share
 
 OF_DISKS: Final = 4.0  # random_page_cost as it is for disks that turn
 COMPARE: Final = "compare EXPLAIN (ANALYZE, BUFFERS) of the statements that take the time"
@@ -33,13 +33,13 @@ def effective_cache_size_impossible(subject: Subject) -> Iterator[Violation]:
     if size is None:
         return
     if memory and size > memory:
-        why, wanted = f"more than the memory, {in_bytes(memory)}", memory * 0.75
+        why, wanted = phrase("more than the memory, {:bytes}", memory), memory * 0.75
     elif pool and size < pool and (memory is None or pool < memory):
-        why, wanted = f"less than shared_buffers, {in_bytes(pool)}", memory * 0.75 if memory else pool * 2
+        why, wanted = phrase("less than shared_buffers, {:bytes}", pool), memory * 0.75 if memory else pool * 2
     else:
         return
     yield subject.violation(
-        f"effective_cache_size = {in_bytes(size)} is {why}",
+        phrase("effective_cache_size = {:bytes} is {}", size, why),
         "effective_cache_size",
         "shared_buffers",
         cost=f"{CANNOT_JUDGE}: {COMPARE}",
@@ -61,7 +61,7 @@ def page_costs_reversed(subject: Subject) -> Iterator[Violation]:
     random, sequential = subject.number("random_page_cost"), subject.number("seq_page_cost")
     if random is not None and sequential is not None and random < sequential:
         yield subject.violation(
-            f"random_page_cost = {random:g} is below seq_page_cost = {sequential:g}",
+            phrase("random_page_cost = {:g} is below seq_page_cost = {:g}", random, sequential),
             "random_page_cost",
             "seq_page_cost",
             cost=f"{CANNOT_JUDGE}: {COMPARE}",
@@ -82,9 +82,9 @@ def random_page_cost_of_disks(subject: Subject) -> Iterator[Violation]:
     cost, share = subject.number("random_page_cost"), waited(subject, *READS)
     if cost is not None and cost >= OF_DISKS and is_solid(subject) and share is not None and is_felt(subject, share):
         yield subject.violation(
-            f"random_page_cost = {cost:g} on devices that do not turn",
+            phrase("random_page_cost = {:g} on devices that do not turn", cost),
             "random_page_cost",
-            cost=f"{CANNOT_JUDGE}: {COMPARE}; reads take {in_share(share)} of it",
+            cost=phrase("{}: {}; reads take {:share} of it", CANNOT_JUDGE, COMPARE, share),
             severity=Severity.NOTE,
             changes=[subject.change("random_page_cost", "1.1", "reload")],
         )

@@ -8,7 +8,6 @@ from doctord.lint.postgresql.figures import counted, total
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
-from doctord.units import in_time
 
 NOT_WAITING: Final = ("local", "off")
 
@@ -73,12 +72,12 @@ def standby_queries_cancelled(subject: Subject) -> Iterator[Violation]:
     if not ended:
         return
     delay_s = subject.number("max_standby_streaming_delay")
-    longest = f" after {in_time(delay_s)}" if delay_s and delay_s > 0 else ""
+    longest = phrase(" after {:time}", delay_s) if delay_s and delay_s > 0 else ""
     yield subject.violation(
-        f"{ended:.2g} queries a second are ended on this standby",
+        phrase("{:.2g} queries a second are ended on this standby", ended),
         "hot_standby_feedback",
         "max_standby_streaming_delay",
-        cost=f"{ended * 3600:,.0f} queries an hour fail{longest}",
+        cost=phrase("{:,.0f} queries an hour fail{}", ended * 3600, longest),
         severity=Severity.WARNING,
         evidence=[counted("pg_stat_database_conflicts.confl_snapshot", phrase("{:.2g per s}", ended), "0")],
     )
@@ -98,7 +97,7 @@ def senders_all_taken(subject: Subject) -> Iterator[Violation]:
     standbys = len(subject.case.figures("pg_stat_replication.sent_lag_bytes"))
     if senders and standbys and standbys >= senders:
         yield subject.violation(
-            f"max_wal_senders = {senders:.0f}, all taken",
+            phrase("max_wal_senders = {:.0f}, all taken", senders),
             "max_wal_senders",
             cost="the next standby, or a backup by pg_basebackup, is refused",
             severity=Severity.WARNING,

@@ -6,12 +6,11 @@ from typing import Final
 import polars as pl
 
 from doctord.diagnose.finding import Evidence
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import Words, phrase
 from doctord.lint.postgresql.figures import counted, largest, total
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
-from doctord.units import in_bytes, in_share
 
 A_DAY_S: Final = 86400.0
 # The server refuses writes when 3 million transactions are left of 2^31 (1 million before version 14).
@@ -36,11 +35,11 @@ def autovacuum_off(subject: Subject) -> Iterator[Violation]:
     if not off:
         return
     dying, (dead, live) = _dying_per_s(subject), _rows(subject)
-    cost = "every updated or deleted row stays where it is; how many, was not measured"
+    cost: Words = "every updated or deleted row stays where it is; how many, was not measured"
     if dying is not None:
-        cost = f"{dying:,.0f} rows die a second, {dying * A_DAY_S:,.0f} a day, and nobody removes them"
+        cost = phrase("{:,.0f} rows die a second, {:,.0f} a day, and nobody removes them", dying, dying * A_DAY_S)
     if dead:
-        cost += f"; {dead:,.0f} dead beside {live:,.0f} rows now"
+        cost = phrase("{}; {:,.0f} dead beside {:,.0f} rows now", cost, dead, live)
     yield subject.violation(
         f"{off[0]} = off: dead rows are never removed",
         *off,
@@ -75,11 +74,13 @@ def autovacuum_too_slow(subject: Subject) -> Iterator[Violation]:
         return  # nobody is at work all the time: it was not the limit that kept dead rows
     pages = able / (dirty + (miss or 0.0))
     yield subject.violation(
-        f"autovacuum may clean {pages:,.0f} pages a second, {dying:,.0f} rows die",
+        phrase("autovacuum may clean {:,.0f} pages a second, {:,.0f} rows die", pages, dying),
         "autovacuum_vacuum_cost_limit",
         "vacuum_cost_limit",
         "autovacuum_vacuum_cost_delay",
-        cost=f"{dead:,.0f} dead beside {live:,.0f} rows: {in_share(dead / (dead + live))} of what is scanned is dead",
+        cost=phrase(
+            "{:,.0f} dead beside {:,.0f} rows: {:share} of what is scanned is dead", dead, live, dead / (dead + live)
+        ),
         severity=Severity.WARNING,
         evidence=[
             Evidence(
@@ -107,10 +108,10 @@ def vacuum_memory_small(subject: Subject) -> Iterator[Violation]:
     passes = largest(subject, "pg_stat_progress_vacuum.index_vacuum_count")
     if passes is not None and passes >= 2:
         yield subject.violation(
-            f"a vacuum read all indexes {passes:.0f} times",
+            phrase("a vacuum read all indexes {:.0f} times", passes),
             "autovacuum_work_mem",
             "maintenance_work_mem",
-            cost=f"{passes:.0f} passes over every index of the table in place of 1",
+            cost=phrase("{:.0f} passes over every index of the table in place of 1", passes),
             severity=Severity.WARNING,
             evidence=[counted("pg_stat_progress_vacuum.index_vacuum_count", phrase("{:.0f}", passes), "1")],
         )
@@ -130,11 +131,11 @@ def freeze_max_age_late(subject: Subject) -> Iterator[Violation]:
     if age is None or age <= FAILSAFE:
         return
     left, per_s = TRANSACTIONS - age, _ids_per_s(subject)
-    lasts = f", {left / per_s / 3600:,.0f} h at {per_s:,.0f} a second" if per_s else ""
+    lasts = phrase(", {:,.0f h} at {:,.0f} a second", left / per_s / 3600, per_s) if per_s else ""
     yield subject.violation(
-        f"autovacuum_freeze_max_age = {age:,.0f} leaves {left:,.0f} transactions",
+        phrase("autovacuum_freeze_max_age = {:,.0f} leaves {:,.0f} transactions", age, left),
         "autovacuum_freeze_max_age",
-        cost=f"every table has to be vacuumed within {left:,.0f} transactions{lasts}, or writes are refused",
+        cost=phrase("every table has to be vacuumed within {:,.0f} transactions{}, or writes are refused", left, lasts),
         severity=Severity.WARNING,
         changes=[subject.change("autovacuum_freeze_max_age", "500000000", "restart")],
     )
@@ -159,10 +160,14 @@ def freeze_max_age_early(subject: Subject) -> Iterator[Violation]:
     if not age or not per_s or age / per_s >= A_DAY_S or memory is None or size <= memory:
         return
     yield subject.violation(
-        f"autovacuum_freeze_max_age = {age:,.0f} is used up in {age / per_s / 3600:.1f} h",
+        phrase("autovacuum_freeze_max_age = {:,.0f} is used up in {:.1f h}", age, age / per_s / 3600),
         "autovacuum_freeze_max_age",
-        cost=f"what is not frozen of {in_bytes(size)} is read every {age / per_s / 3600:.1f} h, "
-        f"past {in_bytes(memory)} of memory",
+        cost=phrase(
+            "what is not frozen of {:bytes} is read every {:.1f h}, past {:bytes} of memory",
+            size,
+            age / per_s / 3600,
+            memory,
+        ),
         severity=Severity.WARNING,
         changes=[subject.change("autovacuum_freeze_max_age", "1000000000", "restart")],
     )
@@ -182,10 +187,10 @@ def autovacuum_workers_unattainable(subject: Subject) -> Iterator[Violation]:
     workers, slots = subject.number("autovacuum_max_workers"), subject.number("autovacuum_worker_slots")
     if workers is not None and slots is not None and workers > slots:
         yield subject.violation(
-            f"autovacuum_max_workers = {workers:.0f} with {slots:.0f} slots",
+            phrase("autovacuum_max_workers = {:.0f} with {:.0f} slots", workers, slots),
             "autovacuum_max_workers",
             "autovacuum_worker_slots",
-            cost=f"{workers - slots:.0f} workers that are asked for never start",
+            cost=phrase("{:.0f} workers that are asked for never start", workers - slots),
             severity=Severity.WARNING,
             changes=[subject.change("autovacuum_worker_slots", f"{workers:.0f}", "restart")],
         )

@@ -24,7 +24,6 @@ from doctord.lint.postgresql.figures import (
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Change, Severity, Violation
-from doctord.units import in_bytes, in_share, in_time
 
 STOCK_BYTES: Final = 1 << 30
 STORM_S: Final = 60.0
@@ -60,10 +59,12 @@ def max_wal_size_small(subject: Subject) -> Iterator[Violation]:
         yield _too_small(subject, rate, every_s)
     elif not rate and size < STOCK_BYTES and trigger < (subject.number("shared_buffers") or 0.0):
         yield subject.violation(
-            f"max_wal_size = {in_bytes(size)}: a checkpoint for every {in_bytes(trigger)} of WAL",
+            phrase("max_wal_size = {:bytes}: a checkpoint for every {:bytes} of WAL", size, trigger),
             "max_wal_size",
             "checkpoint_timeout",
-            cost=f"{CANNOT_JUDGE}: from {in_bytes(trigger / timeout)}/s of WAL on, checkpoints come before their time",
+            cost=phrase(
+                "{}: from {:bytes/s} of WAL on, checkpoints come before their time", CANNOT_JUDGE, trigger / timeout
+            ),
             severity=Severity.NOTE,
         )
 
@@ -89,13 +90,20 @@ def _too_small(subject: Subject, rate: float, every_s: float) -> Violation:
     size, timeout = subject.number("max_wal_size") or 0.0, subject.number("checkpoint_timeout") or 0.0
     full, share = full_page_share(subject), waited_in(subject, *FOR_THE_LOG)
     impact = share * (1.0 if full is None else full) if share is not None and is_felt(subject, share) else None
-    pages = f"; {in_share(full)} of it is full pages" if full is not None else ""
-    waits = f"; at most {in_share(impact)} of database time waits for these" if impact else ""
+    pages = phrase("; {:share} of it is full pages", full) if full is not None else ""
+    waits = phrase("; at most {:share of database} waits for these", impact) if impact else ""
     return subject.violation(
-        f"max_wal_size = {in_bytes(size)} lasts for {every_s:.0f} s of this load, not for checkpoint_timeout",
+        phrase("max_wal_size = {:bytes} lasts for {:.0f} s of this load, not for checkpoint_timeout", size, every_s),
         "max_wal_size",
         "checkpoint_timeout",
-        cost=f"{in_bytes(rate)}/s of WAL{pages}: a checkpoint every {every_s:.0f} s in place of {timeout:.0f} s{waits}",
+        cost=phrase(
+            "{:bytes/s} of WAL{}: a checkpoint every {:.0f} s in place of {:.0f} s{}",
+            rate,
+            pages,
+            every_s,
+            timeout,
+            waits,
+        ),
         impact=impact,
         severity=max(Severity.WARNING if every_s <= STORM_S else Severity.NOTE, Severity.of(impact)),
         evidence=[
@@ -110,8 +118,8 @@ def _too_small(subject: Subject, rate: float, every_s: float) -> Violation:
 def _longer(subject: Subject) -> NotMeasured:
     return NotMeasured(
         "the usual rate of the WAL",
-        f"{subject.case.seconds:.0f} s may be one large statement",
-        f"How large it is to be, a measurement of {SETTLED_S:.0f} s or longer under the usual load tells",
+        phrase("{:.0f} s may be one large statement", subject.case.seconds),
+        phrase("How large it is to be, a measurement of {:.0f} s or longer under the usual load tells", SETTLED_S),
     )
 
 
@@ -133,7 +141,7 @@ def _requested(subject: Subject) -> list[Evidence]:
     rate, often = (of("pg_stat_checkpointer.num_requested") for of in (subject.case.total, subject.case.amount))
     if not rate or not often:
         return []
-    seen = f"{often:.0f} requested in {often / rate:.0f} s"
+    seen = phrase("{:.0f} requested in {:.0f} s", often, often / rate)
     return [counted("pg_stat_checkpointer.num_requested", seen, "none", "the size, not the time, asked for them")]
 
 
@@ -153,9 +161,9 @@ def checkpoint_timeout_short(subject: Subject) -> Iterator[Violation]:
         return
     if is_felt(subject, share) and not total(subject, "pg_stat_checkpointer.num_requested"):
         yield subject.violation(
-            f"checkpoint_timeout = {timeout:.0f} s: {in_share(full)} of the WAL is full pages",
+            phrase("checkpoint_timeout = {:.0f} s: {:share} of the WAL is full pages", timeout, full),
             "checkpoint_timeout",
-            cost=f"{in_share(full)} of what commits wait for, which is {in_share(share)} of database time",
+            cost=phrase("{:share} of what commits wait for, which is {:share of database}", full, share),
             impact=share * full,
             evidence=[
                 counted(
@@ -180,10 +188,15 @@ def checkpoint_completion_target_low(subject: Subject) -> Iterator[Violation]:
     written = total(subject, "pg_stat_checkpointer.buffers_written")
     if target is not None and target < EARLY_TARGET and written and share is not None and is_felt(subject, share):
         yield subject.violation(
-            f"checkpoint_completion_target = {target:g}: checkpoints write {0.9 / max(target, 0.01):.1f} times as fast "
-            "as they need to",
+            phrase(
+                "checkpoint_completion_target = {:g}: checkpoints write {:.1f} times as fast as they need to",
+                target,
+                0.9 / max(target, 0.01),
+            ),
             "checkpoint_completion_target",
-            cost=f"{CANNOT_JUDGE}: which part of the {in_share(share)} that waits for the log falls into checkpoints",
+            cost=phrase(
+                "{}: which part of the {:share} that waits for the log falls into checkpoints", CANNOT_JUDGE, share
+            ),
             severity=Severity.NOTE,
             changes=[subject.change("checkpoint_completion_target", "0.9", "reload")],
         )
@@ -203,9 +216,13 @@ def wal_buffers_small(subject: Subject) -> Iterator[Violation]:
     size = subject.number("wal_buffers")
     if full >= 1 and share is not None and is_felt(subject, share):
         yield subject.violation(
-            f"wal_buffers = {in_bytes(size) if size and size > 0 else 'automatic'}: full {full:.0f} times a second",
+            phrase(
+                "wal_buffers = {}: full {:.0f} times a second",
+                phrase("{:bytes}", size) if size and size > 0 else "automatic",
+                full,
+            ),
             "wal_buffers",
-            cost=f"{in_share(share)} of database time waits for WAL buffers",
+            cost=phrase("{:share of database} waits for WAL buffers", share),
             impact=share,
             evidence=[
                 counted("pg_stat_wal.wal_buffers_full", phrase("{:.0f per s}", full), "1 per s"),
@@ -235,9 +252,11 @@ def wal_compression_off(subject: Subject) -> Iterator[Violation]:
         and is_felt(subject, share)
     ):
         yield subject.violation(
-            f"wal_compression = off, with {in_share(full)} of {in_bytes(rate)}/s of WAL in full pages",
+            phrase("wal_compression = off, with {:share} of {:bytes/s} of WAL in full pages", full, rate),
             "wal_compression",
-            cost=f"{CANNOT_JUDGE}: how far these pages compress; commits wait {in_share(share or 0.0)} of the time",
+            cost=phrase(
+                "{}: how far these pages compress; commits wait {:share} of the time", CANNOT_JUDGE, share or 0.0
+            ),
             severity=Severity.NOTE,
             changes=[subject.change("wal_compression", "on", "reload")],
         )
@@ -259,10 +278,10 @@ def commit_delayed(subject: Subject) -> Iterator[Violation]:
     delay_s = delay_us / 1e6  # a bare number, which counts microseconds
     share = min(delay_s * syncs / subject.case.time.seconds_per_second, 1.0)
     yield subject.violation(
-        f"commit_delay = {in_time(delay_s)} before each flush",
+        phrase("commit_delay = {:time} before each flush", delay_s),
         "commit_delay",
         "commit_siblings",
-        cost=f"{syncs:,.0f} flushes a second x {in_time(delay_s)} = at most {in_share(share)} of database time",
+        cost=phrase("{:,.0f} flushes a second x {:time} = at most {:share of database}", syncs, delay_s, share),
         impact=share,
         changes=[subject.change("commit_delay", "0", "reload")],
     )

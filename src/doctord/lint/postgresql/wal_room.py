@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 from doctord.diagnose.finding import Evidence
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import Words, phrase
 from doctord.lint.postgresql.figures import counted, data_directory_free_bytes, is_empty, last, total
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
-from doctord.units import in_bytes
 
 
 @rule("postgresql")
@@ -25,9 +24,9 @@ def wal_level_too_low(subject: Subject) -> Iterator[Violation]:
         return
     senders, archives = subject.number("max_wal_senders") or 0.0, subject.text("archive_mode")
     if senders > 0 or archives in ("on", "always"):
-        why = f"max_wal_senders = {senders:.0f}" if senders > 0 else f"archive_mode = {archives}"
+        why = phrase("max_wal_senders = {:.0f}", senders) if senders > 0 else f"archive_mode = {archives}"
         yield subject.violation(
-            f"wal_level = minimal with {why}",
+            phrase("wal_level = minimal with {}", why),
             "wal_level",
             "max_wal_senders",
             "archive_mode",
@@ -55,16 +54,16 @@ def archive_command_missing(subject: Subject) -> Iterator[Violation]:
         "archive_mode = on without archive_command: WAL is never removed",
         "archive_mode",
         "archive_command",
-        cost=f"the disk fills, then the server stops{_until_full(subject)}",
+        cost=phrase("the disk fills, then the server stops{}", _until_full(subject)),
         severity=Severity.ERROR,
     )
 
 
-def _until_full(subject: Subject) -> str:
+def _until_full(subject: Subject) -> Words:
     rate, free = total(subject, "pg_stat_wal.wal_bytes"), data_directory_free_bytes(subject)
     if not rate or free is None:
         return ""
-    return f": {in_bytes(free)} free at {in_bytes(rate)}/s of WAL lasts {free / rate / 3600:,.1f} h"
+    return phrase(": {:bytes} free at {:bytes/s} of WAL lasts {:,.1f h}", free, rate, free / rate / 3600)
 
 
 @rule("postgresql", since=(13,))
@@ -85,7 +84,7 @@ def slots_unlimited(subject: Subject) -> Iterator[Violation]:
     yield subject.violation(
         f"max_slot_wal_keep_size = -1, and nobody reads the slot {idle[0].entity}",
         "max_slot_wal_keep_size",
-        cost=f"{in_bytes(kept or 0.0)} of WAL kept so far{_until_full(subject)}",
+        cost=phrase("{:bytes} of WAL kept so far{}", kept or 0.0, _until_full(subject)),
         severity=Severity.WARNING,
         evidence=[counted("pg_replication_slots.active", phrase("{} not active", len(idle)), "none")],
     )
@@ -105,12 +104,16 @@ def wal_larger_than_disk(subject: Subject) -> Iterator[Violation]:
     free, now = data_directory_free_bytes(subject), last(subject, "pg_ls_waldir.size_bytes") or 0.0
     if size is not None and free is not None and max(size, kept) - now > free:
         yield subject.violation(
-            f"the WAL may take {in_bytes(max(size, kept))}, and {in_bytes(free)} are free",
+            phrase("the WAL may take {:bytes}, and {:bytes} are free", max(size, kept), free),
             "max_wal_size",
             "wal_keep_size",
             "data_directory",
-            cost=f"{in_bytes(max(size, kept))} - {in_bytes(now)} of today is more than {in_bytes(free)}: the disk "
-            "fills, then the server stops",
+            cost=phrase(
+                "{:bytes} - {:bytes} of today is more than {:bytes}: the disk fills, then the server stops",
+                max(size, kept),
+                now,
+                free,
+            ),
             severity=Severity.WARNING,
             evidence=[
                 Evidence(

@@ -5,10 +5,10 @@ from typing import Final
 
 import polars as pl
 
+from doctord.diagnose.phrase import Words, listed, phrase
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
-from doctord.units import in_share
 
 SEGMAP_HITS: Final = 0.8
 DEFAULT_SEGMAP_PCT: Final = 12.0
@@ -40,9 +40,9 @@ def segmap_small(subject: Subject) -> Iterator[Violation]:
         return
     held = subject.number("segmap_percent") or DEFAULT_SEGMAP_PCT
     yield subject.violation(
-        f"segmap_percent = {held:.0f}: {in_share(share)} of its look-ups hit",
+        phrase("segmap_percent = {:.0f}: {:share} of its look-ups hit", held, share),
         "segmap_percent",
-        cost=f"{in_share(1 - share)} of the reads through the cache map a page anew",
+        cost=phrase("{:share} of the reads through the cache map a page anew", 1 - share),
         severity=Severity.WARNING,
     )
 
@@ -63,21 +63,21 @@ def tsb_small(subject: Subject) -> Iterator[Violation]:
     grows = subject.number("enable_tsb_rss_sizing")
     factor, size = subject.number("tsb_rss_factor"), subject.number("default_tsb_size") or 0.0
     high_water = subject.number("tsb_alloc_hiwater_factor")
-    held = []
+    held = list[Words]()
     if grows == 0 and size < LARGEST_TSB:
         held.append("tables do not grow with a process")
     if factor is not None and factor > TSB_ENTRIES:
-        held.append(f"tables grow only above {in_share(factor / TSB_ENTRIES)} of their entries")
+        held.append(phrase("tables grow only above {:share} of their entries", factor / TSB_ENTRIES))
     if high_water is not None and high_water > HIGH_WATER:
-        held.append(f"all tables together may take only 1/{high_water:.0f} of memory")
+        held.append(phrase("all tables together may take only 1/{:.0f} of memory", high_water))
     if not held:
         return
     missing = _translating_pct(subject)
-    cost = f"{CANNOT_JUDGE} what address translation takes: trapstat -T"
+    cost: Words = f"{CANNOT_JUDGE} what address translation takes: trapstat -T"
     if missing is not None:
-        cost = f"{missing:.1f} % of the time goes into address translation"
+        cost = phrase("{:.1f %} of the time goes into address translation", missing)
     yield subject.violation(
-        "; ".join(held),
+        listed(*held, by="; "),
         *TSB_NAMES,
         cost=cost,
         severity=Severity.WARNING if missing is not None and missing >= SLOW_TRANSLATION_PCT else Severity.NOTE,
@@ -98,9 +98,9 @@ def threads_move_often(subject: Subject) -> Iterator[Violation]:
     moves, ticks = _moves_per_cpu(subject), subject.number("rechoose_interval") or 3.0
     if moves is not None and moves >= MOVES_PER_CPU and ticks < LONG_REMEMBERED:
         yield subject.violation(
-            f"rechoose_interval = {ticks:.0f}: {moves:.0f} moves a second and CPU",
+            phrase("rechoose_interval = {:.0f}: {:.0f} moves a second and CPU", ticks, moves),
             "rechoose_interval",
-            cost=f"{moves:.0f} times a second each CPU begins with a cache that is another thread's",
+            cost=phrase("{:.0f} times a second each CPU begins with a cache that is another thread's", moves),
             severity=Severity.NOTE,
             changes=[subject.change("rechoose_interval", "150", "restart")],
         )

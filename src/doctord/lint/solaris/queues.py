@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 
 from doctord.diagnose.finding import Evidence
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.phrase import Words, phrase
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
@@ -55,9 +55,9 @@ def _low(subject: Subject, names: tuple[str, ...], wanted: float, whose: str) ->
         if found is None or not found.number or found.number >= wanted:
             continue
         waiting = _waiting(subject)
-        cost = f"{CANNOT_JUDGE} whether requests wait in the host: iostat -xn, sar -d"
+        cost: Words = f"{CANNOT_JUDGE} whether requests wait in the host: iostat -xn, sar -d"
         if waiting is not None:
-            cost = f"{waiting:.1f} requests wait in the host on average, on the busiest device"
+            cost = phrase("{:.1f} requests wait in the host on average, on the busiest device", waiting)
         yield subject.violation(
             f"{name} = {found.value}: no more requests at a time for {whose}",
             name,

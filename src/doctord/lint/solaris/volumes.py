@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from doctord.diagnose.phrase import phrase
 from doctord.lint.rule import rule
 from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
@@ -32,7 +33,7 @@ def vxiod_few(subject: Subject) -> Iterator[Violation]:
         return
     wanted = min(FIRST + FOR_EACH_MORE * max(cpus - FIRST_CPUS, 0), MOST)
     yield subject.violation(
-        f"vxiod: {threads:.0f} threads for {cpus} CPUs",
+        phrase("vxiod: {:.0f} threads for {} CPUs", threads, cpus),
         "vxiod",
         cost="requests to mirrored volumes may wait for a thread while disks and CPUs have room",
         severity=Severity.WARNING if threads == 0 else Severity.NOTE,

@@ -8,6 +8,7 @@ from typing import Final
 from doctord.analyse.statements import Statement as Measured
 from doctord.dataset.scrub import Dialect, scrub
 from doctord.diagnose.finding import Evidence, NotMeasured
+from doctord.diagnose.phrase import phrase
 from doctord.lint.rule import rule
 from doctord.lint.sql.hints import KnownHint, dialect_of, known
 from doctord.lint.statement import Hint, Statement, hint_setting
@@ -69,7 +70,9 @@ def degree_above_cpus(subject: Subject) -> Iterator[Violation]:
                 title = f"{hint.text}: {degree} processes, of how many CPUs is not known"
                 yield subject.violation(title, settings=place, cost=CANNOT_JUDGE, not_measured=not_measured)
             elif degree > DEGREE_PER_CPU * cpus:
-                cost = f"{degree} processes and as many to sort for them on {cpus} CPUs: {degree / cpus:.1f} for each"
+                cost = phrase(
+                    "{} processes and as many to sort for them on {} CPUs: {:.1f} for each", degree, cpus, degree / cpus
+                )
                 title = f"{hint.text}: {degree} is above twice the {cpus} CPUs"
                 yield subject.violation(title, settings=place, cost=cost, severity=Severity.WARNING)
 
@@ -144,12 +147,12 @@ def _unlike(
     slow = found.side == "index" and blocks > MANY_BLOCKS and rows > 0 and blocks >= rows
     if not wasted and not slow:
         return
-    figure = f"{blocks:,.0f} blocks and {rows:,.0f} rows an execution"
+    figure = phrase("{:,.0f} blocks and {:,.0f} rows an execution", blocks, rows)
     why = "an index may read a few of them" if wasted else "about a block for each row, one after the other"
     yield subject.violation(
-        f"{hint.text}: {figure}",
+        phrase("{}: {}", hint.text, figure),
         settings=[hint_setting(statement, hint)],
-        cost=f"{figure}, {measured.share:.0%} of the database time",
+        cost=phrase("{}, {:.0%} of the database time", figure, measured.share),
         impact=measured.share,
         evidence=[Evidence("statement", f"statement_id = '{measured.statement_id}'", figure, "", why)],
     )

@@ -7,6 +7,7 @@ from doctord.lint.engine import Examined
 from doctord.lint.setting import Setting
 from doctord.lint.violation import Violation
 from doctord.report.diagnosis.document import evidence, not_measured
+from doctord.report.phrases import said
 
 
 def document(examined: Examined) -> dict[str, Any]:
@@ -20,6 +21,7 @@ def document(examined: Examined) -> dict[str, Any]:
 
 def _violation(violation: Violation) -> dict[str, Any]:
     told = asdict(violation)
+    told |= {name: said(getattr(violation, name)) for name in ("title", "cost", "fix", "verify")}
     told["evidence"] = [evidence(item) for item in violation.evidence]
     told["not_measured"] = [not_measured(item) for item in violation.not_measured]
     told["severity"] = violation.severity.word

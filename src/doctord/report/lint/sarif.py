@@ -11,6 +11,7 @@ from urllib.parse import quote
 from doctord.lint.engine import Examined
 from doctord.lint.rule import RULES, Rule
 from doctord.lint.violation import Violation
+from doctord.report.phrases import said
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 
@@ -40,7 +41,7 @@ def _result(violation: Violation, reason: str | None, names: list[str]) -> dict[
         "ruleId": violation.rule,
         "ruleIndex": names.index(violation.rule),
         "level": violation.severity.word,
-        "message": {"text": f"{violation.subject}: {violation.title}. Cost: {violation.cost}"},
+        "message": {"text": f"{violation.subject}: {said(violation.title)}. Cost: {said(violation.cost)}"},
         "locations": _locations(violation),
         "partialFingerprints": {"setting/v1": _fingerprint(violation)},
         "properties": {

@@ -49,7 +49,7 @@ def _alike(violations: Sequence[Violation]) -> list[list[Violation]]:
     """Violations that are the same of several servers are told once."""
     found = dict[object, list[Violation]]()
     for one in violations:
-        found.setdefault((one.rule, one.title, one.cost, one.changes, _said_of(one)), []).append(one)
+        found.setdefault((one.rule, said(one.title), said(one.cost), one.changes, _said_of(one)), []).append(one)
     return list(found.values())
 
 
@@ -62,12 +62,12 @@ def _violation(number: int, alike: Sequence[Violation], width: int) -> Iterator[
     violation = alike[0]
     yield from hanging(
         f"{number:<3}",
-        Text(shortened(clean(f"{violation.severity.word}: {violation.title}"), LONGEST), style="bold"),
+        Text(shortened(clean(f"{violation.severity.word}: {said(violation.title)}"), LONGEST), style="bold"),
         width,
     )
     yield from hanging("   ", clean(f"{violation.rule}, {', '.join(one.subject for one in alike)}"), width)
     share = "" if violation.impact is None else f"{wording.percent(violation.impact)} of the time: "
-    yield from hanging("   Cost    ", shortened(clean(f"{share}{violation.cost}"), LONGEST), width)
+    yield from hanging("   Cost    ", shortened(clean(f"{share}{said(violation.cost)}"), LONGEST), width)
     for item in violation.evidence:
         yield from hanging("   +       ", clean(_evidence(item)), width)
     for not_measured in violation.not_measured:
@@ -81,13 +81,13 @@ def _violation(number: int, alike: Sequence[Violation], width: int) -> Iterator[
             told = (
                 setting.name
                 if setting.name == setting.value
-                else f"{setting.name} = {shortened(setting.words, LONGEST)}"
+                else f"{setting.name} = {shortened(said(setting.words), LONGEST)}"
             )
             yield from hanging("   At      ", clean(f"{setting.where}: {told}"), width)
     for change in violation.changes:
         yield from hanging("   Change  ", clean(_change(change)), width)
-    yield from hanging("   Fix     ", clean(violation.fix), width)
-    yield from hanging("   Verify  ", clean(violation.verify), width)
+    yield from hanging("   Fix     ", clean(said(violation.fix)), width)
+    yield from hanging("   Verify  ", clean(said(violation.verify)), width)
 
 
 def _evidence(item: Evidence) -> str:
