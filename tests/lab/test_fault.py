@@ -7,13 +7,16 @@ def test_each_required_fault_expects_its_cause() -> None:
         "connection_churn": "connection_churn",
         "cpu_hog": "cpu_other_processes",
         "disk_throttled": "cgroup_io_limit",
+        "full_backlog": "accept_queue_overflow",
         "idle_in_transaction": "idle_in_transaction_blocker",
+        "large_listener": "slow_fork",
         "memory_squeeze": "cgroup_memory_limit",
         "missing_index": "missing_index",
         "row_lock_convoy": "row_locks",
         "slow_accept": "clients_wait_to_connect",
         "work_mem_spill": "sort_spill",
         "none": None,
+        "small_listener": None,
     }
 
 

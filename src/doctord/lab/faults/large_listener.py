@@ -1,0 +1,19 @@
+"""A listener that has grown, and forks slowly."""
+
+from collections.abc import Iterator
+
+from doctord.lab.fault import fault
+from doctord.lab.listener import listener
+from doctord.lab.server import PrivateServer
+
+
+@fault(cause="slow_fork", warm_up_s=4.0)
+def large_listener(server: PrivateServer, _seed: int) -> Iterator[None]:
+    """A listener beside the server has 400 MB of its own, as one that leaks has after weeks, and forks for each client.
+
+    Each fork copies the page tables of all of it. Forty clients connect twice a second each; nothing is dropped.
+
+    Seen: 10 ms of system time for each child, clients that wait a third of a second until they are accepted.
+    """
+    with listener(server.folder, clients=40, client_pause_s=0.5, memory_mib=400):
+        yield
