@@ -81,7 +81,11 @@ def test_what_is_not_sampled_is_refused_with_what_can_be_done(address: str, hint
     with pytest.raises(UserError, match="are not sampled") as refused:
         Host(dsns=[address])
     assert refused.value.hint == hint
-    assert [one.name for one in Host(databases=False, dsns=[address]).collectors()] == ["linux", "linux rarely"]
+    assert [one.name for one in Host(databases=False, dsns=[address]).collectors()] == [
+        "linux",
+        "linux rarely",
+        "kernel log",
+    ]
 
 
 def test_lint_looks_at_servers_that_are_not_sampled() -> None:

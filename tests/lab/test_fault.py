@@ -14,17 +14,21 @@ def test_each_required_fault_expects_its_cause() -> None:
         "missing_index": "missing_index",
         "row_lock_convoy": "row_locks",
         "slow_accept": "clients_wait_to_connect",
+        "huge_pages_reserved": "huge_pages_not_used",
+        "page_cache_dropped": "page_cache_evicted",
+        "requests_split": "requests_split",
         "work_mem_spill": "sort_spill",
         "none": None,
         "small_listener": None,
     }
 
 
-def test_only_faults_of_control_groups_need_root() -> None:
+def test_only_faults_of_control_groups_devices_and_the_kernel_need_root() -> None:
     assert [fault.name for fault in all_faults().values() if fault.needs_root] == [
         "disk_throttled",
         "huge_pages_reserved",
         "memory_squeeze",
+        "requests_split",
     ]
 
 

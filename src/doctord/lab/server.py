@@ -76,7 +76,11 @@ class PrivateServer:
     def evict(self) -> None:
         """Let the operating system forget the data files, so that the next reads come from the disk."""
         self.execute("checkpoint")
-        for file in self.data.joinpath("base").rglob("*"):
+        self.forget(self.data / "base")
+
+    def forget(self, folder: Path) -> None:
+        """Let the operating system forget the files of a folder that are on the disk as they are."""
+        for file in folder.rglob("*"):
             if file.is_file():
                 handle = os.open(file, os.O_RDONLY)
                 os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)

@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from doctord._native import Batch
+from doctord.dataset.kernel_messages import OF_A_GROUP, KernelMessages, named
 from doctord.dataset.rows import micros, rows
 from doctord.read.format import Rank
 from doctord.read.moments import ZONE_ASSUMED, placed_moment
@@ -40,36 +41,12 @@ SYSLOG: Final = re.compile(
 )
 KERNEL: Final = "kernel"
 OOMD: Final = "systemd-oomd"
-OF_A_GROUP: Final = "oom kill in control group"
+KILLED_BY_OOMD: Final = re.compile(r"Killed (?P<group>/\S+) due to (?P<why>.*)$")
 NO_LINE: Final = "no line of a log with its time"
 NO_YEAR: Final = "no year beside its times: {} is taken, by its last change"
 NO_BOOT: Final = "its times count from the boot: the last line is taken to be when the file was last written"
 
 NO_TROUBLE: Final = "nothing in it tells of trouble: no kill, no task that hangs, no error of a device"
-KIB_IN_A_GIB: Final = 1 << 20
-
-INVOKED: Final = re.compile(r" invoked oom-killer: ")
-OF_GROUP: Final = re.compile(
-    r"oom-kill:constraint=CONSTRAINT_MEMCG|Memory cgroup out of memory|Task in \S+ killed as a result of limit of "
-)
-KILLED: Final = re.compile(r"Killed process (?P<pid>\d+)(?:, UID \d+,)? \((?P<name>[^)]*)\)(?P<rest>.*)$")
-KILLED_BY_OOMD: Final = re.compile(r"Killed (?P<group>/\S+) due to (?P<why>.*)$")
-ANON: Final = re.compile(r"anon-rss:(\d+)kB")
-HUNG: Final = re.compile(r"INFO: task (?P<name>.+):(?P<pid>\d+) blocked for more than (?P<s>\d+) seconds")
-DEVICE: Final = r"(?P<device>[\w!/-]+)"
-ON_DEVICES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
-    ("read-only", re.compile(rf"EXT[234]-fs \({DEVICE}\): Remounting filesystem read-only")),
-    ("read-only", re.compile(rf"BTRFS \w+ \(device {DEVICE}\).*: forced readonly")),
-    ("read-only", re.compile(rf"XFS \({DEVICE}\): .*[Ss]hutting down filesystem")),
-    ("I/O error", re.compile(rf"(?:I/O|critical \w+) error, dev {DEVICE}")),
-    ("I/O error", re.compile(rf"Buffer I/O error on dev(?:ice)? {DEVICE}")),
-    ("I/O error", re.compile(rf"(?:EXT[234]-fs|BTRFS) error \(device {DEVICE}\)")),
-    ("I/O error", re.compile(rf"XFS \({DEVICE}\): .*I/O error")),
-    ("I/O error", re.compile(rf"nvme {DEVICE}: I/O \d+ .*timeout, (?:aborting|completion polled)")),
-    ("device reset", re.compile(rf"nvme {DEVICE}: (?:I/O \d+ .*timeout, reset controller|resetting controller)")),
-    ("device reset", re.compile(r"(?P<device>ata\d+(?:\.\d+)?): (?:hard |soft )?resetting link")),
-    ("device reset", re.compile(r"(?:sd|scsi) (?P<device>[\d:]+): .*(?:rejecting I/O to offline|[Dd]evice offlined)")),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +124,8 @@ def sniff(head: str) -> bool:
 
 def read(source: SourceFile) -> Iterator[Batch]:
     """Rows of `event`."""
-    found, last_boot_s, is_of_group = list[tuple[Said, float | datetime, dict[str, str]]](), 0.0, False
-    steps = Steps(source)
+    found, last_boot_s = list[tuple[Said, float | datetime, dict[str, str]]](), 0.0
+    steps, messages = Steps(source), KernelMessages()
     for number, text in source.lines():
         said = _said(text)
         if said is None:
@@ -157,10 +134,7 @@ def read(source: SourceFile) -> Iterator[Batch]:
             continue
         boot_s = steps.seconds(said.stamp) if said.boot_s is None else said.boot_s
         last_boot_s = boot_s or last_boot_s
-        if INVOKED.search(said.text):
-            is_of_group = False
-        is_of_group = is_of_group or OF_GROUP.search(said.text) is not None
-        if event := _event(said, is_of_group=is_of_group):
+        if event := _event(said, messages):
             at = said.moment(source) if boot_s is None else boot_s
             if at is None:
                 source.skip(number, NO_LINE)
@@ -220,25 +194,9 @@ def _placing(source: SourceFile, last_boot_s: float) -> Callable[[float], dateti
     return lambda boot_s: end - timedelta(seconds=max(last_boot_s - boot_s, 0.0))
 
 
-def _event(said: Said, *, is_of_group: bool) -> dict[str, str] | None:
+def _event(said: Said, messages: KernelMessages) -> dict[str, str] | None:
     """Kind, subject and text of what a line tells; null where it is no trouble."""
     if said.program == OOMD:
         found = KILLED_BY_OOMD.search(said.text)
-        return _named(OF_A_GROUP, found["group"], f"by systemd-oomd, {found['why']}") if found else None
-    if said.program != KERNEL:
-        return None
-    if found := KILLED.search(said.text):
-        anon = ANON.search(found["rest"])
-        held = f", {int(anon[1]) / KIB_IN_A_GIB:.3g} GiB of its own memory" if anon else ""
-        kind = OF_A_GROUP if is_of_group else "oom kill"
-        return _named(kind, found["name"], f"process {found['pid']} ({found['name']}){held}")
-    if found := HUNG.search(said.text):
-        return _named("hung task", found["name"], f"process {found['pid']}: more than {found['s']} s in state D")
-    for kind, shape in ON_DEVICES:
-        if found := shape.search(said.text):
-            return _named(kind, found["device"], said.text)
-    return None
-
-
-def _named(kind: str, subject: str, text: str) -> dict[str, str]:
-    return {"kind": kind, "subject": subject, "text": text}
+        return named(OF_A_GROUP, found["group"], f"by systemd-oomd, {found['why']}") if found else None
+    return messages.event(said.text) if said.program == KERNEL else None

@@ -66,3 +66,20 @@ def test_one_task_hung_once() -> None:
 def test_other_events_and_none_are_no_finding() -> None:
     assert diagnose(events(("restart", "mysql"))).findings == ()
     assert diagnose(host()).healthy
+
+
+def test_a_reset_behind_a_deep_queue_is_the_queues() -> None:
+    reset = {
+        "kind": "device reset",
+        "subject": "vda",
+        "text": "sd 2:0:0:0: [vda] tag#3 timing out command, waited 180s",
+    }
+    told = [
+        said(item.figure)
+        for depth in (64.0, 20.0)
+        for finding in diagnose(host(disk={"device_queue": depth}, events=[reset])).findings
+        if finding.cause == "devices_fail"
+        for item in finding.for_
+        if item.table == "disk"
+    ]
+    assert told == ["64 requests at a time given to vda"]

@@ -16,6 +16,8 @@ FAILING = ("I/O error", "device reset", "read-only")
 # Floppies of virtual machines that have none, optical drives, what is plugged in: nothing of a database is there.
 BESIDE = r"^((fd|sr|scd)\d|usb)"
 MOST_TOLD = 4
+# What the investigator of 2008 ended with for one LUN: more brought resets.
+DEPTH_OF_LUN = 30
 
 
 @cause()
@@ -68,11 +70,13 @@ def devices_fail(case: Case) -> Iterator[Claim]:
         the kernel's log.
     Hurts because: each command that fails was tried again for up to minutes, and all behind it waited; what a database
         could not write or sync is lost, and it stops.
-    Speaks for it: how many, of which device, from when to when.
+    Speaks for it: how many, of which device, from when to when; commands that timed out behind a queue that is too
+        deep.
     Speaks against it: a single one long ago; devices that hold nothing of the database (USB, optical drives).
     Remedy: Find what the device is of (lsblk, multipath -ll), and its health (smartctl -a, nvme smart-log, the array's
         own log); paths and cables before disks where there are several. A file system that went read-only is to be
         checked offline; look whether the database needs a restore (checksums).
+        Commands that time out while dozens are outstanding: lower queue_depth of the device to about 30 for a LUN.
     Verify: No new messages of that device; its read and write times without outliers.
     Source: Kernel documentation, "SCSI EH" (how errors are tried again) and "ext4" (errors=remount-ro).
     """
@@ -95,10 +99,11 @@ def devices_fail(case: Case) -> Iterator[Claim]:
         severity="critical" if is_read_only else "warning" if others > 1 else "note",
         confidence=0.9,
         for_=[
-            Evidence("event", f"kind = '{row['kind']}' and subject = '{row['subject']}'",
-                     phrase("{}: {:count time/times} {}", row["subject"], row["count"], row["kind"]), "none",
-                     phrase("{:%Y-%m-%d %H:%M:%S} to {:%Y-%m-%d %H:%M:%S}", row["first"], row["last"]))
-            for row in counted.head(MOST_TOLD).iter_rows(named=True)
+            *_deep_queues(case, counted),
+            *(Evidence("event", f"kind = '{row['kind']}' and subject = '{row['subject']}'",
+                       phrase("{}: {:count time/times} {}", row["subject"], row["count"], row["kind"]), "none",
+                       phrase("{:%Y-%m-%d %H:%M:%S} to {:%Y-%m-%d %H:%M:%S}", row["first"], row["last"]))
+              for row in counted.head(MOST_TOLD).iter_rows(named=True)),
         ],
     )  # fmt: skip
 
@@ -129,6 +134,18 @@ def tasks_hung(case: Case) -> Iterator[Claim]:
         confidence=0.9,
         for_=_last(hung),
     )
+
+
+def _deep_queues(case: Case, counted: pl.DataFrame) -> list[Evidence]:
+    """Devices that were reset while more was asked of them at a time than an array can work on."""
+    reset = counted.filter(pl.col("kind") == "device reset")["subject"].to_list()
+    disks = case.dataset.frame("disk").filter(pl.col("device").is_in(reset) & (pl.col("device_queue") > DEPTH_OF_LUN))
+    deepest = disks.group_by("device", maintain_order=True).agg(pl.col("device_queue").max())
+    return [
+        Evidence("disk", f"device = '{device}'", phrase("{:.0f} requests at a time given to {}", queue, device),
+                 phrase("{} for a LUN", DEPTH_OF_LUN), "too deep a queue lets commands time out", "at_least")
+        for device, queue in deepest.iter_rows()
+    ]  # fmt: skip
 
 
 def _last(events: pl.DataFrame) -> list[Evidence]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from doctord.analyse.host.queues import Waiting, waiting_in_host
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.host.way_to_disk import path_to
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import phrase
@@ -60,6 +61,7 @@ def queue_depth_low(case: Case) -> Iterator[Claim]:
                                 waiting.held),
                          phrase("{} for a LUN", DEPTH_OF_LUN), "it is given no more"),
                 *for_,
+                *path_to(case, waiting.device),
             ],
             against=against,
         )  # fmt: skip

@@ -9,6 +9,7 @@ from doctord.analyse.host.other_processes import Consumer, consumers
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.host.storage_latencies import slow_histograms
+from doctord.diagnose.causes.host.way_to_disk import path_to
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, NotMeasured, at_most
 from doctord.diagnose.phrase import Phrase, phrase
@@ -95,7 +96,7 @@ def device_saturated(case: Case) -> Iterator[Claim]:
             _saturated(spell),
             impact=impact,
             confidence=0.6 if test else 0.85,
-            for_=for_,
+            for_=[*for_, *path_to(case, spell.device)],
             against=[*against, *test],
             severity="note" if test else None,
         )
@@ -142,7 +143,7 @@ def device_slow(case: Case) -> Iterator[Claim]:
             ),
             impact=impact,
             confidence=0.85 if case.is_time_measured else 0.6,
-            for_=for_,
+            for_=[*for_, *path_to(case, spell.device)],
             against=against,
         )
 

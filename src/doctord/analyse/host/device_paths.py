@@ -1,0 +1,48 @@
+"""The ways from a server's folders to the disks: file system, mount, and the devices below, each with its limits."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from doctord.dataset.dataset import Dataset
+
+_PATH: Final = re.compile(r"path\.(?P<folder>.*)\.(?P<part>filesystem|mount|devices)$")
+_BLOCK: Final = re.compile(r"block\.(?P<device>.+)\.(?P<limit>\w+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class DevicePath:
+    """The way from a folder to the disks; `devices` from the file system down, none where they are not known."""
+
+    folder: str
+    filesystem: str | None
+    mount: str | None
+    devices: tuple[str, ...]
+
+
+def device_paths(dataset: Dataset) -> list[DevicePath]:
+    """The ways of all folders of database servers that were looked at: data, log, tablespaces."""
+    parts: dict[str, dict[str, str]] = {}
+    for name, value in _settings(dataset, "path."):
+        if found := _PATH.match(name):
+            parts.setdefault(found["folder"], {})[found["part"]] = value
+    return [
+        DevicePath(folder, told.get("filesystem"), told.get("mount"), tuple(told.get("devices", "").split()))
+        for folder, told in parts.items()
+    ]
+
+
+def device_limits(dataset: Dataset) -> dict[str, dict[str, str]]:
+    """By device its settings: max_sectors_kb, nr_requests, queue_depth, scheduler, and what else is told."""
+    found: dict[str, dict[str, str]] = {}
+    for name, value in _settings(dataset, "block."):
+        if told := _BLOCK.match(name):
+            found.setdefault(told["device"], {})[told["limit"]] = value
+    return found
+
+
+def _settings(dataset: Dataset, beginning: str) -> list[tuple[str, str]]:
+    rows = dataset.frame("setting").filter(pl.col("name").str.starts_with(beginning) & pl.col("value").is_not_null())
+    return [(name, value) for name, value in rows.select("name", "value").iter_rows()]
