@@ -95,6 +95,7 @@ def test_the_host_says_what_is_documented() -> None:
         assert described(row["component"], row["name"]) == (row["unit"], row["kind"]), row
     page = PAGE.read_text(encoding="utf-8").partition("## Settings")[2]
     told = (re.sub(r"^block\.[^.]+", "block.DEVICE", row["name"]) for row in found["setting"])
+    told = (re.sub(r"^\d+ .*\.", "", name) for name in told)  # of a process, by its number and name
     settings = {re.sub(r"^path\..*(?=\.)", "path.FOLDER", name) for name in told}
     settings |= in_source("native/src/host", r'"((?:kernel|net|vm)\.[a-z_0-9.]+)"')
     assert [name for name in sorted(settings) if f"`{name}`" not in page] == []
