@@ -20,8 +20,8 @@ DROPPED_BYTES_PER_S = 2**20
 PRESSURE_PCT = 5.0
 # A backup moves tens of megabytes a second.
 NEIGHBOUR_BYTES_PER_S = 2**20
-# Below a tenth of the memory a pool takes nothing away that the page cache would miss.
-POOL_SHARE = 0.1
+# A quarter of the memory is what PostgreSQL's documentation advises, beside a page cache: that is no fault.
+POOL_SHARE = 0.3
 # As much as the pool holds may be held twice.
 TWICE = 0.5
 # From here on the files are cached but for what nobody reads.
