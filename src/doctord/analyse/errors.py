@@ -56,7 +56,7 @@ def logged(dataset: Dataset) -> list[Logged]:
 
 
 def failures(messages: list[Logged]) -> list[Logged]:
-    """Those that ended something."""
+    """The messages of severity ERROR, FATAL or PANIC, which end a statement, a session, or all of them."""
     return [one for one in messages if one.severity in FAILED]
 
 

@@ -32,7 +32,7 @@ class Held:
 
     @property
     def seconds(self) -> float:
-        """How long it was held at least."""
+        """Seconds from the first wait that the log tells of to the last: it was held at least so long."""
         return (self.until - self.since).total_seconds()
 
 

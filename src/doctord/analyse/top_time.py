@@ -55,7 +55,7 @@ class Holder:
 
     @property
     def largest(self) -> float:
-        """The largest of its shares."""
+        """The largest of its shares (0 to 1) of time, CPU, gets and reads; 0 where none is known."""
         return max(part or 0.0 for part in (self.share, self.cpu_share, self.gets_share, self.reads_share))
 
 
@@ -71,7 +71,7 @@ def top_time(dataset: Dataset) -> tuple[Holder, ...]:
 
 
 def first(holders: Sequence[Holder], most: int = MOST) -> tuple[Holder, ...]:
-    """Of each kind the first few."""
+    """The first few holders of each kind, in the order in which they come."""
     return tuple(one for kind in KINDS for one in [each for each in holders if each.kind == kind][:most])
 
 

@@ -32,7 +32,7 @@ AN_HOUR = timedelta(hours=1)
 
 
 class Source(Protocol):
-    """Where measurements come from."""
+    """Where measurements come from: this host now, files, or a lake."""
 
     def seen(self, asked: Interval = ALL, watcher: Watcher = SILENT) -> Seen:
         """What it tells of an interval (of all of its time, where no moment is given), and of the time before.
@@ -99,7 +99,7 @@ class Recorded:
         return Dataset.joined(seen.dataset for seen in self.each(asked, watcher))
 
     def counts(self, host: str | None) -> bool:
-        """Whether a host counts."""
+        """Whether a host of the lake counts: each does where none was named."""
         return not self.host or is_host(host or "", self.host)
 
     def history(
@@ -113,7 +113,7 @@ class Recorded:
         return span_of_hours(hours) if self.host else span_in(lake, hours)
 
     def rows(self, dataset: Dataset) -> Dataset:
-        """Those of the host that counts."""
+        """The rows of the host that counts; all rows where none was named."""
         if not self.host:
             return dataset
         names = {name for table in dataset.tables for name in dataset.frame(table)["host"].drop_nulls().unique()}

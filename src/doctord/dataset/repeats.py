@@ -25,7 +25,7 @@ class Reach:
 
     @classmethod
     def of(cls, part: pl.DataFrame) -> "Reach":
-        """That of a part."""
+        """The first and last `ts` of rows, and their hosts."""
         low, high = part["ts"].min(), part["ts"].max()
         span = (low, high) if isinstance(low, datetime) and isinstance(high, datetime) else None
         return cls(span, frozenset(part["host"].unique()))

@@ -101,7 +101,7 @@ class Case:
 
     @cached_property
     def blockers(self) -> list[locks.Blocker]:
-        """Roots of the blocking trees."""
+        """Who others wait for, and waits for nobody, with all that wait behind: see `analyse.locks`."""
         return locks.blockers(self.dataset)
 
     @cached_property

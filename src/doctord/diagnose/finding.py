@@ -103,7 +103,7 @@ def at_most(share: float) -> Impact:
 
 
 def measured(share: float) -> Impact:
-    """A share (0 to 1) of the time."""
+    """An impact that was measured: this share of the time, kept within 0 and 1."""
     return Impact(min(max(share, 0.0), 1.0), "measured")
 
 
@@ -134,7 +134,7 @@ class Claim:
 
     @property
     def cost(self) -> Impact:
-        """The impact, and how it is known."""
+        """The impact, and how it is known; a mere number is a measured share."""
         return self.impact if isinstance(self.impact, Impact) else measured(self.impact)
 
     @property

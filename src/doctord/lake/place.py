@@ -74,13 +74,13 @@ def sync_folder(folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LakePaths:
-    """The paths of a lake."""
+    """Where the parts of a lake lie below its folder."""
 
     root: Path
 
     @property
     def open(self) -> Path:
-        """Folder of the segments."""
+        """Folder of the segments that are not sealed into Parquet files yet."""
         return self.root / "open"
 
     @property

@@ -48,7 +48,7 @@ class Hint:
 
     @property
     def text(self) -> str:
-        """The hint in one form."""
+        """The hint as it is compared and shown: its name, and its arguments in parentheses, one blank between them."""
         return f"{self.name}({' '.join(self.arguments)})" if self.arguments else self.name
 
 

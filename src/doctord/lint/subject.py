@@ -43,7 +43,7 @@ class Machine:
 
     @property
     def memory_bytes(self) -> float | None:
-        """Memory in all."""
+        """All memory of the host in bytes, as it was measured; null where it was not."""
         return self.memory("total_bytes")
 
 

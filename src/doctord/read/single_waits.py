@@ -59,7 +59,7 @@ class Waits:
         return self._rows(waits)
 
     def flush(self) -> list[Batch]:
-        """Rows of what is held."""
+        """Rows of `latency` of the columns that are held, which are let go."""
         held, self._held, self._number = self._held, {}, 0
         return self._rows(held)
 

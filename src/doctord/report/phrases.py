@@ -19,7 +19,7 @@ _DIRECTION = {"at_least": "at least ", "at_most": "at most ", None: ""}
 
 
 def said(words: Words) -> str:
-    """A phrase as text."""
+    """A phrase as text, each value in the form of its place (see `diagnose.phrase.phrase`); a plain text as it is."""
     if isinstance(words, str):
         return words
     return "".join(literal + ("" if spec is None else _shown(value, spec)) for literal, spec, value in places(words))

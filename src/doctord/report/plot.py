@@ -64,12 +64,12 @@ class Plot:
         return max(LEFT, 6 + DIGIT * max(len(number(value)) for value in ticks(self.top)))
 
     def x(self, moment: float) -> float:
-        """Where a moment is drawn."""
+        """The x of a moment (seconds since the epoch) in the units of the drawing; of one outside, at the edge."""
         share = (moment - self.since) / max(self.until - self.since, 1e-6)
         return self.left + min(max(share, 0.0), 1.0) * (WIDTH - self.left - RIGHT)
 
     def y(self, value: float) -> float:
-        """Where a value is drawn."""
+        """The y of a value in the units of the drawing; the axis begins at 0."""
         return HEIGHT - BOTTOM - value / self.top * (HEIGHT - TOP - BOTTOM)
 
 

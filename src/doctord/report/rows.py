@@ -31,7 +31,7 @@ def written(result: "DuckDBPyRelation", problems: Sequence[str], form: Form) -> 
 
 
 def table(result: "DuckDBPyRelation") -> str:
-    """The table that DuckDB draws."""
+    """The answer as DuckDB draws it: as wide as the terminal, at least 80 columns, and at most 1000 rows."""
     drawn = io.StringIO()
     with contextlib.redirect_stdout(drawn):
         result.show(max_width=max(80, shutil.get_terminal_size().columns), max_rows=_SHOWN_ROWS)
@@ -39,7 +39,7 @@ def table(result: "DuckDBPyRelation") -> str:
 
 
 def comma_separated(result: "DuckDBPyRelation") -> str:
-    """CSV with a header."""
+    """The answer as CSV with a header and a line feed after each row; null is empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(result.columns)
@@ -48,7 +48,7 @@ def comma_separated(result: "DuckDBPyRelation") -> str:
 
 
 def records(result: "DuckDBPyRelation") -> list[dict[str, Any]]:
-    """The rows as JSON knows them."""
+    """A record for each row, by names of columns, of values that JSON knows."""
     return [dict(zip(result.columns, map(_plain, row), strict=True)) for row in result.fetchall()]
 
 

@@ -55,7 +55,7 @@ class Line:
 
     @property
     def today(self) -> float | None:
-        """Its value today."""
+        """The figure's value on the last day, in its unit; null where it was not measured then."""
         return self.values[0]
 
     def change_pct(self, days: int) -> float | None:
@@ -137,7 +137,7 @@ class Profile:
 
     @property
     def violations(self) -> list[Line]:
-        """What is beyond its limit today."""
+        """The lines of all servers whose value of today is beyond its limit."""
         return [line for server in self.servers for line in server.lines if line.verdict == "violated"]
 
     @property

@@ -65,7 +65,7 @@ class Series:
 
     @property
     def end(self) -> datetime:
-        """End of the last step."""
+        """When the last step ends, UTC."""
         return self.at(len(self.values) - 1)
 
     def at(self, step: float) -> datetime:

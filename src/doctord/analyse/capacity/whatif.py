@@ -34,7 +34,7 @@ class Change:
     since: datetime | None = None
 
     def concerns(self, series: Series) -> bool:
-        """Whether it changes that figure."""
+        """Whether it changes the figure of a series: by its entity, and by its unit where something is added."""
         is_its = not self.entity or fnmatchcase(series.labels.entity or "", self.entity)
         return is_its and self.unit in {"", series.figure.unit}
 

@@ -23,7 +23,7 @@ class Part:
 
     @classmethod
     def of(cls, histogram: Histogram, seconds: float) -> Self:
-        """The waits of a histogram."""
+        """The waits of a histogram that was measured for so many seconds."""
         return cls(seconds, histogram.total, histogram.time.us, histogram)
 
     @property

@@ -95,7 +95,7 @@ class Histogram:
 
     @property
     def total(self) -> int:
-        """How many waits there were."""
+        """Number of waits in all buckets."""
         return sum(bucket.count for bucket in self.buckets)
 
     @property
@@ -105,7 +105,7 @@ class Histogram:
 
     @property
     def time(self) -> Time:
-        """How long they took together."""
+        """Microseconds that all waits took: exact, estimated from the buckets' bounds, or at least so much."""
         filled = [bucket for bucket in self.buckets if bucket.count]
         unsure = [bucket for bucket in filled if bucket.waited_us is None or bucket.estimated]
         sureness: Sureness = "estimated" if unsure else "exact"

@@ -61,7 +61,7 @@ class Column:
 
     @property
     def is_gap(self) -> bool:
-        """Whether nothing was measured."""
+        """Whether nothing was measured in the interval, which is not the same as no wait."""
         return self.histogram is None and self.mean is None
 
     @property

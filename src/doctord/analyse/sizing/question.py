@@ -114,10 +114,10 @@ def uneven(size: Quantity) -> str | None:
 
 
 def known(*steps: Step | None) -> tuple[Step, ...]:
-    """The steps that could be made."""
+    """The steps of a working without those that could not be made, which are null."""
     return tuple(step for step in steps if step is not None)
 
 
 def given_lines(*lines: str | float | bool | None) -> tuple[str, ...]:
-    """The lines that there are."""
+    """The lines that are text: a condition that does not hold leaves false, null or 0 in the place of its line."""
     return tuple(line for line in lines if isinstance(line, str))

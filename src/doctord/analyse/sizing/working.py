@@ -122,32 +122,32 @@ def round_up(part: Operand) -> Expression:
 
 
 def round_down(part: Operand) -> Expression:
-    """The whole number before."""
+    """The whole number at or below a quantity; one within rounding of the next whole number is that."""
     return Expression("round down", (part,), float(math.floor(part.value + 1e-12 * abs(part.value))))
 
 
 def larger(one: Operand, other: Operand) -> Expression:
-    """The larger of two."""
+    """The larger of two quantities of the same unit."""
     return Expression("larger of", (one, other), max(one.value, other.value))
 
 
 def smaller(one: Operand, other: Operand) -> Expression:
-    """The smaller of two."""
+    """The smaller of two quantities of the same unit."""
     return Expression("smaller of", (one, other), min(one.value, other.value))
 
 
 def root(part: Operand) -> Expression:
-    """The square root."""
+    """The square root of a quantity that is not negative."""
     return Expression("root", (part,), math.sqrt(part.value))
 
 
 def log2(part: Operand) -> Expression:
-    """The logarithm to the base 2."""
+    """The logarithm of a positive quantity to the base 2."""
     return Expression("log2", (part,), math.log2(part.value))
 
 
 def ln(part: Operand) -> Expression:
-    """The natural logarithm."""
+    """The natural logarithm of a positive quantity."""
     return Expression("ln", (part,), math.log(part.value))
 
 

@@ -47,7 +47,7 @@ class Histories:
 
     @property
     def seconds(self) -> float:
-        """How long a time that is."""
+        """Seconds from the first measurement to the last; 0 where nothing was measured."""
         return (self.span[1] - self.span[0]).total_seconds() if self.span else 0.0
 
 

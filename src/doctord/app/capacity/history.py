@@ -151,7 +151,7 @@ def data_quality_in(
 
 
 def data_quality_of(dataset: Dataset, figures: Sequence[Figure]) -> Iterator[str]:
-    """The same of what files tell."""
+    """What makes rows of files doubtful, a sentence each: figures beyond what there is, units that change."""
     yield from overfull(dataset, figures)
     rows = dataset.frame("statistic")
     wanted = [pl.sql_expr(figure.where or "true") for figure in figures if figure.table == "statistic"]

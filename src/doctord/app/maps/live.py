@@ -34,7 +34,7 @@ class Growing:
         return self.feed.grown()
 
     def maps(self) -> Maps:
-        """The maps so far."""
+        """The map of each subject seen so far, as they came, with the histogram that its rows are chosen by."""
         return self.feed.maps()
 
     def is_over(self) -> bool:

@@ -40,5 +40,5 @@ class Replay:
         return False
 
     def maps(self) -> Maps:
-        """The map so far."""
+        """The map up to now, and the histogram of the whole time, by which its rows are chosen."""
         return [(replace(self._drawn, columns=self._drawn.columns[: self._shown]), self._whole)]

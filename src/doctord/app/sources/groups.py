@@ -42,7 +42,7 @@ class Group:
 
     @property
     def whose(self) -> str:
-        """The host and the time."""
+        """The host, and from when to when (UTC), or that it is settings alone: what tells it from another group."""
         period = f"{self.since:%F %T} to {self.until:%F %T} UTC" if self.since else "settings"
         return f"{self.name or 'no host named'}, {period}"
 
@@ -51,7 +51,7 @@ class Group:
         return any(is_host(name, host) for name in self.hosts)
 
     def take(self, held: Held, *, is_dated: bool = True) -> None:
-        """Take a file."""
+        """Add a file, with its hosts and servers; its time too, unless it is not dated and was put here by its name."""
         self.files.append(held)
         self.hosts |= held.hosts
         self.dbs |= held.dbs

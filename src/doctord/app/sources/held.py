@@ -26,7 +26,7 @@ class Held:
 
     @cached_property
     def dataset(self) -> Dataset:
-        """Its rows."""
+        """Its rows, as tables."""
         return Dataset(self.file.tables)
 
     @property
@@ -46,12 +46,12 @@ class Held:
 
     @property
     def until(self) -> datetime | None:
-        """End of it."""
+        """The last time in its rows, UTC; null where no row has one."""
         return self.dataset.until
 
     @cached_property
     def hosts(self) -> frozenset[str]:
-        """Its hosts."""
+        """The hosts that its rows name; empty where they name none."""
         return frozenset(self._names("host"))
 
     @cached_property
@@ -131,7 +131,7 @@ class Held:
         return replace(self, file=replace(self.file, tables=named))
 
     def moved(self, by: timedelta, note: str = "") -> "Held":
-        """The same, so much later."""
+        """Its rows with all times so much later, as where a zone becomes known; `note` says why, else it stays."""
         frames = {name: self.dataset.frame(name) for name in self.file.tables}
         later = {name: frame.with_columns(pl.col("ts") + by).to_arrow() for name, frame in frames.items()}
         return Held(replace(self.file, tables=later), note or self.note)

@@ -10,7 +10,7 @@ class Judged(Protocol):
 
     @property
     def healthy(self) -> bool | None:
-        """See there."""
+        """True, false, or null where that cannot be told."""
         ...
 
 

@@ -84,11 +84,11 @@ class Spans(_Host):
         self._span, self._condition = span, condition
 
     def program(self) -> str:
-        """The span."""
+        """The bpftrace program that times the span and prints its histogram every period."""
         return program([self._span], self._period_s, self._condition)
 
     def subject(self, _span: int, _label: str) -> str:
-        """The one subject."""
+        """The name of what is timed, whichever span was printed: there is one."""
         return self.name
 
 

@@ -28,16 +28,16 @@ Maps = dict[str, dict[str, int]]
 
 
 class Subjects(Protocol):
-    """What is timed, and how."""
+    """What one bpftrace program times: of which server, the program, and the names of the histograms that it prints."""
 
     @property
     def name(self) -> str:
-        """What it is about, in words."""
+        """What it is about, in words, for notes and errors."""
         ...
 
     @property
     def db(self) -> str | None:
-        """The server; null for the host."""
+        """The database server, `postgresql:5432`; null for the host."""
         ...
 
     def program(self) -> str | None:

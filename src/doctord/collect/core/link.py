@@ -47,7 +47,7 @@ class Driver(Protocol):
         ...
 
     def trouble(self, error: Exception) -> Trouble:
-        """What an error means."""
+        """What an error of the library means: see `Trouble`; no connection string may be in it."""
         ...
 
 

@@ -93,7 +93,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class DstatRow:
-    """One row of figures."""
+    """A line of figures: its number in the file, its run, its time, its cells; the first of a run is since boot."""
 
     line: int
     run: Run

@@ -106,7 +106,7 @@ class Records:
         self._cpu: dict[str, dict[str, float]] = {}
 
     def batches(self, lines: Iterator[str]) -> Iterator[Batch]:
-        """The rows of all records."""
+        """Rows of all records of `pmdumplog`'s text, each record by its time."""
         metric, is_first = "", False
         for text in lines:
             if found := RECORD.match(text):

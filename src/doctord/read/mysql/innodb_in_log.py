@@ -43,7 +43,7 @@ class Monitors:
         return bytes(kept)
 
     def rest(self) -> Iterator[Batch]:
-        """The rows of all outputs."""
+        """The rows of all outputs taken out so far, at the end of the log."""
         self._understand()
         yield from self._batches
 

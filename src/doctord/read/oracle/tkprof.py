@@ -70,7 +70,7 @@ class Totals:
     waits: dict[str, tuple[int, float, float]] = field(default_factory=dict)
 
     def add(self, other: "Totals") -> None:
-        """Add what others took."""
+        """Add counts, seconds and waits of other calls to these; of longest waits the longer one stays."""
         for call, count in other.calls.items():
             self.calls[call] = self.calls.get(call, 0.0) + count
         for name in ("cpu_s", "elapsed_s", "reads", "gets", "rows", "misses"):
@@ -113,7 +113,7 @@ def _parts(lines: Iterable[tuple[int, str]]) -> Iterator[Part]:
 
 
 class Tkprof:
-    """A report that is read once."""
+    """What a report of tkprof tells: statements with calls and waits, totals, errors in the text of statements."""
 
     def __init__(self, source: SourceFile) -> None:
         """Nothing is read yet; the name of the trace file begins with the instance."""
@@ -126,7 +126,7 @@ class Tkprof:
         self._elapsed_s = 0.0
 
     def take(self, part: Part) -> None:
-        """Take what a part tells."""
+        """Take a part of the report: a statement with its table of calls, the totals of all, or what is neither."""
         heading = next((at for at, line in enumerate(part.lines) if CALLS.match(line)), None)
         if heading is None:
             self._take_rest(part)
@@ -161,7 +161,7 @@ class Tkprof:
                 self._failed.append(found[1])
 
     def batches(self) -> Iterator[Batch]:
-        """All rows."""
+        """Rows of `statement`, `wait`, `statistic` and `event` (errors) of all parts taken, over its whole time."""
         if not self._overall.calls:
             for _, _, taken in self._statements.values():
                 self._overall.add(taken)

@@ -38,7 +38,7 @@ NO_RATES: Final = "several scrapes without their times: only the last is used (-
 
 @dataclass
 class Scraped:
-    """One scrape."""
+    """One scrape: its samples, the types that its comments tell by name, and when it was; null where nothing tells."""
 
     samples: list[Sample] = field(default_factory=list)
     types: dict[str, str] = field(default_factory=dict)

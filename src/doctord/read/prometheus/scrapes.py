@@ -27,7 +27,7 @@ TARGET: Final = ("instance", "job")  # labels that Prometheus adds
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One value of one series."""
+    """One value of one series: the name of the metric, all its labels, the number."""
 
     name: str
     labels: Mapping[str, str]

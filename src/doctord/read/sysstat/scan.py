@@ -64,7 +64,7 @@ def scan(
 
 
 def day_number(day: date | None) -> int | None:
-    """Days since 1970."""
+    """Days of a date since 1970-01-01; null where there is none."""
     return (day - EPOCH.date()).days if day else None
 
 

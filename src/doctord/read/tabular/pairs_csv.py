@@ -46,7 +46,7 @@ class Layout:
     has_names: bool
 
     def fields(self, line: str) -> list[str]:
-        """The values of a line."""
+        """The cells of a line without blanks around them; beside `;` a comma is the decimal point."""
         if self.delimiter == " ":
             return line.split()
         parsed = next(csv.reader([line.replace("\r", " ")], delimiter=self.delimiter), [])

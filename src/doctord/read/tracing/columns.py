@@ -17,7 +17,7 @@ Buckets = Sequence[tuple[float, float | None, int]]
 
 @dataclass
 class Column:
-    """What was printed at one time."""
+    """The histograms of one interval by subject, and the time that was printed with them, which may be null."""
 
     stamp: datetime | None = None
     held: dict[str, Buckets] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Columns:
         self._known[subject] = None
 
     def rest(self) -> Iterator[Batch]:
-        """Rows of what is still held."""
+        """Rows of the last intervals, at the end of the text."""
         yield from self._end()
         if self._first and self._first.stamp:
             yield from self._rows(self._first, self._first.stamp, self._tick_s)

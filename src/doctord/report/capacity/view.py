@@ -30,7 +30,7 @@ class View:
     tick: float
 
     def x(self, moment: float) -> float:
-        """Where a moment is drawn."""
+        """The x of a moment (seconds since the epoch) in the units of the drawing; of one outside, at the edge."""
         share = (moment - self.since) / (self.until - self.since)
         return LEFT + min(max(share, 0.0), 1.0) * (WIDTH - LEFT - RIGHT)
 

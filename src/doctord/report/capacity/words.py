@@ -38,7 +38,7 @@ def while_within(item: Item) -> str:
 
 
 def between(item: Item) -> str:
-    """The interval of the date."""
+    """From which day to which the limit will be passed; empty where no day can be told."""
     earliest = item["earliest"] or item["date"]
     if earliest is None:
         return ""
@@ -99,7 +99,7 @@ def growth(item: Item) -> str:
 
 
 def severity(item: Item) -> str:
-    """What a violation does."""
+    """What comes of a violation: work stops or takes longer, and the share of database time that it is, where known."""
     does = "work stops or fails" if item["severity"] == "stops" else "work takes longer"
     share = item["share_of_time"]
     return does if share is None else f"{does}: {percent(share)} of database time"
@@ -153,7 +153,7 @@ def until(text: str, now: datetime) -> str:
 
 
 def moment(text: str) -> datetime:
-    """A moment of the document."""
+    """A time of the document (ISO 8601) as datetime."""
     return datetime.fromisoformat(text)
 
 

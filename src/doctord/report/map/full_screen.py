@@ -36,7 +36,7 @@ NAMES = {
 
 
 class Watched(Protocol):
-    """Maps that grow."""
+    """Maps that grow while they are shown: of a live source, a pipe, or a replay."""
 
     def grown(self) -> bool:
         """Look for what is new; whether anything is."""

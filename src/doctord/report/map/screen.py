@@ -13,7 +13,7 @@ FOOT = "  ".join(f"{key} {meaning}" for key, meaning in KEYS.items())
 
 
 class Screen:
-    """What of the maps is looked at."""
+    """The lines of a terminal that shows one of several maps, and what each key changes of it."""
 
     def __init__(self, view: View, word: str) -> None:
         """Begin with the first map.

@@ -17,7 +17,7 @@ def records(known: Sequence[Subject] | Sequence[LiveSubject]) -> list[dict[str, 
 
 
 def recorded(known: Sequence[Subject]) -> str:
-    """Subjects of lakes and files."""
+    """Subjects of lakes and files as a table: waits, intervals, what is known of them, server, name."""
     rows = [
         (f"{subject.count:,.0f}", str(subject.columns), subject.kind, subject.db or "host", subject.name)
         for subject in known
@@ -26,7 +26,7 @@ def recorded(known: Sequence[Subject]) -> str:
 
 
 def live(known: Sequence[LiveSubject]) -> str:
-    """Subjects of this host."""
+    """What can be timed on this host as a table: by what, server, name; and that system calls can be, too."""
     rows = [(subject.source, subject.db or "host", subject.name) for subject in known]
     listed = _lines(("timed by", "server", "subject"), rows)
     return f"{listed}\nand every system call: pread64, fdatasync...; of one process with --pid"

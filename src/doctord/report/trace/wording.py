@@ -29,7 +29,7 @@ ELAPSED_IS = {
 
 
 def verdict(trace: Trace, diagnosis: Diagnosis) -> str:
-    """The verdict in one line."""
+    """The first finding with its share of the time, as one line; else what is served, or why there is no verdict."""
     if diagnosis.findings:
         return wording.verdict(diagnosis)
     if trace["trace"]["kind"] == "histograms":

@@ -58,12 +58,12 @@ class Queue:
 
     @property
     def service(self) -> Estimate:
-        """The response without a queue."""
+        """Response at no load, with its interval, in the unit of the responses."""
         return self._estimate([curve.service for curve in self.curves], np.inf)
 
     @property
     def saturation(self) -> Estimate:
-        """The load that is never passed."""
+        """The load at which the response has no bound, with its interval, in the unit of the loads."""
         return self._load([curve.saturation for curve in self.curves])
 
     def knee(self, stretch: float = 2.0) -> Estimate:

@@ -30,16 +30,16 @@ class Curves(Protocol):
 
     @property
     def name(self) -> str:
-        """What the best one is called."""
+        """The formula of the curve that fits best, with its parameters, for people."""
         ...
 
     def best(self) -> Self:
-        """The best one alone."""
+        """The curve that fits best, without those of resampled points."""
         ...
 
     @property
     def service(self) -> Numbers:
-        """Response without a queue."""
+        """Response at no load, in the unit of the responses, of each curve."""
         ...
 
     @property
@@ -74,12 +74,12 @@ class Erlang:
 
     @property
     def name(self) -> str:
-        """What the best one is called."""
+        """`M/M/m` with the number of servers of the best curve, and the factor on its waits where that is not 1."""
         varied = f", waits times {self.variability[0]:.2g}" if self.variability[0] != 1 else ""
         return f"M/M/{self.servers[0]:.0f}{varied}"
 
     def best(self) -> Self:
-        """The best one alone."""
+        """The curve that fits best, without those of resampled points."""
         return type(self)(self.service[:1], self.saturation[:1], self.servers[:1], self.variability[:1])
 
     def response(self, load: float) -> Numbers:
@@ -112,11 +112,11 @@ class Power:
 
     @property
     def name(self) -> str:
-        """What the best one is called."""
+        """`S / (1 - rho^k)` with the exponent of the best curve."""
         return f"S / (1 - rho^{self.exponent[0]:.2g})"
 
     def best(self) -> Self:
-        """The best one alone."""
+        """The curve that fits best, without those of resampled points."""
         return type(self)(self.service[:1], self.saturation[:1], self.exponent[:1])
 
     def response(self, load: float) -> Numbers:

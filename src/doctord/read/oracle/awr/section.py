@@ -28,7 +28,7 @@ Given = tuple[str, str, str]
 
 
 class Section(Protocol):
-    """What is made of a table."""
+    """One table of a report, known by its title: what rows are made of it, and which statistics it gives."""
 
     @property
     def title(self) -> str:
@@ -83,7 +83,7 @@ def total(name: str, *columns: str, unit: str = "per_s", kilo: float = 1000.0, b
 
 
 def rate(name: str, *columns: str, unit: str = "per_s", kilo: float = 1000.0, by: float = 1.0) -> FigureColumn:
-    """What is a rate already."""
+    """A column that the report itself gives a second: reads a second, bytes a second."""
     return FigureColumn(name, columns, unit, kilo=kilo, by=by)
 
 
@@ -103,7 +103,7 @@ def mean_ms(name: str, *columns: str, bare: str = "ms") -> FigureColumn:
 
 
 def mean_s(name: str, *columns: str, bare: str = "s") -> FigureColumn:
-    """A duration in seconds."""
+    """A column of durations, read in the unit of heading or cell, else in `bare`, and given in seconds."""
     return FigureColumn(name, columns, "s", bare=bare, to="s")
 
 
@@ -162,7 +162,7 @@ class Statistics:
     head: tuple[str, ...] = ("PDB Name", "Container Name")
 
     def fill(self, table: ReportTable, report: Report) -> bool:
-        """Statistics of each row."""
+        """Add a row of `statistic` for each row and column of figures; false where its columns are missing."""
         placed = place(table, report)
         plan = planned(self, placed.table.names)
         if plan is None:
@@ -172,7 +172,7 @@ class Statistics:
         return report.filled.add_figures(placed, plan.figures, {"entity": entities}, needed) > 0
 
     def given(self) -> Iterator[Given]:
-        """A statistic for each column."""
+        """A statistic for each column of figures, with the columns that make its entity."""
         columns = (names if isinstance(names, str) else names[0] for names in self.entity)
         entity = self.glue.join(columns)
         seen = set[str]()
@@ -279,7 +279,7 @@ class Named:
     values: tuple[FigureColumn, ...]
 
     def fill(self, table: ReportTable, report: Report) -> bool:
-        """A statistic of each row."""
+        """Add a row of `statistic` for each row, which names its figure itself; false where a column is missing."""
         placed = place(table, report)
         plan = planned(self, placed.table.names)
         if plan is None or not len(placed.table):
@@ -327,7 +327,7 @@ class Special:
     gives: tuple[Given, ...] = ()
 
     def fill(self, table: ReportTable, report: Report) -> bool:
-        """What the function makes of it."""
+        """Add what the section's own function makes of the table; false where it has not the columns."""
         return self.function(table, report)
 
     def given(self) -> Iterator[Given]:

@@ -39,7 +39,7 @@ def parameters(_: Report, found: list[Placed]) -> Iterator[Found]:
 
 
 def module(_: Report, found: list[Placed]) -> Iterator[Found]:
-    """What ran the script."""
+    """Rows of `setting`: `database.module`, the program that ran the script."""
     for it in found:
         yield from _setting(it, "database.module", it.text("module"), "AWR")
 

@@ -61,7 +61,7 @@ def read(source: SourceFile) -> Iterator[Batch]:
 
 
 class AlertLog:
-    """An alert log that is read once."""
+    """What an alert log tells: events, settings at each start, log switches; its lines are read once, in order."""
 
     def __init__(self, source: SourceFile) -> None:
         """Nothing is read yet; what names the database stands somewhere in the beginning, or in the file's place."""
@@ -82,7 +82,7 @@ class AlertLog:
         self._is_down = False
 
     def batches(self) -> Iterator[Batch]:
-        """All rows."""
+        """Rows of `event` and `setting` as they come, at the end those of `statistic`: rates by hour, the archiver."""
         for line in DiagnosticLog(self._source).lines():
             self._take(line)
             if len(self._held["event"]) >= BATCH_ROWS and not self._parameters:

@@ -52,7 +52,7 @@ def read(source: SourceFile) -> Iterator[Batch]:
 
 
 class ListenerLog:
-    """A listener's log that is read once."""
+    """What a listener's log tells: connections and refusals by minute, clients by hour, what went wrong."""
 
     def __init__(self, source: SourceFile) -> None:
         """Nothing is counted yet."""
@@ -67,7 +67,7 @@ class ListenerLog:
         self._refusal = False  # TNS- lines below a refused request say the same again
 
     def batches(self) -> Iterator[Batch]:
-        """All rows."""
+        """Rows of `statistic` (rates of connections and refusals) and of `event`."""
         for line in self._log.lines():
             self._take(line)
         about = {"host": self._source.host}

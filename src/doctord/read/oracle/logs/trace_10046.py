@@ -68,7 +68,7 @@ def read(source: SourceFile) -> Iterator[Batch]:
 
 
 class Trace:
-    """A trace that is read once."""
+    """What a trace of event 10046 tells of one session: its waits, statements, CPU and errors."""
 
     def __init__(self, source: SourceFile) -> None:
         """Nothing is read yet; the header names instance and host."""
@@ -83,7 +83,7 @@ class Trace:
         self._waits = Waits(source, db=self._db)
 
     def batches(self) -> Iterator[Batch]:
-        """All rows."""
+        """Rows of `latency` as they come, at the end those of `wait`, `statement`, `statistic` and `event`."""
         for piece in _pieces(self._source):
             yield from self._latencies(self._trace.take(piece, self._stamp))
         yield from self._latencies(self._trace.rest())

@@ -34,7 +34,7 @@ def at_end(inner: Statistics) -> Special:
 
 
 def bytes_of(name: str, *columns: str) -> FigureColumn:
-    """A size in MB, as bytes."""
+    """A column of sizes in MB (of 2^20 bytes, K of 1024), as a gauge in bytes."""
     return gauge(name, *columns, unit="bytes", kilo=1024.0, by=MIB)
 
 

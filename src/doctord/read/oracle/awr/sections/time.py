@@ -20,7 +20,7 @@ READINGS = ("LOAD", "NUM_", "PHYSICAL_MEMORY", "FREE_MEMORY", "INACTIVE_MEMORY",
 
 
 def time_model(name: str) -> tuple[str, str, float]:
-    """A line of the time model."""
+    """Name, unit (seconds of it a second) and factor of the statistic of a line of the time model."""
     return f"v$sys_time_model.{name}", "s_per_s", 1.0
 
 
@@ -109,7 +109,7 @@ def os_detail(table: ReportTable, report: Report) -> bool:
 
 
 def os_by_instance(table: ReportTable, report: Report) -> bool:
-    """The hosts of a cluster."""
+    """Rows of `cpu`, `memory` and `statistic` of the hosts of a cluster, by instance; false without a statistic."""
     placed = place(table, report)
     found = [
         placed.table.numbers(column)

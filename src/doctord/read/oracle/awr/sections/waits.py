@@ -87,7 +87,7 @@ def waits(table: ReportTable, report: Report, kind: str | None) -> bool:
 
 
 def add_waits(report: Report, placed: InstanceRows, found: Waits, keep: list[int], kind: str | None) -> None:
-    """Add rows of `wait`."""
+    """Add rows of `wait` of the events at the places to keep: waits and timeouts a second, mean ms, sessions in it."""
     rates = placed.per_second(found.counts)
     timeouts = [
         None if share is None or each is None else share * each / 100
