@@ -291,7 +291,7 @@ LOOKS = 10
 
 
 def looked_at(pid: int, column: str, least: float) -> bool:
-    """Whether a closer look at a process finds so much: on a busy machine it may take a while to give reason for one."""
+    """Whether a closer look at a process finds so much: on a busy machine that may take a while."""
     sampler = HostSampler("here", LAYOUTS)
     take(sampler)
     found = (of(take_after(sampler, 0.5), pid)[column] for _ in range(4 * LOOKS))
