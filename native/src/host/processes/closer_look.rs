@@ -11,13 +11,15 @@ use super::microstates::Microstates;
 use super::system_calls::{SystemCalls, Tracepoint};
 use crate::host::text::value;
 
-/// Intervals from one look at a process to the next.
+/// Intervals from one look at a process to the next, and from one count of calls to the next.
 const EVERY: u64 = 10;
+const EVERY_COUNT: u64 = 20;
 /// What a process has to use of a CPU for its moves to matter: a database's own, since others wait for it, and any.
 const DATABASE_PCT: f64 = 1.0;
 const BUSY_PCT: f64 = 10.0;
-/// Time in the kernel, % of a CPU, from which on its calls are counted.
+/// Time in the kernel, % of a CPU, from which on its calls are counted, if it is a third of what it uses.
 const SYSTEM_PCT: f64 = 10.0;
+const SYSTEM_SHARE: f64 = 1.0 / 3.0;
 /// More threads than this are not read one by one.
 const THREADS_AT_MOST: u64 = 32;
 /// Processes whose calls are counted at the same time.
@@ -48,7 +50,7 @@ impl Closely {
     fn may_count(&self) -> bool {
         let is_due = self
             .counted
-            .is_none_or(|counted| counted == self.sample || self.sample >= counted + EVERY);
+            .is_none_or(|counted| counted == self.sample || self.sample >= counted + EVERY_COUNT);
         is_due && self.counting < COUNTED_AT_MOST
     }
 
@@ -117,7 +119,8 @@ impl Looks {
             BUSY_PCT
         };
         let is_due = used >= least && self.began.is_none_or(|began| sighting >= began + EVERY);
-        let is_in_kernel = process.states.system.is_some_and(|system| system >= SYSTEM_PCT);
+        let system = process.states.system.unwrap_or(0.0);
+        let is_in_kernel = !process.is_kernels && system >= SYSTEM_PCT && system >= SYSTEM_SHARE * used;
         let look = CloserLook {
             moves: is_due.then(|| moves(process.folder, process.threads)).flatten(),
             calls: is_in_kernel
@@ -136,6 +139,8 @@ pub struct About<'a> {
     pub folder: &'a Path,
     pub command: &'a str,
     pub threads: u64,
+    /// A thread of the kernel's own calls nobody.
+    pub is_kernels: bool,
     pub states: &'a Microstates,
 }
 
@@ -197,6 +202,7 @@ mod tests {
                 folder: folder.path(),
                 command,
                 threads: 1,
+                is_kernels: false,
                 states: &busy(percent),
             };
             looks.begin(&about, sighting, &mut closely);
@@ -232,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_counted_in_one_interval_of_ten_of_all_that_give_reason_for_it() {
+    fn calls_are_counted_in_one_interval_of_twenty_of_all_that_give_reason_for_it() {
         let mut closely = Closely::default();
         let counts = |closely: &mut Closely| {
             closely.begin_sample();
@@ -242,9 +248,9 @@ mod tests {
             }
             (may, closely.may_count())
         };
-        let found: Vec<_> = (1..=11).map(|_| counts(&mut closely)).collect();
+        let found: Vec<_> = (1..=21).map(|_| counts(&mut closely)).collect();
         assert_eq!(
-            (found[0], found[1], found[9], found[10]),
+            (found[0], found[1], found[19], found[20]),
             ((true, true), (false, false), (false, false), (true, true))
         );
         closely.counting = COUNTED_AT_MOST;

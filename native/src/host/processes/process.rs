@@ -299,6 +299,7 @@ impl Process {
             folder: &self.folder,
             command: &self.identity.command,
             threads: self.threads,
+            is_kernels: self.rss_bytes == 0,
             states,
         };
         self.looks.begin(&suspect, self.sightings, closely);

@@ -167,28 +167,6 @@ def test_group_with_a_limit_that_hardly_bites_is_healthy(group: dict[str, float]
     assert "cpu_throttled" not in found(host(time=BUSY_TIME, cgroup=group))
 
 
-def test_log_writer_that_loses_the_cpu() -> None:
-    writer = {"icsw_per_s": 40.0, "vcsw_per_s": 60.0, "run_wait_pct": 20.0}
-    finding = found(host(time={("Commit", "WALSync"): 3.0}, log_writer=writer))["log_writer_preempted"]
-    assert "postgres: walwriter: 40% of its switches involuntary, 200 ms of every second" in figures(finding.for_)
-    assert finding.impact.share == pytest.approx(0.2)
-
-
-@pytest.mark.parametrize(
-    "writer",
-    [
-        {"icsw_per_s": 1.0, "run_wait_pct": 20.0},
-        {"icsw_per_s": 40.0, "run_wait_pct": 0.2},
-        {"icsw_per_s": None, "vcsw_per_s": None, "run_wait_pct": 20.0},
-        {"icsw_per_s": 40.0, "run_wait_pct": None},
-        {"command": "postgres: bench app", "icsw_per_s": 40.0, "run_wait_pct": 20.0},
-    ],
-    ids=["gives up the CPU itself", "hardly waits", "switches unknown", "waiting unknown", "an ordinary session"],
-)
-def test_log_writer_that_is_well(writer: dict[str, Any]) -> None:
-    assert "log_writer_preempted" not in found(host(log_writer=writer))
-
-
 def test_another_process_explains_the_log_writer() -> None:
     writer = {"icsw_per_s": 40.0, "vcsw_per_s": 20.0, "run_wait_pct": 20.0}
     findings = found(host(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, other_processes=HOGS, log_writer=writer))

@@ -1,7 +1,6 @@
 """CPU: who waits for a processor, and who or what has it meanwhile."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import polars as pl
 
@@ -33,10 +32,6 @@ THROTTLED_PERIODS = 0.05
 STANDING_STILL_S_PER_S = 0.1
 # The casebook's log writer that lost the CPU had 30 % involuntary switches.
 INVOLUNTARY_SHARE = 0.3
-# A hundredth of every second in the run queue: less is lost among the microseconds of ordinary scheduling.
-PREEMPTED_S_PER_S = 0.01
-# A tenth of every second: whoever needs that process waits a tenth longer for it, even where no time was sampled.
-STARVED_S_PER_S = 0.1
 # A tenth of the CPU time asked for: hypervisors that share fairly keep below it.
 STOLEN_SHARE = 0.1
 # Where the number of CPUs is not known: sustained, with many involuntary switches, a bottleneck in the casebook.
@@ -53,11 +48,9 @@ UNKNOWN_SESSIONS = NotMeasured("what it cost the sessions", "the host's processe
 UNKNOWN_CLIENTS = NotMeasured(
     "whether they are the database's own clients", "no session was seen that names its program", SESSIONS
 )
-LOG_WRITER = r"^postgres: (\S+: )?wal ?(writer|sender)|^ora_lg"
-LATENCY_CRITICAL = rf"{LOG_WRITER}|^postgres: (\S+: )?(checkpointer|postmaster)"
 
 
-@cause(explains=("log_writer_preempted", "process_waits_for_cpu", "logins_slow"))
+@cause(explains=("log_writer_preempted", "process_waits_for_cpu", "logins_slow", "switching_too_often"))
 def cpu_saturated(case: Case) -> Iterator[Claim]:
     """Sessions queue for a CPU.
 
@@ -79,7 +72,7 @@ def cpu_saturated(case: Case) -> Iterator[Claim]:
         yield from () if case.is_time_measured else _saturated_host(case)
         return
     share = case.time.share(*RUN_QUEUE)
-    for_, against = weigh(_signs(case))
+    for_, against = weigh(signs_of_saturation(case))
     _, as_before = weigh(past(case, "CPU used"))
     yield Claim(
         phrase("The CPUs are saturated: {:share} of the time is spent waiting for one", share),
@@ -112,7 +105,7 @@ def cpu_full(case: Case) -> Iterator[Claim]:
         return
     first = consumers(case.cpu_users, pl.col("cpu_s"))[0]
     used = first.amount / case.process_seconds
-    for_, against = weigh(_signs(case))
+    for_, against = weigh(signs_of_saturation(case))
     yield Claim(
         phrase("The CPUs are full: {} takes {:share} of them", first.name, used / case.cpus)
         if case.cpus
@@ -147,7 +140,7 @@ def cpu_other_processes(case: Case) -> Iterator[Claim]:
     if not capacity_s or used_s < OUTSIDE_SHARE * capacity_s or not case.vendors or not _starved(case):
         return
     ours_s = float(case.cpu_users.filter("database")["cpu_s"].sum() or 0.0)
-    for_, against = weigh(_signs(case))
+    for_, against = weigh(signs_of_saturation(case))
     yield Claim(
         phrase("{} and all else outside the database take {:share} of the CPUs", others[0].name, used_s / capacity_s),
         impact=case.time.share(*RUN_QUEUE) * used_s / (used_s + ours_s) if case.dbs else NOT_MEASURED,
@@ -187,41 +180,6 @@ def cpu_throttled(case: Case) -> Iterator[Claim]:
         if (finding := _throttled(case, group)) is not None:
             yield finding
             return  # what stops a group stops the groups in it
-
-
-@cause(
-    explains=(
-        "commits_slow",
-        "log_writer_starved",
-    )
-)
-def log_writer_preempted(case: Case) -> Iterator[Claim]:
-    """A process that everybody waits for loses the CPU.
-
-    Looks like: log writer, checkpointer, WAL sender or postmaster are switched out before they are done, and wait.
-    Hurts because: each of them serves all sessions: while it waits for a CPU, every commit (or connection) waits.
-    Speaks for it: involuntary share of its context switches together with its time in the run queue.
-    Speaks against it: switches that are voluntary: it waits for devices or for work, not for a CPU.
-    Remedy: Give the process a higher priority (nice -5; in Oracle _high_priority_processes), or keep other work off one
-        CPU; first relieve the CPUs where they are saturated.
-    Verify: Its involuntary share and run-queue time fall, and so does the time per commit.
-    Source: K. Manoharan's redo case, 2008: 30 % involuntary switches of LGWR, log file sync far above the write itself.
-    """
-    victims = _preempted(case)
-    commits = case.time.share("Commit")
-    writers = victims.filter(pl.col("command").str.contains(LOG_WRITER))
-    impact = commits * float((writers["run_wait_s"] / writers["seconds"]).max() or 0.0)  # type: ignore[arg-type]
-    long = victims.filter(pl.col("run_wait_s") >= STARVED_S_PER_S * pl.col("seconds"))
-    if not case.worth_saying(impact) and long.is_empty():
-        return
-    worst = victims.row(0, named=True)
-    yield Claim(
-        phrase("{} (pid {}) is switched out and waits for a CPU", worst["command"], worst["pid"]),
-        impact=case.felt(impact),
-        confidence=0.8,
-        for_=[_victim(row) for row in victims.head(3).iter_rows(named=True)],
-        against=weigh(_signs(case))[1],
-    )
 
 
 @cause()
@@ -316,7 +274,7 @@ def _saturated_host(case: Case) -> Iterator[Claim]:
     idle, per_cpu = _idle_pct(case), _queue_per_cpu(case)
     if idle is None or (full < LASTING and longest_s < LASTING_S):
         return
-    for_, against = weigh([*_signs(case, full, longest_s), *_host_signs(case)])
+    for_, against = weigh([*signs_of_saturation(case, full, longest_s), *_host_signs(case)])
     waiting = _waiting(case)
     is_waited_for = (waiting or 0.0) >= WORTH_SAYING_SESSIONS or (per_cpu or 0.0) > NO_QUEUE_PER_CPU
     often = (
@@ -390,7 +348,7 @@ def _starved(case: Case) -> bool:
     return _full(case) and share >= WORTH_SAYING_SHARE and felt
 
 
-def _signs(case: Case, full: float | None = None, longest_s: float | None = None) -> list[Sign]:
+def signs_of_saturation(case: Case, full: float | None = None, longest_s: float | None = None) -> list[Sign]:
     """What speaks of saturated CPUs; of a host alone with the share of the time in which they were, and the longest."""
     pressure = case.mean("cpu", "pressure_some_pct")
     return [
@@ -435,33 +393,3 @@ def _short_lived(case: Case, users: list[Consumer]) -> list[Evidence]:
         for one in case.short_lived
         if one.command in names and one.count
     ]  # fmt: skip
-
-
-def _preempted(case: Case) -> pl.DataFrame:
-    """Latency-critical processes that lose the CPU before they are done, the one that waits longest first.
-
-    A new session's process bears the postmaster's title for its first moments: what was seen for a part of the time
-    only is left out.
-    """
-    return case.processes.filter(
-        pl.col("command").str.contains(LATENCY_CRITICAL)
-        & (pl.col("seconds") >= case.process_seconds / 2)
-        & (pl.col("icsw") >= INVOLUNTARY_SHARE * (pl.col("icsw") + pl.col("vcsw")))
-        & (pl.col("run_wait_s") >= PREEMPTED_S_PER_S * pl.col("seconds"))
-    ).sort("run_wait_s", descending=True, maintain_order=True)
-
-
-def _victim(row: dict[str, Any]) -> Evidence:
-    return Evidence(
-        "process",
-        f"pid = {row['pid']}",
-        phrase(
-            "{}: {:.0%} of its switches involuntary, {:.0f ms} of every second in the run queue",
-            row["command"],
-            row["icsw"] / (row["icsw"] + row["vcsw"]),
-            row["run_wait_s"] / row["seconds"] * 1000,
-        ),
-        phrase("{:.0%} and {:.0f ms}", INVOLUNTARY_SHARE, PREEMPTED_S_PER_S * 1000),
-        "it had more to do and lost the CPU",
-        "at_least",
-    )

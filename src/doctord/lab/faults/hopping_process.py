@@ -1,0 +1,41 @@
+"""A session that is moved from CPU to CPU."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from doctord.lab.errors import UnavailableError
+from doctord.lab.fault import fault
+from doctord.lab.processes import running
+from doctord.lab.server import PrivateServer
+
+_PAUSE_S = 0.002
+_REPORT = "select count(*) from generate_series(1, 1000000000) as number where number % 7 = 0"
+_MOVE = """
+import itertools, os, sys, time
+for cpu in itertools.cycle(map(int, sys.argv[3:])):
+    os.sched_setaffinity(int(sys.argv[1]), {cpu})
+    time.sleep(float(sys.argv[2]))
+"""
+
+
+@fault(cause="process_hops")
+def hopping_process(server: PrivateServer, _seed: int) -> Iterator[None]:
+    """Somebody sets the CPUs of a session that computes a report anew, 400 times a second.
+
+    As a script does that balances by taskset, or a program that binds its threads to the CPU with the least to do. The
+    look-alike is the same report left alone.
+
+    Seen: 300 moves of the session a second and more, while a CPU is idle; the light load notices nothing.
+    """
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        raise UnavailableError("a process cannot hop on one CPU")
+    with closing(server.connect("report")) as report:
+        report.pgconn.send_query(_REPORT.encode())
+        moved = [str(report.info.backend_pid), str(_PAUSE_S), *map(str, cpus)]
+        with running([sys.executable, "-c", _MOVE, *moved], Path(os.devnull)):
+            yield
+        report.cancel_safe(timeout=5)
