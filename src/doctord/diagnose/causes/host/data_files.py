@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from doctord.analyse.host.device_paths import device_limits, device_paths
+from doctord.analyse.host.device_paths import DevicePath, device_limits, device_paths
 from doctord.analyse.host.open_files import open_files, pieces, rings
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.host.way_to_disk import path_to
+from doctord.diagnose.causes.host.way_to_disk import shown
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import phrase
 
@@ -93,12 +93,9 @@ def data_file_fragmented(case: Case) -> Iterator[Claim]:
     if not bad:
         return
     worst = bad[0]
-    devices = next((way.devices for way in device_paths(case.dataset) if worst.file.startswith(way.folder)), ())
-    turns = [device_limits(case.dataset).get(device, {}).get("rotational") for device in devices]
-    against = [
-        Evidence("setting", "name like 'block.%.rotational'", phrase("{} does not turn", devices[-1]), "",
-                 "only the number of requests counts")
-    ] if "0" in turns and "1" not in turns else []  # fmt: skip
+    above = [way for way in device_paths(case.dataset) if worst.file.startswith(f"{way.folder}/")]
+    way = max(above, key=lambda way: len(way.folder), default=None)
+    against = _still(case, way) if way else []
     yield Claim(
         phrase("{:count data file lies/data files lie} in small pieces, {} in {:,.0f}", len(bad), worst.file,
         worst.pieces), impact=NONE_YET,
@@ -109,7 +106,17 @@ def data_file_fragmented(case: Case) -> Iterator[Claim]:
                               file.size_bytes, file.pieces),
                        phrase("{:bytes}", PIECE_BYTES), "one window of read-ahead takes several requests", "at_most")
               for file in bad[:3]),
-            *(path_to(case, devices[-1]) if devices else []),
+            *([shown(case, way)] if way else []),
         ],
         against=against,
     )  # fmt: skip
+
+
+def _still(case: Case, way: DevicePath) -> list[Evidence]:
+    """The disks at the end of a way, where none of them turns."""
+    limits = device_limits(case.dataset)
+    turning = {device: told for device in way.devices if (told := limits.get(device, {}).get("rotational"))}
+    if set(turning.values()) != {"0"}:
+        return []
+    figure = phrase("{} does not turn", list(turning)[-1])
+    return [Evidence("setting", "name like 'block.%.rotational'", figure, "", "only the number of requests counts")]
