@@ -41,7 +41,8 @@ const EXTENTS_S: i64 = 3600;
 const EXTENTS_OF: usize = 8;
 /// A smaller file is read in a few requests, in however many pieces it lies.
 const EXTENTS_FROM_BYTES: u64 = 8 << 20;
-const GRANT: &str = "run as root, or grant CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH";
+const GRANT: &str =
+    "run as root, or grant CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH (doctord record --print-unit --with ptrace,files)";
 
 /// Samples what changes slowly on this host. See `doctord.collect.linux` for the collector around it.
 #[pyclass(module = "doctord._native")]
