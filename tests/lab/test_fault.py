@@ -14,6 +14,7 @@ def test_each_required_fault_expects_its_cause() -> None:
         "missing_index": "missing_index",
         "row_lock_convoy": "row_locks",
         "slow_accept": "clients_wait_to_connect",
+        "fragmented_file": "data_file_fragmented",
         "huge_pages_reserved": "huge_pages_not_used",
         "page_cache_dropped": "page_cache_evicted",
         "requests_split": "requests_split",
@@ -26,6 +27,7 @@ def test_each_required_fault_expects_its_cause() -> None:
 def test_only_faults_of_control_groups_devices_and_the_kernel_need_root() -> None:
     assert [fault.name for fault in all_faults().values() if fault.needs_root] == [
         "disk_throttled",
+        "fragmented_file",
         "huge_pages_reserved",
         "memory_squeeze",
         "requests_split",

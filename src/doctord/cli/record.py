@@ -1,13 +1,12 @@
 """`doctord record`: fill a lake, in the foreground, until told to stop."""
 
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from doctord.cli import app, command
-from doctord.cli._kinds import amount, flag, in_lake, length
+from doctord.cli._kinds import amount, flag, in_lake, length, name
 from doctord.cli.arguments import Databases, Dsns, Figures, Probe
 from doctord.units import parse_size, parse_wait
 
@@ -28,6 +27,10 @@ def record(
     probe: Probe = True,
     quiet: Annotated[bool, flag("Say only what goes wrong.", "--quiet")] = False,
     print_unit: Annotated[bool, flag("Print a systemd unit and end.", "--print-unit")] = False,
+    with_: Annotated[
+        str | None,
+        name("With --print-unit: a drop-in that lets it see more, of kmsg, ptrace, files, perf.", "--with"),
+    ] = None,
 ) -> None:
     """Record this host and its databases into a lake.
 
@@ -36,7 +39,9 @@ def record(
     Exit status: 0 ended as it was told to, 2 the lake cannot be written, or a wrong option.
     """
     if print_unit:
-        typer.echo(files("doctord.lake").joinpath("doctord.service").read_text(), nl=False)
+        from doctord.app.unit import drop_in, unit
+
+        typer.echo(unit() if with_ is None else drop_in([right.strip() for right in with_.split(",")]), nl=False)
         return
     from doctord.app import roll_up
     from doctord.app.record import Recording, become

@@ -88,7 +88,7 @@ def test_a_log_that_may_not_be_read_is_told_once(tmp_path: Path) -> None:
     with closing(KernelLog(path=tmp_path / "none")) as log:
         (event,) = told(log)
         assert (event["kind"], event["subject"]) == ("not measured", "the kernel's log")
-        assert "ProtectKernelLogs=no" in event["hint"]
+        assert "--with kmsg" in event["hint"]
         assert told(log) == []
 
 

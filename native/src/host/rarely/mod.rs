@@ -30,6 +30,7 @@ use super::events::Events;
 use super::interval::{Interval, Moment};
 use super::setting::{Settings, is_real};
 use super::statistics::{Figure, Statistics};
+use super::text::number;
 use crate::batch::{Batch, value_error};
 use crate::sheet::Layouts;
 
@@ -40,7 +41,8 @@ const EXTENTS_S: i64 = 3600;
 const EXTENTS_OF: usize = 8;
 /// A smaller file is read in a few requests, in however many pieces it lies.
 const EXTENTS_FROM_BYTES: u64 = 8 << 20;
-const GRANT: &str = "run as root, or grant CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH";
+const GRANT: &str =
+    "run as root, or grant CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH (doctord record --print-unit --with ptrace,files)";
 
 /// Samples what changes slowly on this host. See `doctord.collect.linux` for the collector around it.
 #[pyclass(module = "doctord._native")]
@@ -104,6 +106,7 @@ impl RareSampler {
         self.events.at(&interval);
         self.memory.sample(&interval, &mut self.statistics);
         if is_due(&mut self.seldom, now, SELDOM_S) {
+            self.add_aio(&interval);
             self.look_at_servers(&interval);
         }
         self.add_page_cache(&interval);
@@ -116,6 +119,21 @@ impl RareSampler {
         self.settings.finish(&mut batches)?;
         self.events.finish(&mut batches)?;
         Ok(batches)
+    }
+
+    /// Events that the contexts for asynchronous I/O of all processes were made for (io_setup(2)); rings are no part of them.
+    fn add_aio(&mut self, interval: &Interval) {
+        if let Ok(text) = std::fs::read(self.proc.join("sys/fs/aio-nr")) {
+            if let Some(events) = number(&text) {
+                let figure = Figure {
+                    component: "kernel",
+                    entity: None,
+                    name: "open_files.aio_nr",
+                    unit: "events",
+                };
+                self.statistics.gauge(interval, figure, events as f64);
+            }
+        }
     }
 
     /// That /proc cannot be listed is said by the host's own sampler.

@@ -23,7 +23,7 @@ PAST_S: Final = 600.0
 _MESSAGE_BYTES: Final = 8192  # a shorter buffer is refused
 _SUBJECT: Final = "the kernel's log"
 _HINT: Final = (
-    "run as root, or give the recorder CAP_SYSLOG and /dev/kmsg (systemd: ProtectKernelLogs=no, PrivateDevices=no); "
+    "run as root, or let the recorder see it (doctord record --print-unit --with kmsg prints the drop-in); "
     "else doctord diagnose reads what journalctl -k -o short-iso prints"
 )
 

@@ -44,11 +44,12 @@ class _Split:
 
 def path_to(case: Case, device: str) -> list[Evidence]:
     """How a folder of a database leads to a device, with the limits on the way; empty where none is known to."""
+    return [shown(case, way) for way in device_paths(case.dataset) if device in way.devices][:2]
+
+
+def shown(case: Case, way: DevicePath) -> Evidence:
+    """A way, with the limits of each device on it."""
     limits = device_limits(case.dataset)
-    return [_line(way, limits) for way in device_paths(case.dataset) if device in way.devices][:2]
-
-
-def _line(way: DevicePath, limits: dict[str, dict[str, str]]) -> Evidence:
     told = [_told(device, limits[device]) for device in way.devices if limits.get(device)]
     devices = phrase("{} > {} on {} > {}", way.folder, way.filesystem, way.mount, " > ".join(way.devices))
     return Evidence("setting", f"name like 'path.{way.folder}.%'", devices, "", listed(*told, by="; "))

@@ -1,0 +1,53 @@
+"""A table whose file lies in thousands of pieces."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from doctord.lab.fault import fault
+from doctord.lab.loop_device import loop_device
+from doctord.lab.server import PrivateServer
+
+_IMAGE_BYTES = 1 << 30
+_HOLE_BYTES = 64 << 10
+_HOLES = 6000
+_TABLE = (
+    "create unlogged table in_pieces tablespace pieces as"
+    " select id, repeat(md5(id::text), 30) as filling from generate_series(1, 300000) as id",
+    "checkpoint",
+)
+
+
+@fault(cause="data_file_fragmented", needs_root=True)
+def fragmented_file(server: PrivateServer, _seed: int) -> Iterator[None]:
+    """A table is loaded into a file system whose free space is in holes of 64 KiB.
+
+    It was filled with small files, and every other one was deleted.
+
+    Seen: 300 MiB of table in pieces of 64 KiB; the light load does not touch it.
+    """
+    with loop_device(server, _IMAGE_BYTES) as device:
+        _leave_holes(device.mount)
+        device.tablespace(server, "pieces")
+        for statement in _TABLE:
+            server.execute(statement)
+        yield
+
+
+def _leave_holes(folder: Path) -> None:
+    (folder / "small").mkdir()
+    files = [folder / "small" / str(number) for number in range(2 * _HOLES)]
+    for file in files:
+        file.write_bytes(b"x" * _HOLE_BYTES)
+    _fill(folder / "rest")
+    for file in files[::2]:
+        file.unlink()
+
+
+def _fill(path: Path) -> None:
+    """Take what is left in one piece."""
+    with path.open("wb", buffering=0) as file:
+        try:
+            while file.write(b"x" * (1 << 20)):
+                pass
+        except OSError:
+            return
