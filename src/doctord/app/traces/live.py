@@ -94,11 +94,10 @@ def trace(
 
 
 def _by_bpf(traced: _Traced, seconds: float, progress: Progress) -> Trace:
-    meter = Meter(traced.pids)
+    meter, own = Meter(traced.pids), Meter([traced.pid])
     seen, observed_s, ended = bpf.observe(traced.pids, seconds, progress=progress)
-    return sums.document(
-        seen, traced.live("bpftrace", observed_s, ended, meter.used(), bpftrace.note()), traced.command
-    )
+    live = traced.live("bpftrace", observed_s, ended, meter.used(), bpftrace.note())
+    return sums.document(seen, live, traced.command, own.used()["cpu_ms_per_s"])
 
 
 def _by_strace(traced: _Traced, log: Path, seconds: float, limit_bytes: int, progress: Progress) -> Live:
