@@ -220,6 +220,19 @@ fn add_listener(listener: &Listener, interval: &Interval, statistics: &mut Stati
             statistics.gauge(interval, figure, value);
         }
     }
+    if let Some(rate) = listener
+        .drops
+        .filter(|drops| *drops > 0)
+        .and_then(|drops| interval.rate(f64::from(drops)))
+    {
+        let figure = Figure {
+            component: "kernel",
+            entity: Some(&listener.name),
+            name: "listen.drops_per_s",
+            unit: "per_s",
+        };
+        statistics.rate(interval, figure, rate);
+    }
 }
 
 #[cfg(test)]

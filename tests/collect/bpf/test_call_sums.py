@@ -65,6 +65,15 @@ def test_a_server_has_the_passes_that_accepted() -> None:
     assert (loop["passes"], loop["wakeups"], loop["mean_s"]) == (3, 1, 0.2)
 
 
+def test_the_cpu_of_a_pass_is_the_process_s_by_its_passes() -> None:
+    loop = document(sums(), LIVE, "server", 20.0)["loop"]
+    assert loop
+    assert (loop["own_cpu_s"], loop["own_cpu_share"]) == (pytest.approx(0.05), pytest.approx(0.2))
+    unknown = document(sums(), LIVE, "server", None)["loop"]
+    assert unknown
+    assert (unknown["own_cpu_s"], unknown["own_cpu_share"]) == (None, None)
+
+
 def test_a_client_that_waits_now_here_now_there_has_no_loop() -> None:
     assert document(sums(**waits(ppoll=80, pselect6=20)), LIVE, "pgbench")["loop"] is None
     assert document(sums(**waits(ppoll=99, pselect6=1)), LIVE, "pgbench")["loop"]

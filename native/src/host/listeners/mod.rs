@@ -8,6 +8,7 @@ mod owner;
 mod sock_diag;
 mod unix;
 
+use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,8 @@ pub struct Listener {
     pub backlog: Option<u32>,
     /// How long a connection waits until it is accepted: an estimate. Nothing where nobody waits, or where that is not told.
     pub accept_delay_s: Option<f64>,
+    /// Requests dropped since the last sample; nothing in the first, of UNIX sockets, and where the kernel does not tell.
+    pub drops: Option<u32>,
     /// The process that accepts; looked for where somebody waits long.
     pub pid: Option<u32>,
 }
@@ -41,10 +44,14 @@ struct TcpListener {
     accept_queue: u32,
     backlog: Option<u32>,
     inode: Option<u32>,
+    /// Requests dropped since it listens.
+    drops: Option<u32>,
 }
 
 pub struct Listeners {
     diag: Option<SockDiag>,
+    /// Requests dropped so far by the inode of the socket.
+    drops: HashMap<u32, u32>,
     unix: UnixQueues,
     owners: Owners,
     net: PathBuf,
@@ -54,6 +61,7 @@ impl Listeners {
     pub fn new(proc: &Path) -> Self {
         Self {
             diag: SockDiag::open().ok(),
+            drops: HashMap::new(),
             unix: UnixQueues::default(),
             owners: Owners::new(proc),
             net: proc.join("net"),
@@ -70,10 +78,16 @@ impl Listeners {
         if let Some(diag) = &mut self.diag {
             match diag.tcp_listeners() {
                 Ok(found) => {
-                    let tcp = found
+                    let mut tcp: Vec<_> = found
                         .iter()
                         .map(|one| asked(diag, &mut self.owners, one, &found))
                         .collect();
+                    let counted = found.iter().filter_map(|one| Some((one.inode?, one.drops?)));
+                    let before = std::mem::replace(&mut self.drops, counted.collect());
+                    for (told, one) in tcp.iter_mut().zip(&found) {
+                        let known = one.inode.and_then(|inode| before.get(&inode));
+                        told.drops = known.and_then(|known| Some(one.drops?.wrapping_sub(*known)));
+                    }
                     let unix = self.unix.sample(diag, &mut self.owners);
                     return Ok((tcp, unix));
                 }
@@ -91,6 +105,7 @@ impl Listeners {
             accept_queue: one.accept_queue,
             backlog: one.backlog,
             accept_delay_s: None,
+            drops: None,
             pid: None,
         };
         Ok((found.iter().map(untold).collect(), Vec::new()))
@@ -111,6 +126,7 @@ fn asked(diag: &mut SockDiag, owners: &mut Owners, one: &TcpListener, all: &[Tcp
         accept_queue: one.accept_queue,
         backlog: one.backlog,
         accept_delay_s,
+        drops: None,
         pid: owners.of_slow(one.inode, accept_delay_s),
     }
 }
@@ -149,6 +165,7 @@ fn parse_proc_line(line: &[u8]) -> Option<TcpListener> {
         accept_queue: u32::from_str_radix(waiting, 16).ok()?,
         backlog: None,
         inode: None,
+        drops: None,
     })
 }
 
@@ -179,6 +196,7 @@ fn address_of(family: u8, bytes: &[u8]) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use std::net::{TcpListener as Server, TcpStream};
+    use std::os::fd::AsRawFd;
     use std::os::unix::net::{UnixListener, UnixStream};
     use std::time::Duration;
 
@@ -235,12 +253,32 @@ mod tests {
     }
 
     #[test]
+    fn requests_that_a_full_queue_drops_are_counted_by_socket() {
+        let (server, quiet) = (
+            Server::bind("127.0.0.1:0").unwrap(),
+            Server::bind("127.0.0.1:0").unwrap(),
+        );
+        // SAFETY: listen(2) on a socket that is there already sets how many may wait.
+        assert_eq!(unsafe { libc::listen(server.as_raw_fd(), 0) }, 0);
+        let address = server.local_addr().unwrap();
+        let mut listeners = Listeners::new(Path::new("/proc"));
+        assert_eq!(named(&mut listeners, &address.to_string()).drops, None);
+        let _first = TcpStream::connect(address).unwrap();
+        let second = TcpStream::connect_timeout(&address, Duration::from_millis(200));
+        assert!(second.is_err()); // there is no place for it
+        assert!(named(&mut listeners, &address.to_string()).drops >= Some(1));
+        let name = quiet.local_addr().unwrap().to_string();
+        assert_eq!(named(&mut listeners, &name).drops, Some(0));
+    }
+
+    #[test]
     fn others_at_the_port_are_those_of_other_addresses() {
         let at = |address: &str| TcpListener {
             address: address.parse().unwrap(),
             accept_queue: 0,
             backlog: None,
             inode: None,
+            drops: None,
         };
         let all = ["0.0.0.0:80", "127.0.0.2:80", "127.0.0.2:81", "[::1]:80"].map(at);
         let others = addresses(&all, all[0].address);

@@ -14,6 +14,9 @@ const CLOSE_WAIT: u8 = 8;
 const INET_MESSAGE: usize = 72;
 const INET_BYTECODE: u16 = 1;
 const INET_INFO: u16 = 2;
+/// Counts of a socket's memory, the last of which is not memory: SK_MEMINFO_DROPS, requests dropped there (Linux 4.7).
+const INET_MEMORY: u16 = 7;
+const DROPS: usize = 8 * 4;
 /// Where struct tcp_info has tcpi_last_data_sent.
 const LAST_DATA_SENT: usize = 44;
 const PORT_AT_LEAST: u8 = 2;
@@ -47,7 +50,7 @@ impl SockDiag {
     pub fn tcp_listeners(&mut self) -> io::Result<Vec<TcpListener>> {
         let mut found = Vec::new();
         for family in [libc::AF_INET, libc::AF_INET6] {
-            let request = inet_request(family, 1 << LISTEN, 0);
+            let request = inet_request(family, 1 << LISTEN, 1 << (INET_MEMORY - 1));
             self.dump(&request, |message| found.extend(parse_listener(message.payload)))?;
         }
         Ok(found)
@@ -139,6 +142,9 @@ fn parse_listener(payload: &[u8]) -> Option<TcpListener> {
         accept_queue: u32_at(payload, 56)?,
         backlog: Some(u32_at(payload, 60)?),
         inode: u32_at(payload, 68),
+        drops: attributes(payload.get(INET_MESSAGE..)?)
+            .find(|(kind, _)| *kind == INET_MEMORY)
+            .and_then(|(_, memory)| u32_at(memory, DROPS)),
     })
 }
 

@@ -123,6 +123,7 @@ impl UnixQueues {
                 accept_queue: socket.accept_queue,
                 backlog: Some(socket.backlog),
                 accept_delay_s,
+                drops: None,
                 pid: owners.of_slow(Some(socket.inode), accept_delay_s),
             });
         }

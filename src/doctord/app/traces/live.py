@@ -93,9 +93,10 @@ def trace(
 
 
 def _by_bpf(traced: _Traced, seconds: float, progress: Progress) -> Trace:
-    meter = Meter(traced.pids)
+    meter, own = Meter(traced.pids), Meter([traced.pid])
     seen, observed_s, ended = bpf.observe(traced.pids, seconds, progress=progress)
-    return sums.document(seen, traced.live("bpf", observed_s, ended, meter.used()), traced.command)
+    live = traced.live("bpf", observed_s, ended, meter.used())
+    return sums.document(seen, live, traced.command, own.used()["cpu_ms_per_s"])
 
 
 def _by_strace(traced: _Traced, log: Path, seconds: float, limit_bytes: int, progress: Progress) -> Live:

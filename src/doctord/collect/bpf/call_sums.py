@@ -17,8 +17,12 @@ Sums = dict[str, Any]
 Buckets = Sequence[dict[str, int]]
 
 
-def document(sums: Sums, live: Live, command: str) -> Trace:
-    """The document of what `doctord.collect.bpf.calls.observe` saw; what it could not see is null or empty."""
+def document(sums: Sums, live: Live, command: str, cpu_ms_per_s: float | None = None) -> Trace:
+    """The document of what `doctord.collect.bpf.calls.observe` saw; what it could not see is null or empty.
+
+    `cpu_ms_per_s` is the CPU time that the process itself used meanwhile, without those below it; a pass's own is made
+    of it.
+    """
     calls = [_call(number, counts) for number, counts in sums["calls"].items()]
     calls.sort(key=lambda call: -(call["seconds"] or 0.0))
     in_calls_s = sum(call["seconds"] or 0.0 for call in calls)
@@ -60,7 +64,7 @@ def document(sums: Sums, live: Live, command: str) -> Trace:
         "processes": [],
         "targets": [],
         "sizes": {"read": [], "write": []},
-        "loop": _loop(sums, live, command),
+        "loop": _loop(sums, live, command, cpu_ms_per_s),
         "loops": [],
         "repetitions": [],
         "memory": [],
@@ -92,7 +96,7 @@ def _call(number: int, counts: Sums) -> Call:
     }
 
 
-def _loop(sums: Sums, live: Live, command: str) -> Loop | None:
+def _loop(sums: Sums, live: Live, command: str, cpu_ms_per_s: float | None) -> Loop | None:
     """The loop of the traced process: passes in which it accepted a connection where it accepts, else all of them.
 
     A process that does not accept and waits now in one call, now in another has no loop that sums could show.
@@ -106,6 +110,7 @@ def _loop(sums: Sums, live: Live, command: str) -> Loop | None:
     if not accepts and waits[anchor] < ONE_WAIT * sum(waits.values()):
         return None
     mean_s, longest_s = passes["ns"] / passes["count"] / NS_PER_S, passes["longest_ns"] / NS_PER_S
+    own_s = None if cpu_ms_per_s is None else cpu_ms_per_s / 1000 * live["seconds"] / passes["count"]
     idle_s = sums["idle_ns"] / NS_PER_S
     buckets = passes["buckets"]
     return {
@@ -125,8 +130,8 @@ def _loop(sums: Sums, live: Live, command: str) -> Loop | None:
         "distribution": [_passes(bucket) for bucket in buckets],
         "max_passes_per_second": 1 / mean_s if mean_s else None,
         "at_least": False,
-        "own_cpu_s": None,
-        "own_cpu_share": None,
+        "own_cpu_s": own_s,
+        "own_cpu_share": None if own_s is None or not mean_s else min(own_s / mean_s, 1.0),
         "outside_calls_s": None,
         "idle_s": idle_s,
         "idle_share": min(idle_s / live["seconds"], 1.0) if live["seconds"] else None,

@@ -20,6 +20,15 @@ def test_a_connection_for_each_transaction() -> None:
     assert finding.impact.share == pytest.approx(1.39 / (1.39 + 0.3), abs=0.05)
 
 
+def test_helpers_that_come_and_go_are_not_the_connections_doing() -> None:
+    rates = {(None, "pg_stat_database.sessions"): 115.0, (None, "pg_stat_database.xact_commit"): 118.0}
+    churn = {("gzip", "short_lived.ends_per_s"): 200.0, ("gzip", "short_lived.cpu_s_per_s"): 1.0}
+    own = {("postgres", "short_lived.ends_per_s"): 115.0, ("postgres", "short_lived.cpu_s_per_s"): 0.2}
+    findings = diagnose(host(cpu=BUSY, postgres=rates, kernel=churn | own)).findings
+    finding = next(finding for finding in findings if finding.cause == "connection_churn")
+    assert finding.impact.share == pytest.approx(0.39 / (0.39 + 0.3), abs=0.05)
+
+
 def test_a_pool_that_opens_one_now_and_then_is_healthy() -> None:
     rates = {(None, "pg_stat_database.sessions"): 0.5, (None, "pg_stat_database.xact_commit"): 118.0}
     assert diagnose(host(postgres=rates)).healthy

@@ -199,6 +199,14 @@ def test_accept_queue_overflow_names_the_socket() -> None:
     assert finding.confidence == 0.95
 
 
+def test_the_socket_that_drops_is_named_by_its_own_count() -> None:
+    tcp = {"listen_overflows_per_s": 0.5, "listen_drops_per_s": 0.5}
+    drops = {("127.0.0.1:1521", "listen.drops_per_s"): 0.5}
+    finding = found(host(tcp=tcp, kernel=drops))["accept_queue_overflow"]
+    assert "10 dropped at 127.0.0.1:1521" in figures(finding.for_)
+    assert finding.confidence == 0.95
+
+
 def test_overflow_with_no_full_queue_seen_is_less_sure() -> None:
     finding = found(host(tcp={"listen_overflows_per_s": 0.5, "listen_drops_per_s": None}))["accept_queue_overflow"]
     assert finding.confidence == 0.85

@@ -146,7 +146,7 @@ def _by_number(case: Case, connects: float | None, commits: float | None) -> Ite
                 [
                     Evidence(
                         "process",
-                        "those that ended between two samples; else whole-host CPU less every sampled process",
+                        "whole-host CPU less every sampled process, and others that ended between two samples",
                         phrase("{:.2f CPUs}", short_lived_cpu),
                         phrase("{:.2f} average active sessions", work),
                         "spent by processes too short-lived to be sampled, opening connections among it",
@@ -316,15 +316,13 @@ def _forks(case: Case) -> list[Evidence]:
 
 
 def _cpu_of_short_lived(case: Case) -> float | None:
-    """CPU seconds per second of the server's processes that no sample saw; null when nothing tells of them.
+    """CPU seconds per second of which neither sampled processes tell nor others that came and went; null if unmeasured.
 
-    Where the kernel did not tell of them, all that no process accounts for that was told of.
+    What the kernel tells of the own that came and went lacks the forks, and the end of each: so it is not used.
     """
-    if case.process_seconds and (own := sum(one.cpu_s for one in case.short_lived if one.database)):
-        return own / case.process_seconds
     idle, wait_io = case.mean("cpu", "idle_pct"), case.mean("cpu", "wait_io_pct")
-    sampled = case.cpu_users["cpu_s"].sum()
+    told = float(case.processes["cpu_s"].sum()) + sum(one.cpu_s for one in case.short_lived if not one.database)
     if idle is None or not case.cpus or not case.processes.height or not case.process_seconds:
         return None
     busy = case.cpus * (100 - idle - (wait_io or 0.0)) / 100
-    return max(busy - float(sampled) / case.process_seconds, 0.0)
+    return max(busy - told / case.process_seconds, 0.0)

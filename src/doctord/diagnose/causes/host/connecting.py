@@ -197,7 +197,7 @@ def accept_queue_overflow(case: Case) -> Iterator[Claim]:
 
     Looks like: clients take seconds to connect, or fail, while the host looks idle; listen overflows are counted.
     Hurts because: a full accept queue drops the client's request; the client tries again after 1, 3, 7 seconds.
-    Speaks for it: listen overflows; an accept queue as long as its backlog.
+    Speaks for it: listen overflows; a socket that counts drops, or whose accept queue is as long as its backlog.
     Speaks against it: drops without overflows: those have other reasons (memory, a flood of half-open connections).
     Remedy: Connect less often (a pool). Find what keeps the accepting process: fork time of a large postmaster, name
         resolution, CPU. A longer backlog (listen_backlog or max_connections, net.core.somaxconn) only covers bursts.
@@ -210,7 +210,7 @@ def accept_queue_overflow(case: Case) -> Iterator[Claim]:
     lost = (overflows or 0.0) * covered_s(tcp)
     if overflows is None or lost < 1:
         return
-    full = _full_queues(case)
+    full = [*_dropping(case), *_full_queues(case)]
     yield Claim(
         phrase("{:.0f} connection requests dropped: an accept queue is full", lost),
         impact=NOT_MEASURED,
@@ -222,6 +222,16 @@ def accept_queue_overflow(case: Case) -> Iterator[Claim]:
             *full,
         ],
     )  # fmt: skip
+
+
+def _dropping(case: Case) -> list[Evidence]:
+    """Listening sockets that dropped requests, by their own counts."""
+    return [
+        Evidence("statistic", f"name = 'listen.drops_per_s' and entity = '{figure.entity}'",
+                 phrase("{:.0f} dropped at {}", figure.mean * figure.seconds, figure.entity), "none at all",
+                 "as this socket counts them")
+        for figure in case.figures("listen.drops_per_s")
+    ]  # fmt: skip
 
 
 def _full_queues(case: Case) -> list[Evidence]:
