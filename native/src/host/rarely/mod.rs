@@ -123,16 +123,15 @@ impl RareSampler {
 
     /// Events that the contexts for asynchronous I/O of all processes were made for (io_setup(2)); rings are no part of them.
     fn add_aio(&mut self, interval: &Interval) {
-        if let Ok(text) = std::fs::read(self.proc.join("sys/fs/aio-nr")) {
-            if let Some(events) = number(&text) {
-                let figure = Figure {
-                    component: "kernel",
-                    entity: None,
-                    name: "open_files.aio_nr",
-                    unit: "events",
-                };
-                self.statistics.gauge(interval, figure, events as f64);
-            }
+        let told = std::fs::read(self.proc.join("sys/fs/aio-nr")).ok();
+        if let Some(events) = told.as_deref().and_then(number) {
+            let figure = Figure {
+                component: "kernel",
+                entity: None,
+                name: "open_files.aio_nr",
+                unit: "events",
+            };
+            self.statistics.gauge(interval, figure, events as f64);
         }
     }
 
