@@ -1,7 +1,10 @@
 """Latency maps written out by hand, for the tests of what shows them."""
 
+import random
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from math import ceil, log2
 
 from doctord.analyse.latency.histogram import Bucket, Histogram
 from doctord.analyse.latency.map import Column, LatencyMap, Marker, Mean
@@ -38,3 +41,30 @@ def of_means(number: int) -> LatencyMap:
         return Column(T0 + timedelta(seconds=second), 1.0, mean=mean)
 
     return LatencyMap("vda read", None, "vm", "mean", tuple(column(second) for second in range(number)))
+
+
+def sampled(draw: random.Random, parts: list[tuple[int, float, float]], *, fine: bool = True) -> Histogram:
+    """Log-normal waits: how many, around what, how wide (natural logarithm)."""
+    counts: Counter[tuple[float, float]] = Counter()
+    for number, around_us, width in parts:
+        for _ in range(number):
+            us = around_us * draw.lognormvariate(0.0, width)
+            top = 2.0 ** ceil(log2(us))
+            step = top / 2 / 32
+            low = top / 2 + step * int((us - top / 2) / step) if fine else top / 2
+            counts[low, low + step if fine else top] += 1
+    return Histogram.of(Bucket(low, high, count) for (low, high), count in counts.items())
+
+
+def of(
+    number: int,
+    parts_at: "list[tuple[int, float, float]] | None" = None,
+    *,
+    fine: bool = True,
+    subject: str = "smgr read",
+) -> LatencyMap:
+    """A map of so many seconds with the same waits in each: see `sampled`."""
+    draw = random.Random(1)  # noqa: S311 - not for secrets
+    parts = parts_at or [(200, 300.0, 0.3)]
+    drawn = map_of(number, lambda _: sampled(draw, parts, fine=fine))
+    return LatencyMap(subject, drawn.db, drawn.host, drawn.kind, drawn.columns)

@@ -4,6 +4,7 @@ from doctord.analyse.latency.map import LatencyMap, histograms_of, subjects
 from doctord.analyse.latency.modes import reading
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence
+from doctord.diagnose.spread import told
 
 # Buckets that double let a mean be estimated to about a third.
 AGREES = 1.5
@@ -23,16 +24,15 @@ def agrees(case: Case, drawn: LatencyMap) -> bool:
 
 def spread(case: Case, *events: str) -> tuple[list[Evidence], bool]:
     """What the histograms of these events show, and whether a few slow waits make most of their time."""
-    told, few_slow = [], False
+    shown, few_slow = list[Evidence](), False
     for subject in subjects(case.dataset):
         if subject.kind != "histogram" or subject.name not in events:
             continue
-        for found in (reading(drawn) for drawn in histograms_of(case.dataset, subject) if agrees(case, drawn)):
+        for drawn in (drawn for drawn in histograms_of(case.dataset, subject) if agrees(case, drawn)):
+            found = reading(drawn)
             if not found.modes:  # too few waits to tell
                 continue
             few_slow |= any(mode.share < 0.5 < mode.time_share for mode in found.modes)
             rows = f"subject = '{subject.name}' and db = '{subject.db}'"
-            told += [
-                Evidence("latency", rows, sentence.rstrip("."), "", "by its histogram") for sentence in found.sentences
-            ]
-    return told, few_slow
+            shown += [Evidence("latency", rows, figure, "", "by its histogram") for figure in told(drawn, found)]
+    return shown, few_slow

@@ -8,7 +8,15 @@ from typing import TypeAlias
 
 __all__ = ["Phrase", "Words", "figures", "format_of", "listed", "phrase", "places", "unit_of"]
 
-_UNITS = {"share": "share", "bytes": "bytes", "bytes/s": "bytes/s", "time": "s", "duration": "s", "rate": "per_s"}
+_UNITS = {
+    "share": "share",
+    "bytes": "bytes",
+    "bytes/s": "bytes/s",
+    "time": "s",
+    "duration": "s",
+    "latency": "s",
+    "rate": "per_s",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +39,10 @@ def phrase(words: str, *values: Value) -> Phrase:
     """Words with a place for each value, which says as what it is shown.
 
     The places are: `{:share}` (0.34 as 34 %), `{:share of database}` (34 % of database time; also `pass`, `busy`, and
-    what else a diagnosis' `time_of` says), `{:bytes}`, `{:bytes/s}`, `{:time}` (seconds), `{:duration}` (seconds, in
-    their two largest units), `{:rate}` (so many a second) and `{:rate commits}`, `{:count session/sessions}` (1
-    session, 2 sessions); a number's format with its unit, `{:.1f ms}`, or without, `{:.0f}`; a format of `strftime`
-    for a time; `{}` for a text, a whole number, another phrase, or what is not known.
+    what else a diagnosis' `time_of` says), `{:bytes}`, `{:bytes/s}`, `{:time}` (seconds), `{:latency}` (seconds, in two
+    digits), `{:duration}` (seconds, in their two largest units), `{:rate}` (so many a second) and `{:rate commits}`,
+    `{:count session/sessions}` (1 session, 2 sessions); a number's format with its unit, `{:.1f ms}`, or without,
+    `{:.0f}`; a format of `strftime` for a time; `{}` for a text, a whole number, another phrase, or what is not known.
 
     >>> phrase("{:share of database} waits for {}", 0.86, "row locks").values
     (0.86, 'row locks')

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Phrase, Value, Words, figures, places
-from doctord.units import duration, in_bytes, in_rate, in_share, in_time, number
+from doctord.units import duration, in_bytes, in_latency, in_rate, in_share, in_time, number
 
 TIME_OF = {
     "database": "database time",
@@ -63,6 +63,8 @@ def _number(value: float, spec: str) -> str:
             shown = in_time(value) if abs(value) < LONG_S else duration(value)
         case "duration":
             shown = duration(value)
+        case "latency":
+            shown = in_latency(value, 2)
         case "count":
             shown, rest = f"{value:.0f}", rest.split("/")[value != 1]
         case "rate":

@@ -1,4 +1,4 @@
-"""Reading a latency map: its modes, outliers, bursts that come again, and lasting shifts, in words.
+"""Reading a latency map: its modes, outliers, bursts that come again, and lasting shifts.
 
 Only what the waits carry is said. Bands of storage latencies and what they mean: L. Canali on OraLatencyMap (2013);
 reading modes off a heat map: B. Gregg, "Visualizing System Latency" (Communications of the ACM, 2010).
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import floor, inf, log2, sqrt
 from statistics import fmean, median, pstdev
+from typing import Final
 
 from doctord.analyse.latency.histogram import Bucket, Histogram
 from doctord.analyse.latency.map import Column, LatencyMap
-from doctord.units import duration, in_latency, number
 
 LEAST_WAITS = 20  # fewer say nothing about how they are spread
 LEAST_SHARE = 0.01  # a mode of less is a tail
@@ -80,35 +80,26 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a map shows; null is what it does not."""
+    """What a map shows; null is what it does not. Of means, of samples, and of few waits, nothing can be told."""
 
     modes: tuple[Mode, ...]
     outliers: Outliers | None
     bursts: Bursts | None
     shift: Shift | None
-    sentences: tuple[str, ...]
+    is_told: bool = True
+
+
+NOT_TOLD: Final = Reading((), None, None, None, is_told=False)
 
 
 def reading(drawn: LatencyMap) -> Reading:
-    """What a map shows. Of means, of samples, and of few waits, that it cannot be told."""
+    """What a map shows; NOT_TOLD of what is no histogram, or of fewer than LEAST_WAITS."""
     whole = drawn.whole
-    if drawn.kind == "sampled":
-        longest_us = max((bucket.le_us for bucket in whole.buckets if bucket.count), default=0.0)
-        told = (
-            f"Sampled: how short the waits were cannot be told, only their time in sum; none over {_time(longest_us)}."
-        )
-        return Reading((), None, None, None, (told,))
-    if drawn.kind == "mean":
-        return Reading((), None, None, None, ("Means only: how the waits were spread cannot be told.",))
-    if whole.total < LEAST_WAITS:
-        few = f"{whole.total} waits are too few to tell how they are spread." if whole.total else "Nothing waited."
-        return Reading((), None, None, None, (few,))
+    if drawn.kind in {"sampled", "mean"} or whole.total < LEAST_WAITS:
+        return NOT_TOLD
     found = _modes(whole, drawn.subject)
     outliers = _outliers(whole, found)
-    bursts = _bursts(drawn, found, outliers)
-    shift = _shift(drawn)
-    sentences = tuple(_sentences(found, outliers, bursts, shift))
-    return Reading(found, outliers, bursts, shift, sentences)
+    return Reading(found, outliers, _bursts(drawn, found, outliers), _shift(drawn))
 
 
 def _modes(whole: Histogram, subject: str) -> tuple[Mode, ...]:
@@ -274,43 +265,3 @@ def _contrast(values: Sequence[float], cut: int) -> float:
     """How far the means of both parts lie apart, for the number of values in them (CUSUM)."""
     before, after = values[:cut], values[cut:]
     return abs(fmean(before) - fmean(after)) * sqrt(len(before) * len(after) / len(values))
-
-
-def _sentences(
-    modes: Sequence[Mode], outliers: Outliers | None, bursts: Bursts | None, shift: Shift | None
-) -> list[str]:
-    told = [_mode_told(modes, mode) for mode in modes]
-    if outliers:
-        again = f", in bursts every {duration(bursts.every_s)}" if bursts else ""
-        told.append(
-            f"{_share(outliers.share)} took over {_time(outliers.over_us)}{again}: up to {_time(outliers.longest_us)},"
-            f" {_share(outliers.time_share)} of the time."
-        )
-    elif bursts:
-        told.append(f"Those over {_time(bursts.over_us)} come in bursts every {duration(bursts.every_s)}.")
-    if shift:
-        told.append(
-            f"From {shift.at:%H:%M:%S} on they took {_ratio(shift)}: {_time(shift.before_us)} before,"
-            f" {_time(shift.after_us)} after (geometric means)."
-        )
-    return told
-
-
-def _mode_told(modes: Sequence[Mode], mode: Mode) -> str:
-    who = "Nearly all" if len(modes) == 1 and mode.share > 0.98 else _share(mode.share)
-    meaning = f", {mode.meaning}" if mode.meaning else ""
-    time = "" if len(modes) == 1 else f"; {_share(mode.time_share)} of the time"
-    return f"{who} took around {_time(mode.typical_us)} ({_time(mode.low_us)} to {_time(mode.high_us)}){meaning}{time}."
-
-
-def _ratio(shift: Shift) -> str:
-    times = shift.after_us / shift.before_us
-    return f"{number(times, 2)} times as long" if times > 1 else f"{100 * (1 - times):.2g} % less time"
-
-
-def _share(share: float) -> str:
-    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:.4g} %"
-
-
-def _time(us: float) -> str:
-    return in_latency(us / 1e6, 2)

@@ -8,8 +8,9 @@ from typing import Any
 from doctord.analyse.latency.difference import Part
 from doctord.analyse.latency.histogram import Bucket, Histogram, Quantile
 from doctord.analyse.latency.map import Column, LatencyMap
-from doctord.analyse.latency.modes import Reading, reading
+from doctord.analyse.latency.modes import reading
 from doctord.report.map import difference
+from doctord.report.map.reading import sentences
 
 SHARES = (0.5, 0.9, 0.95, 0.99, 0.999)
 
@@ -23,7 +24,7 @@ def document(drawn: LatencyMap, compare_at: datetime | None = None) -> dict[str,
         "kind": drawn.kind,
         "columns": [_column(column) for column in drawn.columns],
         "whole": _whole(drawn.whole) if drawn.kind != "mean" else None,
-        "reading": _reading(reading(drawn)),
+        "reading": _reading(drawn),
         "compared": None if compare_at is None else _compared(drawn, compare_at),
         "markers": [
             {"at": marker.at.isoformat(), "kind": marker.kind, "text": marker.text} for marker in drawn.markers
@@ -31,9 +32,15 @@ def document(drawn: LatencyMap, compare_at: datetime | None = None) -> dict[str,
     }
 
 
-def _reading(found: Reading) -> dict[str, Any]:
-    shift = found.shift and asdict(found.shift) | {"at": found.shift.at.isoformat()}
-    return asdict(found) | {"shift": shift}
+def _reading(drawn: LatencyMap) -> dict[str, Any]:
+    found = reading(drawn)
+    return {
+        "modes": [asdict(mode) for mode in found.modes],
+        "outliers": found.outliers and asdict(found.outliers),
+        "bursts": found.bursts and asdict(found.bursts),
+        "shift": found.shift and asdict(found.shift) | {"at": found.shift.at.isoformat()},
+        "sentences": sentences(drawn),
+    }
 
 
 def _compared(drawn: LatencyMap, at: datetime) -> dict[str, Any]:

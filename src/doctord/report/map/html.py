@@ -14,8 +14,8 @@ from typing import Any
 from markupsafe import Markup
 
 from doctord.analyse.latency.map import Column, LatencyMap
-from doctord.analyse.latency.modes import reading
 from doctord.report.diagnosis.html import environment
+from doctord.report.map import reading
 from doctord.report.map.grid import LOG_STEEPNESS, Cells, Scale, choose_edges, grid
 from doctord.report.map.terminal import means_as_marks
 from doctord.report.palettes import BLUE, RED
@@ -68,7 +68,7 @@ def data(drawn: LatencyMap, rows: int) -> dict[str, Any]:
         "subject": clean(drawn.subject),
         "place": clean(" on ".join(filter(None, (drawn.db, drawn.host)))),
         "kind": drawn.kind,
-        "reading": [clean(sentence) for sentence in reading(drawn).sentences if drawn.kind == "histogram"],
+        "reading": [clean(sentence) for sentence in reading.sentences(drawn) if drawn.kind == "histogram"],
         "timeIs": drawn.whole.time.sureness,
         "rows": [[row.gt_us, None if row.le_us == inf else row.le_us] for row in cells.rows],
         "ends": [_milliseconds(column.end) for column in drawn.columns],

@@ -7,9 +7,9 @@ from itertools import groupby
 from math import inf, log2, sqrt
 
 from doctord.analyse.latency.map import LatencyMap
-from doctord.analyse.latency.modes import reading
 from doctord.diagnose.words import shortened
 from doctord.report import picture
+from doctord.report.map import reading
 from doctord.report.map.axis import moments, place_of, times_in_words
 from doctord.report.map.grid import Cells, Grid, Scale, Value, choose_edges, grid, share, value_of
 from doctord.report.map.terminal import amount, label, means_as_marks
@@ -57,7 +57,7 @@ def draw(maps: Sequence[LatencyMap], rows: int, scale: Scale) -> Picture:
 def _sheet(drawn: LatencyMap, rows: int, scale: Scale, width: int, top: int) -> "_Sheet":
     marked = means_as_marks(drawn) if drawn.kind == "mean" else drawn
     cells = grid(marked, choose_edges(marked.whole, rows))
-    sentences = reading(drawn).sentences[:MOST_SENTENCES] if drawn.kind == "histogram" else ()
+    sentences = reading.sentences(drawn)[:MOST_SENTENCES] if drawn.kind == "histogram" else ()
     return _Sheet(drawn, cells, sentences, scale, width, top)
 
 

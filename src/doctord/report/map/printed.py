@@ -5,8 +5,8 @@ import sys
 from datetime import datetime
 
 from doctord.analyse.latency.map import LatencyMap
-from doctord.analyse.latency.modes import reading
 from doctord.report.lines import hanging
+from doctord.report.map import reading
 from doctord.report.map.cells import Colours
 from doctord.report.map.difference import compared, sentences
 from doctord.report.map.terminal import BESIDE_COLUMNS, BESIDE_ROWS, frame
@@ -42,7 +42,7 @@ def render(drawn: LatencyMap, view: View, compare_at: datetime | None = None) ->
     found = sentences(compared(drawn, compare_at)) if compare_at else ()
     said = [
         line.plain
-        for sentence in (*reading(drawn).sentences, *found)
+        for sentence in (*reading.sentences(drawn), *found)
         for line in hanging("* ", sentence, size(view)[0])
     ]
     return "\n".join([*frame(drawn, view, size(view), colours()).lines, *said])
