@@ -109,14 +109,16 @@ struct Numbered<T> {
     of: T,
 }
 
-/// Read a source to its end with this many threads. An error of the source ends it; what was read until then counts.
+/// Read a source to its end with this many threads, or as many as may be started. An error of the source ends it; what was
+/// read until then counts.
 pub fn run(source: &mut dyn Source, layout: Layout, digest: &mut Digest, threads: usize) -> io::Result<()> {
     let source = Mutex::new(Numbered { next: 0, of: source });
     let digest = Mutex::new(Numbered { next: 0, of: digest });
     let turn = Condvar::new();
     std::thread::scope(|scope| {
         let work = || worker(&source, &digest, &turn, &layout);
-        let others: Vec<_> = (1..threads.max(1)).map(|_| scope.spawn(work)).collect();
+        let start = || std::thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads.max(1)).map_while(|_| start()).collect();
         let mut result = work();
         for other in others {
             result = result.and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

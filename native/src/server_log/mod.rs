@@ -22,6 +22,7 @@ mod text;
 mod writing;
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use pyo3::exceptions::PyValueError;
@@ -224,7 +225,7 @@ impl ServerLog {
         if bytes.len() > LONGEST_MESSAGE { bytes.len() } else { 0 }
     }
 
-    /// Reads whole messages, each thread a part of them.
+    /// Reads whole messages, each thread that may be started a part of them after the other.
     fn read(&mut self, bytes: &[u8]) {
         let cuts = self.cuts(bytes);
         for (part, begin) in self.parts.iter_mut().zip(&cuts) {
@@ -232,16 +233,19 @@ impl ServerLog {
         }
         self.place += bytes.len() as u64;
         let form = &self.form;
-        thread::scope(|scope| {
-            let mut pieces = cuts.windows(2).map(|cut| &bytes[cut[0]..cut[1]]).zip(&mut self.parts);
-            let own = pieces.next();
-            let others: Vec<_> = pieces
-                .map(|(piece, part)| scope.spawn(|| form.read(piece, part)))
-                .collect();
-            if let Some((piece, part)) = own {
+        let pieces = cuts.windows(2).map(|cut| &bytes[cut[0]..cut[1]]).zip(&mut self.parts);
+        let pieces = Mutex::new(pieces);
+        let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || {
+            while let Some((piece, part)) = next() {
                 form.read(piece, part);
             }
-            drop(others);
+        };
+        thread::scope(|scope| {
+            for _ in 2..cuts.len() {
+                let _ = thread::Builder::new().spawn_scoped(scope, work); // where none may be started, this one does it all
+            }
+            work();
         });
         for part in &mut self.parts {
             let before = self.lines;

@@ -167,16 +167,17 @@ fn what_recurs(digest: &Digest, roles: &Roles) -> Round {
 }
 
 /// The results of both, worked out at the same time where there may be two threads.
-fn side_by_side<A: Send, B>(threads: usize, first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
+fn side_by_side<A: Send, B>(threads: usize, first: impl Fn() -> A + Sync, second: impl FnOnce() -> B) -> (A, B) {
     if threads < 2 {
         return (first(), second());
     }
     std::thread::scope(|scope| {
-        let first = scope.spawn(first);
+        let beside = std::thread::Builder::new().spawn_scoped(scope, &first);
         let second = second();
-        (
-            first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            second,
-        )
+        let first = match beside {
+            Ok(beside) => beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => first(), // no thread may be started
+        };
+        (first, second)
     })
 }

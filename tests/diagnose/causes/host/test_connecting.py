@@ -49,7 +49,7 @@ def test_how_many_are_accepted_and_how_long_a_pass_takes() -> None:
     finding = found(host(kernel=waiting(3.1), tcp=NO_DROPS, other_processes=[LISTENER]))["clients_wait_to_connect"]
     assert "about 3.5 connections accepted per s" in figures(finding.for_)
     whys = [said(evidence.why) for evidence in finding.for_]
-    assert "one at a time, so each takes 281.8 ms, 8.5 ms of it on a CPU" in whys
+    assert "a process that accepts alone spends 281.8 ms on each, 8.5 ms of it on a CPU" in whys
 
 
 def test_the_cpu_of_a_pass_is_by_the_children_where_they_are_counted() -> None:

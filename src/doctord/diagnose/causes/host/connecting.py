@@ -161,7 +161,7 @@ def _pace(case: Case, delay: AcceptDelay) -> list[Evidence]:
     return [
         Evidence("statistic", f"name = 'listen.accept_queue' and entity = '{delay.socket}'",
                  phrase("about {:.2g} connections accepted per s", delay.accepts_per_s), "",
-                 phrase("one at a time, so each takes {:time}{}", 1 / delay.accepts_per_s, of_it))
+                 phrase("a process that accepts alone spends {:time} on each{}", 1 / delay.accepts_per_s, of_it))
     ]  # fmt: skip
 
 
