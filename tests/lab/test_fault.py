@@ -7,13 +7,19 @@ def test_each_required_fault_expects_its_cause() -> None:
         "connection_churn": "connection_churn",
         "cpu_hog": "cpu_other_processes",
         "disk_throttled": "cgroup_io_limit",
+        "hopping_process": "process_hops",
         "idle_in_transaction": "idle_in_transaction_blocker",
+        "log_writer_preempted": "log_writer_preempted",
         "memory_squeeze": "cgroup_memory_limit",
         "missing_index": "missing_index",
         "row_lock_convoy": "row_locks",
         "slow_accept": "clients_wait_to_connect",
+        "system_call_storm": "system_call_storm",
         "work_mem_spill": "sort_spill",
+        "large_system_calls": None,
+        "log_writer_first": None,
         "none": None,
+        "staying_process": None,
     }
 
 
