@@ -10,6 +10,8 @@ def test_each_required_fault_expects_its_cause() -> None:
         "full_backlog": "accept_queue_overflow",
         "idle_in_transaction": "idle_in_transaction_blocker",
         "large_listener": "slow_fork",
+        "hopping_process": "process_hops",
+        "log_writer_preempted": "log_writer_preempted",
         "memory_squeeze": "cgroup_memory_limit",
         "missing_index": "missing_index",
         "row_lock_convoy": "row_locks",
@@ -18,9 +20,13 @@ def test_each_required_fault_expects_its_cause() -> None:
         "huge_pages_reserved": "huge_pages_not_used",
         "page_cache_dropped": "page_cache_evicted",
         "requests_split": "requests_split",
+        "system_call_storm": "system_call_storm",
         "work_mem_spill": "sort_spill",
+        "large_system_calls": None,
+        "log_writer_first": None,
         "none": None,
         "small_listener": None,
+        "staying_process": None,
     }
 
 

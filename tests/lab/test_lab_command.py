@@ -9,7 +9,7 @@ from doctord.cli import lab as _registered  # noqa: F401 - registers the command
 def test_list_names_every_fault_with_what_it_needs() -> None:
     result = CliRunner().invoke(app, ["lab", "list"])
     assert result.exit_code == 0
-    assert "cpu_hog              Processes outside the database take all CPUs." in result.stdout
+    assert "cpu_hog               Processes outside the database take all CPUs." in result.stdout
     assert "(root)" in result.stdout
 
 

@@ -81,10 +81,20 @@ fn read(folder: &Path) -> Told {
         let found = lines(&status).find_map(|line| line.strip_prefix(key.as_bytes()));
         told.extend(found.map(|value| (name, String::from_utf8_lossy(value.trim_ascii()).into_owned())));
     }
+    told.extend(autogroup_nice(&text("autogroup")).map(|nice| ("autogroup_nice", nice)));
     // Linux 6.6 and later have one for each task; real-time policies have none.
     let slice_ns = value(&sched, b"se.slice").filter(|_| !told.iter().any(|(name, _)| *name == "rt_priority"));
     told.extend(slice_ns.map(|slice| ("slice_ms", format!("{}", slice as f64 / 1e6))));
     told
+}
+
+/// The nice value of the session that it belongs to, of `/autogroup-7 nice 0`: with kernel.sched_autogroup_enabled the one that
+/// counts against other sessions (sched(7)).
+fn autogroup_nice(autogroup: &[u8]) -> Option<String> {
+    let nice = fields(autogroup.trim_ascii())
+        .skip_while(|field| *field != b"nice")
+        .nth(1)?;
+    Some(String::from_utf8_lossy(nice).into_owned())
 }
 
 fn of_stat(stat: &[u8]) -> Told {
@@ -151,7 +161,13 @@ mod tests {
         )
         .unwrap();
         fs::write(folder.path().join("sched"), "se.slice   :    1400000\n").unwrap();
-        let expected = told(&[("cpus", "0-1"), ("memory_nodes", "0"), ("slice_ms", "1.4")]);
+        fs::write(folder.path().join("autogroup"), "/autogroup-7 nice -5\n").unwrap();
+        let expected = told(&[
+            ("cpus", "0-1"),
+            ("memory_nodes", "0"),
+            ("autogroup_nice", "-5"),
+            ("slice_ms", "1.4"),
+        ]);
         assert_eq!(read(folder.path()), expected);
     }
 }

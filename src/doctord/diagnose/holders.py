@@ -5,6 +5,7 @@ from typing import Final, Literal, TypeAlias
 import polars as pl
 
 from doctord.analyse.host.other_processes import Consumer, consumers
+from doctord.analyse.host.processes import owners
 from doctord.analyse.top_time import Holder
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import Evidence
@@ -25,6 +26,7 @@ LOOKED_AT: Final[dict[Held, Held]] = {
 }  # fmt: skip
 MOST_NAMED = 3
 MOST_PROCESSES = 4
+MOST_OWNERS = 2
 # A twentieth of what is short: less is not what to begin with.
 WORTH_TUNING_SHARE = 0.05
 
@@ -57,13 +59,30 @@ def to_begin_with(case: Case, held: Held) -> list[Words]:
 def cpu_users(case: Case) -> list[Evidence]:
     """The processes that used the CPUs, by command and user: parts of the host where its CPUs are counted, else CPUs.
 
-    Those that used less than a twentieth are named only where nobody used more.
+    Those that used less than a twentieth are named only where nobody used more. Sums by unit and by user follow, where
+    there are several.
     """
     users, seconds = consumers(case.cpu_users, pl.col("cpu_s")), case.process_seconds
     capacity_s = seconds * case.cpus or sum(user.amount for user in users)
     most = [user for user in users if user.amount >= WORTH_TUNING_SHARE * capacity_s][:MOST_PROCESSES] or users[:1]
     outside = {(user.command, user.user) for user in consumers(case.other_cpu_users, pl.col("cpu_s"))}
-    return [_used(user, case, is_outside=(user.command, user.user) in outside) for user in most if seconds]
+    named = [_used(user, case, is_outside=(user.command, user.user) in outside) for user in most if seconds]
+    return [*named, *_owned(case, "unit", capacity_s), *_owned(case, "user", capacity_s)]
+
+
+def _owned(case: Case, by: Literal["unit", "user"], capacity_s: float) -> list[Evidence]:
+    """The users, or units and containers, that used most of the CPUs, where there is more than one."""
+    found = owners(case.processes, by)
+    most = found.filter(pl.col("cpu_s") >= WORTH_TUNING_SHARE * capacity_s) if capacity_s else found.clear()
+    told = most.head(MOST_OWNERS).to_dicts() if found.height > 1 else []
+    return [
+        Evidence("process", f"{by} = '{one['owner']}'",
+                 phrase("{} {}: {:share} of {}, {:count process/processes}, {:bytes} resident", by, one["owner"],
+                        one["cpu_s"] / capacity_s, "the host's CPU time" if case.cpus else "the CPU time used",
+                        one["processes"], one["rss_bytes"]),
+                 "", "all that it runs, together")
+        for one in told
+    ]  # fmt: skip
 
 
 def _used(user: Consumer, case: Case, *, is_outside: bool) -> Evidence:

@@ -68,7 +68,7 @@ def fault(
 
 
 def all_faults() -> dict[str, Fault]:
-    """Every fault by its name, in alphabetical order, the healthy run last."""
+    """Every fault by its name, in alphabetical order, the look-alikes and then the healthy run last."""
     for module in pkgutil.iter_modules(faults.__path__):
         importlib.import_module(f"{faults.__name__}.{module.name}")
-    return dict(sorted(_known.items(), key=lambda item: (item[1].cause is None, item[0])))
+    return dict(sorted(_known.items(), key=lambda item: (item[0] == "none", item[1].cause is None, item[0])))

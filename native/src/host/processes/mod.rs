@@ -74,6 +74,8 @@ pub struct Processes {
     previous_boot_ns: Option<u64>,
     /// Involuntary switches since the last sample; nothing when a process does not tell its own.
     involuntary: Option<u64>,
+    /// Of this sample, with their time in the kernel.
+    suspects: Vec<(f64, u32, Microstates)>,
 }
 
 /// Of the samples in which memory is told, the first: by the second it is known who starts others.
@@ -134,6 +136,7 @@ impl Processes {
             is_list_stale: true,
             previous_boot_ns: None,
             involuntary: None,
+            suspects: Vec::new(),
         })
     }
 
@@ -175,6 +178,7 @@ impl Processes {
             }
         }
         self.add_parents(interval, statistics);
+        self.look_closer();
         self.previous_boot_ns = Some(self.reader.boot_ns);
         if std::mem::take(&mut self.reader.io_refused) {
             not_measured::io(events);
@@ -320,7 +324,9 @@ impl Processes {
                 &states,
                 &found,
             );
-            process.begin_closer_look(&states, &mut self.reader.closely);
+            if seen.look == Look::Active {
+                self.suspects.push((states.system.unwrap_or(0.0), process.pid, states));
+            }
         }
         Ok(())
     }
@@ -353,6 +359,17 @@ impl Processes {
     pub fn named(&self) -> impl Iterator<Item = (u32, &str, &Path)> {
         let processes = self.processes.values();
         processes.map(|process| (process.pid, &*process.identity.command, process.folder.as_path()))
+    }
+
+    /// Looks closer at those that give reason for it, the busiest in the kernel first: not all of them may be.
+    fn look_closer(&mut self) {
+        let mut suspects = std::mem::take(&mut self.suspects);
+        suspects.sort_by(|one, other| other.0.total_cmp(&one.0));
+        for (_, pid, states) in suspects {
+            if let Some(process) = self.processes.get_mut(&pid) {
+                process.begin_closer_look(&states, &mut self.reader.closely);
+            }
+        }
     }
 
     /// Folders in /proc of the database servers' processes.

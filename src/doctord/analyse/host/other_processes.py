@@ -12,24 +12,27 @@ COMMAND_LENGTH = 15
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """Processes of one command and user: how many, the pid of the largest, and what they used together.
+    """Processes of one command, user and unit: how many, the pid of the largest, and what they used together.
 
     The pid is null for those that lived too short for a sample to see (`doctord.analyse.host.short_lived`).
     """
 
     command: str
     user: str | None
+    unit: str | None
     pid: int | None
     processes: int
     amount: float
 
     @property
     def name(self) -> str:
-        """Command, pid and user in words."""
+        """Command, pid, user and unit in words."""
         if self.pid is None:
             return f"{self.command} (processes that live shorter than a sample)"
         more = f" and {self.processes - 1} more" if self.processes > 1 else ""
-        return f"{self.command} (pid {self.pid}{more}, user {self.user or 'unknown'})"
+        # A control group that neither systemd nor a container's runtime made says little to whoever did not make it.
+        where = f", {self.unit}" if self.unit and not self.unit.startswith("/") else ""
+        return f"{self.command} (pid {self.pid}{more}, user {self.user or 'unknown'}{where})"
 
 
 def other_processes(dataset: Dataset, processes: pl.DataFrame) -> pl.DataFrame:
@@ -48,7 +51,7 @@ def other_processes(dataset: Dataset, processes: pl.DataFrame) -> pl.DataFrame:
 
 
 def consumers(rows: pl.DataFrame, amount: pl.Expr) -> list[Consumer]:
-    """Processes of the same command and user together, the largest consumer first; who used nothing is left out.
+    """Processes of the same command, user and unit together, the largest consumer first; who used nothing is left out.
 
     Args:
         rows: processes, as from `other_processes`.
@@ -58,7 +61,7 @@ def consumers(rows: pl.DataFrame, amount: pl.Expr) -> list[Consumer]:
         rows.with_columns(amount.alias("amount"))
         .filter(pl.col("amount") > 0)
         .sort("amount", "pid", descending=[True, False], maintain_order=True)
-        .group_by("command", "user", maintain_order=True)
+        .group_by("command", "user", "unit", maintain_order=True)
         .agg(pl.col("pid").first(), pl.len().alias("processes"), pl.col("amount").sum())
         .sort("amount", descending=True, maintain_order=True)
     )

@@ -14,13 +14,15 @@ COMPONENT = "process"
 class Scheduling:
     """What is set for one process; null is what was not told. Of nice and real-time priority its policy has one.
 
-    `cpus` are those that it may run on.
+    `cpus` are those that it may run on. `autogroup_nice` is that of its session: what counts against other sessions
+    where these are grouped.
     """
 
     policy: str | None
     nice: int | None
     rt_priority: int | None
     cpus: frozenset[int]
+    autogroup_nice: int | None
 
     @property
     def is_real_time(self) -> bool:
@@ -42,7 +44,11 @@ def scheduling(dataset: Dataset, pid: int) -> Scheduling | None:
     if not told:
         return None
     return Scheduling(
-        told.get("policy"), _number(told.get("nice")), _number(told.get("rt_priority")), cpu_list(told.get("cpus"))
+        policy=told.get("policy"),
+        nice=_number(told.get("nice")),
+        rt_priority=_number(told.get("rt_priority")),
+        cpus=cpu_list(told.get("cpus")),
+        autogroup_nice=_number(told.get("autogroup_nice")),
     )
 
 

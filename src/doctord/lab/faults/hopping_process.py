@@ -1,9 +1,9 @@
-"""A session that is moved from CPU to CPU."""
+"""A session that is moved from CPU to CPU, and one that is left alone."""
 
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from doctord.lab.errors import UnavailableError
@@ -23,19 +23,38 @@ for cpu in itertools.cycle(map(int, sys.argv[3:])):
 
 @fault(cause="process_hops")
 def hopping_process(server: PrivateServer, _seed: int) -> Iterator[None]:
-    """Somebody sets the CPUs of a session that computes a report anew, 400 times a second.
+    """Somebody sets the CPU of a session that computes a report anew, hundreds of times a second.
 
-    As a script does that balances by taskset, or a program that binds its threads to the CPU with the least to do. The
-    look-alike is the same report left alone.
+    As a script does that balances by taskset, or a program that binds its threads to the CPU with the least to do.
+    `staying_process` is the same report left alone.
 
     Seen: 300 moves of the session a second and more, while a CPU is idle; the light load notices nothing.
     """
     cpus = sorted(os.sched_getaffinity(0))[:2]
     if len(cpus) < 2:
         raise UnavailableError("a process cannot hop on one CPU")
-    with closing(server.connect("report")) as report:
-        report.pgconn.send_query(_REPORT.encode())
-        moved = [str(report.info.backend_pid), str(_PAUSE_S), *map(str, cpus)]
+    with _report(server) as pid:
+        moved = [str(pid), str(_PAUSE_S), *map(str, cpus)]
         with running([sys.executable, "-c", _MOVE, *moved], Path(os.devnull)):
             yield
-        report.cancel_safe(timeout=5)
+
+
+@fault(cause=None)
+def staying_process(server: PrivateServer, _seed: int) -> Iterator[None]:
+    """The look-alike of hopping_process: the same report, left alone.
+
+    It has a CPU to itself for as long as it computes.
+
+    Seen: a move now and then; there is nothing to be found, the other CPUs are free.
+    """
+    with _report(server):
+        yield
+
+
+@contextmanager
+def _report(server: PrivateServer) -> Iterator[int]:
+    """A session that computes until the context ends; gives its process."""
+    with closing(server.connect("report")) as session:
+        session.pgconn.send_query(_REPORT.encode())
+        yield session.info.backend_pid
+        session.cancel_safe(timeout=5)

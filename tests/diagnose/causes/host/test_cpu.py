@@ -80,6 +80,24 @@ def test_another_process_explains_the_saturated_cpu() -> None:
     assert 0.4 < other.impact.share < 0.75
 
 
+def test_units_and_users_of_the_cpus_are_named() -> None:
+    hogs = [hog | {"unit": "backup.service"} for hog in HOGS]
+    other = found(
+        host(cpu=FULL, time=BUSY_TIME, backend=QUEUEING | {"unit": "postgresql.service"}, other_processes=hogs)
+    )
+    assert "sha256sum (pid 5000 and 6 more, user root, backup.service)" in said(other["cpu_other_processes"].title)
+    told = figures(other["cpu_saturated"].for_)
+    assert "unit backup.service: 84 % of the host's CPU time, 7 processes, 358 MiB resident" in told
+    assert "unit postgresql.service: 16 % of the host's CPU time, 4 processes" in told
+    assert "user root: 84 % of the host's CPU time" in told
+
+
+def test_a_control_group_made_by_hand_is_no_name_to_tell() -> None:
+    hogs = [hog | {"unit": "/jobs/7"} for hog in HOGS]
+    other = found(host(cpu=FULL, time=BUSY_TIME, backend=QUEUEING, other_processes=hogs))["cpu_other_processes"]
+    assert "sha256sum (pid 5000 and 6 more, user root)" in said(other.title)
+
+
 def test_a_local_client_is_no_other_process() -> None:
     pgbench = {"command": "pgbench", "usr_pct": 150.0}
     sessions = [{"program": "pgbench", "interval_s": 0.1}]

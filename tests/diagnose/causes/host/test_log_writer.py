@@ -92,3 +92,14 @@ def test_one_that_is_real_time_already_is_not_told_to_be_niced() -> None:
     finding = preempted(placed({"policy": "SCHED_FIFO", "rt_priority": "10", "cpus": "0-1"}, 50.0, 60.0))
     assert "SCHED_FIFO, priority 10, CPUs 0, 1" in figures(finding.for_)
     assert not any("renice -n -5 -p" in said(step) for step in finding.remedy)
+
+
+def test_where_sessions_are_grouped_their_priority_is_what_counts() -> None:
+    rows = [
+        {"component": "process", "name": f"{PID} postgres: walwriter.autogroup_nice", "value": "0"},
+        {"component": "kernel", "name": "kernel.sched_autogroup_enabled", "value": "1"},
+    ]
+    finding = preempted(host(log_writer=STARVED, extra={"setting": rows}))
+    assert any(f"echo -5 > /proc/{PID}/autogroup" in said(step) for step in finding.remedy)
+    alone = preempted(host(log_writer=STARVED, extra={"setting": rows[:1]}))
+    assert not any("autogroup" in said(step) for step in alone.remedy)

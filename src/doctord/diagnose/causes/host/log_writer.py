@@ -18,6 +18,7 @@ PREEMPTED_S_PER_S = 0.01
 # A tenth of every second: whoever needs that process waits a tenth longer for it, even where no time was sampled.
 STARVED_S_PER_S = 0.1
 LOG_WRITER = r"^postgres: (\S+: )?wal ?(writer|sender)|^ora_lg"
+AUTOGROUPS = "kernel.sched_autogroup_enabled"
 AWAITED = rf"{LOG_WRITER}|^postgres: (\S+: )?postmaster|^tnslsnr"
 LATENCY_CRITICAL = rf"{AWAITED}|^postgres: (\S+: )?checkpointer"
 
@@ -32,11 +33,11 @@ def log_writer_preempted(case: Case) -> Iterator[Claim]:
     Speaks for it: its time in the run queue, with the involuntary share of its context switches, or a tenth of every
         second and more; a priority below others'; CPUs that it is bound to and that are full, while others are not.
     Speaks against it: switches that are voluntary with little time in the run queue: it waits for devices or for work.
-    Remedy: Relieve the CPUs where they are saturated; then give the process priority: renice -n -5, lasting by
-        Nice= or CPUWeight= of its unit. CPUs of its own: AllowedCPUs= for the units of everybody else, or cores that
-        are set aside at boot (isolcpus=) and taskset. Real time (chrt -f -p 10 PID), which no other task
-        interrupts, is for a log writer alone, and dangerous: one that loops takes its CPU for good, up to
-        kernel.sched_rt_runtime_us of each second.
+    Remedy: Relieve the CPUs where they are saturated; then give the process priority: renice -n -5, lasting by Nice= of
+        its unit, CPUWeight= where units are what shares the CPUs. CPUs of its own: AllowedCPUs= for the units of
+        everybody else, or cores that are set aside at boot (isolcpus=) and taskset. Real time (chrt -f -p 10 PID),
+        which no other task interrupts, is for a log writer alone, and dangerous: one that loops takes its CPU for good,
+        up to kernel.sched_rt_runtime_us of each second.
         Oracle: _high_priority_processes names those that are real time; ask Oracle's support before.
     Verify: pidstat -w -p PID 1: involuntary switches (nvcswch/s) fall, and so does the second number in
         /proc/PID/schedstat, its time in the run queue; and the time per commit.
@@ -137,6 +138,14 @@ def _steps(case: Case, row: dict[str, Any], placed: Scheduling | None, *, is_bou
         steps.append(phrase("renice -n 0 -p {}: nobody comes before it any more; then -5.", pid))
     elif placed is None or not placed.is_real_time:
         steps.append(phrase("renice -n -5 -p {}: it comes before others.", pid))
+    if placed is not None and placed.autogroup_nice is not None and case.setting(AUTOGROUPS) == "1":
+        steps.append(
+            phrase(
+                "Sessions are grouped ({} = 1), and nice counts within one: echo -5 > /proc/{}/autogroup.",
+                AUTOGROUPS,
+                pid,
+            )
+        )
     return steps
 
 
