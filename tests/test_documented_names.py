@@ -48,7 +48,7 @@ def test_names_of_the_host_are_those_of_the_page() -> None:
     # The kernel's own files of version 1 are called memory.limit_in_bytes and so on.
     measured = r'"((?:cpu|memory|io|listen)\.(?!\w+_in_bytes)\w+(?:_pct|_per_s|_bytes|_cpus|_queue))"'
     plain = in_source("native/src/host", r'"(listen\.(?:backlog|accept_delay|pid)|interrupts_per_s)"')
-    seldom = r'"((?:vmstat|meminfo|buddyinfo|hugepages|smaps|page_cache|open_files|extents)\.\w+)"'
+    seldom = r'"((?:vmstat|meminfo|buddyinfo|hugepages|smaps|page_cache|open_files|extents|dasd)\.\w+)"'
     rare = in_source("native/src/host/rarely", seldom)
     assert in_source("native/src/host", measured) | plain | rare == {*documented("kernel"), *documented("cgroup")}
 
