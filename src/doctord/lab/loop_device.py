@@ -1,4 +1,4 @@
-"""A file system of its own for a fault: an image in the server's folder, on a loop device, mounted beside the data."""
+"""A file system of its own for a fault: an image in the server's folder, on a loop device, mounted beside it."""
 
 import shutil
 import subprocess
@@ -43,13 +43,13 @@ class LoopDevice:
 
 
 @contextmanager
-def loop_device(server: PrivateServer, size_bytes: int) -> Iterator[LoopDevice]:
-    """An empty ext4 of that size, gone in the end. The server may still hold files on it open then.
+def loop_device(folder: Path, size_bytes: int) -> Iterator[LoopDevice]:
+    """An empty ext4 of that size in a folder, gone in the end. A server may still hold files on it open then.
 
     Raises:
         UnavailableError: there is no loop device to be had, or a program is missing.
     """
-    image, mount = server.folder / "loop.img", server.folder / "loop"
+    image, mount = folder / "loop.img", folder / "loop"
     with image.open("wb") as file:
         file.truncate(size_bytes)
     _run("mkfs.ext4", "-q", image)

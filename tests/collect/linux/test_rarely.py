@@ -45,6 +45,7 @@ def tree(tmp_path: Path) -> Path:
     proc, sys_ = tmp_path / "proc", tmp_path / "sys"
     write(proc / "70/stat", STAT.format(pid=70, rss=5000))
     write(proc / "70/smaps", SMAPS)
+    write(proc / "70/status", "Name:\tpostgres\nVmRSS:\t    8192 kB\n")
     write(proc / "70/mountinfo", f"30 1 253:0 / {tmp_path} rw - xfs /dev/mapper/vg-data rw\n")
     write(tmp_path / "data/base/5/1000", "x" * 100_000)
     (proc / "70/cwd").symlink_to(tmp_path / "data")

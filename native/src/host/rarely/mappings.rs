@@ -1,8 +1,12 @@
-//! What a process has mapped, and in pages of which size, by kind of mapping: /proc/PID/smaps.
+//! What a process has mapped, and in pages of which size, by kind of mapping: /proc/PID/smaps, and of a large process status.
 
 use std::path::Path;
 
-use crate::host::text::{fields, lines, number};
+use crate::host::text::{fields, lines, number, value};
+
+/// For smaps the kernel walks through all pages that are not huge, and nobody can map anything in that process meanwhile: of more
+/// than this, tens of milliseconds.
+const WALKED_KIB: u64 = 4 << 20;
 
 /// Kinds of mapping, in the words of the statistics.
 pub const KINDS: [&str; 4] = ["shared memory", "heap", "anonymous", "file"];
@@ -29,7 +33,33 @@ pub struct Mapped {
 
 /// The sums by kind, in the order of `KINDS`.
 pub fn read(process: &Path, page_bytes: u64) -> std::io::Result<[Mapped; 4]> {
+    let status = std::fs::read(process.join("status"))?;
+    if value(&status, b"VmRSS").is_some_and(|kib| kib > WALKED_KIB) {
+        return Ok(of_status(&status));
+    }
     Ok(parse(&std::fs::read(process.join("smaps"))?, page_bytes))
+}
+
+/// What is resident, for what is mapped; of huge pages those of hugetlbfs alone (HugetlbPages, Linux 4.4), which databases have
+/// for shared memory.
+fn of_status(status: &[u8]) -> [Mapped; 4] {
+    let bytes = |key: &[u8]| value(status, key).unwrap_or(0) * 1024;
+    let resident = |bytes: u64| Mapped {
+        size_bytes: bytes,
+        resident_bytes: bytes,
+        huge_bytes: 0,
+    };
+    let huge_bytes = bytes(b"HugetlbPages");
+    let shared = Mapped {
+        huge_bytes,
+        ..resident(bytes(b"RssShmem") + huge_bytes)
+    };
+    [
+        shared,
+        Mapped::default(),
+        resident(bytes(b"RssAnon")),
+        resident(bytes(b"RssFile")),
+    ]
 }
 
 fn parse(text: &[u8], page_bytes: u64) -> [Mapped; 4] {
@@ -85,6 +115,21 @@ mod tests {
         KernelPageSize:     2048 kB\nRss:                   0 kB\nShared_Hugetlb:     4096 kB\nPrivate_Hugetlb:       0 kB\n\
         7f0020000000-7f0020200000 rw-p 00000000 00:00 0\nSize:               2048 kB\nKernelPageSize:        4 kB\n\
         Rss:                2048 kB\nAnonHugePages:      2048 kB\n";
+
+    #[test]
+    fn a_large_process_is_not_walked_through() {
+        let process = tempfile::tempdir().unwrap();
+        let status = "VmRSS:\t 9000000 kB\nRssAnon:\t 100 kB\nRssFile:\t 50 kB\nRssShmem:\t 8999850 kB\nHugetlbPages:\t 2048 kB\n";
+        std::fs::write(process.path().join("status"), status).unwrap();
+        let [shared, heap, anonymous, _] = read(process.path(), 4096).unwrap();
+        assert_eq!(
+            (shared.size_bytes, shared.huge_bytes),
+            ((8_999_850 + 2048) << 10, 2 << 20)
+        );
+        assert_eq!((heap.size_bytes, anonymous.resident_bytes), (0, 100 << 10));
+        std::fs::write(process.path().join("status"), "VmRSS:\t 900 kB\n").unwrap();
+        assert!(read(process.path(), 4096).is_err(), "there is no smaps here");
+    }
 
     #[test]
     fn pages_are_counted_by_kind_of_mapping() {

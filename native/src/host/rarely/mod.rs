@@ -3,6 +3,7 @@
 //! A collector of its own, since a walk through a large folder, or a disk that does not answer, must not delay the figures of each
 //! second. All of it only reads; each part says what it costs to be asked more often.
 
+mod dasd;
 mod data_files;
 mod descriptors;
 mod device_path;
@@ -107,6 +108,7 @@ impl RareSampler {
         self.memory.sample(&interval, &mut self.statistics);
         if is_due(&mut self.seldom, now, SELDOM_S) {
             self.add_aio(&interval);
+            self.add_dasds(&interval);
             self.look_at_servers(&interval);
         }
         self.add_page_cache(&interval);
@@ -123,8 +125,8 @@ impl RareSampler {
 
     /// Events that the contexts for asynchronous I/O of all processes were made for (io_setup(2)); rings are no part of them.
     fn add_aio(&mut self, interval: &Interval) {
-        let told = std::fs::read(self.proc.join("sys/fs/aio-nr")).ok();
-        if let Some(events) = told.as_deref().and_then(number) {
+        let text = std::fs::read(self.proc.join("sys/fs/aio-nr")).unwrap_or_default();
+        if let Some(events) = number(&text) {
             let figure = Figure {
                 component: "kernel",
                 entity: None,
@@ -132,6 +134,13 @@ impl RareSampler {
                 unit: "events",
             };
             self.statistics.gauge(interval, figure, events as f64);
+        }
+    }
+
+    fn add_dasds(&mut self, interval: &Interval) {
+        for (name, unit) in dasd::control_units(&self.sys) {
+            self.gauge(interval, &name, "dasd.volumes", "volumes", unit.volumes as f64);
+            self.gauge(interval, &name, "dasd.aliases", "aliases", unit.aliases as f64);
         }
     }
 

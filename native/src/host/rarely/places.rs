@@ -46,7 +46,7 @@ impl Places {
     }
 
     /// Where the server's path leads to from here.
-    pub fn seen_here(&self, name: &Path) -> PathBuf {
+    pub fn path_of(&self, name: &Path) -> PathBuf {
         self.root.join(name.strip_prefix("/").unwrap_or(name))
     }
 
@@ -78,7 +78,7 @@ impl Places {
         names
             .into_iter()
             .map(|name| Place {
-                path: self.seen_here(&name),
+                path: self.path_of(&name),
                 name,
             })
             .collect()

@@ -25,7 +25,7 @@ def fragmented_file(server: PrivateServer, _seed: int) -> Iterator[None]:
 
     Seen: 300 MiB of table in pieces of 64 KiB; the light load does not touch it.
     """
-    with loop_device(server, _IMAGE_BYTES) as device:
+    with loop_device(server.folder, _IMAGE_BYTES) as device:
         _leave_holes(device.mount)
         device.tablespace(server, "pieces")
         for statement in _TABLE:

@@ -31,7 +31,7 @@ def requests_split(server: PrivateServer, seed: int) -> Iterator[None]:
 
     Seen: 22,000 reads of 4 KiB per second for 12,000 queries, three quarters of the time in `IO: DataFileRead`.
     """
-    with loop_device(server, _IMAGE_BYTES) as device:
+    with loop_device(server.folder, _IMAGE_BYTES) as device:
         folder = device.tablespace(server, "split")
         for statement in _TABLE:
             server.execute(statement)

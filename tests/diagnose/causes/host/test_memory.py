@@ -162,6 +162,7 @@ def test_huge_pages_unused() -> None:
     assert finding.impact.share is None
     assert "24.0 MiB of page tables for each session" in said(finding.for_[1].threshold)
     assert "6144 of 2 MiB would hold the shared memory" in said(finding.for_[2].threshold)
+    assert [said(item.what) for item in finding.not_measured] == ["how much time address translation takes"]
 
 
 @pytest.mark.parametrize(("pct", "side"), [(15.0, "for_"), (2.0, "against")])

@@ -18,6 +18,11 @@ CAPPED = {
     "host_queue_ms": 30.0, "device_ms": 20.0, "util_pct": 100.0,
 }  # fmt: skip
 
+# Of disks of IBM Z.
+READING = {("User I/O", "DataFileRead"): 6.0, ("CPU", "CPU"): 1.0}
+BUSY = {"device": "dasda", "reads_per_s": 900.0, "read_ms": 9.0, "device_queue": 9.0, "util_pct": 99.0}
+UNIT = "IBM.750000000BH411.d300"
+
 
 def found(dataset: Dataset) -> dict[str, Finding]:
     return {finding.cause: finding for finding in diagnose(dataset).findings}
@@ -74,3 +79,47 @@ def test_the_casebooks_idle_disk_is_no_finding() -> None:
     assert not diagnosis.findings
     assert diagnosis.health == "not_judged", "one report says little"
     assert [f"{vital.name} {wording.vital(vital)}" for vital in diagnosis.figures] == ["c1t10d0 latency 22.4 ms"]
+
+
+def figures(side: tuple[Any, ...]) -> str:
+    return " | ".join(said(evidence.figure) for evidence in side)
+
+
+def unit(volumes: float, aliases: float) -> dict[tuple[str | None, str], float]:
+    return {(UNIT, "dasd.volumes"): volumes, (UNIT, "dasd.aliases"): aliases}
+
+
+def test_requests_wait_for_a_volume_with_few_aliases() -> None:
+    findings = found(host(disk=BUSY, time=READING, kernel=unit(2, 6)))
+    finding = findings["dasd_aliases_few"]
+    assert said(finding.title) == f"2 volumes have 6 aliases in control unit {UNIT}"
+    assert finding.impact.share == pytest.approx(6 / 7)
+    assert figures(finding.for_) == "3.0 aliases for each volume | 8.0 requests that wait"
+    assert not finding.against
+    assert findings["device_saturated"].explained_by == "dasd_aliases_few"
+
+
+def test_aliases_that_any_volume_may_use_speak_against_it() -> None:
+    finding = found(host(disk=BUSY, time=READING, kernel=unit(4, 12)))["dasd_aliases_few"]
+    assert figures(finding.against) == "12 aliases for 8.0 requests that wait"
+
+
+@pytest.mark.parametrize(
+    ("disk", "kernel"),
+    [
+        (BUSY, unit(2, 14)),
+        (BUSY, unit(30, 20)),
+        (BUSY | {"device_queue": 1.5}, unit(2, 0)),
+        (BUSY, {}),
+        (BUSY, {(UNIT, "dasd.volumes"): 0.0, (UNIT, "dasd.aliases"): 3.0}),
+    ],
+    ids=["seven each", "twenty of the unit", "nothing waits", "not measured", "aliases alone"],
+)
+def test_volumes_that_are_well(disk: dict[str, Any], kernel: dict[tuple[str | None, str], float]) -> None:
+    assert "dasd_aliases_few" not in found(host(disk=disk, time=READING, kernel=kernel))
+
+
+def test_lsdasd_alone_gives_a_note() -> None:
+    finding = found(dataset_of_sample("lsdasd.txt"))["dasd_aliases_few"]
+    assert said(finding.title) == "3 volumes have 2 aliases"
+    assert finding.severity == "note"

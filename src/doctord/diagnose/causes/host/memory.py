@@ -10,7 +10,7 @@ from doctord.analyse.spells import longest
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Phrase, listed, phrase
 
 # The kernel's background reclaim starts well above this; what is left cannot absorb one more large sort.
@@ -37,6 +37,11 @@ LARGE_SHARED_BYTES = 2**30
 SMALL_PAGE_BYTES = 4096
 # From here on address translation is worth a change of page size.
 TRANSLATION_SHARE = 0.2
+UNKNOWN_TRANSLATION = NotMeasured(
+    "how much time address translation takes",
+    "no counters of the processor are read; a virtual machine seldom has them",
+    "perf stat -e cycles,dTLB-load-misses,dtlb_load_misses.walk_active -p PID, where the processor counts them",
+)
 READS = ("DataFileRead", "DataFilePrefetch", "BufFileRead", "BuffileRead")
 
 
@@ -168,6 +173,7 @@ def huge_pages_unused(case: Case) -> Iterator[Claim]:
             *for_,
         ],
         against=against,
+        not_measured=() if translating is not None else (UNKNOWN_TRANSLATION,),
     )  # fmt: skip
 
 

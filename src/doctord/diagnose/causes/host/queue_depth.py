@@ -1,13 +1,17 @@
-"""Queue depth: requests that wait in the host because the device is given no more at a time."""
+"""Queue depth: requests that wait in the host because the device, or a disk of IBM Z, is given no more at a time."""
 
 from collections.abc import Iterator
 
+import polars as pl
+
+from doctord.analyse.host import disks
+from doctord.analyse.host.dasds import ControlUnit, control_units
 from doctord.analyse.host.queues import Waiting, waiting_in_host
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.host.way_to_disk import path_to
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import phrase
 
 # What the investigator of 2008 ended with, for one LUN and for all LUNs of a target port: 5 to 10 waited at peak.
@@ -19,6 +23,11 @@ LASTING = 0.25
 SLOW_MS = 30.0
 # A cap shows as a queue that is as full as it ever is whenever somebody waits.
 AT_CAP = 0.8
+# What the investigators of 2012 ended with for volumes that a database scans; with 3 aliases each they were slow.
+ALIASES_A_VOLUME = 7.0
+# Of HyperPAV any volume of the control unit may use each.
+ALIASES_A_UNIT = 20.0
+WAITING = 1.0
 WAITS = ("User I/O", "System I/O", "Commit", "I/O")
 
 
@@ -79,3 +88,74 @@ def _signs(waiting: Waiting, where: str) -> Iterator[Sign]:
                "the system counts it itself", "its queue was hardly ever full")  # fmt: skip
     yield Sign("disk", where, waiting.device_ms, SLOW_MS, "{:.1f ms} per request at the device",
                "the device itself is quick enough to take more", below=True)  # fmt: skip
+
+
+@cause(explains=("device_saturated", "device_slow", "queue_depth_low", "reads_slow"))
+def dasd_aliases_few(case: Case) -> Iterator[Claim]:
+    """Disks of IBM Z have too few parallel access volumes: one request to a volume waits for the other.
+
+    Looks like: requests queue in the host for dasd devices, each of which is given one at a time and one for each
+        alias.
+    Hurts because: a volume without aliases serves one request at a time, however many disks of the storage server it is
+        spread over.
+    Speaks for it: aliases against volumes of a control unit (less than 7 for each volume, and less than 20 of HyperPAV
+        for the unit); requests that wait.
+    Speaks against it: as many aliases as requests that wait, where any volume may use each. Nothing is said where none
+        waits.
+    Remedy: Define more aliases in the storage server and in the I/O configuration, and set them online (chccwdev -e);
+        in z/VM attach them, or let minidisks use HyperPAV. Or spread the data over more volumes (striped logical
+        volumes).
+    Verify: lsdasd -u names the aliases of each control unit; the queue of the dasd devices (aqu-sz) falls at the same
+        load.
+    Source: J. Doelle and S. Langer, "Analyzing BI Oracle workloads", IBM 2012: 3 PAV aliases against 7; IBM, "Device
+        Drivers, Features, and Commands", DASD.
+    """
+    for unit in control_units(case.dataset):
+        if unit.aliases >= ALIASES_A_UNIT or unit.aliases >= ALIASES_A_VOLUME * unit.volumes:
+            continue
+        waiting, device = _waiting_for_dasd(case)
+        if waiting is not None and waiting < WAITING:
+            continue
+        for_, against = weigh(
+            [
+                Sign("statistic", f"name = '{unit.told_by}'", unit.aliases / unit.volumes, ALIASES_A_VOLUME,
+                     "{:.1f aliases for each volume}", _counted(unit), below=True),
+                Sign("disk", f"device = '{device}'", waiting, WAITING, "{:.1f requests} that wait",
+                     phrase("for {}, the busiest", device)),
+            ]
+        )  # fmt: skip
+        yield Claim(
+            phrase("{:.0f volumes} have {:.0f aliases}{}", unit.volumes, unit.aliases, _of_unit(unit)),
+            impact=NONE_YET if waiting is None else case.felt(sum(map(case.time.share, WAITS))),
+            confidence=0.6 if waiting is None else 0.85,
+            for_=for_,
+            against=[*against, *_aliases_would_do(unit, waiting)],
+        )
+
+
+def _waiting_for_dasd(case: Case) -> tuple[float | None, str | None]:
+    """How many requests wait at the busiest dasd device, which works on one; null where none was measured."""
+    rows = disks.intervals(case.dataset).filter(pl.col("device").str.starts_with("dasd"))
+    means = rows.group_by("device", maintain_order=True).agg(pl.col("queue").mean()).drop_nulls()
+    if means.is_empty():
+        return None, None
+    device, queue = means.sort("queue", descending=True, maintain_order=True).row(0)
+    return float(queue) - 1.0, device
+
+
+def _counted(unit: ControlUnit) -> str:
+    return "of all control units together" if unit.name is None else f"of control unit {unit.name}"
+
+
+def _of_unit(unit: ControlUnit) -> str:
+    return "" if unit.name is None else f" in control unit {unit.name}"
+
+
+def _aliases_would_do(unit: ControlUnit, waiting: float | None) -> list[Evidence]:
+    """Aliases that are as many as the requests that wait: they serve whichever volume needs them, if they may."""
+    if waiting is None or unit.aliases < waiting:
+        return []
+    figure = phrase("{:.0f aliases} for {:.1f requests} that wait", unit.aliases, waiting)
+    return [
+        Evidence("statistic", f"name = '{unit.told_by}'", figure, "", "enough, if any volume may use each (HyperPAV)")
+    ]

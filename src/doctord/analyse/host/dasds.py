@@ -1,0 +1,38 @@
+"""Disks of IBM Z and the parallel access volumes (PAV) that let several requests to one of them go on at once."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from doctord.analyse import figures
+from doctord.dataset.dataset import Dataset
+
+
+@dataclass(frozen=True, slots=True)
+class ControlUnit:
+    """Volumes and aliases of a logical control unit; its name is null where all of a host are told together."""
+
+    name: str | None
+    volumes: float
+    aliases: float
+    told_by: str
+
+
+def control_units(dataset: Dataset) -> list[ControlUnit]:
+    """The control units of a host, as the kernel has them, else as lsdasd counts their devices."""
+    aliases = {figure.entity: figure.last for figure in figures.figures(dataset, "dasd.aliases")}
+    volumes = figures.figures(dataset, "dasd.volumes")
+    live = [
+        ControlUnit(unit.entity, unit.last, aliases.get(unit.entity, 0.0), "dasd.aliases")
+        for unit in volumes
+        if unit.last
+    ]
+    return live or _of_lsdasd(dataset)
+
+
+def _of_lsdasd(dataset: Dataset) -> list[ControlUnit]:
+    settings = dataset.frame("setting").filter(pl.col("component") == "dasd")
+    types = settings.filter((pl.col("name").str.ends_with(".type")) & (pl.col("value") == "ECKD"))
+    volumes = types["name"].n_unique()
+    counted = figures.figures(dataset, "lsdasd.aliases")
+    return [ControlUnit(None, volumes, counted[0].last, "lsdasd.aliases")] if counted and volumes else []
