@@ -46,7 +46,7 @@ def in_source(folder: str, pattern: str) -> set[str]:
 
 def test_names_of_the_host_are_those_of_the_page() -> None:
     # The kernel's own files of version 1 are called memory.limit_in_bytes and so on.
-    families = "cpu|memory|io|listen|numa|process|short_lived"
+    families = "cpu|memory|io|listen|numa|process|short_lived|tcp"
     measured = rf'"((?:{families})\.(?!\w+_in_bytes)\w+(?:_pct|_per_s|_bytes|_cpus|_queue))"'
     others = r'"(listen\.(?:backlog|accept_delay|pid)|short_lived\.elapsed_s|interrupts_per_s)"'
     plain = in_source("native/src/host", others)

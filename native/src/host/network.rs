@@ -61,6 +61,8 @@ struct Tcp {
     listen_drops: Option<u64>,
     listen_overflows: Option<u64>,
     established: Option<u64>,
+    /// Connections that came in, at all listening sockets together.
+    passive_opens: Option<u64>,
 }
 
 pub struct Network {
@@ -89,7 +91,7 @@ impl Network {
     pub fn sample(&mut self, interval: &Interval, events: &mut Events, statistics: &mut Statistics) {
         self.add_interfaces(interval, events);
         self.sheet.begin(interval.ts_us, interval.rounded_s());
-        self.add_tcp(interval, events);
+        self.add_tcp(interval, events, statistics);
         self.add_listeners(interval, events, statistics);
         self.sheet.end();
     }
@@ -136,7 +138,7 @@ impl Network {
         }
     }
 
-    fn add_tcp(&mut self, interval: &Interval, events: &mut Events) {
+    fn add_tcp(&mut self, interval: &Interval, events: &mut Events, statistics: &mut Statistics) {
         let now = self.read_tcp(events);
         let before = std::mem::replace(&mut self.tcp_before, now);
         let columns = self.sheet.columns;
@@ -153,6 +155,15 @@ impl Network {
             self.sheet.f64(column, interval.increase(before, now));
         }
         self.sheet.count(columns.established, now.established);
+        if let Some(opens) = interval.increase(before.passive_opens, now.passive_opens) {
+            let figure = Figure {
+                component: "kernel",
+                entity: None,
+                name: "tcp.passive_opens_per_s",
+                unit: "per_s",
+            };
+            statistics.rate(interval, figure, opens);
+        }
     }
 
     fn read_tcp(&mut self, events: &mut Events) -> Tcp {
@@ -162,6 +173,7 @@ impl Network {
                 tcp.segments_out = named(text, b"Tcp:", b"OutSegs");
                 tcp.retransmits = named(text, b"Tcp:", b"RetransSegs");
                 tcp.established = named(text, b"Tcp:", b"CurrEstab");
+                tcp.passive_opens = named(text, b"Tcp:", b"PassiveOpens");
             }
             Err(error) => events.not_measured("/proc/net/snmp", &error.to_string(), "mount /proc"),
         }

@@ -1,7 +1,7 @@
 """A listening server of the lab's own, which starts a process for each connection and waits for it, and its clients.
 
-    python -m doctord.lab.listener serve PORT [--memory-mib M] [--backlog N] [--pause S]
-    python -m doctord.lab.listener connect PORT --clients N [--pause S]
+    python -m doctord.lab.listener serve [--memory-mib M] [--backlog N] [--pause S]
+    python -m doctord.lab.listener connect --port PORT --clients N [--pause S]
 
 As the listener of the casebook does, it serves one connection after the other: accept, fork, await the child.
 """
@@ -10,11 +10,13 @@ import argparse
 import mmap
 import os
 import socket
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from doctord.lab.errors import LabError
@@ -26,11 +28,19 @@ _STARTS_S = 20.0
 _TIMEOUT_S = 30.0
 
 
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """A server that listens: where, and which process it is."""
+
+    port: int
+    pid: int
+
+
 @contextmanager
 def listener(
     folder: Path, *, clients: int, client_pause_s: float, memory_mib: int = 0, backlog: int = 128, pause_s: float = 0.0
-) -> Iterator[int]:
-    """Run such a server, and clients that connect to it again and again; gives its port.
+) -> Iterator[Listening]:
+    """Run such a server, and clients that connect to it again and again.
 
     Args:
         folder: where their logs go.
@@ -43,44 +53,34 @@ def listener(
     Raises:
         LabError: it does not start; with its last words.
     """
-    log, port = folder / "listener.log", _free_port()
+    log = folder / "listener.log"
     program = [sys.executable, "-m", "doctord.lab.listener"]
-    serve = ["serve", port, "--memory-mib", memory_mib, "--backlog", backlog, "--pause", pause_s]
-    connect = ["connect", port, "--clients", clients, "--pause", client_pause_s]
+    serve = ["serve", "--memory-mib", memory_mib, "--backlog", backlog, "--pause", pause_s]
     with running([*program, *map(str, serve)], log) as server:
-        deadline = time.monotonic() + _STARTS_S
-        while not _answers(port):
-            if server.poll() is not None or time.monotonic() > deadline:
-                raise LabError("the listener did not start", f"its last words were: {_last_words(log)}")
-            time.sleep(0.05)
+        port = _port(server, log)
+        connect = ["connect", "--port", port, "--clients", clients, "--pause", client_pause_s]
         with running([*program, *map(str, connect)], folder / "clients.log"):
-            yield port
+            yield Listening(port, server.pid)
 
 
-def _last_words(log: Path) -> str:
-    return "".join(log.read_text(errors="replace").splitlines()[-1:])
+def _port(server: subprocess.Popen[bytes], log: Path) -> int:
+    """The port that the server has taken, once it listens."""
+    deadline = time.monotonic() + _STARTS_S
+    while server.poll() is None and time.monotonic() < deadline:
+        told = log.read_text(errors="replace")
+        if told.endswith("\n") and told.strip().isdigit():
+            return int(told)
+        time.sleep(0.05)
+    words = "".join(log.read_text(errors="replace").splitlines()[-1:])
+    raise LabError("the listener did not start", f"its last words were: {words}")
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _answers(port: int) -> bool:
-    try:
-        _visit(port)
-    except OSError:
-        return False
-    return True
-
-
-def _serve(port: int, memory_mib: int, backlog: int, pause_s: float) -> None:
+def _serve(memory_mib: int, backlog: int, pause_s: float) -> None:
     with _filled(memory_mib * MIB), socket.socket() as server:
-        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        server.bind(("127.0.0.1", port))
+        server.bind(("127.0.0.1", 0))
         server.listen(backlog)
+        sys.stdout.write(f"{server.getsockname()[1]}\n")
+        sys.stdout.flush()
         while True:
             client, _ = server.accept()
             with client:
@@ -128,14 +128,14 @@ def main() -> None:
     """Read the options and serve, or connect, until somebody ends it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("role", choices=["serve", "connect"])
-    parser.add_argument("port", type=int)
+    parser.add_argument("--port", type=int)
     parser.add_argument("--memory-mib", type=int, default=0)
     parser.add_argument("--backlog", type=int, default=128)
     parser.add_argument("--clients", type=int, default=1)
     parser.add_argument("--pause", type=float, default=0.0)
     given = parser.parse_args()
     if given.role == "serve":
-        _serve(given.port, given.memory_mib, given.backlog, given.pause)
+        _serve(given.memory_mib, given.backlog, given.pause)
     else:
         _connect(given.port, given.clients, given.pause)
 

@@ -1,9 +1,17 @@
 """Listening sockets as the sampler sees them."""
 
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
+
+import pyarrow as pa
+
+from doctord._native import HostSampler
+from doctord.dataset.tables import TABLES
+
+LAYOUTS = {name: table.layout for name, table in TABLES.items()}
 
 # Where threads are limited; root may always have more, so this is another user.
 NO_THREADS = """
@@ -23,6 +31,17 @@ found = take_after(sampler, 0.3)["statistic"]
 print(json.dumps([[row["name"], row["value"]] for row in found if row["entity"] == "@doctord-no-threads"]))
 print(sampler.cpu_beside_ms())
 """
+
+
+def test_connections_that_clients_open_are_counted() -> None:
+    sampler = HostSampler("here", LAYOUTS)
+    with socket.create_server(("127.0.0.1", 0), backlog=100) as server:
+        sampler.sample()
+        for _ in range(50):
+            socket.create_connection(server.getsockname()).close()
+        rows = [row for batch in sampler.sample() for row in pa.record_batch(batch).to_pylist()]
+    (opens,) = (row for row in rows if row.get("name") == "tcp.passive_opens_per_s")
+    assert round(opens["value"] * opens["interval_s"]) >= 48
 
 
 def test_where_no_thread_may_be_started_the_queue_is_told_by_the_samples_alone() -> None:
