@@ -148,7 +148,9 @@ def _free_port() -> int:
 def _configure(data: Path, settings: Mapping[str, str]) -> None:
     with (data / "postgresql.conf").open("a") as configuration:
         configuration.writelines(f"{name} = '{value}'\n" for name, value in settings.items())
-    (data / "pg_hba.conf").write_text("local all all peer map=lab\nhost all all 127.0.0.1/32 scram-sha-256\n")
+    (data / "pg_hba.conf").write_text(
+        "local all,replication all peer map=lab\nhost all all 127.0.0.1/32 scram-sha-256\n"
+    )
     users = {getpass.getuser(), server_user() or getpass.getuser()}
     (data / "pg_ident.conf").write_text("".join(f"lab {user} postgres\n" for user in sorted(users)))
 

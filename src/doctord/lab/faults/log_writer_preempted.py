@@ -1,7 +1,8 @@
-"""A log writer that shares its CPU with others: one that comes after them, and one that comes before."""
+"""A process that sends the log and shares its CPU with others: one that comes after them, and one that comes before."""
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -9,55 +10,84 @@ from doctord.lab.errors import LabError, UnavailableError
 from doctord.lab.fault import fault
 from doctord.lab.processes import running
 from doctord.lab.server import PrivateServer
-from doctord.lab.workload import workload
 
-_SETTINGS = {"synchronous_commit": "off", "wal_writer_delay": "10ms"}
 _RIVALS = 2
-_AFTER, _BEFORE = 10, -10
-_SCRIPT = "insert into doctord_log select n, repeat('x', 200) from generate_series(1, 200) as n;\n\\sleep 20 ms\n"
+_NICE, _REAL_TIME = 10, 10
+_CONNECT_S = 10.0
 
 
-@fault(cause="log_writer_preempted", settings=_SETTINGS)
-def log_writer_preempted(server: PrivateServer, seed: int) -> Iterator[None]:
-    """The WAL writer is bound to one CPU, on which two other processes compute, and comes after them (nice 10).
+@fault(cause="log_writer_preempted")
+def log_writer_preempted(server: PrivateServer, _seed: int) -> Iterator[None]:
+    """The WAL sender of a synchronous standby shares one CPU with processes that come before it (it has nice 10).
 
-    Commits are asynchronous, so that it is the one that writes the log. The other CPUs are free. `log_writer_first` is
-    the same with a higher priority.
+    Each commit waits until it has sent the log and the standby, on this host, has confirmed it. The other CPUs are
+    free. `log_writer_first` is the same with a higher priority.
 
-    Seen: the WAL writer runs for 12 ms of every second and waits for its CPU for half a second and more.
+    Seen: it runs for 10 ms of every second and waits for its CPU for half a second and more; commits take 20 ms.
     """
-    with _sharing(server, seed, _AFTER):
+    with _sharing(server, _come_last):
         yield
 
 
-@fault(cause=None, settings=_SETTINGS)
-def log_writer_first(server: PrivateServer, seed: int) -> Iterator[None]:
-    """The look-alike of log_writer_preempted: the same WAL writer, CPU and processes, but it comes first (nice -10).
+@fault(cause=None)
+def log_writer_first(server: PrivateServer, _seed: int) -> Iterator[None]:
+    """The look-alike of log_writer_preempted: the same WAL sender, CPU and processes, but it is real time (SCHED_FIFO).
 
-    Setting a priority below 0 needs root.
+    A nice value would not do: on Linux 6.6 and later whoever runs may use up a slice before a task that is woken.
 
     Seen: it runs whenever it is woken; there is nothing to be found.
     """
-    with _sharing(server, seed, _BEFORE):
+    with _sharing(server, _come_first):
         yield
 
 
 @contextmanager
-def _sharing(server: PrivateServer, seed: int, nice: int) -> Iterator[None]:
-    """The WAL writer on one CPU with processes that compute, at this nice value."""
-    server.execute("create table if not exists doctord_log (number bigint, text text)")
-    with server.connect() as connection:
-        found = connection.execute("select pid from pg_stat_activity where backend_type = 'walwriter'").fetchone()
-    if found is None:
-        raise LabError("the server has no WAL writer", "look at its log")
-    cpu, writer = min(os.sched_getaffinity(0)), int(found[0])
-    os.sched_setaffinity(writer, {cpu})
-    try:
-        os.setpriority(os.PRIO_PROCESS, writer, nice)
-    except PermissionError as error:
-        raise UnavailableError("a priority below 0 needs root") from error
+def _sharing(server: PrivateServer, give_priority: Callable[[int], None]) -> Iterator[None]:
+    """A synchronous standby whose WAL sender has a priority, on one CPU with processes that compute."""
+    archive = server.folder / "standby"
+    archive.mkdir()
+    receive: list[str | Path] = [
+        server.binaries / "pg_receivewal",
+        "--synchronous",
+        "--no-loop",
+        "-D",
+        archive,
+        "-d",
+        server.dsn,
+    ]
     with ExitStack() as beside:
-        beside.enter_context(workload(server, seed=seed, clients=2, script=_SCRIPT))
+        beside.enter_context(running(receive, server.folder / "standby.log"))
+        sender, cpu = _sender(server), min(os.sched_getaffinity(0))
+        os.sched_setaffinity(sender, {cpu})
+        give_priority(sender)
+        server.set(synchronous_standby_names="*")
         for _ in range(_RIVALS):
             beside.enter_context(running(["taskset", "-c", str(cpu), "sha256sum", "/dev/zero"], Path(os.devnull)))
         yield
+
+
+def _come_last(pid: int) -> None:
+    """A low priority for a process and its session: each of PostgreSQL is one, and may be scheduled as such."""
+    os.setpriority(os.PRIO_PROCESS, pid, _NICE)
+    autogroup = Path(f"/proc/{pid}/autogroup")
+    if autogroup.exists():
+        autogroup.write_text(str(_NICE))
+
+
+def _come_first(pid: int) -> None:
+    try:
+        os.sched_setscheduler(pid, os.SCHED_FIFO, os.sched_param(_REAL_TIME))
+    except PermissionError as error:
+        raise UnavailableError("a real-time priority needs root") from error
+
+
+def _sender(server: PrivateServer) -> int:
+    """The WAL sender, once the standby is connected."""
+    deadline = time.monotonic() + _CONNECT_S
+    with server.connect() as connection:
+        while time.monotonic() < deadline:
+            found = connection.execute("select pid from pg_stat_replication where state = 'streaming'").fetchone()
+            if found is not None:
+                return int(found[0])
+            time.sleep(0.05)
+    raise LabError("no standby connected", f"look at {server.folder}/standby.log (--keep)")

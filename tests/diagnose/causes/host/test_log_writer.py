@@ -102,4 +102,11 @@ def test_where_sessions_are_grouped_their_priority_is_what_counts() -> None:
     finding = preempted(host(log_writer=STARVED, extra={"setting": rows}))
     assert any(f"echo -5 > /proc/{PID}/autogroup" in said(step) for step in finding.remedy)
     alone = preempted(host(log_writer=STARVED, extra={"setting": rows[:1]}))
-    assert not any("autogroup" in said(step) for step in alone.remedy)
+    assert not any("/autogroup" in said(step) for step in alone.remedy)
+
+
+def test_while_it_waits_the_commits_wait_for_it() -> None:
+    """Sessions wait for commits for half of the time, and for two fifths of that the log writer waits for its CPU."""
+    writer = STARVED | {"run_wait_pct": 20.0}
+    finding = preempted(host(time={("Commit", "WALSync"): 0.5, ("CPU", "CPU"): 0.1}, log_writer=writer))
+    assert finding.impact.share == pytest.approx(0.5 / 0.6 * 0.4, abs=0.03)

@@ -23,7 +23,7 @@ AWAITED = rf"{LOG_WRITER}|^postgres: (\S+: )?postmaster|^tnslsnr"
 LATENCY_CRITICAL = rf"{AWAITED}|^postgres: (\S+: )?checkpointer"
 
 
-@cause(explains=("commits_slow", "log_writer_starved"))
+@cause(explains=("commits_slow", "log_writer_starved", "standby_slows_commits"))
 def log_writer_preempted(case: Case) -> Iterator[Claim]:
     """A process that everybody waits for loses the CPU, or does not get one.
 
@@ -33,11 +33,13 @@ def log_writer_preempted(case: Case) -> Iterator[Claim]:
     Speaks for it: its time in the run queue, with the involuntary share of its context switches, or a tenth of every
         second and more; a priority below others'; CPUs that it is bound to and that are full, while others are not.
     Speaks against it: switches that are voluntary with little time in the run queue: it waits for devices or for work.
-    Remedy: Relieve the CPUs where they are saturated; then give the process priority: renice -n -5, lasting by Nice= of
-        its unit, CPUWeight= where units are what shares the CPUs. CPUs of its own: AllowedCPUs= for the units of
-        everybody else, or cores that are set aside at boot (isolcpus=) and taskset. Real time (chrt -f -p 10 PID),
-        which no other task interrupts, is for a log writer alone, and dangerous: one that loops takes its CPU for good,
-        up to kernel.sched_rt_runtime_us of each second.
+    Remedy: Relieve the CPUs where they are saturated; then give the process CPUs of its own: AllowedCPUs= for the units
+        of everybody else, or cores that are set aside at boot (isolcpus=) and taskset. A priority (renice -n -5, Nice=
+        or CPUWeight= of its unit) gives it more of a CPU; since Linux 6.6 it waits for the slice of whoever runs,
+        and a shorter slice of its own gives it earlier turns (chrt -o -T 100000 -p 0 PID, Linux 6.12). Real time (chrt -f
+        -p 10 PID), which no other task interrupts, is for a log writer alone, and dangerous: one that loops takes its
+        CPU for good, up to kernel.sched_rt_runtime_us of each second.
+        PostgreSQL: each process is a session of its own, so that under autogroups nice alone changes nothing.
         Oracle: _high_priority_processes names those that are real time; ask Oracle's support before.
     Verify: pidstat -w -p PID 1: involuntary switches (nvcswch/s) fall, and so does the second number in
         /proc/PID/schedstat, its time in the run queue; and the time per commit.
@@ -47,7 +49,7 @@ def log_writer_preempted(case: Case) -> Iterator[Claim]:
     victims = _preempted(case)
     commits = case.time.share("Commit")
     writers = victims.filter(pl.col("command").str.contains(LOG_WRITER))
-    impact = commits * float((writers["run_wait_s"] / writers["seconds"]).max() or 0.0)  # type: ignore[arg-type]
+    impact = commits * _of_commits(case, writers)
     long = victims.filter(pl.col("run_wait_s") >= STARVED_S_PER_S * pl.col("seconds"))
     if not case.worth_saying(impact) and long.is_empty():
         return
@@ -81,6 +83,14 @@ def _preempted(case: Case) -> pl.DataFrame:
         & (pl.col("icsw") + pl.col("vcsw")).is_not_null()
         & ((is_forced & (waits >= PREEMPTED_S_PER_S * seconds)) | (is_starved & (waits >= pl.col("cpu_s"))))
     ).sort("run_wait_s", descending=True, maintain_order=True)
+
+
+def _of_commits(case: Case, writers: pl.DataFrame) -> float:
+    """Share (0 to 1) of the time of commits in which the log writer waits for a CPU, and they for it."""
+    waits_s = float((writers["run_wait_s"] / writers["seconds"]).max() or 0.0)  # type: ignore[arg-type]
+    commits = case.active.filter(pl.col("wait_class") == "Commit").unique("ts", maintain_order=True)
+    awaited_s = float(commits["interval_s"].sum() or 0.0) / case.seconds if case.seconds else 0.0
+    return min(waits_s / awaited_s, 1.0) if awaited_s else waits_s
 
 
 def _victim(row: dict[str, Any]) -> Evidence:
