@@ -60,7 +60,7 @@ def process_hops(case: Case) -> Iterator[Claim]:
             ]
         )  # fmt: skip
         cost = Evidence("process", f"pid = {one.pid}", phrase("{:share} of its CPU time at most", one.lost), "",
-                        phrase("at {:.1f ms} a move, as the scheduler reckons", MOVE_S * 1000))  # fmt: skip
+                        phrase("at {:.1f ms} a move, the cost that the scheduler assumes", MOVE_S * 1000))  # fmt: skip
         yield Claim(
             phrase("{} (pid {}) is moved from CPU to CPU: {:rate}", one.command, one.pid, one.moves_per_s),
             impact=NOT_MEASURED,
