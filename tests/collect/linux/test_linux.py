@@ -208,6 +208,9 @@ def test_the_collector_reports_its_cost() -> None:
     collector.close()
 
 
+# A session of its own: where sessions share the CPUs (autogroups), it does not have to share with the tests.
+ALONE = ["setsid"]
+CALL = "import os\nwhile True: os.getppid()"
 UNPRIVILEGED = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 TWO_SAMPLES = """
 import json, os, sys, time
@@ -248,6 +251,20 @@ def test_without_privileges_the_rest_goes_on() -> None:
 
 
 @pytest.mark.root
+def test_that_system_calls_may_not_be_counted_is_said_once_there_is_reason_to(start: Start) -> None:
+    start(*ALONE, sys.executable, "-c", CALL)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        events, processes, *_ = two_samples(*UNPRIVILEGED)
+        told = [row for row in events if row["subject"].startswith("system calls of processes")]
+        if told:
+            break
+    assert len(told) == 1
+    assert "CAP_PERFMON" in told[0]["hint"]
+    assert {row["syscalls_per_s"] for row in processes} == {None}
+
+
+@pytest.mark.root
 def test_hidden_processes_are_said() -> None:
     mount = 'mount -t proc -o hidepid=2 proc /proc && exec "$@"'
     # A user of its own: processes of nobody that other tests start beside this one are not hidden from nobody.
@@ -281,14 +298,6 @@ def throttled_group() -> Iterator[Path]:
     group.rmdir()
 
 
-CALL = "import os\nwhile True: os.getppid()"
-HOP = """
-import os
-cpus = sorted(os.sched_getaffinity(0))
-while True:
-    for cpu in cpus:
-        os.sched_setaffinity(0, {cpu})
-"""
 LOOKS = 10
 
 
@@ -304,13 +313,27 @@ def looked_at(pid: int, column: str, least: float) -> bool:
 def test_calls_of_a_process_that_is_busy_in_the_kernel_are_counted(start: Start) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root")
-    assert looked_at(start(sys.executable, "-c", CALL), "syscalls_per_s", 5000)
+    assert looked_at(start(*ALONE, sys.executable, "-c", CALL), "syscalls_per_s", 5000)
 
 
-def test_moves_of_a_busy_process_are_counted(start: Start) -> None:
-    if len(os.sched_getaffinity(0)) < 2:
+def test_moves_of_a_busy_process_are_counted(sampler: HostSampler, start: Start, tmp_path: Path) -> None:
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
         pytest.skip("needs two CPUs")
-    assert looked_at(start(sys.executable, "-c", HOP), "migrations_per_s", 10)
+    server = tmp_path / "mysqld"
+    shutil.copy(shutil.which("bash") or "/bin/bash", server)
+    pid = start(*ALONE, str(server), "-c", "while :; do :; done")
+    take(sampler)
+    found = []
+    for _ in range(3 * LOOKS):
+        for number in range(100):
+            os.sched_setaffinity(pid, {cpus[number % 2]})
+            time.sleep(0.003)
+        found.append(of(take(sampler), pid)["migrations_per_s"])
+        if found[-1]:
+            break
+    assert max(value or 0.0 for value in found) > 10
+    assert None in found
 
 
 @pytest.mark.root

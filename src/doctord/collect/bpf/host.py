@@ -18,6 +18,7 @@ SPANS_OF_DEVICES = (
     Span([Moment(_ISSUE, _KEY)], Moment(_COMPLETE, _KEY), _DEVICE),
     Span([Moment(_INSERT, _KEY)], Moment(_ISSUE, _KEY), _DEVICE),
 )
+PREEMPTED = 256  # TASK_REPORT_MAX; TASK_STATE_MAX, which is larger, before Linux 4.14
 MINOR_BITS = 20  # of the kernel's own device numbers
 
 
@@ -93,12 +94,20 @@ class Spans(_Host):
 
 
 def run_queue(period_s: float) -> Spans:
-    """From being woken up, or taken off the CPU while it could run, to running."""
+    """From being woken up, or taken off the CPU while it could run, to running.
+
+    The tracepoint tells of a task that was preempted in a state of its own, beyond those of tasks that sleep.
+    """
     switch = "tracepoint:sched:sched_switch"
+    could_run = f"(args->prev_state == 0 || args->prev_state >= {PREEMPTED})"
     begin = [
         Moment("tracepoint:sched:sched_wakeup", "args->pid"),
         Moment("tracepoint:sched:sched_wakeup_new", "args->pid"),
-        Moment(switch, "args->prev_pid", "args->prev_state == 0 && args->prev_pid != 0"),
+        Moment(
+            switch,
+            "args->prev_pid",
+            f"{could_run} && args->prev_pid != 0",
+        ),
     ]
     return Spans(RUN_QUEUE, Span(begin, Moment(switch, "args->next_pid")), period_s)
 

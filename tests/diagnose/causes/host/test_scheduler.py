@@ -63,6 +63,12 @@ def test_a_storm_of_system_calls() -> None:
     assert "doctord trace --pid 5000" in said(finding.remedy[0])
 
 
+def test_a_small_storm_on_a_large_host_is_a_note() -> None:
+    small = STORM | {"usr_pct": 5.0, "sys_pct": 15.0, "syscalls_per_s": 400_000.0}
+    assert found(host(other_processes=[small]))["system_call_storm"].severity == "warning"
+    assert found(host(cpus=32, other_processes=[small]))["system_call_storm"].severity == "note"
+
+
 def test_a_clock_that_is_read_by_a_call_is_named() -> None:
     clock = [{"component": "kernel", "name": "cpu.clocksource", "value": "hpet"}]
     finding = found(host(other_processes=[STORM], extra={"setting": clock}))["system_call_storm"]

@@ -36,9 +36,9 @@ def log_writer_preempted(case: Case) -> Iterator[Claim]:
     Remedy: Relieve the CPUs where they are saturated; then give the process CPUs of its own: AllowedCPUs= for the units
         of everybody else, or cores that are set aside at boot (isolcpus=) and taskset. A priority (renice -n -5, Nice=
         or CPUWeight= of its unit) gives it more of a CPU; since Linux 6.6 it waits for the slice of whoever runs,
-        and a shorter slice of its own gives it earlier turns (chrt -o -T 100000 -p 0 PID, Linux 6.12). Real time
-        (chrt -f -p 10 PID), which no other task interrupts, is for a log writer alone, and dangerous: one that loops
-        takes its CPU for good, up to kernel.sched_rt_runtime_us of each second.
+        and a shorter slice of its own gives it earlier turns (chrt -o -T 100000 -p 0 PID, Linux 6.12). Real time (chrt
+        -f -p 10 PID), which no other task interrupts, is for a log writer alone, and dangerous: one that loops takes
+        its CPU for good, up to kernel.sched_rt_runtime_us of each second.
         PostgreSQL: each process is a session of its own, so that under autogroups nice alone changes nothing.
         Oracle: _high_priority_processes names those that are real time; ask Oracle's support before.
     Verify: pidstat -w -p PID 1: involuntary switches (nvcswch/s) fall, and so does the second number in

@@ -19,8 +19,10 @@ IDLE_PCT = 10.0
 # A system call that does next to nothing takes 0.1 to 0.3 us: with 5 us for it and the program's own work, little is
 # done between two.
 CALLS_PER_CPU_S = 200_000.0
-# A fifth of a CPU in the kernel, half of what the process uses: less is not worth a look at it.
-KERNEL_CPUS, KERNEL_SHARE = 0.2, 0.5
+# A tenth of a CPU in the kernel, half of what the process uses: less is not worth a look at it.
+KERNEL_CPUS, KERNEL_SHARE = 0.1, 0.5
+# Half of a CPU, or a twentieth of the host: less is a note.
+WORTH_CPUS, WORTH_SHARE = 0.5, 0.05
 # A quarter of the host: what is left to others is then plainly less.
 HOST_SHARE = 0.25
 WHO_BINDS = """bpftrace -e 't:syscalls:sys_enter_sched_setaffinity { printf("%d %s\\n", pid, comm); }'"""
@@ -94,6 +96,7 @@ def system_call_storm(case: Case) -> Iterator[Claim]:
             impact=NOT_MEASURED,
             confidence=0.85,
             for_=[*_of_caller(one), *_slow_clock(case)],
+            severity="warning" if one.kernel >= min(WORTH_CPUS, WORTH_SHARE * max(case.cpus, 1)) else "note",
             explains_waits=one.cpus >= HOST_SHARE * max(case.cpus, 1),
             first_steps=[phrase("doctord trace --pid {} --for 10s: which call, and of what size.", one.pid)],
         )
