@@ -12,6 +12,9 @@ const ENTRIES: usize = 20_000;
 /// What is no data: the log, which is written once and read by nobody, and what servers say to people.
 const BESIDE: [&str; 6] = ["pg_wal", "pg_xlog", "log", "pg_log", "pg_replslot", "#innodb_redo"];
 
+/// The same of files, by the beginning of their names.
+const LOG_FILES: [&str; 4] = ["ib_logfile", "binlog.", "mysql-bin.", "mariadb-bin."];
+
 pub struct DataFile {
     /// As the server calls it.
     pub name: PathBuf,
@@ -40,7 +43,7 @@ pub fn largest(places: &Places) -> (Vec<DataFile>, bool) {
             let Ok(about) = entry.metadata() else { continue };
             if about.is_dir() && !is_beside(&entry.file_name()) {
                 folders.push(Place { name, path });
-            } else if about.is_file() && about.len() > 0 {
+            } else if about.is_file() && about.len() > 0 && !is_log_file(&entry.file_name()) {
                 files.push(DataFile {
                     name,
                     path,
@@ -54,6 +57,11 @@ pub fn largest(places: &Places) -> (Vec<DataFile>, bool) {
 
 fn is_beside(name: &std::ffi::OsStr) -> bool {
     BESIDE.iter().any(|beside| name == *beside)
+}
+
+fn is_log_file(name: &std::ffi::OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    LOG_FILES.iter().any(|beginning| name.starts_with(beginning.as_bytes()))
 }
 
 fn cut(mut files: Vec<DataFile>) -> Vec<DataFile> {
@@ -80,6 +88,7 @@ mod tests {
         for (file, size) in [
             ("data/base/5/100", 3000),
             ("data/pg_wal/0001", 9000),
+            ("data/ib_logfile0", 9000),
             ("space/PG_15/5/200", 5000),
         ] {
             let path = home.path().join(file);

@@ -77,7 +77,7 @@ def stack(rotational: str) -> dict[str, Any]:
 def test_a_file_in_pieces_on_a_disk_that_turns() -> None:
     finding = found(host(kernel=in_pieces(65_536), extra=stack("1")))["data_file_fragmented"]
     assert said(finding.title) == f"1 data file lies in small pieces, {FILE} in 65,536"
-    assert finding.severity == "note"
+    assert finding.severity == "warning"
     assert f"16.0 KiB a piece: {FILE} of 1.0 GiB lies in 65,536" in figures(finding.for_)
     assert not finding.against
 
@@ -85,6 +85,7 @@ def test_a_file_in_pieces_on_a_disk_that_turns() -> None:
 def test_a_disk_that_does_not_turn_speaks_against_it() -> None:
     finding = found(host(kernel=in_pieces(65_536), extra=stack("0")))["data_file_fragmented"]
     assert figures(finding.against) == "sda does not turn"
+    assert finding.severity == "note"
 
 
 @pytest.mark.parametrize("kernel", [in_pieces(8000), in_pieces(65_536, 16.0 * 2**20), {}])

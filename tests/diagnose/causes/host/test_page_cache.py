@@ -85,7 +85,7 @@ def test_pressure_speaks_against_it() -> None:
         cached(2.0 * GIB, 1.9 * GIB, backend={"read_bytes_per_s": 20e3}),
         cached(
             0.0, 0.0,
-            kernel={(f"{FOLDER} data", "open_files.writable"): 9.0, (f"{FOLDER} data", "open_files.direct"): 9.0},
+            kernel={(f"{FOLDER} data", "open_files.writable"): 29.0, (f"{FOLDER} data", "open_files.direct"): 6.0},
         ),
         host(time=READING, backend=READS),
     ],
@@ -118,7 +118,7 @@ def test_data_that_is_cached_twice() -> None:
         {"settings": {}},
         {"size": 8.0 * GIB},
         {"time": {("CPU", "CPU"): 2.0}},
-        {"kernel": {(f"{FOLDER} data", "open_files.writable"): 9.0, (f"{FOLDER} data", "open_files.direct"): 9.0}},
+        {"kernel": {(f"{FOLDER} data", "open_files.writable"): 29.0, (f"{FOLDER} data", "open_files.direct"): 6.0}},
     ],
     ids=["a small pool", "pool unknown", "all is cached", "nobody waits for reads", "direct"],
 )

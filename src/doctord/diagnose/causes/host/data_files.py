@@ -97,8 +97,10 @@ def data_file_fragmented(case: Case) -> Iterator[Claim]:
     way = max(above, key=lambda way: len(way.folder), default=None)
     against = _still(case, way) if way else []
     yield Claim(
-        phrase("{:count data file lies/data files lie} in small pieces, {} in {:,.0f}", len(bad), worst.file,
-        worst.pieces), impact=NONE_YET,
+        phrase("{:count data file lies/data files lie} in small pieces, {} in {:,.0f}",
+               len(bad), worst.file, worst.pieces),
+        # A seek for each piece is felt; in which of the reads, nobody tells.
+        impact=NONE_YET if against else NOT_MEASURED,
         confidence=0.6 if against else 0.85,
         for_=[
             *(Evidence("statistic", f"name = 'extents.count' and entity = '{file.file}'",

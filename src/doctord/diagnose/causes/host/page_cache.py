@@ -137,8 +137,9 @@ def data_cached_twice(case: Case) -> Iterator[Claim]:
     if pool < POOL_SHARE * total or files.cached_bytes < TWICE * pool or files.cached_share > ALL_CACHED:
         return
     yield Claim(
-        phrase("{:bytes} of data files are in the page cache beside a buffer pool of {:bytes}", files.cached_bytes,
-        pool), impact=at_most(reads),
+        phrase("{:bytes} of data files are in the page cache beside a buffer pool of {:bytes}",
+               files.cached_bytes, pool),
+        impact=at_most(reads),
         confidence=0.6,
         for_=[
             _cached(files),

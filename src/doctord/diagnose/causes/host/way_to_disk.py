@@ -94,8 +94,9 @@ def requests_split(case: Case) -> Iterator[Claim]:
         )  # fmt: skip
         could = phrase("the device itself would take {} KiB", takes)
         yield Claim(
-            phrase("{}s of {} are split into pieces of {:bytes}", split.direction.title(), split.device,
-            split.limit_bytes), impact=at_most(share) if case.time.shares else NOT_MEASURED,
+            phrase("{}s of {} are split into pieces of {:bytes}",
+                   split.direction.title(), split.device, split.limit_bytes),
+            impact=at_most(share) if case.time.shares else NOT_MEASURED,
             confidence=0.75 if against else 0.9,
             for_=[
                 *for_,
