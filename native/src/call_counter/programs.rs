@@ -52,28 +52,26 @@ const fn argument(number: i16) -> i16 {
 /// sys_enter(registers, number)
 pub fn enter(known: &Known) -> Vec<Instruction> {
     let mut code = Assembler::default();
-    let (out, idle) = (code.label(), code.label());
+    let out = code.label();
     this_thread(&mut code, known, out);
     code.load(R8, R6, argument(1));
     code.call(Helper::KtimeNs);
     code.store(R7, BEGAN, R0);
     code.store_u32(R7, CALL, R8);
     unless_watched(&mut code, out);
-    jump_if_any(&mut code, R8, known.idle, idle);
-    code.jump(out);
-
-    code.place(idle);
-    code.load(R1, R7, BACK);
-    code.jump_if(R1, When::Equal, 0, out);
-    code.copy(R8, R0);
-    code.subtract(R8, R1);
-    code.store_constant(R7, BACK, 0);
-    passes(&mut code, known, out);
-    code.copy(R9, R0);
-    add_time(&mut code, R9, 0);
-    code.load(R1, R7, ACCEPTED);
-    code.jump_if(R1, When::Equal, 0, out);
-    add_time(&mut code, R9, ACCEPTING);
+    if_any(&mut code, R8, known.idle, |code| {
+        code.load(R1, R7, BACK);
+        code.jump_if(R1, When::Equal, 0, out);
+        code.copy(R8, R0);
+        code.subtract(R8, R1);
+        code.store_constant(R7, BACK, 0);
+        passes(code, known, out);
+        code.copy(R9, R0);
+        add_time(code, R9, 0);
+        code.load(R1, R7, ACCEPTED);
+        code.jump_if(R1, When::Equal, 0, out);
+        add_time(code, R9, ACCEPTING);
+    });
     code.place(out);
     code.end()
 }
@@ -81,7 +79,7 @@ pub fn enter(known: &Known) -> Vec<Instruction> {
 /// sys_exit(registers, result)
 pub fn exit(known: &Known) -> Vec<Instruction> {
     let mut code = Assembler::default();
-    let (out, well, idle, accept) = (code.label(), code.label(), code.label(), code.label());
+    let (out, well) = (code.label(), code.label());
     this_thread(&mut code, known, out);
     code.load(R8, R7, BEGAN);
     code.jump_if(R8, When::Equal, 0, out);
@@ -100,29 +98,26 @@ pub fn exit(known: &Known) -> Vec<Instruction> {
     code.place(well);
     unless_watched(&mut code, out);
     code.load_u32(R2, R7, CALL);
-    jump_if_any(&mut code, R2, known.idle, idle);
-    jump_if_any(&mut code, R2, known.accept, accept);
-    code.jump(out);
-
-    code.place(idle);
-    code.count(R0, WAITS);
-    code.store(R7, BACK, R9);
-    code.store_constant(R7, ACCEPTED, 0);
-    passes(&mut code, known, out);
-    code.load(R1, R0, WAITED_NS);
-    code.add(R1, R8);
-    code.store(R0, WAITED_NS, R1);
-    code.jump(out);
-
-    code.place(accept);
-    let accepted = code.label();
-    code.load(R1, R6, argument(1));
-    code.jump_if(R1, When::NotNegative, 0, accepted);
-    code.jump(out);
-    code.place(accepted);
-    code.store_constant(R7, ACCEPTED, 1);
-    passes(&mut code, known, out);
-    code.count(R0, ACCEPTS);
+    if_any(&mut code, R2, known.idle, |code| {
+        code.count(R0, WAITS);
+        code.store(R7, BACK, R9);
+        code.store_constant(R7, ACCEPTED, 0);
+        passes(code, known, out);
+        code.load(R1, R0, WAITED_NS);
+        code.add(R1, R8);
+        code.store(R0, WAITED_NS, R1);
+        code.jump(out);
+    });
+    if_any(&mut code, R2, known.accept, |code| {
+        let accepted = code.label();
+        code.load(R1, R6, argument(1));
+        code.jump_if(R1, When::NotNegative, 0, accepted);
+        code.jump(out);
+        code.place(accepted);
+        code.store_constant(R7, ACCEPTED, 1);
+        passes(code, known, out);
+        code.count(R0, ACCEPTS);
+    });
     code.place(out);
     code.end()
 }
@@ -205,10 +200,19 @@ fn unless_watched(code: &mut Assembler, out: Label) {
     code.jump_if(R1, When::Equal, 0, out);
 }
 
-fn jump_if_any(code: &mut Assembler, number: Register, of: &[i32], to: Label) {
-    for call in of {
-        code.jump_if(number, When::Equal, *call, to);
+/// What is done if a number is one of some; nothing where there are none: the kernel refuses what is never reached.
+fn if_any(code: &mut Assembler, number: Register, of: &[i32], then: impl FnOnce(&mut Assembler)) {
+    if of.is_empty() {
+        return;
     }
+    let (found, other) = (code.label(), code.label());
+    for call in of {
+        code.jump_if(number, When::Equal, *call, found);
+    }
+    code.jump(other);
+    code.place(found);
+    then(code);
+    code.place(other);
 }
 
 /// Adds the nanoseconds in R8 to the distribution at a place; R1 to R5 are used.
