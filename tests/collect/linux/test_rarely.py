@@ -107,6 +107,7 @@ def test_counters_become_rates_from_the_second_sample_on(tree: Path) -> None:
 def test_data_files_by_cache_and_flags(tree: Path) -> None:
     told, folder = statistics(take(sampler(tree))), str(tree / "data")
     assert told[folder, "page_cache.file_bytes"] == told[folder, "page_cache.cached_bytes"] == 100_000
+    assert told[folder, "page_cache.data_bytes"] == 100_000
     assert told[f"{folder} data", "open_files.direct"] == told[f"{folder} data", "open_files.writable"] == 1
 
 

@@ -23,7 +23,7 @@ const NAMES_AT_MOST: usize = 256;
 const OTHERS: &str = "(others)";
 const SUBJECT: &str = "processes that start and end between two samples";
 
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Sum {
     count: u64,
     cpu_ns: u64,
@@ -165,10 +165,7 @@ fn largest(by_name: &BTreeMap<String, Sum>) -> Vec<(String, Sum)> {
         let name = if position < MOST_TOLD { name } else { OTHERS };
         match told.last_mut().filter(|(last, _)| last == name) {
             Some((_, others)) => others.add(sum),
-            None => {
-                told.push((name.to_string(), Sum::default()));
-                told.last_mut().unwrap().1.add(sum);
-            }
+            None => told.push((name.to_string(), *sum)),
         }
     }
     told

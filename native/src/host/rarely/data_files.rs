@@ -23,8 +23,15 @@ pub struct DataFile {
     pub bytes: u64,
 }
 
-/// The largest files, largest first, and whether there were too many to look at all.
-pub fn largest(places: &Places) -> (Vec<DataFile>, bool) {
+#[derive(Default)]
+pub struct DataFiles {
+    /// Largest first.
+    pub largest: Vec<DataFile>,
+    /// Of all; nothing where there were too many to look at all.
+    pub all_bytes: Option<u64>,
+}
+
+pub fn find(places: &Places) -> DataFiles {
     let is_log = |place: &Place| place.name.components().any(|part| is_beside(part.as_os_str()));
     let mut folders: Vec<Place> = std::iter::once(&places.data).chain(&places.linked).cloned().collect();
     folders.retain(|place| !is_log(place));
@@ -35,7 +42,10 @@ pub fn largest(places: &Places) -> (Vec<DataFile>, bool) {
         }
         for entry in fs::read_dir(&folder.path).into_iter().flatten().flatten() {
             if left == 0 {
-                return (cut(files), true);
+                return DataFiles {
+                    largest: cut(files),
+                    all_bytes: None,
+                };
             }
             left -= 1;
             let (name, path) = (folder.name.join(entry.file_name()), entry.path());
@@ -52,7 +62,11 @@ pub fn largest(places: &Places) -> (Vec<DataFile>, bool) {
             }
         }
     }
-    (cut(files), false)
+    let bytes = files.iter().map(|file| file.bytes).sum();
+    DataFiles {
+        largest: cut(files),
+        all_bytes: Some(bytes),
+    }
 }
 
 fn is_beside(name: &std::ffi::OsStr) -> bool {
@@ -72,7 +86,7 @@ fn cut(mut files: Vec<DataFile>) -> Vec<DataFile> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::servers::find;
+    use super::super::servers;
     use super::super::servers::tests::add_process;
     use super::*;
 
@@ -100,15 +114,21 @@ mod tests {
         std::os::unix::fs::symlink(&data, process.join("cwd")).unwrap();
         std::os::unix::fs::symlink("/", process.join("root")).unwrap();
         fs::write(process.join("mountinfo"), "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n").unwrap();
-        let places = Places::of(&find(&proc).unwrap()[0]).unwrap();
-        let (files, is_cut) = largest(&places);
-        let names: Vec<_> = files.iter().map(|file| (file.name.clone(), file.bytes)).collect();
+        let places = Places::of(&servers::find(&proc).unwrap()[0]).unwrap();
+        let files = find(&places);
+        let names: Vec<_> = files
+            .largest
+            .iter()
+            .map(|file| (file.name.clone(), file.bytes))
+            .collect();
         assert_eq!(
             names,
             [(space.join("PG_15/5/200"), 5000), (data.join("base/5/100"), 3000)]
         );
-        assert!(!is_cut && files.iter().all(|file| fs::read(&file.path).is_ok()));
+        assert_eq!(files.all_bytes, Some(8000));
+        assert!(files.largest.iter().all(|file| fs::read(&file.path).is_ok()));
         fs::write(process.join("mountinfo"), "1 1 0:9 / / rw - nfs4 server:/x rw\n").unwrap();
-        assert!(largest(&Places::of(&find(&proc).unwrap()[0]).unwrap()).0.is_empty());
+        let places = Places::of(&servers::find(&proc).unwrap()[0]).unwrap();
+        assert!(find(&places).largest.is_empty());
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::data_files::{self, DataFile};
+use super::data_files::{self, DataFiles};
 use super::descriptors::{Descriptors, Open};
 use super::places::Places;
 use super::servers::Server;
@@ -11,8 +11,8 @@ use super::told::{Told, has_ended};
 use super::{device_path, mappings};
 use crate::host::setting::is_real;
 
-/// The server's folder, and its data files, largest first; none where these lie on another host.
-pub fn look_at(server: &Server, sys: &Path, page_bytes: u64, told: &mut Told) -> io::Result<(String, Vec<DataFile>)> {
+/// The server's folder, and its data files; none where these lie on another host.
+pub fn look_at(server: &Server, sys: &Path, page_bytes: u64, told: &mut Told) -> io::Result<(String, DataFiles)> {
     add_mappings(server, page_bytes, told)?;
     let places = Places::of(server)?;
     let folder = places.data.name.to_string_lossy().into_owned();
@@ -24,10 +24,10 @@ pub fn look_at(server: &Server, sys: &Path, page_bytes: u64, told: &mut Told) ->
             "a network's server that does not answer would stop the collector",
             "look at the page cache of that server",
         );
-        return Ok((folder, Vec::new()));
+        return Ok((folder, DataFiles::default()));
     }
-    let (files, is_cut) = data_files::largest(&places);
-    if is_cut {
+    let files = data_files::find(&places);
+    if files.all_bytes.is_none() {
         told.events.not_measured(
             &format!("all data files in {folder}"),
             "there are more than are looked at",

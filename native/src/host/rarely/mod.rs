@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use arrow_schema::ArrowError;
 use pyo3::prelude::*;
 
-use self::data_files::DataFile;
+use self::data_files::{DataFile, DataFiles};
 use self::memory::KernelMemory;
 use self::page_cache::Cached;
 use self::told::Told;
@@ -49,8 +49,7 @@ pub struct RareSampler {
     before: Option<Moment>,
     seldom: Option<Moment>,
     extents: Option<Moment>,
-    /// Data files of each server's folder, largest first.
-    files: Vec<(String, Vec<DataFile>)>,
+    files: Vec<(String, DataFiles)>,
 }
 
 #[pymethods]
@@ -103,7 +102,7 @@ impl RareSampler {
         }
         if is_due(&mut self.extents, now, EXTENTS_S) {
             for (_, files) in &self.files {
-                add_extents(files, &mut self.told);
+                add_extents(&files.largest, &mut self.told);
             }
         }
         self.before = Some(*now);
@@ -137,10 +136,10 @@ impl RareSampler {
     }
 }
 
-fn add_page_cache(folder: &str, files: &[DataFile], page_bytes: u64, told: &mut Told) {
+fn add_page_cache(folder: &str, files: &DataFiles, page_bytes: u64, told: &mut Told) {
     let mut sum = Cached::default();
     let mut bytes = 0;
-    for file in files {
+    for file in &files.largest {
         match page_cache::of(&file.path, file.bytes, page_bytes) {
             Ok(cached) => {
                 sum += cached;
@@ -150,6 +149,7 @@ fn add_page_cache(folder: &str, files: &[DataFile], page_bytes: u64, told: &mut 
         }
     }
     for (name, value) in [
+        ("page_cache.data_bytes", files.all_bytes.map(|all| all as f64)),
         ("page_cache.file_bytes", Some(bytes as f64)),
         ("page_cache.cached_bytes", Some(sum.cached)),
         ("page_cache.dirty_bytes", sum.dirty),

@@ -88,8 +88,14 @@ def _means(dataset: Dataset, counted: str, **figures: pl.Expr) -> pl.DataFrame:
         rows.group_by("pid", "started", maintain_order=True)
         .agg(
             pl.col("command", "user", "unit").last(),
-            *(((figure * _WEIGHT).sum() / _WEIGHT.sum()).alias(name) for name, figure in figures.items()),
+            *(_mean(figure).alias(name) for name, figure in figures.items()),
         )
         .drop("started")
         .filter(pl.col("command").is_not_null())
     )
+
+
+def _mean(figure: pl.Expr) -> pl.Expr:
+    """The mean over the rows that tell it, null where none does."""
+    weight = _WEIGHT.filter(figure.is_not_null()).sum()
+    return pl.when(weight > 0).then((figure * _WEIGHT).sum() / weight)

@@ -23,9 +23,9 @@ def control_units(dataset: Dataset) -> list[ControlUnit]:
     aliases = {figure.entity: figure.last for figure in figures.figures(dataset, "dasd.aliases")}
     volumes = figures.figures(dataset, "dasd.volumes")
     live = [
-        ControlUnit(unit.entity, unit.last, aliases.get(unit.entity, 0.0), "dasd.aliases")
+        ControlUnit(unit.entity, unit.last, aliases[unit.entity], "dasd.aliases")
         for unit in volumes
-        if unit.last
+        if unit.last and unit.entity in aliases
     ]
     return live or _of_lsdasd(dataset)
 

@@ -28,21 +28,31 @@ def figures(side: tuple[Any, ...]) -> str:
     return " | ".join(said(evidence.figure) for evidence in side)
 
 
-def looks(first: float, last: float, size: float = 8.0 * GIB) -> list[dict[str, Any]]:
+def looks(first: float, last: float, size: float = 8.0 * GIB, data: float | None = None) -> list[dict[str, Any]]:
     """What of the files is cached at the beginning and at the end, as the collector of each minute tells it."""
     row = {"component": "kernel", "entity": FOLDER, "unit": "bytes", "kind": "gauge", "host": "host"}
     return [
         row | {"ts": START + timedelta(seconds=second), "name": f"page_cache.{name}", "value": value}
         for second, cached in ((0, first), (20, last))
-        for name, value in (("file_bytes", size), ("cached_bytes", cached), ("recently_evicted_bytes", 0.0))
+        for name, value in (
+            ("data_bytes", data or size),
+            ("file_bytes", size),
+            ("cached_bytes", cached),
+            ("recently_evicted_bytes", 0.0),
+        )
     ]
 
 
 def cached(
-    first: float, last: float, size: float = 8.0 * GIB, kernel: Figures | None = None, **changes: Any
+    first: float,
+    last: float,
+    size: float = 8.0 * GIB,
+    data: float | None = None,
+    kernel: Figures | None = None,
+    **changes: Any,
 ) -> Dataset:
     given: dict[str, Any] = {"time": READING, "backend": READS, "log_writer": {"read_bytes_per_s": 0.0}} | changes
-    return Dataset.joined([host(kernel=kernel, **given), Dataset.from_rows(statistic=looks(first, last, size))])
+    return Dataset.joined([host(kernel=kernel, **given), Dataset.from_rows(statistic=looks(first, last, size, data))])
 
 
 def test_a_backup_drops_what_the_database_reads() -> None:
@@ -82,6 +92,7 @@ def test_pressure_speaks_against_it() -> None:
         cached(2.0 * GIB, 5.5 * GIB),
         cached(2.0 * GIB, 1.9 * GIB, time={("CPU", "CPU"): 2.0}),
         cached(2.0 * GIB, 1.9 * GIB, size=500.0 * GIB),
+        cached(2.0 * GIB, 1.9 * GIB, data=12.0 * GIB),
         cached(2.0 * GIB, 1.9 * GIB, backend={"read_bytes_per_s": 20e3}),
         cached(
             0.0, 0.0,
@@ -89,7 +100,10 @@ def test_pressure_speaks_against_it() -> None:
         ),
         host(time=READING, backend=READS),
     ],
-    ids=["a cold cache fills", "nobody waits for reads", "larger than memory", "little", "direct", "not measured"],
+    ids=[
+        "a cold cache fills", "nobody waits for reads", "larger than memory", "other files", "little", "direct",
+        "not measured",
+    ],
 )  # fmt: skip
 def test_a_page_cache_that_is_well(dataset: Dataset) -> None:
     assert "page_cache_evicted" not in found(dataset)

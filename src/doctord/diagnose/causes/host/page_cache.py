@@ -18,6 +18,8 @@ DROPPED_SHARE = 0.5
 # As much as a small table in a minute; less is temporary files, logs and chance.
 DROPPED_BYTES_PER_S = 2**20
 PRESSURE_PCT = 5.0
+# What is read of files that are not looked at is not seen to stay.
+LOOKED_AT = 0.9
 # A backup moves tens of megabytes a second.
 NEIGHBOUR_BYTES_PER_S = 2**20
 # A quarter of the memory is what PostgreSQL's documentation advises, beside a page cache: that is no fault.
@@ -39,7 +41,7 @@ def page_cache_evicted(case: Case) -> Iterator[Claim]:
         lately; who else reads much: a copy or a backup fills the cache with its own files, or tells the kernel to
         forget what it has read (posix_fadvise), the database's pages with it; writes to drop_caches.
     Speaks against it: memory that is short, which is a cause of its own. Nothing is said where the files are larger
-        than the memory that is available, or are open around the page cache.
+        than the memory that is available, are open around the page cache, or are more than are looked at.
     Remedy: Find who drops them: a backup that reads the data directory (borg and others give up what they have read:
         leave that option out, or take the backup from a standby), a script that writes to /proc/sys/vm/drop_caches, a
         copy of large files (run it in a control group with memory.high of its own, or with direct I/O). A larger
@@ -70,9 +72,13 @@ def page_cache_evicted(case: Case) -> Iterator[Claim]:
 
 
 def _has_room(case: Case, files: list[CachedFiles]) -> bool:
-    """Whether all of the files would fit into memory."""
+    """Whether all data files would fit into memory, and nearly all of them were looked at."""
     available = case.mean("memory", "available_bytes")
-    return available is not None and available > sum(one.file_bytes - one.cached_bytes for one in files)
+    sizes = [one.data_bytes for one in files if one.data_bytes is not None]
+    looked_at = sum(one.file_bytes for one in files)
+    if available is None or len(sizes) < len(files) or looked_at < LOOKED_AT * sum(sizes):
+        return False
+    return available > sum(sizes) - sum(one.cached_bytes for one in files)
 
 
 def _signs(case: Case, files: list[CachedFiles], read: float, dropped: float) -> Iterator[Sign]:
