@@ -5,9 +5,15 @@
 Runs follow each other, all faults in turn, so that what changes on the machine meanwhile meets all of them. Each run's
 JSON document is appended to OUT/runs.jsonl, and the table is made of all lines there: a second call with the same
 folder adds to it. About 30 seconds per run.
+
+What each check-up measured is kept in a lake beside, OUT/FAULT-TIME, so that `--again` judges all runs by the code of
+today, in seconds, and writes the table of that:
+
+    .venv/bin/python benchmarks/lab_accuracy.py --again --out /var/tmp/lab-accuracy
 """
 
 import argparse
+import itertools
 import json
 import os
 import platform
@@ -22,43 +28,73 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from doctord.app.lab import first_cause, judged_again
 from doctord.lab.binaries import find_binaries, version_of
 from doctord.lab.fault import all_faults
+from doctord.report.diagnosis import document
 
 Run = dict[str, Any]
 TABLE = Path(__file__).parents[1] / "docs/reference/lab-accuracy.md"
 
 
 def main() -> None:
-    """Run, then write the table."""
+    """Run, or judge again, then write the table."""
     arguments = _arguments()
-    names = list(all_faults()) if arguments.faults == "all" else arguments.faults.split(",")
     arguments.out.mkdir(parents=True, exist_ok=True)
     lines = arguments.out / "runs.jsonl"
-    for number in range(arguments.runs):
-        for name in names:
-            done = run_once(name, arguments.window, seed=number + 1)
+    if not arguments.again:
+        for number, name in itertools.product(range(arguments.runs), _names(arguments.faults)):
+            done = run_once(name, arguments.window, seed=number + 1, folder=arguments.out)
             with lines.open("a") as file:
                 file.write(json.dumps(done) + "\n")
             print(f"{number + 1}/{arguments.runs} {_progress(done)}", flush=True)
     runs = [json.loads(line) for line in lines.read_text().splitlines()]
+    if arguments.again:
+        runs = [
+            again(run, arguments.out) for run in runs if run.get("lake") and run["fault"] in _names(arguments.faults)
+        ]
+        for run in runs:
+            print(_progress(run))
     arguments.table.write_text(page(runs, arguments.window))
     print(f"wrote {arguments.table}")
 
 
-def run_once(name: str, window: str, *, seed: int) -> Run:
-    """One run of the lab with its diagnosis, or with the error that it ended in."""
+def _names(faults: str) -> list[str]:
+    return list(all_faults()) if faults == "all" else faults.split(",")
+
+
+def run_once(name: str, window: str, *, seed: int, folder: Path) -> Run:
+    """One run of the lab with its diagnosis, or with the error that it ended in; its recording goes into the folder."""
     command = [Path(sys.executable).with_name("doctord"), "lab", "run", name, "--diagnose", "--json"]
-    began = time.monotonic()
-    ended = subprocess.run(
-        [*command, "--for", window, "--seed", str(seed)], capture_output=True, text=True, check=False
-    )
+    began, moment = time.monotonic(), datetime.now(UTC)
+    lake = folder / f"{name}-{moment:%Y%m%dT%H%M%S}"
+    command += ["--for", window, "--seed", str(seed), "--lake", lake]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
     document = json.loads(ended.stdout) if ended.returncode in {0, 1} and ended.stdout else {"fault": name}
     return document | {
         "seed": seed,
+        "at": f"{moment:%F %T}",
+        "commit": _commit(),
+        "lake": lake.name if lake.exists() else None,
         "took_s": round(time.monotonic() - began, 1),
         "error": None if "correct" in document else f"status {ended.returncode}: {ended.stderr.strip()[-2000:]}",
     }
+
+
+def again(run: Run, folder: Path) -> Run:
+    """The same run, judged by its recording with the causes of today."""
+    diagnosis = judged_again(folder / run["lake"])
+    first = first_cause(diagnosis)
+    return run | {
+        "first_cause": first,
+        "correct": first == all_faults()[run["fault"]].cause,
+        "diagnosis": document(diagnosis),
+    }
+
+
+def _commit() -> str:
+    told = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(told, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def page(runs: list[Run], window: str) -> str:
@@ -171,6 +207,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--faults", default="all", help="names separated by commas (default: all)")
     parser.add_argument("--for", dest="window", default="20s", help="length of a check-up (default 20s)")
     parser.add_argument("--out", type=Path, required=True, help="folder for runs.jsonl")
+    parser.add_argument("--again", action="store_true", help="judge the recordings of the runs in OUT; no new ones")
     parser.add_argument("--table", type=Path, default=TABLE, help="page to write")
     return parser.parse_args()
 

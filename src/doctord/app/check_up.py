@@ -7,7 +7,7 @@ from doctord.app.diagnose import Examination, diagnose
 from doctord.app.source import Live
 from doctord.app.watcher import SILENT, Watcher
 from doctord.lake.place import default_lake
-from doctord.lake.writer import LakeWriter
+from doctord.lake.writer import write
 
 
 def check_up(
@@ -35,8 +35,5 @@ def check_up(
     live = Live(seconds, dsns, databases, lake or default_lake(), probe)
     examination = diagnose(live, watcher=watcher, servers=len(dsns))
     if lake:
-        with LakeWriter(lake) as writer:
-            for batch in examination.seen.batches:
-                writer.append(batch)
-                writer.sync_if_many()
+        write(lake, examination.seen.batches)
     return examination

@@ -4,17 +4,24 @@ import difflib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from doctord.app.diagnose import diagnose
 from doctord.app.source import Live
 from doctord.app.watcher import SILENT, Watcher
+from doctord.diagnose import engine
 from doctord.diagnose.finding import Diagnosis
 from doctord.errors import UserError
 from doctord.lab import run as lab
 from doctord.lab.fault import Fault, all_faults
 from doctord.lab.run import Outcome
 from doctord.lab.server import PrivateServer
+from doctord.lake.query import Lake
+from doctord.lake.writer import write
+
+# A lake is asked for what comes after a moment.
+JUST_BEFORE = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True)
@@ -31,8 +38,7 @@ class Tried:
     @property
     def first_cause(self) -> str | None:
         """The cause that the diagnosis names first."""
-        ill = self.diagnosis is not None and self.diagnosis.health == "not_healthy"
-        return self.diagnosis.findings[0].cause if self.diagnosis and ill else None
+        return self.diagnosis and first_cause(self.diagnosis)
 
     @property
     def healthy(self) -> bool:
@@ -43,6 +49,24 @@ class Tried:
     def correct(self) -> bool | None:
         """Whether that is the injected one; null when nothing was diagnosed."""
         return None if self.diagnosis is None else self.first_cause == self.outcome.fault.cause
+
+
+def first_cause(diagnosis: Diagnosis) -> str | None:
+    """The cause that a diagnosis names first; null where nothing is above a note."""
+    return diagnosis.findings[0].cause if diagnosis.health == "not_healthy" else None
+
+
+def judged_again(lake: Path) -> Diagnosis:
+    """What is diagnosed today from the recording of a run.
+
+    Raises:
+        UserError: there is no lake, or nothing in it.
+    """
+    recording = Lake(lake)
+    span = recording.span()
+    if span is None:
+        raise UserError(f"{lake}: nothing was recorded", "doctord lab run FAULT --diagnose --lake LAKE records a run")
+    return engine.diagnose(recording.dataset(span[0] - JUST_BEFORE, span[1]))
 
 
 def faults() -> Sequence[Fault]:
@@ -72,6 +96,7 @@ def try_fault(
     seed: int = 1,
     bin_dir: Path | None = None,
     keep: bool = False,
+    lake: Path | None = None,
     watcher: Watcher = SILENT,
 ) -> Tried:
     """Inject a fault into a private server for so long, and diagnose it.
@@ -83,16 +108,20 @@ def try_fault(
         seed: For everything random in the load.
         bin_dir: Folder of PostgreSQL's programs; null: the newest found.
         keep: Whether the server's folder, with its logs, stays.
+        lake: Where to keep what the diagnosis is made from; null keeps nothing.
         watcher: Who is told how it goes on.
 
     Raises:
-        UserError: there is no usable PostgreSQL, or it does not start.
+        UserError: there is no usable PostgreSQL, it does not start, or the lake cannot be written.
     """
 
     def look(server: PrivateServer) -> Diagnosis | None:
         if invite is None:
             # Without a past: this host's own is not that of a private server.
-            return diagnose(Live(seconds, [server.dsn]), watcher=watcher).diagnosis
+            examination = diagnose(Live(seconds, [server.dsn]), watcher=watcher)
+            if lake:
+                write(lake, examination.seen.batches)
+            return examination.diagnosis
         invite(server)
         time.sleep(seconds)
         return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from doctord.cli import app, command
-from doctord.cli._kinds import argument, flag, folder, length, number
+from doctord.cli._kinds import argument, flag, folder, in_lake, length, number
 from doctord.cli._output import Terminal, show
 from doctord.cli.arguments import Json
 from doctord.printable import json_text, log_to_standard_error
@@ -47,6 +47,7 @@ def run_fault(
     bin_dir: Annotated[Path | None, folder("Folder of PostgreSQL's programs.")] = None,
     seed: Annotated[int, number("For everything random in the load.", min=0)] = 1,
     diagnose: Annotated[bool, flag("Run the check-up against the server.", "--diagnose")] = False,
+    lake: Annotated[Path | None, in_lake("Keep what the check-up measured here.")] = None,
     keep: Annotated[bool, flag("Keep the server's folder, stopped, with its logs.", "--keep")] = False,
     json: Json = False,
 ) -> int:
@@ -67,5 +68,5 @@ def run_fault(
         typer.echo(words.invitation(fault, server, seconds, keep=keep), err=True)
 
     asked = None if diagnose else invite
-    tried = try_fault(fault, seconds, asked, seed=seed, bin_dir=bin_dir, keep=keep, watcher=Terminal())
+    tried = try_fault(fault, seconds, asked, seed=seed, bin_dir=bin_dir, keep=keep, lake=lake, watcher=Terminal())
     return show(tried, words, json=json)

@@ -11,7 +11,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -260,3 +260,15 @@ def _gap(seconds: float, ago_s: float, why: str) -> Batch:
         "text": f"nothing was recorded for {seconds:.0f} s: {why}",
     }
     return rows("event", [event])
+
+
+def write(path: Path, batches: Iterable[Batch]) -> None:
+    """Put what was measured into a lake.
+
+    Raises:
+        LakeError: the lake cannot be made, or another writer has it.
+    """
+    with LakeWriter(path) as writer:
+        for batch in batches:
+            writer.append(batch)
+            writer.sync_if_many()

@@ -11,19 +11,19 @@ from doctord.lab.fault import fault
 from doctord.lab.processes import running
 from doctord.lab.server import PrivateServer
 
-_RIVALS = 2
-_NICE, _REAL_TIME = 10, 10
+_RIVALS = 6
+_NICE, _REAL_TIME = 19, 10
 _CONNECT_S = 10.0
 
 
 @fault(cause="log_writer_preempted")
 def log_writer_preempted(server: PrivateServer, _seed: int) -> Iterator[None]:
-    """The WAL sender of a synchronous standby shares one CPU with processes that come before it (it has nice 10).
+    """The WAL sender of a synchronous standby shares one CPU with processes that come before it (it has nice 19).
 
     Each commit waits until it has sent the log and the standby, on this host, has confirmed it. The other CPUs are
     free. `log_writer_first` is the same with a higher priority.
 
-    Seen: it runs for 10 ms of every second and waits for its CPU for half a second and more; commits take 20 ms.
+    Seen: it runs for 7 ms of every second and waits for its CPU for a third of a second; commits take 7 ms.
     """
     with _sharing(server, _come_last):
         yield
