@@ -44,7 +44,7 @@ def main() -> None:
     lines = arguments.out / "runs.jsonl"
     if not arguments.again:
         for number, name in itertools.product(range(arguments.runs), _names(arguments.faults)):
-            done = run_once(name, arguments.window, seed=number + 1, folder=arguments.out)
+            done = run_once(name, arguments.window, arguments.load, seed=number + 1, folder=arguments.out)
             with lines.open("a") as file:
                 file.write(json.dumps(done) + "\n")
             print(f"{number + 1}/{arguments.runs} {_progress(done)}", flush=True)
@@ -63,15 +63,16 @@ def _names(faults: str) -> list[str]:
     return list(all_faults()) if faults == "all" else faults.split(",")
 
 
-def run_once(name: str, window: str, *, seed: int, folder: Path) -> Run:
+def run_once(name: str, window: str, load: str, *, seed: int, folder: Path) -> Run:
     """One run of the lab with its diagnosis, or with the error that it ended in; its recording goes into the folder."""
     command = [Path(sys.executable).with_name("doctord"), "lab", "run", name, "--diagnose", "--json"]
     began, moment = time.monotonic(), datetime.now(UTC)
     lake = folder / f"{name}-{moment:%Y%m%dT%H%M%S}"
-    command += ["--for", window, "--seed", str(seed), "--lake", lake]
+    command += ["--for", window, "--load", load, "--seed", str(seed), "--lake", lake]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     document = json.loads(ended.stdout) if ended.returncode in {0, 1} and ended.stdout else {"fault": name}
     return document | {
+        "load": load,
         "seed": seed,
         "at": f"{moment:%F %T}",
         "commit": _commit(),
@@ -206,6 +207,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=10, help="runs per fault (default 10)")
     parser.add_argument("--faults", default="all", help="names separated by commas (default: all)")
     parser.add_argument("--for", dest="window", default="20s", help="length of a check-up (default 20s)")
+    parser.add_argument("--load", default="tpcb", choices=("tpcb", "orders"), help="the light load (default tpcb)")
     parser.add_argument("--out", type=Path, required=True, help="folder for runs.jsonl")
     parser.add_argument("--again", action="store_true", help="judge the recordings of the runs in OUT; no new ones")
     parser.add_argument("--table", type=Path, default=TABLE, help="page to write")

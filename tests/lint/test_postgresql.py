@@ -200,6 +200,8 @@ FAULTS: list[tuple[str, dict[str, object], dict[str, Any], Severity, str]] = [
     ("accept_queue_short", {}, load(setting=kernel(net__core__somaxconn=64)), NOTE, "64 are queued; the other 36"),
     ("accept_queue_short", {}, load(setting=kernel(net__core__somaxconn=64),
                                     network=[{"listen_overflows_per_s": 3.0, "interval_s": 10.0}]), WARNING, "3.0 con"),
+    ("accept_queue_short", {}, load({"listen.backlog": 64}, setting=kernel(net__core__somaxconn=64),
+                                    network=[{"listen_overflows_per_s": 3.0, "interval_s": 10.0}]), NOTE, "64 are q"),
     ("idle_in_transaction_unlimited", {}, load(session=IDLE), WARNING, "died in 15 min"),
     ("dead_clients_kept", {}, load({"pg_stat_activity.connections_idle": 80}), NOTE, "80 of 97"),
     ("deadlock_timeout_long", {"deadlock_timeout": "10s"},

@@ -17,6 +17,7 @@ from doctord.lab import run as lab
 from doctord.lab.fault import Fault, all_faults
 from doctord.lab.run import Outcome
 from doctord.lab.server import PrivateServer
+from doctord.lab.workload import Load
 from doctord.lake.query import Lake
 from doctord.lake.writer import write
 
@@ -38,7 +39,7 @@ class Tried:
     @property
     def first_cause(self) -> str | None:
         """The cause that the diagnosis names first."""
-        return self.diagnosis and first_cause(self.diagnosis)
+        return None if self.diagnosis is None else first_cause(self.diagnosis)
 
     @property
     def healthy(self) -> bool:
@@ -94,6 +95,7 @@ def try_fault(
     invite: Callable[[PrivateServer], None] | None = None,
     *,
     seed: int = 1,
+    load: Load = "tpcb",
     bin_dir: Path | None = None,
     keep: bool = False,
     lake: Path | None = None,
@@ -106,6 +108,7 @@ def try_fault(
         seconds: How long it lasts, once it bites.
         invite: Is told of the server, and then time goes by for somebody to look; null has it diagnosed instead.
         seed: For everything random in the load.
+        load: The light load.
         bin_dir: Folder of PostgreSQL's programs; null: the newest found.
         keep: Whether the server's folder, with its logs, stays.
         lake: Where to keep what the diagnosis is made from; null keeps nothing.
@@ -126,4 +129,4 @@ def try_fault(
         time.sleep(seconds)
         return None
 
-    return Tried(lab.run(fault, look, seed=seed, bin_dir=bin_dir, keep=keep))
+    return Tried(lab.run(fault, look, seed=seed, load=load, bin_dir=bin_dir, keep=keep))

@@ -2,7 +2,7 @@
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -45,6 +45,7 @@ def run_fault(
     name: Annotated[str, argument("A name from `doctord lab list`.", "FAULT", autocompletion=_faults_like)],
     for_: Annotated[str, length("How long the fault lasts, once it bites.", "--for")] = "20s",
     bin_dir: Annotated[Path | None, folder("Folder of PostgreSQL's programs.")] = None,
+    load: Annotated[Literal["tpcb", "orders"], flag("The light load: pgbench's own, or order entry.")] = "tpcb",
     seed: Annotated[int, number("For everything random in the load.", min=0)] = 1,
     diagnose: Annotated[bool, flag("Run the check-up against the server.", "--diagnose")] = False,
     lake: Annotated[Path | None, in_lake("Keep what the check-up measured here.")] = None,
@@ -68,5 +69,7 @@ def run_fault(
         typer.echo(words.invitation(fault, server, seconds, keep=keep), err=True)
 
     asked = None if diagnose else invite
-    tried = try_fault(fault, seconds, asked, seed=seed, bin_dir=bin_dir, keep=keep, lake=lake, watcher=Terminal())
+    tried = try_fault(
+        fault, seconds, asked, seed=seed, load=load, bin_dir=bin_dir, keep=keep, lake=lake, watcher=Terminal()
+    )
     return show(tried, words, json=json)

@@ -1,4 +1,4 @@
-"""What a fault is, and the registry of them: one decorated function per file in `faults/`."""
+"""What a fault is, and the registry of them: a decorated function per file in `faults/`, by subject."""
 
 import importlib
 import inspect
@@ -22,7 +22,8 @@ class Fault:
     `inject` gets the running server and a seed; while its context lasts, the fault does. `cause` is the identifier of
     the cause, null when there is nothing to find. `controller` is what the server's own control group has to offer,
     which needs root; `needs_root` says that the fault does for another reason. `settings` and `scale` are those of the
-    server and of pgbench's tables. `warm_up_s` is how long the fault takes to bite.
+    server and of pgbench's tables. `warm_up_s` is how long the fault takes to bite. `restarts_load` says that the light
+    load begins anew when the server has ended its sessions.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Fault:
     scale: int = 10
     warm_up_s: float = 2.0
     needs_root: bool = False
+    restarts_load: bool = False
 
     @property
     def summary(self) -> str:
@@ -52,6 +54,7 @@ def fault(
     scale: int = 10,
     warm_up_s: float = 2.0,
     needs_root: bool = False,
+    restarts_load: bool = False,
 ) -> Callable[[Injection], Injection]:
     """Register a generator function as a fault: name and docstring are the fault's, which lasts while it yields."""
 
@@ -60,7 +63,16 @@ def fault(
         inject = contextmanager(injection)
         is_for_root = needs_root or controller is not None
         _known[name] = Fault(
-            name, description, cause, inject, controller, settings or {}, scale, warm_up_s, is_for_root
+            name,
+            description,
+            cause,
+            inject,
+            controller,
+            settings or {},
+            scale,
+            warm_up_s,
+            is_for_root,
+            restarts_load,
         )
         return injection
 
@@ -69,6 +81,6 @@ def fault(
 
 def all_faults() -> dict[str, Fault]:
     """Every fault by its name, in alphabetical order, the look-alikes and then the healthy run last."""
-    for module in pkgutil.iter_modules(faults.__path__):
-        importlib.import_module(f"{faults.__name__}.{module.name}")
+    for module in pkgutil.walk_packages(faults.__path__, f"{faults.__name__}."):
+        importlib.import_module(module.name)
     return dict(sorted(_known.items(), key=lambda item: (item[0] == "none", item[1].cause is None, item[0])))

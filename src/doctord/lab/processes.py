@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -36,7 +36,7 @@ def tied(command: Sequence[str | Path], *, on_death: str = "KILL", user: str | N
 
 @contextmanager
 def running(command: Sequence[str | Path], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a command beside us, its output in `log`; end it on the way out."""
+    """Run a command beside us, its output in `log`; end it, and what it has started, on the way out."""
     with log.open("ab") as output:
         process = subprocess.Popen(
             tied(command), stdin=subprocess.DEVNULL, stdout=output, stderr=output, process_group=0
@@ -44,7 +44,8 @@ def running(command: Sequence[str | Path], log: Path) -> Iterator[subprocess.Pop
     try:
         yield process
     finally:
-        process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 

@@ -16,7 +16,7 @@ from doctord.lab.fault import Fault
 from doctord.lab.processes import orderly_end
 from doctord.lab.server import PrivateServer, running_server
 from doctord.lab.template import provide_cluster
-from doctord.lab.workload import Pace, workload
+from doctord.lab.workload import LOADS, Load, Pace, workload
 
 log = logging.getLogger("doctord.lab")
 
@@ -46,6 +46,7 @@ def run(
     look: Callable[[PrivateServer], Seen],
     *,
     seed: int = 1,
+    load: Load = "tpcb",
     bin_dir: Path | None = None,
     keep: bool = False,
 ) -> Outcome[Seen]:
@@ -57,6 +58,7 @@ def run(
         fault: the fault.
         look: is called with the server while the fault lasts; the outcome holds what it returns.
         seed: for everything random in the load.
+        load: the light load.
         bin_dir: folder of PostgreSQL's programs; null: the newest found.
         keep: whether the server's folder, with its logs, stays.
 
@@ -70,13 +72,13 @@ def run(
         folder.sweep()
         cgroup.sweep()
         try:
-            return _run(fault, look, seed, binaries, keep=keep)
+            return _run(fault, look, seed, load, binaries, keep=keep)
         except UnavailableError as reason:
             return Outcome(fault, skipped=str(reason))
 
 
 def _run(
-    fault: Fault, look: Callable[[PrivateServer], Seen], seed: int, binaries: Path, *, keep: bool
+    fault: Fault, look: Callable[[PrivateServer], Seen], seed: int, load: Load, binaries: Path, *, keep: bool
 ) -> Outcome[Seen]:
     with ExitStack() as stack:
         home = stack.enter_context(folder.private_folder(keep=keep))
@@ -84,7 +86,16 @@ def _run(
         group = stack.enter_context(cgroup.control_group(fault.controller)) if fault.controller else None
         server = stack.enter_context(running_server(binaries, home, home / "data", fault.settings, group=group))
         log.info("the server runs; watching it healthy for %g s", _BEFORE_S)
-        load = stack.enter_context(workload(server, seed=seed, clients=_CLIENTS, rate_per_s=_RATE_PER_S))
+        light = stack.enter_context(
+            workload(
+                server,
+                seed=seed,
+                clients=_CLIENTS,
+                scripts=LOADS[load],
+                rate_per_s=_RATE_PER_S,
+                restarts=fault.restarts_load,
+            )
+        )
         started = time.time()
         time.sleep(_BEFORE_S)
         stack.enter_context(fault.inject(server, seed))
@@ -93,4 +104,4 @@ def _run(
         time.sleep(fault.warm_up_s)
         bites = time.time()
         seen = look(server)
-        return Outcome(fault, None, load.pace(started, injected), load.pace(bites, time.time()), seen)
+        return Outcome(fault, None, light.pace(started, injected), light.pace(bites, time.time()), seen)

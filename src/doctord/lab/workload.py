@@ -2,14 +2,20 @@
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final, Literal
 
+from doctord.lab import order_entry
 from doctord.lab.errors import LabError
 from doctord.lab.processes import running
 from doctord.lab.server import PrivateServer
+
+Load = Literal["tpcb", "orders"]
+LOADS: Final[Mapping[Load, Mapping[str, tuple[str, int]] | None]] = {"tpcb": None, "orders": order_entry.SCRIPTS}
+"""The light loads: pgbench's own transaction, and order entry."""
 
 _PROGRESS = re.compile(r"progress: ([\d.]+) s, ([\d.]+) tps, lat ([\d.]+) ms")
 
@@ -45,9 +51,11 @@ def workload(
     *,
     seed: int,
     clients: int,
+    scripts: Mapping[str, tuple[str, int]] | None = None,
     script: str | None = None,
     rate_per_s: int | None = None,
     reconnect: bool = False,
+    restarts: bool = False,
     threads: int = 1,
 ) -> Iterator[Workload]:
     """Run pgbench until the context ends.
@@ -57,8 +65,10 @@ def workload(
         seed: for pgbench's random numbers.
         clients: connections.
         script: statements in pgbench's language; null: its built-in TPC-B-like transaction.
+        scripts: several of them by name, in place of one, with how often each comes.
         rate_per_s: transactions per second; null: as many as it can.
         reconnect: whether each transaction has a connection of its own.
+        restarts: whether it is begun anew when the server has ended its sessions.
         threads: how many of the clients may connect at the same time.
 
     Raises:
@@ -67,15 +77,17 @@ def workload(
     folder = Path(tempfile.mkdtemp(prefix="load-", dir=server.folder))
     options = ["--no-vacuum", "--time=86400", "--progress=1", "--progress-timestamp", "--protocol=prepared"]
     options += [f"--client={clients}", f"--jobs={threads}", f"--random-seed={seed}"]
-    if script is not None:
-        (folder / "script.sql").write_text(script)
-        options.append(f"--file={folder / 'script.sql'}")
+    for name, (text, weight) in (scripts or ({"script": (script, 1)} if script else {})).items():
+        (folder / f"{name}.sql").write_text(text)
+        options.append(f"--file={folder / name}.sql@{weight}")
     if rate_per_s is not None:
         options.append(f"--rate={rate_per_s}")
     if reconnect:
         options.append("--connect")
     report = folder / "report.txt"
-    with running([server.binaries / "pgbench", *options, server.dsn], report) as process:
+    pgbench: list[str | Path] = [server.binaries / "pgbench", *options, server.dsn]
+    again = ["sh", "-c", 'while :; do "$@"; sleep 0.2; done', "sh"] if restarts else []
+    with running([*again, *pgbench], report) as process:
         yield Workload(report)
         if process.poll() is not None:
             last = report.read_text(errors="replace").splitlines()[-5:]

@@ -1,12 +1,15 @@
 """How long clients wait until a server accepts their connections, by listening socket."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
+from doctord.analyse import figures
 from doctord.dataset.dataset import Dataset
 
 DELAY, QUEUE, BACKLOG, PID = "listen.accept_delay", "listen.accept_queue", "listen.backlog", "listen.pid"
+DROPS = "listen.drops_per_s"
 # What one connection more costs a client on a server that is well is a tenth of that: a fork and a few round trips.
 SLOW_S = 0.1
 # A client or two that came at a bad moment are nobody's trouble: a tenth of the samples, or a minute of them.
@@ -75,3 +78,26 @@ def accept_delays(dataset: Dataset) -> list[AcceptDelay]:
         "delay_s", "entity", descending=[True, False], maintain_order=True
     )
     return [AcceptDelay(**row) for row in slow.rename({"entity": "socket"}).to_dicts()]
+
+
+class Dropped(NamedTuple):
+    """Connection requests dropped a second, and the table and rows that tell it."""
+
+    per_s: float
+    table: str
+    filter: str
+
+
+def dropped(dataset: Dataset, port: int) -> Dropped | None:
+    """What the sockets of a port drop; null where nothing tells.
+
+    The whole host's overflows count where its sockets are not told apart.
+    """
+    if figures.figures(dataset, BACKLOG):
+        ends = (f":{port}", f".s.PGSQL.{port}")
+        told = figures.figures(dataset, DROPS)
+        own = sum(figure.mean for figure in told if figure.entity and figure.entity.endswith(ends))
+        return Dropped(own, "statistic", f"name = '{DROPS}' and entity like '%{port}'")
+    host = dataset.frame("network").filter(pl.col("interface").is_null())
+    overflows = figures.mean(host, "listen_overflows_per_s")
+    return None if overflows is None else Dropped(overflows, "network", "interface is null")

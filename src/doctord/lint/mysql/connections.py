@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from doctord.analyse.host.accept_delays import dropped
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import listed, phrase
 from doctord.lint.mysql.measured import evidence, figure, latest
@@ -11,6 +12,7 @@ from doctord.lint.subject import Subject
 from doctord.lint.violation import CANNOT_JUDGE, Severity, Violation
 
 _NEAR: Final = 0.9
+_PORT: Final = 3306
 _OWN_FILES: Final = 10  # logs and the like, as the server reckons them
 _MANY_A_SECOND: Final = 10.0
 
@@ -91,7 +93,7 @@ def accept_queue_short(subject: Subject) -> Iterator[Violation]:
 
     Why: the kernel keeps the lesser of back_log and net.core.somaxconn requests that wait to be accepted, and drops
         more; a client tries again after 1 s, 3 s, 7 s.
-    Evidence: back_log, net.core.somaxconn, and listen overflows of the host.
+    Evidence: back_log, net.core.somaxconn, and what the sockets of its port dropped, or the host where nobody tells.
     Fix: Raise the lesser of the two.
     Verify: nstat TcpExtListenOverflows no longer grows; ss -ltn shows the queue.
     Source: listen(2); MySQL Reference Manual, 7.1.8, back_log.
@@ -100,25 +102,30 @@ def accept_queue_short(subject: Subject) -> Iterator[Violation]:
     most = kernel.number("net.core.somaxconn") if kernel else None
     if queue is None:
         return
-    dropped = subject.case.mean("network", "listen_overflows_per_s") or 0.0
+    told = dropped(subject.case.dataset, int(subject.number("port") or _PORT))
+    per_s = told.per_s if told else 0.0
     cut = most is not None and queue > most
     held = subject.get("back_log")
-    if not dropped and not (cut and held and held.is_set):
+    if not per_s and not (cut and held and held.is_set):
         return
     effective = min(queue, most) if most is not None else queue
-    seen = Evidence("network", "interface is null", phrase("{:rate}", dropped), "none", "each waits a second or more")
+    seen = (
+        [Evidence(told.table, told.filter, phrase("{:rate}", told.per_s), "none", "each waits a second or more")]
+        if told and per_s
+        else []
+    )
     yield subject.violation(
         phrase(
             "back_log = {:.0f} is {}", queue, phrase("cut to net.core.somaxconn = {:.0f}", most) if cut else "too short"
         ),
         "back_log",
         cost=phrase(
-            "a queue of {:.0f}: {:rate requests} are dropped, and come again after 1 s or more", effective, dropped
+            "a queue of {:.0f}: {:rate requests} are dropped, and come again after 1 s or more", effective, per_s
         )
-        if dropped
+        if per_s
         else phrase("{:.0f} of {:.0f} places are not there; none was missed yet", queue - effective, queue),
-        severity=Severity.WARNING if dropped else Severity.NOTE,
-        evidence=[seen] if dropped else (),
+        severity=Severity.WARNING if per_s else Severity.NOTE,
+        evidence=seen,
         changes=[] if cut else [subject.change("back_log", f"{queue * 2:.0f}", "restart")],
     )
 

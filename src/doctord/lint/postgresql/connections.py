@@ -5,6 +5,7 @@ from typing import Final
 
 import polars as pl
 
+from doctord.analyse.host.accept_delays import dropped
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import phrase
@@ -23,6 +24,7 @@ from doctord.lint.subject import Subject
 from doctord.lint.violation import Severity, Violation
 
 NEAR: Final = 0.9
+_PORT: Final = 5432
 OLD_S: Final = 300.0
 LONG_PAUSE_S: Final = 5.0  # no program that is at work thinks for so long; a timeout below ends honest ones
 SENDERS_COUNTED_UNTIL: Final = (12,)
@@ -130,21 +132,23 @@ def accept_queue_short(subject: Subject) -> Iterator[Violation]:
     Source: listen(2); PostgreSQL, ListenServerPort in pqcomm.c.
     """
     clients, most = subject.number("max_connections"), kernel_number(subject, "net.core.somaxconn")
-    lost = subject.case.mean("network", "listen_overflows_per_s")
+    lost = dropped(subject.case.dataset, int(subject.number("port") or _PORT))
     if not clients or most is None or most >= clients:
         return
     yield subject.violation(
         phrase("net.core.somaxconn = {:.0f} for max_connections = {:.0f}", most, clients),
         "max_connections",
-        cost=phrase("{:.1f} connection requests were dropped each second", lost)
-        if lost
+        cost=phrase("{:.1f} connection requests were dropped each second", lost.per_s)
+        if lost and lost.per_s
         else phrase(
             "when all clients come back at once, {:.0f} are queued; the other {:.0f} wait a second",
             most,
             clients - most,
         ),
-        severity=Severity.WARNING if lost else Severity.NOTE,
-        evidence=[Evidence("network", "listen_overflows_per_s", phrase("{:.1f per s}", lost), "0", "")] if lost else [],
+        severity=Severity.WARNING if lost and lost.per_s else Severity.NOTE,
+        evidence=[Evidence(lost.table, lost.filter, phrase("{:.1f per s}", lost.per_s), "0", "")]
+        if lost and lost.per_s
+        else [],
     )
 
 

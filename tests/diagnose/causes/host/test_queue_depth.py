@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from diagnose.hosts import host
+from diagnose.hosts import START, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding
@@ -54,6 +54,16 @@ def test_eight_at_a_time_are_too_few() -> None:
 )
 def test_queues_that_are_no_cause(changes: dict[str, Any]) -> None:
     assert "queue_depth_low" not in found(alone(**changes))
+
+
+@pytest.mark.parametrize(
+    ("name", "depth", "is_capped"),
+    [("queue_depth", "8", True), ("queue_depth", "254", False), ("nr_requests", "256", False)],
+)
+def test_a_device_that_may_hold_more_is_not_short_of_depth(name: str, depth: str, *, is_capped: bool) -> None:
+    told = {"ts": START, "component": "linux", "name": f"block.c1t0d0.{name}", "value": depth, "host": "host"}
+    findings = found(Dataset.joined([alone(), Dataset.from_rows(setting=[told])]))
+    assert ("queue_depth_low" in findings) == is_capped
 
 
 def test_a_queue_that_was_longer_before_is_not_capped() -> None:

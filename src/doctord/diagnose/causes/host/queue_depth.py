@@ -39,8 +39,9 @@ def queue_depth_low(case: Case) -> Iterator[Claim]:
     Hurts because: a storage array serves many requests at once and sorts them; it never sees those that the host keeps.
     Speaks for it: requests in the host's queue, a device queue that stands at its cap whenever they wait, how often a
         request found that queue full.
-    Speaks against it: a queue that was hardly ever full. No finding where the cap is 30 and more already, or the device
-        takes long with the few it is given: then waiting would only move from the host into the device.
+    Speaks against it: a queue that was hardly ever full. No finding where the cap is 30 and more already, where the
+        device's settings allow it more than it ever held, or where it takes long with the few it is given: then
+        waiting would only move from the host into the device.
     Remedy: Raise the number of requests that the device is given: sd_max_throttle or ssd_max_throttle (Solaris),
         queue_depth of the hdisk (AIX), scsictl or queue_depth (HP-UX), /sys/block/X/device/queue_depth and nr_requests
         (Linux). Begin with 30 for a LUN and 256 for all LUNs behind one target port, the array's own limit permitting:
@@ -49,7 +50,7 @@ def queue_depth_low(case: Case) -> Iterator[Claim]:
     Source: K. Manoharan, notes on Oracle on Solaris, 2008: host queue and device queue; 30 per LUN, 256 per target.
     """
     for waiting in waiting_in_host(case.dataset):
-        if waiting.part < LASTING or not _is_capped(waiting):
+        if waiting.part < LASTING or not _is_capped(waiting) or _takes_more(case, waiting):
             continue
         where = f"device = '{waiting.device}'"
         impact = sum(map(case.time.share, WAITS)) * waiting.part
@@ -80,6 +81,13 @@ def _is_capped(waiting: Waiting) -> bool:
     """Whether the device's queue stands at a low cap, and the device is not slow with what it has."""
     is_full = waiting.device_queue >= AT_CAP * waiting.held and waiting.held < DEPTH_OF_LUN
     return is_full and (waiting.device_ms or 0.0) < SLOW_MS
+
+
+def _takes_more(case: Case, waiting: Waiting) -> bool:
+    """Whether its settings let the device have more than it ever held: then it is short of no depth."""
+    names = (f"block.{waiting.device}.queue_depth", f"block.{waiting.device}.nr_requests")
+    told = next((value for name in names if (value := case.setting(name)) and value.isdigit()), None)
+    return told is not None and waiting.held < AT_CAP * int(told)
 
 
 def _signs(waiting: Waiting, where: str) -> Iterator[Sign]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from doctord.lab.errors import LabError
-from doctord.lab.faults.slow_accept import slow_accepts
+from doctord.lab.faults.connecting.slow_accept import slow_accepts
 
 
 def test_a_process_that_cannot_be_held_up_is_told_with_the_words_of_strace(tmp_path: Path) -> None:

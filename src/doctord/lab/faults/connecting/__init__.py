@@ -1,0 +1,1 @@
+"""Faults of connecting: who waits to be let in."""

@@ -1,0 +1,1 @@
+"""Faults of the CPUs: who runs, and for how long."""

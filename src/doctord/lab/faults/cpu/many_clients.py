@@ -1,0 +1,23 @@
+"""More sessions at work than CPUs for them."""
+
+from collections.abc import Iterator
+
+from doctord.lab.fault import fault
+from doctord.lab.server import PrivateServer
+from doctord.lab.workload import workload
+
+_SCRIPT = """
+\\set account random(1, 1000000)
+select abalance from pgbench_accounts where aid = :account;
+"""
+
+
+@fault(cause="cpu_saturated", settings={"max_connections": "300"})
+def many_clients(server: PrivateServer, seed: int) -> Iterator[None]:
+    """Two hundred clients look up single rows without a pause, all at once, and there is no pool before the server.
+
+    Nobody waits for a lock or a disk. Seen from the database most sessions are idle: their requests have arrived, and
+    they have not been given a CPU to read them.
+    """
+    with workload(server, seed=seed, clients=200, script=_SCRIPT):
+        yield

@@ -1,0 +1,1 @@
+"""Runs in which nothing is wrong, odd as some of them look."""

@@ -1,0 +1,22 @@
+"""A large report that runs when it should."""
+
+from collections.abc import Iterator
+
+from doctord.lab.fault import fault
+from doctord.lab.server import PrivateServer
+from doctord.lab.workload import workload
+
+_SCRIPT = """
+select bid, count(*), sum(abalance), max(filler) from pgbench_accounts group by bid order by bid;
+\\sleep 200 ms
+"""
+
+
+@fault(cause=None)
+def nightly_report(server: PrivateServer, seed: int) -> Iterator[None]:
+    """One session adds up all accounts, again and again; the other CPU is free.
+
+    It is what a database is for: there is nothing to be found.
+    """
+    with workload(server, seed=seed, clients=1, script=_SCRIPT):
+        yield

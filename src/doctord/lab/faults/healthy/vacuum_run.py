@@ -1,0 +1,22 @@
+"""A vacuum and an analyze by hand."""
+
+from collections.abc import Iterator
+
+from doctord.lab.fault import fault
+from doctord.lab.server import PrivateServer
+from doctord.lab.workload import workload
+
+_SCRIPT = """
+vacuum (analyze) pgbench_accounts;
+\\sleep 500 ms
+"""
+
+
+@fault(cause=None)
+def vacuum_run(server: PrivateServer, seed: int) -> Iterator[None]:
+    """One session vacuums and analyses the largest table, over and over.
+
+    It is what a database is for: there is nothing to be found.
+    """
+    with workload(server, seed=seed, clients=1, script=_SCRIPT):
+        yield

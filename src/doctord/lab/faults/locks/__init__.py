@@ -1,0 +1,1 @@
+"""Faults of locks and snapshots: who waits for whom."""

@@ -1,0 +1,1 @@
+"""Faults of the memory and of the page cache."""

@@ -1,0 +1,27 @@
+"""Statements that take longer to compile than to run."""
+
+from collections.abc import Iterator
+
+from doctord.lab.errors import UnavailableError
+from doctord.lab.fault import fault
+from doctord.lab.server import PrivateServer
+from doctord.lab.workload import workload
+
+_SCRIPT = """
+\\set first random(1, 900000)
+select bid, count(*), sum(abalance), avg(abalance), max(length(filler)) from pgbench_accounts
+where aid between :first and :first + 200 group by bid order by bid;
+\\sleep 20 ms
+"""
+
+
+@fault(cause="jit_compiles_much")
+def jit_everything(server: PrivateServer, seed: int) -> Iterator[None]:
+    """jit_above_cost is 0: two sessions run short reports, and each is compiled, inlined and optimised first."""
+    with server.connect() as connection:
+        offered = connection.execute("select pg_jit_available()").fetchone()
+    if offered != (True,):
+        raise UnavailableError("this PostgreSQL was built without JIT")
+    server.set(jit="on", jit_above_cost="0", jit_inline_above_cost="0", jit_optimize_above_cost="0")
+    with workload(server, seed=seed, clients=2, script=_SCRIPT):
+        yield

@@ -1,0 +1,36 @@
+"""A plan made of figures that were true once."""
+
+from collections.abc import Iterator
+
+from doctord.lab.fault import fault
+from doctord.lab.server import PrivateServer
+from doctord.lab.workload import workload
+
+_LOOKUP = """
+\\set customer random(1, 10)
+select count(*), sum(amount) from orders where customer = :customer;
+\\sleep 20 ms
+"""
+# When it was analysed there were ten customers, each with a tenth of the rows; since then there are 20,000.
+_TABLE = (
+    "create table orders (id bigint, customer int, amount numeric, note text) with (autovacuum_enabled = off)",
+    "create index orders_customer on orders (customer)",
+    "insert into orders select id, 1 + id % 10, id * 0.01, repeat('.', 60) from generate_series(1, 100000) as id",
+    "analyze orders",
+    "delete from orders",
+    "insert into orders select id, 1 + id % 20000, id * 0.01, repeat('.', 60) from generate_series(1, 600000) as id",
+)
+
+
+@fault(cause="plan_misestimates")
+def stale_statistics(server: PrivateServer, seed: int) -> Iterator[None]:
+    """Two sessions look up orders by customer, and the planner believes that each has a tenth of all.
+
+    There is an index on that column. Since the table was analysed, with ten customers, its rows were replaced by those
+    of 20,000, and autovacuum is off for it: the planner reads the whole table for 30 rows. `missing_index` is the same
+    without the index.
+    """
+    for statement in _TABLE:
+        server.execute(statement)
+    with workload(server, seed=seed, clients=2, script=_LOOKUP):
+        yield

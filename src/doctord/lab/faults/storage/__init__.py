@@ -1,0 +1,1 @@
+"""Faults of disks, file systems and the way to them."""

@@ -1,0 +1,1 @@
+"""Faults of the log: commits, checkpoints, standbys, archiving."""

@@ -1,0 +1,18 @@
+"""Commits that wait for a standby that is not there."""
+
+from collections.abc import Iterator
+
+from doctord.lab.fault import fault
+from doctord.lab.server import PrivateServer
+
+
+@fault(cause="standby_slows_commits")
+def synchronous_standby_missing(server: PrivateServer, _seed: int) -> Iterator[None]:
+    """synchronous_standby_names asks for a standby, and none is connected.
+
+    Each commit waits for a word that nobody gives, and keeps the rows that it changed locked meanwhile.
+
+    Seen: sessions in `IPC: SyncRep`, and behind them others in `Lock: transactionid`; the light load stands still.
+    """
+    server.set(synchronous_standby_names="standby1")
+    yield
