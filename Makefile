@@ -72,6 +72,7 @@ docs: $(VENV)/tested
 # Lists of settings, renewed by servers that are started for it.
 catalogues: $(VENV)/tested
 	$(BIN)/python tools/list_postgresql.py --write
+	$(BIN)/python tools/list_postgresql_waits.py --write
 	$(BIN)/python tools/list_mariadb.py --write
 
 # The newest of everything that pyproject.toml and Cargo.toml allow, into requirements/ and Cargo.lock.

@@ -61,6 +61,8 @@ NEAREST: Final = {
     "tasks_blocked": "device_saturated",
 }
 RIGHT, BORDERLINE = "right", "borderline"
+# First of what is sick, and no cause: that nobody explains a wait, and what to collect. Neither right nor wrong.
+HONEST, UNEXPLAINED = "honest", "other_waits"
 CAUSE, ALARM, ACQUITTED, SILENT = "wrong cause", "false alarm", "**false healthy**", "no verdict"
 
 
@@ -103,8 +105,7 @@ def _judged(case: Case, folder: Path, roots: Mapping[str, Path]) -> tuple[str, s
 def _score(case: Case, found: Diagnosis, causes: Sequence[str]) -> str:
     match case.state, found.health:
         case "sick", "not_healthy":
-            first = {causes[0], NEAREST.get(causes[0])}
-            return RIGHT if first & set(case.first) and not set(case.never) & set(causes) else CAUSE
+            return _score_of_cause(case, causes)
         case "healthy", "not_healthy":
             return BORDERLINE if set(causes) <= set(case.also) else ALARM
         case "cannot_tell", "not_healthy":
@@ -116,18 +117,27 @@ def _score(case: Case, found: Diagnosis, causes: Sequence[str]) -> str:
     return RIGHT if (case.state == "healthy") is (found.health == "healthy") else SILENT
 
 
+def _score_of_cause(case: Case, causes: Sequence[str]) -> str:
+    """The score of what is said first of what is sick, where something is."""
+    if set(case.never) & set(causes):
+        return CAUSE
+    if {causes[0], NEAREST.get(causes[0])} & set(case.first):
+        return RIGHT
+    return HONEST if causes[0] == UNEXPLAINED else CAUSE
+
+
 def _sums(scored: Sequence[tuple[Case, str]]) -> list[str]:
     lines = [
         "",
-        "| cases | number | right | wrong cause | false alarm | borderline | no verdict | false healthy |",
-        "|---|---|---|---|---|---|---|---|",
+        "| cases | number | right | honest | wrong cause | false alarm | borderline | no verdict | false healthy |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     groups = [(state, [score for case, score in scored if case.state == state]) for state in STATES]
     groups.append(("sick, host alone", [score for case, score in scored if case.state == "sick" and case.host_only]))
     groups.append(("all", [score for _, score in scored]))
     for name, scores in groups:
         count = Counter(scores)
-        sums = [count[kind] for kind in (RIGHT, CAUSE, ALARM, BORDERLINE, SILENT, ACQUITTED)]
+        sums = [count[kind] for kind in (RIGHT, HONEST, CAUSE, ALARM, BORDERLINE, SILENT, ACQUITTED)]
         lines.append(f"| {name} | {len(scores)} | {' | '.join(map(str, sums))} |")
     return lines
 
@@ -141,6 +151,8 @@ def _page(told: Sequence[tuple[Case, str, str, list[str]]], about: Sequence[str]
         "",
         "*Right*: of what is sick, a cause first that the expert accepts; of what is healthy, nothing above a note; of",
         "what cannot be told, that it cannot. *Borderline* are alarms about the healthy that the expert calls true.",
+        "*Honest* is a wait of the sick that no cause explains, named first with what to collect: it never counts as",
+        "right.",
         "*No verdict* is said where nothing could be judged. *False healthy* is the worst. A cause that was made after",
         f"the expert's line counts as the nearest that he named: {_nearest()}.",
         *_sums([(case, score) for case, score, *_ in told]),

@@ -34,6 +34,8 @@ from doctord.lab.fault import all_faults
 from doctord.report.diagnosis import document
 
 Run = dict[str, Any]
+# First, and no cause: that nobody explains a wait, and what to collect. It counts as honest, never as right.
+UNEXPLAINED = "other_waits"
 TABLE = Path(__file__).parents[1] / "docs/reference/lab-accuracy.md"
 
 
@@ -116,8 +118,9 @@ The target: the injected cause first in at least 9 of 10 runs of each fault, and
 {_machine()}
 
 *Named first* counts the runs in which the first finding was the injected cause; for `none`, those without any finding.
-*First instead* and *also named* list the other causes, with the number of runs. *Light load* is what pgbench reported
-of the paced load of 100 transactions per second, median over the runs, before the fault and during it.
+*Honest* are those in which it was `other_waits`: a wait that no cause explains, with what to collect. *First instead*
+and *also named* list the other causes, with the number of runs. *Light load* is what pgbench reported of the paced load
+of 100 transactions per second, median over the runs, before the fault and during it.
 
 {table(runs)}
 
@@ -127,7 +130,7 @@ of the paced load of 100 transactions per second, median over the runs, before t
 
 def table(runs: list[Run]) -> str:
     """One row per fault."""
-    head = ("fault", "cause", "runs", "named first", "first instead", "also named", "light load")
+    head = ("fault", "cause", "runs", "named first", "honest", "first instead", "also named", "light load")
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     return "\n".join(lines + [_row(name, [run for run in runs if run["fault"] == name]) for name in all_faults()])
 
@@ -146,11 +149,13 @@ def _row(name: str, all_runs: list[Run]) -> str:
     runs = [run for run in all_runs if not run.get("skipped")]
     expected = all_faults()[name].cause
     if not runs:
-        return f"| `{name}` | {_code(expected)} | {'skipped' if all_runs else 'not run'} | | | | |"
+        return f"| `{name}` | {_code(expected)} | {'skipped' if all_runs else 'not run'} | | | | | |"
     correct = sum(bool(run.get("correct")) for run in runs)
     wrong = Counter(_named_first(run) for run in runs if not run.get("correct"))
+    honest = wrong.pop(UNEXPLAINED, 0)
     others = Counter(cause for run in runs for cause in _causes(run)[1:] if cause != expected)
-    cells = [f"`{name}`", _code(expected), str(len(runs)), str(correct), _counted(wrong), _counted(others), _load(runs)]
+    numbers = [str(number) for number in (len(runs), correct, honest)]
+    cells = [f"`{name}`", _code(expected), *numbers, _counted(wrong), _counted(others), _load(runs)]
     return f"| {' | '.join(cells)} |"
 
 

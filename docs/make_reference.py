@@ -20,6 +20,7 @@ from doctord.analyse.sizing.question import Input
 from doctord.analyse.sizing.questions import QUESTIONS
 from doctord.dataset.common_statistics import COMMON
 from doctord.dataset.tables import TABLES
+from doctord.dataset.waits.advice import advice
 from doctord.dataset.waits.events import wait_events
 from doctord.dataset.waits.kinds import KINDS
 from doctord.diagnose import engine
@@ -89,18 +90,25 @@ def _else(asked: Input) -> str:
 
 
 def waits() -> Iterator[str]:
-    """Every wait event of PostgreSQL with its class, as dataset/waits/postgresql.csv has it."""
+    """Every wait event of PostgreSQL with its class, as dataset/waits/postgresql.csv has it, and what it may mean."""
     yield "# Wait events of PostgreSQL\n\n"
     yield "A session that waits for nothing is on a CPU, or wants to be: class and event `CPU`. `*` stands for all\n"
     yield "events of a type that have no line. Background processes are all but client backends and their parallel\n"
     yield "workers. Version 17 spells some events otherwise (`BuffileRead`, `WalSync`): the older spelling is kept\n"
-    yield "for all versions.\n\n"
+    yield "for all versions. What an event usually means, and what to collect to tell, stands below\n"
+    yield "[by event](#what-it-usually-means), and for all others [by kind](#by-kind).\n\n"
     yield "| type | event | class | of a background process | kind | meaning |\n|---|---|---|---|---|---|\n"
     for event in wait_events("postgresql"):
         background = event.background_class or event.wait_class
         kind = event.wait_kind + (f" ({event.background_kind})" if event.background_kind else "")
         yield f"| {event.wait_event_type} | {event.event} | {event.wait_class} | {background} | {kind} "
         yield f"| {event.meaning} |\n"
+    yield "\n## What it usually means\n\n| event | usually | to tell, collect |\n|---|---|---|\n"
+    told = {event.event: advice(event.event, event.wait_kind, "postgresql") for event in wait_events("postgresql")}
+    yield from (f"| {event} | {one.usually} | {one.collect} |\n" for event, one in told.items() if one.is_own)
+    yield "\n### By kind\n\n| kind | usually | to tell, collect |\n|---|---|---|\n"
+    kinds = {event.wait_kind: told[event.event] for event in wait_events("postgresql") if not told[event.event].is_own}
+    yield from (f"| {kind} | {kinds[kind].usually} | {kinds[kind].collect} |\n" for kind in KINDS if kind in kinds)
 
 
 def wait_kinds() -> Iterator[str]:

@@ -1,8 +1,6 @@
 """The lists of settings: without contradictions of their own, and as real servers have them."""
 
-import importlib
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -11,15 +9,7 @@ from doctord.dataset.catalogue import EITHER, MARIADB, MYSQL, Known, catalogue
 from mariadb_server import running_mariadb
 from servers import FROM_NPM, PACKAGED, running_postgres
 
-TOOLS = Path(__file__).parents[2] / "tools"
 LISTED = catalogue("postgresql")
-
-
-@pytest.fixture
-def tool(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
-    """A module of the folder `tools`, which is no package."""
-    monkeypatch.syspath_prepend(TOOLS)
-    return importlib.import_module
 
 
 @pytest.mark.server

@@ -8,8 +8,8 @@ CLASSES = {
     "Idle",
 }  # fmt: skip
 
-WHOLE_TYPES = {"Activity", "Buffer", "BufferPin", "Extension", "InjectionPoint"}
-"""Types all of whose events have one class."""
+WHOLE_TYPES = {"Buffer", "InjectionPoint"}
+"""Types that only versions after 18, and servers built for tests, have."""
 
 
 @pytest.mark.server

@@ -18,6 +18,8 @@ Rows = Sequence[Mapping[str, Any]]
 
 START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 HOST = "host"
+# Of a host on which sessions wait and nothing else is wrong: that no cause explains what they wait for.
+UNEXPLAINED = frozenset({"other_waits"})
 DB = "postgresql:5432"
 GIB = 2**30
 

@@ -21,7 +21,7 @@ from doctord.analyse.waits import Wait, background, foreground
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.common_statistics import names_of
 from doctord.dataset.dataset import Dataset
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Evidence, Impact, NotMeasured, measured
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, NotMeasured, measured
 from doctord.diagnose.phrase import phrase
 
 # A twentieth of the time is the least that a user could feel the removal of; a tenth of one session the least that
@@ -36,10 +36,14 @@ class Case:
     """What a cause is given: the dataset, figures derived from it, what was usual earlier, and a call trace."""
 
     def __init__(self, dataset: Dataset, earlier: Dataset | None = None, trace: Trace | None = None) -> None:
-        """Open a case on a dataset; `earlier` is the same host's dataset of a time before."""
+        """Open a case on a dataset; `earlier` is the same host's dataset of a time before.
+
+        `claims` is what causes said so far, each with the cause's name: for those that are asked last.
+        """
         self.dataset = dataset
         self.earlier = earlier
         self.trace = trace
+        self.claims = list[tuple[str, Claim]]()
         self._means = dict[tuple[str, str], float | None]()
 
     @cached_property

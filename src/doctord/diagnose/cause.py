@@ -23,7 +23,8 @@ Examiner = Callable[[Case], Iterator[Claim]]
 class Cause:
     """A cause of trouble: its name, the component it belongs to, its documentation by heading, and how to look for it.
 
-    `explains` names the causes that are only symptoms when this one is there.
+    `explains` names the causes that are only symptoms when this one is there, `waits` the kinds of wait that it
+    accounts for although no event is named in its evidence. `last`: it looks at what the others said (`Case.claims`).
     """
 
     name: str
@@ -32,6 +33,8 @@ class Cause:
     sections: dict[str, str]
     explains: tuple[str, ...]
     examine: Examiner
+    waits: tuple[str, ...] = ()
+    last: bool = False
 
     def finding(
         self,
@@ -63,10 +66,13 @@ class Cause:
 CAUSES: dict[str, Cause] = {}
 
 
-def cause(*, explains: tuple[str, ...] = ()) -> Callable[[Examiner], Examiner]:
+def cause(
+    *, explains: tuple[str, ...] = (), waits: tuple[str, ...] = (), last: bool = False
+) -> Callable[[Examiner], Examiner]:
     """Register a function as a cause. Its name is the cause's; its docstring has a summary and all HEADINGS.
 
-    In Remedy and Verify, what begins with one of VENDORS and a colon is said where a server of that vendor was seen.
+    The arguments are those of `Cause`. In Remedy and Verify, what begins with one of VENDORS and a colon is said where
+    a server of that vendor was seen.
     """
 
     def register(examine: Examiner) -> Examiner:
@@ -74,7 +80,8 @@ def cause(*, explains: tuple[str, ...] = ()) -> Callable[[Examiner], Examiner]:
         if examine.__name__ in CAUSES:
             raise TypeError(f"{examine.__module__}.{examine.__name__}: there is a cause of that name already")
         component = ", ".join(examine.__module__.split(".")[-2:])
-        CAUSES[examine.__name__] = Cause(examine.__name__, component, summary, sections, explains, examine)
+        name = examine.__name__
+        CAUSES[name] = Cause(name, component, summary, sections, explains, examine, waits, last)
         return examine
 
     return register

@@ -1,4 +1,7 @@
-"""The engine: every cause looks at the case; what one explains of another is set below it; the rest is ranked."""
+"""The engine: every cause looks at the case; what one explains of another is set below it; the rest is ranked.
+
+The last to be asked are the causes that look at what the others left unexplained.
+"""
 
 import importlib
 import pkgutil
@@ -17,6 +20,7 @@ from doctord.diagnose import causes
 from doctord.diagnose.addm import with_addm
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES, Cause
+from doctord.diagnose.explained import explained_share
 from doctord.diagnose.finding import SEVERITIES, Claim, Diagnosis, Finding
 from doctord.diagnose.judged import judged, not_judged, untold
 from doctord.diagnose.other_storage import unseen, with_storage
@@ -51,8 +55,8 @@ def diagnose(
     """
     dataset = without_means_since_boot(dataset)
     case = Case(dataset, earlier, trace)
-    claimed = ((cause.name, claim) for cause in _asked(dataset) for claim in cause.examine(case))
-    claims = [(name, with_storage(case, name, with_addm(case, name, claim))) for name, claim in claimed]
+    for is_last in (False, True):
+        case.claims += _claims(case, [cause for cause in _asked(dataset) if cause.last is is_last])
     interval = period or ((dataset.since, dataset.until) if dataset.since and dataset.until else None)
     return Diagnosis(
         host=_host(dataset),
@@ -60,7 +64,7 @@ def diagnose(
         until=interval and interval[1],
         time_of=case.time.of,
         time=case.time.shares,
-        findings=findings(claims, interval, case.vendors),
+        findings=findings(case.claims, interval, case.vendors),
         looked_at=_looked_at(case),
         not_measured=(
             *case.not_measured(),
@@ -74,7 +78,14 @@ def diagnose(
         not_judged=not_judged(case),
         unanswered=max(servers - len(case.dbs), 0),
         top=first(case.top),
+        explained=explained_share(case),
     )
+
+
+def _claims(case: Case, causes: Iterable[Cause]) -> list[tuple[str, Claim]]:
+    """What some causes say of a case, with what other sources say to it."""
+    claimed = ((cause.name, claim) for cause in causes for claim in cause.examine(case))
+    return [(name, with_storage(case, name, with_addm(case, name, claim))) for name, claim in claimed]
 
 
 def _asked(dataset: Dataset) -> Iterable[Cause]:

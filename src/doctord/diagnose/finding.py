@@ -189,7 +189,9 @@ class Diagnosis:
     source with what it gave. `figures` is a handful of vital signs, `top` who holds most of the time: statements,
     programs, users, services, and the segments that are read most, the first few of each. `judged` and `not_judged`
     are the areas of which enough was measured for a verdict, and those of a whole look of which nothing was
-    (`judged.py`); `unanswered` is the number of servers that the user named and that told nothing.
+    (`judged.py`); `unanswered` is the number of servers that the user named and that told nothing. `explained` is the
+    share (0 to 1) of the database time that the findings explain (`explained.py`); null without a finding, and where it
+    is not the database's time that was measured.
     """
 
     host: str
@@ -205,6 +207,7 @@ class Diagnosis:
     judged: tuple[str, ...] = ()
     not_judged: tuple[str, ...] = ()
     unanswered: int = 0
+    explained: float | None = None
 
     @property
     def health(self) -> Health:

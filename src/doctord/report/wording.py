@@ -54,6 +54,14 @@ def each_for_itself(many: str, unjudged: Sequence[str]) -> str:
     return f"{told}; no verdict on {listed(names)}" if names else told
 
 
+def explained(diagnosis: Diagnosis) -> str:
+    """What share of the database time the findings explain; empty where none above a note takes a share of it."""
+    taken = [one for one in diagnosis.findings if one.severity != "note" and one.impact.share and not one.time_of]
+    if diagnosis.explained is None or not taken:
+        return ""
+    return f"Findings explain {percent(diagnosis.explained)} of the {time(diagnosis.time_of)}"
+
+
 def _why_not(diagnosis: Diagnosis) -> str:
     """Why there is no verdict."""
     if diagnosis.unanswered:

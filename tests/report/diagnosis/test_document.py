@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from datetime import timedelta, timezone
 from pathlib import Path
 
@@ -20,6 +21,8 @@ def test_numbers_are_numbers_and_absent_is_null() -> None:
     assert doc["findings"][0]["impact"] == 0.864
     assert doc["findings"][-1]["impact"] is None
     assert document(examples.EMPTY)["since"] is None
+    assert document(examples.EMPTY)["explained"] is None
+    assert document(replace(examples.ONE, explained=0.864))["explained"] == 0.864
 
 
 def test_times_are_utc() -> None:

@@ -110,6 +110,12 @@ def test_the_sections_of_a_full_report() -> None:
     assert "4711 app, psql, idle in transaction" in text
 
 
+def test_how_much_of_the_time_is_explained_is_said_beside_findings_alone() -> None:
+    told = "Findings explain 86"
+    assert told in Page(render(replace(examples.ONE, explained=0.864), Dataset())).text
+    assert told not in Page(render(replace(examples.HEALTHY, explained=0.864), Dataset())).text
+
+
 def test_others_are_named_with_their_findings() -> None:
     page = Page(render(examples.ONE, Dataset(), [examples.HEALTHY, replace(examples.THREE, host=examples.HOSTILE)]))
     assert "Other servers and times" in page.text

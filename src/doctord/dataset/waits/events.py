@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
-VENDORS: Final = tuple(sorted(path.stem for path in Path(__file__).parent.glob("*.csv")))
+VENDORS: Final = ("mysql", "oracle", "postgresql")
 """Whose mappings there are, as `db` begins: a file each."""
 
 
@@ -76,14 +76,15 @@ def kind_of(event: str | None, wait_class: str | None = None) -> str | None:
 def _lines(vendor: str) -> tuple[dict[str, WaitEvent], list[tuple[re.Pattern[str], WaitEvent]]]:
     """The lines of single events by name, also in small letters, and those of several, the longest name first.
 
-    PostgreSQL's `*` is all of a type, which an event's name does not tell.
+    PostgreSQL's `*` is all of a type, which an event's name does not tell. Of two events of one name (SyncRep: the
+    wait itself, and the lock on its state) the first counts; both are of one kind.
     """
     named, several = dict[str, WaitEvent](), list[WaitEvent]()
     for line in wait_events(vendor):
         if "%" in line.event:
             several.append(line)
         elif line.event != "*":
-            named[line.event] = line
+            named.setdefault(line.event, line)
     for event, line in tuple(named.items()):
         named.setdefault(event.lower(), line)
     several.sort(key=lambda line: -len(line.event))

@@ -27,6 +27,7 @@ def document(diagnosis: Diagnosis, others: Sequence[Diagnosis] = ()) -> dict[str
         "figures": [{"name": vital.name, "value": vital.value, "unit": vital.unit} for vital in diagnosis.figures],
         "findings": findings(diagnosis),
         "time_of": diagnosis.time_of,
+        "explained": diagnosis.explained,
         "time": [
             {
                 "wait_class": part.wait_class,

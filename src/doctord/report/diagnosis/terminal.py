@@ -65,6 +65,8 @@ def _page(diagnosis: Diagnosis, width: int) -> Iterator[Text]:
         yield from hanging("", Text(", ".join(figure.replace(" ", JOINT) for figure in figures)), width)
     if head := holders.headline(diagnosis):
         yield from hanging("", clean(head), width)
+    if explained := wording.explained(diagnosis):
+        yield from hanging("", explained, width)
     yield from findings(diagnosis, width)
     yield from _time(diagnosis, width)
     if diagnosis.top:

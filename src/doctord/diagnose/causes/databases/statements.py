@@ -24,7 +24,7 @@ LARGE_PART = 0.1
 AGAIN_AND_AGAIN = 10
 
 
-@cause(explains=("buffer_pool_small", "cpu_saturated", "device_saturated"))
+@cause(explains=("buffer_pool_small", "cpu_saturated", "device_saturated", "statement_dominates"))
 def missing_index(case: Case) -> Iterator[Claim]:
     """A statement reads a whole large table again and again for a few rows.
 

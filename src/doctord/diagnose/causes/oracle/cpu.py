@@ -42,7 +42,14 @@ PHYSICAL = ("LPAR.PhysicalCPU", "LPAR.entitled")
 
 
 @cause(
-    explains=("log_writer_starved", "library_cache_contention", "cursor_contention", "hot_buffers", "cluster_congested")
+    explains=(
+        "log_writer_starved",
+        "library_cache_contention",
+        "cursor_contention",
+        "hot_buffers",
+        "cluster_congested",
+    ),
+    waits=("cpu", "run queue"),
 )
 def host_cpu_short(case: Case) -> Iterator[Claim]:
     """The host has no CPU left, and sessions of the database wait for one.
