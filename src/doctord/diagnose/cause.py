@@ -23,7 +23,9 @@ Examiner = Callable[[Case], Iterator[Claim]]
 class Cause:
     """A cause of trouble: its name, the component it belongs to, its documentation by heading, and how to look for it.
 
-    `explains` names the causes that are only symptoms when this one is there.
+    `explains` names the causes that are only symptoms when this one is there. `waits` are the kinds of wait
+    (`dataset/waits/kinds.py`, `analyse/locks.py`) that are its time: whoever waits for a lock behind a session that
+    waits for one of them waits for this cause (`explained.py`).
     """
 
     name: str
@@ -32,6 +34,7 @@ class Cause:
     sections: dict[str, str]
     explains: tuple[str, ...]
     examine: Examiner
+    waits: tuple[str, ...] = ()
 
     def finding(
         self,
@@ -63,7 +66,7 @@ class Cause:
 CAUSES: dict[str, Cause] = {}
 
 
-def cause(*, explains: tuple[str, ...] = ()) -> Callable[[Examiner], Examiner]:
+def cause(*, explains: tuple[str, ...] = (), waits: tuple[str, ...] = ()) -> Callable[[Examiner], Examiner]:
     """Register a function as a cause. Its name is the cause's; its docstring has a summary and all HEADINGS.
 
     In Remedy and Verify, what begins with one of VENDORS and a colon is said where a server of that vendor was seen.
@@ -74,7 +77,7 @@ def cause(*, explains: tuple[str, ...] = ()) -> Callable[[Examiner], Examiner]:
         if examine.__name__ in CAUSES:
             raise TypeError(f"{examine.__module__}.{examine.__name__}: there is a cause of that name already")
         component = ", ".join(examine.__module__.split(".")[-2:])
-        CAUSES[examine.__name__] = Cause(examine.__name__, component, summary, sections, explains, examine)
+        CAUSES[examine.__name__] = Cause(examine.__name__, component, summary, sections, explains, examine, waits)
         return examine
 
     return register

@@ -2,7 +2,7 @@
 
 import importlib
 import pkgutil
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 
 import polars as pl
@@ -17,6 +17,7 @@ from doctord.diagnose import causes
 from doctord.diagnose.addm import with_addm
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES, Cause
+from doctord.diagnose.explained import by_waits
 from doctord.diagnose.finding import SEVERITIES, Claim, Diagnosis, Finding
 from doctord.diagnose.judged import judged, not_judged, untold
 from doctord.diagnose.other_storage import unseen, with_storage
@@ -52,7 +53,8 @@ def diagnose(
     dataset = without_means_since_boot(dataset)
     case = Case(dataset, earlier, trace)
     claimed = ((cause.name, claim) for cause in _asked(dataset) for claim in cause.examine(case))
-    claims = [(name, with_storage(case, name, with_addm(case, name, claim))) for name, claim in claimed]
+    whole = [(name, with_storage(case, name, with_addm(case, name, claim))) for name, claim in claimed]
+    claims, explained = by_waits(case, whole)
     interval = period or ((dataset.since, dataset.until) if dataset.since and dataset.until else None)
     return Diagnosis(
         host=_host(dataset),
@@ -60,7 +62,7 @@ def diagnose(
         until=interval and interval[1],
         time_of=case.time.of,
         time=case.time.shares,
-        findings=findings(claims, interval, case.vendors),
+        findings=findings(claims, interval, case.vendors, explained),
         looked_at=_looked_at(case),
         not_measured=(
             *case.not_measured(),
@@ -86,13 +88,16 @@ def findings(
     claims: Iterable[tuple[str, Claim]],
     interval: tuple[datetime, datetime] | None = None,
     components: Collection[str] = (),
+    explained: Mapping[str, str | None] | None = None,
 ) -> tuple[Finding, ...]:
     """What causes claim, each with its name, as findings: the worst first, each followed by what it explains.
 
-    Worst is severity, then damage. Of several that explain a finding the worst counts.
+    Worst is severity, then damage. Of several that explain a finding the worst counts. `explained` holds what was
+    measured of that (see `explained.by_waits`): it goes before the names that causes give.
     """
     ordered = sorted(claims, key=_damage)
-    whole = [CAUSES[name].finding(claim, interval, _explaining(name, ordered), components) for name, claim in ordered]
+    explaining = {name: _explaining(name, ordered, explained or {}) for name, _ in ordered}
+    whole = [CAUSES[name].finding(claim, interval, explaining[name], components) for name, claim in ordered]
     names = {finding.cause for finding in whole}
 
     def below(cause: str) -> Iterable[Finding]:
@@ -107,8 +112,15 @@ def findings(
     return tuple(result)
 
 
-def _explaining(name: str, claims: Iterable[tuple[str, Claim]]) -> str | None:
-    return next((other for other, claim in claims if claim.explains_waits and name in CAUSES[other].explains), None)
+def _explaining(name: str, claims: Iterable[tuple[str, Claim]], measured: Mapping[str, str | None]) -> str | None:
+    """The cause that explains another, by who waits for whom where that was measured, else by the names it gives.
+
+    A cause with waits of its own that hardly anybody is behind explains no locks, whatever it names.
+    """
+    if measured.get(name):
+        return measured[name]
+    named = (other for other, claim in claims if claim.explains_waits and name in CAUSES[other].explains)
+    return next((other for other in named if name not in measured or not CAUSES[other].waits), None)
 
 
 def _damage(claimed: tuple[str, Claim]) -> tuple[int, float, float, str]:

@@ -50,7 +50,10 @@ UNKNOWN_CLIENTS = NotMeasured(
 )
 
 
-@cause(explains=("log_writer_preempted", "process_waits_for_cpu", "logins_slow", "switching_too_often"))
+@cause(
+    explains=("log_writer_preempted", "process_waits_for_cpu", "logins_slow", "switching_too_often"),
+    waits=("run queue",),
+)
 def cpu_saturated(case: Case) -> Iterator[Claim]:
     """Sessions queue for a CPU.
 
@@ -118,7 +121,10 @@ def cpu_full(case: Case) -> Iterator[Claim]:
     )
 
 
-@cause(explains=("cpu_saturated", "log_writer_preempted", "commits_slow", "log_writer_starved", "logins_slow"))
+@cause(
+    explains=("cpu_saturated", "log_writer_preempted", "commits_slow", "log_writer_starved", "logins_slow"),
+    waits=("run queue",),
+)
 def cpu_other_processes(case: Case) -> Iterator[Claim]:
     """Processes outside the database take the CPUs that it waits for.
 
@@ -162,7 +168,10 @@ def cpu_other_processes(case: Case) -> Iterator[Claim]:
     )
 
 
-@cause(explains=("cpu_saturated", "log_writer_preempted", "commits_slow", "log_writer_starved", "logins_slow"))
+@cause(
+    explains=("cpu_saturated", "log_writer_preempted", "commits_slow", "log_writer_starved", "logins_slow"),
+    waits=("run queue", "cpu"),
+)
 def cpu_throttled(case: Case) -> Iterator[Claim]:
     """The control group's CPU limit stops the database.
 
