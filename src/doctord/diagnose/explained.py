@@ -139,4 +139,9 @@ def _its_root(case: Case, locks: Sequence[str], behind: Behind) -> Evidence:
 def _doing(case: Case, kinds: Sequence[str]) -> Phrase:
     """What sessions at the roots do, in the server's own words: which others wait for in the end."""
     events = case.roots.events(kinds)[:MOST_EVENTS]
-    return listed(*(DOING.get(event, f"wait for {event}") for event in events), by=" or ")
+    waits = listed(*(event for event in events if event not in DOING), by=" or ")
+    return listed(phrase("wait for {}", waits) if waits.values else "", *_other(events), by=" or ")
+
+
+def _other(events: Sequence[str]) -> list[str]:
+    return [DOING[event] for event in events if event in DOING]

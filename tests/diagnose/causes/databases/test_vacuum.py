@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from diagnose.hosts import DB, host
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 
@@ -64,10 +65,11 @@ AT_WORK = {("CPU", "CPU"): 1.6, ("Commit", "WALSync"): 0.2}
 WAITER = {"wait_class": "Application", "event": "transactionid", "blocker_sid": 7009}
 
 
-def hot_row(*holders: dict[str, Any], **changes: Any) -> Any:
+def hot_row(*holders: dict[str, Any], did: dict[str, str] | None = None, **changes: Any) -> Dataset:
     """A row that is changed all the time, by sessions that wait for one another and step over its old versions."""
     row = {"time": AT_WORK, "postgres": LOOKED_AT, "extra": {"space": [HOT]}} | changes
-    return host(sessions=[*holders, {"sid": 7009}, *[WAITER | {"sid": 7010 + number} for number in range(6)]], **row)
+    root = {"sid": 7009, **(did or {})}
+    return host(sessions=[*holders, root, *[WAITER | {"sid": 7010 + number} for number in range(6)]], **row)
 
 
 def test_a_young_snapshot_is_found_where_a_hot_row_suffers_and_explains_its_locks() -> None:
@@ -82,6 +84,14 @@ def test_a_young_snapshot_is_found_where_a_hot_row_suffers_and_explains_its_lock
     assert "public.counter: 20,000 dead rows beside 10" in told
     assert "300 of its pages are looked at for each row found" in told
     assert "vacuumed 9.00 s ago" in told
+
+
+def test_dead_rows_that_cost_hardly_any_time_are_a_note() -> None:
+    commits = {"wait_class": "Commit", "event": "WALSync"}
+    time = {("Commit", "WALSync"): 1.0, ("CPU", "CPU"): 0.02}
+    found = {one.cause: one for one in diagnose(hot_row(YOUNG, did=commits, time=time)).findings}
+    assert (found["vacuum_held_back"].severity, found["vacuum_held_back"].impact.known) == ("note", "none_yet")
+    assert found["row_locks"].explained_by is None
 
 
 @pytest.mark.parametrize(

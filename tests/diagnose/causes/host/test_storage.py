@@ -148,7 +148,7 @@ def test_a_backup_through_the_server_is_no_work_of_the_database(session: dict[st
         others = findings["io_by_others"]
         assert said(others.title).startswith("postgres: walsender for a backup (pid 910, user postgres)")
         assert others.for_[1].filter == "pid = 910"
-        assert any("--max-rate" in said(step) for step in others.remedy)
+        assert any("-r 32M" in said(step) for step in others.remedy)
 
 
 def test_the_tool_of_a_backup_that_writes_here_counts_too() -> None:

@@ -8,7 +8,7 @@ from doctord.analyse.row_versions import LAST_VACUUM, Versions, row_versions
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.databases.horizon import Holder, holders
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, at_most
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, at_most
 from doctord.diagnose.phrase import phrase
 
 DEAD_SHARE = 0.2
@@ -47,34 +47,20 @@ def vacuum_held_back(case: Case) -> Iterator[Claim]:
     """
     found = holders(case)
     tables = [one for one in row_versions(case.dataset) if _is_in_the_way(one, found)]
-    wasted = min(sum(table.wasted for table in tables), 1.0)
-    impact = case.time.kind_share(*READING) * wasted
-    is_felt = bool(impact) and case.worth_saying(impact + case.roots.behind(READING) * wasted)
-    told = [holder for holder in found if holder.is_old or is_felt]
+    told = [holder for holder in found if holder.is_old or any(_holds(holder, table) for table in tables)]
     if not told:
         return
-    rows = _dead_rows(case)
+    against = [] if tables else _few_dead_rows(case)
     yield Claim(
         phrase("Vacuum is held back by {}", told[0].who),
-        impact=at_most(impact) if is_felt else NOT_MEASURED if rows >= DEAD_ROWS else NONE_YET,
-        confidence=0.85 if is_felt else 0.9 if rows >= DEAD_ROWS else 0.6,
+        impact=_cost(case, tables, harmless=bool(tables or against)),
+        confidence=0.6 if against else 0.85 if tables else 0.9,
         for_=[
             *(holder.evidence for holder in told[:MOST_NAMED]),
-            *(item for table in tables[:MOST_NAMED] if is_felt for item in _stepped_over(table, told[0])),
+            *(item for table in tables[:MOST_NAMED] for item in _stepped_over(table, told[0])),
         ],
-        against=[]
-        if is_felt or rows >= DEAD_ROWS
-        else [
-            Evidence(
-                "space",
-                "dead_rows",
-                phrase("{:,} dead rows so far", rows),
-                phrase("{:,}", DEAD_ROWS),
-                "it does no harm yet",
-                "at_least",
-            )
-        ],
-        database=told[0].db if is_felt else None,
+        against=against,
+        database=told[0].db if tables else None,
     )
 
 
@@ -167,10 +153,26 @@ def transaction_id_age(case: Case) -> Iterator[Claim]:
     )
 
 
-def _dead_rows(case: Case) -> int:
-    """Dead rows of all tables when they were last looked at."""
+def _few_dead_rows(case: Case) -> list[Evidence]:
+    """That there is hardly anything that vacuum could remove."""
     dead = case.dataset.frame("space").filter(pl.col("dead_rows").is_not_null())
-    return int(dead.group_by("db", "name", maintain_order=True).last()["dead_rows"].sum() or 0)
+    rows = int(dead.group_by("db", "name", maintain_order=True).last()["dead_rows"].sum() or 0)
+    if rows >= DEAD_ROWS:
+        return []
+    figure, limit = phrase("{:,} dead rows so far", rows), phrase("{:,}", DEAD_ROWS)
+    return [Evidence("space", "dead_rows", figure, limit, "it does no harm yet", "at_least")]
+
+
+def _cost(case: Case, tables: Sequence[Versions], *, harmless: bool) -> Impact:
+    """The time on a CPU that goes into dead rows of these tables, as their part of all pages that are looked at.
+
+    Less than what is felt costs nothing yet, as do few dead rows; what scans of many of them cost is not measured.
+    """
+    wasted = min(sum(table.wasted for table in tables), 1.0)
+    own, behind = case.time.kind_share(*READING) * wasted, case.roots.behind(READING) * wasted
+    if own and case.worth_saying(own + behind):
+        return at_most(own)
+    return NONE_YET if harmless else NOT_MEASURED
 
 
 def _is_in_the_way(table: Versions, found: Sequence[Holder]) -> bool:
@@ -188,18 +190,18 @@ def _holds(holder: Holder, table: Versions) -> bool:
 
 def _stepped_over(table: Versions, holder: Holder) -> list[Evidence]:
     """What dead rows of a table cost its readers, and whether a vacuum has tried since."""
-    name = f"name = '{table.name}'"
+    name, entity = f"name = '{table.name}'", f"entity = '{table.database}.{table.name}'"
     told = [
         Evidence("space", name, phrase("{}: {:,} dead rows beside {:,}", table.name, table.dead, table.live),
                  phrase("{:,}", STEPPED_OVER), phrase("{:.0f rows/s} die", table.changed_per_s), "at_least"),
-        Evidence("statistic", f"name like 'pg_statio_user_tables.heap%' and entity = '{table.database}.{table.name}'",
+        Evidence("statistic", f"name = 'pg_statio_user_tables.heap_blks_hit' and {entity}",
                  phrase("{:.0f} of its pages are looked at for each row found", table.pages_per_row),
                  phrase("{:.0f}", MANY_PAGES),
                  phrase("these are {:share} of all pages that the server looks at", table.gets_share), "at_least"),
     ]  # fmt: skip
     if table.vacuumed_s is not None and holder.age_s is not None and table.vacuumed_s < holder.age_s:
         told.append(
-            Evidence("statistic", f"name = '{LAST_VACUUM}' and entity = '{table.database}.{table.name}'",
+            Evidence("statistic", f"name = '{LAST_VACUUM}' and {entity}",
                      phrase("vacuumed {:time} ago", table.vacuumed_s), phrase("{:time}", holder.age_s),
                      "since that snapshot was taken: it could not remove them", "at_most")
         )  # fmt: skip

@@ -168,10 +168,10 @@ def io_by_others(case: Case) -> Iterator[Claim]:
     Speaks against it: bytes of others that never reached this device, or latency as usual.
     Remedy: Run the named process at a quiet time or elsewhere, limit it (ionice, cgroup io.max), or give the database
         a device of its own.
-        PostgreSQL: take backups from a standby; pg_basebackup --max-rate=32M keeps one to a rate.
+        PostgreSQL: take backups from a standby; pg_basebackup -r 32M keeps to that rate.
     Verify: With the process gone latency and the share of I/O waits fall.
     Source: Kernel documentation, /proc/PID/io; K. Manoharan's redo case, 2008: archiver and log writer on one LUN;
-        PostgreSQL documentation, pg_basebackup (--max-rate).
+        PostgreSQL documentation, pg_basebackup, max-rate.
     """
     backing = backups(case.dataset, case.processes)
     outside = pl.concat([case.other_processes, backing.outside]).unique(["pid", "started"], maintain_order=True)
