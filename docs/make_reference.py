@@ -53,6 +53,8 @@ def causes() -> Iterator[str]:
             yield from (f"- **{heading}:** {text}\n" for heading, text in cause.sections.items())
             if cause.explains:
                 yield f"- **Explains, when both are there:** {', '.join(cause.explains)}\n"
+            if cause.waits:
+                yield f"- **Its kinds of wait:** {', '.join(cause.waits)}\n"
 
 
 def rules() -> Iterator[str]:

@@ -35,7 +35,7 @@ def part(event: str, kind: str = "other", wait_class: str = "Other", share: floa
     ],
 )
 def test_a_wait_is_explained_by_evidence_that_names_it(table: str, where: str, *, explains: bool) -> None:
-    told = named([("row_locks", claim(table, where))])
+    told = named([("latches_held_long", claim(table, where))])
     assert told.explains(part("tuple", "row lock", "Application")) is explains
 
 
@@ -50,7 +50,6 @@ def test_disks_that_are_not_the_databases_explain_none_of_its_waits() -> None:
 
 def test_a_cause_of_cpu_time_declares_it() -> None:
     told = named([("cpu_saturated", claim("cpu", "cpu is null"))])
-    assert told.explains(part("CPU", "cpu", "CPU"))
     assert told.explains(part("run queue", "run queue", "Scheduler"))
     assert not told.explains(part("tuple", "row lock", "Application"))
 

@@ -1,13 +1,23 @@
 """Blocking trees from sampled sessions: who waits, for whom, and what the one at the root is doing."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
 
 import polars as pl
 
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.tables import CLIENT
+from doctord.dataset.waits.events import kind_of
 
 LONGEST_CHAIN_LOG2 = 6
+LOCKS: Final = ("row lock", "table lock", "application lock", "other lock")
+"""Kinds of wait that end when another session's transaction, or its own lock, does."""
+IDLE_IN_TRANSACTION: Final = "idle in transaction"
+PREPARED: Final = "prepared transaction"
+"""What the root of a tree does, beside kinds of wait: nothing, until its client says more; or it has no session."""
+NO_SESSION: Final = 0  # the blocker of who waits for a prepared transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,35 +43,56 @@ class Blocker:
     event: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class LockWait:
+    """Time that sessions waited for locks of one kind behind roots that did one thing at that moment.
+
+    `root_kind` is what the root waited for (a kind of wait, IDLE_IN_TRANSACTION or PREPARED), `root_event` the server's
+    own name of it. Both are null where it is not known: the root was not sampled, waits for a lock of which no holder
+    was told, or is part of a circle, as who blocks whom is asked more seldom than what sessions do.
+    """
+
+    db: str
+    wait_kind: str | None
+    root_kind: str | None
+    root_event: str | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A session that waits for a lock itself, and that others stand behind.
+
+    Who asks for a lock that conflicts with a request before it waits for that request too, also where it would get on
+    with who holds the lock now. `blocked_s` is the time waited directly behind it, `waiters` the most sessions at one
+    moment, `waited_s` how long it waited at least, and `root` the session for which it waits in the end.
+    """
+
+    db: str
+    sid: int
+    user: str | None
+    program: str | None
+    statement_id: str | None
+    blocked_s: float
+    waiters: int
+    waited_s: float | None
+    root: int
+
+
 def blockers(dataset: Dataset) -> list[Blocker]:
     """Roots of the blocking trees, the one that cost others most first."""
-    session = dataset.frame("session")
-    waiting = (
-        session.lazy()
-        .filter(pl.col("blocker_sid").is_not_null() & (pl.col("kind") == CLIENT))
-        .select("ts", "db", "sid", "blocker_sid", "interval_s")
-        .collect(engine="in-memory")  # the streaming one hands rows out in no order
-    )
-    if waiting.is_empty():
+    trees = _trees(dataset)
+    if trees.is_empty():
         return []
-    moment = _moment(session["db"].unique(maintain_order=True))
-    behind = (
-        _with_roots(waiting.with_columns(moment))
-        .group_by("moment", "root", maintain_order=True)
-        .agg(
-            pl.col("db").first(),
-            pl.col("interval_s").sum().alias("blocked_s"),
-            pl.len().cast(pl.Int64).alias("waiters"),
-        )
-    )
-    root_state = session.filter(pl.col("blocker_sid").is_null()).select(
-        moment,
-        pl.col("sid").alias("root"),
-        *("user", "program", "state", "statement_id", "transaction_s", "in_state_s", "event"),
-    )
-    idle = pl.col("state").str.starts_with("idle in transaction").fill_null(value=False)
+    idle = _is_idle()
     grouped = (
-        behind.join(root_state, on=["moment", "root"], how="left", maintain_order="left")
+        trees.group_by("moment", "root", maintain_order=True)
+        .agg(
+            pl.col("db", "user", "program", "state", "statement_id", "transaction_s", "in_state_s").first(),
+            pl.col("root_event").first(),
+            pl.col("blocked_s").sum(),
+            pl.col("waiters").sum(),
+        )
         .group_by("db", "root", maintain_order=True)
         .agg(
             pl.col("user", "program", "statement_id").drop_nulls().last(),
@@ -70,7 +101,7 @@ def blockers(dataset: Dataset) -> list[Blocker]:
             pl.col("waiters").max(),
             pl.col("transaction_s").max(),
             pl.col("in_state_s").filter(idle).max().fill_null(0.0).alias("longest_idle_s"),
-            pl.col("event").filter(~idle).drop_nulls().mode().sort().first(),
+            pl.col("root_event").filter(~idle).drop_nulls().mode().sort().first().alias("event"),
         )
         .sort("blocked_s", descending=True, maintain_order=True)
         .rename({"root": "sid"})
@@ -78,8 +109,114 @@ def blockers(dataset: Dataset) -> list[Blocker]:
     return [Blocker(**row) for row in grouped.iter_rows(named=True)]
 
 
+def lock_waits(dataset: Dataset) -> list[LockWait]:
+    """Where the time of those who wait for locks goes: by what is waited for, and what the root did meanwhile."""
+    trees = _trees(dataset)
+    if trees.is_empty():
+        return []
+    working = pl.when(_is_idle()).then(pl.lit(IDLE_IN_TRANSACTION)).otherwise(pl.col("root_event"))
+    did = pl.when(pl.col("root") == NO_SESSION).then(pl.lit(PREPARED)).otherwise(working)
+    grouped = trees.group_by(
+        "db", "wait_class", "event", "wait_kind", "root_class", did.alias("did"), "root_kind", maintain_order=True
+    ).agg(pl.col("blocked_s").sum())
+    return [
+        LockWait(db, kind or kind_of(event, wait_class), *_root(did, root_class, root_kind), seconds)
+        for db, wait_class, event, kind, root_class, did, root_kind, seconds in grouped.iter_rows()
+    ]
+
+
+def gates(dataset: Dataset, events: Collection[str]) -> list[Gate]:
+    """Sessions that wait and that others stand behind, where both wait for some events; most time behind it first."""
+    waiting = _waiting(dataset).filter(pl.col("event").is_in([*events]))
+    if waiting.is_empty():
+        return []
+    behind = waiting.group_by("moment", pl.col("blocker_sid").alias("sid"), maintain_order=True).agg(
+        pl.col("interval_s").sum().alias("blocked_s"), pl.len().cast(pl.Int64).alias("waiters")
+    )
+    gate = waiting.select(
+        "moment", "db", "sid", "user", "program", "statement_id", pl.col("in_state_s").alias("waited_s")
+    )
+    rooted = _with_roots(waiting).select("moment", "sid", "root")
+    grouped = (
+        gate.join(behind, on=["moment", "sid"], how="inner", maintain_order="left")
+        .join(rooted, on=["moment", "sid"], how="left", maintain_order="left")
+        .group_by("db", "sid", maintain_order=True)
+        .agg(
+            pl.col("user", "program", "statement_id").drop_nulls().last(),
+            pl.col("blocked_s").sum(),
+            pl.col("waiters").max(),
+            pl.col("waited_s").max(),
+            pl.col("root").last(),
+        )
+        .sort("blocked_s", descending=True, maintain_order=True)
+    )
+    return [Gate(**row) for row in grouped.iter_rows(named=True)]
+
+
+def _is_idle() -> pl.Expr:
+    return pl.col("state").str.starts_with(IDLE_IN_TRANSACTION).fill_null(value=False)
+
+
+def _root(did: str | None, wait_class: str | None, kind: str | None) -> tuple[str | None, str | None]:
+    """What a root did: the kind of it and the server's name; nulls where that says nothing."""
+    if did in (IDLE_IN_TRANSACTION, PREPARED):
+        return did, did
+    known = kind or kind_of(did, wait_class)
+    return (None, None) if known is None or known in LOCKS else (known, did)
+
+
+@lru_cache(maxsize=2)  # a dataset under examination, and its past: three analyses look at it
+def _waiting(dataset: Dataset) -> pl.DataFrame:
+    """Samples of client sessions that others block, each with the number of its moment."""
+    session = dataset.frame("session")
+    return (
+        session.lazy()
+        .filter(pl.col("blocker_sid").is_not_null() & (pl.col("kind") == CLIENT))
+        .select(
+            _moment(session["db"].unique(maintain_order=True)),
+            *("db", "sid", "blocker_sid", "interval_s", "wait_class", "event", "wait_kind", "in_state_s"),
+            *("user", "program", "statement_id"),
+        )
+        .collect(engine="in-memory")  # the streaming one hands rows out in no order
+    )
+
+
+@lru_cache(maxsize=2)
+def _trees(dataset: Dataset) -> pl.DataFrame:
+    """What waits behind each root at each moment, by what is waited for, beside what the root does.
+
+    Columns: moment, root, wait_class, event, wait_kind (of those that wait), db, blocked_s, waiters; of the root user,
+    program, state, statement_id, transaction_s, in_state_s, root_class, root_event, root_kind, null where it was not
+    sampled or waits for others itself (a circle).
+    """
+    waiting = _waiting(dataset)
+    if waiting.is_empty():
+        return waiting
+    session = dataset.frame("session")
+    behind = (
+        _with_roots(waiting)
+        .group_by("moment", "root", "wait_class", "event", "wait_kind", maintain_order=True)
+        .agg(
+            pl.col("db").first(),
+            pl.col("interval_s").sum().alias("blocked_s"),
+            pl.len().cast(pl.Int64).alias("waiters"),
+        )
+    )
+    root = session.filter(pl.col("blocker_sid").is_null()).select(
+        _moment(session["db"].unique(maintain_order=True)),
+        pl.col("sid").alias("root"),
+        *("user", "program", "state", "statement_id", "transaction_s", "in_state_s"),
+        pl.col("wait_class").alias("root_class"),
+        pl.col("event").alias("root_event"),
+        pl.col("wait_kind").alias("root_kind"),
+    )
+    return behind.join(root, on=["moment", "root"], how="left", maintain_order="left")
+
+
 def _moment(servers: pl.Series) -> pl.Expr:
     """A number for each sample of each server: joining on it costs a fraction of joining on time and name."""
+    if servers.is_empty():
+        return pl.lit(0, dtype=pl.Int64).alias("moment")
     numbers = pl.Series(range(servers.len()), dtype=pl.Int64)
     server = pl.col("db").replace_strict(servers, numbers, return_dtype=pl.Int64)
     return (pl.col("ts").dt.epoch("us") * servers.len() + server).alias("moment")
@@ -87,7 +224,7 @@ def _moment(servers: pl.Series) -> pl.Expr:
 
 def _with_roots(waiting: pl.DataFrame) -> pl.DataFrame:
     """The waiting sessions with the root of each one's chain, found by pointer doubling."""
-    chain = waiting.select("moment", "db", "sid", "interval_s", pl.col("blocker_sid").alias("root"))
+    chain = waiting.with_columns(pl.col("blocker_sid").alias("root"))
     for _ in range(LONGEST_CHAIN_LOG2):
         step = chain.select("moment", pl.col("sid").alias("root"), pl.col("root").alias("further"))
         chain = chain.join(step, on=["moment", "root"], how="left", maintain_order="left")

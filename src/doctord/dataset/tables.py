@@ -228,7 +228,11 @@ TABLES: Final[dict[str, Table]] = {
             ("in_state_s", "f64", "Seconds since the state last changed."),
             ("statement_s", "f64", "Seconds since the running (or last) statement began."),
             ("transaction_s", "f64", "Seconds since the transaction began; null outside a transaction."),
-            ("xmin_age", "i64", "Transactions since the oldest one this session may still see."),
+            (
+                "xmin_age",
+                "i64",
+                "Transactions since the oldest one that this session may still see, or is: vacuum keeps those.",
+            ),
             ("pid", "i64", "Operating-system process."),
             entity=("db", "sid", "serial"),
         ),

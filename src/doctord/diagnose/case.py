@@ -8,6 +8,7 @@ from doctord.analyse import figures, locks, statements, vitals
 from doctord.analyse.figures import cpus_told
 from doctord.analyse.host import other_processes, processes, short_lived
 from doctord.analyse.host.other_storage import OtherStorage, other_storage
+from doctord.analyse.lock_roots import Roots
 from doctord.analyse.time import (
     TimeModel,
     active_sessions,
@@ -107,6 +108,11 @@ class Case:
     def blockers(self) -> list[locks.Blocker]:
         """Who others wait for, and waits for nobody, with all that wait behind: see `analyse.locks`."""
         return locks.blockers(self.dataset)
+
+    @cached_property
+    def roots(self) -> Roots:
+        """What the sessions do that others wait behind for locks: see `analyse.lock_roots`."""
+        return Roots(locks.lock_waits(self.dataset), self.time)
 
     @cached_property
     def statements(self) -> list[statements.Statement]:
@@ -233,6 +239,13 @@ class Case:
         A nearly idle server spends most of its little time somewhere, often on commits: that is no finding.
         """
         return share >= WORTH_SAYING_SHARE and share * self.time.seconds_per_second >= WORTH_SAYING_SESSIONS
+
+    def worth_with_locks(self, share: float, *kinds: str) -> bool:
+        """Whether a share of the time is worth a finding together with what waits for locks behind these kinds of wait.
+
+        Of a queue for one row a single session waits for the log, and all others for the row.
+        """
+        return self.worth_saying(share + self.roots.behind(kinds))
 
     def felt(self, share: float) -> Impact:
         """A share of the time as an impact, where it is worth saying; else none yet, or none that was measured."""

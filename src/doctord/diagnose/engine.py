@@ -5,7 +5,7 @@ The last to be asked are the causes that look at what the others left unexplaine
 
 import importlib
 import pkgutil
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 
 import polars as pl
@@ -23,6 +23,7 @@ from doctord.diagnose.cause import CAUSES, Cause
 from doctord.diagnose.explained import explained_share
 from doctord.diagnose.finding import SEVERITIES, Claim, Diagnosis, Finding
 from doctord.diagnose.judged import judged, not_judged, untold
+from doctord.diagnose.lock_roots import by_waits
 from doctord.diagnose.other_storage import unseen, with_storage
 from doctord.diagnose.phrase import Phrase, listed, phrase
 from doctord.diagnose.quiet_logs import quiet_logs
@@ -55,8 +56,9 @@ def diagnose(
     """
     dataset = without_means_since_boot(dataset)
     case = Case(dataset, earlier, trace)
-    for is_last in (False, True):
-        case.claims += _claims(case, [cause for cause in _asked(dataset) if cause.last is is_last])
+    claimed = _claims(case, [cause for cause in _asked(dataset) if not cause.last])
+    case.claims, explained = by_waits(case, claimed)
+    case.claims += _claims(case, [cause for cause in _asked(dataset) if cause.last])
     interval = period or ((dataset.since, dataset.until) if dataset.since and dataset.until else None)
     return Diagnosis(
         host=_host(dataset),
@@ -64,7 +66,7 @@ def diagnose(
         until=interval and interval[1],
         time_of=case.time.of,
         time=case.time.shares,
-        findings=findings(case.claims, interval, case.vendors),
+        findings=findings(case.claims, interval, case.vendors, explained),
         looked_at=_looked_at(case),
         not_measured=(
             *case.not_measured(),
@@ -97,13 +99,16 @@ def findings(
     claims: Iterable[tuple[str, Claim]],
     interval: tuple[datetime, datetime] | None = None,
     components: Collection[str] = (),
+    explained: Mapping[str, str | None] | None = None,
 ) -> tuple[Finding, ...]:
     """What causes claim, each with its name, as findings: the worst first, each followed by what it explains.
 
-    Worst is severity, then damage. Of several that explain a finding the worst counts.
+    Worst is severity, then damage. Of several that explain a finding the worst counts. `explained` holds what was
+    measured of that (see `explained.by_waits`): it goes before the names that causes give.
     """
     ordered = sorted(claims, key=_damage)
-    whole = [CAUSES[name].finding(claim, interval, _explaining(name, ordered), components) for name, claim in ordered]
+    explaining = {name: _explaining(name, ordered, explained or {}) for name, _ in ordered}
+    whole = [CAUSES[name].finding(claim, interval, explaining[name], components) for name, claim in ordered]
     names = {finding.cause for finding in whole}
 
     def below(cause: str) -> Iterable[Finding]:
@@ -118,8 +123,15 @@ def findings(
     return tuple(result)
 
 
-def _explaining(name: str, claims: Iterable[tuple[str, Claim]]) -> str | None:
-    return next((other for other, claim in claims if claim.explains_waits and name in CAUSES[other].explains), None)
+def _explaining(name: str, claims: Iterable[tuple[str, Claim]], measured: Mapping[str, str | None]) -> str | None:
+    """The cause that explains another, by who waits for whom where that was measured, else by the names it gives.
+
+    A cause with waits of its own that hardly anybody is behind explains no locks, whatever it names.
+    """
+    if measured.get(name):
+        return measured[name]
+    named = (other for other, claim in claims if claim.explains_waits and name in CAUSES[other].explains)
+    return next((other for other in named if name not in measured or not CAUSES[other].waits), None)
 
 
 def _damage(claimed: tuple[str, Claim]) -> tuple[int, float, float, str]:

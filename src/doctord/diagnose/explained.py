@@ -1,8 +1,9 @@
 """What of the time the claims of causes explain: the waits and statements that their evidence names.
 
 A claim explains a wait when its evidence names the event, its kind or its class (`event in ('tuple')`, `wait_kind =
-'log sync'`), and the time of a statement when it names that (`statement_id = '17'`). Evidence for a shortage of CPUs is
-the host's and names no event: such a cause says so where it is declared (`@cause(waits=ON_CPU)`).
+'log sync'`), and the time of a statement when it names that (`statement_id = '17'`). A cause that costs time explains
+the kinds of wait too that it is declared to be about (`@cause(waits=...)`): evidence for a shortage of CPUs is the
+host's and names no event.
 """
 
 import re
@@ -45,7 +46,8 @@ def named(claims: Iterable[tuple[str, Claim]]) -> Named:
     waits, statements = set[str](), set[str]()
     for name, claim in claims:
         if claim.explains_waits:
-            waits.update(CAUSES[name].waits)
+            if claim.cost.share is not None:
+                waits.update(CAUSES[name].waits)
             waits.update(text for item in claim.for_ for text in _waits_in(item, CAUSES[name].component))
             statements.update(text for item in claim.for_ for text in STATEMENT.findall(item.filter))
     return Named(frozenset(waits), frozenset(statements))

@@ -31,7 +31,7 @@ _LONGEST_INTERVAL_S: Final = 1.0  # a sample stands for no more, whatever the sa
 _CLIENT_BACKEND: Final = "client backend"
 _ACTIVITY: Final = """\
 SELECT /* doctord */ datid, pid, usesysid, application_name, state, wait_event_type, wait_event, backend_type,
-       host(client_addr) AS client, {query_id} AS query_id, age(backend_xmin) AS xmin_age,
+       host(client_addr) AS client, {query_id} AS query_id, greatest(age(backend_xmin), age(backend_xid)) AS xmin_age,
        (date_part('epoch', backend_start) * 1e6)::bigint AS serial,
        date_part('epoch', clock_timestamp() - xact_start) AS transaction_s,
        date_part('epoch', clock_timestamp() - query_start) AS statement_s,

@@ -45,3 +45,11 @@ KINDS: Final = {
     "backup": "A backup.",
     "other": "Something else that has a name.",
 }
+
+READS: Final = ("single read", "multi-block read", "read by another")
+"""Kinds that end when a block of data is in memory."""
+STORAGE: Final = (
+    *(*READS, "data write", "free buffer", "temp", "file operation"),
+    *("log sync", "log write", "log switch", "control file", "archive"),
+)
+"""Kinds that end when a device has done its work."""

@@ -136,7 +136,15 @@ def test_connections_and_horizons(server: PostgresServer, link: Link) -> None:
     assert now["pg_stat_activity.backend_xmin_age"] >= 0
     assert now["pg_prepared_xacts.count"] == 1
     assert now["pg_prepared_xacts.oldest_s"] >= 0
+    named = figures(batches, "left behind")
+    assert named["pg_prepared_xacts.xid_age"] >= 1
+    assert named["pg_prepared_xacts.age_s"] >= 0
     assert figures(batches, "postgres")["pg_database.datfrozenxid_age"] > 0
+
+
+def test_nobody_is_connected_to_be_a_standby(link: Link) -> None:
+    now = figures(Replication().read(link))
+    assert (now["pg_stat_replication.connected"], now["pg_stat_replication.synchronous"]) == (0, 0)
 
 
 def test_a_slot_that_holds_wal_back(server: PostgresServer, link: Link) -> None:

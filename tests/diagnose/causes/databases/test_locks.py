@@ -141,3 +141,35 @@ def test_of_two_servers_title_evidence_and_remedy_name_the_one() -> None:
     assert "behind session 7000 on postgresql:5433" in said(first.for_[0].figure)
     assert "psql -p 5433 -c" in said(first.remedy[0])
     assert said(second.title).endswith("row locks on postgresql:5433")
+
+
+def test_a_queued_ddl_is_named_as_the_one_that_all_stand_behind() -> None:
+    waiting = {"wait_class": "Application", "event": "relation"}
+    holder = ROOT | {"state": "idle in transaction", "transaction_s": 42.0, "in_state_s": 41.0}
+    ddl = waiting | {"sid": 7001, "blocker_sid": 7000, "user": "deploy", "statement_id": "12", "in_state_s": 9.0}
+    readers = [waiting | {"sid": 7002 + number, "blocker_sid": 7001} for number in range(5)]
+    text = {"statement_id": "12", "text": "ALTER TABLE shop ADD note text"}
+    found = diagnose(host(time={}, sessions=[holder, ddl, *readers], statements=[text])).findings
+    assert [finding.cause for finding in found[:2]] == ["idle_in_transaction_blocker", "table_locks"]
+    assert said(found[1].title).endswith("in line behind session 7001, which waits for session 7000")
+    (gate,) = [item for item in found[1].for_ if "in line behind session 7001 (deploy" in said(item.figure)]
+    assert "9.00 s already" in said(gate.why)
+    assert "ALTER TABLE shop" in said(gate.why)
+
+
+def test_locks_of_the_applications_own_are_called_so() -> None:
+    finding = diagnose(host(time={("Application", "advisory"): 5.0})).findings[0]
+    assert "locks of the application's own making" in said(finding.title)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [("INSERT INTO item VALUES ($1)", True), ("UPDATE item SET n = $1", False)],
+)
+def test_an_insert_waits_for_a_key(text: str, *, is_told: bool) -> None:
+    waiter = WAITER | {"statement_id": "11"}
+    finding = diagnose(host(time={}, sessions=[ROOT, *[waiter] * 8], statements=[STATEMENT | {"text": text}])).findings[
+        0
+    ]
+    assert finding.cause == "row_locks"
+    assert any("foreign key" in said(item.why) for item in finding.for_) is is_told

@@ -1,6 +1,11 @@
 """Dead rows, what keeps them, and transaction ids."""
 
+from typing import Any
+
+import pytest
+
 from diagnose.hosts import DB, host
+from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 
@@ -43,3 +48,95 @@ def test_transaction_ids_run_out() -> None:
 
 def test_a_normal_age_is_healthy() -> None:
     assert diagnose(host(postgres={("bench", "pg_database.datfrozenxid_age"): 2.1e8})).healthy
+
+
+YOUNG = {"state": "idle in transaction", "transaction_s": 25.0, "xmin_age": 9000, "user": "app", "program": "report"}
+HOT = TABLE | {"name": "public.counter", "used_bytes": 3 * 2**20, "live_rows": 10, "dead_rows": 20_000}
+# A thousand changes of one row a second, each of which looks at three hundred pages to find it.
+LOOKED_AT = {
+    ("bench.public.counter", "pg_statio_user_tables.heap_blks_hit"): 600_000.0,
+    ("bench.public.counter", "pg_statio_user_tables.idx_blks_hit"): 4000.0,
+    ("bench.public.orders", "pg_statio_user_tables.heap_blks_hit"): 10_000.0,
+    ("bench.public.counter", "pg_stat_user_tables.idx_tup_fetch"): 1000.0,
+    ("bench.public.counter", "pg_stat_user_tables.n_tup_upd"): 1000.0,
+    ("bench.public.counter", "pg_stat_user_tables.last_vacuum_age_s"): 9.0,
+}
+AT_WORK = {("CPU", "CPU"): 1.6, ("Commit", "WALSync"): 0.2}
+WAITER = {"wait_class": "Application", "event": "transactionid", "blocker_sid": 7009}
+
+
+def hot_row(*holders: dict[str, Any], did: dict[str, str] | None = None, **changes: Any) -> Dataset:
+    """A row that is changed all the time, by sessions that wait for one another and step over its old versions."""
+    row = {"time": AT_WORK, "postgres": LOOKED_AT, "extra": {"space": [HOT]}} | changes
+    root = {"sid": 7009, **(did or {})}
+    return host(sessions=[*holders, root, *[WAITER | {"sid": 7010 + number} for number in range(6)]], **row)
+
+
+def test_a_young_snapshot_is_found_where_a_hot_row_suffers_and_explains_its_locks() -> None:
+    found = diagnose(hot_row(YOUNG)).findings
+    assert [finding.cause for finding in found[:2]] == ["vacuum_held_back", "row_locks"]
+    assert said(found[0].title) == "Vacuum is held back by session 7000 of app report (idle in transaction)"
+    assert found[0].impact.known == "at_most"
+    assert found[0].impact.share is not None
+    assert found[0].impact.share > 0.8
+    assert found[1].explained_by == "vacuum_held_back"
+    told = " | ".join(said(item.figure) for item in found[0].for_)
+    assert "public.counter: 20,000 dead rows beside 10" in told
+    assert "300 of its pages are looked at for each row found" in told
+    assert "vacuumed 9.00 s ago" in told
+
+
+def test_dead_rows_that_cost_hardly_any_time_are_a_note() -> None:
+    commits = {"wait_class": "Commit", "event": "WALSync"}
+    time = {("Commit", "WALSync"): 1.0, ("CPU", "CPU"): 0.02}
+    found = {one.cause: one for one in diagnose(hot_row(YOUNG, did=commits, time=time)).findings}
+    assert (found["vacuum_held_back"].severity, found["vacuum_held_back"].impact.known) == ("note", "none_yet")
+    assert found["row_locks"].explained_by is None
+
+
+@pytest.mark.parametrize(
+    ("holder", "changes"),
+    [
+        (YOUNG | {"transaction_s": 3.0}, {}),
+        (YOUNG | {"xmin_age": 20}, {}),
+        (YOUNG | {"database": "another"}, {}),
+        (YOUNG | {"kind": "autovacuum worker"}, {}),
+        (YOUNG, {"extra": {"space": [HOT | {"dead_rows": 500}]}}),
+        (YOUNG, {"extra": {"space": [HOT | {"dead_rows": 2_000_000}]}}),
+        (YOUNG, {"postgres": LOOKED_AT | {("bench.public.counter", "pg_statio_user_tables.heap_blks_hit"): 4000.0}}),
+        (YOUNG, {"postgres": {}}),
+    ],
+    ids=[
+        "a moment", "hardly a transaction since", "another database", "vacuum itself", "few dead rows",
+        "most died before", "rows found at once", "not counted",
+    ],
+)  # fmt: skip
+def test_young_snapshots_that_do_no_harm(holder: dict[str, Any], changes: dict[str, Any]) -> None:
+    assert "vacuum_held_back" not in [finding.cause for finding in diagnose(hot_row(holder, **changes)).findings]
+
+
+@pytest.mark.parametrize(
+    ("held", "who"),
+    [
+        ({("standby2", "pg_replication_slots.xmin_age"): 9000.0}, "replication slot standby2"),
+        ({("reports", "pg_stat_replication.backend_xmin_age"): 9000.0},
+         "a query on standby reports (hot_standby_feedback)"),
+        ({("order-17", "pg_prepared_xacts.age_s"): 25.0, ("order-17", "pg_prepared_xacts.xid_age"): 9000.0},
+         "prepared transaction order-17 that nobody finished"),
+    ],
+)  # fmt: skip
+def test_each_kind_of_holder_is_named(held: dict[tuple[str | None, str], float], who: str) -> None:
+    first = diagnose(hot_row(postgres=LOOKED_AT | held)).findings[0]
+    assert said(first.title) == f"Vacuum is held back by {who}"
+
+
+def test_a_logical_slot_keeps_catalogues_alone() -> None:
+    slot = {("cdc", "pg_replication_slots.catalog_xmin_age"): 9000.0}
+    found = diagnose(hot_row(postgres=LOOKED_AT | slot)).findings
+    assert "vacuum_held_back" not in [finding.cause for finding in found]
+
+
+def test_a_prepared_transaction_of_a_recording_without_names() -> None:
+    old = {(None, "pg_prepared_xacts.oldest_s"): 4000.0, (None, "pg_prepared_xacts.oldest_xid_age"): 9e5}
+    (finding,) = diagnose(host(postgres=old)).findings
+    assert said(finding.title) == "Vacuum is held back by a prepared transaction that nobody finished"

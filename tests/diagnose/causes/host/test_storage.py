@@ -119,6 +119,52 @@ def test_io_by_others_explains_the_device() -> None:
     assert "76.3 MiB/s" in figures(others.for_)
 
 
+SENDER = {"pid": 910, "command": "postgres: walsender", "read_bytes_per_s": 60e6}
+SENDING = {
+    "sid": 910,
+    "pid": 910,
+    "kind": "walsender",
+    "wait_class": "System I/O",
+    "event": "BaseBackupRead",
+    "user": "backup",
+}
+
+
+@pytest.mark.parametrize(
+    ("session", "is_backup"),
+    [
+        (SENDING | {"wait_kind": "backup"}, True),
+        (SENDING | {"program": "pg_basebackup", "wait_class": "Network", "event": "ClientWrite"}, True),
+        (SENDING | {"program": "pg_dump", "kind": "client", "wait_class": "CPU", "event": "CPU"}, True),
+        (SENDING | {"program": "standby", "wait_class": "User I/O", "event": "WALRead"}, False),
+        (SENDING | {"program": "shop", "kind": "client", "wait_class": "CPU", "event": "CPU"}, False),
+    ],
+    ids=["base backup", "pg_basebackup", "pg_dump", "a standby", "a client"],
+)
+def test_a_backup_through_the_server_is_no_work_of_the_database(session: dict[str, Any], *, is_backup: bool) -> None:
+    findings = found(host(disk=SATURATED, time=WAITING, background=[SENDER], sessions=[session]))
+    assert ("io_by_others" in findings) is is_backup
+    if is_backup:
+        others = findings["io_by_others"]
+        assert said(others.title).startswith("postgres: walsender for a backup (pid 910, user postgres)")
+        assert others.for_[1].filter == "pid = 910"
+        assert any("-r 32M" in said(step) for step in others.remedy)
+
+
+def test_the_tool_of_a_backup_that_writes_here_counts_too() -> None:
+    tool = {"command": "pg_basebackup", "user": "postgres", "write_bytes_per_s": 90e6}
+    session = SENDING | {"program": "pg_basebackup", "wait_class": "Network", "event": "ClientWrite"}
+    dataset = host(disk=SATURATED, time=WAITING, background=[SENDER], sessions=[session], other_processes=[tool])
+    others = found(dataset)["io_by_others"]
+    assert said(others.title).startswith("pg_basebackup (pid 5000, user postgres)")
+    assert said(others.title).endswith("143 MiB/s")
+
+
+def test_a_saturated_device_names_who_issues_most() -> None:
+    finding = found(host(disk=SATURATED, time=WAITING, backend={"read_bytes_per_s": 50e6}))["device_saturated"]
+    assert "postgres: client backend (pid 1000 and 3 more, user postgres): " in figures(finding.for_)
+
+
 @pytest.mark.parametrize(
     "changes",
     [

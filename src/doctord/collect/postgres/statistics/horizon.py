@@ -22,6 +22,11 @@ SELECT /* doctord */ count(*) AS "pg_prepared_xacts.count",
        date_part('epoch', now() - min(prepared)) AS "pg_prepared_xacts.oldest_s"
 FROM pg_prepared_xacts
 """
+_OLDEST_PREPARED: Final = """\
+SELECT /* doctord */ gid AS entity, age(transaction) AS "pg_prepared_xacts.xid_age",
+       date_part('epoch', now() - prepared) AS "pg_prepared_xacts.age_s"
+FROM pg_prepared_xacts ORDER BY prepared LIMIT 5
+"""
 _FREEZE: Final = """\
 SELECT /* doctord */ datname AS entity, age(datfrozenxid) AS "pg_database.datfrozenxid_age",
        mxid_age(datminmxid) AS "pg_database.datminmxid_age"
@@ -39,7 +44,8 @@ FROM pg_stat_progress_vacuum
 class Horizon:
     """Fills `statistic` with gauges named as in the queries.
 
-    The entity of a freeze age is its database, that of a running vacuum its database and the relation's oid. A null
+    The entity of a freeze age is its database, of a prepared transaction its
+    identifier, that of a running vacuum its database and the relation's oid. A null
     `backend_xmin_age` (nobody holds a snapshot) gives no row.
     """
 
@@ -52,7 +58,7 @@ class Horizon:
     def read(self, link: Link) -> list[Batch]:
         """The readings of this moment."""
         figures = Figures(link.db)
-        for sql in (_CONNECTIONS, _PREPARED, _FREEZE, _VACUUM):
+        for sql in (_CONNECTIONS, _PREPARED, _OLDEST_PREPARED, _FREEZE, _VACUUM):
             for row in link.query(sql):
                 figures.gauges(row)
         return figures.batches()

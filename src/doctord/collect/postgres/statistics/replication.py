@@ -20,6 +20,13 @@ FROM pg_stat_replication, (
     SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END AS here
 ) AS position
 """
+# A base backup is in the view as well, and no standby. Without the right to see states, who is connected counts.
+_CONNECTED: Final = """\
+SELECT /* doctord */ count(*) FILTER (WHERE state IS DISTINCT FROM 'backup') AS "pg_stat_replication.connected",
+       CASE WHEN pg_has_role('pg_read_all_stats', 'USAGE')
+            THEN count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) END AS "pg_stat_replication.synchronous"
+FROM pg_stat_replication
+"""
 _SLOTS: Final = """\
 SELECT /* doctord */ slot_name AS entity, active::int AS "pg_replication_slots.active",
        pg_wal_lsn_diff(here, restart_lsn) AS "pg_replication_slots.retained_bytes",
@@ -51,7 +58,7 @@ class Replication:
     def read(self, link: Link) -> list[Batch]:
         """The readings of this moment."""
         figures = Figures(link.db)
-        for sql in (_STANDBYS, _SLOTS, _RECOVERY):
+        for sql in (_STANDBYS, _CONNECTED, _SLOTS, _RECOVERY):
             for row in link.query(sql):
                 figures.gauges(row)
         return figures.batches()

@@ -39,7 +39,7 @@ class CacheAdvice:
     saved: float
 
 
-@cause(explains=("device_saturated",))
+@cause(explains=("device_saturated",), waits=READS)
 def buffer_pool_small(case: Case) -> Iterator[Claim]:
     """The buffer pool is too small for what is read.
 
@@ -101,7 +101,7 @@ def _advised(case: Case) -> Iterator[Claim]:
 def _beside_free_memory(case: Case) -> Iterator[Claim]:
     """By reads that take time while memory is free."""
     part, blocks, free = case.time.kind_share(*READS), case.common("physical reads"), _free_memory(case)
-    if not case.worth_saying(part) or blocks is None or free is None or free < FREE_MEMORY:
+    if not case.worth_with_locks(part, *READS) or blocks is None or free is None or free < FREE_MEMORY:
         return
     read_bytes = blocks * _block_bytes(case)
     events = case.time.events_of(*READS)

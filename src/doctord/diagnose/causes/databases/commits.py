@@ -10,6 +10,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.databases.logged_statements import logged_commits
 from doctord.diagnose.causes.databases.prepared import standing_commits
+from doctord.diagnose.causes.databases.standbys import STANDBY, missing_standby
 from doctord.diagnose.causes.host.storage_latencies import slow_histograms
 from doctord.diagnose.causes.oracle.log_writer_warnings import warned_writes
 from doctord.diagnose.evidence import Sign, weigh
@@ -19,7 +20,7 @@ from doctord.diagnose.oracle import idle_pct, per
 from doctord.diagnose.phrase import Words, phrase
 from doctord.diagnose.waited import behind, counted_of_kind, of_kind
 
-SYNC, WRITE, STANDBY = "log sync", "log write", "standby"
+SYNC, WRITE = "log sync", "log write"
 # A commit is one small write and a flush: below this even a single disk with a write cache is not slow.
 SLOW_MS = 5.0
 # A commit that just misses a write waits for the rest of that one and for the whole next one: twice at the most.
@@ -73,7 +74,7 @@ class Commits:
         return None if self.write_ms is None else self.sync_ms <= MOST_WRITES_PER_SYNC * self.write_ms
 
 
-@cause()
+@cause(waits=(SYNC,))
 def commits_slow(case: Case) -> Iterator[Claim]:
     """Commits wait long for the log's device.
 
@@ -110,7 +111,7 @@ def commits_slow(case: Case) -> Iterator[Claim]:
         return
     is_part = is_write is False and not unexplained and write_ms is not None
     impact = commits.share * (write_ms / commits.sync_ms if is_part and write_ms else 1.0)
-    if not case.worth_saying(impact):
+    if not case.worth_with_locks(impact, SYNC):
         return
     for_, against = weigh(_of_the_device(case, commits))
     written = _writing(case, commits, phrase("{:.0f ms}", SLOW_MS), "the log's own write")
@@ -124,7 +125,7 @@ def commits_slow(case: Case) -> Iterator[Claim]:
     )
 
 
-@cause(explains=("commits_slow", "log_buffer_small"))
+@cause(explains=("commits_slow", "log_buffer_small"), waits=(*LOG_WAITS, WRITE))
 def log_device_slow(case: Case) -> Iterator[Claim]:
     """The device of the log takes long for each write.
 
@@ -169,7 +170,7 @@ def log_device_slow(case: Case) -> Iterator[Claim]:
     )
 
 
-@cause()
+@cause(waits=(SYNC,))
 def log_writer_starved(case: Case) -> Iterator[Claim]:
     """Commits wait for a CPU to write the log on, not for its device.
 
@@ -220,14 +221,17 @@ def log_writer_starved(case: Case) -> Iterator[Claim]:
     )
 
 
-@cause(explains=("commits_slow", "log_writer_starved"))
+@cause(explains=("commits_slow", "log_writer_starved"), waits=(STANDBY,))
 def standby_slows_commits(case: Case) -> Iterator[Claim]:
     """Commits wait for a synchronous standby.
 
     Looks like: sessions wait for a replica (PostgreSQL's `SyncRep`, MySQL's semi-sync ACK); in Oracle log file sync is
-        long, the local write short, and the log writer waits for the remote one.
-    Hurts because: with synchronous transport a commit needs the standby's acknowledgement: network and its disk.
-    Speaks for it: the wait for the standby, beside the local write.
+        long, the local write short, and the log writer waits for the remote one. With fewer standbys connected than
+        PostgreSQL's synchronous_standby_names asks for, commits wait until one comes back.
+    Hurts because: with synchronous transport a commit needs the standby's acknowledgement: network and its disk; its
+        transaction keeps its locks until then.
+    Speaks for it: the wait for the standby, beside the local write; how many standbys must confirm, and how many that
+        count are connected and stream (pg_stat_replication).
     Speaks against it: a remote write as short as the local one.
     Remedy: Look at the network's round trip and the standby's log device; let commits wait for less where the
         protection that was promised allows it.
@@ -239,8 +243,8 @@ def standby_slows_commits(case: Case) -> Iterator[Claim]:
         "Redo Transport Services"; Oracle Database Reference 19c; MySQL Reference Manual, "Semisynchronous Replication".
     """
     share = case.time.kind_share(STANDBY)
-    if case.worth_saying(share):
-        yield Claim(
+    if case.worth_with_locks(share, STANDBY):
+        yield missing_standby(case, share) or Claim(
             phrase("{:share of database} waits for a standby to confirm commits", share),
             impact=share,
             confidence=0.85,
@@ -292,7 +296,7 @@ def _of_what(commits: Commits, *, unexplained: bool) -> Words:
 def _commits(case: Case) -> Commits | None:
     """How commits wait; null where they take no share of the time worth saying, or where it is not known how long."""
     share, per_s = case.time.kind_share(SYNC), case.common("commits")
-    if not case.worth_saying(share):
+    if not case.worth_with_locks(share, SYNC):
         return None
     counted = counted_of_kind(case.waits, SYNC) if case.active.is_empty() else []
     sync_ms = counted[0].ms if counted else None

@@ -1,11 +1,11 @@
 """Locks: sessions of any vendor that wait for rows, tables or advisory locks that another session holds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import polars as pl
 
-from doctord.analyse.locks import Blocker
+from doctord.analyse.locks import IDLE_IN_TRANSACTION, Blocker, Gate, gates
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.databases.logged_locks import logged_waits
@@ -26,7 +26,10 @@ class Program(NamedTuple):
 
 
 ROW = "row lock"
-TABLE = ("table lock", "application lock")
+APPLICATION = "application lock"
+TABLE = ("table lock", APPLICATION)
+# Nearly all of these waits: then no table is locked.
+MOSTLY = 0.9
 ROW_SEGMENTS = "v$segment_statistics.row lock waits"
 INNODB = "global_status.innodb_row_lock_"
 RUNNING = "global_status.threads_running"
@@ -39,6 +42,8 @@ IDLE_PART = 0.5
 GONE_AWAY_S = 2.0
 SHORT_WAIT_S = 1.0
 MOST_NAMED = 2
+# A tenth of the waiting: less would change nothing.
+WORTH_NAMING = 0.1
 # What ends a session of each vendor's, and the setting that ends those that stay idle.
 ENDED_BY = {
     "postgresql": ("select pg_terminate_backend({})", "idle_in_transaction_session_timeout"),
@@ -53,7 +58,7 @@ UNNAMED = NotMeasured(
 )
 
 
-@cause()
+@cause(waits=(ROW,))
 def row_locks(case: Case) -> Iterator[Claim]:
     """Sessions queue behind row locks.
 
@@ -99,6 +104,7 @@ def row_locks(case: Case) -> Iterator[Claim]:
             *leaders(case, ROW_SEGMENTS, "where the rows are"),
             *(_tree(case, root) for root in roots[:3]),
             *_waiting_statements(case),
+            *_inserting(case),
             *_round_trips(roots),
             *_innodb(case),
         ],
@@ -108,7 +114,7 @@ def row_locks(case: Case) -> Iterator[Claim]:
     )
 
 
-@cause(explains=("row_locks", "table_locks", "vacuum_held_back"))
+@cause(explains=("row_locks", "table_locks", "vacuum_held_back"), waits=(IDLE_IN_TRANSACTION,))
 def idle_in_transaction_blocker(case: Case) -> Iterator[Claim]:
     """A session that does nothing keeps locks that others need.
 
@@ -176,7 +182,7 @@ def _ending(root: Blocker) -> Words:
     return phrase('{}{} {} "{}"', program.name, at, program.run, ends)
 
 
-@cause()
+@cause(waits=TABLE)
 def table_locks(case: Case) -> Iterator[Claim]:
     """Sessions queue behind a lock on a whole table, its definition, or one of the application's own making.
 
@@ -185,8 +191,9 @@ def table_locks(case: Case) -> Iterator[Claim]:
     Hurts because: a statement that wants an exclusive lock (ALTER TABLE, VACUUM FULL, LOCK, TRUNCATE) waits for all
         before it, and everything after it waits for the statement. In Oracle one delete or update of a parent's key
         locks the child table when its foreign key has no index; a direct-path load locks all others out.
-    Speaks for it: share of database time in these waits, and the session at the root; in PostgreSQL's log
-        (log_lock_waits) how long was waited, and how many stood in line.
+    Speaks for it: share of database time in these waits, the session at the root, and the one that waits for it and
+        that all others stand behind; in PostgreSQL's log (log_lock_waits) how long was waited, and how many stood in
+        line.
     Speaks against it: few sessions, or a short time; a deliberate LOCK TABLE, or DDL.
     Remedy: Run statements that lock a table with a limit on their waiting, and try again, at a quiet time; keep
         transactions that read the table short. Ask the application what it serialises with locks of its own, and why.
@@ -203,14 +210,18 @@ def table_locks(case: Case) -> Iterator[Claim]:
     share = case.time.kind_share(*TABLE)
     if not case.worth_saying(share):
         return
+    own = case.time.kind_share(APPLICATION)
+    what = "locks of the application's own making" if own >= MOSTLY * share else "locks on tables or other objects"
+    queued = gates(case.dataset, case.time.events_of(*TABLE))[:MOST_NAMED]
     yield Claim(
-        phrase("{:share of database} is spent waiting for locks on tables or other objects", share),
+        phrase("{:share of database} is spent waiting for {}{}", share, what, _first_in_line(queued)),
         impact=share,
         confidence=0.85,
         for_=[
             *of_kind(case, *TABLE, why="time that no row lock explains"),
             *spread(case, *case.time.events_of(*TABLE))[0],
             *(_tree(case, root) for root in case.blockers[:3]),
+            *(_gate(case, gate) for gate in queued),
         ],
     )
 
@@ -331,6 +342,49 @@ def _tree(case: Case, root: Blocker) -> Evidence:
             phrase("; last statement: {}", shortened(statement)) if statement else "",
         ),
     )
+
+
+def _first_in_line(queued: Sequence[Gate]) -> Words:
+    """That the others stand behind a session that waits itself, and for whom that one waits."""
+    if not queued:
+        return ""
+    first = queued[0]
+    return phrase(", in line behind session {}, which waits for session {}", first.sid, first.root)
+
+
+def _gate(case: Case, gate: Gate) -> Evidence:
+    statement = case.statement_text(gate.statement_id)
+    who = " ".join(part for part in (gate.user, gate.program) if part) or "unknown user"
+    return Evidence(
+        "session",
+        f"sid = {gate.sid}",
+        phrase("{:.0f s} waited in line behind session {} ({}), up to {:count session/sessions}", gate.blocked_s,
+               gate.sid, who, gate.waiters),
+        "",
+        phrase("it waits itself, for session {}{}: whoever wants the same object and conflicts with it stands behind "
+               "it, also who would get on with the holder{}", gate.root,
+               "" if gate.waited_s is None else phrase(", {:time} already", gate.waited_s),
+               phrase("; its statement: {}", shortened(statement)) if statement else ""),
+    )  # fmt: skip
+
+
+def _inserting(case: Case) -> list[Evidence]:
+    """Inserts that wait for another transaction: new rows are locked by nobody, so that it is a key that they wait for.
+
+    Source: PostgreSQL documentation, "Row-Level Locks" (FOR KEY SHARE), and "Index Uniqueness Checks".
+    """
+    waiting = case.active.filter(pl.col("event").is_in(case.time.events_of(ROW)) & pl.col("statement_id").is_not_null())
+    spent = waiting.group_by("statement_id", maintain_order=True).agg(pl.col("interval_s").sum())
+    texts = {one: (case.statement_text(one) or "").lstrip().lower() for one in spent["statement_id"]}
+    seconds = sum(s for one, s in spent.iter_rows() if texts[one].startswith("insert"))
+    if "postgresql" not in case.components or not seconds or seconds < WORTH_NAMING * float(spent["interval_s"].sum()):
+        return []
+    return [
+        Evidence("session", f"event in ({', '.join(repr(event) for event in case.time.events_of(ROW))})",
+                 phrase("{:share} of this waiting is in inserts", seconds / float(spent["interval_s"].sum())), "",
+                 "they wait for a key: a parent row that another transaction changes (foreign key), or the same unique "
+                 "key inserted by another one")
+    ]  # fmt: skip
 
 
 def _short_waits(case: Case) -> list[Evidence]:

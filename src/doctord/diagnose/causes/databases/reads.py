@@ -17,7 +17,7 @@ SLOW_READ_MS = 20.0
 LEAST_READS_PER_S = 1.0
 
 
-@cause()
+@cause(waits=(SINGLE,))
 def reads_slow(case: Case) -> Iterator[Claim]:
     """Reads of single blocks take longer than a healthy device needs.
 
@@ -33,7 +33,7 @@ def reads_slow(case: Case) -> Iterator[Claim]:
         OraLatencyMap, 2013 (what latencies mean); PostgreSQL documentation, pg_stat_database.blk_read_time.
     """
     part, ms = case.time.kind_share(SINGLE), _read_ms(case)
-    if ms is None or ms < SLOW_READ_MS or not (case.worth_saying(part) or _often(case, part)):
+    if ms is None or ms < SLOW_READ_MS or not (case.worth_with_locks(part, SINGLE) or _often(case, part)):
         return
     told, few_slow = spread(case, *case.time.events_of(SINGLE))
     yield Claim(

@@ -18,7 +18,8 @@ BLOCK_BYTES = 8192
     explains=(
         "commits_slow",
         "log_writer_starved",
-    )
+    ),
+    waits=("log buffer",),
 )
 def wal_buffers_full(case: Case) -> Iterator[Claim]:
     """Sessions write the log themselves because its buffers are full.
@@ -66,7 +67,10 @@ def wal_buffers_full(case: Case) -> Iterator[Claim]:
     )
 
 
-@cause(explains=("commits_slow", "log_writer_starved", "wal_buffers_full", "device_saturated", "log_writer_preempted"))
+@cause(
+    explains=("commits_slow", "log_writer_starved", "wal_buffers_full", "device_saturated", "log_writer_preempted"),
+    waits=("log sync", "log switch", "log buffer", "checkpoint", "data write"),
+)
 def checkpoints_too_frequent(case: Case) -> Iterator[Claim]:
     """Checkpoints follow each other too closely.
 

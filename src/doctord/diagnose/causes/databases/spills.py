@@ -19,7 +19,7 @@ ONEPASS = "v$sql_workarea_histogram.onepass"
 SPILL_BYTES_PER_S = 1024 * 1024
 
 
-@cause(explains=("device_saturated", "io_by_others"))
+@cause(explains=("device_saturated", "io_by_others"), waits=(TEMP,))
 def sort_spill(case: Case) -> Iterator[Claim]:
     """Sorts, hash joins and temporary tables do not fit into memory and go to disk.
 

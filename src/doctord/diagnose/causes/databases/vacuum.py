@@ -1,65 +1,66 @@
 """Vacuum: row versions that nobody needs any more, and transaction ids that run out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from doctord.analyse.row_versions import LAST_VACUUM, Versions, row_versions
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.causes.databases.horizon import Holder, holders
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, at_most
 from doctord.diagnose.phrase import phrase
 
-OLD_TRANSACTION_S = 300.0
-OLD_XMIN_TRANSACTIONS = 100_000
 DEAD_SHARE = 0.2
 DEAD_ROWS = 10_000
+# A thousand versions of a row fill some ten pages: from here on a look at it takes several times as long.
+STEPPED_OVER = 1000
+MANY_PAGES = 8.0
+# So many of the dead rows (0 to 1) that they, and not those of before, are what readers step over.
+SINCE_THEN = 0.5
+READING = ("cpu", "run queue")
+MOST_NAMED = 3
 BLOATED_BYTES = 100 * 1024 * 1024
 # Half of the 2^31 transactions that may lie between the oldest and the newest: vacuum has failed for a long time.
 XID_AGE_ALARM = 1_000_000_000
 XID_LIMIT = 2**31
 
 
-@cause(explains=("bloat",))
+@cause(explains=("bloat",), waits=("cpu", "run queue"))
 def vacuum_held_back(case: Case) -> Iterator[Claim]:
     """Something old keeps vacuum from removing dead rows.
 
-    Looks like: a transaction, replication slot or prepared transaction that is minutes or days old; dead rows that grow
-        although autovacuum runs.
+    Looks like: a transaction that is minutes or days old (an idle one with a snapshot, a prepared one), a replication
+        slot, or a standby's query (hot_standby_feedback); dead rows that grow although autovacuum runs. Where one row
+        is changed all the time, seconds are enough: each reader of it steps over thousands of its versions.
     Hurts because: every scan steps over all row versions since then; tables and indexes grow and do not shrink again.
-    Speaks for it: the age of the oldest snapshot and who holds it; dead rows meanwhile.
-    Speaks against it: few dead rows so far.
+        Who holds a lock on such a row holds it as long as that takes.
+    Speaks for it: the age of the oldest snapshot and who holds it; dead rows meanwhile; pages of a table that are
+        looked at for each row found.
+    Speaks against it: few dead rows so far; rows that died long before that snapshot was taken: then vacuum did not
+        come, or is too slow.
     Remedy: End the holder: the session (and set idle_in_transaction_session_timeout or transaction_timeout), the slot
-        nobody reads (pg_drop_replication_slot), the prepared transaction (ROLLBACK PREPARED).
+        nobody reads (pg_drop_replication_slot), the prepared transaction (ROLLBACK PREPARED), the query on the standby
+        (or hot_standby_feedback = off there).
     Verify: The oldest backend_xmin advances; n_dead_tup falls after the next vacuum.
-    Source: PostgreSQL documentation, "Routine Vacuuming".
+    Source: PostgreSQL documentation, "Routine Vacuuming", "Heap-Only Tuples (HOT)" and hot_standby_feedback.
     """
-    holders = [*_old_sessions(case), *_old_slots(case), *_prepared(case)]
-    if not holders:
+    found = holders(case)
+    tables = [one for one in row_versions(case.dataset) if _is_in_the_way(one, found)]
+    told = [holder for holder in found if holder.is_old or any(_holds(holder, table) for table in tables)]
+    if not told:
         return
-    dead = (
-        case.dataset.frame("space")
-        .filter(pl.col("dead_rows").is_not_null())
-        .group_by("db", "name", maintain_order=True)
-        .last()
-    )
-    rows = int(dead["dead_rows"].sum() or 0)
+    against = [] if tables else _few_dead_rows(case)
     yield Claim(
-        phrase("Vacuum is held back by {}", holders[0].why),
-        impact=NOT_MEASURED if rows >= DEAD_ROWS else NONE_YET,
-        confidence=0.9 if rows >= DEAD_ROWS else 0.6,
-        for_=holders,
-        against=[]
-        if rows >= DEAD_ROWS
-        else [
-            Evidence(
-                "space",
-                "dead_rows",
-                phrase("{:,} dead rows so far", rows),
-                phrase("{:,}", DEAD_ROWS),
-                "it does no harm yet",
-                "at_least",
-            )
+        phrase("Vacuum is held back by {}", told[0].who),
+        impact=_cost(case, tables, harmless=bool(tables or against)),
+        confidence=0.6 if against else 0.85 if tables else 0.9,
+        for_=[
+            *(holder.evidence for holder in told[:MOST_NAMED]),
+            *(item for table in tables[:MOST_NAMED] for item in _stepped_over(table, told[0])),
         ],
+        against=against,
+        database=told[0].db if tables else None,
     )
 
 
@@ -152,52 +153,56 @@ def transaction_id_age(case: Case) -> Iterator[Claim]:
     )
 
 
-def _old_sessions(case: Case) -> list[Evidence]:
-    old = (
-        case.dataset.frame("session")
-        .filter((pl.col("transaction_s") >= OLD_TRANSACTION_S) & (pl.col("xmin_age") >= OLD_XMIN_TRANSACTIONS))
-        .group_by("db", "sid", maintain_order=True)
-        .last()
-        .sort("transaction_s", descending=True, maintain_order=True)
-    )
-    return [
-        Evidence(
-            "session",
-            f"sid = {row['sid']}",
-            phrase("transaction {:,.0f s} old, {:,} transactions behind", row["transaction_s"], row["xmin_age"]),
-            phrase("{:.0f s} and {:,} transactions", OLD_TRANSACTION_S, OLD_XMIN_TRANSACTIONS),
-            phrase("session {} of {} ({})", row["sid"], row["user"] or "an unknown user", row["state"]),
-            "at_least",
-        )
-        for row in old.head(3).iter_rows(named=True)
-    ]
+def _few_dead_rows(case: Case) -> list[Evidence]:
+    """That there is hardly anything that vacuum could remove."""
+    dead = case.dataset.frame("space").filter(pl.col("dead_rows").is_not_null())
+    rows = int(dead.group_by("db", "name", maintain_order=True).last()["dead_rows"].sum() or 0)
+    if rows >= DEAD_ROWS:
+        return []
+    figure, limit = phrase("{:,} dead rows so far", rows), phrase("{:,}", DEAD_ROWS)
+    return [Evidence("space", "dead_rows", figure, limit, "it does no harm yet", "at_least")]
 
 
-def _old_slots(case: Case) -> list[Evidence]:
-    return [
-        Evidence(
-            "statistic",
-            f"name = '{name}' and entity = '{figure.entity}'",
-            phrase("{:,.0f} transactions behind", figure.last),
-            phrase("{:,} transactions", OLD_XMIN_TRANSACTIONS),
-            phrase("replication slot {}", figure.entity),
-            "at_least",
-        )
-        for name in ("pg_replication_slots.xmin_age", "pg_replication_slots.catalog_xmin_age")
-        for figure in case.figures(name)
-        if figure.last >= OLD_XMIN_TRANSACTIONS
-    ]
+def _cost(case: Case, tables: Sequence[Versions], *, harmless: bool) -> Impact:
+    """The time on a CPU that goes into dead rows of these tables, as their part of all pages that are looked at.
+
+    Less than what is felt costs nothing yet, as do few dead rows; what scans of many of them cost is not measured.
+    """
+    wasted = min(sum(table.wasted for table in tables), 1.0)
+    own, behind = case.time.kind_share(*READING) * wasted, case.roots.behind(READING) * wasted
+    if own and case.worth_saying(own + behind):
+        return at_most(own)
+    return NONE_YET if harmless else NOT_MEASURED
 
 
-def _prepared(case: Case) -> list[Evidence]:
-    return [
-        Evidence(
-            "statistic",
-            "name = 'pg_prepared_xacts.oldest_s'",
-            phrase("{:,.0f s} old", figure.last),
-            phrase("{:.0f s}", OLD_TRANSACTION_S),
-            "a prepared transaction that nobody finished",
-        )
-        for figure in case.figures("pg_prepared_xacts.oldest_s")
-        if figure.last >= OLD_TRANSACTION_S
-    ]
+def _is_in_the_way(table: Versions, found: Sequence[Holder]) -> bool:
+    """Whether readers step over dead rows of a table, most of which died since one of these snapshots was taken."""
+    if table.dead < STEPPED_OVER or table.pages_per_row < MANY_PAGES:
+        return False
+    return any(_holds(holder, table) for holder in found)
+
+
+def _holds(holder: Holder, table: Versions) -> bool:
+    if holder.is_of_catalogues or holder.db != table.db or holder.database not in (None, table.database):
+        return False
+    return holder.age_s is None or table.changed_per_s * holder.age_s >= SINCE_THEN * table.dead
+
+
+def _stepped_over(table: Versions, holder: Holder) -> list[Evidence]:
+    """What dead rows of a table cost its readers, and whether a vacuum has tried since."""
+    name, entity = f"name = '{table.name}'", f"entity = '{table.database}.{table.name}'"
+    told = [
+        Evidence("space", name, phrase("{}: {:,} dead rows beside {:,}", table.name, table.dead, table.live),
+                 phrase("{:,}", STEPPED_OVER), phrase("{:.0f rows/s} die", table.changed_per_s), "at_least"),
+        Evidence("statistic", f"name = 'pg_statio_user_tables.heap_blks_hit' and {entity}",
+                 phrase("{:.0f} of its pages are looked at for each row found", table.pages_per_row),
+                 phrase("{:.0f}", MANY_PAGES),
+                 phrase("these are {:share} of all pages that the server looks at", table.gets_share), "at_least"),
+    ]  # fmt: skip
+    if table.vacuumed_s is not None and holder.age_s is not None and table.vacuumed_s < holder.age_s:
+        told.append(
+            Evidence("statistic", f"name = '{LAST_VACUUM}' and {entity}",
+                     phrase("vacuumed {:time} ago", table.vacuumed_s), phrase("{:time}", holder.age_s),
+                     "since that snapshot was taken: it could not remove them", "at_most")
+        )  # fmt: skip
+    return told

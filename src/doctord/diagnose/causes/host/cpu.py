@@ -52,7 +52,7 @@ UNKNOWN_CLIENTS = NotMeasured(
 
 @cause(
     explains=("log_writer_preempted", "process_waits_for_cpu", "logins_slow", "switching_too_often"),
-    waits=("cpu", "run queue"),
+    waits=("run queue",),
 )
 def cpu_saturated(case: Case) -> Iterator[Claim]:
     """Sessions queue for a CPU.
@@ -123,7 +123,7 @@ def cpu_full(case: Case) -> Iterator[Claim]:
 
 @cause(
     explains=("cpu_saturated", "log_writer_preempted", "commits_slow", "log_writer_starved", "logins_slow"),
-    waits=("cpu", "run queue"),
+    waits=("run queue",),
 )
 def cpu_other_processes(case: Case) -> Iterator[Claim]:
     """Processes outside the database take the CPUs that it waits for.
@@ -170,7 +170,7 @@ def cpu_other_processes(case: Case) -> Iterator[Claim]:
 
 @cause(
     explains=("cpu_saturated", "log_writer_preempted", "commits_slow", "log_writer_starved", "logins_slow"),
-    waits=("cpu", "run queue"),
+    waits=("run queue", "cpu"),
 )
 def cpu_throttled(case: Case) -> Iterator[Claim]:
     """The control group's CPU limit stops the database.

@@ -23,7 +23,7 @@ AWAITED = rf"{LOG_WRITER}|^postgres: (\S+: )?postmaster|^tnslsnr"
 LATENCY_CRITICAL = rf"{AWAITED}|^postgres: (\S+: )?checkpointer"
 
 
-@cause(explains=("commits_slow", "log_writer_starved", "standby_slows_commits"))
+@cause(explains=("commits_slow", "log_writer_starved", "standby_slows_commits"), waits=("log sync", "standby"))
 def log_writer_preempted(case: Case) -> Iterator[Claim]:
     """A process that everybody waits for loses the CPU, or does not get one.
 

@@ -30,7 +30,9 @@ TWICE = 0.5
 ALL_CACHED = 0.9
 
 
-@cause(explains=("reads_slow", "buffer_pool_small", "io_by_others", "device_saturated", "data_cached_twice"))
+@cause(
+    explains=("reads_slow", "buffer_pool_small", "io_by_others", "device_saturated", "data_cached_twice"), waits=READS
+)
 def page_cache_evicted(case: Case) -> Iterator[Claim]:
     """Data files are dropped from the page cache although there is room for them, and are read again from the disk.
 

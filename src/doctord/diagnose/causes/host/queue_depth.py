@@ -7,6 +7,7 @@ import polars as pl
 from doctord.analyse.host import disks
 from doctord.analyse.host.dasds import ControlUnit, control_units
 from doctord.analyse.host.queues import Waiting, waiting_in_host
+from doctord.dataset.waits.kinds import STORAGE
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.host.way_to_disk import path_to
@@ -31,7 +32,7 @@ WAITING = 1.0
 WAITS = ("User I/O", "System I/O", "Commit", "I/O")
 
 
-@cause(explains=("device_saturated",))
+@cause(explains=("device_saturated",), waits=STORAGE)
 def queue_depth_low(case: Case) -> Iterator[Claim]:
     """Requests wait in the host while the device is allowed only a few at a time.
 

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 import polars as pl
 
 from doctord.analyse.host import cgroups, disks, filesystems
+from doctord.analyse.host.backups import BACKUP, Backups, backups
 from doctord.analyse.host.other_processes import Consumer, consumers
+from doctord.dataset.waits.kinds import READS, STORAGE
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.host.storage_latencies import slow_histograms
@@ -33,6 +35,8 @@ LEAST_REQUESTS_PER_S = 5.0
 LASTING = 0.25
 OTHERS_SHARE = 0.5
 OTHERS_BYTES_PER_S = 2**20
+MOST_MOVERS = 2
+MOVED = pl.col("read_bytes").fill_null(0.0) + pl.col("write_bytes").fill_null(0.0)
 # Throttling lets requests through in slices of 100 ms, so that a group held at its limit is measured a little below it.
 NEAR_LIMIT = 0.85
 FULL_SHARE = 0.95
@@ -66,7 +70,8 @@ BADLY = QUEUEING & ((pl.col("ms") >= BAD_MS) | _STUCK)
         "commits_slow",
         "log_writer_starved",
         "tasks_blocked",
-    )
+    ),
+    waits=STORAGE,
 )
 def device_saturated(case: Case) -> Iterator[Claim]:
     """A device has more to do than it can: requests queue.
@@ -96,7 +101,7 @@ def device_saturated(case: Case) -> Iterator[Claim]:
             _saturated(spell),
             impact=impact,
             confidence=0.6 if test else 0.85,
-            for_=[*for_, *path_to(case, spell.device)],
+            for_=[*for_, *_movers(case), *path_to(case, spell.device)],
             against=[*against, *test],
             severity="note" if test else None,
         )
@@ -107,7 +112,8 @@ def device_saturated(case: Case) -> Iterator[Claim]:
         "reads_slow",
         "commits_slow",
         "log_writer_starved",
-    )
+    ),
+    waits=STORAGE,
 )
 def device_slow(case: Case) -> Iterator[Claim]:
     """A device takes long for each request although little is asked of it.
@@ -149,40 +155,48 @@ def device_slow(case: Case) -> Iterator[Claim]:
 
 
 @cause(
-    explains=("device_saturated", "device_slow", "queue_depth_low", "reads_slow", "commits_slow", "log_writer_starved")
+    explains=("device_saturated", "device_slow", "queue_depth_low", "reads_slow", "commits_slow", "log_writer_starved"),
+    waits=STORAGE,
 )
 def io_by_others(case: Case) -> Iterator[Claim]:
-    """Processes outside the database keep the device busy.
+    """Processes outside the database, or a backup of it, keep the device busy.
 
-    Looks like: a busy device whose bytes mostly belong to processes that are not the database's, while sessions wait.
+    Looks like: a busy device whose bytes mostly belong to processes that are not the database's, while sessions wait;
+        or to those of its processes that send a base backup, or all rows to pg_dump.
     Hurts because: the device serves whoever comes; a copy or a backup fills its queue with large requests.
     Speaks for it: bytes issued by others against those of the database; the device's busy time and latency.
     Speaks against it: bytes of others that never reached this device, or latency as usual.
     Remedy: Run the named process at a quiet time or elsewhere, limit it (ionice, cgroup io.max), or give the database
         a device of its own.
+        PostgreSQL: take backups from a standby; pg_basebackup -r 32M keeps to that rate.
     Verify: With the process gone latency and the share of I/O waits fall.
-    Source: Kernel documentation, /proc/PID/io; K. Manoharan's redo case, 2008: archiver and log writer on one LUN.
+    Source: Kernel documentation, /proc/PID/io; K. Manoharan's redo case, 2008: archiver and log writer on one LUN;
+        PostgreSQL documentation, pg_basebackup, max-rate.
     """
-    moved = pl.col("read_bytes").fill_null(0.0) + pl.col("write_bytes").fill_null(0.0)
-    others = consumers(case.other_processes, moved)
+    backing = backups(case.dataset, case.processes)
+    outside = pl.concat([case.other_processes, backing.outside]).unique(["pid", "started"], maintain_order=True)
+    others = [*consumers(outside, MOVED), *consumers(backing.inside, MOVED)]
+    others.sort(key=lambda other: -other.amount)
     theirs = sum(other.amount for other in others)
-    ours = sum(own.amount for own in consumers(case.processes.filter("database"), moved))
+    database = case.processes.filter(pl.col("database") & ~pl.col("pid").is_in(backing.inside["pid"].implode()))
+    ours = sum(own.amount for own in consumers(database, MOVED))
     enough = theirs >= OTHERS_BYTES_PER_S * case.seconds and theirs >= OTHERS_SHARE * (theirs + ours)
     busy = (pl.col("util_pct") >= SHARED_BUSY_PCT) & (pl.col("ms") >= SHARED_MS)
     spell = next(iter(_lasting(disks.intervals(case.dataset), busy)), None)
     if not theirs or not enough or not case.dbs or spell is None:
         return
-    impact = _io_share(case) * spell.part * theirs / (theirs + ours)
-    if not case.worth_saying(impact):
+    part = spell.part * theirs / (theirs + ours)
+    impact = _io_share(case) * part
+    if not _is_felt(case, part):
         return
     for_, against = weigh([*_waits(case), *_load(spell), *past(case, f"{spell.device} latency")])
     yield Claim(
-        phrase("{} and all else outside the database issue {:share} of the I/O",
-               others[0].name, theirs / (theirs + ours)),
+        phrase("{} and all else outside the database issue {:share} of the I/O: {:bytes/s}",
+               others[0].name, theirs / (theirs + ours), theirs / case.seconds),
         impact=at_most(impact),
         confidence=0.8,
         for_=[
-            Evidence("process", "not starts_with(command, 'postgres')", phrase("{:bytes/s}", theirs / case.seconds),
+            Evidence("process", _by(backing), phrase("{:bytes/s}", theirs / case.seconds),
                      phrase("{:bytes/s} by the database", ours / case.seconds), "read and written by others"),
             *(_mover(case, other) for other in others[:3]),
             *for_,
@@ -202,6 +216,7 @@ def io_by_others(case: Case) -> Iterator[Claim]:
         "buffer_pool_small",
         "checkpoints_too_frequent",
     ),
+    waits=STORAGE,
 )
 def cgroup_io_limit(case: Case) -> Iterator[Claim]:
     """An I/O limit of the database's control group holds its requests back.
@@ -220,8 +235,9 @@ def cgroup_io_limit(case: Case) -> Iterator[Claim]:
     if not reached:
         return
     directions = {limit.direction for limit in reached}
-    impact = _io_share(case, reads_only=directions == {cgroups.READ}) * reached[0].part
-    if not case.worth_saying(impact):
+    reads_only = directions == {cgroups.READ}
+    impact = _io_share(case, reads_only=reads_only) * reached[0].part
+    if not _is_felt(case, reached[0].part, reads_only=reads_only):
         return
     group, _, device = reached[0].entity.rpartition(" ")
     healthy = (pl.col("device") == device) & (pl.col("ms") < FELT_MS)
@@ -332,8 +348,17 @@ def _impact(case: Case, spell: disks.Spell) -> Impact | None:
     """What a device's trouble costs: unknown where the database's time was not measured, none where nobody waited."""
     if not case.is_time_measured:
         return NOT_MEASURED
-    share = _io_share(case) * spell.part
-    return at_most(share) if case.worth_saying(share) else None
+    return at_most(_io_share(case) * spell.part) if _is_felt(case, spell.part) else None
+
+
+def _is_felt(case: Case, part: float, *, reads_only: bool = False) -> bool:
+    """Whether a part (0 to 1) of the waits for storage is worth a finding, with the locks that are waited for behind.
+
+    Where nobody waits for storage there is nothing that those locks could be added to.
+    """
+    share = _io_share(case, reads_only=reads_only)
+    behind = case.roots.behind(READS if reads_only else STORAGE)
+    return bool(share) and case.worth_saying((share + behind) * part)
 
 
 def _lasting(rows: pl.DataFrame, condition: pl.Expr, severe: pl.Expr | None = None) -> list[disks.Spell]:
@@ -372,13 +397,31 @@ def _rise(rows: pl.DataFrame, device: str) -> Sign:
                 "latency does not rise with the queue")  # fmt: skip
 
 
+def _by(backing: Backups) -> str:
+    """The rows of those that are not at work for the database's clients."""
+    pids = ", ".join(map(str, backing.inside["pid"]))
+    return "not starts_with(command, 'postgres')" + (f" or pid in ({pids})" if pids else "")
+
+
+def _movers(case: Case) -> list[Evidence]:
+    """Who reads and writes most on this host: no process is told by device."""
+    most = consumers(case.processes, MOVED)[:MOST_MOVERS] if case.process_seconds else []
+    return [
+        Evidence("process", f"command = '{one.command}'",
+                 phrase("{}: {:bytes/s}", one.name, one.amount / case.process_seconds), "read and written",
+                 "who issues most, on all devices together")
+        for one in most if one.amount >= OTHERS_BYTES_PER_S * case.process_seconds
+    ]  # fmt: skip
+
+
 def _mover(case: Case, other: Consumer) -> Evidence:
+    is_backup = bool(other.pid) and BACKUP in other.command
     return Evidence(
         "process",
-        f"command = '{other.command}'",
+        f"pid = {other.pid}" if is_backup else f"command = '{other.command}'",
         phrase("{}: {:bytes/s}", other.name, other.amount / case.seconds),
         "read and written",
-        "not a process of the database",
+        "the database's own process, for a backup" if is_backup else "not a process of the database",
     )
 
 

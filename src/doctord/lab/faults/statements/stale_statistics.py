@@ -27,9 +27,9 @@ _TABLE = (
 def stale_statistics(server: PrivateServer, seed: int) -> Iterator[None]:
     """Two sessions look up orders by customer, and the planner believes that each has a third of all.
 
-    There is an index on that column. Since the table was analysed, with three customers, its rows were replaced by those
-    of 20,000, and autovacuum is off for it: the planner reads the whole table for 30 rows. `missing_index` is the same
-    without the index.
+    There is an index on that column. Since the table was analysed, with three customers, its rows were replaced by
+    those of 20,000, and autovacuum is off for it: the planner reads the whole table for 30 rows. `missing_index`
+    is the same without the index.
     """
     for statement in _TABLE:
         server.execute(statement)

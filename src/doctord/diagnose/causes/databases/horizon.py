@@ -1,0 +1,117 @@
+"""Who keeps vacuum from removing dead rows: the four kinds of holder of an old snapshot in PostgreSQL, by name."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from doctord.diagnose.case import Case
+from doctord.diagnose.finding import Evidence
+from doctord.diagnose.phrase import Phrase, Words, phrase
+
+OLD_TRANSACTION_S = 300.0
+OLD_XMIN_TRANSACTIONS = 100_000
+# Younger ones come and go on any busy server; these are looked at where dead rows are in the way already.
+YOUNG_TRANSACTION_S = 10.0
+YOUNG_XMIN_TRANSACTIONS = 1000
+# Their own snapshots keep nothing: that of a vacuum is not counted, that of a WAL sender is its standby's.
+EXEMPT = ("autovacuum worker", "walsender")
+SLOT_AGE, CATALOGUE_AGE = "pg_replication_slots.xmin_age", "pg_replication_slots.catalog_xmin_age"
+STANDBY_AGE = "pg_stat_replication.backend_xmin_age"
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """One that holds an old snapshot: who, since when (seconds, null where that is not told), how many transactions.
+
+    `database` is the only one whose tables it keeps from being vacuumed; null: all of the server's. `is_old` is what
+    no busy server has for a moment. A logical slot keeps rows of the system catalogues alone.
+    """
+
+    who: Words
+    db: str | None
+    database: str | None
+    age_s: float | None
+    transactions: float
+    is_old: bool
+    table: str
+    filter: str
+    is_of_catalogues: bool = False
+
+    @property
+    def evidence(self) -> Evidence:
+        """How old it is, against what it takes where nobody is seen to suffer."""
+        behind = phrase("{:,.0f} transactions behind", self.transactions)
+        age: Phrase = behind
+        limit = phrase("{:,} transactions", OLD_XMIN_TRANSACTIONS)
+        if self.age_s is not None:
+            age = phrase("transaction {:,.0f s} old, {}", self.age_s, behind)
+            limit = phrase("{:.0f s} and {}", OLD_TRANSACTION_S, limit)
+        return Evidence(self.table, self.filter, age, limit, self.who, "at_least")
+
+
+def holders(case: Case) -> list[Holder]:
+    """All that hold a snapshot for longer than a moment, the one that holds most transactions back first."""
+    found = [*_sessions(case), *_slots(case), *_prepared(case), *_standbys(case)]
+    return sorted(found, key=lambda holder: (not holder.is_old, -holder.transactions))
+
+
+def _sessions(case: Case) -> Iterator[Holder]:
+    old = (
+        case.dataset.frame("session")
+        .lazy()
+        .filter(
+            (pl.col("transaction_s") >= YOUNG_TRANSACTION_S)
+            & (pl.col("xmin_age") >= YOUNG_XMIN_TRANSACTIONS)
+            & ~pl.col("kind").is_in(EXEMPT).fill_null(value=False)
+        )
+        .group_by("db", "sid", maintain_order=True)
+        .last()
+        .collect(engine="in-memory")
+    )
+    for row in old.iter_rows(named=True):
+        who = " ".join(part for part in (row["user"] or "an unknown user", row["program"]) if part)
+        is_old = row["transaction_s"] >= OLD_TRANSACTION_S and row["xmin_age"] >= OLD_XMIN_TRANSACTIONS
+        yield Holder(
+            phrase("session {} of {} ({})", row["sid"], who, row["state"] or "state unknown"),
+            *(row["db"], row["database"], row["transaction_s"], row["xmin_age"], is_old),
+            *("session", f"sid = {row['sid']}"),
+        )
+
+
+def _slots(case: Case) -> Iterator[Holder]:
+    for figure in (*case.figures(SLOT_AGE), *case.figures(CATALOGUE_AGE)):
+        if figure.last >= YOUNG_XMIN_TRANSACTIONS:
+            is_of_catalogues = figure.name == CATALOGUE_AGE
+            yield Holder(
+                phrase("replication slot {}{}", figure.entity, " (system catalogues)" if is_of_catalogues else ""),
+                *(figure.db, None, None, figure.last, figure.last >= OLD_XMIN_TRANSACTIONS),
+                *("statistic", f"name = '{figure.name}' and entity = '{figure.entity}'"),
+                is_of_catalogues=is_of_catalogues,
+            )
+
+
+def _prepared(case: Case) -> Iterator[Holder]:
+    """Prepared transactions by name; of a recording that has no names, the oldest."""
+    named = case.figures("pg_prepared_xacts.age_s")
+    behind = {figure.entity: figure.last for figure in case.figures("pg_prepared_xacts.xid_age")}
+    unnamed = {figure.db: figure.last for figure in case.figures("pg_prepared_xacts.oldest_xid_age")}
+    for figure in named or case.figures("pg_prepared_xacts.oldest_s"):
+        transactions = behind.get(figure.entity) if named else unnamed.get(figure.db)
+        is_old, is_young = figure.last >= OLD_TRANSACTION_S, figure.last >= YOUNG_TRANSACTION_S
+        if is_old or (is_young and (transactions or 0.0) >= YOUNG_XMIN_TRANSACTIONS):
+            where = f"name = '{figure.name}'" + (f" and entity = '{figure.entity}'" if named else "")
+            name = phrase("prepared transaction {}", figure.entity) if named else "a prepared transaction"
+            yield Holder(
+                phrase("{} that nobody finished", name),
+                *(figure.db, None, figure.last, transactions or 0.0, is_old, "statistic", where),
+            )
+
+
+def _standbys(case: Case) -> Iterator[Holder]:
+    for figure in case.figures(STANDBY_AGE):
+        if figure.last >= YOUNG_XMIN_TRANSACTIONS:
+            where = f"name = '{STANDBY_AGE}' and entity = '{figure.entity}'"
+            who = phrase("a query on standby {} (hot_standby_feedback)", figure.entity)
+            is_old = figure.last >= OLD_XMIN_TRANSACTIONS
+            yield Holder(who, figure.db, None, None, figure.last, is_old, "statistic", where)

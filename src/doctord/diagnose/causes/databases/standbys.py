@@ -1,0 +1,91 @@
+"""PostgreSQL's synchronous standbys: how many must confirm a commit, and how many that count are there."""
+
+import re
+
+import polars as pl
+
+from doctord.diagnose.case import Case
+from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.phrase import phrase
+from doctord.diagnose.waited import of_kind
+
+STANDBY = "standby"
+NAMES = "synchronous_standby_names"
+CONNECTED, SYNCHRONOUS = "pg_stat_replication.connected", "pg_stat_replication.synchronous"
+# "FIRST 2 (a, b)", "ANY 2 (a, b)" and, as before 10, "2 (a, b)": how many must confirm; a mere list means one.
+HOW_MANY = re.compile(r"^\s*(?:(?:FIRST|ANY)\s+)?(\d+)\s*\(", re.IGNORECASE)
+VERIFY = (
+    "pg_stat_replication has as many rows with sync_state sync or quorum as synchronous_standby_names asks for, and no "
+    "session waits in SyncRep."
+)
+
+
+def needed(names: str) -> int:
+    """How many standbys must confirm a commit.
+
+    >>> needed("ANY 2 (a, b, c)"), needed("FIRST 1 (a)"), needed("2 (a, b)"), needed("a, b"), needed("*"), needed(" ")
+    (2, 1, 2, 1, 1, 0)
+    """
+    found = HOW_MANY.match(names)
+    return int(found[1]) if found else int(bool(names.strip()))
+
+
+def missing_standby(case: Case, share: float) -> Claim | None:
+    """The claim that fewer standbys are there than must confirm; null where enough are, or it was not looked.
+
+    Args:
+        case: The case, in which commits wait for a standby.
+        share: Share (0 to 1) of the time that they do.
+    """
+    for db in case.dbs:
+        names = case.setting(NAMES, db) or ""
+        connected, confirming = _last(case, CONNECTED, db), _last(case, SYNCHRONOUS, db)
+        there = connected if not connected or confirming is None else confirming
+        if connected is None or there is None or there >= needed(names):
+            continue
+        return Claim(
+            phrase("Commits wait for a synchronous standby that is not there: {:.0f} of {} that must confirm",
+                   there, needed(names)),
+            impact=share,
+            confidence=0.95,
+            for_=[
+                *of_kind(case, STANDBY),
+                Evidence("statistic", f"name = '{SYNCHRONOUS if there == confirming else CONNECTED}' and db = '{db}'",
+                         phrase("{:count standby/standbys} that count stream", there),
+                         phrase("{:.0f}", needed(names) - 1),
+                         phrase("{:.0f} others are connected, whose names are not among those that are waited for, or "
+                                "that are still catching up", connected - there) if connected > there
+                         else "no commit is confirmed until one connects", "at_most"),
+                Evidence("setting", f"name = '{NAMES}' and db = '{db}'", phrase("{} = {}", NAMES, names), "",
+                         "whom commits wait for"),
+                *_longest(case, db),
+            ],
+            remedy=(
+                phrase("Start the standby ({}) again, or mend its way here (primary_conninfo, pg_hba.conf, its own "
+                       "application_name): what waits goes on by itself once it has caught up.", names),
+                "If it will not be back soon, decide to do without its protection: ALTER SYSTEM SET "
+                "synchronous_standby_names = '' (or to standbys that are there), then SELECT pg_reload_conf(): what "
+                "waits is let go at once. Cancelling a waiting commit does not undo it: it is on this server alone.",
+                "Then: name one standby more than must confirm (ANY 1 (a, b)), so that one may be away; "
+                "synchronous_commit = local for what may be lost.",
+            ),
+            verify=(VERIFY,),
+            database=db,
+        )  # fmt: skip
+    return None
+
+
+def _last(case: Case, name: str, db: str) -> float | None:
+    return next((figure.last for figure in case.figures(name) if figure.db == db), None)
+
+
+def _longest(case: Case, db: str) -> list[Evidence]:
+    """How long a commit has been seen to wait."""
+    waiting = case.active.filter((pl.col("db") == db) & (pl.col("wait_kind") == STANDBY))
+    longest = waiting["in_state_s"].max()
+    if not isinstance(longest, float):
+        return []
+    return [
+        Evidence("session", f"wait_kind = '{STANDBY}' and db = '{db}'", phrase("a commit waits for {:time}", longest),
+                 "", "a network and a standby's disk take milliseconds")
+    ]  # fmt: skip

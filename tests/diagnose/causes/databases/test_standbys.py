@@ -1,0 +1,54 @@
+"""Commits that wait for a standby: one that is slow, and one that is not there."""
+
+import pytest
+
+from diagnose.hosts import host
+from doctord.dataset.dataset import Dataset
+from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
+
+WAITING = {("Commit", "SyncRep"): 3.0, ("CPU", "CPU"): 0.2}
+WAITER = {"wait_class": "Commit", "event": "SyncRep", "wait_kind": "standby", "in_state_s": 41.0}
+
+
+def waiting(names: str, connected: float | None, synchronous: float | None) -> Dataset:
+    told = {"pg_stat_replication.connected": connected, "pg_stat_replication.synchronous": synchronous}
+    figures = {(None, name): value for name, value in told.items() if value is not None}
+    return host(time=WAITING, sessions=[WAITER], postgres=figures, settings={"synchronous_standby_names": names})
+
+
+def only(dataset: Dataset) -> Finding:
+    (finding,) = diagnose(dataset).findings
+    assert finding.cause == "standby_slows_commits"
+    return finding
+
+
+@pytest.mark.parametrize(
+    ("names", "connected", "synchronous", "title"),
+    [
+        ("s1", 0.0, 0.0, "0 of 1 that must confirm"),
+        ("ANY 2 (s1, s2, s3)", 1.0, 1.0, "1 of 2 that must confirm"),
+        ("FIRST 1 (s1)", 1.0, 0.0, "0 of 1 that must confirm"),
+        ("*", 0.0, None, "0 of 1 that must confirm"),
+    ],
+    ids=["none", "one of two", "of another name", "states hidden"],
+)
+def test_fewer_are_there_than_must_confirm(names: str, connected: float, synchronous: float | None, title: str) -> None:
+    finding = only(waiting(names, connected, synchronous))
+    assert said(finding.title).endswith(title)
+    assert finding.confidence == 0.95
+    assert names in said(finding.for_[2].figure)
+    assert any("a commit waits for 41.00 s" in said(item.figure) for item in finding.for_)
+    assert any("synchronous_standby_names = ''" in said(step) for step in finding.remedy)
+    others = any("others are connected" in said(item.why) for item in finding.for_)
+    assert others is (connected > (connected if synchronous is None else synchronous))
+
+
+@pytest.mark.parametrize(
+    ("names", "connected", "synchronous"),
+    [("s1", 1.0, 1.0), ("s1", 1.0, None), ("s1", None, None), ("", 0.0, 0.0)],
+    ids=["there", "there, states hidden", "not looked at", "names unknown"],
+)
+def test_a_standby_that_is_there_is_slow(names: str, connected: float | None, synchronous: float | None) -> None:
+    assert "waits for a standby to confirm" in said(only(waiting(names, connected, synchronous)).title)
