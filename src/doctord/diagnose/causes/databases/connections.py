@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import polars as pl
+
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
@@ -33,6 +35,8 @@ REFUSED = {
     "log.connections_refused": "the server's log",
     "global_status.connection_errors_max_connections": "the server's status",
 }
+# What who is refused live is told, as an event, where a limit is reached.
+REFUSED_NOW, NONE_LEFT = "refused", "too many clients|connection slots"
 
 
 @cause(
@@ -250,6 +254,7 @@ def connections_near_limit(case: Case) -> Iterator[Claim]:
         "Too many connections".
     """
     yield from _refused(case)
+    yield from _refused_us(case)
     for used in (figure for name in IN_USE for figure in case.figures(name)):
         limit = _connections_allowed(case, used.db)
         if limit is None or used.largest < NEAR_LIMIT * limit:
@@ -296,6 +301,23 @@ def _refused(case: Case) -> Iterator[Claim]:
                 severity="note" if count == 1 else None,
                 database=refusals.db,
             )  # fmt: skip
+
+
+def _refused_us(case: Case) -> Iterator[Claim]:
+    """Connections of our own that were refused as none was left: whoever came then was refused too."""
+    events = case.dataset.frame("event").filter(pl.col("kind") == REFUSED_NOW)
+    for (db,), told in events.filter(pl.col("text").str.contains(NONE_LEFT)).partition_by("db", as_dict=True).items():
+        yield Claim(
+            phrase("No connection to {} was left at {:count attempt/attempts} to log in", db, told.height),
+            impact=NOT_MEASURED,
+            confidence=0.95,
+            severity="critical",
+            for_=[
+                Evidence("event", f"kind = '{REFUSED_NOW}' and db = '{db}'",
+                         phrase("{:count login/logins} refused", told.height), "none", told["text"][-1]),
+            ],
+            database=str(db),
+        )  # fmt: skip
 
 
 def _connections_allowed(case: Case, db: str | None) -> int | None:
