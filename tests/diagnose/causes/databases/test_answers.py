@@ -90,6 +90,9 @@ def test_a_limit_that_is_reached_is_another_cause() -> None:
     event = silent(5, 1.0) | {"kind": "refused", "text": "FATAL: sorry, too many clients already"}
     [finding] = diagnose(host(events=[event])).findings
     assert (finding.cause, finding.severity) == ("connections_near_limit", "critical")
+    told = {(None, "log.connections_refused"): 0.2, (None, "pg_stat_activity.connections"): 97.0}
+    [whole] = diagnose(host(events=[event], postgres=told, settings={"max_connections": "100"})).findings
+    assert len(whole.for_) == 3, "one finding of all that tells of it"
 
 
 @pytest.mark.server

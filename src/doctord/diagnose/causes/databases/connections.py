@@ -1,13 +1,14 @@
 """Connections: opening them, and running out of them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, SEVERITIES, Claim, Evidence
 from doctord.diagnose.oracle import counted, time_model
 from doctord.diagnose.phrase import phrase
 
@@ -253,8 +254,17 @@ def connections_near_limit(case: Case) -> Iterator[Claim]:
     Source: PostgreSQL documentation, max_connections and superuser_reserved_connections; MySQL Reference Manual,
         "Too many connections".
     """
-    yield from _refused(case)
-    yield from _refused_us(case)
+    seen, told = [*_taken(case), *_refused_us(case)], [*_refused(case)]
+    first = {claim.database: claim for claim in reversed(seen)}
+    for claim in first.values():
+        same = [one for one in (*seen, *told) if one.database == claim.database and one is not claim]
+        worst = min((claim, *same), key=lambda one: SEVERITIES.index(one.graded)).graded
+        yield replace(claim, for_=[*claim.for_, *(item for one in same for item in one.for_)], severity=worst)
+    yield from (claim for claim in told if claim.database not in first)
+
+
+def _taken(case: Case) -> Iterator[Claim]:
+    """Servers almost all of whose connections were in use at some look."""
     for used in (figure for name in IN_USE for figure in case.figures(name)):
         limit = _connections_allowed(case, used.db)
         if limit is None or used.largest < NEAR_LIMIT * limit:
@@ -279,6 +289,7 @@ def connections_near_limit(case: Case) -> Iterator[Claim]:
             against=[Evidence("statistic", "", phrase("{:.0f} of them idle", idle), "half", "the work needs fewer")]
             if mostly_idle
             else [],
+            database=used.db,
         )
 
 
