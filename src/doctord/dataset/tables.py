@@ -350,7 +350,8 @@ TABLES: Final[dict[str, Table]] = {
             (
                 "kind",
                 "str",
-                "restart, checkpoint, settings change, gap, no answer (`interval_s`: for how long), not_measured, ...",
+                "restart, crash, process crashed, checkpoint, settings change, gap, no answer and refused "
+                "(`interval_s`: for how long), not_measured, ...",
             ),
             ("db", "str", "Database server; null for the host."),
             ("subject", "str", "What it happened to; for `not measured`, what could not be read."),

@@ -27,6 +27,7 @@ from doctord.diagnose.lock_roots import by_waits
 from doctord.diagnose.other_storage import unseen, with_storage
 from doctord.diagnose.phrase import Phrase, listed, phrase
 from doctord.diagnose.quiet_logs import quiet_logs
+from doctord.diagnose.service import served
 
 MOST_TRACED = 6  # devices and operations of an I/O trace that are told of
 MOST_SIZES = 4
@@ -200,6 +201,7 @@ def _looked_at(case: Case) -> tuple[Phrase, ...]:
         for db, samples, sids in by_db.rows()
     ]
     lines += [phrase("{}: no session at work", db) for db in sorted(idle)]
+    lines += served(case)
     lines += _sums_of_waits(case, pl.Series([*by_db["db"], *idle], dtype=pl.String))
     told = {*by_db["db"], *case.dataset.frame("wait")["db"]}
     lines += [phrase("{}: neither sessions nor waits", db) for db in case.dbs if db not in told]

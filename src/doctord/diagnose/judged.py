@@ -14,6 +14,7 @@ from doctord.analyse.latency.storage import storage_histograms
 from doctord.analyse.logged_statements import durations_are_all_told
 from doctord.analyse.traces.calls import clock_s
 from doctord.dataset.calltrace import Trace
+from doctord.diagnose import service
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import NotMeasured
 from doctord.diagnose.phrase import Words, phrase
@@ -101,9 +102,12 @@ def _is_timed(trace: Trace) -> bool:
     return has_whole and bool(trace["totals"]["in_calls_s"]) and clock_s(trace) is None
 
 
+# That a server was up and did something is no judgement by itself, and of no file is it asked.
+SERVICE = "service"
 # In the order in which they are told: those of a whole look at a host with a database, and what may be there instead.
 WHOLE: Mapping[str, Callable[[Case], bool]] = {
     "database time": lambda case: case.is_time_measured and not _is_few_moments(case),
+    SERVICE: service.is_measured,
     "CPUs": _tells_cpus,
     "memory": _has("memory", *_MEMORY),
     "disks": _tells_disks,
@@ -128,14 +132,16 @@ def judged(case: Case) -> tuple[str, ...]:
     """
     if not case.is_time_measured and (blocked := mostly_blocked(case.dataset)) and blocked.tasks >= QUEUED:
         return ()
-    return _measured(case, WHOLE) or _measured(case, FURTHER)
+    whole = _measured(case, WHOLE)
+    return whole if set(whole) - {SERVICE} else _measured(case, FURTHER)
 
 
 def not_judged(case: Case) -> tuple[str, ...]:
     """The areas of a whole look of which nothing was measured that would show trouble; none in a trace alone."""
     if case.trace is not None and not case.dataset.tables:
         return ()
-    return tuple(name for name in WHOLE if name not in _measured(case, WHOLE))
+    told = {*_measured(case, WHOLE), *(() if service.is_of_interest(case) else (SERVICE,))}
+    return tuple(name for name in WHOLE if name not in told)
 
 
 def _measured(case: Case, areas: Mapping[str, Callable[[Case], bool]]) -> tuple[str, ...]:

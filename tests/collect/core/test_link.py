@@ -11,6 +11,8 @@ from doctord.collect.core.link import Away, Link, Trouble
 from doctord.collect.core.notices import Notices
 from doctord.errors import UserError
 
+KINDS = {"full": {"refused": True}, "away": {"gone": True}}
+
 
 class Toy:
     """A server that answers numbers; `error` is what it does instead."""
@@ -31,7 +33,13 @@ class Toy:
         return answer()
 
     def trouble(self, error: Exception) -> Trouble:
-        return Trouble(f"it is {error}", "fix it", lost=str(error) != "busy", silent=str(error) == "mute")
+        return Trouble(
+            f"it is {error}",
+            "fix it",
+            lost=str(error) != "busy",
+            silent=str(error) == "mute",
+            **KINDS.get(str(error), {}),
+        )
 
 
 @pytest.fixture
@@ -79,7 +87,7 @@ def test_a_refused_question_leaves_the_connection(toy: Toy) -> None:
 
 
 def test_a_server_that_started_again_had_no_mere_gap(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Link, "restarted", lambda _: "it started again")
+    monkeypatch.setattr(Link, "restarted", lambda _: ("restart", "it started again"))
     link = Link(toy, Notices())
     link.open()
     assert events(link.notices) == [("restart", "it started again", None)]
@@ -88,3 +96,32 @@ def test_a_server_that_started_again_had_no_mere_gap(toy: Toy, monkeypatch: pyte
 def test_nothing_is_asked_before_it_is_open(toy: Toy) -> None:
     with pytest.raises(Away):
         Link(toy, Notices()).ask(lambda _: 3)
+
+
+def test_who_lets_nobody_in_is_told_how_long(toy: Toy) -> None:
+    link = Link(toy, Notices())
+    toy.error = ValueError("full")
+    for _ in range(2):
+        with pytest.raises(Away):
+            link.open()
+    assert events(link.notices) == [
+        ("refused", "it is full", None),
+        ("not measured", "it is full", "fix it"),
+        ("refused", "it is full", None),
+    ]
+
+
+def test_where_nobody_ever_listened_is_a_wrong_address(toy: Toy) -> None:
+    link = Link(toy, Notices())
+    toy.error = ValueError("away")
+    with pytest.raises(Away):
+        link.open()
+    assert [kind for kind, *_ in events(link.notices)] == ["not measured"]
+    toy.error = None
+    link.open()
+    toy.error = ValueError("away")
+    with pytest.raises(Away):
+        link.ask(lambda server: server.ask(lambda: 3))
+    with pytest.raises(Away):
+        link.open()
+    assert [kind for kind, *_ in events(link.notices)].count("refused") == 2

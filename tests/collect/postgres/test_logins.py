@@ -4,13 +4,15 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
+from doctord.collect.core.notices import Notices
 from doctord.collect.core.probe import Login
 from doctord.collect.postgres import logins
 from doctord.collect.postgres.connection.connect import Target
+from postgres_samples import rows_of
 from servers import PostgresServer, running_postgres
 
 ALL = ("first answer", "authentication", "first query")
@@ -19,7 +21,7 @@ NETWORK = [f"login network: {part}" for part in ("TCP connect", *ALL)]
 
 
 def of(dsn: str, *, is_found: bool = False) -> list[Login]:
-    return list(logins.of(Target.from_dsn(dsn), is_found=is_found))
+    return list(logins.of(Target.from_dsn(dsn), Notices(), is_found=is_found))
 
 
 def parts(login: Login, patience_s: float = 5.0) -> dict[str, float]:
@@ -134,3 +136,20 @@ def test_a_server_that_was_started_again_is_timed_again() -> None:
         assert parts(login) == {}
         server.start()
         assert list(parts(login)) == LOCAL
+
+
+@pytest.mark.server
+def test_a_login_that_finds_no_connection_left_is_noted_each_time() -> None:
+    with running_postgres(settings={"max_connections": 4, "superuser_reserved_connections": 1}) as server:
+        server.execute("CREATE ROLE late LOGIN")
+        notices = Notices()
+        [login] = logins.of(Target.from_dsn(server.dsn("late")), notices, is_found=False)
+        with ExitStack() as taken:
+            for _ in range(3):
+                taken.enter_context(server.connect())
+            for _ in range(2):
+                assert list(parts(login)) == LOCAL[:1]
+        assert list(parts(login)) == LOCAL
+    events = rows_of("event", notices.batches())
+    assert [event["kind"] for event in events] == ["refused", "refused"]
+    assert all(event["interval_s"] > 0 for event in events)

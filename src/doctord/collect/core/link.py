@@ -27,13 +27,16 @@ class Away(Exception):  # noqa: N818 - a state, not a fault: the server is not t
 class Trouble:
     """An error in words that hold no secret, what to do about it, and whether the connection is lost by it.
 
-    `silent`: the server was asked, and did not answer in time.
+    `silent`: the server was asked, and did not answer in time. `refused`: it lets no client in now, whoever that is: it
+    is full, starts, recovers or stops. `gone`: nobody listens there, which is a wrong address where nobody ever did.
     """
 
     text: str
     hint: str | None = None
     lost: bool = True
     silent: bool = False
+    refused: bool = False
+    gone: bool = False
 
 
 class Driver(Protocol):
@@ -63,7 +66,8 @@ class Link:
         self._retry_at = 0.0
         self._lost_at: float | None = None
         self._asked_at = 0.0
-        self._silent_at: float | None = None
+        self._was_open = False
+        self._unserved_at: float | None = None
 
     @property
     def db(self) -> str:
@@ -83,7 +87,7 @@ class Link:
             self.connection = self.driver.connect()
         except self.driver.errors as error:
             trouble = self.driver.trouble(error)
-            self._note_silence(trouble)
+            self._note_unserved(trouble)
             raise UserError(trouble.text, trouble.hint or "") from None
 
     @contextlib.contextmanager
@@ -123,8 +127,11 @@ class Link:
         self._came(restart)
         return True
 
-    def restarted(self) -> str | None:
-        """Of a new connection: in words that the server started again since the last one; null where nothing tells."""
+    def restarted(self) -> tuple[str, str] | None:
+        """What happened to the server since the last connection; null where nothing did, or nothing tells.
+
+        The kind of event, `restart` or `crash` (its processes alone began anew), and what happened in words.
+        """
         return None
 
     def query(self, sql: str, parameters: Sequence[object] = ()) -> list[Any]:
@@ -169,27 +176,31 @@ class Link:
             with contextlib.suppress(*self.driver.errors):  # it may be broken already
                 connection.close()
 
-    def _came(self, restart: str | None) -> None:
-        self._failures, self._silent_at = 0, None
+    def _came(self, restart: tuple[str, str] | None) -> None:
+        self._failures, self._unserved_at, self._was_open = 0, None, True
         if restart is not None:
-            self.notices.happened("restart", self.db, self.db, restart)
+            kind, text = restart
+            self.notices.happened(kind, self.db, self.db, text)
         elif self._lost_at is not None:
             away_s = time.monotonic() - self._lost_at
             self.notices.happened("gap", self.db, self.db, f"the server answers again after {away_s:.0f} s")
         self._lost_at = None
 
     def _broke(self, trouble: Trouble) -> None:
-        self._note_silence(trouble)
+        self._note_unserved(trouble)
         self.close()
-        self._lost_at = self._lost_at or time.monotonic()
-        self._retry_at = time.monotonic() + _RETRY_S[0]
+        now = time.monotonic()
+        self._lost_at, self._unserved_at = self._lost_at or now, self._unserved_at or now
+        self._retry_at = now + _RETRY_S[0]
         self.notices.happened("gap", self.db, self.db, f"the connection broke: {trouble.text}")
 
-    def _note_silence(self, trouble: Trouble) -> None:
-        """Tell the time without an answer since the request, or since it was last told: retries make one silence."""
-        if not trouble.silent:
-            self._silent_at = None  # a refusal is an answer
+    def _note_unserved(self, trouble: Trouble) -> None:
+        """Tell the time without service since the request, or since it was last told: retries make one such time."""
+        refused = trouble.refused or (trouble.gone and self._was_open)
+        if not (trouble.silent or refused):
+            self._unserved_at = None  # an answer to us alone
             return
         now = time.monotonic()
-        self.notices.silent(self.db, now - (self._silent_at or self._asked_at), trouble.text)
-        self._silent_at = now
+        seconds = now - (self._unserved_at or self._asked_at)
+        self.notices.unserved("no answer" if trouble.silent else "refused", self.db, seconds, trouble.text)
+        self._unserved_at = now

@@ -37,10 +37,10 @@ class Notices:
             log.info("%s: %s", _about(db, subject), text)
             self._add(kind, db, subject, text)
 
-    def silent(self, db: str, seconds: float, text: str) -> None:
-        """A server was asked and gave no answer for so long; every time, for the times are added up."""
-        log.info("%s: %s", db, text)
-        self._add("no answer", db, db, text, interval_s=seconds)
+    def unserved(self, kind: str, db: str, seconds: float, text: str) -> None:
+        """A server gave no answer (`no answer`) or let nobody in (`refused`) for so long; the times are added up."""
+        log.info("%s: %s: %s", db, kind, text)
+        self._add(kind, db, db, text, interval_s=seconds)
 
     def batches(self) -> list[Batch]:
         """What was said since the last call: one batch, or none."""

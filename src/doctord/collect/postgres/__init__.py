@@ -66,7 +66,7 @@ def _asking(targets: "Sequence[Target]", notices: Notices, *, are_found: bool) -
     for target in targets:
         asking.append(sessions.SessionCollector(Link(target, notices)))
         asking.append(StatisticsCollector(Link(target, notices)))
-        asking.append(Probe(target.db, logins.of(target, is_found=are_found)))
+        asking.append(Probe(target.db, logins.of(target, notices, is_found=are_found)))
     return asking
 
 

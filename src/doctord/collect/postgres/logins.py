@@ -16,8 +16,10 @@ from typing import Final
 import psycopg
 from psycopg import pq
 
+from doctord.collect.core.notices import Notices
 from doctord.collect.core.probe import Login, Part
 from doctord.collect.postgres.connection.connect import Target, login_of
+from doctord.collect.postgres.connection.link import brief, is_refused
 
 REFUSED_S: Final = 300.0  # each try that is refused is a line in the server's log
 PROGRAM: Final = "doctord-probe"
@@ -31,11 +33,16 @@ Address = str | tuple[str, int]
 
 
 class FullLogin:
-    """A login with all that belongs to it; after one that was refused, for a while what can be timed without."""
+    """A login with all that belongs to it; after one that was refused, for a while what can be timed without.
 
-    def __init__(self, target: Target) -> None:
+    One that is refused to everybody, as no connection is left or the server starts, is noted, and tried again.
+    """
+
+    def __init__(self, target: Target, notices: Notices) -> None:
         """Nothing is connected yet."""
         self._target = target
+        self._notices = notices
+        self._unserved_at: float | None = None
         self._refused_by: Address | None = None
         self._again_at = 0.0
 
@@ -71,14 +78,24 @@ class FullLogin:
                 self._refused_by = _address(connection)
                 yield watch.ended(then=AUTHENTICATION)
         if state != pq.PollingStatus.OK:
-            self._again_at = time.monotonic() + REFUSED_S
+            self._note_refusal(connection, watch)
             return
+        self._unserved_at = None
         yield watch.ended(then=QUERY)
         connection.send_query(b"select 1")
         while connection.is_busy() or connection.flush():
             watch.wait(connection.socket, for_reading=True)
             connection.consume_input()
         yield watch.ended(then=QUERY)
+
+    def _note_refusal(self, connection: pq.abc.PGconn, watch: "_Stopwatch") -> None:
+        text, now = brief(connection.error_message.decode(errors="replace")), time.monotonic()
+        if is_refused(text):
+            since = watch.begun_at if self._unserved_at is None else self._unserved_at
+            self._notices.unserved("refused", self._target.db, now - since, text)
+            self._unserved_at = now
+        else:
+            self._unserved_at, self._again_at = None, now + REFUSED_S
 
 
 class FirstAnswer:
@@ -125,7 +142,7 @@ class _Stopwatch:
         self.part = ""
         self._way = ""
         self._deadline = deadline
-        self._since = time.monotonic()
+        self._since = self.begun_at = time.monotonic()
 
     def starts_at(self, address: Address) -> None:
         is_local = isinstance(address, str)
@@ -147,12 +164,12 @@ class _Stopwatch:
             raise TimeoutError
 
 
-def of(target: Target, *, is_found: bool) -> Sequence[Login]:
+def of(target: Target, notices: Notices, *, is_found: bool) -> Sequence[Login]:
     """How to probe a server: in its own way; one that was found here through its network address too."""
     parameters = target.parameters
     if not is_found or not str(parameters.get("host", "")).startswith("/"):
-        return [FullLogin(target)]
-    return [FullLogin(target), FirstAnswer((_own_address(), int(parameters["port"])))]
+        return [FullLogin(target, notices)]
+    return [FullLogin(target, notices), FirstAnswer((_own_address(), int(parameters["port"])))]
 
 
 def _address(connection: pq.abc.PGconn) -> Address:

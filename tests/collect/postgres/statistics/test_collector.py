@@ -140,6 +140,8 @@ def test_connections_and_horizons(server: PostgresServer, link: Link) -> None:
     assert named["pg_prepared_xacts.xid_age"] >= 1
     assert named["pg_prepared_xacts.age_s"] >= 0
     assert figures(batches, "postgres")["pg_database.datfrozenxid_age"] > 0
+    own, whole = now["pg_stat_activity.own_processes_s"], now["pg_postmaster_start_time.age_s"]
+    assert 0 < own <= whole < own + 5, "its processes are as old as the server"
 
 
 def test_nobody_is_connected_to_be_a_standby(link: Link) -> None:
@@ -156,6 +158,22 @@ def test_a_slot_that_holds_wal_back(server: PostgresServer, link: Link) -> None:
         server.execute("SELECT pg_drop_replication_slot('standby')")
     assert slot["pg_replication_slots.active"] == 0
     assert slot["pg_replication_slots.retained_bytes"] > 0
+    assert slot["pg_replication_slots.is_lost"] == 0
+    assert "pg_replication_slots.safe_wal_size_bytes" not in slot, "there is no limit"
+    assert ("pg_replication_slots.inactive_s" in slot) == (server.version >= 17)
+
+
+def test_an_archiver_that_fails_is_told_by_its_times() -> None:
+    settings = {"archive_mode": "on", "archive_command": "false"}
+    with running_postgres(15, settings) as server, closing(link_to(server.dsn())) as link:
+        link.open()
+        server.execute("CREATE TABLE t (id int)", "SELECT pg_switch_wal()")
+        told = figures(
+            settled(Replication().read, link, lambda found: "pg_stat_archiver.last_failed_s" in figures(found))
+        )
+    assert told["pg_ls_archive_statusdir.ready"] >= 1
+    assert told["pg_stat_archiver.last_failed_s"] < 60
+    assert "pg_stat_archiver.last_archived_s" not in told
 
 
 def test_tables_and_indexes(server: PostgresServer, link: Link) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from checkups import causes, checkup
 from diagnose.hosts import DB, START, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
@@ -76,14 +77,22 @@ def test_a_refusal_is_an_answer(event: dict[str, Any]) -> None:
     assert diagnose(host(events=[event])).healthy
 
 
-def checkup(dsn: str, seconds: int = 6) -> tuple[int, dict[str, Any]]:
-    command = [Path(sys.executable).with_name("doctord"), "checkup", "--for", f"{seconds}s", "--json", "--dsn", dsn]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    return done.returncode, json.loads(done.stdout)
+def test_who_lets_nobody_in_is_lost_service() -> None:
+    text = "connection failed: FATAL: the database system is starting up"
+    events = [silent(second, 2.0) | {"kind": "refused", "text": text} for second in (8, 10, 10)]
+    [finding] = diagnose(host(events=events)).findings
+    assert (finding.cause, finding.severity) == ("server_does_not_answer", "warning")
+    assert finding.impact.share == pytest.approx(4 / 20)
+    assert "starting up" in said(finding.for_[0].why)
 
 
-def causes(verdict: dict[str, Any]) -> list[str]:
-    return [finding["cause"] for finding in verdict["findings"]]
+def test_a_limit_that_is_reached_is_another_cause() -> None:
+    event = silent(5, 1.0) | {"kind": "refused", "text": "FATAL: sorry, too many clients already"}
+    [finding] = diagnose(host(events=[event])).findings
+    assert (finding.cause, finding.severity) == ("connections_near_limit", "critical")
+    told = {(None, "log.connections_refused"): 0.2, (None, "pg_stat_activity.connections"): 97.0}
+    [whole] = diagnose(host(events=[event], postgres=told, settings={"max_connections": "100"})).findings
+    assert len(whole.for_) == 3, "one finding of all that tells of it"
 
 
 @pytest.mark.server

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from diagnose.hosts import host
 from diagnose.oracle_hosts import DB, START, found
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
@@ -49,3 +50,11 @@ def test_a_global_deadlock_names_the_instances_and_the_statement() -> None:
     told = said(finding.for_[0].why)
     assert "instance 2 waits for TX 0xa0011.0x4204 in mode 3" in told
     assert "insert into orders values (?,?)" in told.replace("( ", "(").replace("?, ?", "?,?")
+
+
+@pytest.mark.parametrize(("per_s", "severity"), [(0.0, None), (0.05, "note"), (0.2, "warning")])
+def test_those_that_postgresql_counts(per_s: float, severity: str | None) -> None:
+    found = diagnose(host(postgres={("bench", "pg_stat_database.deadlocks"): per_s})).findings
+    assert [(finding.cause, finding.severity) for finding in found] == (
+        [("deadlocks_reported", severity)] if severity else []
+    )

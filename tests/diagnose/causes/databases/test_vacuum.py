@@ -138,5 +138,5 @@ def test_a_logical_slot_keeps_catalogues_alone() -> None:
 
 def test_a_prepared_transaction_of_a_recording_without_names() -> None:
     old = {(None, "pg_prepared_xacts.oldest_s"): 4000.0, (None, "pg_prepared_xacts.oldest_xid_age"): 9e5}
-    (finding,) = diagnose(host(postgres=old)).findings
+    finding = found(host(postgres=old))["vacuum_held_back"]
     assert said(finding.title) == "Vacuum is held back by a prepared transaction that nobody finished"

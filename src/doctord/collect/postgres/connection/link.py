@@ -5,7 +5,8 @@ import re
 import socket
 import struct
 from collections.abc import Sequence
-from typing import Any, Final
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
 
 import psycopg
 from psycopg.rows import DictRow
@@ -50,7 +51,30 @@ _HINTS: Final = tuple(
         (r"No such file|refused", _NOBODY),
     )
 )  # fmt: skip
+# What turns every client away, whatever its name and password: no connection is left (53300), or the server is not open
+# (57P03). Nobody listens at all where there is no socket.
+_REFUSED: Final = re.compile(
+    "too many clients|connection slots|starting up|not yet accepting|in recovery mode|shutting down"
+)
+_GONE: Final = re.compile("No such file|Connection refused")
+# What a server says to its sessions before it ends them all, as it must where one of its processes crashed.
+_CRASHED: Final = "57P02"
+_OF_A_CRASH: Final = "the server ended it, because another of its processes crashed"
+# The processes that only begin when the server does, or when it recovers from the crash of any process: then the
+# postmaster stays, and its time of start too. They do not all begin at one moment.
+_STARTED: Final = """\
+SELECT /* doctord */ pg_postmaster_start_time() AS server, min(backend_start) AS processes
+FROM pg_stat_get_activity(NULL) WHERE backend_type IN ('checkpointer', 'background writer', 'walwriter')
+"""
+_AT_ONCE: Final = timedelta(seconds=1)
 _VALUE: Final = re.compile(r"^(invalid .*?)[\"'].*")
+
+
+class Started(NamedTuple):
+    """When the server started, and when its background processes did; null where that is not granted to see."""
+
+    server: datetime
+    processes: datetime | None
 
 
 class PostgresDriver:
@@ -64,6 +88,7 @@ class PostgresDriver:
         self.db = target.db
         self._limits = limits
         self._connection: psycopg.Connection[DictRow] | None = None
+        self._has_crashed = False
 
     def connect(self) -> psycopg.Connection[DictRow]:
         """A connection for measuring.
@@ -71,7 +96,9 @@ class PostgresDriver:
         Raises:
             psycopg.Error: The server refuses, cannot be reached, or (Silent) does not answer.
         """
+        self._has_crashed = False
         self._connection = connect(self.target, limits=self._limits)
+        self._connection.add_notice_handler(self._hear)
         return self._connection
 
     def trouble(self, error: Exception) -> Trouble:
@@ -81,7 +108,15 @@ class PostgresDriver:
             return Trouble(text, _GRANT, lost=False)
         if self._connection is not None and not self._connection.closed:
             return Trouble(text, lost=False)
-        return Trouble(text, hint_for(text), silent=isinstance(error, Silent))
+        if self._has_crashed:
+            self._has_crashed = False
+            return Trouble(_OF_A_CRASH)
+        refused, gone = is_refused(text), _GONE.search(text) is not None
+        return Trouble(text, hint_for(text), silent=isinstance(error, Silent), refused=refused, gone=gone)
+
+    def _hear(self, notice: psycopg.errors.Diagnostic) -> None:
+        """Keep what the server says before it ends all sessions: the error that follows is a closed connection."""
+        self._has_crashed = self._has_crashed or notice.sqlstate == _CRASHED
 
 
 class Link(link.Link):
@@ -94,7 +129,7 @@ class Link(link.Link):
         """Nothing is opened yet; for `limits` see `connect`."""
         super().__init__(PostgresDriver(target, limits=limits), notices)
         self.target = target
-        self._started: str | None = None
+        self._started: Started | None = None
 
     @property
     def version(self) -> int:
@@ -123,11 +158,23 @@ class Link(link.Link):
         pid: int = struct.unpack("3i", credentials)[0]
         return pid or None
 
-    def restarted(self) -> str | None:
-        """Whether it is still the server that was left, by the time of its start."""
-        started = str(self.query("SELECT pg_postmaster_start_time() AS started")[0]["started"])
-        before, self._started = self._started, started
-        return f"the server started again at {started}" if before not in {None, started} else None
+    def restarted(self) -> tuple[str, str] | None:
+        """Whether it is still the server that was left, and the same processes of it, by the times of their start."""
+        before, now = self._started, Started(**self.query(_STARTED)[0])
+        processes = now.processes or (before and before.processes)  # they may not have shown themselves yet
+        self._started = Started(now.server, processes)
+        if before is None:
+            return None
+        if before.server != now.server:
+            return "restart", f"the server started again at {now.server}"
+        if before.processes and processes and processes - before.processes > _AT_ONCE:
+            return "crash", f"all its processes started again at {processes:%Y-%m-%d %H:%M:%S}: one had crashed"
+        return None
+
+
+def is_refused(text: str) -> bool:
+    """Whether a server that says so lets no client in at all now."""
+    return _REFUSED.search(text) is not None
 
 
 def hint_for(text: str) -> str | None:
@@ -136,7 +183,7 @@ def hint_for(text: str) -> str | None:
     return next((hint for sign, hint in _HINTS if sign.search(without_names)), None)
 
 
-def brief(error: Exception) -> str:
+def brief(error: Exception | str) -> str:
     """The server's message on one line, without what the driver puts before it, and without values it does not take."""
     text = " ".join(str(error).split())
     text = text.removeprefix("connection failed: ").removeprefix("connection is bad: ")

@@ -8,10 +8,12 @@ from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away
 from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.server_log import ServerLog
 from doctord.collect.postgres.statistics.horizon import Horizon
 from doctord.collect.postgres.statistics.relations import Relations
 from doctord.collect.postgres.statistics.replication import Replication
 from doctord.collect.postgres.statistics.rights import note_rights
+from doctord.collect.postgres.statistics.schema import Schema
 from doctord.collect.postgres.statistics.settings import Settings
 from doctord.collect.postgres.statistics.sizes import Sizes
 from doctord.collect.postgres.statistics.statements import Statements
@@ -36,7 +38,7 @@ class Part(Protocol):
 
 
 class StatisticsCollector:
-    """Fills `statistic`, `statement`, `space` and `setting` for one server.
+    """Fills `statistic`, `statement`, `space` and `setting` for one server, and `event` with what its log tells.
 
     The views of the whole server are read every five seconds. What costs more is read once or twice a minute, and in
     the first half minute also whenever a check-up may end, so that a short one has increases to show too.
@@ -49,6 +51,7 @@ class StatisticsCollector:
         self.name = f"{link.db} statistics"
         self._link = link
         self._cost = Cost(self.name)
+        self._log = ServerLog(link.db)
         self._parts: tuple[Part, ...] = (
             Settings(),
             ClusterViews(),
@@ -58,6 +61,7 @@ class StatisticsCollector:
             Relations(),
             Sizes(),
             WaitSampling(),
+            Schema(),
         )
 
     def sample(self) -> list[Batch]:
@@ -65,8 +69,10 @@ class StatisticsCollector:
         batches: list[Batch] = []
         try:
             with self._cost:
+                batches += self._log.read()  # first: it tells why the server may be away
                 if self._link.open():
                     note_rights(self._link)
+                self._find_log()
                 for part in self._parts:
                     if part.cadence.due(time.monotonic()):
                         batches += self._read(part)
@@ -79,6 +85,13 @@ class StatisticsCollector:
         for part in self._parts:
             part.close()
         self._link.close()
+        self._log.close()
+
+    def _find_log(self) -> None:
+        try:
+            self._log.find(self._link)
+        except UserError as refusal:
+            self._link.notices.not_measured(self._link.db, "the server's log", str(refusal), refusal.hint)
 
     def _read(self, part: Part) -> list[Batch]:
         try:

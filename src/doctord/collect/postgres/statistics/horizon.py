@@ -1,4 +1,4 @@
-"""How full the server's limits are: connections, transaction ids, and who holds the oldest snapshot."""
+"""How long the server is up, and how full its limits are: connections, transaction ids, the oldest snapshot."""
 
 from typing import Final
 
@@ -13,7 +13,11 @@ _CONNECTIONS: Final = """\
        count(*) FILTER (WHERE state = 'idle') AS "pg_stat_activity.connections_idle",
        count(*) FILTER (WHERE state LIKE 'idle in transaction%') AS "pg_stat_activity.connections_idle_in_transaction",
        count(*) FILTER (WHERE backend_type = 'autovacuum worker') AS "pg_stat_activity.autovacuum_workers",
-       max(age(backend_xmin)) AS "pg_stat_activity.backend_xmin_age"
+       max(age(backend_xmin)) AS "pg_stat_activity.backend_xmin_age",
+       date_part('epoch', clock_timestamp() - pg_postmaster_start_time()) AS "pg_postmaster_start_time.age_s",
+       date_part('epoch', clock_timestamp() - min(backend_start)
+                 FILTER (WHERE backend_type IN ('checkpointer', 'background writer', 'walwriter')))
+           AS "pg_stat_activity.own_processes_s"
 FROM pg_stat_get_activity(NULL)
 """
 _PREPARED: Final = """\
@@ -44,9 +48,9 @@ FROM pg_stat_progress_vacuum
 class Horizon:
     """Fills `statistic` with gauges named as in the queries.
 
-    The entity of a freeze age is its database, of a prepared transaction its
-    identifier, that of a running vacuum its database and the relation's oid. A null
-    `backend_xmin_age` (nobody holds a snapshot) gives no row.
+    The entity of a freeze age is its database, of a prepared transaction its identifier, that of a running vacuum its
+    database and the relation's oid. A null `backend_xmin_age` (nobody holds a snapshot) gives no row. `own_processes_s`
+    is less than the age of the server where a crash of one process made all others begin anew.
     """
 
     name = "limits and horizons"

@@ -1,4 +1,4 @@
-"""Standbys that lag and slots that hold WAL and old rows back."""
+"""Standbys that lag, slots that hold WAL and old rows back, and an archiver that fails."""
 
 from typing import Final
 
@@ -6,6 +6,7 @@ from doctord._native import Batch
 from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.figures import Figures
+from doctord.errors import UserError
 
 _STANDBYS: Final = """\
 SELECT /* doctord */ application_name AS entity,
@@ -30,16 +31,31 @@ FROM pg_stat_replication
 _SLOTS: Final = """\
 SELECT /* doctord */ slot_name AS entity, active::int AS "pg_replication_slots.active",
        pg_wal_lsn_diff(here, restart_lsn) AS "pg_replication_slots.retained_bytes",
+       safe_wal_size AS "pg_replication_slots.safe_wal_size_bytes",
+       (wal_status = 'lost')::int AS "pg_replication_slots.is_lost", {inactive_s},
        age(xmin) AS "pg_replication_slots.xmin_age",
        age(catalog_xmin) AS "pg_replication_slots.catalog_xmin_age"
 FROM pg_replication_slots, (
     SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END AS here
 ) AS position
 """
+_INACTIVE_S: Final = """\
+date_part('epoch', clock_timestamp() - inactive_since) AS "pg_replication_slots.inactive_s"
+"""  # from version 17 on
 _RECOVERY: Final = """\
 SELECT /* doctord */ pg_is_in_recovery()::int AS "pg_is_in_recovery",
        CASE WHEN pg_is_in_recovery() THEN date_part('epoch', clock_timestamp() - pg_last_xact_replay_timestamp()) END
            AS "pg_last_xact_replay_timestamp.age_s"
+"""
+# The counters move once a minute while it fails: it tries three times, and sleeps. The times tell it at once.
+_ARCHIVER: Final = """\
+SELECT /* doctord */ date_part('epoch', clock_timestamp() - last_failed_time) AS "pg_stat_archiver.last_failed_s",
+       date_part('epoch', clock_timestamp() - last_archived_time) AS "pg_stat_archiver.last_archived_s"
+FROM pg_stat_archiver
+"""
+_READY: Final = """\
+SELECT /* doctord */ count(*) AS "pg_ls_archive_statusdir.ready"
+FROM pg_ls_archive_statusdir() WHERE name LIKE '%.ready'
 """
 
 
@@ -58,10 +74,23 @@ class Replication:
     def read(self, link: Link) -> list[Batch]:
         """The readings of this moment."""
         figures = Figures(link.db)
-        for sql in (_STANDBYS, _CONNECTED, _SLOTS, _RECOVERY):
+        inactive_s = _INACTIVE_S if link.version >= 170000 else "NULL AS inactive_s"
+        for sql in (_STANDBYS, _CONNECTED, _SLOTS.format(inactive_s=inactive_s), _RECOVERY):
             for row in link.query(sql):
                 figures.gauges(row)
+        self._read_archiver(link, figures)
         return figures.batches()
+
+    def _read_archiver(self, link: Link, figures: Figures) -> None:
+        """When it failed last, and when not; what waits for it is counted while it fails only: there may be much."""
+        failed_s, archived_s = (times := link.query(_ARCHIVER)[0]).values()
+        figures.gauges(times)
+        if failed_s is None or (archived_s is not None and archived_s <= failed_s):
+            return
+        try:
+            figures.gauges(link.query(_READY)[0])
+        except UserError as refusal:  # it fails, and that is known
+            link.notices.not_measured(link.db, "segments that wait to be archived", str(refusal), refusal.hint)
 
     def close(self) -> None:
         """There is nothing of its own."""

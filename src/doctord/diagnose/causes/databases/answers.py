@@ -6,6 +6,7 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.databases.connections import NONE_LEFT, REFUSED_NOW
 from doctord.diagnose.finding import WARNING_SHARE, Claim, Evidence, Severity
 from doctord.diagnose.phrase import phrase
 
@@ -20,7 +21,8 @@ def server_does_not_answer(case: Case) -> Iterator[Claim]:
     """A database server takes connections or requests, and does not answer them.
 
     Looks like: a login or a statement that needs no lock and no disk is given up after seconds without a word; the
-        server's log refuses clients because it starts up, recovers from a crash, or shuts down.
+        server, or its log, refuses clients because it starts up, recovers from a crash, or shuts down; nobody listens
+        any more where it was.
     Hurts because: clients wait as we did and pools fill with them; and nothing else shows it, for a server that hangs
         has no session at work.
     Speaks for it: the time for which it was asked and gave no answer, or refused clients.
@@ -34,6 +36,7 @@ def server_does_not_answer(case: Case) -> Iterator[Claim]:
         "Systems Performance", 2nd ed., 2020.
     """
     yield from _silent(case)
+    yield from _closed(case)
     yield from _refused(case)
 
 
@@ -59,6 +62,27 @@ def _silent(case: Case) -> Iterator[Claim]:
             against=_answers(case, str(db)),
             time_of="interval",
         )
+
+
+def _closed(case: Case) -> Iterator[Claim]:
+    """Servers that let us in at no time of a while, as they would nobody; a limit that is reached is another cause."""
+    events = case.dataset.frame("event").filter((pl.col("kind") == REFUSED_NOW) & (pl.col("interval_s") > 0))
+    closed = events.filter(~pl.col("text").fill_null("").str.contains(NONE_LEFT))
+    for (db,), told in sorted(closed.partition_by("db", as_dict=True).items(), key=lambda item: str(item[0])):
+        closed_s = _covered_s(told)
+        seconds = max(case.seconds, closed_s)
+        yield Claim(
+            phrase("{} let no client in for {:.1f} of {:.0f s}", db, closed_s, seconds),
+            impact=closed_s / seconds,
+            confidence=0.95,
+            severity=_severity(closed_s, seconds),
+            for_=[
+                Evidence("event", f"kind = '{REFUSED_NOW}' and db = '{db}'", phrase("{:.1f s} at least", closed_s),
+                         "none", phrase("{:count attempt/attempts}: {}", told.height, told["text"][-1] or "refused")),
+            ],
+            against=_answers(case, str(db)),
+            time_of="interval",
+        )  # fmt: skip
 
 
 def _refused(case: Case) -> Iterator[Claim]:

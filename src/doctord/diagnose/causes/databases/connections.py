@@ -1,11 +1,14 @@
 """Connections: opening them, and running out of them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+
+import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, SEVERITIES, Claim, Evidence
 from doctord.diagnose.oracle import counted, time_model
 from doctord.diagnose.phrase import phrase
 
@@ -33,6 +36,8 @@ REFUSED = {
     "log.connections_refused": "the server's log",
     "global_status.connection_errors_max_connections": "the server's status",
 }
+# What who is refused live is told, as an event, where a limit is reached.
+REFUSED_NOW, NONE_LEFT = "refused", "too many clients|connection slots"
 
 
 @cause(
@@ -249,7 +254,17 @@ def connections_near_limit(case: Case) -> Iterator[Claim]:
     Source: PostgreSQL documentation, max_connections and superuser_reserved_connections; MySQL Reference Manual,
         "Too many connections".
     """
-    yield from _refused(case)
+    seen, told = [*_taken(case), *_refused_us(case)], [*_refused(case)]
+    first = {claim.database: claim for claim in reversed(seen)}
+    for claim in first.values():
+        same = [one for one in (*seen, *told) if one.database == claim.database and one is not claim]
+        worst = min((claim, *same), key=lambda one: SEVERITIES.index(one.graded)).graded
+        yield replace(claim, for_=[*claim.for_, *(item for one in same for item in one.for_)], severity=worst)
+    yield from (claim for claim in told if claim.database not in first)
+
+
+def _taken(case: Case) -> Iterator[Claim]:
+    """Servers almost all of whose connections were in use at some look."""
     for used in (figure for name in IN_USE for figure in case.figures(name)):
         limit = _connections_allowed(case, used.db)
         if limit is None or used.largest < NEAR_LIMIT * limit:
@@ -274,6 +289,7 @@ def connections_near_limit(case: Case) -> Iterator[Claim]:
             against=[Evidence("statistic", "", phrase("{:.0f} of them idle", idle), "half", "the work needs fewer")]
             if mostly_idle
             else [],
+            database=used.db,
         )
 
 
@@ -296,6 +312,23 @@ def _refused(case: Case) -> Iterator[Claim]:
                 severity="note" if count == 1 else None,
                 database=refusals.db,
             )  # fmt: skip
+
+
+def _refused_us(case: Case) -> Iterator[Claim]:
+    """Connections of our own that were refused as none was left: whoever came then was refused too."""
+    events = case.dataset.frame("event").filter(pl.col("kind") == REFUSED_NOW)
+    for (db,), told in events.filter(pl.col("text").str.contains(NONE_LEFT)).partition_by("db", as_dict=True).items():
+        yield Claim(
+            phrase("No connection to {} was left at {:count attempt/attempts} to log in", db, told.height),
+            impact=NOT_MEASURED,
+            confidence=0.95,
+            severity="critical",
+            for_=[
+                Evidence("event", f"kind = '{REFUSED_NOW}' and db = '{db}'",
+                         phrase("{:count login/logins} refused", told.height), "none", told["text"][-1]),
+            ],
+            database=str(db),
+        )  # fmt: skip
 
 
 def _connections_allowed(case: Case, db: str | None) -> int | None:

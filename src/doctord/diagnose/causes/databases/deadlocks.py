@@ -14,6 +14,7 @@ from doctord.diagnose.words import shortened
 # InnoDB keeps its latest deadlock until the next one, or the next start: what is older says nothing of now.
 RECENT = timedelta(hours=1)
 MOST_TOLD = 4
+COUNTED = "pg_stat_database.deadlocks"
 # One is tried again and forgotten; from ten in a day on it is how the application works.
 MANY_A_DAY, DAY_S = 10.0, 86_400.0
 ONLY_THE_LATEST = NotMeasured(
@@ -29,7 +30,7 @@ def deadlocks_reported(case: Case) -> Iterator[Claim]:
     """Transactions deadlock with each other.
 
     Looks like: ORA-00060 in the alert log, a global wait-for graph in the trace of LMD0 (RAC); `deadlock detected` in
-        PostgreSQL's log; a deadlock of the last hour in InnoDB's monitor.
+        PostgreSQL's log; a deadlock of the last hour in InnoDB's monitor; the servers' own counters of them.
     Hurts because: one statement, or one transaction, of each deadlock fails, and its work is done again.
     Speaks for it: how many deadlocks there were; the statements.
     Speaks against it: a single one in a long time.
@@ -59,6 +60,7 @@ def deadlocks_reported(case: Case) -> Iterator[Claim]:
         )
     yield from _of_postgresql(told.filter(pl.col("db").str.starts_with("postgresql")))
     yield from _of_innodb(case, told.filter(pl.col("db").str.starts_with("mysql")))
+    yield from _counted(case, set(told["db"]))
 
 
 def _between_instances(told: pl.DataFrame) -> Iterator[Claim]:
@@ -96,6 +98,26 @@ def _of_postgresql(told: pl.DataFrame) -> Iterator[Claim]:
             for ts, subject, text in in_order.head(MOST_TOLD).iter_rows()
         ],
     )  # fmt: skip
+
+
+def _counted(case: Case, told: set[str]) -> Iterator[Claim]:
+    """Those that PostgreSQL counts, where no log tells of each: a single one is tried again and forgotten."""
+    for db in case.dbs:
+        count, per_s = round(case.amount(COUNTED, db)), case.total(COUNTED, db) or 0.0
+        if count < 1 or db in told:
+            continue
+        yield Claim(
+            phrase("{:count deadlock/deadlocks} on {}", count, db),
+            impact=NOT_MEASURED,
+            confidence=0.9,
+            severity=None if count > 1 and per_s * DAY_S >= MANY_A_DAY else "note",
+            for_=[
+                Evidence("statistic", f"name = '{COUNTED}' and db = '{db}'",
+                         phrase("{:.2g deadlocks per s}", per_s), "",
+                         "each ends a transaction, after deadlock_timeout in which both wait")
+            ],
+            database=db,
+        )  # fmt: skip
 
 
 def _of_innodb(case: Case, told: pl.DataFrame) -> Iterator[Claim]:

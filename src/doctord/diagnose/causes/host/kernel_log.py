@@ -20,7 +20,7 @@ MOST_TOLD = 4
 DEPTH_OF_LUN = 30
 
 
-@cause()
+@cause(explains=("server_restarted", "server_does_not_answer"))
 def oom_killed(case: Case) -> Iterator[Claim]:
     """The kernel killed processes because memory had run out.
 
@@ -51,6 +51,7 @@ def oom_killed(case: Case) -> Iterator[Claim]:
             severity="warning" if databases.is_empty() else "critical",
             confidence=0.95,
             for_=_last(killed),
+            explains_waits=not databases.is_empty(),
         )
 
 

@@ -20,7 +20,7 @@ LEAST_RETRANSMITS_PER_S = 1.0
 REPLICA_EVENTS = ("SyncRep", "WalSenderWaitForWAL", "WalSenderWriteData")
 
 
-@cause()
+@cause(explains=("clients_do_not_take_results",))
 def network_retransmits(case: Case) -> Iterator[Claim]:
     """The network loses segments, and sessions wait for it.
 

@@ -112,29 +112,6 @@ def instance_ended(case: Case) -> Iterator[Claim]:
         )
 
 
-@cause(explains=("archiver_behind",))
-def archiver_stuck(case: Case) -> Iterator[Claim]:
-    """The archiver cannot write.
-
-    Looks like: archival errors, ORA-00257, ORA-19809 in the alert log.
-    Hurts because: when the last log is full and not archived, all changes stop until there is room.
-    Speaks for it: the messages of the alert log.
-    Speaks against it: messages that ended long ago, and switches since.
-    Remedy: Make room in the archive destination or the recovery area (back up and delete with RMAN, never by hand);
-        enlarge it to hold the redo of the longest time between two backups; watch how full it is.
-    Verify: The archiver goes on; no new messages.
-    Source: Oracle Database Administrator's Guide 19c, "Managing Archived Redo Log Files".
-    """
-    stuck = case.dataset.frame("event").filter(pl.col("kind") == "archiver stuck").sort("ts", maintain_order=True)
-    if stuck.height:
-        yield Claim(
-            phrase("The archiver could not write: {} messages", stuck.height),
-            impact=NOT_MEASURED,
-            confidence=0.95,
-            for_=_last(stuck),
-        )
-
-
 @cause()
 def listener_refuses(case: Case) -> Iterator[Claim]:
     """The listener refuses connections.

@@ -1,0 +1,93 @@
+"""What is wrong with objects of the schema whatever the load: indexes that are not valid, sequences near their end."""
+
+from typing import Final
+
+from doctord._native import Batch
+from doctord.collect.core.link import Away
+from doctord.collect.core.rates import Cadence
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.databases import Databases
+from doctord.collect.postgres.statistics.figures import Figures
+from doctord.errors import UserError
+
+# An index is not valid, too, as long as it is being built.
+_INVALID: Final = """\
+SELECT /* doctord */ current_database() || '.' || i.schema || '.' || i.relname || ' on ' || t.schema || '.' || t.relname
+           AS entity, 1 AS "pg_index.is_invalid"
+FROM pg_index AS x
+     JOIN (SELECT c.oid, nspname AS schema, relname, relkind FROM pg_class AS c JOIN pg_namespace AS n
+           ON n.oid = relnamespace) AS i ON i.oid = x.indexrelid AND i.relkind = 'i'
+     JOIN (SELECT c.oid, nspname AS schema, relname, relpersistence FROM pg_class AS c JOIN pg_namespace AS n
+           ON n.oid = relnamespace) AS t ON t.oid = x.indrelid AND t.relpersistence <> 't'
+WHERE NOT x.indisvalid AND NOT EXISTS (
+    SELECT FROM pg_stat_progress_create_index AS p WHERE p.relid = x.indrelid AND p.datname = current_database())
+ORDER BY entity LIMIT 20
+"""
+# A sequence ends where its column does: that of serial is a bigint's in a column of integers, if somebody made it so.
+_SEQUENCES: Final = """\
+SELECT /* doctord */ entity, count(*) FILTER (WHERE NOT allowed) OVER () AS denied,
+       100.0 * last / CASE WHEN increment > 0 THEN least(high, column_high) ELSE greatest(low, -column_high) END
+           AS "pg_sequences.used_pct"
+FROM (
+    SELECT current_database() || '.' || nspname || '.' || relname AS entity, allowed,
+           seqincrement AS increment, seqmax AS high, seqmin AS low,
+           CASE WHEN allowed THEN pg_sequence_last_value(seqrelid) END AS last,
+           (SELECT CASE atttypid WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype THEN 2147483647 END
+            FROM pg_depend JOIN pg_attribute ON attrelid = refobjid AND attnum = refobjsubid
+            WHERE classid = 'pg_class'::regclass AND objid = seqrelid AND refclassid = 'pg_class'::regclass
+                  AND deptype IN ('a', 'i') LIMIT 1) AS column_high
+    FROM pg_sequence JOIN pg_class AS c ON c.oid = seqrelid JOIN pg_namespace AS n ON n.oid = relnamespace,
+         LATERAL (SELECT has_sequence_privilege(seqrelid, 'SELECT, USAGE') AS allowed) AS rights
+    WHERE NOT seqcycle AND relpersistence = 'p'
+) AS sequence
+ORDER BY 3 DESC NULLS LAST LIMIT 5
+"""
+
+
+class Schema:
+    """Fills `statistic` with 1 for each index that is not valid, and with how far the five fullest sequences are.
+
+    The entity is `database.schema.index on schema.table`, or `database.schema.sequence`, in the ten largest databases.
+    Sequences that begin anew at their end are left out.
+    """
+
+    name = "schema"
+
+    def __init__(self) -> None:
+        """Due at the start, then once an hour."""
+        self.cadence = Cadence(every_s=3600)
+
+    def read(self, link: Link) -> list[Batch]:
+        """The state of this moment; connections to other databases are closed again."""
+        batches: list[Batch] = []
+        databases = Databases()
+        try:
+            for database in databases.links(link):
+                batches += self._of_database(database, link)
+        finally:
+            databases.close()
+        return batches
+
+    def close(self) -> None:
+        """There is nothing of its own."""
+
+    def _of_database(self, database: Link, link: Link) -> list[Batch]:
+        figures = Figures(link.db)
+        try:
+            for row in database.query(_INVALID):
+                figures.gauges(row)
+            for row in database.query(_SEQUENCES):
+                figures.gauge("pg_sequences.used_pct", row["pg_sequences.used_pct"], "pct", row["entity"])
+                if row["denied"]:
+                    self._note_denied(database)
+        except UserError as refusal:
+            link.notices.not_measured(link.db, f"schema of {database.database}", str(refusal), refusal.hint)
+        except Away:
+            if database is link:
+                raise
+        return figures.batches()
+
+    def _note_denied(self, database: Link) -> None:
+        hint = "GRANT SELECT ON ALL SEQUENCES IN SCHEMA ... TO the role that doctord connects as"
+        why = "the role may not read some of them"
+        database.notices.not_measured(database.db, f"how far sequences of {database.database} are", why, hint)

@@ -1,0 +1,105 @@
+"""Sessions and statements that end badly: by counters of the server that no error message need be read for."""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.phrase import phrase
+
+# How a session can end but by its own will, and what is behind it (PostgreSQL documentation, pg_stat_database).
+ENDS = {
+    "sessions_abandoned": "the client went away without a word: killed, timed out, or the network between",
+    "sessions_fatal": "an error ended the session: the FATAL lines of the server's log",
+    "sessions_killed": "somebody ended it: pg_terminate_backend, or a fast shutdown",
+}
+CONFLICTS = "pg_stat_database.conflicts"
+# One a minute is no accident; ten are no longer one client that was stopped.
+OFTEN_PER_S, MANY = 1 / 60, 10.0
+# Of the sessions that begin.
+PART = 0.1
+# Readings in which some ended: a client that is stopped ends all its sessions at one moment.
+AT_TIMES = 2
+
+
+@cause()
+def sessions_end_badly(case: Case) -> Iterator[Claim]:
+    """Sessions end in other ways than by their clients' will, again and again.
+
+    Looks like: `sessions_abandoned`, `sessions_fatal` or `sessions_killed` of pg_stat_database grow (version 14 on).
+    Hurts because: what the session was doing is undone, and its client has to begin anew, or has gone.
+    Speaks for it: how many a second end so, of how many that begin.
+    Speaks against it: a single moment at which many ended: a client, or a pool, that was stopped.
+    Remedy: By the way in which they end: the server's log says why (FATAL; "unexpected EOF on client connection" with
+        log_disconnections); timeouts of pools, balancers and firewalls that are shorter than the pauses of sessions
+        (tcp_keepalives_idle); health checks that connect and leave.
+    Verify: The counters stand still, or grow by less than one in ten sessions.
+    Source: PostgreSQL documentation, pg_stat_database (sessions_abandoned, sessions_fatal, sessions_killed).
+    """
+    for db in case.dbs:
+        ended = {name: count for name in ENDS if (count := case.amount(f"pg_stat_database.{name}", db)) >= 1}
+        count, began = sum(ended.values()), case.amount("pg_stat_database.sessions", db)
+        if count < MANY or count < PART * began:
+            continue
+        often = _times(case, db)
+        yield Claim(
+            phrase("{:.0f} sessions of {} did not end by their clients' will", count, db),
+            impact=NOT_MEASURED,
+            confidence=0.9 if often >= AT_TIMES else 0.6,
+            severity=None if often >= AT_TIMES else "note",
+            for_=[
+                Evidence("statistic", f"name = 'pg_stat_database.{name}' and db = '{db}'",
+                         phrase("{:.0f} {}", number, name), phrase("{:share} of {:.0f} that began", PART, began),
+                         ENDS[name])
+                for name, number in ended.items()
+            ],
+            against=[] if often >= AT_TIMES else [
+                Evidence("statistic", "", "all in one reading", "", "one client, or a pool, that was stopped"),
+            ],
+            database=db,
+        )  # fmt: skip
+
+
+def _times(case: Case, db: str) -> int:
+    """In how many readings sessions ended so."""
+    rows = case.dataset.frame("statistic").filter((pl.col("db") == db) & (pl.col("value") > 0))
+    return rows.filter(pl.col("name").is_in([f"pg_stat_database.{name}" for name in ENDS]))["ts"].n_unique()
+
+
+@cause()
+def standby_conflicts(case: Case) -> Iterator[Claim]:
+    """A standby cancels its queries because they stand in the way of the replay.
+
+    Looks like: `conflicts` of pg_stat_database grows on a standby; "canceling statement due to conflict with recovery".
+    Hurts because: the query fails, mostly a long one, and is begun anew; what it waited for was waited in vain.
+    Speaks for it: how many, and of which kind (pg_stat_database_conflicts).
+    Speaks against it: one now and then.
+    Remedy: By kind. snapshot: hot_standby_feedback = on (the primary keeps the rows), or max_standby_streaming_delay
+        as long as the longest query may be (the replay waits). lock: exclusive locks on the primary (DDL, VACUUM's
+        truncation: vacuum_truncate = off) at another time. deadlock, bufferpin: shorter queries. A standby for reports
+        beside one for failing over.
+    Verify: pg_stat_database.conflicts stands still.
+    Source: PostgreSQL documentation, "Hot Standby: Handling Query Conflicts", pg_stat_database_conflicts.
+    """
+    for db in case.dbs:
+        count, per_s = case.amount(CONFLICTS, db), case.total(CONFLICTS, db) or 0.0
+        if round(count) < 1:
+            continue
+        kinds = [f"pg_stat_database_conflicts.confl_{kind}" for kind in
+                 ("snapshot", "lock", "deadlock", "bufferpin", "tablespace", "active_logicalslot")]  # fmt: skip
+        yield Claim(
+            phrase("{} cancelled {:count query/queries} that stood in the way of its replay", db, count),
+            impact=NOT_MEASURED,
+            confidence=0.95,
+            severity=None if count >= MANY and per_s >= OFTEN_PER_S else "note",
+            for_=[
+                Evidence("statistic", f"name = '{CONFLICTS}' and db = '{db}'", phrase("{:rate queries}", per_s),
+                         "", ""),
+                *(Evidence("statistic", f"name = '{kind}' and db = '{db}'", phrase("{:.0f}", number), "",
+                           kind.rpartition("confl_")[2])
+                  for kind in kinds if (number := case.amount(kind, db)) >= 1),
+            ],
+            database=db,
+        )  # fmt: skip

@@ -1,0 +1,148 @@
+"""What is wrong whatever the load: indexes that are not valid, sequences that end, transactions nobody finished."""
+
+from collections.abc import Iterator
+
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.finding import NONE_YET, Claim, Evidence, Severity, measured
+from doctord.diagnose.phrase import phrase
+
+INVALID, SEQUENCE = "pg_index.is_invalid", "pg_sequences.used_pct"
+PREPARED_S = "pg_prepared_xacts.oldest_s"
+# Rows that scans of the whole table read a second, while the index that may have saved them lies idle.
+SCANNED_PER_S = 10_000.0
+# At the pace of a whole life: a year used three quarters, four months are left.
+NEAR_PCT, AT_END_PCT = 75.0, 95.0
+# A coordinator finishes within moments; what is older has lost it.
+LEFT_S = 300.0
+# `blocker_sid` of a lock that a prepared transaction holds.
+PREPARED_SID = 0
+MOST_NAMED = 5
+
+
+@cause()
+def indexes_invalid(case: Case) -> Iterator[Claim]:
+    """An index is not valid: it costs every change of its table, and serves no query.
+
+    Looks like: `indisvalid` of pg_index is false, and nobody builds the index just now.
+    Hurts because: CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY failed or was cancelled; what is left is kept up to
+        date by each insert, and no plan may use it; a unique one does not keep all duplicates out.
+    Speaks for it: the catalogue itself; scans of the whole table meanwhile.
+    Speaks against it: no scans of its table: nobody misses it.
+    Remedy: Find why the build failed (a duplicate, a deadlock, a timeout), then REINDEX INDEX CONCURRENTLY, or drop
+        index concurrently and build it again; an index whose name ends in _ccnew or _ccold is dropped.
+    Verify: select indexrelid::regclass from pg_index where not indisvalid gives no row.
+    Source: PostgreSQL documentation, CREATE INDEX, "Building Indexes Concurrently"; REINDEX, "Rebuilding Indexes
+        Concurrently".
+    """
+    scanned = {(read.db, read.entity): read.mean for read in case.figures("pg_stat_user_tables.seq_tup_read")}
+    for db in case.dbs:
+        names = sorted({one.entity or "" for one in case.figures(INVALID) if one.db == db and one.last})
+        if not names:
+            continue
+        reads = {name: scanned.get((db, _table(name)), 0.0) for name in names}
+        missed = [name for name in names if reads[name] >= SCANNED_PER_S]
+        shown = (missed or names)[0].partition(" on ")[0]
+        yield Claim(
+            phrase("Index {} is not valid", shown)
+            if len(names) == 1
+            else phrase("{} indexes are not valid, {} among them", len(names), shown),
+            impact=NONE_YET,
+            confidence=0.95,
+            severity="warning" if missed else "note",
+            for_=[
+                Evidence("statistic", f"name = '{INVALID}' and entity = '{name}'", name, "",
+                         phrase("{:,.0f} rows a second are read by scans of its table", reads[name]) if name in missed
+                         else "kept up to date by each change of its table, used by no query")
+                for name in (missed + [name for name in names if name not in missed])[:MOST_NAMED]
+            ],
+            against=[] if missed else [Evidence("statistic", "name = 'pg_stat_user_tables.seq_tup_read'",
+                                                "its table is not scanned", "", "nobody misses the index now")],
+            database=db,
+        )  # fmt: skip
+
+
+def _table(name: str) -> str:
+    """The table of an index, as statistics of tables name it: with its database."""
+    index, _, table = name.partition(" on ")
+    return f"{index.partition('.')[0]}.{table}"
+
+
+@cause()
+def sequence_near_end(case: Case) -> Iterator[Claim]:
+    """A sequence comes near the largest number that it, or its column, can hold.
+
+    Looks like: last_value of pg_sequences above three quarters of max_value, or of what an integer or smallint column
+        takes.
+    Hurts because: at the end every insert that asks for a number fails, all at once, and to change the column's type
+        rewrites the table.
+    Speaks for it: the share used.
+    Speaks against it: a sequence that hardly moves.
+    Remedy: Change column and sequence to bigint before: a new column, filled in portions and swapped in, or ALTER TABLE
+        in a maintenance window (it locks and rewrites). As a stopgap, negative numbers: ALTER SEQUENCE ... MINVALUE
+        -2147483648 RESTART WITH -2147483648.
+    Verify: The share used is small.
+    Source: PostgreSQL documentation, pg_sequences, CREATE SEQUENCE, "Numeric Types" (integer, bigint).
+    """
+    for db in case.dbs:
+        full = [one for one in case.figures(SEQUENCE) if one.db == db and one.last >= NEAR_PCT]
+        if not full:
+            continue
+        worst = max(full, key=lambda one: one.last)
+        yield Claim(
+            phrase("Sequence {} has used {:.0f %} of its numbers", worst.entity, worst.last),
+            impact=NONE_YET,
+            confidence=0.95,
+            severity="critical" if worst.last >= AT_END_PCT else "warning",
+            for_=[
+                Evidence("statistic", f"name = '{SEQUENCE}' and entity = '{one.entity}'",
+                         phrase("{:.1f %} used", one.last), phrase("{:.0f %}", NEAR_PCT), one.entity or "", "at_least")
+                for one in sorted(full, key=lambda one: -one.last)[:MOST_NAMED]
+            ],
+            database=db,
+        )  # fmt: skip
+
+
+@cause(explains=("row_locks", "table_locks"))
+def prepared_transaction_left(case: Case) -> Iterator[Claim]:
+    """A prepared transaction waits for its second phase, and nobody comes.
+
+    Looks like: a row of pg_prepared_xacts that is minutes old; sessions that wait for a lock that no session holds
+        (pg_blocking_pids tells 0).
+    Hurts because: it keeps its locks, also over a restart, and the rows that vacuum would remove; no session is
+        there to be ended.
+    Speaks for it: its age; time that others waited behind it.
+    Speaks against it: nobody waits: it holds no lock that anybody needs now.
+    Remedy: Ask the transaction manager whether it is to be committed (select gid, prepared, owner, database from
+        pg_prepared_xacts), then COMMIT PREPARED or ROLLBACK PREPARED 'gid' in its database. Where nobody uses two-phase
+        commit on purpose: max_prepared_transactions = 0.
+    Verify: pg_prepared_xacts is empty, or holds young ones only.
+    Source: PostgreSQL documentation, PREPARE TRANSACTION (Caution), pg_prepared_xacts, pg_blocking_pids.
+    """
+    total = case.database_time_s()
+    for oldest in case.figures(PREPARED_S):
+        behind_s = sum(root.blocked_s for root in case.blockers if (root.db, root.sid) == (oldest.db, PREPARED_SID))
+        share = behind_s / total if total else 0.0
+        is_felt = case.worth_saying(share)
+        if oldest.last < LEFT_S and not is_felt:
+            continue
+        severity: Severity | None = None if is_felt else "note"
+        yield Claim(
+            phrase("A prepared transaction of {} has waited for its end for {:duration}", oldest.db, oldest.last),
+            impact=measured(share) if is_felt else NONE_YET,
+            confidence=0.95,
+            severity=severity,
+            for_=[
+                Evidence("statistic", f"name = '{PREPARED_S}' and db = '{oldest.db}'",
+                         phrase("{:.0f s} old", oldest.last), phrase("{:.0f s}", LEFT_S), "nobody finishes it",
+                         "at_least" if oldest.last >= LEFT_S else None),
+                *([Evidence("session", f"blocker_sid = {PREPARED_SID}", phrase("{:share of database}", share), "",
+                            "waited for locks that it holds")] if is_felt else []),
+            ],
+            against=[] if is_felt else [
+                Evidence("session", f"blocker_sid = {PREPARED_SID}", "nobody waits behind it", "",
+                         "no lock of it is needed now"),
+            ],
+            explains_waits=is_felt,
+            database=oldest.db,
+        )  # fmt: skip

@@ -1,0 +1,255 @@
+"""Logs that are kept and not removed: for a replication slot that nobody reads, or an archiver that fails."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import polars as pl
+
+from doctord.analyse.figures import Statistic
+from doctord.analyse.host.filesystems import left_bytes
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, NotMeasured, Severity
+from doctord.diagnose.phrase import phrase
+
+RETAINED = "pg_replication_slots.retained_bytes"
+FAILED_S, ARCHIVED_S = "pg_stat_archiver.last_failed_s", "pg_stat_archiver.last_archived_s"
+READY = "pg_ls_archive_statusdir.ready"
+# Four segments: a reader that lives lags so much now and then.
+LEAST_BYTES = 64 * 2**20
+MIB = 2**20
+# A night and a weekend must be outlived without anybody who looks.
+SOON_S, FULL_AT_ONCE_S = 3 * 86_400.0, 3600.0
+# What waits is tried again every minute: an older failure has nothing left to archive.
+TRIED_AGAIN_S = 300.0
+# Segments: one that is being archived just now, and one that failed once.
+FEW_READY = 2.0
+MOST_TOLD = 4
+
+
+class _Room(NamedTuple):
+    """Bytes that may still be written before it ends, how many a second are, and what its end is."""
+
+    left: float | None
+    per_s: float | None
+    end: str
+
+    @property
+    def seconds(self) -> float | None:
+        return self.left / self.per_s if self.left is not None and self.per_s else None
+
+
+@cause(explains=("filesystem_full",))
+def slot_keeps_wal(case: Case) -> Iterator[Claim]:
+    """A replication slot keeps the log: nobody reads it, or its reader lags far behind.
+
+    Looks like: a slot in pg_replication_slots that is not active, whose restart_lsn stands still, and for which more
+        WAL is kept every second; a slot that is active, with more kept for it than max_wal_size.
+    Hurts because: WAL is kept for it without a limit (max_slot_wal_keep_size = -1) until its file system is full, and
+        the server stops; with a limit the slot is lost, and the standby or subscriber has to be made anew.
+    Speaks for it: bytes kept, how fast they grow, and how long the room lasts at that rate.
+    Speaks against it: a slot that is read, at whatever distance; an archiver that fails keeps WAL too.
+    Remedy: Ask who made the slot. A standby or subscriber that is to come back: start it, before the room ends. One
+        that is gone: select pg_drop_replication_slot('...'). Set max_slot_wal_keep_size to what the disk can spare,
+        and idle_replication_slot_timeout (version 18).
+    Verify: pg_replication_slots.active is true, or the slot is gone; after the next checkpoint pg_wal shrinks.
+    Source: PostgreSQL documentation, "Replication Slots", pg_replication_slots (wal_status, safe_wal_size),
+        max_slot_wal_keep_size.
+    """
+    for retained in case.figures(RETAINED):
+        active = _slot(case, "active", retained)
+        if active is None or retained.last < LEAST_BYTES:
+            continue
+        room = _room(case, retained)
+        if active.largest == 0:
+            yield _unread(case, retained, room)
+        elif (room.per_s or 0) > 0 and retained.last > _max_wal_size(case, retained.db):
+            yield _lagging(case, retained, active, room)
+    yield from _lost(case)
+
+
+def _unread(case: Case, retained: Statistic, room: _Room) -> Claim:
+    return Claim(
+        phrase("Nobody reads slot {}: {:bytes} of WAL are kept for it", retained.entity, retained.last),
+        impact=NONE_YET,
+        confidence=0.95,
+        severity=_severity(room, is_large=retained.last > _max_wal_size(case, retained.db)),
+        for_=[_kept(retained, "it was not active at any look"), *_until_end(case, retained.db, room)],
+        against=_archiver_too(case, retained.db),
+        not_measured=_room_unknown(room),
+        database=retained.db,
+    )
+
+
+def _lagging(case: Case, retained: Statistic, active: Statistic, room: _Room) -> Claim:
+    often = phrase("active at {:share} of the looks", active.mean)
+    return Claim(
+        phrase("The reader of slot {} is {:bytes} of WAL behind, and falls back", retained.entity, retained.last),
+        impact=NONE_YET,
+        confidence=0.75,
+        severity=_severity(room, is_large=False),
+        for_=[_kept(retained, "more than max_wal_size"), *_until_end(case, retained.db, room)],
+        against=[Evidence("statistic", f"name = 'pg_replication_slots.active' and entity = '{retained.entity}'", often,
+                          "", "somebody reads it: it may catch up")],
+        not_measured=_room_unknown(room),
+        database=retained.db,
+    )  # fmt: skip
+
+
+def _lost(case: Case) -> Iterator[Claim]:
+    for lost in case.figures("pg_replication_slots.is_lost"):
+        if lost.last:
+            yield Claim(
+                phrase("Slot {} is lost: its reader cannot go on", lost.entity),
+                impact=NOT_MEASURED,
+                confidence=0.95,
+                for_=[Evidence("statistic", f"name = '{lost.name}' and entity = '{lost.entity}'",
+                               "WAL that it needs was removed", "", "max_slot_wal_keep_size was passed")],
+                remedy=["Drop the slot and make its standby or subscriber anew; raise max_slot_wal_keep_size."],
+                database=lost.db,
+            )  # fmt: skip
+
+
+@cause(explains=("archiver_behind", "filesystem_full"))
+def archiver_stuck(case: Case) -> Iterator[Claim]:
+    """The archiver cannot write.
+
+    Looks like: archival errors, ORA-00257, ORA-19809 in the alert log; in PostgreSQL the last try of archive_command
+        failed, and segments wait in pg_wal/archive_status.
+    Hurts because: when the last log is full and not archived, all changes of an Oracle database stop until there is
+        room; PostgreSQL keeps WAL until the file system is full, and then stops. Meanwhile no backup reaches so far.
+    Speaks for it: the messages of the alert log; when it failed last and when it did not, how many segments wait.
+    Speaks against it: messages that ended long ago, and switches since; a single failure that was made good.
+    Remedy: Oracle: make room in the archive destination or the recovery area (back up and delete with RMAN, never by
+        hand); enlarge it to hold the redo of the longest time between two backups; watch how full it is.
+        PostgreSQL: the server's log has the command's own words and its exit code; run it by hand as the server's user.
+        Room, rights, credentials, the host of the archive. Never delete files of pg_wal: they go once archived.
+    Verify: The archiver goes on; no new messages. PostgreSQL: pg_stat_archiver.last_archived_time advances, and
+        failed_count stands still.
+    Source: Oracle Database Administrator's Guide 19c, "Managing Archived Redo Log Files"; PostgreSQL documentation,
+        "Continuous Archiving" (Setting Up WAL Archiving), pg_stat_archiver.
+    """
+    stuck = case.dataset.frame("event").filter(pl.col("kind") == "archiver stuck").sort("ts", maintain_order=True)
+    if stuck.height:
+        yield Claim(
+            phrase("The archiver could not write: {} messages", stuck.height),
+            impact=NOT_MEASURED,
+            confidence=0.95,
+            for_=[
+                Evidence("event", "kind = 'archiver stuck'", phrase("{:%Y-%m-%d %H:%M:%S}", ts), "", text or "")
+                for ts, text in stuck.select("ts", "text").tail(MOST_TOLD).iter_rows()
+            ],
+        )  # fmt: skip
+    for failed in case.figures(FAILED_S):
+        if _is_failing(case, failed.db):
+            yield _failing(case, failed)
+
+
+def _is_failing(case: Case, db: str | None) -> bool:
+    """Whether its last try failed, not long ago, and more waits than one that may be on its way."""
+    failed_s, archived_s, ready = (_last(case, name, db) for name in (FAILED_S, ARCHIVED_S, READY))
+    if failed_s is None or failed_s > TRIED_AGAIN_S or (archived_s is not None and archived_s <= failed_s):
+        return False
+    return ready is None or ready >= 1
+
+
+def _failing(case: Case, failed: Statistic) -> Claim:
+    archived_s, ready = _last(case, ARCHIVED_S, failed.db), _last(case, READY, failed.db)
+    room = _Room(_disk_left(case, failed.db), case.total("pg_stat_wal.wal_bytes", failed.db), "the file system is full")
+    is_lasting = ready is None or ready > FEW_READY or room.seconds is not None
+    waiting = phrase("{:count segment waits/segments wait} to be archived", ready) if ready else "segments wait"
+    since = (
+        phrase("the last one that succeeded was {:time} ago", archived_s) if archived_s else "none has succeeded yet"
+    )
+    where = f"name = '{FAILED_S}' and db = '{failed.db}'"
+    return Claim(
+        phrase("The archiver of {} fails: {}", failed.db, waiting),
+        impact=NONE_YET,
+        confidence=0.95 if is_lasting else 0.75,
+        severity="critical" if _is_at_once(room) else "warning",
+        for_=[
+            Evidence("statistic", where, phrase("it failed {:.0f s} ago", failed.last), "", since),
+            *_until_end(case, failed.db, room),
+        ],
+        not_measured=_room_unknown(room),
+        database=failed.db,
+    )
+
+
+def _kept(retained: Statistic, why: str) -> Evidence:
+    where = f"name = '{RETAINED}' and entity = '{retained.entity}'"
+    return Evidence("statistic", where, phrase("{:bytes} kept", retained.last), phrase("{:bytes}", LEAST_BYTES), why,
+                    "at_least")  # fmt: skip
+
+
+def _until_end(case: Case, db: str | None, room: _Room) -> list[Evidence]:
+    wal = _last(case, "pg_ls_waldir.size_bytes", db)
+    told = []
+    if room.per_s is not None:
+        lasts = phrase("{:bytes} are left: {} in {:duration} at that rate", room.left, room.end, room.seconds)
+        named = f"name = 'pg_stat_wal.wal_bytes' and db = '{db}'"
+        told.append(Evidence("statistic", named, phrase("{:bytes/s} more", room.per_s), "",
+                             "" if room.seconds is None else lasts))  # fmt: skip
+    if wal is not None:
+        told.append(
+            Evidence("statistic", "name = 'pg_ls_waldir.size_bytes'", phrase("{:bytes} in pg_wal", wal), "", "")
+        )
+    return told
+
+
+def _archiver_too(case: Case, db: str | None) -> list[Evidence]:
+    if not _is_failing(case, db):
+        return []
+    return [Evidence("statistic", f"name = '{FAILED_S}'", "the archiver fails too", "", "it keeps WAL by itself")]
+
+
+def _room(case: Case, retained: Statistic) -> _Room:
+    """What may still be written: until the slot is lost, where a limit is set, else until the file system is full."""
+    per_s = _growth(case, retained)
+    safe = _slot(case, "safe_wal_size_bytes", retained)
+    if safe is not None:
+        return _Room(safe.last, per_s, "the slot is lost")
+    return _Room(_disk_left(case, retained.db), per_s, "the file system is full")
+
+
+def _disk_left(case: Case, db: str | None) -> float | None:
+    """Of the data directory's file system: nothing tells whether pg_wal lies elsewhere."""
+    return left_bytes(case.dataset, case.setting("data_directory", db))
+
+
+def _growth(case: Case, retained: Statistic) -> float | None:
+    """Bytes a second more that are kept, from the first look to the last; null of a single look."""
+    of_slot = (pl.col("name") == RETAINED) & (pl.col("db") == retained.db) & (pl.col("entity") == retained.entity)
+    looks = case.dataset.frame("statistic").filter(of_slot).sort("ts", maintain_order=True)
+    seconds = (looks["ts"][-1] - looks["ts"][0]).total_seconds()
+    return max((looks["value"][-1] - looks["value"][0]) / seconds, 0.0) if seconds else None
+
+
+def _slot(case: Case, name: str, retained: Statistic) -> Statistic | None:
+    figures = case.figures(f"pg_replication_slots.{name}")
+    return next((one for one in figures if (one.db, one.entity) == (retained.db, retained.entity)), None)
+
+
+def _last(case: Case, name: str, db: str | None) -> float | None:
+    return next((figure.last for figure in case.figures(name) if figure.db == db), None)
+
+
+def _max_wal_size(case: Case, db: str | None) -> float:
+    """Bytes that the server keeps anyway; its default where the setting was not read."""
+    return float(case.setting("max_wal_size", db) or 1024) * MIB
+
+
+def _is_at_once(room: _Room) -> bool:
+    return room.seconds is not None and room.seconds <= FULL_AT_ONCE_S
+
+
+def _severity(room: _Room, *, is_large: bool) -> Severity:
+    if _is_at_once(room):
+        return "critical"
+    return "warning" if is_large or (room.seconds is not None and room.seconds <= SOON_S) else "note"
+
+
+def _room_unknown(room: _Room) -> tuple[NotMeasured, ...]:
+    if room.left is not None:
+        return ()
+    return (NotMeasured("how long the room lasts", "the file system of pg_wal was not seen", "df of pg_wal"),)

@@ -1,0 +1,141 @@
+"""Servers that did not stay up."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from checkups import causes, checkup, checkup_while
+from diagnose.hosts import DB, START, host
+from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
+from servers import PostgresServer
+
+SERVER_S, PROCESSES_S = "pg_postmaster_start_time.age_s", "pg_stat_activity.own_processes_s"
+KILLED = "server process (pid 77) was terminated by signal 9: Killed"
+
+
+def event(kind: str, second: int, text: str = "", subject: str = DB) -> dict[str, Any]:
+    return {"kind": kind, "db": DB, "subject": subject, "text": text, "ts": START + timedelta(seconds=second)}
+
+
+def found(*events: dict[str, Any], **more: Any) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(host(events=events, **more)).findings}
+
+
+def test_a_crash_that_two_connections_tell_of_is_one() -> None:
+    crashes = [event("crash", second, f"started again at {second}") for second in (5, 6, 12, 12)]
+    finding = found(*crashes)["server_restarted"]
+    assert (finding.severity, finding.database) == ("critical", DB)
+    assert said(finding.title) == f"Processes of {DB} crashed 2 times: each time all sessions were ended"
+    assert [said(item.what) for item in finding.not_measured] == ["which process crashed, and of what"]
+
+
+def test_the_log_tells_the_signal_and_so_what_to_do() -> None:
+    crashes = [event("process crashed", second, KILLED, "server process") for second in (5, 9, 13)]
+    finding = found(*crashes, event("crash", 6, "started again"))["server_restarted"]
+    assert "crashed 3 times" in said(finding.title)
+    assert "OOM" not in said(finding.title)
+    assert "memory runs out" in said(finding.remedy[0])
+    assert not finding.not_measured
+    assert all("signal 9" in said(item.why) for item in finding.for_)
+
+
+def test_a_connection_that_ended_by_a_crash_is_enough() -> None:
+    told = "the connection broke: the server ended it, because another of its processes crashed"
+    assert "server_restarted" in found(event("gap", 5, told))
+    assert "server_restarted" not in found(event("gap", 5, "the connection broke: closed unexpectedly"))
+
+
+def test_one_crash_in_a_month_is_a_warning() -> None:
+    assert found(event("crash", 5, "x"), seconds=4000)["server_restarted"].severity == "warning"
+
+
+def test_what_follows_from_a_crash_is_its_symptom() -> None:
+    refused = event("refused", 8, "FATAL: the database system is in recovery mode") | {"interval_s": 3.0}
+    causes_found = found(event("crash", 5, "x"), refused)
+    assert causes_found["server_does_not_answer"].explained_by == "server_restarted"
+
+
+@pytest.mark.parametrize(
+    ("server_s", "processes_s", "severity"),
+    [(9000.0, 200.0, "warning"), (9000.0, 8999.0, None), (9000.0, 700.0, None), (9000.0, None, None)],
+)
+def test_a_crash_minutes_before(server_s: float, processes_s: float | None, severity: str | None) -> None:
+    ages = {(None, SERVER_S): server_s} | ({(None, PROCESSES_S): processes_s} if processes_s is not None else {})
+    finding = found(postgres=ages).get("server_restarted")
+    assert (finding and finding.severity) == severity
+
+
+@pytest.mark.parametrize(("starts", "severity"), [(1, "note"), (2, "critical")])
+def test_a_start_by_hand_is_a_note(starts: int, severity: str) -> None:
+    events = [event("restart", 6 * number, f"started again at {number}") for number in range(1, starts + 1)]
+    assert found(*events)["server_restarted"].severity == severity
+
+
+def test_statistics_that_somebody_reset_are_no_restart() -> None:
+    assert not found(event("restart", 5, "the statistics were reset", "pg_stat_database postgres"))
+
+
+def test_the_kernels_kill_explains_the_crash() -> None:
+    killed = {"kind": "oom kill", "subject": "postgres", "text": "Out of memory: Killed process 77 (postgres)"}
+    causes_found = found(event("crash", 5, "x"), killed)
+    assert causes_found["server_restarted"].explained_by == "oom_killed"
+    of_another = found(event("crash", 5, "x"), killed | {"subject": "java"})
+    assert of_another["server_restarted"].explained_by is None
+
+
+def _kill_backends(server: PostgresServer, stop: threading.Event) -> None:
+    """What a server does not survive unharmed, every three seconds."""
+    while not stop.wait(3.0):
+        with suppress(psycopg.Error), server.connect() as victim:  # it may be away just now
+            os.kill(victim.info.backend_pid, signal.SIGKILL)
+            time.sleep(0.5)
+
+
+@pytest.mark.server
+@pytest.mark.slow
+def test_a_server_that_crashes_every_few_seconds(postgres_server: Callable[..., PostgresServer]) -> None:
+    server = postgres_server()
+    stop = threading.Event()
+    killer = threading.Thread(target=_kill_backends, args=(server, stop))
+    killer.start()
+    try:
+        status, verdict = checkup(server.dsn(), 20)
+    finally:
+        stop.set()
+        killer.join()
+    assert status == 1
+    [crashed] = [one for one in verdict["findings"] if one["cause"] == "server_restarted"]
+    assert crashed["severity"] == "critical"
+    assert "signal 9" in str(crashed["for"])
+
+
+@pytest.mark.server
+def test_the_log_that_the_server_collects_names_the_process(postgres_server: Callable[..., PostgresServer]) -> None:
+    server = postgres_server(settings={"logging_collector": "on"})
+    _, verdict = checkup_while(server, lambda: _kill_checkpointer(server), 14)
+    [finding] = [one for one in verdict["findings"] if one["cause"] == "server_restarted"]
+    assert "checkpointer process" in str(finding["for"])
+
+
+def _kill_checkpointer(server: PostgresServer) -> None:
+    [pid] = [pid for pid in server.backends() if "checkpointer" in Path(f"/proc/{pid}/cmdline").read_text()]
+    os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.server
+def test_a_server_that_is_stopped_in_the_middle_and_stays_so(postgres_server: Callable[..., PostgresServer]) -> None:
+    server = postgres_server()
+    status, verdict = checkup_while(server, server.stop, 12)
+    assert status == 1
+    assert "server_does_not_answer" in causes(verdict)

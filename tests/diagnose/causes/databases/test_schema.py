@@ -1,0 +1,71 @@
+"""Indexes that are not valid, sequences that end, prepared transactions that nobody finishes."""
+
+from collections.abc import Callable
+
+import pytest
+
+from checkups import checkup
+from diagnose.hosts import host
+from doctord.diagnose.engine import diagnose
+from doctord.report.phrases import said
+from servers import PostgresServer
+
+INVALID = {("bench.public.accounts_name on public.accounts", "pg_index.is_invalid"): 1.0}
+SCANS = ("bench.public.accounts", "pg_stat_user_tables.seq_tup_read")
+OLDEST = (None, "pg_prepared_xacts.oldest_s")
+WAITER = {"wait_class": "Application", "event": "transactionid", "blocker_sid": 0, "in_state_s": 9.0}
+
+
+def test_an_invalid_index_that_nobody_misses_is_a_note() -> None:
+    [finding] = diagnose(host(postgres=INVALID)).findings
+    assert (finding.cause, finding.severity) == ("indexes_invalid", "note")
+    assert said(finding.title) == "Index bench.public.accounts_name is not valid"
+    assert "nobody misses" in said(finding.against[0].why)
+
+
+def test_one_whose_table_is_scanned_meanwhile_is_a_warning() -> None:
+    causes = {finding.cause: finding for finding in diagnose(host(postgres=INVALID | {SCANS: 2e6})).findings}
+    finding = causes["indexes_invalid"]
+    assert (finding.severity, finding.against) == ("warning", ())
+    assert "2,000,000 rows a second" in said(finding.for_[0].why)
+
+
+@pytest.mark.parametrize(("used", "severity"), [(60.0, None), (80.0, "warning"), (99.0, "critical")])
+def test_a_sequence_near_its_end(used: float, severity: str | None) -> None:
+    diagnosis = diagnose(host(postgres={("bench.public.orders_id_seq", "pg_sequences.used_pct"): used}))
+    assert [(finding.cause, finding.severity) for finding in diagnosis.findings] == (
+        [("sequence_near_end", severity)] if severity else []
+    )
+
+
+def test_a_prepared_transaction_that_blocks_others_explains_their_waits() -> None:
+    waiters = [WAITER | {"sid": 8000 + number, "pid": 8000 + number} for number in range(3)]
+    causes = {finding.cause: finding for finding in diagnose(host(sessions=waiters, postgres={OLDEST: 30.0})).findings}
+    finding = causes["prepared_transaction_left"]
+    assert finding.severity == "critical"
+    assert causes["row_locks"].explained_by == "prepared_transaction_left"
+
+
+@pytest.mark.parametrize(("age", "is_found"), [(30.0, False), (4000.0, True)])
+def test_one_behind_which_nobody_waits(age: float, *, is_found: bool) -> None:
+    causes = {finding.cause: finding for finding in diagnose(host(postgres={OLDEST: age})).findings}
+    assert ("prepared_transaction_left" in causes) is is_found
+    if is_found:
+        assert causes["prepared_transaction_left"].severity == "note"
+
+
+@pytest.mark.server
+@pytest.mark.slow
+def test_live_what_is_wrong_with_a_schema(postgres_server: Callable[..., PostgresServer]) -> None:
+    server = postgres_server(settings={"max_prepared_transactions": 5})
+    server.execute(
+        "CREATE TABLE account (id serial, balance int)",
+        "INSERT INTO account (balance) SELECT 1 FROM generate_series(1, 100)",
+        "SELECT setval('account_id_seq', 2100000000)",
+    )
+    with pytest.raises(Exception, match="duplicate"):
+        server.execute("CREATE UNIQUE INDEX CONCURRENTLY account_balance ON account (balance)")
+    _, verdict = checkup(server.dsn(), 6)
+    told = {finding["cause"]: finding for finding in verdict["findings"]}
+    assert "account_balance" in told["indexes_invalid"]["title"]
+    assert "98 %" in told["sequence_near_end"]["title"]
