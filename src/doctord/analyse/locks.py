@@ -136,7 +136,7 @@ def gates(dataset: Dataset, events: Collection[str]) -> list[Gate]:
     gate = waiting.select(
         "moment", "db", "sid", "user", "program", "statement_id", pl.col("in_state_s").alias("waited_s")
     )
-    rooted = _with_roots(waiting).select("moment", "sid", "root")
+    rooted = _with_roots(waiting)
     grouped = (
         gate.join(behind, on=["moment", "sid"], how="inner", maintain_order="left")
         .join(rooted, on=["moment", "sid"], how="left", maintain_order="left")
@@ -194,7 +194,7 @@ def _trees(dataset: Dataset) -> pl.DataFrame:
         return waiting
     session = dataset.frame("session")
     behind = (
-        _with_roots(waiting)
+        _with_roots(waiting, "db", "interval_s", "wait_class", "event", "wait_kind")
         .group_by("moment", "root", "wait_class", "event", "wait_kind", maintain_order=True)
         .agg(
             pl.col("db").first(),
@@ -222,9 +222,9 @@ def _moment(servers: pl.Series) -> pl.Expr:
     return (pl.col("ts").dt.epoch("us") * servers.len() + server).alias("moment")
 
 
-def _with_roots(waiting: pl.DataFrame) -> pl.DataFrame:
-    """The waiting sessions with the root of each one's chain, found by pointer doubling."""
-    chain = waiting.with_columns(pl.col("blocker_sid").alias("root"))
+def _with_roots(waiting: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """Moment, sid, some columns and the root of the chain of each waiting session, found by pointer doubling."""
+    chain = waiting.select("moment", "sid", *columns, pl.col("blocker_sid").alias("root"))
     for _ in range(LONGEST_CHAIN_LOG2):
         step = chain.select("moment", pl.col("sid").alias("root"), pl.col("root").alias("further"))
         chain = chain.join(step, on=["moment", "root"], how="left", maintain_order="left")

@@ -86,6 +86,13 @@ def test_a_young_snapshot_is_found_where_a_hot_row_suffers_and_explains_its_lock
     assert "vacuumed 9.00 s ago" in told
 
 
+@pytest.mark.parametrize(("pages", "is_told"), [(7900.0, False), (12_000.0, True)])
+def test_a_small_table_that_is_scanned_finds_all_its_rows_among_the_dead(pages: float, *, is_told: bool) -> None:
+    looked_at = LOOKED_AT | {("bench.public.counter", "pg_statio_user_tables.heap_blks_hit"): pages}
+    found = [finding.cause for finding in diagnose(hot_row(YOUNG, postgres=looked_at)).findings]
+    assert ("vacuum_held_back" in found) is is_told
+
+
 def test_dead_rows_that_cost_hardly_any_time_are_a_note() -> None:
     commits = {"wait_class": "Commit", "event": "WALSync"}
     time = {("Commit", "WALSync"): 1.0, ("CPU", "CPU"): 0.02}

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from doctord.analyse.row_versions import LAST_VACUUM, Versions, row_versions
+from doctord.analyse.row_versions import LAST_VACUUM, USUAL_PAGES, Versions, row_versions
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.databases.horizon import Holder, holders
@@ -15,7 +15,8 @@ DEAD_SHARE = 0.2
 DEAD_ROWS = 10_000
 # A thousand versions of a row fill some ten pages: from here on a look at it takes several times as long.
 STEPPED_OVER = 1000
-MANY_PAGES = 8.0
+# Twice what is usual: a scan that finds ten rows among 15,000 dead ones looks at six pages for each.
+MANY_PAGES = 2 * USUAL_PAGES
 # So many of the dead rows (0 to 1) that they, and not those of before, are what readers step over.
 SINCE_THEN = 0.5
 READING = ("cpu", "run queue")
