@@ -149,7 +149,9 @@ def test_a_login_that_finds_no_connection_left_is_noted_each_time() -> None:
                 taken.enter_context(server.connect())
             for _ in range(2):
                 assert list(parts(login)) == LOCAL[:1]
-        assert list(parts(login)) == LOCAL
-    events = rows_of("event", notices.batches())
+        events = rows_of("event", notices.batches())
+        until = time.monotonic() + 30
+        while list(parts(login)) != LOCAL:  # their processes end a moment after the connections
+            assert time.monotonic() < until
     assert [event["kind"] for event in events] == ["refused", "refused"]
     assert all(event["interval_s"] > 0 for event in events)
