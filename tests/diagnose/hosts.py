@@ -120,7 +120,11 @@ def host(
         "disk": [HEALTHY_DISK | dict(disk or {})],
         "network": [HEALTHY_TCP | dict(tcp or {})],
         "filesystem": [HEALTHY_FILESYSTEM | dict(changes) for changes in filesystems],
-        "process": [*_processes(backend or {}, backends, log_writer or {}, background, other_processes)],
+        "process": [
+            *_processes(
+                time.get(("CPU", "CPU"), 0.0), backend or {}, backends, log_writer or {}, background, other_processes
+            )
+        ],
         "session": [*_sessions(time, backends)],
         "statement": [{"db": DB, "database": "bench", **row} for row in statements],
         "statistic": [*_statistics(cgroup or {}, cgroup_io or {}, kernel or {}, postgres or {})],
@@ -147,13 +151,25 @@ def _repeated(rows: Rows, seconds: int, start: datetime) -> Iterator[Row]:
             yield {"ts": start + timedelta(seconds=second), "interval_s": 1.0, "host": HOST, **row}
 
 
+def _of_cpu(sessions: float) -> Row:
+    """What a healthy backend used of CPUs, no more than its samples say."""
+    columns = ("usr_pct", "sys_pct", "run_wait_pct")
+    part = min(sessions * 100 / sum(HEALTHY_BACKEND[column] for column in columns), 1.0)
+    return {column: HEALTHY_BACKEND[column] * part for column in columns}
+
+
 def _processes(
-    backend: Mapping[str, Any], backends: int, log_writer: Mapping[str, Any], background: Rows, other_processes: Rows
+    on_cpu: float,
+    backend: Mapping[str, Any],
+    backends: int,
+    log_writer: Mapping[str, Any],
+    background: Rows,
+    other_processes: Rows,
 ) -> Iterator[Row]:
     started = START - timedelta(days=1)
     for number in range(backends):
         title = {"pid": 1000 + number, "started": started, "command": "postgres: client backend"}
-        yield HEALTHY_BACKEND | title | dict(backend)
+        yield HEALTHY_BACKEND | _of_cpu(on_cpu / backends) | title | dict(backend)
     yield HEALTHY_LOG_WRITER | {"pid": 900, "started": started} | dict(log_writer)
     for number, changes in enumerate(background):
         yield HEALTHY_LOG_WRITER | {"pid": 910 + number, "started": started} | dict(changes)

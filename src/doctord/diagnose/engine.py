@@ -19,6 +19,7 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES, Cause
 from doctord.diagnose.finding import SEVERITIES, Claim, Diagnosis, Finding
 from doctord.diagnose.judged import judged, not_judged, untold
+from doctord.diagnose.late_samples import late_samples
 from doctord.diagnose.other_storage import unseen, with_storage
 from doctord.diagnose.phrase import Phrase, listed, phrase
 from doctord.diagnose.quiet_logs import quiet_logs
@@ -66,6 +67,7 @@ def diagnose(
             *case.not_measured(),
             *case.gaps(),
             *case.clock(),
+            *late_samples(case),
             *unseen(case),
             *(tuple(quiet_logs(case)) or untold(case)),
         ),

@@ -67,6 +67,7 @@ class StatisticsCollector:
             with self._cost:
                 if self._link.open():
                     note_rights(self._link)
+                    batches.append(self._link.own_backend())
                 for part in self._parts:
                     if part.cadence.due(time.monotonic()):
                         batches += self._read(part)
