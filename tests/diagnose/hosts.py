@@ -122,7 +122,7 @@ def host(
         "filesystem": [HEALTHY_FILESYSTEM | dict(changes) for changes in filesystems],
         "process": [
             *_processes(
-                time.get(("CPU", "CPU"), 0.0), backend or {}, backends, log_writer or {}, background, other_processes
+                _of_cpu(time, backends) | dict(backend or {}), backends, log_writer or {}, background, other_processes
             )
         ],
         "session": [*_sessions(time, backends)],
@@ -151,15 +151,15 @@ def _repeated(rows: Rows, seconds: int, start: datetime) -> Iterator[Row]:
             yield {"ts": start + timedelta(seconds=second), "interval_s": 1.0, "host": HOST, **row}
 
 
-def _of_cpu(sessions: float) -> Row:
+def _of_cpu(time: Mapping[tuple[str, str], float], backends: int) -> Row:
     """What a healthy backend used of CPUs, no more than its samples say."""
     columns = ("usr_pct", "sys_pct", "run_wait_pct")
-    part = min(sessions * 100 / sum(HEALTHY_BACKEND[column] for column in columns), 1.0)
+    each_pct = 100 * time.get(("CPU", "CPU"), 0.0) / max(backends, 1)
+    part = min(each_pct / sum(HEALTHY_BACKEND[column] for column in columns), 1.0)
     return {column: HEALTHY_BACKEND[column] * part for column in columns}
 
 
 def _processes(
-    on_cpu: float,
     backend: Mapping[str, Any],
     backends: int,
     log_writer: Mapping[str, Any],
@@ -169,7 +169,7 @@ def _processes(
     started = START - timedelta(days=1)
     for number in range(backends):
         title = {"pid": 1000 + number, "started": started, "command": "postgres: client backend"}
-        yield HEALTHY_BACKEND | _of_cpu(on_cpu / backends) | title | dict(backend)
+        yield HEALTHY_BACKEND | title | dict(backend)
     yield HEALTHY_LOG_WRITER | {"pid": 900, "started": started} | dict(log_writer)
     for number, changes in enumerate(background):
         yield HEALTHY_LOG_WRITER | {"pid": 910 + number, "started": started} | dict(changes)
