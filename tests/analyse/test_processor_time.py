@@ -106,14 +106,21 @@ def test_workers_without_a_row_of_their_own_are_as_samples_tell() -> None:
 
 
 def test_waits_are_the_samples_and_what_was_run_queue_of_them_is_taken_off() -> None:
-    samples = [*session(100), *session(101, "WALSync", "Commit", 0.8)]
+    samples = [*session(100), *session(101, "WALSync", "Commit", 0.6)]
     calls = each(db=DB, statement_id="1", calls_per_s=40.0, elapsed_s_per_s=0.1)
     process = [row for pid in (100, 101) for row in backend(pid, 10.0, 30.0, vcsw_per_s=50.0)]
     plain = crowd(process=process, session=samples)
-    assert shares(plain) == {"WALSync": 0.8, "run queue": 0.6, "CPU": 0.2}
+    assert shares(plain) == {"WALSync": 0.6, "run queue": 0.6, "CPU": 0.2}
     # of a hundred sleeps forty were waits for the client: 60 % of the run queue that samples did not see was in waits
     assert shares(crowd(process=process, session=samples, statement=calls)) == {
-        "WALSync": 0.8 - 0.6 * 0.7 * 0.75, "run queue": 0.6, "CPU": 0.2
+        "WALSync": 0.6 - 0.6 * 0.7 * 0.75, "run queue": 0.6, "CPU": 0.2
+    }  # fmt: skip
+
+
+def test_no_backend_is_longer_in_something_than_it_is_there() -> None:
+    samples = session(100, "WALSync", "Commit", 0.7)
+    assert shares(crowd(process=backend(100, 10.0, 70.0), session=samples)) == {
+        "run queue": 0.7, "WALSync": 0.2, "CPU": 0.1
     }  # fmt: skip
 
 

@@ -25,6 +25,7 @@ OWN_BACKEND: Final = "backend "
 MOST_SCALED: Final = 1.25
 # A sampler that was kept from its work comes a second or two late, and goes on; a server that is away longer is away.
 LATE_S: Final = 3.0
+CPU_PCT: Final = pl.coalesce(pl.col("usr_pct") + pl.col("sys_pct"), "cpu_pct")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +33,15 @@ class Backends:
     """What the client backends of one server did, seconds over the time that sessions were sampled.
 
     `cpu_s` on a CPU and `run_wait_s` ready to run without one; `sleeps` is how often they gave a CPU up by themselves,
-    to wait for a client or for anything else (null where not all tell it), `seconds` that time. `pids` are their
-    numbers.
+    to wait for a client or for anything else (null where not all tell it), `seconds` that time. `by_pid` has of
+    each its number (`pid`), both times together (`spent_s`), and how long it was there (`there_s`).
     """
 
     cpu_s: float
     run_wait_s: float
     sleeps: float | None
     seconds: float
-    pids: frozenset[int]
+    by_pid: pl.DataFrame
 
 
 def backends(dataset: Dataset, db: str | None, looks: pl.DataFrame) -> Backends | None:
@@ -62,7 +63,7 @@ def backends(dataset: Dataset, db: str | None, looks: pl.DataFrame) -> Backends 
         return None
     scale = _edges(dataset, since, until) * _looked(looks) if looks["is_told"].any() else 1.0
     sums = rows.select(
-        cpu=_seconds(pl.coalesce(pl.col("usr_pct") + pl.col("sys_pct"), "cpu_pct")),
+        cpu=_seconds(CPU_PCT),
         run_wait=_seconds(pl.col("run_wait_pct")),
         sleeps=(pl.col("vcsw_per_s") * pl.col("interval_s")).sum(),
     ).row(0, named=True)
@@ -72,7 +73,10 @@ def backends(dataset: Dataset, db: str | None, looks: pl.DataFrame) -> Backends 
         run_wait_s=float(sums["run_wait"]) * scale,
         sleeps=float(sums["sleeps"]) * scale if all_tell else None,
         seconds=covered_s(looks),
-        pids=frozenset(rows["pid"].drop_nulls().to_list()),
+        by_pid=rows.group_by("pid", maintain_order=True).agg(
+            ((_seconds(CPU_PCT) + _seconds(pl.col("run_wait_pct"))) * scale).alias("spent_s"),
+            (pl.col("interval_s").sum() * scale).alias("there_s"),
+        ),
     )
 
 

@@ -45,7 +45,7 @@ def processor_time(dataset: Dataset, db: str | None, active: pl.DataFrame, looks
     """
     on_cpu = active.filter(ON_CPU)
     counted = backends(dataset, db, looks)
-    is_counted = pl.col("pid").is_in(sorted(counted.pids) if counted else []).fill_null(value=False)
+    is_counted = pl.col("pid").is_in(counted.by_pid["pid"].implode() if counted else []).fill_null(value=False)
     kernel_s = counted.cpu_s + counted.run_wait_s if counted else 0.0
     seen_s, other_s = (float(on_cpu.filter(rows)["interval_s"].sum()) for rows in (is_counted, ~is_counted))
     if counted is None or kernel_s <= seen_s:
@@ -54,14 +54,22 @@ def processor_time(dataset: Dataset, db: str | None, active: pl.DataFrame, looks
     queueing = counted.run_wait_s / kernel_s
     waits_s = float(active.filter(~ON_CPU)["interval_s"].sum())
     unseen_s = kernel_s - seen_s
-    in_waits_s = min(unseen_s * queueing * _asleep_in_waits(dataset, db, counted), waits_s)
-    copied_s = min(unseen_s * (1 - queueing), _copied_s(dataset, db, active, counted))
+    in_waits_s = unseen_s * queueing * _asleep_in_waits(dataset, db, counted)
+    in_waits_s = min(max(in_waits_s, _beyond_life_s(active, counted)), unseen_s, waits_s)
+    copied_s = min(unseen_s * (1 - queueing), unseen_s - in_waits_s, _copied_s(dataset, db, active, counted))
     return ProcessorTime(
         cpu_s=counted.cpu_s - copied_s + other_s * (1 - queueing),
         run_queue_s=counted.run_wait_s + other_s * queueing,
         unsampled_s=unseen_s - in_waits_s - copied_s,
         in_waits_s=in_waits_s,
     )
+
+
+def _beyond_life_s(active: pl.DataFrame, counted: Backends) -> float:
+    """Seconds by which waits and the kernel's count are longer than backends were there: so much is in both."""
+    waits = active.filter(~ON_CPU).group_by("pid", maintain_order=True).agg(pl.col("interval_s").sum().alias("waits_s"))
+    both = counted.by_pid.join(waits, on="pid", how="inner", maintain_order="left")
+    return float(both.select((pl.col("spent_s") + pl.col("waits_s") - pl.col("there_s")).clip(0).sum()).item() or 0.0)
 
 
 def _copied_s(dataset: Dataset, db: str | None, active: pl.DataFrame, counted: Backends) -> float:

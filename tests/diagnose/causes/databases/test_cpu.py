@@ -80,6 +80,16 @@ def test_more_sessions_than_cpus_are_told_the_size_of_a_pool() -> None:
     assert "203 are connected" in [said(item.why) for item in finding.for_]
 
 
+def test_a_crowd_queues_behind_itself_whoever_else_is_there() -> None:
+    beside = [{"command": "sha256sum", "user": "root", "usr_pct": 60.0, "run_wait_pct": 30.0}]
+    findings = found(**CROWD, time={("CPU", "CPU"): 0.4}, other_processes=beside)
+    assert next(iter(findings)) == "cpu_saturated"
+    other = findings["cpu_other_processes"]
+    assert findings["cpu_saturated"].explained_by is None
+    assert other.impact.share is not None
+    assert other.impact.share < 0.1
+
+
 def test_without_transactions_no_pool_is_sized_and_without_a_crowd_none_is_named() -> None:
     time = {("CPU", "CPU"): 0.4}
     assert "pool of" not in said(found(**CROWD, time=time)["cpu_saturated"].remedy[0])

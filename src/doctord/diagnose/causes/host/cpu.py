@@ -140,10 +140,13 @@ def cpu_other_processes(case: Case) -> Iterator[Claim]:
     if not capacity_s or used_s < OUTSIDE_SHARE * capacity_s or not case.vendors or not is_starved(case):
         return
     ours_s = float(case.cpu_users.filter("database")["cpu_s"].sum() or 0.0)
+    wanted_s, ours_wanted_s = _wanted_s(case.other_cpu_users), _wanted_s(case.cpu_users.filter("database"))
     for_, against = weigh(signs_of_saturation(case))
     yield Claim(
         phrase("{} and all else outside the database take {:share} of the CPUs", others[0].name, used_s / capacity_s),
-        impact=case.time.share(*RUN_QUEUE) * used_s / (used_s + ours_s) if case.dbs else NOT_MEASURED,
+        impact=case.time.share(*RUN_QUEUE) * wanted_s / (wanted_s + ours_wanted_s) if case.dbs else NOT_MEASURED,
+        # A crowd of sessions queues behind itself, whoever else is there.
+        explains_waits=wanted_s >= ours_wanted_s or not pool_size.is_crowded(case),
         confidence=0.9 if case.dbs else 0.6,
         for_=[
             Evidence(
@@ -255,6 +258,11 @@ def _throttled(case: Case, group: cgroups.CpuGroup) -> Claim | None:
         ],
         against=against,
     )
+
+
+def _wanted_s(processes: pl.DataFrame) -> float:
+    """Seconds in which processes were on a CPU or ready for one: who queues makes others queue as well."""
+    return float(processes.select(pl.col("cpu_s", "run_wait_s").fill_null(0.0).sum()).sum_horizontal().item())
 
 
 def _of_sessions(case: Case) -> list[Evidence]:
