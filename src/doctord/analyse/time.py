@@ -234,7 +234,7 @@ def processor_times(dataset: Dataset) -> dict[str | None, ProcessorTime]:
     looks = _looks(dataset)
     return {
         db: processor_time(dataset, db, active.filter(_of(db)), looks.filter(_of(db)))
-        for db in sorted({*active["db"].unique(), *looks["db"].unique()}, key=str)
+        for db in sorted({*active["db"].unique(maintain_order=True), *looks["db"].unique(maintain_order=True)}, key=str)
     }
 
 

@@ -56,7 +56,7 @@ def jit_compiles_much(case: Case) -> Iterator[Claim]:
         return
     for_, against = weigh(
         [
-            Sign("statistic", "name like 'pg_stat_statements.jit%time'", _part_of_run(case, *JIT_TIMES), DEAR,
+            Sign("statistic", f"name in {JIT_TIMES}", _part_of_run(case, *JIT_TIMES), DEAR,
                  "compiling takes {:share} of the time that the same statements run", "they gain little by it",
                  "they run long beside it: compiling may pay"),
             _cost(case),
@@ -70,7 +70,7 @@ def jit_compiles_much(case: Case) -> Iterator[Claim]:
         impact=share,
         confidence=0.6 if against and not for_ else 0.9,
         for_=[
-            Evidence("statistic", "name like 'pg_stat_statements.jit%' and entity is null", figure, "", why),
+            Evidence("statistic", f"name in {JIT_TIMES} and entity is null", figure, "", why),
             *for_,
             *_statements(case, JIT_TIMES, "compiling"),
         ],
