@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from doctord.analyse.time import covered_s, run_queue_share, seconds_observed, time_model
+from doctord.analyse.backends import run_queue_share
+from doctord.analyse.spells import covered_s
+from doctord.analyse.time import seconds_observed, time_model
 from doctord.dataset.dataset import Dataset
 
 START = datetime(2026, 11, 20, 12, tzinfo=UTC)

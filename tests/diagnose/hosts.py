@@ -122,7 +122,11 @@ def host(
         "disk": [HEALTHY_DISK | dict(disk or {})],
         "network": [HEALTHY_TCP | dict(tcp or {})],
         "filesystem": [HEALTHY_FILESYSTEM | dict(changes) for changes in filesystems],
-        "process": [*_processes(backend or {}, backends, log_writer or {}, background, other_processes)],
+        "process": [
+            *_processes(
+                _of_cpu(time, backends) | dict(backend or {}), backends, log_writer or {}, background, other_processes
+            )
+        ],
         "session": [*_sessions(time, backends)],
         "statement": [{"db": DB, "database": "bench", **row} for row in statements],
         "statistic": [*_statistics(cgroup or {}, cgroup_io or {}, kernel or {}, postgres or {})],
@@ -149,8 +153,20 @@ def _repeated(rows: Rows, seconds: int, start: datetime) -> Iterator[Row]:
             yield {"ts": start + timedelta(seconds=second), "interval_s": 1.0, "host": HOST, **row}
 
 
+def _of_cpu(time: Mapping[tuple[str, str], float], backends: int) -> Row:
+    """What a healthy backend used of CPUs, no more than its samples say."""
+    columns = ("usr_pct", "sys_pct", "run_wait_pct")
+    each_pct = 100 * time.get(("CPU", "CPU"), 0.0) / max(backends, 1)
+    part = min(each_pct / sum(HEALTHY_BACKEND[column] for column in columns), 1.0)
+    return {column: HEALTHY_BACKEND[column] * part for column in columns}
+
+
 def _processes(
-    backend: Mapping[str, Any], backends: int, log_writer: Mapping[str, Any], background: Rows, other_processes: Rows
+    backend: Mapping[str, Any],
+    backends: int,
+    log_writer: Mapping[str, Any],
+    background: Rows,
+    other_processes: Rows,
 ) -> Iterator[Row]:
     started = START - timedelta(days=1)
     for number in range(backends):

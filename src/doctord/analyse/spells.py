@@ -52,3 +52,21 @@ def held(rows: pl.DataFrame, condition: pl.Expr, *by: str) -> pl.DataFrame:
     )
     is_lasting = (part >= LASTING) | (pl.col("longest_s").fill_null(0.0) >= LASTING_S)
     return joined.with_columns(is_lasting=is_lasting)
+
+
+def covered_s(frame: pl.DataFrame, bridging_s: float = 0.0) -> float:
+    """Seconds that the intervals of rows cover together: what several rows cover counts once.
+
+    Args:
+        frame: with `ts` and `interval_s`; what has no interval adds nothing.
+        bridging_s: gaps up to this length count as covered.
+    """
+    ends = frame.select(
+        end=pl.col("ts").dt.timestamp("us"), start=pl.col("ts").dt.timestamp("us") - pl.col("interval_s") * 1_000_000
+    )
+    ordered = ends.drop_nulls().unique(maintain_order=True).sort("start", maintain_order=True)
+    until_then = pl.col("end").cum_max().shift(1)
+    gap = (pl.col("start") - until_then).fill_null(0.0).clip(lower_bound=0)
+    covered = (pl.col("end") - pl.max_horizontal("start", until_then)).clip(lower_bound=0)
+    bridged = pl.when(gap <= bridging_s * 1_000_000).then(gap).otherwise(0.0)
+    return float(ordered.select((covered + bridged).sum()).item() or 0.0) / 1e6

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from doctord.analyse.time import active_sessions, seconds_observed, time_model
+from doctord.analyse.time import active_sessions, processor_times, seconds_observed, time_model
 from doctord.dataset.dataset import Dataset
 
 GETS = "v$sqlstats.gets"  # of Oracle, whose reports count blocks that were found and read as one
@@ -14,7 +14,8 @@ GETS = "v$sqlstats.gets"  # of Oracle, whose reports count blocks that were foun
 class Statement:
     """One normalised statement over the interval.
 
-    `share` is its part of database time, by the server's own timing or by sampled sessions, whichever saw more of it;
+    `share` is its part of database time, by the server's own timing or by sampled sessions, whichever saw more of it,
+    with its part of what clients waited for a CPU before the server knew of their call;
     `cpu` is the part of its time on a CPU (0 to 1), `cpu_s_per_s` that time itself; `blocks_per_call` and `gets_per_s`
     are blocks read and found in memory. What was not measured is null.
     """
@@ -46,7 +47,8 @@ def statements(dataset: Dataset) -> list[Statement]:
     )
     # the server times what has ended, and the leader alone; samples hold what still runs, and parallel workers
     elapsed = pl.max_horizontal("elapsed_s", "sampled_s")
-    ordered = merged.with_columns((elapsed / total).clip(0, 1).alias("share")).sort(
+    spent = merged.with_columns(elapsed.alias("spent_s")).with_columns(_before_calls(dataset, total))
+    ordered = spent.with_columns(((pl.col("spent_s") + pl.col("before_s")) / total).clip(0, 1).alias("share")).sort(
         "share",
         "db",
         "statement_id",
@@ -54,6 +56,19 @@ def statements(dataset: Dataset) -> list[Statement]:
         maintain_order=True,
     )
     return [_statement(row, seconds) for row in ordered.iter_rows(named=True)]
+
+
+def _before_calls(dataset: Dataset, total: float) -> pl.Expr:
+    """Seconds that clients waited for a CPU before their calls began, by statement.
+
+    Each call waited as long; where calls are not told, they are shared out as the statements' own time is. It is no
+    more than what the statements leave of all time: a server's own timing holds part of the run queue.
+    """
+    beyond = sum((one.unsampled_s for one in processor_times(dataset).values()), start=0.0)
+    left = (pl.lit(total) - pl.col("spent_s").sum()).clip(0.0, beyond)
+    by = pl.when(pl.col("calls").sum() > 0).then(pl.col("calls").fill_null(0.0)).otherwise(pl.col("spent_s"))
+    part = pl.when(by.sum() > 0).then(by / by.sum()).otherwise(0.0)
+    return (left * part).fill_null(0.0).alias("before_s")
 
 
 def _timed(dataset: Dataset) -> pl.DataFrame:

@@ -1,7 +1,8 @@
 """The time model: where every second of the sessions went.
 
 Active sessions, sampled, are database time (the sum of `session.interval_s`); each sample names what its session was
-waiting for. A session that waits for nothing is on a CPU or queueing for one: which, the host's processes tell.
+waiting for. A session that waits for nothing is on a CPU or queueing for one: which, the host's processes tell. Where
+the sessions' own processes run on the host, the kernel's count of both stands (`doctord.analyse.processor_time`).
 Method: time-based tuning as in Oracle's Automatic Database Diagnostic Monitor (Dias, Ramacher, Shaft, Venkataramani,
 Wood: "Automatic Performance Diagnosis and Tuning in Oracle", CIDR 2005) and active session history.
 """
@@ -14,6 +15,8 @@ import polars as pl
 
 from doctord.analyse.capacity.contradictions import CONTRADICTS
 from doctord.analyse.latency.counted import are_alone, counted_waits
+from doctord.analyse.processor_time import ON_CPU, ProcessorTime, processor_time
+from doctord.analyse.spells import covered_s
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.tables import WORKING
 from doctord.dataset.waits.events import kind_of
@@ -36,6 +39,7 @@ class Spent(NamedTuple):
     wait_kind: str | None = None
 
 
+CPU, QUEUEING = Spent("CPU", "CPU", "cpu"), Spent(*RUN_QUEUE, "run queue")
 NOT_TOLD = Spent("Database time", "(what it went into, is not told)")
 
 
@@ -102,17 +106,6 @@ def seconds_of(dataset: Dataset, table: str) -> float:
     return covered_s(dataset.frame(table)) or seconds_observed(dataset)
 
 
-def covered_s(frame: pl.DataFrame) -> float:
-    """Seconds that the intervals of rows cover together: what several rows cover counts once."""
-    ends = frame.select(
-        end=pl.col("ts").dt.timestamp("us"), start=pl.col("ts").dt.timestamp("us") - pl.col("interval_s") * 1_000_000
-    )
-    ordered = ends.drop_nulls().unique(maintain_order=True).sort("start", maintain_order=True)
-    until_then = pl.col("end").cum_max().shift(1).fill_null(0)
-    covered = (pl.col("end") - pl.max_horizontal("start", until_then)).clip(lower_bound=0)
-    return float(ordered.select(covered.sum()).item() or 0.0) / 1e6
-
-
 @lru_cache(maxsize=2)  # a dataset under examination, and its past: every analysis starts here
 def active_sessions(dataset: Dataset) -> pl.DataFrame:
     """Samples of sessions that worked or waited on a user's behalf: their time is database time.
@@ -131,11 +124,12 @@ def time_model(dataset: Dataset) -> TimeModel:
     as a whole at least (ADDM); else of the host's processes.
     """
     waits = foreground_waits(dataset)
-    if waits.height and not active_sessions(dataset).height:
+    is_counted = any(one.unsampled_s for one in processor_times(dataset).values())
+    if waits.height and not active_sessions(dataset).height and not is_counted:
         # Sums without an interval (a list of top events) tell shares only.
         seconds = covered_s(waits)
         return replace(_model("database", _wait_parts(dataset, waits), seconds or 1.0), seconds=seconds)
-    if dataset.frame("session").height:
+    if dataset.frame("session").height or is_counted:
         return _model("database", _database_parts(dataset), _sampled_s(dataset))
     if are_alone(dataset) and (counted := counted_waits(dataset)):
         spent = {Spent(it.wait_class, it.event, it.wait_kind): it.seconds_per_second for it in counted.values()}
@@ -146,8 +140,15 @@ def time_model(dataset: Dataset) -> TimeModel:
 
 
 def _sampled_s(dataset: Dataset) -> float:
-    """Seconds over which sessions were sampled, as the sampling tells; else all that were observed."""
-    return covered_s(dataset.frame("wait").filter(pl.sql_expr(SAMPLED))) or seconds_observed(dataset)
+    """Seconds over which sessions were sampled, as the sampling tells; else all that were observed.
+
+    It tells once a second: samples since it did so last are told by their own rows alone.
+    """
+    told = dataset.frame("wait").filter(pl.sql_expr(SAMPLED))
+    if told.is_empty():
+        return seconds_observed(dataset)
+    since = dataset.frame("session").filter(pl.col("ts") > told["ts"].max())
+    return covered_s(told) + covered_s(since)
 
 
 @lru_cache(maxsize=2)
@@ -226,32 +227,41 @@ def _by_event(rows: pl.DataFrame, seconds: pl.Expr) -> dict[Spent, float]:
     }
 
 
-def _database_parts(dataset: Dataset) -> dict[Spent, float]:
+@lru_cache(maxsize=2)
+def processor_times(dataset: Dataset) -> dict[str | None, ProcessorTime]:
+    """CPU and run queue of the sessions of each server whose sessions were sampled."""
     active = active_sessions(dataset)
-    parts = _by_event(active, pl.col("interval_s"))
-    cpu = Spent("CPU", "CPU", "cpu")
-    on_cpu = parts.pop(cpu, 0.0)
-    queueing = run_queue_share(dataset, active["pid"].unique(maintain_order=True))
-    parts[cpu] = on_cpu * (1 - (queueing or 0.0))
-    if queueing:
-        parts[Spent(*RUN_QUEUE, "run queue")] = on_cpu * queueing
+    looks = _looks(dataset)
+    return {
+        db: processor_time(dataset, db, active.filter(_of(db)), looks.filter(_of(db)))
+        for db in sorted({*active["db"].unique(maintain_order=True), *looks["db"].unique(maintain_order=True)}, key=str)
+    }
+
+
+def _of(db: str | None) -> pl.Expr:
+    return pl.col("db").eq_missing(pl.lit(db))
+
+
+def _looks(dataset: Dataset) -> pl.DataFrame:
+    """Rows that tell when sessions were sampled: what the sampling tells of each second, and the samples themselves."""
+    columns = ("db", "ts", "interval_s")
+    waits = dataset.frame("wait").filter(pl.sql_expr(SAMPLED)).select(*columns, is_told=pl.lit(True))  # noqa: FBT003
+    return pl.concat([waits, dataset.frame("session").select(*columns, is_told=pl.lit(False))])  # noqa: FBT003
+
+
+def _database_parts(dataset: Dataset) -> dict[Spent, float]:
+    """Waits as sampled, less what was run queue of them; CPU and run queue as the kernel counted them, where it did."""
+    parts = dict[Spent, float]()
+    active = active_sessions(dataset)
+    for db, processor in processor_times(dataset).items():
+        waits = _by_event(active.filter(_of(db) & ~ON_CPU), pl.col("interval_s"))
+        waited_s = sum(waits.values())
+        kept = 1 - processor.in_waits_s / waited_s if waited_s else 1.0
+        own = {spent: seconds * kept for spent, seconds in waits.items()}
+        own[CPU] = own.get(CPU, 0.0) + processor.cpu_s
+        own[QUEUEING] = own.get(QUEUEING, 0.0) + processor.run_queue_s
+        parts = {key: parts.get(key, 0.0) + own.get(key, 0.0) for key in (*parts, *(k for k in own if k not in parts))}
     return parts
-
-
-def run_queue_share(dataset: Dataset, pids: pl.Series | None = None) -> float | None:
-    """Of the time that processes wanted a CPU, the share (0 to 1) in which they waited for one; null if unmeasured.
-
-    Microstates as in Solaris' prstat -m: LAT / (USR + SYS + LAT).
-    """
-    process = dataset.frame("process")
-    if pids is not None:
-        process = process.filter(pl.col("pid").is_in(pids.implode()))
-    process = process.filter(pl.col("run_wait_pct").is_not_null())
-    wanted, waited = process.select(
-        ((pl.col("usr_pct") + pl.col("sys_pct") + pl.col("run_wait_pct")) * pl.col("interval_s")).sum(),
-        (pl.col("run_wait_pct") * pl.col("interval_s")).sum().alias("waited"),
-    ).row(0)
-    return float(waited / wanted) if wanted else None
 
 
 def _process_parts(dataset: Dataset) -> dict[Spent, float]:

@@ -13,7 +13,7 @@ import polars as pl
 
 from doctord.analyse.figures import figures
 from doctord.analyse.statements import Statement, statements
-from doctord.analyse.time import active_sessions, time_model
+from doctord.analyse.time import active_sessions, processor_times, time_model
 from doctord.dataset.common_statistics import names_of
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.tables import WORKING
@@ -135,7 +135,7 @@ def _sampled_cpu(dataset: Dataset) -> dict[tuple[str, str], float]:
 
 
 def _sampled(dataset: Dataset) -> Iterator[Holder]:
-    """Programs and users, of sampled sessions."""
+    """Programs and users, of sampled sessions; what the kernel counted beyond the samples is theirs as the CPU is."""
     model = time_model(dataset)
     working = pl.col("kind").is_in(WORKING) & (pl.col("state") == "active") & (pl.col("wait_class") != "Idle")
     session = dataset.frame("session").filter(working)
@@ -144,13 +144,16 @@ def _sampled(dataset: Dataset) -> Iterator[Holder]:
         return
     on_cpu = pl.when(pl.col("event") == "CPU").then(pl.col("interval_s")).otherwise(0.0)
     cpu_s = dict(session.group_by("db", maintain_order=True).agg(on_cpu.sum()).iter_rows())
+    unsampled_s = {db: one.unsampled_s for db, one in processor_times(dataset).items()}
     columns: dict[str, Kind] = {"program": "program", "user": "user"}
     for column, kind in columns.items():
         sums = session.group_by("db", column, maintain_order=True).agg(
             pl.col("interval_s").sum(), on_cpu.sum().alias("cpu_s")
         )
         for db, name, spent, cpu in sums.drop_nulls(column).iter_rows():
-            yield Holder(kind, str(db), str(name), share=spent / total, cpu_share=_part(cpu, cpu_s[db]))
+            cpu_share = _part(cpu, cpu_s[db])
+            beyond_s = unsampled_s.get(db, 0.0) * (cpu_share or 0.0)
+            yield Holder(kind, str(db), str(name), share=min((spent + beyond_s) / total, 1.0), cpu_share=cpu_share)
 
 
 def _services(dataset: Dataset) -> Iterator[Holder]:

@@ -1,12 +1,13 @@
 """Vital signs: the few figures by which an interval is compared with the host's own past."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from doctord.analyse.figures import told_once
 from doctord.analyse.host import translation
-from doctord.analyse.time import SAMPLED, active_sessions
+from doctord.analyse.time import SAMPLED, active_sessions, processor_times, time_model
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.tables import WORKING
 
@@ -23,6 +24,7 @@ NEEDS = {
     "statistic": "name = 'pg_stat_database.xact_commit'",
 }
 QUEUED_AND_SERVED_MS = pl.col("host_queue_ms") + pl.col("device_ms")
+ACTIVE = "active sessions"
 FEWEST_WINDOWS = 10
 SCALE_OF_MAD = 1.4826
 SELDOM = 4.0
@@ -46,8 +48,20 @@ class Usual:
     windows: int
 
 
-def vitals(dataset: Dataset) -> dict[str, Vital]:
-    """Vital signs of a dataset as a whole, by name; one that was not measured is left out."""
+def vitals(dataset: Dataset, of_samples: Mapping[str, Vital] | None = None) -> dict[str, Vital]:
+    """Vital signs of a dataset as a whole, by name; one that was not measured is left out.
+
+    Active sessions are those of the time model: what the kernel counted beyond the samples is among them. `of_samples`
+    is what `sampled` gives, where that is known.
+    """
+    found = dict(sampled(dataset) if of_samples is None else of_samples)
+    if ACTIVE in found and any(one.unsampled_s for one in processor_times(dataset).values()):
+        found[ACTIVE] = replace(found[ACTIVE], value=time_model(dataset).seconds_per_second)
+    return found
+
+
+def sampled(dataset: Dataset) -> dict[str, Vital]:
+    """The same with active sessions as samples alone tell them: a past, which has no processes, has no others."""
     return {
         name: Vital(name, values["value"][0], unit) for name, unit, values in _signs(dataset, None) if values.height
     }
@@ -80,7 +94,7 @@ def _signs(dataset: Dataset, window_s: float | None) -> list[tuple[str, str, pl.
     )
     used, pressure = 100 - pl.col("idle_pct") - pl.col("wait_io_pct").fill_null(0), pl.col("pressure_some_pct")
     signs = [
-        ("active sessions", "on average", _active(dataset, host, window_s)),
+        (ACTIVE, "on average", _active(dataset, host, window_s)),
         ("transactions", "per s", _transactions(dataset, window_s)),
         ("CPU used", "%", _means_of_host(host, used, window_s)),
         ("CPU pressure", "% of the time", _means_of_host(host, pressure, window_s)),

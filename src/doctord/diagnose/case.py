@@ -130,9 +130,14 @@ class Case:
         return vitals.usual(self.earlier, self.seconds) if self.earlier else {}
 
     @cached_property
+    def sampled_vitals(self) -> dict[str, vitals.Vital]:
+        """The vital signs as samples of sessions alone tell them, as they are known of the past."""
+        return vitals.sampled(self.dataset)
+
+    @cached_property
     def vitals(self) -> dict[str, vitals.Vital]:
         """The vital signs of this dataset, by name."""
-        return vitals.vitals(self.dataset)
+        return vitals.vitals(self.dataset, self.sampled_vitals)
 
     @cached_property
     def waits(self) -> dict[str, Wait]:
@@ -221,11 +226,9 @@ class Case:
         return self._means[table, column]
 
     def database_time_s(self) -> float:
-        """Database time in seconds over the interval: of sampled sessions, else as the database tells it."""
-        sampled = float(self.active["interval_s"].sum() or 0.0)
-        if sampled or self.time.of != "database":
-            return sampled
-        return self.time.seconds_per_second * self.time.seconds
+        """Database time in seconds over the interval: that of the time model, which the shares in it are of."""
+        known = self.time.seconds_per_second * self.time.seconds if self.time.of == "database" else 0.0
+        return known or float(self.active["interval_s"].sum() or 0.0)
 
     def waited(self, db: str, *wait_classes: str) -> float:
         """Share (0 to 1) of all database time that sessions of one server spent in some wait classes."""
@@ -299,7 +302,7 @@ class Case:
 
     def against_past(self, vital: str) -> tuple[Evidence, ...]:
         """How a vital sign compares with the earlier dataset, as evidence; empty when there is no past to compare."""
-        now, past = self.vitals.get(vital), self.usual.get(vital)
+        now, past = self.sampled_vitals.get(vital), self.usual.get(vital)
         if now is None or past is None:
             return ()
         unlike = now.value > past.high

@@ -23,6 +23,7 @@ from doctord.diagnose.cause import CAUSES, Cause
 from doctord.diagnose.explained import explained_share
 from doctord.diagnose.finding import SEVERITIES, Claim, Diagnosis, Finding
 from doctord.diagnose.judged import judged, not_judged, untold
+from doctord.diagnose.late_samples import late_samples
 from doctord.diagnose.lock_roots import by_waits
 from doctord.diagnose.other_storage import unseen, with_storage
 from doctord.diagnose.phrase import Phrase, listed, phrase
@@ -73,6 +74,7 @@ def diagnose(
             *case.not_measured(),
             *case.gaps(),
             *case.clock(),
+            *late_samples(case),
             *unseen(case),
             *(tuple(quiet_logs(case)) or untold(case)),
         ),

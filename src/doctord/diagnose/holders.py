@@ -107,6 +107,12 @@ def _text(holder: Holder) -> Words:
     return phrase(": {}", shortened(holder.text, 80)) if holder.text else ""
 
 
+def holder(one: Holder, held: Held) -> Evidence:
+    """A user or a program, with its part of what it holds most of."""
+    where = f"{one.kind} = '{one.name}'"
+    return Evidence("session", where, phrase("{} {}: {}", one.kind, one.name, _part(one, held)), "", "of all sessions")
+
+
 def _evidence(holder: Holder, held: Held) -> Evidence:
     order: list[Held] = [held, *(name for name in WORDS if name != held)]
     parts = [_part(holder, name) for name in order if getattr(holder, name) is not None]

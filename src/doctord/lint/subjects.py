@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import polars as pl
 
+from doctord.analyse.indexes import COMPONENT as INDEXES
 from doctord.dataset.catalogue import catalogue, list_of
 from doctord.dataset.dataset import Dataset
 from doctord.lint.setting import Setting
@@ -17,6 +18,7 @@ Key = tuple[str, str | None, str | None]
 def subjects(dataset: Dataset, statements: Sequence[Statement] = (), cpus: int | None = None) -> list[Subject]:
     """Everybody whose settings a dataset holds (the kernel also where its memory alone is known), each file of SQL."""
     rows = dataset.frame("setting").filter(pl.col("name").is_not_null() & pl.col("value").is_not_null())
+    rows = rows.filter(pl.col("component").ne_missing(INDEXES))  # which indexes a table has is nobody's setting
     by_key: dict[Key, list[Setting]] = {}
     for row in rows.sort("ts", maintain_order=True).iter_rows(named=True):
         by_key.setdefault((row["component"], row["db"], row["host"]), []).append(_setting(row))

@@ -61,6 +61,12 @@ def test_a_lock_convoy_shows_who_blocks_whom(server: PostgresServer, collector: 
         holder.execute("ROLLBACK")
 
 
+def test_our_own_backend_is_told_once_for_each_connection(collector: SessionCollector) -> None:
+    told = [row for _ in range(3) for row in rows_of("setting", collector.sample())]
+    (own,) = told
+    assert (own["component"], own["name"]) == ("doctord", f"backend {collector._link.connection.info.backend_pid}")
+
+
 def test_a_session_is_named(server: PostgresServer, collector: SessionCollector) -> None:
     with server.connect(application_name="payroll") as client, running(client, "SELECT pg_sleep(20)") as pid:
         row = until(collector, "session", lambda row: row["sid"] == pid and row["event"] == "PgSleep")

@@ -76,7 +76,8 @@ class SessionCollector:
             with self._cost:
                 if self._link.open():
                     self._sampled_at = None
-                batches = self._sessions()
+                    batches.append(self._link.own_backend())
+                batches += self._sessions()
         except Away:
             self._sampled_at = None
             self._waits = _Waits()

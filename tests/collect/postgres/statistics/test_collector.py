@@ -199,6 +199,36 @@ def test_tables_and_indexes(server: PostgresServer, link: Link) -> None:
     assert space["dead_rows"] > 0
 
 
+def test_indexes_are_told_once_with_their_columns_and_again_when_they_changed(server: PostgresServer) -> None:
+    name = "postgres.public.account "
+    server.execute(
+        "CREATE INDEX account_both ON account (balance, id) INCLUDE (id)",
+        "CREATE INDEX account_some ON account ((balance + 1), id) WHERE balance > 4711",
+        "CREATE INDEX account_broken ON account USING hash (balance)",
+        "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'account_broken'::regclass",
+        "ANALYZE account",
+    )
+    with closing(link_to(server.dsn("doctord"))) as link, closing(Relations()) as relations:
+        link.open()
+        first = relations.read(link)
+        told = {row["name"]: (row["component"], row["value"]) for row in rows_of("setting", first)}
+        again = rows_of("setting", relations.read(link))
+        server.execute("DROP INDEX account_both, account_some, account_broken")
+        gone = {row["name"]: row["value"] for row in rows_of("setting", relations.read(link))}
+    assert {index.removeprefix(name): described for index, described in told.items() if index.startswith(name)} == {
+        "account_pkey": ("pg_index", "btree (id)"),
+        "account_both": ("pg_index", "btree (balance, id)"),
+        "account_some": ("pg_index", "btree ((expression), id) partial"),
+        "account_broken": ("pg_index", "hash (balance) invalid"),
+    }
+    assert again == []
+    assert gone == {f"{name}{index}": None for index in ("account_both", "account_some", "account_broken")}
+    table = figures(first, "postgres.public.account")
+    assert table["pg_index.valid_indexes"] == 3
+    assert table["pg_class.reltuples"] == pytest.approx(10_000, rel=0.5)
+    assert SECRET not in str(told)
+
+
 def test_a_table_that_somebody_locked_does_not_stop_the_reading(server: PostgresServer, link: Link) -> None:
     with closing(Relations()) as relations, server.connect() as owner:
         owner.execute("ANALYZE account")
@@ -234,6 +264,26 @@ def test_statements_are_found_in_whichever_database_the_extension_is(server: Pos
     assert counted["hit_blocks_per_s"] + counted["read_blocks_per_s"] > 0
     assert counted["cpu_s_per_s"] is None
     assert not [row for row in found if "pg_extension" in row["text"]], "our own statements are left out"
+
+
+def test_compiling_and_planning_are_told_where_the_extension_counts_them(server: PostgresServer, link: Link) -> None:
+    compiled = "SELECT sum(balance + id) FROM account WHERE balance + id > 3"
+    with closing(Statements()) as statements, server.connect() as client:
+        statements.read(link)
+        client.execute("SET jit = on; SET jit_above_cost = 0; SET pg_stat_statements.track_planning = on")
+        client.execute(compiled)
+        batches = statements.read(link)
+    wholes = figures(batches)
+    assert wholes["pg_stat_statements.total_plan_time"] > 0
+    assert ("pg_stat_statements.jit_functions" in wholes) == (server.version >= 15)
+    statement = next(row for row in rows_of("statement", batches) if "balance + id" in row["text"])
+    own = figures(batches, statement["statement_id"])
+    assert own["pg_stat_statements.total_plan_time"] > 0
+    row = next(row for row in rows_of("statistic", batches) if row["name"].endswith("total_plan_time"))
+    assert (row["unit"], row["kind"], row["component"]) == ("ms_per_s", "rate", "postgresql")
+    if server.version >= 15 and link.query("SELECT pg_jit_available() AS there")[0]["there"]:
+        assert own["pg_stat_statements.jit_functions"] > 0
+        assert own["pg_stat_statements.jit_emission_time"] > 0
 
 
 def test_settings_are_the_servers_own_and_hold_no_secrets(server: PostgresServer, link: Link) -> None:

@@ -26,7 +26,7 @@ def test_helpers_that_come_and_go_are_not_the_connections_doing() -> None:
     own = {("postgres", "short_lived.ends_per_s"): 115.0, ("postgres", "short_lived.cpu_s_per_s"): 0.2}
     findings = diagnose(host(cpu=BUSY, postgres=rates, kernel=churn | own)).findings
     finding = next(finding for finding in findings if finding.cause == "connection_churn")
-    assert finding.impact.share == pytest.approx(0.39 / (0.39 + 0.3), abs=0.05)
+    assert finding.impact.share == pytest.approx(0.5 / (0.5 + 0.3), abs=0.05)
 
 
 def test_a_pool_that_opens_one_now_and_then_is_healthy() -> None:

@@ -1,6 +1,8 @@
 """A missing index; sorts that spill."""
 
-from diagnose.hosts import host
+import pytest
+
+from diagnose.hosts import DB, host
 from doctord.diagnose.engine import diagnose
 from doctord.report.phrases import said
 
@@ -18,12 +20,51 @@ SCANS = {
 }
 
 
+def index(columns: str, more: str = "", name: str = "orders_idx") -> dict[str, str]:
+    named = {"component": "pg_index", "db": DB, "name": f"bench.public.orders {name}"}
+    return named | {"value": f"btree ({columns}){more}"}
+
+
+PRIMARY_KEY = index("id", name="orders_pkey")
+LOOKED = SCANS | {("bench.public.orders", "pg_index.valid_indexes"): 1.0}
+
+
 def test_a_statement_that_scans_a_large_table_for_a_few_rows() -> None:
-    finding = diagnose(host(time=BUSY, statements=[LOOKUP], postgres=SCANS)).findings[0]
+    seen = host(time=BUSY, statements=[LOOKUP], postgres=LOOKED, extra={"setting": [PRIMARY_KEY]})
+    finding = diagnose(seen).findings[0]
     assert finding.cause == "missing_index"
     assert "public.orders" in said(finding.title)
     assert finding.confidence >= 0.9
     assert any("1,000,000 rows a scan" in said(item.figure) for item in finding.for_)
+    assert any("1 index: orders_pkey (id)" in said(item.figure) for item in finding.for_)
+    assert not finding.against
+
+
+def test_a_table_without_any_index() -> None:
+    finding = diagnose(host(time=BUSY, statements=[LOOKUP], postgres=LOOKED)).findings[0]
+    assert (finding.cause, finding.confidence) == ("missing_index", 0.9)
+
+
+def test_where_nobody_looked_for_indexes_it_is_less_sure() -> None:
+    finding = diagnose(host(time=BUSY, statements=[LOOKUP], postgres=SCANS)).findings[0]
+    assert finding.cause == "missing_index"
+    assert 0.6 < finding.confidence < 0.9
+    assert [item.what for item in finding.not_measured] == ["whether the table has an index that could serve"]
+
+
+@pytest.mark.parametrize("useless", [index("customer", " invalid"), index("seller, customer"), index("id")])
+def test_an_invalid_index_and_one_that_begins_otherwise_serve_nobody(useless: dict[str, str]) -> None:
+    seen = host(time=BUSY, statements=[LOOKUP], postgres=LOOKED, extra={"setting": [useless]})
+    finding = diagnose(seen).findings[0]
+    assert (finding.cause, finding.confidence) == ("missing_index", 0.9)
+
+
+@pytest.mark.parametrize("doubtful", [index("(expression)"), index("customer", " partial")])
+def test_an_index_that_may_serve_makes_the_plan_the_question(doubtful: dict[str, str]) -> None:
+    seen = host(time=BUSY, statements=[LOOKUP], postgres=LOOKED, extra={"setting": [doubtful]})
+    finding = diagnose(seen).findings[0]
+    assert (finding.cause, finding.confidence) == ("missing_index", 0.6)
+    assert "look at the plan first" in " ".join(said(item.why) for item in finding.against)
 
 
 def test_a_report_that_wants_much_of_the_table_lowers_the_confidence() -> None:

@@ -7,11 +7,16 @@ import pytest
 from diagnose.hosts import DB, host
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
 from doctord.report.phrases import said
 
 OLD = {"state": "idle in transaction", "transaction_s": 4000.0, "xmin_age": 900_000, "user": "app"}
 TABLE = {"db": DB, "database": "bench", "kind": "table", "name": "public.orders"}
 BLOATED = TABLE | {"used_bytes": 2**30, "live_rows": 1_000_000, "dead_rows": 700_000}
+
+
+def found(dataset: Dataset) -> dict[str, Finding]:
+    return {finding.cause: finding for finding in diagnose(dataset).findings}
 
 
 def test_an_old_transaction_holds_vacuum_back_and_explains_the_bloat() -> None:

@@ -4,7 +4,7 @@ import polars as pl
 
 from doctord.analyse import figures
 from doctord.analyse.sizing.found.finder import Found, Measured, finds, highest, setting
-from doctord.analyse.time import time_model
+from doctord.analyse.time import RUN_QUEUE, time_model
 from doctord.analyse.traces import calls
 from doctord.dataset.common_statistics import names_of
 
@@ -43,14 +43,20 @@ def _requests(seen: Measured) -> Found:
 
 @finds("time held")
 def _held(seen: Measured) -> Found:
-    """Database time of a transaction (Oracle's reports, sessions sampled)."""
-    return _each(seen, time_model(seen.dataset).seconds_per_second, "database time")
+    """Database time of a transaction (Oracle's reports, sessions sampled), without the run queue where measured."""
+    model = time_model(seen.dataset)
+    queueing = model.share(*RUN_QUEUE)
+    what = "database time without the run queue" if queueing else "database time"
+    return _each(seen, model.seconds_per_second * (1 - queueing), what)
 
 
 @finds("CPU time")
 def _cpu(seen: Measured) -> Found:
-    """CPU time of a transaction (DB CPU of Oracle's reports)."""
+    """CPU time of a transaction (DB CPU of Oracle's reports; that of PostgreSQL's client backends, by the kernel)."""
     found = figures.figures(seen.dataset, "v$sys_time_model.DB CPU")
+    model = time_model(seen.dataset)
+    if not found and model.of == "database" and model.share(*RUN_QUEUE):
+        return _each(seen, model.seconds_per_second * model.share("CPU", "CPU"), "CPU time of client backends")
     return _each(seen, sum(one.mean for one in found), "DB CPU")
 
 

@@ -12,10 +12,12 @@ import psycopg
 from psycopg.rows import DictRow
 from psycopg.sql import Composed
 
+from doctord._native import Batch
 from doctord.collect.core import link
 from doctord.collect.core.link import Trouble
 from doctord.collect.core.notices import Notices
 from doctord.collect.postgres.connection.connect import Silent, Target, connect
+from doctord.dataset.rows import now_us, rows
 
 _ROLE: Final = "CREATE ROLE doctord LOGIN; GRANT pg_monitor TO doctord; then set PGUSER=doctord or give --dsn"
 _HBA: Final = "allow the role in pg_hba.conf, before the line that rejects it, and reload: local all doctord peer"
@@ -157,6 +159,12 @@ class Link(link.Link):
             credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
         pid: int = struct.unpack("3i", credentials)[0]
         return pid or None
+
+    def own_backend(self) -> Batch:
+        """The server's process of this connection, as a setting `backend PID` of ours: its time is nobody's waiting."""
+        name = f"backend {self.connection.info.backend_pid}" if self.connection else None
+        row = {"ts": now_us(), "host": os.uname().nodename, "component": "doctord", "db": self.db, "name": name}
+        return rows("setting", [row])
 
     def restarted(self) -> tuple[str, str] | None:
         """Whether it is still the server that was left, and the same processes of it, by the times of their start."""

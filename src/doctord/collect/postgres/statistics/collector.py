@@ -72,6 +72,7 @@ class StatisticsCollector:
                 batches += self._log.read()  # first: it tells why the server may be away
                 if self._link.open():
                     note_rights(self._link)
+                    batches.append(self._link.own_backend())
                 self._find_log()
                 for part in self._parts:
                     if part.cadence.due(time.monotonic()):

@@ -11,6 +11,7 @@ from doctord.collect.core.rates import EARLY, Cadence, Counters
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.databases import Databases
 from doctord.collect.postgres.statistics.figures import Figures
+from doctord.collect.postgres.statistics.index_columns import IndexColumns
 from doctord.dataset.rows import now_us, rows
 from doctord.errors import UserError
 
@@ -30,6 +31,7 @@ SELECT /* doctord */ s.relid, s.schemaname || '.' || s.relname AS relation, c.re
        io.idx_blks_read AS "pg_statio_user_tables.idx_blks_read",
        io.idx_blks_hit AS "pg_statio_user_tables.idx_blks_hit",
        s.n_live_tup, s.n_dead_tup, s.n_mod_since_analyze, age(c.relfrozenxid) AS relfrozenxid_age,
+       nullif(c.reltuples, -1) AS reltuples,
        date_part('epoch', clock_timestamp() - greatest(s.last_vacuum, s.last_autovacuum)) AS last_vacuum_age_s,
        date_part('epoch', clock_timestamp() - greatest(s.last_analyze, s.last_autoanalyze)) AS last_analyze_age_s
 FROM pg_stat_user_tables AS s JOIN pg_class AS c ON c.oid = s.relid
@@ -51,6 +53,7 @@ _GAUGES: Final = {
     "n_live_tup": ("pg_stat_user_tables.n_live_tup", "rows"),
     "n_dead_tup": ("pg_stat_user_tables.n_dead_tup", "rows"),
     "n_mod_since_analyze": ("pg_stat_user_tables.n_mod_since_analyze", "rows"),
+    "reltuples": ("pg_class.reltuples", "rows"),
     "relfrozenxid_age": ("pg_class.relfrozenxid_age", "transactions"),
     "last_vacuum_age_s": ("pg_stat_user_tables.last_vacuum_age_s", "s"),
     "last_analyze_age_s": ("pg_stat_user_tables.last_analyze_age_s", "s"),
@@ -61,7 +64,7 @@ Key = tuple[int, str]
 
 
 class Relations:
-    """Fills `statistic` (entity `database.schema.relation`) and `space` for the relations that matter.
+    """Fills `statistic` (entity `database.schema.relation`), `space` and the indexes in `setting` for what matters.
 
     Those are, in each of the ten largest databases, the hundred busiest since the last reading and the thirty largest.
     `bloat_bytes` is used_bytes * n_dead_tup / (n_live_tup + n_dead_tup): what a VACUUM would set free now. Space that
@@ -75,6 +78,7 @@ class Relations:
         self.cadence = Cadence(every_s=60, early_s=EARLY)
         self._databases = Databases()
         self._counters: dict[tuple[str, str], Counters[Key]] = {}
+        self._known_indexes: dict[str, IndexColumns] = {}
 
     def read(self, link: Link) -> list[Batch]:
         """Rates since the last call; gauges and sizes of this moment."""
@@ -99,7 +103,8 @@ class Relations:
         for table in found:
             for column, (name, unit) in _GAUGES.items():
                 figures.gauge(name, table[column], unit, f"{link.database}.{table['relation']}")
-        return figures.batches() + _space("table", found, link)
+        indexes = self._known_indexes.setdefault(link.database, IndexColumns())
+        return figures.batches() + _space("table", found, link) + indexes.read(link, found)
 
     def _indexes(self, link: Link) -> list[Batch]:
         figures = Figures(link.db)

@@ -16,6 +16,7 @@ from doctord._native import Batch
 from doctord.collect.core.rates import EARLY, Cadence, Counters, Increase
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.statistics.databases import Databases
+from doctord.collect.postgres.statistics.figures import Figures
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.scrub import scrub
 
@@ -36,7 +37,7 @@ SELECT /* doctord */ dbid, queryid, sum(calls)::float8 AS calls_per_s,
        sum(shared_blks_read + local_blks_read)::float8 AS read_blocks_per_s,
        sum(shared_blks_hit + local_blks_hit)::float8 AS hit_blocks_per_s,
        sum(temp_blks_read + temp_blks_written)::float8 * current_setting('block_size')::int AS temp_bytes_per_s,
-       sum(wal_bytes)::float8 AS wal_bytes_per_s
+       sum(wal_bytes)::float8 AS wal_bytes_per_s{further}
 FROM {schema}.pg_stat_statements(false)
 WHERE queryid IS NOT NULL
 GROUP BY dbid, queryid
@@ -46,6 +47,22 @@ SELECT /* doctord */ queryid, min(query) AS query FROM {schema}.pg_stat_statemen
 WHERE queryid = ANY(%s) AND query IS NOT NULL GROUP BY queryid
 """
 _DATABASES: Final = "SELECT /* doctord */ oid, datname FROM pg_database"
+_COLUMNS: Final = """\
+SELECT /* doctord */ attname AS name FROM pg_attribute JOIN pg_class AS c ON c.oid = attrelid
+WHERE c.relname = 'pg_stat_statements' AND c.relnamespace = to_regnamespace(quote_ident(%s)) AND attname = ANY(%s)
+"""
+
+# What `statement` has no column for. Just-in-time compilation is counted from version 1.10 of the extension on
+# (PostgreSQL 15); the time for deforming functions, which 1.11 tells, is part of the generation.
+FURTHER: Final = (
+    "pg_stat_statements.total_plan_time",
+    "pg_stat_statements.jit_functions",
+    "pg_stat_statements.jit_generation_time",
+    "pg_stat_statements.jit_inlining_time",
+    "pg_stat_statements.jit_optimization_time",
+    "pg_stat_statements.jit_emission_time",
+)
+VIEW: Final = "pg_stat_statements."
 
 _HINT: Final = (
     "shared_preload_libraries = 'pg_stat_statements' in postgresql.conf, restart, then in one database: "
@@ -61,6 +78,9 @@ Cost = tuple[tuple[int, int], dict[str, float]]
 class Statements:
     """Fills `statement` with the 200 statements that took most time since the last reading.
 
+    What they spent on planning and on compiling goes into `statistic`: of each that did (entity: its id), and of all
+    together, where the extension counts it.
+
     The extension shows the whole server's statements in whichever database it was created: the largest are looked into.
     CPU time and plans are not counted by the server and stay null.
     """
@@ -72,6 +92,7 @@ class Statements:
         self.cadence = Cadence(every_s=30, early_s=EARLY)
         self._databases = Databases()
         self._found: tuple[Link, str] | None = None
+        self._further: list[str] = []
         self._looked_at = -math.inf
         self._counters = Counters[Key](from_zero=True)
         self._texts: dict[int, str] = {}
@@ -84,12 +105,13 @@ class Statements:
             return []
         where, schema = found
         where.open()
-        increase = self._counters.step(time.monotonic(), _reading(where.query(_sql(_COUNTERS, schema))))
+        entries = where.query(_sql(_COUNTERS, schema, _sums(self._further)))
+        increase = self._counters.step(time.monotonic(), _reading(entries))
         if increase is None:
             return []
         top = _costliest(increase)
         self._learn_texts(where, schema, [statement for (_, statement), _ in top])
-        return self._batches(link, top, increase.interval_s)
+        return [*self._batches(link, top, increase.interval_s), *self._spent_before(link, top, increase)]
 
     def close(self) -> None:
         """Close connections to other databases."""
@@ -104,12 +126,29 @@ class Statements:
                 "database": names.get(database),
                 "statement_id": str(statement),
                 "text": self._texts.get(statement),
-                **figures,
+                **{column: value for column, value in figures.items() if column.endswith("_per_s")},
             }
             for (database, statement), figures in top
             if statement not in self._ours
         ]
         return [rows("statement", found)] if found else []
+
+    def _spent_before(self, link: Link, top: list[Cost], increase: Increase[Key]) -> list[Batch]:
+        """What was spent on planning and on compiling, by statement and in all."""
+        wholes = dict.fromkeys(self._further, 0.0)
+        parts: dict[tuple[int, str], float] = {}
+        told = {key for key, _ in top}
+        for (database, statement, column), per_s in increase.per_s.items():
+            if column in wholes and statement not in self._ours:
+                wholes[column] += per_s
+                if per_s and (database, statement) in told:
+                    parts[statement, column] = parts.get((statement, column), 0.0) + per_s
+        figures = Figures(link.db)
+        for column, per_s in wholes.items():
+            figures.rate(column, per_s, increase.interval_s)
+        for (statement, column), per_s in parts.items():
+            figures.rate(column, per_s, increase.interval_s, str(statement))
+        return figures.batches()
 
     def _look(self, link: Link) -> tuple[Link, str] | None:
         """The link to a database that has the extension, and the schema that it is in there."""
@@ -118,6 +157,7 @@ class Statements:
             for candidate in self._databases.links(link):
                 if installed := candidate.query(_INSTALLED):
                     self._found = (candidate, installed[0]["schema"])
+                    self._further = _known(candidate, installed[0]["schema"])
                     break
             else:
                 link.notices.not_measured(
@@ -141,7 +181,7 @@ def _reading(entries: Iterable[dict[str, Any]]) -> dict[Key, float]:
         (entry["dbid"], entry["queryid"], column): value
         for entry in entries
         for column, value in entry.items()
-        if column.endswith("_per_s")
+        if column.endswith("_per_s") or column.startswith(VIEW)
     }
 
 
@@ -154,5 +194,20 @@ def _costliest(increase: Increase[Key]) -> list[Cost]:
     return sorted(executed, key=lambda item: -item[1].get("elapsed_s_per_s", 0.0))[:_TOP]
 
 
-def _sql(template: str, schema: str) -> sql.Composed:
-    return sql.SQL(template).format(schema=sql.Identifier(schema))
+def _known(link: Link, schema: str) -> list[str]:
+    """Those of FURTHER that this version of the extension has."""
+    columns = [name.removeprefix(VIEW) for name in FURTHER]
+    return sorted(f"{VIEW}{row['name']}" for row in link.query(_COLUMNS, (schema, columns)))
+
+
+def _sums(names: Iterable[str]) -> sql.Composable:
+    """Further sums for the list of `_COUNTERS`, each under the view's and its own name."""
+    parts = (
+        sql.SQL(", sum({})::float8 AS {}").format(sql.Identifier(name.removeprefix(VIEW)), sql.Identifier(name))
+        for name in names
+    )
+    return sql.SQL("").join(parts)
+
+
+def _sql(template: str, schema: str, further: sql.Composable | None = None) -> sql.Composed:
+    return sql.SQL(template).format(schema=sql.Identifier(schema), further=further or sql.SQL(""))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from doctord.analyse.vitals import ACTIVE
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import Claim, Evidence
@@ -25,7 +26,7 @@ def unlike_before(case: Case) -> Iterator[Claim]:
     Verify: Active sessions are back within their range.
     Source: the proactive method of K. Manoharan, 2008: thresholds are set while all is well.
     """
-    now, past = case.vitals.get("active sessions"), case.usual.get("active sessions")
+    now, past = case.sampled_vitals.get(ACTIVE), case.usual.get(ACTIVE)
     if now is None or past is None or now.value < FELT_SESSIONS:
         return
     if now.value <= past.high or now.value < TIMES_USUAL * past.median:
@@ -39,7 +40,7 @@ def unlike_before(case: Case) -> Iterator[Claim]:
         impact=1 - past.median / now.value,
         confidence=0.4 if busier else 0.6,
         for_=[
-            *case.against_past("active sessions"),
+            *case.against_past(ACTIVE),
             *(
                 [
                     Evidence(

@@ -9,7 +9,7 @@ from doctord.analyse.host.accept_delays import SLOW_S, AcceptDelay, accept_delay
 from doctord.analyse.host.login_times import SLOW_S as SLOW_LOGIN_S
 from doctord.analyse.host.login_times import SlowLogins, slow_logins
 from doctord.analyse.host.parents import parents
-from doctord.analyse.time import covered_s
+from doctord.analyse.spells import covered_s
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, weigh

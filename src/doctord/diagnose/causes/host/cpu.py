@@ -9,15 +9,15 @@ from doctord.analyse.host.other_processes import Consumer, consumers
 from doctord.analyse.host.processes import DATABASE_COMMAND
 from doctord.analyse.spells import LASTING, LASTING_S, held
 from doctord.analyse.time import RUN_QUEUE
+from doctord.diagnose import pool_size
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured, at_most
-from doctord.diagnose.holders import cpu_users, named, rows_of, to_begin_with
+from doctord.diagnose.holders import cpu_users, holder, largest, named, rows_of, to_begin_with
 from doctord.diagnose.phrase import phrase
+from doctord.diagnose.starved import LEAST_IDLE_PCT, idle_pct, is_full, is_starved, waiting
 
-# A tenth left is what bursts within a second use up: with less, somebody waits at most moments.
-LEAST_IDLE_PCT = 10.0
 # PSI counts any waiting task, so that two short tasks meeting on a quiet host give a few per cent.
 PRESSURE_PCT = 20.0
 # One task running and one waiting on every CPU.
@@ -71,7 +71,7 @@ def cpu_saturated(case: Case) -> Iterator[Claim]:
     Source: Microstate accounting as in Solaris' prstat -m (LAT); kernel documentation, "PSI - Pressure Stall
         Information"; K. Manoharan, 2008: run queues are judged per CPU and against what users feel.
     """
-    if not _starved(case):
+    if not is_starved(case):
         yield from () if case.is_time_measured else _saturated_host(case)
         return
     share = case.time.share(*RUN_QUEUE)
@@ -81,9 +81,9 @@ def cpu_saturated(case: Case) -> Iterator[Claim]:
         phrase("The CPUs are saturated: {:share} of the time is spent waiting for one", share),
         impact=share,
         confidence=0.6 if against else 0.85,
-        for_=[*for_, *cpu_users(case), *named(case, "cpu_share")],
+        for_=[*for_, *pool_size.evidence(case), *cpu_users(case), *named(case, "cpu_share"), *_of_sessions(case)],
         against=(*against, *as_before),
-        first_steps=to_begin_with(case, "cpu_share"),
+        first_steps=[*pool_size.first_step(case), *to_begin_with(case, "cpu_share")],
     )
 
 
@@ -104,7 +104,7 @@ def cpu_full(case: Case) -> Iterator[Claim]:
     pressure, queue = case.mean("cpu", "pressure_some_pct") or 0.0, _queue_per_cpu(case) or 0.0
     is_waited_for = pressure >= PRESSURE_PCT or queue >= QUEUE_PER_CPU
     users = cpu_users(case)
-    if not case.is_time_measured or not _full(case) or _starved(case) or not is_waited_for or not users:
+    if not case.is_time_measured or not is_full(case) or is_starved(case) or not is_waited_for or not users:
         return
     first = consumers(case.cpu_users, pl.col("cpu_s"))[0]
     used = first.amount / case.process_seconds
@@ -143,13 +143,16 @@ def cpu_other_processes(case: Case) -> Iterator[Claim]:
     capacity_s = seconds * case.cpus
     others = consumers(case.other_cpu_users, pl.col("cpu_s"))
     used_s = sum(other.amount for other in others)
-    if not capacity_s or used_s < OUTSIDE_SHARE * capacity_s or not case.vendors or not _starved(case):
+    if not capacity_s or used_s < OUTSIDE_SHARE * capacity_s or not case.vendors or not is_starved(case):
         return
     ours_s = float(case.cpu_users.filter("database")["cpu_s"].sum() or 0.0)
+    wanted_s, ours_wanted_s = _wanted_s(case.other_cpu_users), _wanted_s(case.cpu_users.filter("database"))
     for_, against = weigh(signs_of_saturation(case))
     yield Claim(
         phrase("{} and all else outside the database take {:share} of the CPUs", others[0].name, used_s / capacity_s),
-        impact=case.time.share(*RUN_QUEUE) * used_s / (used_s + ours_s) if case.dbs else NOT_MEASURED,
+        impact=case.time.share(*RUN_QUEUE) * wanted_s / (wanted_s + ours_wanted_s) if case.dbs else NOT_MEASURED,
+        # A crowd of sessions queues behind itself, whoever else is there.
+        explains_waits=wanted_s >= ours_wanted_s or not pool_size.is_crowded(case),
         confidence=0.9 if case.dbs else 0.6,
         for_=[
             Evidence(
@@ -204,7 +207,7 @@ def cpu_stolen(case: Case) -> Iterator[Claim]:
     Verify: steal_pct falls, and CPU time per transaction with it.
     Source: proc(5), steal; J. Doelle and S. Langer, 2012: guests that shared a hypervisor with fifty others.
     """
-    steal, idle = case.mean("cpu", "steal_pct"), _idle_pct(case)
+    steal, idle = case.mean("cpu", "steal_pct"), idle_pct(case)
     if steal is None or idle is None or idle >= 100:
         return
     stolen = steal / (100 - idle)
@@ -244,7 +247,7 @@ def _throttled(case: Case, group: cgroups.CpuGroup) -> Claim | None:
             Sign("statistic", f"name = 'cpu.nr_throttled_per_s' and entity = '{group.path}'",
                  None if part is None else part * 100, THROTTLED_PERIODS * 100,
                  "{:.0f %} of the periods were cut short", phrase("the group is {}", allowed)),
-            Sign("cpu", "cpu is null", _idle_pct(case), LEAST_IDLE_PCT, "{:.0f %} of the host's CPU time is idle",
+            Sign("cpu", "cpu is null", idle_pct(case), LEAST_IDLE_PCT, "{:.0f %} of the host's CPU time is idle",
                  "the host has room that the limit denies", "the host itself has little left"),
         ]
     )  # fmt: skip
@@ -266,10 +269,15 @@ def _throttled(case: Case, group: cgroups.CpuGroup) -> Claim | None:
     )
 
 
-def _idle_pct(case: Case) -> float | None:
-    """Idle time; with an I/O outstanding it is idle all the same."""
-    idle = case.mean("cpu", "idle_pct")
-    return None if idle is None else idle + (case.mean("cpu", "wait_io_pct") or 0.0)
+def _wanted_s(processes: pl.DataFrame) -> float:
+    """Seconds in which processes were on a CPU or ready for one: who queues makes others queue as well."""
+    return float(processes.select(pl.col("cpu_s", "run_wait_s").fill_null(0.0).sum()).sum_horizontal().item())
+
+
+def _of_sessions(case: Case) -> list[Evidence]:
+    """Users and programs with their part of the sessions' CPU time, where there are several."""
+    parts = [largest(case, "cpu_share", kind) for kind in ("user", "program")]
+    return [holder(one, "cpu_share") for those in parts if len(those) > 1 for one in those]
 
 
 def _queue_per_cpu(case: Case) -> float | None:
@@ -280,12 +288,12 @@ def _queue_per_cpu(case: Case) -> float | None:
 def _saturated_host(case: Case) -> Iterator[Claim]:
     """CPUs that are full, where no session's wait was measured; a note where nobody waits for one."""
     full, longest_s = _full_spells(case.host_cpu)
-    idle, per_cpu = _idle_pct(case), _queue_per_cpu(case)
+    idle, per_cpu = idle_pct(case), _queue_per_cpu(case)
     if idle is None or (full < LASTING and longest_s < LASTING_S):
         return
     for_, against = weigh([*signs_of_saturation(case, full, longest_s), *_host_signs(case)])
-    waiting = _waiting(case)
-    is_waited_for = (waiting or 0.0) >= WORTH_SAYING_SESSIONS or (per_cpu or 0.0) > NO_QUEUE_PER_CPU
+    ready = waiting(case)
+    is_waited_for = (ready or 0.0) >= WORTH_SAYING_SESSIONS or (per_cpu or 0.0) > NO_QUEUE_PER_CPU
     often = (
         phrase(" for {:share} of the time", full)
         if full >= LASTING
@@ -294,11 +302,11 @@ def _saturated_host(case: Case) -> Iterator[Claim]:
     yield Claim(
         phrase("The CPUs are saturated{}: {:.0f %} of their time is used", "" if full >= 1 else often, 100 - idle),
         impact=NOT_MEASURED,
-        confidence=0.85 if (waiting or 0.0) >= WORTH_SAYING_SESSIONS and not against else 0.6,
+        confidence=0.85 if (ready or 0.0) >= WORTH_SAYING_SESSIONS and not against else 0.6,
         for_=[*for_, *cpu_users(case)],
         against=against,
-        not_measured=[UNKNOWN_WAITS if waiting is None else UNKNOWN_SESSIONS],
-        severity=None if is_waited_for or (waiting is None and per_cpu is None) else "note",
+        not_measured=[UNKNOWN_WAITS if ready is None else UNKNOWN_SESSIONS],
+        severity=None if is_waited_for or (ready is None and per_cpu is None) else "note",
     )
 
 
@@ -330,42 +338,15 @@ def _host_signs(case: Case) -> list[Sign]:
     ]  # fmt: skip
 
 
-def _waiting(case: Case) -> float | None:
-    """Processes (those of the sessions, where a database was seen) waiting for a CPU, on average."""
-    waiting = case.processes
-    if case.dbs:
-        waiting = waiting.filter(
-            pl.col("pid").is_in(case.dataset.frame("session")["pid"].unique(maintain_order=True).implode())
-        )
-    waited = waiting["run_wait_s"].drop_nulls()
-    return float(waited.sum()) / case.process_seconds if waited.len() and case.process_seconds else None
-
-
-def _full(case: Case) -> bool:
-    idle = _idle_pct(case)
-    return idle is not None and idle <= LEAST_IDLE_PCT
-
-
-def _starved(case: Case) -> bool:
-    """Whether no CPU is left and the time model shows it.
-
-    Waiting between two statements, when a session's process is woken, is no database time: so the processes' own
-    waiting may say what is enough, where few sessions were sampled as active.
-    """
-    share = case.time.share(*RUN_QUEUE)
-    felt = case.worth_saying(share) or (_waiting(case) or 0.0) >= WORTH_SAYING_SESSIONS
-    return _full(case) and share >= WORTH_SAYING_SHARE and felt
-
-
 def signs_of_saturation(case: Case, full: float | None = None, longest_s: float | None = None) -> list[Sign]:
     """What speaks of saturated CPUs; of a host alone with the share of the time in which they were, and the longest."""
     pressure = case.mean("cpu", "pressure_some_pct")
     return [
         Sign("session", "wait_class = 'CPU'", case.time.share(*RUN_QUEUE) * 100 or None, WORTH_SAYING_SHARE * 100,
              "{:.0f %} of the time in the run queue", "ready to run, and waiting for a CPU"),
-        Sign("process", "run_wait_pct is not null", _waiting(case), WORTH_SAYING_SESSIONS,
+        Sign("process", "run_wait_pct is not null", waiting(case), WORTH_SAYING_SESSIONS,
              "{:.2f} processes waiting for a CPU on average", "as the kernel's scheduler accounts for it"),
-        Sign("cpu", "cpu is null", _idle_pct(case), LEAST_IDLE_PCT, "{:.1f %} of the CPU time idle",
+        Sign("cpu", "cpu is null", idle_pct(case), LEAST_IDLE_PCT, "{:.1f %} of the CPU time idle",
              "nothing is left", "" if full else "there is CPU left", below=True),
         Sign("cpu", f"cpu is null and idle_pct <= {LEAST_IDLE_PCT:g}", None if full is None else full * 100,
              LASTING * 100, "as good as never idle for {:.0f %} of the time", "longer than a burst"),

@@ -12,7 +12,7 @@ where earlier.aid <= 6000 and later.aid <= 6000 and earlier.abalance + later.bid
 """
 
 
-@fault(cause="statement_dominates")
+@fault(cause="cpu_few_statements")
 def cartesian_joins(server: PrivateServer, seed: int) -> Iterator[None]:
     """Two sessions join a table with itself without a condition that joins, and take both CPUs.
 

@@ -21,7 +21,7 @@ while True:
 """
 
 
-@fault(cause="server_crashes", restarts_load=True, warm_up_s=5.0)
+@fault(cause="server_restarted", restarts_load=True, warm_up_s=5.0)
 def server_crashes(server: PrivateServer, _seed: int) -> Iterator[None]:
     """Every four seconds a session is killed by signal 9: the server ends all others and recovers.
 

@@ -23,7 +23,7 @@ _TABLE = (
 )
 
 
-@fault(cause="plan_misestimates")
+@fault(cause="index_not_used")
 def stale_statistics(server: PrivateServer, seed: int) -> Iterator[None]:
     """Two sessions look up orders by customer, and the planner believes that each has a third of all.
 

@@ -1,0 +1,151 @@
+"""What the kernel counts for the client backends of a PostgreSQL server that runs on this host.
+
+A backend whose query has arrived and that has not been given a CPU yet is still `idle` in pg_stat_activity, and whoever
+samples that view queues for a CPU like all others: on a full host samples miss most of the time that clients wait. The
+scheduler counts it for each process (/proc/PID/schedstat), whoever looks.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import polars as pl
+
+from doctord.analyse.spells import covered_s
+from doctord.dataset.dataset import Dataset
+
+# As the process table calls them. A parallel worker is at work from its start to its end, so that samples tell of it
+# all; most live too short for a row of their own. Every other process of a server works for the server itself.
+CLIENT_BACKEND: Final = "postgres: client backend"
+POSTMASTER: Final = "postmaster_pid"
+# Our own sessions work for nobody who waits: a setting `backend PID` of this component names each, or its program.
+OWN: Final = "doctord"
+OWN_BACKEND: Final = "backend "
+# Process rows that miss so much of the sampled time (a first and a last second) stand for all of it; not for more.
+MOST_SCALED: Final = 1.25
+# A sampler that was kept from its work comes a second or two late, and goes on; a server that is away longer is away.
+LATE_S: Final = 3.0
+CPU_PCT: Final = pl.coalesce(pl.col("usr_pct") + pl.col("sys_pct"), "cpu_pct")
+
+
+@dataclass(frozen=True, slots=True)
+class Backends:
+    """What the client backends of one server did, seconds over the time that sessions were sampled.
+
+    `cpu_s` on a CPU and `run_wait_s` ready to run without one; `sleeps` is how often they gave a CPU up by themselves,
+    to wait for a client or for anything else (null where not all tell it), `seconds` that time. `by_pid` has of
+    each its number (`pid`), both times together (`spent_s`), and how long it was there (`there_s`).
+    """
+
+    cpu_s: float
+    run_wait_s: float
+    sleeps: float | None
+    seconds: float
+    by_pid: pl.DataFrame
+
+
+def backends(dataset: Dataset, db: str | None, looks: pl.DataFrame) -> Backends | None:
+    """What the kernel counted for those of one server; null where it runs elsewhere, or nobody read the run queue.
+
+    Args:
+        dataset: with rows of `process`; those of `setting` tell the server's own process, whose children they are.
+        db: the server.
+        looks: rows that tell when its sessions were sampled: `ts`, `interval_s`, and whether that is what they are for
+            (`is_told`), or they are the samples themselves.
+    """
+    since, until = _span(looks)
+    rows = dataset.frame("process").filter((pl.col("command") == CLIENT_BACKEND) & pl.col("run_wait_pct").is_not_null())
+    if rows.is_empty() or since is None or until is None:
+        return None
+    rows = rows.filter((pl.col("ts") > since) & (pl.col("ts") <= until)).filter(_of_server(dataset, db, rows))
+    rows = rows.filter(~pl.col("pid").is_in(_own(dataset, db)))
+    if rows.is_empty():
+        return None
+    scale = _edges(dataset, since, until) * _looked(looks) if looks["is_told"].any() else 1.0
+    sums = rows.select(
+        cpu=_seconds(CPU_PCT),
+        run_wait=_seconds(pl.col("run_wait_pct")),
+        sleeps=(pl.col("vcsw_per_s") * pl.col("interval_s")).sum(),
+    ).row(0, named=True)
+    all_tell = rows["vcsw_per_s"].null_count() == 0
+    return Backends(
+        cpu_s=float(sums["cpu"]) * scale,
+        run_wait_s=float(sums["run_wait"]) * scale,
+        sleeps=float(sums["sleeps"]) * scale if all_tell else None,
+        seconds=covered_s(looks),
+        by_pid=rows.group_by("pid", maintain_order=True).agg(
+            ((_seconds(CPU_PCT) + _seconds(pl.col("run_wait_pct"))) * scale).alias("spent_s"),
+            (pl.col("interval_s").sum() * scale).alias("there_s"),
+        ),
+    )
+
+
+def _seconds(percent: pl.Expr) -> pl.Expr:
+    return (percent * pl.col("interval_s") / 100).sum()
+
+
+def _span(rows: pl.DataFrame) -> tuple[datetime | None, datetime | None]:
+    """From when to when rows tell; null without any."""
+    starts = pl.col("ts") - pl.duration(microseconds=pl.col("interval_s").fill_null(0.0) * 1_000_000)
+    return rows.select(starts.min().alias("since"), pl.col("ts").max().alias("until")).row(0)
+
+
+def _of_server(dataset: Dataset, db: str | None, rows: pl.DataFrame) -> pl.Expr:
+    """Which rows are of one server's processes: children of its own; where that is not told, of who started a session.
+
+    Where the source tells no parents, the sessions' own processes.
+    """
+    told = dataset.frame("setting").filter((pl.col("name") == POSTMASTER) & (pl.col("db") == db))
+    postmasters = told["value"].cast(pl.Int64, strict=False).drop_nulls().unique(maintain_order=True)
+    sampled = dataset.frame("session").filter(pl.col("db") == db)["pid"].drop_nulls().unique(maintain_order=True)
+    is_sampled = pl.col("pid").is_in(sampled.implode())
+    if postmasters.is_empty():
+        postmasters = rows.filter(is_sampled)["ppid"].drop_nulls().unique(maintain_order=True)
+    if postmasters.is_empty() or rows["ppid"].null_count() == rows.height:
+        return is_sampled
+    return pl.col("ppid").is_in(postmasters.implode())
+
+
+def _own(dataset: Dataset, db: str | None) -> list[int]:
+    """The numbers of our own sessions."""
+    settings = dataset.frame("setting").filter(
+        (pl.col("component") == OWN) & (pl.col("db") == db) & pl.col("name").str.starts_with(OWN_BACKEND)
+    )
+    told = settings["name"].str.strip_prefix(OWN_BACKEND).cast(pl.Int64, strict=False)
+    seen = dataset.frame("session").filter((pl.col("db") == db) & (pl.col("program") == OWN))["pid"]
+    return sorted({*told.drop_nulls(), *seen.drop_nulls()})
+
+
+def _edges(dataset: Dataset, since: datetime, until: datetime) -> float:
+    """What the sums are multiplied with: rows of processes begin and end a little before the samples, or after."""
+    rows = dataset.frame("process").filter((pl.col("ts") > since) & (pl.col("ts") <= until))
+    first, last = _span(rows)
+    if first is None or last is None or first == last:
+        return 1.0
+    return min((until - since) / (last - first), MOST_SCALED)
+
+
+def _looked(looks: pl.DataFrame) -> float:
+    """The part (0 to 1) of the time that samples stand for, where they came late; a server that was away has none.
+
+    Where nobody tells when it looked, samples alone tell nothing of that: there are none of moments without work.
+    """
+    told = looks.filter("is_told")
+    whole = covered_s(told, bridging_s=LATE_S)
+    return covered_s(told) / whole if whole else 1.0
+
+
+def run_queue_share(dataset: Dataset, pids: pl.Series | None = None) -> float | None:
+    """Of the time that processes wanted a CPU, the share (0 to 1) in which they waited for one; null if unmeasured.
+
+    Microstates as in Solaris' prstat -m: LAT / (USR + SYS + LAT).
+    """
+    process = dataset.frame("process")
+    if pids is not None:
+        process = process.filter(pl.col("pid").is_in(pids.implode()))
+    process = process.filter(pl.col("run_wait_pct").is_not_null())
+    wanted, waited = process.select(
+        ((pl.col("usr_pct") + pl.col("sys_pct") + pl.col("run_wait_pct")) * pl.col("interval_s")).sum(),
+        (pl.col("run_wait_pct") * pl.col("interval_s")).sum().alias("waited"),
+    ).row(0)
+    return float(waited / wanted) if wanted else None

@@ -1,0 +1,119 @@
+"""Which columns of a table a statement's conditions compare: those that an index would have to begin with."""
+
+import logging
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+MOST_PARSED: Final = 20_000  # characters; a longer text is generated, and takes seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Columns that are compared for equality, and for a range, with what is known before a row is looked at."""
+
+    equal: frozenset[str]
+    ranges: frozenset[str]
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """All of them."""
+        return self.equal | self.ranges
+
+
+@lru_cache(maxsize=256)
+def condition(text: str, table: str) -> Condition | None:
+    """The conditions of a statement of PostgreSQL on one table; null where its text cannot be parsed.
+
+    What stands under OR and NOT, and a column within a function or a cast, is left out: no plain index serves it.
+
+    >>> found = condition("SELECT * FROM orders AS o WHERE o.customer = $1 AND o.created > $2", "orders")
+    >>> sorted(found.equal), sorted(found.ranges)
+    (['customer'], ['created'])
+    """
+    tree = _parsed(text)
+    if tree is None:
+        return None
+    from sqlglot import exp  # noqa: PLC0415 - it takes a tenth of a second, and few cases ask
+
+    tables = list(tree.find_all(exp.Table))
+    names = {one.alias_or_name.lower() for one in tables if one.name.lower() == table.lower()}
+    if len(tables) == 1:
+        names.add("")
+    equal, ranges = set[str](), set[str]()
+    for node in tree.find_all(exp.EQ, exp.In, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between):
+        if node.find_ancestor(exp.Where, exp.Join) is None or node.find_ancestor(exp.Or, exp.Not, exp.Case):
+            continue
+        into = equal if isinstance(node, exp.EQ | exp.In) else ranges
+        into.update(_compared(node, names))
+    return Condition(frozenset(equal), frozenset(ranges))
+
+
+@lru_cache(maxsize=256)
+def tables_of(text: str) -> tuple[str, ...]:
+    """The tables that a statement names, without schema, in small letters; none where it cannot be parsed."""
+    tree = _parsed(text)
+    if tree is None:
+        return ()
+    from sqlglot import exp  # noqa: PLC0415 - as above
+
+    defined = {one.alias_or_name.lower() for one in tree.find_all(exp.CTE)}
+    return tuple(name for one in tree.find_all(exp.Table) if (name := one.name.lower()) and name not in defined)
+
+
+@lru_cache(maxsize=256)
+def is_unjoined(text: str) -> bool:
+    """Whether a query block has several tables and less conditions between them than it takes to join them all.
+
+    >>> is_unjoined("SELECT count(*) FROM a, b WHERE a.x > $1"), is_unjoined("SELECT * FROM a JOIN b ON a.x = b.x")
+    (True, False)
+    """
+    tree = _parsed(text)
+    if tree is None:
+        return False
+    from sqlglot import exp  # noqa: PLC0415 - as above
+
+    return any(_is_unjoined(block) for block in tree.find_all(exp.Select))
+
+
+def _is_unjoined(block: "exp.Expr") -> bool:
+    from sqlglot import exp  # noqa: PLC0415 - as above
+
+    joins = block.args.get("joins") or []
+    if not joins or any(not isinstance(join.this.this, exp.Identifier) for join in joins):
+        return False  # what is not a plain table (a list of values, a function, a subquery) may well be one row
+    if any(join.args.get("using") or join.method == "NATURAL" for join in joins):
+        return False
+    between = 0
+    for node in block.find_all(exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.Is, exp.Like):
+        columns = list(node.find_all(exp.Column))
+        qualifiers = {one.table.lower() for one in columns}
+        between += len(qualifiers) > 1 or (len(columns) > 1 and "" in qualifiers)
+    return between < len(joins)
+
+
+def _compared(node: "exp.Expr", names: set[str]) -> set[str]:
+    """Columns of the table that a comparison has by themselves on one side, and not on both."""
+    from sqlglot import exp  # noqa: PLC0415 - as above
+
+    sides = [side for side in (node.this, node.args.get("expression")) if isinstance(side, exp.Expr)]
+    found = [side for side in sides if isinstance(side, exp.Column) and side.table.lower() in names]
+    return {side.name.lower() for side in found} if len(found) == 1 else set()
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> "exp.Expr | None":
+    if len(text) > MOST_PARSED:
+        return None
+    import sqlglot  # noqa: PLC0415 - it takes a tenth of a second, and few cases ask
+    from sqlglot.errors import SqlglotError  # noqa: PLC0415 - as above
+
+    logging.getLogger("sqlglot").setLevel(logging.ERROR)
+    try:
+        # What scrubbing left of a constant would be taken for an operator of JSON.
+        return sqlglot.parse_one(text.replace("?", "$1"), read="postgres")
+    except SqlglotError:
+        return None

@@ -1,0 +1,66 @@
+"""Which columns the indexes of a table begin with: what tells a missing index from one that is not used."""
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from doctord._native import Batch
+from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.statistics.figures import Figures
+from doctord.dataset.rows import now_us, rows
+
+COMPONENT: Final = "pg_index"
+
+# Catalogues alone, without a lock on a table. An expression has no column, and its text may hold a constant.
+_INDEXES: Final = """\
+SELECT /* doctord */ i.indrelid AS relid, c.relname AS index, am.amname AS method,
+       i.indisvalid AND i.indisready AS is_valid, i.indpred IS NOT NULL AS is_partial,
+       (SELECT string_agg(coalesce(a.attname, '(expression)'), ', ' ORDER BY k.place)
+        FROM unnest(i.indkey) WITH ORDINALITY AS k(attnum, place)
+             LEFT JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.attnum AND a.attnum > 0
+        WHERE k.place <= i.indnkeyatts) AS columns
+FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_am AS am ON am.oid = c.relam
+WHERE i.indrelid = ANY(%s)
+"""
+
+
+class IndexColumns:
+    """Fills `setting` with the indexes of the tables of one database: once, and again what changed.
+
+    The name is `database.schema.table index`, the value `btree (customer, created)`, with `partial` and `invalid`
+    behind it; null once the index is gone. How many valid indexes each table has is in `statistic`.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is told yet."""
+        self._told: dict[str, str] = {}
+
+    def read(self, link: Link, tables: Iterable[Mapping[str, Any]]) -> list[Batch]:
+        """Rows for some tables, given by `relid` and `relation`."""
+        entities = {table["relid"]: f"{link.database}.{table['relation']}" for table in tables}
+        found = link.query(_INDEXES, (list(entities),))
+        figures = Figures(link.db)
+        for relid, entity in entities.items():
+            valid = sum(row["relid"] == relid and row["is_valid"] for row in found)
+            figures.gauge("pg_index.valid_indexes", valid, entity=entity)
+        now = {f"{entities[row['relid']]} {row['index']}": described(row) for row in found}
+        looked_at = set(entities.values())
+        gone = [name for name in self._told if name not in now and name.rpartition(" ")[0] in looked_at]
+        changed: dict[str, str | None] = {name: what for name, what in now.items() if self._told.get(name) != what}
+        changed |= dict.fromkeys(gone)
+        self._told = {name: what for name, what in {**self._told, **now}.items() if name not in gone}
+        common = {"ts": now_us(), "host": os.uname().nodename, "component": COMPONENT, "db": link.db}
+        settings = [{**common, "name": name, "value": what} for name, what in changed.items()]
+        return figures.batches() + ([rows("setting", settings)] if settings else [])
+
+
+def described(index: Mapping[str, Any]) -> str:
+    """An index in words.
+
+    >>> described({"method": "btree", "columns": "customer, created", "is_valid": False, "is_partial": True})
+    'btree (customer, created) partial invalid'
+    """
+    parts = [index["method"], f"({index['columns']})"]
+    parts += ["partial"] if index["is_partial"] else []
+    parts += [] if index["is_valid"] else ["invalid"]
+    return " ".join(parts)

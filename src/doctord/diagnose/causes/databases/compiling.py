@@ -1,0 +1,186 @@
+"""What is done before a statement runs: planning it, and compiling its expressions."""
+
+from collections.abc import Iterator
+
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.evidence import Sign, weigh
+from doctord.diagnose.finding import Claim, Evidence, NotMeasured, at_most
+from doctord.diagnose.phrase import phrase
+from doctord.diagnose.words import shortened
+
+JIT_FUNCTIONS = "pg_stat_statements.jit_functions"
+JIT_TIMES = (
+    "pg_stat_statements.jit_generation_time",
+    "pg_stat_statements.jit_inlining_time",
+    "pg_stat_statements.jit_optimization_time",
+    "pg_stat_statements.jit_emission_time",
+)
+PLAN_TIME = "pg_stat_statements.total_plan_time"
+# A statement that runs ten times as long as it is compiled for may well have won by it.
+DEAR = 0.1
+# Planned for half as long as it then runs: a plan that is kept would be felt.
+DEAR_PLAN = 0.5
+# A tenth of the default of jit_above_cost: statements of milliseconds are compiled.
+LOW_COST = 10_000.0
+# Where nobody counts the compiling, a quarter of the time on CPUs leaves room for it.
+MUCH_CPU = 0.25
+MOST_NAMED = 3
+JIT_TIME = NotMeasured(
+    "how long statements are compiled for",
+    "no pg_stat_statements of version 1.10 (PostgreSQL 15) or later was read",
+    "CREATE EXTENSION pg_stat_statements, or ALTER EXTENSION pg_stat_statements UPDATE; explain (analyze) shows it too",
+)
+
+
+@cause(explains=("cpu_saturated", "cpu_few_statements"))
+def jit_compiles_much(case: Case) -> Iterator[Claim]:
+    """Statements are compiled just in time (JIT) for longer than that saves.
+
+    Looks like: compiling takes a part of the database time, on a CPU; statements of few rows take tens of milliseconds.
+    Hurts because: each execution, in each session, compiles anew: nothing of it is kept.
+    Speaks for it: time spent compiling against all time, and against that of the same statements; a jit_above_cost far
+        below its default.
+    Speaks against it: statements that run for long beside what compiling them takes.
+    Remedy: Raise jit_above_cost (and jit_inline_above_cost, jit_optimize_above_cost) above what short statements cost,
+        or switch jit off for the roles and databases that run them; no restart is needed. Where the planner takes cheap
+        statements for dear ones (stale statistics, many partitions), mend that.
+    Verify: jit_functions of pg_stat_statements stand still; the statements' time per call falls.
+    Source: PostgreSQL documentation, "Just-in-Time Compilation (JIT)", "When to JIT?", and pg_stat_statements.
+    """
+    if not case.figures(JIT_FUNCTIONS):
+        yield from _by_setting(case)
+        return
+    compiling_s, share = _spent(case, *JIT_TIMES)
+    if not case.worth_saying(share):
+        return
+    for_, against = weigh(
+        [
+            Sign("statistic", f"name in {JIT_TIMES}", _part_of_run(case, *JIT_TIMES), DEAR,
+                 "compiling takes {:share} of the time that the same statements run", "they gain little by it",
+                 "they run long beside it: compiling may pay"),
+            _cost(case),
+        ]
+    )  # fmt: skip
+    functions = sum(figure.mean for figure in case.figures(JIT_FUNCTIONS) if figure.entity is None)
+    figure = phrase("{:.2g s per s} spent on compiling {:,.0f functions/s}", compiling_s, functions)
+    why = "generation, inlining, optimisation and emission together"
+    yield Claim(
+        phrase("Compiling statements (JIT) takes {:share of database}", share),
+        impact=share,
+        confidence=0.6 if against and not for_ else 0.9,
+        for_=[
+            Evidence("statistic", f"name in {JIT_TIMES} and entity is null", figure, "", why),
+            *for_,
+            *_statements(case, JIT_TIMES, "compiling"),
+        ],
+        against=against,
+    )
+
+
+@cause(explains=("cpu_saturated",))
+def planning_slow(case: Case) -> Iterator[Claim]:
+    """Statements are planned for a large part of the time.
+
+    Looks like: total_plan_time of pg_stat_statements near the execution time, of statements that return few rows.
+    Hurts because: a plan is made anew for each execution that does not use a prepared statement, and is thrown away.
+    Speaks for it: planning time against all time, and against the time that the same statements run.
+    Speaks against it: long-running statements: then planning well is worth its time.
+    Remedy: PostgreSQL: prepare statements once and execute them often (in the driver; pgbouncer from 1.21 on keeps
+        them); plan_cache_mode stays auto. Fewer partitions for each statement to look at, a lower join_collapse_limit
+        for joins of very many tables, and no default_statistics_target beyond need: planning reads all of that.
+    Verify: total_plan_time and plans stand still while calls grow.
+    Source: PostgreSQL documentation, pg_stat_statements.track_planning, PREPARE, and "Best Practices for Declarative
+        Partitioning".
+    """
+    planning_s, share = _spent(case, PLAN_TIME)
+    if not case.worth_saying(share):
+        return
+    for_, against = weigh(
+        [
+            Sign("statistic", f"name = '{PLAN_TIME}'", _part_of_run(case, PLAN_TIME), DEAR_PLAN,
+                 "planning takes {:share} as long as the same statements run", "each plan serves once",
+                 "they run long beside it")
+        ]
+    )  # fmt: skip
+    figure = phrase("{:.2g s per s} spent on planning", planning_s)
+    yield Claim(
+        phrase("Planning statements takes {:share of database}", share),
+        impact=share,
+        confidence=0.6 if against else 0.85,
+        for_=[
+            Evidence("statistic", f"name = '{PLAN_TIME}' and entity is null", figure, "", "beside their execution"),
+            *for_,
+            *_statements(case, (PLAN_TIME,), "planning"),
+        ],
+        against=against,
+    )
+
+
+def _by_setting(case: Case) -> Iterator[Claim]:
+    """Where compiling is not counted: that the settings make almost everything compiled, while CPUs hold the time."""
+    cost, on_cpu = _cost(case), case.time.kind_share("cpu", "run queue")
+    if not cost.speaks_for or on_cpu < MUCH_CPU or not case.worth_saying(on_cpu):
+        return
+    yield Claim(
+        "Almost every statement is compiled (JIT), by its settings",
+        impact=at_most(on_cpu),
+        confidence=0.5,
+        for_=[cost.evidence()],
+        not_measured=[JIT_TIME],
+    )
+
+
+def _cost(case: Case) -> Sign:
+    """The cost from which on statements are compiled, of the server with the lowest; nothing where JIT is off."""
+    costs = [
+        float(value)
+        for db in case.dbs
+        if case.setting("jit", db) == "on" and (value := case.setting("jit_above_cost", db)) and float(value) >= 0
+    ]
+    return Sign("setting", "name = 'jit_above_cost'", min(costs, default=None), LOW_COST, "jit_above_cost = {:.0f}",
+                "short statements are compiled as well: the default is 100000", below=True)  # fmt: skip
+
+
+def _spent(case: Case, *names: str) -> tuple[float, float]:
+    """Seconds per second of what is told in milliseconds of all statements together, and its share of all time."""
+    spent_s = sum(figure.mean for name in names for figure in case.figures(name) if figure.entity is None) / 1000
+    whole_s = case.time.seconds_per_second if case.time.of == "database" else 0.0
+    return spent_s, min(spent_s / whole_s, 1.0) if whole_s else 0.0
+
+
+def _by_statement(case: Case, *names: str) -> dict[str, float]:
+    """The same by statement, those with most first."""
+    spent: dict[str, float] = {}
+    for figure in (figure for name in names for figure in case.figures(name)):
+        if figure.entity is not None:
+            spent[figure.entity] = spent.get(figure.entity, 0.0) + figure.mean / 1000
+    return dict(sorted(spent.items(), key=lambda one: (-one[1], one[0])))
+
+
+def _part_of_run(case: Case, *names: str) -> float | None:
+    """What was spent beside the time that the same statements ran; null where that is not told."""
+    spent = _by_statement(case, *names)
+    ran_s = sum(
+        (one.elapsed_ms or 0.0) / 1000 * (one.calls_per_s or 0.0)
+        for one in case.statements
+        if one.statement_id in spent
+    )
+    return sum(spent.values()) / ran_s if ran_s else None
+
+
+def _statements(case: Case, names: tuple[str, ...], what: str) -> list[Evidence]:
+    """The statements that most was spent on, and how much on each call."""
+    calls = {one.statement_id: one for one in case.statements if one.calls_per_s}
+    told = [(calls[name], spent_s) for name, spent_s in _by_statement(case, *names).items() if name in calls]
+    return [
+        Evidence(
+            "statement",
+            f"statement_id = '{one.statement_id}'",
+            phrase("{}: {:.3g ms} of {} a call, {:.3g ms} in all", one.statement_id,
+                   spent_s * 1000 / (one.calls_per_s or 1.0), what, one.elapsed_ms),
+            "",
+            shortened(one.text or ""),
+        )
+        for one, spent_s in told[:MOST_NAMED]
+    ]  # fmt: skip

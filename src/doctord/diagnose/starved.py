@@ -1,0 +1,45 @@
+"""Whether sessions wait for a CPU because none is left."""
+
+from typing import Final
+
+import polars as pl
+
+from doctord.analyse.backends import CLIENT_BACKEND
+from doctord.analyse.time import RUN_QUEUE
+from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
+
+# A tenth left is what bursts within a second use up: with less, somebody waits at most moments.
+LEAST_IDLE_PCT: Final = 10.0
+
+
+def idle_pct(case: Case) -> float | None:
+    """Idle time; with an I/O outstanding it is idle all the same."""
+    idle = case.mean("cpu", "idle_pct")
+    return None if idle is None else idle + (case.mean("cpu", "wait_io_pct") or 0.0)
+
+
+def is_full(case: Case) -> bool:
+    """Whether the CPUs are as good as never idle."""
+    idle = idle_pct(case)
+    return idle is not None and idle <= LEAST_IDLE_PCT
+
+
+def waiting(case: Case) -> float | None:
+    """Processes (those of the sessions, where a database was seen) waiting for a CPU, on average."""
+    ready = case.processes
+    if case.dbs:
+        sampled = case.dataset.frame("session")["pid"].unique(maintain_order=True).implode()
+        ready = ready.filter(pl.col("pid").is_in(sampled) | (pl.col("command") == CLIENT_BACKEND))
+    waited = ready["run_wait_s"].drop_nulls()
+    return float(waited.sum()) / case.process_seconds if waited.len() and case.process_seconds else None
+
+
+def is_starved(case: Case) -> bool:
+    """Whether no CPU is left and the time model shows it.
+
+    Where the kernel's count of the sessions is not known, a session that was woken and waits for a CPU is seldom
+    sampled as active: so the processes' own waiting may say what is enough.
+    """
+    share = case.time.share(*RUN_QUEUE)
+    felt = case.worth_saying(share) or (waiting(case) or 0.0) >= WORTH_SAYING_SESSIONS
+    return is_full(case) and share >= WORTH_SAYING_SHARE and felt

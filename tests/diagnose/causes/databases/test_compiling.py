@@ -1,0 +1,86 @@
+"""Compiling just in time, and planning, that take the time of the statements."""
+
+from typing import Any
+
+from diagnose.hosts import host
+from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
+
+BUSY = {("CPU", "CPU"): 1.6}
+SHORT = {"statement_id": "7", "text": "SELECT sum(a) FROM t WHERE b = $1", "calls_per_s": 10.0, "elapsed_s_per_s": 1.4}
+Figures = dict[tuple[str | None, str], float]
+
+
+def compiled(ms_per_s: float) -> Figures:
+    """Three quarters of it optimisation and emission."""
+    parts = {"generation": 0.05, "inlining": 0.2, "optimization": 0.4, "emission": 0.35}
+    times = {f"pg_stat_statements.jit_{part}_time": ms_per_s * share for part, share in parts.items()}
+    figures = times | {"pg_stat_statements.jit_functions": ms_per_s / 20}
+    return {(entity, name): value for entity in (None, "7") for name, value in figures.items()}
+
+
+def found(postgres: Figures, statement: dict[str, Any] = SHORT, **more: Any) -> dict[str, Finding]:
+    diagnosis = diagnose(host(time=BUSY, statements=[statement], postgres=postgres, **more))
+    return {finding.cause: finding for finding in diagnosis.findings}
+
+
+def figures(side: tuple[Any, ...]) -> str:
+    return " | ".join(said(item.figure) for item in side)
+
+
+def test_compiling_for_most_of_the_time() -> None:
+    findings = found(compiled(1200.0), settings={"jit": "on", "jit_above_cost": "0"})
+    assert next(iter(findings)) == "jit_compiles_much"
+    finding = findings["jit_compiles_much"]
+    assert finding.impact.share is not None
+    assert 0.6 < finding.impact.share <= 0.8
+    assert finding.confidence == 0.9
+    told = figures(finding.for_)
+    assert "1.2 s per s spent on compiling 60 functions/s" in told
+    assert "86 % of the time that the same statements run" in told
+    assert "7: 120 ms of compiling a call, 140 ms in all" in told
+    assert "jit_above_cost = 0" in told
+
+
+def test_long_statements_are_worth_their_compiling() -> None:
+    long = SHORT | {"calls_per_s": 0.1, "elapsed_s_per_s": 1.6}
+    findings = found(compiled(120.0), long)
+    assert findings["jit_compiles_much"].confidence == 0.6
+    assert findings["jit_compiles_much"].severity == "note"
+    assert "jit_compiles_much" not in found(compiled(40.0), long)
+
+
+def test_nothing_compiled_is_no_finding_whatever_the_settings() -> None:
+    assert "jit_compiles_much" not in found(compiled(0.0), settings={"jit": "on", "jit_above_cost": "0"})
+
+
+def test_without_pg_stat_statements_settings_raise_the_question() -> None:
+    finding = found({}, settings={"jit": "on", "jit_above_cost": "10"})["jit_compiles_much"]
+    assert finding.impact.known == "at_most"
+    assert finding.confidence == 0.5
+    assert finding.not_measured[0].what == "how long statements are compiled for"
+    for settings in ({"jit": "off", "jit_above_cost": "10"}, {"jit": "on", "jit_above_cost": "100000"}, {}):
+        assert "jit_compiles_much" not in found({}, settings=settings)
+
+
+def test_a_server_that_waits_is_not_suspected_of_compiling() -> None:
+    seen = host(time={("Commit", "WALSync"): 2.0}, settings={"jit": "on", "jit_above_cost": "0"})
+    assert "jit_compiles_much" not in {finding.cause for finding in diagnose(seen).findings}
+
+
+def planned(ms_per_s: float) -> Figures:
+    return {(entity, "pg_stat_statements.total_plan_time"): ms_per_s for entity in (None, "7")}
+
+
+def test_planning_that_takes_longer_than_running() -> None:
+    finding = found(planned(900.0), SHORT | {"elapsed_s_per_s": 0.5})["planning_slow"]
+    assert finding.confidence == 0.85
+    assert "7: 90 ms of planning a call, 50 ms in all" in figures(finding.for_)
+
+
+def test_planning_beside_long_runs() -> None:
+    finding = found(planned(200.0))["planning_slow"]
+    assert finding.confidence == 0.6
+    assert "planning_slow" not in found(planned(20.0))
+    assert "planning_slow" not in found({})

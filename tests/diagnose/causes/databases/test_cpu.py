@@ -1,0 +1,102 @@
+"""The few statements that take the CPUs from all others; and sessions that are more than the CPUs."""
+
+from typing import Any
+
+from diagnose.causes.host.test_cpu import FULL
+from diagnose.hosts import host
+from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
+
+JOINS = [
+    {"sid": 3000 + number, "pid": 3000 + number, "statement_id": "77", "in_state_s": 8.0, "user": "report"}
+    for number in range(2)
+]
+SHORT = [{"sid": 1000, "pid": 1000, "statement_id": "5", "in_state_s": 0.001, "interval_s": 0.3}]
+LIGHT = {("Commit", "WALSync"): 0.1}
+QUEUEING = {"usr_pct": 1.0, "sys_pct": 1.0, "run_wait_pct": 30.0}
+TEXT = "SELECT count(*) FROM a, b WHERE a.x > $1 AND b.y > $2"
+
+
+def found(**more: Any) -> dict[str, Finding]:
+    seen = {"cpu": FULL, "time": LIGHT, "backend": QUEUEING, "sessions": [*JOINS, *SHORT]} | more
+    return {finding.cause: finding for finding in diagnose(host(**seen)).findings}
+
+
+def figures(side: tuple[Any, ...]) -> str:
+    return " | ".join(said(item.figure) for item in side)
+
+
+def test_two_long_joins_take_the_cpus() -> None:
+    findings = found()
+    assert next(iter(findings)) == "cpu_few_statements"
+    finding = findings["cpu_few_statements"]
+    assert findings["cpu_saturated"].explained_by == "cpu_few_statements"
+    assert said(finding.title) == "Statement 77 takes 87 % of the sessions' CPU time while others wait for a CPU"
+    assert "in 2 sessions (pid 3000, 3001)" in figures(finding.for_)
+    assert "query_id = 77" in said(finding.not_measured[0].grant)
+
+
+def test_a_product_of_tables_is_named_with_their_rows() -> None:
+    rows = {
+        ("bench.public.a", "pg_stat_user_tables.n_live_tup"): 1e5,
+        ("bench.public.b", "pg_stat_user_tables.n_live_tup"): 2e5,
+    }
+    stale = {("bench.public.b", "pg_stat_user_tables.n_mod_since_analyze"): 1e5}
+    finding = found(statements=[{"statement_id": "77", "text": TEXT}], postgres=rows | stale)["cpu_few_statements"]
+    assert "2 tables without a condition between them" in figures(finding.for_)
+    assert any("20,000,000,000 pairs" in said(item.why) for item in finding.for_)
+    assert "100,000 rows of bench.public.b changed" in figures(finding.for_)
+    assert not finding.not_measured
+
+
+def test_where_the_server_tells_no_statement_the_sessions_are_named() -> None:
+    unnamed = [row | {"statement_id": None} for row in (*JOINS, *SHORT)]
+    finding = found(sessions=unnamed)["cpu_few_statements"]
+    assert said(finding.title).startswith("The statements of sessions 3000 and 3001 take 87 %")
+    assert "pid = 3000" in said(finding.not_measured[0].grant)
+
+
+def test_many_short_calls_are_not_few_statements() -> None:
+    assert "cpu_few_statements" not in found(sessions=[row | {"in_state_s": 0.01} for row in (*JOINS, *SHORT)])
+
+
+def test_where_nobody_waits_for_a_cpu_a_long_statement_may_compute() -> None:
+    assert "cpu_few_statements" not in found(cpu={}, backend={})
+
+
+CROWD = {"backends": 50, "backend": {"ppid": 7, "usr_pct": 2.0, "sys_pct": 2.0, "run_wait_pct": 46.0}, "sessions": []}
+COMMITS = {("bench", "pg_stat_database.xact_commit"): 10_000.0, (None, "pg_stat_activity.connections"): 203.0}
+
+
+def test_more_sessions_than_cpus_are_told_the_size_of_a_pool() -> None:
+    time = {("CPU", "CPU"): 0.4}
+    finding = found(**CROWD, time=time, postgres=COMMITS)["cpu_saturated"]
+    assert finding.explained_by is None
+    assert finding.impact.share is not None
+    assert finding.impact.share > 0.9
+    assert said(finding.remedy[0]).startswith("First: a pool of 2 connections over all clients together")
+    assert "25.0 sessions on a CPU or waiting for one" in figures(finding.for_)
+    assert "203 are connected" in [said(item.why) for item in finding.for_]
+
+
+def test_a_crowd_queues_behind_itself_whoever_else_is_there() -> None:
+    beside = [{"command": "sha256sum", "user": "root", "usr_pct": 60.0, "run_wait_pct": 30.0}]
+    findings = found(**CROWD, time={("CPU", "CPU"): 0.4}, other_processes=beside)
+    assert next(iter(findings)) == "cpu_saturated"
+    other = findings["cpu_other_processes"]
+    assert findings["cpu_saturated"].explained_by is None
+    assert other.impact.share is not None
+    assert other.impact.share < 0.1
+
+
+def test_without_transactions_no_pool_is_sized_and_without_a_crowd_none_is_named() -> None:
+    time = {("CPU", "CPU"): 0.4}
+    assert "pool of" not in said(found(**CROWD, time=time)["cpu_saturated"].remedy[0])
+    few = found(backends=4, backend=QUEUEING, sessions=[], time={("CPU", "CPU"): 1.0}, postgres=COMMITS)
+    assert "pool of" not in said(few["cpu_saturated"].remedy[0])
+
+
+def test_users_of_the_cpus_are_named_where_there_are_several() -> None:
+    finding = found()["cpu_saturated"]
+    assert "user report: 87 % of the CPU time" in figures(finding.for_)
