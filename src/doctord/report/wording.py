@@ -13,6 +13,7 @@ CONFIDENCE = ((0.9, "almost certain"), (0.75, "very likely"), (0.6, "likely"), (
 OF_DEVICES = (" latency", " requests")  # what vital signs of devices are called
 MOST_DEVICES = 3
 MOST_UNJUDGED = 3  # hosts that are named
+LEAST_EXPLAINED = 0.005
 OVERVIEW_FROM = 4  # findings; fewer are seen at a glance
 # Stands for a space at which a line must not break. No data hold it: `clean` leaves out what is not printable.
 JOINT = "\ue000"
@@ -55,11 +56,13 @@ def each_for_itself(many: str, unjudged: Sequence[str]) -> str:
 
 
 def explained(diagnosis: Diagnosis) -> str:
-    """What share of the database time the findings explain; empty where none above a note takes a share of it."""
+    """What share of the database time causes explain; empty where no finding above a note takes a share of it."""
     taken = [one for one in diagnosis.findings if one.severity != "note" and one.impact.share and not one.time_of]
     if diagnosis.explained is None or not taken:
         return ""
-    return f"Findings explain {percent(diagnosis.explained)} of the {time(diagnosis.time_of)}"
+    if diagnosis.explained < LEAST_EXPLAINED:
+        return f"None of the causes found explains the {time(diagnosis.time_of)}"
+    return f"The causes found explain {percent(diagnosis.explained)} of the {time(diagnosis.time_of)}"
 
 
 def _why_not(diagnosis: Diagnosis) -> str:

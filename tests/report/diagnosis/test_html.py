@@ -111,7 +111,7 @@ def test_the_sections_of_a_full_report() -> None:
 
 
 def test_how_much_of_the_time_is_explained_is_said_beside_findings_alone() -> None:
-    told = "Findings explain 86"
+    told = "The causes found explain 86"
     assert told in Page(render(replace(examples.ONE, explained=0.864), Dataset())).text
     assert told not in Page(render(replace(examples.HEALTHY, explained=0.864), Dataset())).text
 

@@ -114,11 +114,13 @@ def _without_colour(text: str) -> str:
 
 
 def test_the_header_says_how_much_of_the_time_the_findings_explain() -> None:
-    told = "Findings explain 86 % of the database time"
+    told = "The causes found explain 86 % of the database time"
     lines = render(replace(examples.ONE, explained=0.864), 80, colour=False).splitlines()
     assert told in lines[:8]
     assert told not in render(examples.ONE, 80, colour=False)
     assert told not in render(replace(examples.HEALTHY, explained=0.864), 80, colour=False)
+    none = "None of the causes found explains the database time"
+    assert none in render(replace(examples.ONE, explained=0.0), 80, colour=False).splitlines()
     costs_none = replace(examples.HEALTHY, findings=(examples.CONNECTIONS,), explained=0.864)
     assert told not in render(costs_none, 80, colour=False)
     assert told not in render(replace(examples.HEALTHY, findings=(examples.COMMITS,), explained=0.864), 80)
