@@ -49,9 +49,10 @@ def server_restarted(case: Case) -> Iterator[Claim]:
         caches and the statistics are empty afterwards.
     Speaks for it: how often, when, and by which signal; the kernel's log beside it (OOM killer).
     Speaks against it: a single start by hand, as for a new version or a setting: a note.
-    Remedy: A crash: find the process, its signal and the statement in the server's log; never kill a backend with -9
-        (pg_terminate_backend ends one). A start: ask who did it, or what (systemctl status, the cluster's manager, the
-        package's upgrade); the last lines of the log before it say why it stopped.
+    Remedy: A crash: find the process, its signal and the statement in the server's log. A start: ask who did it, or
+        what (systemctl status, the cluster's manager, the package's upgrade); the last lines of the log before it say
+        why it stopped.
+        PostgreSQL: never kill a backend with -9; pg_terminate_backend ends one.
     Verify: The background processes are as old as the server, and both grow older: no new event `crash` or `restart`.
     Source: PostgreSQL documentation, "Shutting Down the Server", pg_postmaster_start_time, "PostgreSQL Error Codes"
         (57P02), restart_after_crash; signal(7).
