@@ -71,7 +71,7 @@ def _useless(scan: Scan) -> list[Evidence]:
         phrase("{} ({}){}", one.name, ", ".join(one.columns), "" if one.is_valid else ", invalid") for one in scan.known
     ]
     figure = phrase("{:count index/indexes}{}", len(told), phrase(": {}", listed(*told)) if told else "")
-    return [Evidence("setting", where, figure, "", "none begins with a column of its conditions, and is valid")]
+    return [Evidence("setting", where, figure, "", "no valid one begins with a column of its conditions")]
 
 
 def _perhaps_served(scan: Scan) -> list[Evidence]:
