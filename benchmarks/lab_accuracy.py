@@ -31,7 +31,7 @@ from typing import Any
 from doctord.app.lab import first_cause, judged_again
 from doctord.lab.binaries import find_binaries, version_of
 from doctord.lab.fault import all_faults
-from doctord.report.diagnosis import document
+from doctord.report.diagnosis.document import document
 
 Run = dict[str, Any]
 # First, and no cause: that nobody explains a wait, and what to collect. It counts as honest, never as right.

@@ -59,7 +59,8 @@ def diagnose(
     dataset = without_means_since_boot(dataset)
     case = Case(dataset, earlier, trace)
     claimed = _claims(case, [cause for cause in _asked(dataset) if not cause.last])
-    case.claims, explained = by_waits(case, claimed)
+    case.claims, by_roots = by_waits(case, claimed)
+    explained = {**by_roots, **{symptom: name for name, claim in case.claims for symptom in claim.explains}}
     case.claims += _claims(case, [cause for cause in _asked(dataset) if cause.last])
     interval = period or ((dataset.since, dataset.until) if dataset.since and dataset.until else None)
     return Diagnosis(
@@ -107,7 +108,7 @@ def findings(
     """What causes claim, each with its name, as findings: the worst first, each followed by what it explains.
 
     Worst is severity, then damage. Of several that explain a finding the worst counts. `explained` holds what was
-    measured of that (see `explained.by_waits`): it goes before the names that causes give.
+    measured of that (see `lock_roots.by_waits`): it goes before the names that causes give.
     """
     ordered = sorted(claims, key=_damage)
     explaining = {name: _explaining(name, ordered, explained or {}) for name, _ in ordered}
@@ -129,11 +130,20 @@ def findings(
 def _explaining(name: str, claims: Iterable[tuple[str, Claim]], measured: Mapping[str, str | None]) -> str | None:
     """The cause that explains another, by who waits for whom where that was measured, else by the names it gives.
 
-    A cause with waits of its own that hardly anybody is behind explains no locks, whatever it names.
+    A cause with waits of its own that hardly anybody is behind explains no locks, whatever it names; and what costs so
+    little that it is a note explains nothing worse.
     """
     if measured.get(name):
         return measured[name]
-    named = (other for other, claim in claims if claim.explains_waits and name in CAUSES[other].explains)
+    told = list(claims)
+    is_note = all(claim.graded == "note" for cause, claim in told if cause == name)
+    named = (
+        other
+        for other, claim in told
+        if claim.explains_waits
+        and name in CAUSES[other].explains
+        and (is_note or claim.graded != "note" or claim.cost.share is None)
+    )
     return next((other for other in named if name not in measured or not CAUSES[other].waits), None)
 
 

@@ -113,7 +113,8 @@ class Claim:
 
     `impact` as a mere number is a measured share. Where they are not given, `severity` follows from impact and
     confidence (`graded`), and `remedy` and `verify` are those of the cause's documentation; `first_steps` stand before
-    that remedy. Without `explains_waits` nothing is set below it: it is no part of what the database waits for. All
+    that remedy. Without `explains_waits` nothing is set below it: it is no part of what the database waits for.
+    `explains` names causes that its own figures show to be its symptoms, whatever the causes' documentation says. All
     else as in `Finding`.
     """
 
@@ -131,6 +132,7 @@ class Claim:
     first_steps: Sequence[Words] = ()
     database: str | None = None
     explains_waits: bool = True
+    explains: Sequence[str] = ()
 
     @property
     def cost(self) -> Impact:

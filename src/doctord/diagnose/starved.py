@@ -10,6 +10,9 @@ from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Cas
 
 # A tenth left is what bursts within a second use up: with less, somebody waits at most moments.
 LEAST_IDLE_PCT: Final = 10.0
+MOST_IDLE_PCT: Final = 50.0
+# For each session on a CPU two more that want it: the scheduler moves them, though not at once.
+CROWD: Final = 2.0
 
 
 def idle_pct(case: Case) -> float | None:
@@ -22,6 +25,16 @@ def is_full(case: Case) -> bool:
     """Whether the CPUs are as good as never idle."""
     idle = idle_pct(case)
     return idle is not None and idle <= LEAST_IDLE_PCT
+
+
+def is_crowded(case: Case) -> bool:
+    """Whether so many sessions wait for a CPU at any moment that what is idle is a matter of how they are spread.
+
+    Where most of the CPUs is idle, they are kept from it by something else: a quota, or the CPUs they are bound to.
+    """
+    idle, queue = idle_pct(case), case.time.share(*RUN_QUEUE) * case.time.seconds_per_second
+    is_busy = idle is not None and idle <= MOST_IDLE_PCT
+    return is_busy and case.cpus > 0 and queue >= CROWD * case.cpus
 
 
 def waiting(case: Case) -> float | None:
@@ -42,4 +55,4 @@ def is_starved(case: Case) -> bool:
     """
     share = case.time.share(*RUN_QUEUE)
     felt = case.worth_saying(share) or (waiting(case) or 0.0) >= WORTH_SAYING_SESSIONS
-    return is_full(case) and share >= WORTH_SAYING_SHARE and felt
+    return (is_full(case) or is_crowded(case)) and share >= WORTH_SAYING_SHARE and felt

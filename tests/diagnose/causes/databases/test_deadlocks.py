@@ -58,3 +58,16 @@ def test_those_that_postgresql_counts(per_s: float, severity: str | None) -> Non
     assert [(finding.cause, finding.severity) for finding in found] == (
         [("deadlocks_reported", severity)] if severity else []
     )
+
+
+@pytest.mark.parametrize(("waiting", "explained_by"), [(3.0, "deadlocks_reported"), (30.0, None)])
+def test_row_locks_belong_to_deadlocks_that_many_of_those_who_wait_are_in(
+    waiting: float, explained_by: str | None
+) -> None:
+    deadlocks = {("bench", "pg_stat_database.deadlocks"): 5.0}
+    settings = {"deadlock_timeout": "200"}
+    locked = {("Application", "transactionid"): waiting}
+    findings = diagnose(host(time=locked, postgres=deadlocks, settings=settings)).findings
+    found = {finding.cause: finding for finding in findings}
+    assert found["row_locks"].explained_by == explained_by
+    assert found["deadlocks_reported"].impact.share == pytest.approx(2.0 / waiting, rel=0.1)

@@ -65,7 +65,7 @@ def of(dataset: Dataset) -> dict[str, Finding]:
 @pytest.mark.parametrize(
     ("wait_class", "event"),
     [
-        ("Network", "ClientWrite"),
+        ("Network", "SSLOpenServer"),
         ("Concurrency", "LockManager"),
         ("Concurrency", "BufferContent"),
         ("Concurrency", "MultiXactMemberSLRU"),
@@ -138,10 +138,10 @@ def test_what_a_cause_explains_is_not_told_again(event: str) -> None:
 
 
 def test_who_is_in_it_is_named() -> None:
-    waiting = {"wait_class": "Network", "event": "ClientWrite", "user": "report", "program": "export"}
+    waiting = {"wait_class": "Other", "event": "PgFdwReceive", "user": "report", "program": "export"}
     sessions = [{**waiting, "statement_id": "42"}, {**waiting, "statement_id": "42"}, {**waiting, "user": "app"}]
     text = {"statement_id": "42", "text": "select * from orders", "calls_per_s": 1.0, "elapsed_s_per_s": 0.5}
-    found = of(host(sessions=sessions, statements=[text]))["ClientWrite"]
+    found = of(host(sessions=sessions, statements=[text]))["PgFdwReceive"]
     told = [said(item.figure) for item in found.for_[1:]]
     assert told[0] == "statement 42: 67 % of this waiting"
     assert told[1] == "user report, program export: 67 % of this waiting"

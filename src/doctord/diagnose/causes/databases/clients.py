@@ -17,9 +17,11 @@ STUCK_PART = 0.9
 # Switches a second of a backend that is woken at all: each write that goes through is one.
 MOVES_PER_S = 1.0
 MOST_NAMED = 3
+# What others wait for behind such a session, and what it looks like between two results.
+HELD_BY_SUCH = ("row_locks", "table_locks", "idle_in_transaction_blocker")
 
 
-@cause(explains=("row_locks", "table_locks", "idle_in_transaction_blocker"))
+@cause(waits=("network to client",))
 def clients_do_not_take_results(case: Case) -> Iterator[Claim]:
     """Sessions have results to send, and their clients do not take them.
 
@@ -75,7 +77,7 @@ def clients_do_not_take_results(case: Case) -> Iterator[Claim]:
                        "it holds locks meanwhile") for root in roots[:MOST_NAMED]),
         ],
         against=against,
-        explains_waits=bool(roots),
+        explains=HELD_BY_SUCH if roots else (),
     )  # fmt: skip
 
 

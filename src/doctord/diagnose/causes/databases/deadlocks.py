@@ -7,7 +7,7 @@ import polars as pl
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured, measured
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import shortened
 
@@ -15,8 +15,12 @@ from doctord.diagnose.words import shortened
 RECENT = timedelta(hours=1)
 MOST_TOLD = 4
 COUNTED = "pg_stat_database.deadlocks"
+ROW = "row lock"
 # One is tried again and forgotten; from ten in a day on it is how the application works.
 MANY_A_DAY, DAY_S = 10.0, 86_400.0
+# Where so large a part of those who wait for rows is in a deadlock itself, the others mostly stand behind these.
+IN_DEADLOCKS = 0.25
+TWO = 2  # the fewest that are in a deadlock
 ONLY_THE_LATEST = NotMeasured(
     "how often there are deadlocks",
     "InnoDB's monitor tells of the latest one alone",
@@ -32,7 +36,8 @@ def deadlocks_reported(case: Case) -> Iterator[Claim]:
     Looks like: ORA-00060 in the alert log, a global wait-for graph in the trace of LMD0 (RAC); `deadlock detected` in
         PostgreSQL's log; a deadlock of the last hour in InnoDB's monitor; the servers' own counters of them.
     Hurts because: one statement, or one transaction, of each deadlock fails, and its work is done again.
-    Speaks for it: how many deadlocks there were; the statements.
+    Speaks for it: how many deadlocks there were; the statements; of PostgreSQL's sessions that wait for rows the part
+        that is in a deadlock, each for deadlock_timeout.
     Speaks against it: a single one in a long time.
     Remedy: Change rows in one order everywhere, in short transactions, and try again what failed.
         Oracle: the trace file that the alert log names holds both statements; index foreign keys, raise INITRANS
@@ -106,10 +111,14 @@ def _counted(case: Case, told: set[str]) -> Iterator[Claim]:
         count, per_s = round(case.amount(COUNTED, db)), case.total(COUNTED, db) or 0.0
         if count < 1 or db in told:
             continue
+        waiting = _waiting_in_deadlocks(case, db, per_s)
+        row_locks = case.time.kind_share(ROW)
+        part = waiting / (row_locks * case.time.seconds_per_second) if row_locks and waiting else 0.0
         yield Claim(
             phrase("{:count deadlock/deadlocks} on {}", count, db),
-            impact=NOT_MEASURED,
+            impact=measured(min(part, 1.0) * row_locks) if waiting and case.is_time_measured else NOT_MEASURED,
             confidence=0.9,
+            explains=("row_locks",) if part >= IN_DEADLOCKS else (),
             severity=None if count > 1 and per_s * DAY_S >= MANY_A_DAY else "note",
             for_=[
                 Evidence("statistic", f"name = '{COUNTED}' and db = '{db}'",
@@ -118,6 +127,12 @@ def _counted(case: Case, told: set[str]) -> Iterator[Claim]:
             ],
             database=db,
         )  # fmt: skip
+
+
+def _waiting_in_deadlocks(case: Case, db: str, per_s: float) -> float | None:
+    """How many sessions wait in deadlocks at any moment, each for deadlock_timeout; null where that is not told."""
+    timeout_ms = case.setting("deadlock_timeout", db)
+    return per_s * TWO * float(timeout_ms) / 1000 if timeout_ms and timeout_ms.isdigit() else None
 
 
 def _of_innodb(case: Case, told: pl.DataFrame) -> Iterator[Claim]:

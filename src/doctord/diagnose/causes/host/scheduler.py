@@ -82,7 +82,8 @@ def system_call_storm(case: Case) -> Iterator[Claim]:
     Hurts because: a CPU is used up for the way into the kernel and back; the work itself, done in larger pieces, would
         take a small part of it.
     Speaks for it: its calls for each second on a CPU; its time in the kernel against its own.
-    Speaks against it: calls that take long each: then it is what they do that costs, as copying or writing back.
+    Speaks against it: calls that take long each: then it is what they do that costs, as copying or writing back. It is
+        a note of a client of the database, whose calls are its messages.
     Remedy: See which call it is, and make it rarer: larger reads and writes, one call for many rows or messages, a
         clock that is read without a call (clocksource tsc or kvm-clock), no polling without a pause.
         PostgreSQL: look for partitions that are asked for their size (lseek), and for loops of tiny statements.
@@ -96,11 +97,21 @@ def system_call_storm(case: Case) -> Iterator[Claim]:
             impact=NOT_MEASURED,
             confidence=0.85,
             for_=[*_of_caller(one), *_slow_clock(case)],
-            severity="warning" if one.kernel >= min(WORTH_CPUS, WORTH_SHARE * max(case.cpus, 1)) else "note",
+            severity="warning" if _is_dear(case, one) and not _is_client(case, one) else "note",
             explains_waits=one.cpus >= HOST_SHARE * max(case.cpus, 1),
             first_steps=[phrase("doctord trace --pid {} --for 10s: which call, and of what size.", one.pid)],
         )
         return
+
+
+def _is_dear(case: Case, one: Caller) -> bool:
+    return one.kernel >= min(WORTH_CPUS, WORTH_SHARE * max(case.cpus, 1))
+
+
+def _is_client(case: Case, one: Caller) -> bool:
+    """Whether it works for the database's sessions: its calls are the messages to the server, as many as are sent."""
+    own = case.processes.filter(pl.col("database"))["pid"]
+    return one.pid not in {*own, *case.other_processes["pid"]}
 
 
 @cause()

@@ -26,6 +26,9 @@ def connections_exhausted(server: PrivateServer, _seed: int) -> Iterator[None]:
     """An application keeps thirteen connections of twenty, and uses none; whoever comes next is refused.
 
     Four are the light load's, three are kept for administrators.
+
+    Seen: "remaining connection slots are reserved", twice a second.
+
     """
     with ExitStack() as stack:
         for _ in range(_KEPT):

@@ -18,6 +18,9 @@ def many_clients(server: PrivateServer, seed: int) -> Iterator[None]:
 
     Nobody waits for a lock or a disk. Seen from the database most sessions are idle: their requests have arrived, and
     they have not been given a CPU to read them.
+
+    Seen: 29 sessions in the run queue of two CPUs by the kernel's count; the light load takes 4 ms instead of 1 ms.
+
     """
     with workload(server, seed=seed, clients=200, script=_SCRIPT):
         yield

@@ -17,7 +17,10 @@ where aid between :first and :first + 200 group by bid order by bid;
 
 @fault(cause="jit_compiles_much")
 def jit_everything(server: PrivateServer, seed: int) -> Iterator[None]:
-    """jit_above_cost is 0: two sessions run short reports, and each is compiled, inlined and optimised first."""
+    """jit_above_cost is 0: two sessions run short reports, and each is compiled, inlined and optimised first.
+
+    Seen: three quarters of the time on a CPU go into compiling; the light load takes 3.5 ms instead of 1 ms.
+    """
     with server.connect() as connection:
         offered = connection.execute("select pg_jit_available()").fetchone()
     if offered != (True,):

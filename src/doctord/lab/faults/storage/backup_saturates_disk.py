@@ -36,6 +36,9 @@ def backup_saturates_disk(server: PrivateServer, seed: int) -> Iterator[None]:
     """A backup reads with sixteen requests of 4 MiB at a time, as fast as the disk gives them.
 
     The buffer pool is small and the page cache was emptied: lookups and commits wait behind those requests.
+
+    Seen: 1 GB a second read by the backup; the light load gets 13 transactions a second instead of 100.
+
     """
     with _file(server.folder) as path:
         server.evict()
