@@ -28,14 +28,14 @@ def test_a_row_counts_what_was_named_first_and_what_else() -> None:
     runs = [run("cpu_hog", "cpu_other_processes", "row_locks", correct=True) for _ in range(2)]
     runs += [run("cpu_hog", "row_locks", "cpu_other_processes"), run("cpu_hog")]
     assert row(runs) == (
-        "| `cpu_hog` | `cpu_other_processes` | 4 | 2 | `row_locks` 1, `nothing` 1 | `row_locks` 2 "
+        "| `cpu_hog` | `cpu_other_processes` | 4 | 2 | 0 | `row_locks` 1, `nothing` 1 | `row_locks` 2 "
         "| 100/s at 1.0 ms → 0/s |"
     )
 
 
 def test_a_run_that_failed_counts_as_wrong() -> None:
     failed = {"fault": "none", "error": "status 2: no PostgreSQL", "seed": 1, "took_s": 0.1}
-    assert row([failed]).startswith("| `none` | none | 1 | 0 | `failed` 1 |")
+    assert row([failed]).startswith("| `none` | none | 1 | 0 | 0 | `failed` 1 |")
 
 
 @pytest.mark.parametrize(("skipped", "says"), [("needs root", "skipped"), (None, "1")])

@@ -28,6 +28,7 @@ from doctord.diagnose.words import shortened
 
 # Less than a tenth of the time, of which no more is known than its name, alarms nobody.
 SMALL = 0.1
+FEWEST_LOOKS = 3
 # Of work that nothing shows to be ill: most of the time, and never less than one session in it.
 MOST_OF_TIME, ALWAYS_ONE = 0.5, 1.0
 ON_CPU: Final = frozenset({"cpu", "run queue", "idle"})
@@ -72,8 +73,14 @@ def other_waits(case: Case) -> Iterator[Claim]:
         vendor = _vendor(case, part)
         if _is_service(part, vendor):
             yield from _much_work(case, part, vendor)
-        elif case.worth_saying(part.share):
+        elif case.worth_saying(part.share) and _lasts(case, part):
             yield _unexplained(case, part, vendor)
+
+
+def _lasts(case: Case, part: TimeShare) -> bool:
+    """Whether it was counted, or seen at more looks than one or two, which may be chance."""
+    seen = case.active.filter(pl.col("event") == part.event)
+    return seen.is_empty() or seen["ts"].n_unique() >= FEWEST_LOOKS
 
 
 def _events(case: Case) -> list[TimeShare]:
