@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests/support"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests/support/servers"))
 
 from settings_list import Row, arguments, renew, row
 

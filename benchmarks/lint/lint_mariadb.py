@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pymysql
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support" / "servers"))
 
 from doctord.collect.core.notices import Notices
 from doctord.collect.core.schedule import collect_for

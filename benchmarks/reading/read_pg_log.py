@@ -25,7 +25,7 @@ from pathlib import Path
 
 import psycopg
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support" / "servers"))
 from postgres_workload import log, logging_server
 
 PREFIX = "%m [%p]: user=%u,db=%d,app=%a,client=%h "

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from doctord.analyse.statements import statements
+from doctord.analyse.sql.statements import statements
+from doctord.analyse.sql.top_time import top_time
 from doctord.analyse.time import processor_times, time_model
-from doctord.analyse.top_time import top_time
 from doctord.analyse.vitals import sampled, vitals
 from doctord.dataset.dataset import Dataset
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from diagnose.hosts import host
-from doctord.analyse.locks import IDLE_IN_TRANSACTION, LOCKS
+from doctord.analyse.locking.locks import IDLE_IN_TRANSACTION, LOCKS
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.waits.kinds import KINDS
 from doctord.diagnose.cause import CAUSES

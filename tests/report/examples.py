@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from doctord.analyse.top_time import Holder
+from doctord.analyse.sql.top_time import Holder
 from doctord.analyse.vitals import Vital
 from doctord.diagnose.finding import NONE_YET, Diagnosis, Evidence, Finding, NotMeasured, TimeShare, measured
 

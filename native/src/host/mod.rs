@@ -1,16 +1,15 @@
 //! The Linux sampler: one call gives one sample of the host and of every process, as rows for the dataset's tables.
 //!
-//! One file per source: cpu.rs reads /proc/stat, disk.rs /proc/diskstats, processes/ the processes, and so on. Each keeps its
+//! One file per source: cpus/cpu.rs reads /proc/stat, disk.rs /proc/diskstats, processes/ the processes, and so on. Each keeps its
 //! files open, remembers the last reading, and adds its rows to the sheet of its table. Three rules hold everywhere: what was
 //! not read is null; what cannot be read is said once, as an event; a counter that went down gives an event, never a rate.
 
 mod cgroup;
-mod cpu;
+mod cpus;
 mod disk;
 mod events;
 mod files;
 mod filesystem;
-mod interrupts;
 mod interval;
 mod listeners;
 mod memory;
@@ -18,13 +17,10 @@ mod mounts;
 mod netlink;
 mod network;
 mod not_measured;
-mod numa;
-mod perf;
 mod pressure;
 pub mod processes;
 mod queue;
 pub mod rarely;
-mod scheduling;
 mod setting;
 mod statistics;
 mod text;
@@ -37,18 +33,18 @@ use pyo3::prelude::*;
 use crate::batch::{Batch, value_error};
 use crate::sheet::Layouts;
 use cgroup::Cgroups;
-use cpu::Cpu;
+use cpus::cpu::Cpu;
+use cpus::interrupts::Interrupts;
+use cpus::numa::Nodes;
+use cpus::scheduling::Scheduling;
 use disk::Disks;
 use events::Events;
 use filesystem::Filesystems;
-use interrupts::Interrupts;
 use interval::{Interval, Moment};
 use memory::Memory;
 use network::Network;
-use numa::Nodes;
 use pressure::Pressure;
 use processes::Processes;
-use scheduling::Scheduling;
 use setting::Settings;
 use statistics::{Figure, Statistics};
 

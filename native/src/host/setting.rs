@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use arrow_schema::ArrowError;
 
+use super::cpus::numa;
 use super::interval::Interval;
-use super::numa;
 use crate::batch::Batch;
 use crate::sheet::{Layouts, Sheet, columns};
 

@@ -4,11 +4,14 @@ from functools import cached_property
 
 import polars as pl
 
-from doctord.analyse import figures, locks, statements, vitals
+from doctord.analyse import figures, vitals
 from doctord.analyse.figures import cpus_told
 from doctord.analyse.host import other_processes, processes, short_lived
-from doctord.analyse.host.other_storage import OtherStorage, other_storage
-from doctord.analyse.lock_roots import Roots
+from doctord.analyse.locking import locks
+from doctord.analyse.locking.lock_roots import Roots
+from doctord.analyse.sql import statements
+from doctord.analyse.sql.top_time import Holder, top_time
+from doctord.analyse.storage.other_storage import OtherStorage, other_storage
 from doctord.analyse.time import (
     TimeModel,
     active_sessions,
@@ -16,7 +19,6 @@ from doctord.analyse.time import (
     seconds_of,
     time_model,
 )
-from doctord.analyse.top_time import Holder, top_time
 from doctord.analyse.traces import calls
 from doctord.analyse.waits import Wait, background, foreground
 from doctord.dataset.calltrace import Trace
@@ -121,7 +123,7 @@ class Case:
 
     @cached_property
     def top(self) -> tuple[Holder, ...]:
-        """Who holds most of the time, and of the work, by kind: see `doctord.analyse.top_time`."""
+        """Who holds most of the time, and of the work, by kind: see `doctord.analyse.sql.top_time`."""
         return top_time(self.dataset)
 
     @cached_property

@@ -24,9 +24,9 @@ class Cause:
     """A cause of trouble: its name, the component it belongs to, its documentation by heading, and how to look for it.
 
     `explains` names the causes that are only symptoms when this one is there. `waits` are the kinds of wait
-    (`dataset/waits/kinds.py`, `analyse/locks.py`) that are its time, also where its evidence names no event: whoever
-    waits for a lock behind a session that waits for one of them waits for this cause (`lock_roots.py`). `last`: it
-    looks at what the others said (`Case.claims`).
+    (`dataset/waits/kinds.py`, `analyse/locking/locks.py`) that are its time, also where its evidence names no event:
+    whoever waits for a lock behind a session that waits for one of them waits for this cause (`lock_roots.py`).
+    `last`: it looks at what the others said (`Case.claims`).
     """
 
     name: str

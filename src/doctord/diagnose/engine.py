@@ -10,10 +10,10 @@ from datetime import datetime
 
 import polars as pl
 
-from doctord.analyse.host.block_sizes import Sizes, block_sizes
 from doctord.analyse.since_boot import without_means_since_boot
+from doctord.analyse.sql.top_time import first
+from doctord.analyse.storage.block_sizes import Sizes, block_sizes
 from doctord.analyse.time import SAMPLED
-from doctord.analyse.top_time import first
 from doctord.dataset.calltrace import Trace
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose import causes

@@ -5,8 +5,8 @@ from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
+from doctord.analyse.sql.top_time import Holder
 from doctord.analyse.time import TimeShare
-from doctord.analyse.top_time import Holder
 from doctord.analyse.vitals import Vital
 from doctord.diagnose.phrase import Words, figures, unit_of
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
-from doctord.analyse.host import disks
 from doctord.analyse.host.blocked_tasks import mostly_blocked
 from doctord.analyse.latency.storage import storage_histograms
-from doctord.analyse.logged_statements import durations_are_all_told
+from doctord.analyse.sql.logged_statements import durations_are_all_told
+from doctord.analyse.storage import disks
 from doctord.analyse.traces.calls import clock_s
 from doctord.dataset.calltrace import Trace
 from doctord.diagnose import service

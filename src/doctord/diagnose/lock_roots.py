@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from doctord.analyse.locks import IDLE_IN_TRANSACTION, LOCKS
+from doctord.analyse.locking.locks import IDLE_IN_TRANSACTION, LOCKS
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import CAUSES
 from doctord.diagnose.finding import Claim, Evidence, Impact

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from doctord.analyse.logged_locks import logged_locks
+from doctord.analyse.locking.logged_locks import logged_locks
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import NotMeasured
 from doctord.diagnose.phrase import Phrase, listed, phrase

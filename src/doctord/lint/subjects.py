@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import polars as pl
 
-from doctord.analyse.indexes import COMPONENT as INDEXES
+from doctord.analyse.sql.indexes import COMPONENT as INDEXES
 from doctord.dataset.catalogue import catalogue, list_of
 from doctord.dataset.dataset import Dataset
 from doctord.lint.setting import Setting

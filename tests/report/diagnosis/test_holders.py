@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from doctord.analyse.top_time import Holder
+from doctord.analyse.sql.top_time import Holder
 from doctord.diagnose.finding import TimeShare
 from doctord.report.diagnosis.holders import NOT_MEASURED, headline, rows
 from report import examples

@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
-use crate::host::perf;
+use crate::host::cpus::perf;
 
 /// PERF_TYPE_TRACEPOINT of linux/perf_event.h.
 const TRACEPOINT: u32 = 2;

@@ -1,1 +1,1 @@
-"""Causes: a folder by whose they are, one file per component, one function per cause. The engine loads them all."""
+"""Causes: a folder by subject or vendor, one file per component, one function per cause. The engine loads them all."""

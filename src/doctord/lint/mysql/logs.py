@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from doctord.analyse.host import filesystems
+from doctord.analyse.storage import filesystems
 from doctord.diagnose.phrase import Words, phrase
 from doctord.lint.mysql.measured import evidence, figure, writes_binlog
 from doctord.lint.rule import rule

@@ -2,7 +2,7 @@
 
 from math import ceil
 
-from doctord.diagnose.waited import share
+from doctord.diagnose.common.waited import share
 from doctord.lint.subject import Subject
 
 POOLS = ("shared_pool_size", "java_pool_size", "large_pool_size", "streams_pool_size", "db_cache_size")

@@ -1,6 +1,6 @@
 """What several of PostgreSQL's rules look at: shares of the measured time, counters, memory left, WAL."""
 
-from doctord.analyse.host import filesystems
+from doctord.analyse.storage import filesystems
 from doctord.dataset.secrets import HIDDEN
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Words, phrase

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Final
 
-from doctord.analyse.statements import Statement as Measured
+from doctord.analyse.sql.statements import Statement as Measured
 from doctord.dataset.scrub import Dialect, scrub
 from doctord.diagnose.finding import Evidence, NotMeasured
 from doctord.diagnose.phrase import phrase

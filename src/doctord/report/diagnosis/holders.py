@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from doctord.analyse.top_time import Holder
+from doctord.analyse.sql.top_time import Holder
 from doctord.diagnose.finding import Diagnosis
 from doctord.report import wording
 from doctord.units import in_time, number

@@ -2,7 +2,7 @@
 
 from doctord.analyse.latency.map import LatencyMap
 from doctord.analyse.latency.modes import reading
-from doctord.diagnose.spread import told
+from doctord.diagnose.common.spread import told
 from doctord.report.phrases import said
 
 

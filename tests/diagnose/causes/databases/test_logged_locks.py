@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from doctord.analyse.logged_locks import logged_locks
+from doctord.analyse.locking.logged_locks import logged_locks
 from doctord.dataset.dataset import Dataset
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding

@@ -4,8 +4,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from doctord.analyse.host import disks
 from doctord.analyse.sizing.found.finder import Found, FoundCurve, Measured, finds
+from doctord.analyse.storage import disks
 
 # A curve has so many points, between loads so far apart: less is chance.
 LOADS: Final = 6

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from doctord.analyse.table_reads import table_reads
+from doctord.analyse.sql.table_reads import table_reads
 from doctord.diagnose.case import WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.holders import to_begin_with
+from doctord.diagnose.common.waited import mean_ms, reads_severity, share, waited
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.holders import to_begin_with
 from doctord.diagnose.phrase import Words, phrase
-from doctord.diagnose.waited import mean_ms, reads_severity, share, waited
 
 READS = ("single read", "multi-block read")
 # What Oracle reads into its cache: scans that go past it would not be saved.

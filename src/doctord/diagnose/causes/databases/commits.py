@@ -8,17 +8,17 @@ import polars as pl
 from doctord.analyse.waits import Wait
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.causes.databases.logged_statements import logged_commits
-from doctord.diagnose.causes.databases.prepared import standing_commits
 from doctord.diagnose.causes.databases.standbys import STANDBY, missing_standby
-from doctord.diagnose.causes.host.storage_latencies import slow_histograms
 from doctord.diagnose.causes.oracle.log_writer_warnings import warned_writes
+from doctord.diagnose.causes.statements.logged import logged_commits
+from doctord.diagnose.causes.statements.prepared import standing_commits
+from doctord.diagnose.causes.storage.latencies import slow_histograms
+from doctord.diagnose.common.histograms import spread
+from doctord.diagnose.common.oracle import idle_pct, per
+from doctord.diagnose.common.waited import behind, counted_of_kind, of_kind
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, at_most
-from doctord.diagnose.histograms import spread
-from doctord.diagnose.oracle import idle_pct, per
 from doctord.diagnose.phrase import Words, phrase
-from doctord.diagnose.waited import behind, counted_of_kind, of_kind
 
 SYNC, WRITE = "log sync", "log write"
 # A commit is one small write and a flush: below this even a single disk with a write cache is not slow.

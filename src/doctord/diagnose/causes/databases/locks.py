@@ -5,15 +5,15 @@ from typing import NamedTuple
 
 import polars as pl
 
-from doctord.analyse.locks import IDLE_IN_TRANSACTION, Blocker, Gate, gates
+from doctord.analyse.locking.locks import IDLE_IN_TRANSACTION, Blocker, Gate, gates
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.databases.logged_locks import logged_waits
+from doctord.diagnose.common.histograms import spread
+from doctord.diagnose.common.oracle import leaders
+from doctord.diagnose.common.waited import counted_of_kind, mean_ms, of_kind
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
-from doctord.diagnose.histograms import spread
-from doctord.diagnose.oracle import leaders
 from doctord.diagnose.phrase import Words, phrase
-from doctord.diagnose.waited import counted_of_kind, mean_ms, of_kind
 from doctord.diagnose.words import shortened
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from doctord.analyse.logged_locks import Held, Waits, logged_locks
+from doctord.analyse.locking.logged_locks import Held, Waits, logged_locks
 from doctord.diagnose.case import Case
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import Words, phrase

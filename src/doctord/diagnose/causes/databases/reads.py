@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.histograms import spread
+from doctord.diagnose.common.waited import MOST_OF_TIME, QUICK_READ_MS, counted_of_kind, mean_ms, of_kind
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.histograms import spread
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.waited import MOST_OF_TIME, QUICK_READ_MS, counted_of_kind, mean_ms, of_kind
 
 SINGLE = "single read"
 READ_TIME = "pg_stat_database.blk_read_time"

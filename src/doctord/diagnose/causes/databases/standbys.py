@@ -5,9 +5,9 @@ import re
 import polars as pl
 
 from doctord.diagnose.case import Case
+from doctord.diagnose.common.waited import of_kind
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.waited import of_kind
 
 STANDBY = "standby"
 NAMES = "synchronous_standby_names"

@@ -19,11 +19,11 @@ from doctord.dataset.waits.advice import Advice, advice
 from doctord.dataset.waits.events import VENDORS, find
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.oracle import leaders
+from doctord.diagnose.common.waited import waited
 from doctord.diagnose.explained import named
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.oracle import leaders
 from doctord.diagnose.phrase import Words, phrase
-from doctord.diagnose.waited import waited
 from doctord.diagnose.words import shortened
 
 # Less than a tenth of the time, of which no more is known than its name, alarms nobody.

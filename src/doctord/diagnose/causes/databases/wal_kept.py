@@ -6,7 +6,7 @@ from typing import NamedTuple
 import polars as pl
 
 from doctord.analyse.figures import Statistic
-from doctord.analyse.host.filesystems import left_bytes
+from doctord.analyse.storage.filesystems import left_bytes
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, NotMeasured, Severity

@@ -9,14 +9,14 @@ from doctord.analyse.host.other_processes import Consumer, consumers
 from doctord.analyse.host.processes import DATABASE_COMMAND
 from doctord.analyse.spells import LASTING, LASTING_S, held
 from doctord.analyse.time import RUN_QUEUE
-from doctord.diagnose import pool_size
 from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common import pool_size
+from doctord.diagnose.common.holders import cpu_users, holder, largest, named, rows_of, to_begin_with
+from doctord.diagnose.common.starved import LEAST_IDLE_PCT, idle_pct, is_full, is_starved, waiting
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured, at_most
-from doctord.diagnose.holders import cpu_users, holder, largest, named, rows_of, to_begin_with
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.starved import LEAST_IDLE_PCT, idle_pct, is_full, is_starved, waiting
 
 # PSI counts any waiting task, so that two short tasks meeting on a quiet host give a few per cent.
 PRESSURE_PCT = 20.0

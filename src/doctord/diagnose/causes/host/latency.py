@@ -8,8 +8,8 @@ from doctord.analyse.latency.storage import is_storage
 from doctord.dataset.waits.events import kind_of
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.histograms import agrees
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.histograms import agrees
 from doctord.diagnose.phrase import phrase
 
 # Two modes are of different things, not of one that varies, when the one takes so many times as long.

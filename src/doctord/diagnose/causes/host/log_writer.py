@@ -9,10 +9,10 @@ from doctord.analyse.host.scheduling import COMPONENT, Scheduling, idle_pct, sch
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.host.cpu import INVOLUNTARY_SHARE, signs_of_saturation
+from doctord.diagnose.common.starved import LEAST_IDLE_PCT
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
 from doctord.diagnose.phrase import Phrase, Words, listed, phrase
-from doctord.diagnose.starved import LEAST_IDLE_PCT
 
 # A hundredth of every second in the run queue: less is lost among the microseconds of ordinary scheduling.
 PREEMPTED_S_PER_S = 0.01

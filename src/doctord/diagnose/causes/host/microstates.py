@@ -10,8 +10,8 @@ from doctord.analyse.host.processes import COMMANDS, DATABASE_COMMAND
 from doctord.analyse.spells import held
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.holders import cpu_users
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
-from doctord.diagnose.holders import cpu_users
 from doctord.diagnose.phrase import Words, listed, phrase
 
 # Next to nothing of the interval is left for waiting.

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.holders import to_begin_with
+from doctord.diagnose.common.oracle import counted, holders_ran, leaders
+from doctord.diagnose.common.waited import behind, share, waited
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim
-from doctord.diagnose.holders import to_begin_with
-from doctord.diagnose.oracle import counted, holders_ran, leaders
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.waited import behind, share, waited
 
 BUSY = "buffer busy waits"
 CHAINS = "latch: cache buffers chains"

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.oracle import counted, per
+from doctord.diagnose.common.waited import share, waited
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.oracle import counted, per
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.waited import share, waited
 
 SYNC = "log file sync"
 # Slower ones are another cause.

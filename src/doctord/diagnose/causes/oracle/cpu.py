@@ -8,12 +8,12 @@ from doctord.analyse.host.processors import ALL_BUSY, Processors, processors
 from doctord.analyse.time import UNACCOUNTED
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.holders import cpu_users, named, to_begin_with
+from doctord.diagnose.common.oracle import counted, idle_pct, per
+from doctord.diagnose.common.waited import share, waited
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence, NotMeasured
-from doctord.diagnose.holders import cpu_users, named, to_begin_with
-from doctord.diagnose.oracle import counted, idle_pct, per
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.waited import share, waited
 
 BUSY = "v$osstat.BUSY_TIME"
 LOAD = "v$osstat.LOAD"

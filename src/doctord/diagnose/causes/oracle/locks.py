@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.histograms import spread
+from doctord.diagnose.common.oracle import counted, leaders
+from doctord.diagnose.common.waited import events_like, share, waited
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.histograms import spread
-from doctord.diagnose.oracle import counted, leaders
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.waited import events_like, share, waited
 
 ITL = "enq: TX - allocate ITL entry"
 INDEX = "enq: TX - index contention"

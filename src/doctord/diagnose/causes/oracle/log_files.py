@@ -7,10 +7,10 @@ import polars as pl
 from doctord.analyse.archiving import ARCHIVED_IN, Archiving, slowest
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.waited import behind, share, waited
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NONE_YET, Claim, Evidence
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.waited import behind, share, waited
 from doctord.units import MIB
 
 REDO = "v$sysstat.redo size"

@@ -8,11 +8,11 @@ import polars as pl
 from doctord.analyse.figures import Statistic
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.oracle import counted, time_model
+from doctord.diagnose.common.waited import share, waited
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.oracle import counted, time_model
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.waited import share, waited
 
 TEMP = ("direct path read temp", "direct path write temp")
 # Printed with two digits.

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.oracle import holders_ran, leaders, parsing_parts, per, time_model
+from doctord.diagnose.common.waited import share, waited
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim
-from doctord.diagnose.oracle import holders_ran, leaders, parsing_parts, per, time_model
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.waited import share, waited
 
 PARSING = "parse time elapsed"
 HARD = "hard parse elapsed time"

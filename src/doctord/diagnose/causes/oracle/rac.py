@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.oracle import counted, leaders
+from doctord.diagnose.common.waited import behind, events_like, mean_ms, share, waited
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.oracle import counted, leaders
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.waited import behind, events_like, mean_ms, share, waited
 
 TRANSFERS = ("gc cr block 2-way", "gc cr block 3-way", "gc current block 2-way", "gc current block 3-way")
 GRANTS = ("gc cr grant 2-way", "gc current grant 2-way", "gc current grant busy", "gc cr multi block request",

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.histograms import spread
+from doctord.diagnose.common.holders import to_begin_with
+from doctord.diagnose.common.oracle import counted, leaders, readers
+from doctord.diagnose.common.waited import mean_ms, of_kind, reads_severity, share, waited
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured
-from doctord.diagnose.histograms import spread
-from doctord.diagnose.holders import to_begin_with
-from doctord.diagnose.oracle import counted, leaders, readers
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.waited import mean_ms, of_kind, reads_severity, share, waited
 
 # The same waits have names of their own on Exadata.
 SINGLE = ("db file sequential read", "cell single block physical read", "db file parallel read")

@@ -7,8 +7,8 @@ import polars as pl
 from doctord.analyse.latency.map import LatencyMap, histograms_of, subjects
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.oracle import OF_A_SESSION
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
-from doctord.diagnose.oracle import OF_A_SESSION
 from doctord.diagnose.phrase import phrase
 
 FROM_CLIENT = "SQL*Net message from client"

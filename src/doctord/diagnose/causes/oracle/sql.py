@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.oracle import counted, per
+from doctord.diagnose.common.waited import share, waited
 from doctord.diagnose.finding import Claim, Evidence
-from doctord.diagnose.oracle import counted, per
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.waited import share, waited
 
 TO_CLIENT = ("SQL*Net more data to client", "SQL*Net more data from client")
 LINK = ("SQL*Net message from dblink", "SQL*Net more data from dblink", "SQL*Net more data to dblink",

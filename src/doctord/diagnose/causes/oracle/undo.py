@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.oracle import counted, leaders
+from doctord.diagnose.common.waited import share, waited
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
-from doctord.diagnose.oracle import counted, leaders
 from doctord.diagnose.phrase import phrase
-from doctord.diagnose.waited import share, waited
 
 TOO_OLD = "v$undostat.ssolderrcnt"
 NO_SPACE = "v$undostat.nospaceerrcnt"

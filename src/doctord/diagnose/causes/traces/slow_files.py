@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from doctord.dataset.calltrace import Target
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
-from doctord.diagnose.cost import of_busy
+from doctord.diagnose.common.cost import of_busy
 from doctord.diagnose.finding import Claim, Evidence, NotMeasured
 from doctord.diagnose.phrase import phrase
 from doctord.diagnose.words import shortened

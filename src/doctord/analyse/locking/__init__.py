@@ -1,0 +1,1 @@
+"""Who waits for whom: row and table locks by sampled sessions, and by the server's log."""

@@ -1,0 +1,1 @@
+"""Statements: where their time goes, what they read, and which indexes and conditions they have."""

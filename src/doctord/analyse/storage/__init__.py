@@ -1,0 +1,1 @@
+"""Disks, the way to them, and what lies on them."""

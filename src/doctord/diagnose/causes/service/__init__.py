@@ -1,0 +1,1 @@
+"""Of what clients were refused, lost or waited for outside their statements."""

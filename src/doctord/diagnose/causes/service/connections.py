@@ -1,0 +1,361 @@
+"""Connections: opening them, and running out of them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import polars as pl
+
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.common.oracle import counted, time_model
+from doctord.diagnose.evidence import Sign, weigh
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, SEVERITIES, Claim, Evidence
+from doctord.diagnose.phrase import phrase
+
+# A pool opens a connection now and then; ten a second is a client that opens one for each piece of work.
+CONNECTS_PER_S = 10.0
+# A thread, where a server starts no process for a connection, costs a tenth of that.
+THREADS_PER_S = 100.0
+OPENED = "connections opened"
+LOGON = "connection management call elapsed time"
+# One logon that the time model shows starts a process and reads the dictionary: a pool makes one in many seconds.
+LOGONS_PER_S = 1.0
+# Oracle counts logons of its own parallel servers and jobs too: a client that comes for work commits now and then.
+OWN_LOGONS = 2.0  # for each commit
+# As PgBouncer logs them; and what share of a pool's clients leave at once that tells of no pool on their side.
+POOLER_LOGINS, POOLER_TRANSACTIONS = "pgbouncer.logins", "pgbouncer.xacts"
+LEFT_AT_ONCE = "pgbouncer.closed_within_a_second"
+# One client in the queue at any time, and a fifth of what its clients see of a transaction: then the pool is too small.
+CLIENTS_WAITING = 1.0
+WAITING_SHARE = 0.2
+# Connections in use, and of them idle, by vendor.
+IN_USE = ("pg_stat_activity.connections", "global_status.threads_connected")
+NEAR_LIMIT = 0.9
+# Where clients that were refused are counted.
+REFUSED = {
+    "log.connections_refused": "the server's log",
+    "global_status.connection_errors_max_connections": "the server's status",
+}
+# What who is refused live is told, as an event, where a limit is reached.
+REFUSED_NOW, NONE_LEFT = "refused", "too many clients|connection slots"
+
+
+@cause(
+    explains=(
+        "cpu_saturated",
+        "cpu_other_processes",
+        "accept_queue_overflow",
+        "clients_wait_to_connect",
+        "logins_slow",
+        "log_writer_preempted",
+    )
+)
+def connection_churn(case: Case) -> Iterator[Claim]:
+    """Clients open a new connection for almost every transaction.
+
+    Looks like: sessions established per second near the commits per second; the host forks all the time; CPU goes to
+        processes that live too short to be sampled. In Oracle connection management in the time model. In PgBouncer's
+        log as many logins as transactions, and clients that close within a second.
+    Hurts because: each connection costs the server a fork or a thread, authentication and empty caches, in Oracle reads
+        of the dictionary too: more than a short transaction itself.
+    Speaks for it: connections per second and per transaction; CPU of the processes that came and went, or the share of
+        connection management.
+    Speaks against it: connections that live long, or little CPU beside the sampled processes; few logons that each take
+        long: then the listener, the host, or authentication.
+    Remedy: Put a connection pool of fixed size between, sized by CPUs and service time, not by clients; no login for
+        each request.
+        PostgreSQL: pgbouncer in transaction mode, or the application's own pool.
+        Oracle: the application's own pool, or DRCP; a logon trigger that does little.
+        MySQL: ProxySQL, or the application's own pool; thread_cache_size so that threads are kept.
+    Verify: Connections and forks per second fall to a few; commits per second rise at the same CPU. Oracle: the share
+        of connection management falls.
+    Source: PostgreSQL documentation, pg_stat_database.sessions; Oracle Database Performance Tuning Guide 19c,
+        "Connection management"; MySQL Reference Manual, "Connection Interfaces"; R. Milkowski, "Oracle's listener
+        performance", 2008; PgBouncer documentation, "Usage" and "Config" (log_connections).
+    """
+    connects, commits, managing = case.common(OPENED), case.common("commits"), time_model(case, LOGON)
+    if connects is None and (logins := case.total(POOLER_LOGINS)) is not None:
+        yield from _at_pooler(case, logins)
+    elif managing is None:
+        yield from _by_number(case, connects, commits)
+    elif case.worth_saying(managing):
+        for_, against = weigh(
+            [Sign("statistic", case.rows_of(OPENED), connects, LOGONS_PER_S, '{:.2f logons per s}',
+                  "no pool keeps them", "few, so each takes long")]
+        )  # fmt: skip
+        yield Claim(
+            phrase("Logging on takes {:share of database}", managing),
+            impact=managing,
+            confidence=0.7 if against else 0.9,
+            for_=[*counted(case, f"v$sys_time_model.{LOGON}", "connection management {:.3g} s per s", "5 %"), *for_],
+            against=against,
+        )
+
+
+def _at_pooler(case: Case, logins: float) -> Iterator[Claim]:
+    """By the logins that a pooler's log counts: they cost no process, as threads do not."""
+    if logins < THREADS_PER_S:
+        return
+    transactions, at_once = case.total(POOLER_TRANSACTIONS), case.total(LEFT_AT_ONCE)
+    for_, against = weigh(
+        [
+            Sign("statistic", f"name = '{POOLER_LOGINS}'", logins, THREADS_PER_S, "{:.0f logins per s}",
+                 "at the pooler's one thread"),
+            Sign("statistic", f"name = '{LEFT_AT_ONCE}'", None if at_once is None else at_once / logins, 0.5,
+                 "{:share} of the connections are closed within a second", "nothing keeps them",
+                 "most of them stay"),
+            Sign("statistic", f"name = '{POOLER_TRANSACTIONS}'", transactions and logins / transactions, 0.2,
+                 "{:.2f} for each transaction", "each does little work", "each does much work"),
+        ]
+    )  # fmt: skip
+    yield Claim(
+        phrase("Clients log in at the pooler {:.0f} times a second", logins),
+        impact=NOT_MEASURED,
+        confidence=0.6 if against else 0.9,
+        for_=for_,
+        against=against,
+        first_steps=(
+            phrase("Let the application keep its connections to PgBouncer, whose one thread does all logins."),
+        ),
+    )
+
+
+def _by_number(case: Case, connects: float | None, commits: float | None) -> Iterator[Claim]:
+    """Where the server does not say what logging on costs: by how many there are, and the CPU that nobody sampled."""
+    least = THREADS_PER_S if case.components == {"mysql"} else CONNECTS_PER_S
+    if connects is None or connects < least:
+        return
+    if case.components == {"oracle"} and commits and connects / commits > OWN_LOGONS:
+        return
+    short_lived_cpu = _cpu_of_short_lived(case)
+    work = case.time.seconds_per_second
+    impact = NOT_MEASURED if short_lived_cpu is None else short_lived_cpu / (short_lived_cpu + work)
+    yield Claim(
+        phrase("Clients open {:.0f} connections a second", connects),
+        impact=impact,
+        confidence=0.9 if commits and connects / commits > 0.2 else 0.6,
+        for_=[
+            Evidence(
+                "statistic",
+                case.rows_of(OPENED),
+                phrase("{:.0f new sessions/s}", connects),
+                phrase("{:.0f new sessions/s}", least),
+                phrase("{:.2f} for each transaction", connects / commits)
+                if commits
+                else "no transactions were counted",
+                "at_least",
+            ),
+            *_forks(case),
+            *counted(case, "global_status.threads_created", "{:rate threads created}", "", "the thread cache is small"),
+            *(
+                [
+                    Evidence(
+                        "process",
+                        "whole-host CPU less every sampled process, and others that ended between two samples",
+                        phrase("{:.2f CPUs}", short_lived_cpu),
+                        phrase("{:.2f} average active sessions", work),
+                        "spent by processes too short-lived to be sampled, opening connections among it",
+                    )
+                ]
+                if short_lived_cpu is not None
+                else []
+            ),
+        ],
+        against=[
+            Evidence(
+                "statistic",
+                "",
+                phrase("{:.2f} per transaction", connects / commits),
+                phrase("{:.1f}", 0.2),
+                "each does much work",
+                "at_least",
+            )
+        ]
+        if commits and connects / commits <= 0.2
+        else [],
+    )
+
+
+@cause()
+def pooler_queue(case: Case) -> Iterator[Claim]:
+    """Clients wait at the pooler for a connection to the server.
+
+    Looks like: PgBouncer's statistics show time waited that is no small part of a transaction, or clients are turned
+        away with query_wait_timeout; SHOW POOLS has clients that wait, and no server that is idle.
+    Hurts because: a client that has logged in at the pooler waits before its first statement runs; the database does
+        not see it, and looks idle.
+    Speaks for it: time waited for a server each second against the time in transactions.
+    Speaks against it: less than one client in the queue: bursts.
+    Remedy: Find first what keeps the servers of the pool: long transactions, sessions that idle in theirs, a server
+        that is saturated (then more connections make it worse). pool_mode = transaction where clients use no session
+        state; then raise default_pool_size (and max_db_connections) towards what the server's CPUs can serve.
+    Verify: `wait` in PgBouncer's statistics falls towards 0, cl_waiting in SHOW POOLS is 0.
+    Source: PgBouncer documentation, "Usage" (SHOW STATS: avg_wait_time, avg_xact_time; SHOW POOLS: cl_waiting) and
+        "Config" (default_pool_size, query_wait_timeout).
+    """
+    yield from _queue_at(case)
+    waited_us, often, each_us = (case.total(f"pgbouncer.{name}") for name in ("wait_time", "xacts", "xact_time"))
+    waiting = (waited_us or 0.0) / 1e6
+    working = (often or 0.0) * (each_us or 0.0) / 1e6
+    if waiting < CLIENTS_WAITING or waiting < WAITING_SHARE * (waiting + working):
+        return
+    yield Claim(
+        phrase("{:.1f} clients wait at PgBouncer for a connection, on average", waiting),
+        impact=NOT_MEASURED,
+        confidence=0.85,
+        for_=[
+            Evidence("statistic", "name = 'pgbouncer.wait_time'", phrase("{:.1f} s waited per s", waiting),
+                     phrase("{:.0f} s per s", CLIENTS_WAITING), "clients that are in the queue", "at_least"),
+            Evidence("statistic", "name = 'pgbouncer.xact_time'", phrase("{:.1f} s in transactions per s", working), "",
+                     phrase("{:share} of what clients see is the queue", waiting / (waiting + working))),
+        ],
+    )  # fmt: skip
+
+
+def _queue_at(case: Case) -> Iterator[Claim]:
+    """Pools whose servers are all taken at the moment of a look, and who waits for one."""
+    pools = {
+        name: {figure.entity: figure for figure in case.figures(f"pgbouncer.{name}")}
+        for name in ("cl_waiting", "cl_active", "sv_active", "sv_idle", "maxwait")
+    }
+    for entity, waiting in pools["cl_waiting"].items():
+        active, taken, idle, longest = (
+            pools[name][entity].mean if entity in pools[name] else 0.0
+            for name in ("cl_active", "sv_active", "sv_idle", "maxwait")
+        )
+        if idle or waiting.mean < CLIENTS_WAITING or waiting.mean < WAITING_SHARE * (waiting.mean + active):
+            continue
+        yield Claim(
+            phrase("{:.0f} clients wait at PgBouncer for one of {:.0f} servers of {}", waiting.mean, taken, entity),
+            impact=NOT_MEASURED,
+            confidence=0.75,
+            for_=[
+                Evidence("statistic", f"name = 'pgbouncer.cl_waiting' and entity = '{entity}'",
+                         phrase("{:.0f} clients waiting", waiting.mean), phrase("{:.0f}", CLIENTS_WAITING),
+                         phrase("{:.0f} have a server, none is idle", active), "at_least"),
+                Evidence("statistic", f"name = 'pgbouncer.maxwait' and entity = '{entity}'",
+                         phrase("{:.3g s} waited by the first of them", longest), "",
+                         "at the moment of the look: a queue that moves waits briefly each"),
+            ],
+        )  # fmt: skip
+
+
+@cause()
+def connections_near_limit(case: Case) -> Iterator[Claim]:
+    """Almost all connections that the server allows are in use.
+
+    Looks like: client connections close to max_connections less the reserved ones; clients that were refused because
+        none was left ("too many clients already", "remaining connection slots are reserved").
+    Hurts because: the next client is refused, and a restart of the application makes it worse.
+    Speaks for it: connections against the limit; how many clients were refused, and when.
+    Speaks against it: most of them idle: then a pool, not a higher limit, is the answer.
+    Remedy: Find the clients that keep idle connections and pool them; raise max_connections only with memory for it.
+    Verify: Connections stay under 80 % of the limit at the busiest hour.
+    Source: PostgreSQL documentation, max_connections and superuser_reserved_connections; MySQL Reference Manual,
+        "Too many connections".
+    """
+    seen, told = [*_taken(case), *_refused_us(case)], [*_refused(case)]
+    first = {claim.database: claim for claim in reversed(seen)}
+    for claim in first.values():
+        same = [one for one in (*seen, *told) if one.database == claim.database and one is not claim]
+        worst = min((claim, *same), key=lambda one: SEVERITIES.index(one.graded)).graded
+        yield replace(claim, for_=[*claim.for_, *(item for one in same for item in one.for_)], severity=worst)
+    yield from (claim for claim in told if claim.database not in first)
+
+
+def _taken(case: Case) -> Iterator[Claim]:
+    """Servers almost all of whose connections were in use at some look."""
+    for used in (figure for name in IN_USE for figure in case.figures(name)):
+        limit = _connections_allowed(case, used.db)
+        if limit is None or used.largest < NEAR_LIMIT * limit:
+            continue
+        idle = sum(f.last for f in case.figures("pg_stat_activity.connections_idle") if f.db == used.db)
+        mostly_idle = idle > used.largest / 2
+        yield Claim(
+            phrase("{:.0f} of {} connections to {} are taken", used.largest, limit, used.db),
+            impact=NONE_YET if used.largest < limit else NOT_MEASURED,
+            severity="warning" if used.largest < limit else "critical",
+            confidence=0.95,
+            for_=[
+                Evidence(
+                    "statistic",
+                    f"name = '{used.name}'",
+                    phrase("{:.0f} connections of {}", used.largest, limit),
+                    phrase("{:.0f}", NEAR_LIMIT * limit),
+                    "the next clients are refused",
+                    "at_least",
+                )
+            ],
+            against=[Evidence("statistic", "", phrase("{:.0f} of them idle", idle), "half", "the work needs fewer")]
+            if mostly_idle
+            else [],
+            database=used.db,
+        )
+
+
+def _refused(case: Case) -> Iterator[Claim]:
+    """Clients that found no connection left, as the server counts or logs them: each is service that was lost."""
+    for name, table in REFUSED.items():
+        for refusals in case.figures(name):
+            count = round(refusals.mean * (refusals.seconds or case.seconds))
+            if not count:
+                continue
+            within = refusals.seconds or case.seconds
+            yield Claim(
+                phrase("No connection to {} was left: {:count client was/clients were} refused", refusals.db, count),
+                impact=NOT_MEASURED,
+                confidence=0.95,
+                for_=[
+                    Evidence("statistic", f"name = '{name}'", phrase("{:,.0f} refused in {:time}", count, within), "",
+                             phrase("as {} tells it", table)),
+                ],
+                severity="note" if count == 1 else None,
+                database=refusals.db,
+            )  # fmt: skip
+
+
+def _refused_us(case: Case) -> Iterator[Claim]:
+    """Connections of our own that were refused as none was left: whoever came then was refused too."""
+    events = case.dataset.frame("event").filter(pl.col("kind") == REFUSED_NOW)
+    for (db,), told in events.filter(pl.col("text").str.contains(NONE_LEFT)).partition_by("db", as_dict=True).items():
+        yield Claim(
+            phrase("No connection to {} was left at {:count attempt/attempts} to log in", db, told.height),
+            impact=NOT_MEASURED,
+            confidence=0.95,
+            severity="critical",
+            for_=[
+                Evidence("event", f"kind = '{REFUSED_NOW}' and db = '{db}'",
+                         phrase("{:count login/logins} refused", told.height), "none", told["text"][-1]),
+            ],
+            database=str(db),
+        )  # fmt: skip
+
+
+def _connections_allowed(case: Case, db: str | None) -> int | None:
+    limit = case.setting("max_connections", db)
+    if limit is None:
+        return None
+    reserved = (case.setting(name, db) for name in ("superuser_reserved_connections", "reserved_connections"))
+    return int(limit) - sum(int(value) for value in reserved if value is not None)
+
+
+def _forks(case: Case) -> list[Evidence]:
+    forks = case.mean("cpu", "forks_per_s")
+    if forks is None:
+        return []
+    return [
+        Evidence("cpu", "cpu is null", phrase("{:.0f forks/s} on the host", forks), "", "a backend process for each")
+    ]
+
+
+def _cpu_of_short_lived(case: Case) -> float | None:
+    """CPU seconds per second of which neither sampled processes tell nor others that came and went; null if unmeasured.
+
+    What the kernel tells of the own that came and went lacks the forks, and the end of each: so it is not used.
+    """
+    idle, wait_io = case.mean("cpu", "idle_pct"), case.mean("cpu", "wait_io_pct")
+    told = float(case.processes["cpu_s"].sum()) + sum(one.cpu_s for one in case.short_lived if not one.database)
+    if idle is None or not case.cpus or not case.processes.height or not case.process_seconds:
+        return None
+    busy = case.cpus * (100 - idle - (wait_io or 0.0)) / 100
+    return max(busy - told / case.process_seconds, 0.0)

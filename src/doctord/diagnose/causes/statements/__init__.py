@@ -1,0 +1,1 @@
+"""Of what statements cost, and why."""

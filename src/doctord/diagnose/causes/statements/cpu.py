@@ -1,0 +1,171 @@
+"""CPU of a database: the few statements that take most of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from doctord.analyse.processor_time import ON_CPU
+from doctord.analyse.sql.conditions import is_unjoined, tables_of
+from doctord.analyse.sql.statements import Statement
+from doctord.analyse.time import RUN_QUEUE
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.common.scans import CHANGED_SHARE, per_call
+from doctord.diagnose.common.starved import is_starved
+from doctord.diagnose.finding import Claim, Evidence, NotMeasured
+from doctord.diagnose.phrase import Phrase, Words, listed, phrase
+from doctord.diagnose.words import shortened
+
+# Of the CPU time of all sessions; the rest of them is then not what fills the CPUs.
+MOST_CPU = 0.6
+# One that takes less is not among the few.
+LEAST_CPU = 0.15
+FEW = 2
+# Samples meet a statement of one second half a second after its start, on average: shorter ones are many, not heavy.
+HEAVY_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Taker:
+    """A statement, or where the server tells no statements a session, that runs for long on a CPU.
+
+    `cpu_share` is its part (0 to 1) of the CPU time of all sessions, `running_s` for how long it had run when it was
+    sampled, on average; `sids` are the sessions that ran it.
+    """
+
+    db: str
+    statement_id: str | None
+    sids: tuple[int, ...]
+    cpu_share: float
+    running_s: float
+
+
+@cause(explains=("cpu_saturated",))
+def cpu_few_statements(case: Case) -> Iterator[Claim]:
+    """One or two long statements take most of the CPU time, and others wait for a CPU.
+
+    Looks like: no CPU is idle, and nearly all samples on a CPU are of one or two statements that run for seconds each.
+    Hurts because: a statement that computes never waits, and leaves a CPU only when the scheduler takes it away: short
+        statements of others wait for their turn each time.
+    Speaks for it: its part of the CPU time and how long it runs; tables that are joined without a condition (a
+        Cartesian product), rows changed since the last ANALYZE of its tables.
+    Speaks against it: many short calls: then it is their number, or the number of sessions.
+    Remedy: Look at its plan: a nested loop over many rows, a join without a condition, rows estimated far from those
+        found. Until it is mended let it run at a quiet time, one at a time, or end it.
+        PostgreSQL: explain; pg_cancel_backend(pid) ends it; max_parallel_workers_per_gather limits its workers.
+    Verify: Idle time returns while it does not run; the run queue's share of the time falls.
+    Source: PostgreSQL documentation, "Using EXPLAIN" and pg_stat_activity.query_id; K. Dias and others, "Automatic
+        Performance Diagnosis and Tuning in Oracle", CIDR 2005: top SQL by database time.
+    """
+    takers = _takers(case) if is_starved(case) else []
+    cpu_share = sum(one.cpu_share for one in takers)
+    if cpu_share < MOST_CPU:
+        return
+    known = {(one.db, one.statement_id): one for one in case.statements}
+    own = [known.get((one.db, one.statement_id or "")) for one in takers]
+    share = sum(one.share for one in own if one) or case.time.share("CPU") * cpu_share
+    waiting = case.time.share(*RUN_QUEUE)
+    yield Claim(
+        phrase("{} {:share} of the sessions' CPU time while others wait for a CPU", _named(takers), cpu_share),
+        impact=min(share + waiting * (1 - cpu_share), 1.0),
+        confidence=0.9 if all(one.statement_id for one in takers) else 0.8,
+        for_=[evidence for one, its in zip(takers, own, strict=True) for evidence in _about(case, one, its)],
+        not_measured=[_text(one) for one, its in zip(takers, own, strict=True) if not its or not its.text],
+    )
+
+
+def _takers(case: Case) -> list[Taker]:
+    """The few that take most, of those that run for long."""
+    on_cpu = case.active.filter(ON_CPU & pl.col("db").is_not_null())
+    whole = float(on_cpu["interval_s"].sum())
+    weight = pl.col("interval_s")
+    sums = on_cpu.group_by(
+        "db",
+        "statement_id",
+        pl.when(pl.col("statement_id").is_null()).then("sid").alias("#sid"),
+        maintain_order=True,
+    ).agg(
+        weight.sum().alias("spent_s"),
+        ((pl.col("in_state_s") * weight).sum() / weight.sum()).alias("running_s"),
+        pl.col("sid").drop_nulls().unique(maintain_order=True).alias("sids"),
+    )
+    heavy = sums.filter((pl.col("running_s") >= HEAVY_S) & (pl.col("spent_s") >= LEAST_CPU * whole))
+    most = heavy.sort(
+        "spent_s", "db", "statement_id", "#sid", descending=[True, False, False, False], maintain_order=True
+    )
+    return [
+        Taker(row["db"], row["statement_id"], tuple(row["sids"]), row["spent_s"] / whole, row["running_s"])
+        for row in most.head(FEW).iter_rows(named=True)
+    ]
+
+
+def _named(takers: list[Taker]) -> Phrase:
+    ids = [one.statement_id for one in takers]
+    if all(ids):
+        verb = "takes" if len(ids) == 1 else "take"
+        return phrase("Statement{} {} {}", "s" if len(ids) > 1 else "", " and ".join(str(one) for one in ids), verb)
+    sids = [str(sid) for one in takers for sid in one.sids]
+    verb = "takes" if len(sids) == 1 else "take"
+    return phrase("The statement{} of session{} {} {}", *["s" if len(sids) > 1 else ""] * 2, " and ".join(sids), verb)
+
+
+def _about(case: Case, one: Taker, its: Statement | None) -> Iterator[Evidence]:
+    where = f"statement_id = '{one.statement_id}'" if one.statement_id else f"sid = {one.sids[0]}"
+    told = phrase("{:share} of the CPU time of all sessions, in {:count session/sessions} (pid {})", one.cpu_share,
+                  len(one.sids), ", ".join(map(str, one.sids[:FEW * 2])))  # fmt: skip
+    running = phrase("when looked at it had run for {:time} on average", one.running_s)
+    yield Evidence("session", f"event = 'CPU' and {where}", told, phrase("{:share}", LEAST_CPU), running, "at_least")
+    if its is None or not its.text:
+        return
+    yield Evidence("statement", where, per_call(its), "", shortened(its.text))
+    if is_unjoined(its.text):
+        joined = phrase("{:count table/tables} without a condition between them", len(tables_of(its.text)))
+        yield Evidence("statement", where, joined, "", _product(case, its))
+    yield from _stale(case, its)
+
+
+def _live_rows(case: Case, its: Statement) -> dict[str, float]:
+    """Rows of the tables that a statement names, as the server estimates them."""
+    tables = set(tables_of(its.text or ""))
+    return {
+        figure.entity: figure.last
+        for figure in case.figures("pg_stat_user_tables.n_live_tup")
+        if figure.db == its.db and figure.entity and figure.entity.rpartition(".")[2].lower() in tables
+    }
+
+
+def _product(case: Case, its: Statement) -> Words:
+    """How many pairs of rows a Cartesian product looks at."""
+    rows = list(_live_rows(case, its).values())
+    if len(rows) < FEW:
+        return "each row of one is put beside each row of the other"
+    product = 1.0
+    for count in rows:
+        product *= max(count, 1.0)
+    told = listed(*(phrase("{:,.0f}", count) for count in rows), by=" x ")
+    return phrase("{} rows: {:.2g} pairs", told, product)
+
+
+def _stale(case: Case, its: Statement) -> Iterator[Evidence]:
+    """That statistics of its tables are old: the plan was then chosen for other data."""
+    live = _live_rows(case, its)
+    for figure in case.figures("pg_stat_user_tables.n_mod_since_analyze"):
+        if figure.entity in live and figure.last >= CHANGED_SHARE * max(live[figure.entity], 1.0):
+            yield Evidence(
+                "statistic",
+                f"name = '{figure.name}' and entity = '{figure.entity}'",
+                phrase("{:,.0f} rows of {} changed since its last ANALYZE", figure.last, figure.entity),
+                phrase("{:,.0f}", CHANGED_SHARE * max(live[figure.entity], 1.0)),
+                "the plan may be one for other data",
+                "at_least",
+            )
+
+
+def _text(one: Taker) -> NotMeasured:
+    which = f"query_id = {one.statement_id}" if one.statement_id else f"pid = {one.sids[0]}"
+    return NotMeasured(
+        phrase("the text of {}", f"statement {one.statement_id}" if one.statement_id else f"session {one.sids[0]}"),
+        "pg_stat_statements tells a statement once it has ended; texts of running ones are not read",
+        phrase("select pid, query from pg_stat_activity where {}; explain it", which),
+    )

@@ -1,0 +1,122 @@
+"""Statements: work that a better plan would not do."""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from doctord.analyse.sql.logged_statements import Logged, logged
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.common.scans import LARGE_SCAN_ROWS, SELECTIVE, Scan, evidence, scans, wants_much
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured
+from doctord.diagnose.phrase import listed, phrase
+from doctord.diagnose.words import shortened
+
+# Of all the time in a log: less would not be felt if it were gone.
+LARGE_PART = 0.1
+# Once is a report or a backup.
+AGAIN_AND_AGAIN = 10
+NO_INDEXES = NotMeasured(
+    "whether the table has an index that could serve",
+    "which indexes it has was not recorded",
+    "pg_indexes; doctord record or checkup of the running server",
+)
+
+
+@cause(explains=("buffer_pool_small", "cpu_saturated", "cpu_few_statements", "device_saturated", "statement_dominates"))
+def missing_index(case: Case) -> Iterator[Claim]:
+    """A statement reads a whole large table again and again for a few rows.
+
+    Looks like: one statement takes much of the database time; `seq_tup_read` of one large table grows by millions. In a
+        log of slow statements of MySQL, one that examines 10,000 rows and more each time, and returns one in a hundred.
+    Hurts because: every execution reads all rows, on CPU when they are cached and from disk when they are not.
+    Speaks for it: rows per scan against rows returned per call; the statement's share of database time; that none of
+        the table's valid indexes begins with a column that the statement compares.
+    Speaks against it: a statement that returns much of what it reads, or has no condition: no index would serve it; an
+        index that could serve: then the plan is the question (`index_not_used`).
+    Remedy: Look at its plan, and create an index on the columns of its condition.
+        PostgreSQL: explain (analyze, buffers); create index concurrently.
+        MySQL: explain analyze; let the columns of its order follow in the index.
+    Verify: The plan uses the index; seq_tup_read of the table stands still; the statement's time per call falls.
+    Source: PostgreSQL documentation, pg_stat_all_tables and "Examining Index Usage"; MySQL Reference Manual,
+        "The Slow Query Log", Rows_examined.
+    """
+    yield from _examined_for_few(case)
+    worst = next((scan for scan in scans(case) if scan.served.service != "some"), None)
+    if worst is None:
+        return
+    yield Claim(
+        phrase("{:share of database} reads all of table {} for one statement", worst.statement.share, worst.table),
+        impact=worst.statement.share,
+        confidence=_confidence(worst),
+        for_=[*evidence(worst), *_useless(worst)],
+        against=[*wants_much(worst), *_perhaps_served(worst)],
+        not_measured=[] if worst.known is not None else [NO_INDEXES],
+    )
+
+
+def _confidence(scan: Scan) -> float:
+    """Where no index can be told from the plan of one that is there, either may be."""
+    if not scan.is_selective or (scan.known and scan.served.service == "unknown"):
+        return 0.6
+    return 0.9 if scan.known is not None else 0.75
+
+
+def _useless(scan: Scan) -> list[Evidence]:
+    """What indexes the table has, where none of them could serve."""
+    if scan.known is None or scan.served.service != "none":
+        return []
+    where = f"component = 'pg_index' and starts_with(name, '{scan.entity} ')"
+    told = [
+        phrase("{} ({}){}", one.name, ", ".join(one.columns), "" if one.is_valid else ", invalid") for one in scan.known
+    ]
+    figure = phrase("{:count index/indexes}{}", len(told), phrase(": {}", listed(*told)) if told else "")
+    return [Evidence("setting", where, figure, "", "no valid one begins with a column of its conditions")]
+
+
+def _perhaps_served(scan: Scan) -> list[Evidence]:
+    """That an index may serve all the same, of which the text of the statement does not tell."""
+    if not scan.known or scan.served.service != "unknown":
+        return []
+    where = f"component = 'pg_index' and starts_with(name, '{scan.entity} ')"
+    told = phrase("{:count index/indexes}: {}", len(scan.known), ", ".join(one.name for one in scan.known))
+    return [Evidence("setting", where, told, "", "one may serve, and the plan not use it: look at the plan first")]
+
+
+def _examined_for_few(case: Case) -> Iterator[Claim]:
+    """The statement of a log that takes most of its time and examines many rows for each that it returns."""
+    told = logged(case.dataset)
+    whole_s = sum(one.total_s for one in told)
+    examined = {(rows.db, rows.entity): rows for rows in case.figures("slow_log.rows_examined")}
+    for one in told:
+        rows = examined.get((one.db, one.statement_id))
+        if rows is None or one.total_s < LARGE_PART * whole_s or one.count < AGAIN_AND_AGAIN:
+            continue
+        each = rows.mean * rows.seconds / one.count
+        returned = _rows_returned(case, one)
+        if returned is None or each < LARGE_SCAN_ROWS or returned > SELECTIVE * each:
+            continue
+        yield Claim(
+            phrase("A statement examines {:,.0f} rows for each one that it returns: {}", each / max(returned, 1.0),
+                   shortened(one.text or f"statement {one.statement_id}")),
+            impact=NOT_MEASURED,
+            confidence=0.8,
+            for_=[
+                Evidence("statistic", f"name = 'slow_log.rows_examined' and entity = '{one.statement_id}'",
+                         phrase("{:,.0f} rows examined each time", each), phrase("{:,}", LARGE_SCAN_ROWS),
+                         phrase("{:,.3g} of them returned", returned), "at_least"),
+                Evidence("statement", f"statement_id = '{one.statement_id}'",
+                         phrase("{:share} of the time of all statements in the log", one.total_s / whole_s),
+                         phrase("{:share}", LARGE_PART),
+                         phrase("{:,.0f} times, {:,.0f ms} on average", one.count, one.mean_ms), "at_least"),
+            ],
+        )  # fmt: skip
+        return
+
+
+def _rows_returned(case: Case, one: Logged) -> float | None:
+    """Rows that a statement of a log returns or changes each time; null where that is not told."""
+    own = case.dataset.frame("statement").filter(
+        (pl.col("db") == one.db) & (pl.col("statement_id") == one.statement_id) & pl.col("rows_per_s").is_not_null()
+    )
+    return None if own.is_empty() else float((own["rows_per_s"] * own["interval_s"]).sum()) / one.count

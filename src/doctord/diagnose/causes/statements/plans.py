@@ -1,0 +1,144 @@
+"""Plans: the planner chose badly, by what it knows of the tables, or was told to."""
+
+from collections.abc import Iterator
+
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.common.scans import CHANGED_SHARE, Scan, evidence, scans, wants_much
+from doctord.diagnose.evidence import Sign, weigh
+from doctord.diagnose.finding import Claim, Evidence, NotMeasured
+from doctord.diagnose.phrase import Words, phrase
+
+# Rows that the planner counts with against rows that are there: half or twice makes another plan.
+MISCOUNTED = 2.0
+# What keeps the planner from an index, whatever it costs.
+FORBIDS = ("enable_indexscan", "enable_bitmapscan")
+# Four times a sequential page is right for disks that turn: 1.1 to 2 where reads are cached or from flash.
+DEAR_RANDOM = 4.0
+THE_PLAN = NotMeasured(
+    "the plan of the statement",
+    "plans are not recorded",
+    "explain (analyze, buffers) with its parameters: rows estimated against rows found; auto_explain for those at work",
+)
+
+
+@cause(explains=("buffer_pool_small", "cpu_saturated", "cpu_few_statements", "device_saturated"))
+def index_not_used(case: Case) -> Iterator[Claim]:
+    """A statement reads a whole large table although an index could serve it.
+
+    Looks like: one statement takes much of the database time, `seq_tup_read` of one large table grows by millions, and
+        a valid index of that table begins with a column that the statement compares.
+    Hurts because: the planner goes by its statistics and cost settings: where these are wrong, it takes the scan for
+        the cheaper way, and each execution reads all rows.
+    Speaks for it: rows changed since the last ANALYZE; rows in pg_class against those that are live; index scans
+        switched off, a generic plan for all parameters, a random page that is said to cost much more than another.
+    Speaks against it: a statement that wants much of the table: then the scan is right; statistics that are fresh.
+    Remedy: PostgreSQL: explain (analyze, buffers), and compare rows estimated with rows found at the lowest node where
+        they part. ANALYZE the table; a higher statistics target or CREATE STATISTICS for columns that depend on one
+        another; autovacuum_analyze_scale_factor lower for large tables. A type that differs from the column's, and a
+        function around the column, keep the index from being used as well.
+    Verify: The plan uses the index; seq_tup_read of the table stands still; the statement's time per call falls.
+    Source: PostgreSQL documentation, "Statistics Used by the Planner", "Updating Planner Statistics", "Planner Cost
+        Constants" and plan_cache_mode.
+    """
+    scan = next((scan for scan in scans(case) if scan.served.service == "some"), None)
+    if scan is None or scan.served.index is None:
+        return
+    for_, against = weigh(_signs(case, scan))
+    forbidden = _forbidden(case, scan)
+    explained = bool(for_ or forbidden)
+    yield Claim(
+        phrase("{:share of database} reads all of table {} although index {} is there", scan.statement.share,
+               scan.table, scan.served.index.name),
+        impact=scan.statement.share,
+        confidence=_confidence(scan, explained=explained),
+        severity=None if explained else "note",  # the plan may well be right: nothing that was measured says otherwise
+        for_=[*evidence(scan), _index(scan), *forbidden, *for_],
+        against=[*wants_much(scan), *against],
+        not_measured=[THE_PLAN],
+        first_steps=_first(scan, for_, forbidden),
+    )  # fmt: skip
+
+
+def _confidence(scan: Scan, *, explained: bool) -> float:
+    """How many rows an aggregate looks at, the one that it returns does not tell."""
+    if scan.is_selective is False:
+        return 0.4
+    if not explained:
+        return 0.6 if not scan.is_aggregate else 0.4
+    return 0.85 if not scan.is_aggregate else 0.75
+
+
+def _index(scan: Scan) -> Evidence:
+    index, column = scan.served.index, scan.served.column
+    assert index is not None  # noqa: S101 - who calls has looked
+    return Evidence(
+        "setting",
+        f"component = 'pg_index' and name = '{scan.entity} {index.name}'",
+        phrase("index {} ({}) is valid", index.name, ", ".join(index.columns)),
+        "",
+        phrase("the statement compares {}", column),
+    )
+
+
+def _of_table(case: Case, name: str, scan: Scan) -> float | None:
+    """The last reading of a figure of the scanned table."""
+    of = (scan.figure.db, scan.figure.entity)
+    return next((figure.last for figure in case.figures(name) if (figure.db, figure.entity) == of), None)
+
+
+def changed_share(case: Case, scan: Scan) -> float | None:
+    """Rows changed since the last ANALYZE, as a share of the live ones."""
+    changed = _of_table(case, "pg_stat_user_tables.n_mod_since_analyze", scan)
+    live = _of_table(case, "pg_stat_user_tables.n_live_tup", scan)
+    return None if changed is None or live is None else changed / max(live, 1.0)
+
+
+def _signs(case: Case, scan: Scan) -> list[Sign]:
+    live, counted = (_of_table(case, name, scan) for name in ("pg_stat_user_tables.n_live_tup", "pg_class.reltuples"))
+    miscounted = max(live / counted, counted / live) if live and counted else None
+    random, sequential = (_number(case, name, scan) for name in ("random_page_cost", "seq_page_cost"))
+    changed = changed_share(case, scan)
+    return [
+        Sign("statistic", f"name = 'pg_stat_user_tables.n_mod_since_analyze' and entity = '{scan.entity}'",
+             None if changed is None else changed, CHANGED_SHARE,
+             "{:share} as many rows changed since the last ANALYZE as the table has",
+             _age(case, scan), "statistics are fresh: another reason, or the scan is right"),
+        Sign("statistic", f"name = 'pg_class.reltuples' and entity = '{scan.entity}'", miscounted, MISCOUNTED,
+             "{:.1f} times apart: the rows that the planner counts with, and those that are live",
+             "pg_class.reltuples is of the last VACUUM or ANALYZE", "the planner knows the size of the table"),
+        Sign("setting", "name = 'random_page_cost'", random / sequential if random and sequential else None,
+             DEAR_RANDOM * 1.01, "{:.1f} times what a page in sequence costs: random_page_cost",
+             "an index seems dearer than it is"),
+    ]  # fmt: skip
+
+
+def _age(case: Case, scan: Scan) -> Words:
+    age_s = _of_table(case, "pg_stat_user_tables.last_analyze_age_s", scan)
+    if age_s is None:
+        return "no ANALYZE is on record: its statistics are of another time, or there are none"
+    return phrase("the last ANALYZE was {:duration} ago", age_s)
+
+
+def _forbidden(case: Case, scan: Scan) -> list[Evidence]:
+    """Settings of the server by which no index is used, or one plan serves all parameters."""
+    told = [(name, "off", "the planner may not take it") for name in FORBIDS]
+    told.append(("plan_cache_mode", "force_generic_plan", "planned without the values that it is called with"))
+    return [
+        Evidence("setting", f"name = '{name}'", phrase("{} = {}", name, value), "", why)
+        for name, value, why in told
+        if case.setting(name, scan.figure.db) == value
+    ]
+
+
+def _first(scan: Scan, for_: list[Evidence], forbidden: list[Evidence]) -> list[Words]:
+    if forbidden:
+        return [phrase("First: set {} back to its default.", forbidden[0].filter.split("'")[1])]
+    if any("n_mod_since_analyze" in one.filter or "reltuples" in one.filter for one in for_):
+        return [phrase("First: ANALYZE {}, which takes seconds, and look at its plan again.", scan.table)]
+    return []
+
+
+def _number(case: Case, name: str, scan: Scan) -> float | None:
+    value = case.setting(name, scan.figure.db)
+    return float(value) if value else None

@@ -1,0 +1,126 @@
+"""Spills: sorts, hashes and temporary tables that do not fit into memory."""
+
+from collections.abc import Iterator
+
+from doctord.analyse.sql.statements import Statement
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.common.oracle import counted
+from doctord.diagnose.common.waited import of_kind
+from doctord.diagnose.evidence import Sign, weigh
+from doctord.diagnose.finding import Claim, Evidence
+from doctord.diagnose.phrase import phrase
+from doctord.diagnose.words import shortened
+
+TEMP = "temp"
+WRITTEN = "pg_stat_database.temp_bytes"
+MULTIPASS = "v$sql_workarea_histogram.multipass"
+ONEPASS = "v$sql_workarea_histogram.onepass"
+SPILL_BYTES_PER_S = 1024 * 1024
+
+
+@cause(explains=("device_saturated", "io_by_others"), waits=(TEMP,))
+def sort_spill(case: Case) -> Iterator[Claim]:
+    """Sorts, hash joins and temporary tables do not fit into memory and go to disk.
+
+    Looks like: PostgreSQL's `temp_bytes` grows, and sessions wait on `BufFileRead` and `BufFileWrite`, or burn CPU
+        copying to temporary files; Oracle's direct path read temp, direct path write temp, one-pass and multi-pass
+        executions; MySQL's Creating sort index and Copying to tmp table on disk.
+    Hurts because: what would be one pass in memory becomes several over files.
+    Speaks for it: temporary bytes per second, the share of database time of the statements that write them, or in
+        temporary reads and writes; executions that needed passes, the target for work areas.
+    Speaks against it: statements that spill only a little, or sort far more than memory could ever hold, in one pass:
+        that is as good as it gets.
+    Remedy: Look at the statements that sort most: rows and columns they need not carry, joins in the wrong order, an
+        index that delivers the order. Then give memory to the role or statement that needs it.
+        PostgreSQL: raise work_mem for it (not for all: each sort of each session may take it).
+        Oracle: raise pga_aggregate_target to where the advisory stops saving; give parallel statements more slaves, as
+        each has its own work area.
+        MySQL: raise sort_buffer_size or join_buffer_size for it, tmp_table_size (with max_heap_table_size; in MySQL 8.0
+        temptable_max_ram) for temporary tables.
+    Verify: Temporary bytes, or the share of the temporary waits, fall. PostgreSQL: explain (analyze) shows `quicksort`
+        in place of `external merge`. Oracle: multi-pass executions are gone, one-pass ones rare.
+        MySQL: Sort_merge_passes and Created_tmp_disk_tables stand still.
+    Source: PostgreSQL documentation, work_mem, log_temp_files and pg_stat_database.temp_bytes; Oracle Database
+        Performance Tuning Guide 19c, "Tuning the Program Global Area"; MySQL Reference Manual, "ORDER BY Optimization"
+        and "Internal Temporary Table Use in MySQL".
+    """
+    written, waited = case.total(WRITTEN), case.time.kind_share(TEMP)
+    spilling = [one for one in case.statements if (one.temp_bytes_per_s or 0.0) > 0] if written is not None else []
+    share = max(waited, min(sum(one.share for one in spilling), 1.0))
+    little = written is not None and written < SPILL_BYTES_PER_S
+    if little or not case.worth_saying(share) or (written is None and "postgresql" in case.components):
+        return
+    for_, against = weigh(_passes(case))
+    yield Claim(
+        phrase("Sorts and hashes wait for temporary files: {:share of database}", share)
+        if written is None
+        else phrase("Sorts and hashes write {:bytes/s} of temporary files", written),
+        impact=share,
+        confidence=_confidence(written, spilling, against),
+        for_=[
+            *_bytes_written(case, written),
+            *(_spills(one) for one in spilling[:3]),
+            *(of_kind(case, TEMP, why="" if written is None else "waited there") if waited else ()),
+            *for_,
+            *counted(case, ONEPASS, "{:rate} with one pass"),
+            *counted(case, "global_status.sort_merge_passes", "{:rate merge passes of sorts}"),
+            *counted(case, "global_status.created_tmp_disk_tables", "{:rate temporary tables on disk}"),
+            *_target(case),
+        ],
+        against=against,
+        not_measured=() if spilling or written is None else case.not_measured("pg_stat_statements"),
+    )
+
+
+def _confidence(written: float | None, spilling: list[Statement], against: list[Evidence]) -> float:
+    """Surer where the statements that spill are known, or where the server says how its work areas fared."""
+    if written is not None:
+        return 0.9 if spilling else 0.7
+    return 0.7 if against else 0.85
+
+
+def _passes(case: Case) -> list[Sign]:
+    return [
+        Sign("statistic", f"name = '{MULTIPASS}'", case.amount(MULTIPASS) if case.figures(MULTIPASS) else None, 1.0,
+             "{:,.0f} multi-pass executions", "their input was read from disk more than once",
+             "one pass was enough: they are large, not starved"),
+    ]  # fmt: skip
+
+
+def _bytes_written(case: Case, written: float | None) -> list[Evidence]:
+    if written is None:
+        return []
+    return [
+        Evidence(
+            "statistic",
+            f"name = '{WRITTEN}'",
+            phrase("{:bytes/s}", written),
+            phrase("{:bytes/s}", SPILL_BYTES_PER_S),
+            phrase("work_mem is {} kB", case.setting_of_any("work_mem") or "an unknown number of"),
+            "at_least",
+        )
+    ]
+
+
+def _spills(statement: Statement) -> Evidence:
+    return Evidence(
+        "statement",
+        f"statement_id = '{statement.statement_id}'",
+        phrase("{:share of database}, {:bytes} a call", statement.share, _temp_per_call(statement)),
+        "nothing spilled",
+        shortened(statement.text or ""),
+    )
+
+
+def _target(case: Case) -> list[Evidence]:
+    target = case.setting_of_any("pga_aggregate_target")
+    if not target or not target.isdigit() or not int(target):
+        return []
+    return [Evidence("setting", "name = 'pga_aggregate_target'", phrase("{:bytes}", int(target)), "", "the target")]
+
+
+def _temp_per_call(statement: Statement) -> float:
+    if statement.temp_bytes_per_s is None or not statement.calls_per_s:
+        return 0.0
+    return statement.temp_bytes_per_s / statement.calls_per_s

@@ -1,0 +1,1 @@
+"""Of disks, files and the page cache."""

@@ -1,0 +1,1 @@
+"""Evidence and figures that several causes share."""

@@ -1,0 +1,20 @@
+from diagnose.hosts import GIB, host
+from doctord.analyse.storage.filesystems import left_bytes, newest
+
+RESERVED = {"mount": "/", "size_bytes": 250 * GIB, "used_bytes": 60 * GIB, "available_bytes": 20 * GIB}
+DATA = {"mount": "/data", "device": "/dev/vdb", "size_bytes": 100 * GIB, "used_bytes": 40 * GIB}
+
+
+def test_the_share_is_that_of_df() -> None:
+    root, data = newest(host(filesystems=[RESERVED, DATA])).iter_rows(named=True)
+    assert root["used_share"] == 0.75
+    assert root["left_bytes"] == 20 * GIB
+    assert data["used_share"] == 0.4  # what is available was not told: all that is free
+    assert data["left_bytes"] == 60 * GIB
+
+
+def test_a_folder_lies_on_the_nearest_mount_above_it() -> None:
+    dataset = host(filesystems=[RESERVED, DATA])
+    assert left_bytes(dataset, "/data/base") == 60 * GIB
+    assert left_bytes(dataset, "/database") == 20 * GIB
+    assert left_bytes(dataset, None) is None

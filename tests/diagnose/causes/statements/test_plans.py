@@ -1,0 +1,91 @@
+"""An index that is there and not used."""
+
+from typing import Any
+
+import pytest
+from diagnose.causes.databases.test_statements import BUSY, LOOKED, LOOKUP, PRIMARY_KEY, index
+
+from diagnose.hosts import host
+from doctord.diagnose.engine import diagnose
+from doctord.diagnose.finding import Finding
+from doctord.report.phrases import said
+
+TABLE = "bench.public.orders"
+STALE = {
+    (TABLE, "pg_stat_user_tables.n_live_tup"): 1e6,
+    (TABLE, "pg_stat_user_tables.n_mod_since_analyze"): 900_000.0,
+    (TABLE, "pg_class.reltuples"): 1e5,
+    (TABLE, "pg_stat_user_tables.last_analyze_age_s"): 86400.0,
+}
+FRESH = STALE | {
+    (TABLE, "pg_stat_user_tables.n_mod_since_analyze"): 100.0,
+    (TABLE, "pg_class.reltuples"): 1e6,
+}
+SERVING = index("customer, created", name="orders_customer")
+
+
+def found(tables: dict[tuple[str, str], float], statement: dict[str, Any] = LOOKUP, **more: Any) -> Finding:
+    rows = {"setting": [PRIMARY_KEY, SERVING]}
+    findings = diagnose(host(time=BUSY, statements=[statement], postgres=LOOKED | tables, extra=rows, **more)).findings
+    assert "missing_index" not in {finding.cause for finding in findings}
+    return next(finding for finding in findings if finding.cause == "index_not_used")
+
+
+def figures(side: tuple[Any, ...]) -> str:
+    return " | ".join(said(item.figure) for item in side)
+
+
+def test_stale_statistics_and_a_scan_in_spite_of_an_index() -> None:
+    finding = found(STALE)
+    assert "although index orders_customer is there" in said(finding.title)
+    assert finding.confidence == 0.85
+    assert finding.severity == "critical"
+    assert "90 % as many rows changed since the last ANALYZE" in figures(finding.for_)
+    assert "10.0 times apart" in figures(finding.for_)
+    assert "index orders_customer (customer, created) is valid" in figures(finding.for_)
+    assert said(finding.remedy[0]).startswith("First: ANALYZE public.orders")
+    assert finding.not_measured[0].what == "the plan of the statement"
+
+
+def test_with_fresh_statistics_it_is_a_question_and_no_verdict() -> None:
+    finding = found(FRESH)
+    assert finding.severity == "note"
+    assert finding.confidence <= 0.6
+    assert "statistics are fresh" in " ".join(said(item.why) for item in finding.against)
+
+
+def test_an_aggregate_does_not_tell_how_many_rows_it_looked_at() -> None:
+    counted = LOOKUP | {"text": "SELECT count(*) FROM orders WHERE customer = $1", "rows_per_s": 20.0}
+    assert found(STALE, counted).confidence == 0.75
+    assert found(FRESH, counted).confidence == 0.4
+
+
+def test_a_statement_that_wants_much_of_the_table_is_served_well_by_a_scan() -> None:
+    report = LOOKUP | {"rows_per_s": 20 * 400_000.0}
+    finding = found(STALE, report)
+    assert finding.confidence == 0.4
+    assert "400,000 rows returned per call" in figures(finding.against)
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [({"enable_indexscan": "off"}, "enable_indexscan"), ({"plan_cache_mode": "force_generic_plan"}, "plan_cache_mode")],
+)
+def test_settings_that_keep_the_planner_from_an_index(settings: dict[str, str], word: str) -> None:
+    finding = found(FRESH, settings=settings)
+    assert finding.confidence == 0.85
+    assert finding.severity == "critical"
+    assert word in figures(finding.for_)
+    assert word in said(finding.remedy[0])
+
+
+def test_a_random_page_that_is_said_to_cost_much_is_told() -> None:
+    costs = {"random_page_cost": "40", "seq_page_cost": "1"}
+    assert "40.0 times what a page in sequence costs" in figures(found(FRESH, settings=costs).for_)
+    assert "times what a page" not in figures(found(FRESH, settings=costs | {"random_page_cost": "4"}).for_)
+
+
+def test_tables_that_nobody_reads_whole_say_nothing() -> None:
+    quiet = {key: value / 1000 if key[1].endswith("tup_read") else value for key, value in LOOKED.items()}
+    seen = host(time=BUSY, statements=[LOOKUP], postgres=quiet | STALE, extra={"setting": [SERVING]})
+    assert "index_not_used" not in {finding.cause for finding in diagnose(seen).findings}
