@@ -31,6 +31,11 @@ class Counters(Generic[Key]):
     _at_s: float | None = field(default=None, init=False)
     _last: Mapping[Key, float] = field(default_factory=dict, init=False)
 
+    @property
+    def last(self) -> Mapping[Key, float]:
+        """The last reading itself; empty before the first."""
+        return self._last
+
     def step(self, at_s: float, reading: Mapping[Key, float]) -> Increase[Key] | None:
         """The increase since the last reading; null the first time.
 

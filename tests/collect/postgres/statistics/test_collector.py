@@ -317,6 +317,23 @@ def test_settings_are_the_servers_own_and_hold_no_secrets(server: PostgresServer
     assert "not in force before a restart" in events["max_connections"]
 
 
+def test_a_statement_that_has_become_slower_brings_its_past(server: PostgresServer, link: Link) -> None:
+    asked = "SELECT pg_sleep(%s) AS growing"
+    with closing(Statements()) as statements, server.connect() as client:
+        for _ in range(150):
+            client.execute(asked, [0.0])
+        statements.read(link)
+        client.execute(asked, [0.02])
+        batches = statements.read(link)
+        (found,) = (row for row in rows_of("statement", batches) if "growing" in row["text"])
+        past = figures(batches, found["statement_id"])
+        assert past["pg_stat_statements.past_calls"] == 150
+        assert past["pg_stat_statements.past_ms_per_call"] < 1
+        assert past["pg_stat_statements.past_rows_per_call"] == 1
+        client.execute(asked, [0.0])
+        assert not figures(statements.read(link), found["statement_id"]), "as quick as ever"
+
+
 def test_no_constant_of_a_statement_gets_out(server: PostgresServer) -> None:
     with closing(StatisticsCollector(link_to(server.dsn("doctord")))) as collector:
         batches = collector.sample()

@@ -7,7 +7,7 @@ when it first matters, and every constant is taken out of it.
 import math
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from psycopg import sql
@@ -63,6 +63,10 @@ FURTHER: Final = (
     "pg_stat_statements.jit_emission_time",
 )
 VIEW: Final = "pg_stat_statements."
+# Less is within the ups and downs of any statement, and a few calls are no past.
+SLOWER: Final = 2.0
+FEWEST_CALLS: Final = 100.0
+OF_A_CALL: Final = ("calls_per_s", "elapsed_s_per_s", "rows_per_s", "hit_blocks_per_s", "read_blocks_per_s")
 
 _HINT: Final = (
     "shared_preload_libraries = 'pg_stat_statements' in postgresql.conf, restart, then in one database: "
@@ -79,7 +83,8 @@ class Statements:
     """Fills `statement` with the 200 statements that took most time since the last reading.
 
     What they spent on planning and on compiling goes into `statistic`: of each that did (entity: its id), and of all
-    together, where the extension counts it.
+    together, where the extension counts it. So does what a statement took before this interval, since the server counts
+    it, where it takes much longer now: that is its past, also on a server that nobody has recorded.
 
     The extension shows the whole server's statements in whichever database it was created: the largest are looked into.
     CPU time and plans are not counted by the server and stay null.
@@ -106,12 +111,17 @@ class Statements:
         where, schema = found
         where.open()
         entries = where.query(_sql(_COUNTERS, schema, _sums(self._further)))
+        before = self._counters.last
         increase = self._counters.step(time.monotonic(), _reading(entries))
         if increase is None:
             return []
         top = _costliest(increase)
         self._learn_texts(where, schema, [statement for (_, statement), _ in top])
-        return [*self._batches(link, top, increase.interval_s), *self._spent_before(link, top, increase)]
+        return [
+            *self._batches(link, top, increase.interval_s),
+            *self._spent_before(link, top, increase),
+            *self._past(link, top, before),
+        ]
 
     def close(self) -> None:
         """Close connections to other databases."""
@@ -148,6 +158,22 @@ class Statements:
             figures.rate(column, per_s, increase.interval_s)
         for (statement, column), per_s in parts.items():
             figures.rate(column, per_s, increase.interval_s, str(statement))
+        return figures.batches()
+
+    def _past(self, link: Link, top: list[Cost], before: Mapping[Key, float]) -> list[Batch]:
+        """What those that take SLOWER times as long as ever before took then, of all calls that the server counted."""
+        figures = Figures(link.db)
+        for key, now in top:
+            past = {column: before.get((*key, column), 0.0) for column in OF_A_CALL}
+            if key[1] not in self._ours and past["calls_per_s"] >= FEWEST_CALLS and _is_slower(now, past):
+                calls, entity = past["calls_per_s"], str(key[1])
+                blocks = past["hit_blocks_per_s"] + past["read_blocks_per_s"]
+                figures.gauge("pg_stat_statements.past_calls", calls, "count", entity)
+                figures.gauge(
+                    "pg_stat_statements.past_ms_per_call", past["elapsed_s_per_s"] * 1e3 / calls, "ms", entity
+                )
+                figures.gauge("pg_stat_statements.past_rows_per_call", past["rows_per_s"] / calls, "rows", entity)
+                figures.gauge("pg_stat_statements.past_blocks_per_call", blocks / calls, "blocks", entity)
         return figures.batches()
 
     def _look(self, link: Link) -> tuple[Link, str] | None:
@@ -192,6 +218,12 @@ def _costliest(increase: Increase[Key]) -> list[Cost]:
         statements.setdefault((database, statement), {})[column] = per_s
     executed = [item for item in statements.items() if item[1].get("calls_per_s")]
     return sorted(executed, key=lambda item: -item[1].get("elapsed_s_per_s", 0.0))[:_TOP]
+
+
+def _is_slower(now: Mapping[str, float], past: Mapping[str, float]) -> bool:
+    """Whether a call takes SLOWER times as long as one did before."""
+    before = past["elapsed_s_per_s"] / past["calls_per_s"]
+    return now.get("elapsed_s_per_s", 0.0) / now["calls_per_s"] >= SLOWER * before
 
 
 def _known(link: Link, schema: str) -> list[str]:

@@ -1,0 +1,159 @@
+"""Statements that take much longer than they did before, by the server's own count of their past."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from doctord.analyse.sql.statements import Statement
+from doctord.analyse.time import TimeShare
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import CAUSES, cause
+from doctord.diagnose.explained import Named, named
+from doctord.diagnose.finding import WARNING_SHARE, Claim, Evidence
+from doctord.diagnose.phrase import phrase
+from doctord.diagnose.words import shortened
+
+# A busy hour makes statements two or three times as slow; and what is below the milliseconds of a look-up nobody feels.
+SLOWER, FELT_MS = 5.0, 5.0
+# Ten in the shortest check-up; fewer may have been the unlucky ones.
+OFTEN_PER_S: Final = 0.5
+# With that many times the blocks a call does other work than before; with less it does the same more slowly.
+MORE_WORK = 2.0
+HALF = 0.5
+MOST_TOLD = 3
+PAST: Final = "pg_stat_statements.past_"
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What a call of a statement took before: milliseconds, rows, blocks; and of how many calls that is the mean."""
+
+    calls: float
+    ms: float
+    rows: float
+    blocks: float
+
+
+@cause(last=True)
+def statement_slower_than_before(case: Case) -> Iterator[Claim]:
+    """A statement takes many times as long as it did before, and nothing else that was found says why.
+
+    Looks like: a call of it takes five times as long as the mean of all calls that the server had counted before, and 5 ms
+        longer at least, while it returns as many rows.
+    Hurts because: its callers wait that much longer, even where the server has room and no wait stands out.
+    Speaks for it: time, blocks and rows of a call, now and before; what its sessions do meanwhile.
+    Speaks against it: more rows for each call than before: then more is asked for. The mean of the past is of all its
+        calls, with whatever parameters.
+    Remedy: Where a call looks at many more blocks than before, the work itself has grown: see its plan with its parameters
+        (explain (analyze, buffers); auto_explain with log_nested_statements for what triggers, foreign keys and
+        functions do); ask what was changed: an index dropped, statistics stale, a trigger, a foreign key or a partition added,
+        rows that were deleted and not vacuumed, a value that has become frequent. Where it looks at as many, each costs
+        more: planning that grew, a function, locks between sessions, a CPU or a disk that is shared.
+    Verify: The time and the blocks of a call, from one reading of pg_stat_statements to the next.
+    Source: PostgreSQL documentation, "pg_stat_statements", "Using EXPLAIN", "auto_explain".
+    """
+    told = named([(name, claim) for name, claim in case.claims if claim.graded != "note" and not CAUSES[name].last])
+    slower = [(one, past) for one in case.statements if (past := _past(case, one)) and _is_slower(one, past)]
+    for one, past in [pair for pair in slower if not _is_explained(case, told, pair[0])][:MOST_TOLD]:
+        now, gained = one.elapsed_ms or 0.0, 1 - past.ms / (one.elapsed_ms or past.ms)
+        if one.share * gained < WARNING_SHARE:
+            continue
+        yield Claim(
+            phrase("Statement {} takes {:time} a call, {:time} before", one.statement_id, now / 1e3, past.ms / 1e3),
+            impact=one.share * gained,
+            confidence=0.6,
+            severity="warning",
+            for_=[*_time(one, past), *_work(one, past), *_doing(case, one)],
+            database=one.db,
+        )
+
+
+def _past(case: Case, one: Statement) -> Past | None:
+    """Its past at the first reading that told one: later ones hold part of the time that is looked at."""
+    told = case.dataset.frame("statistic").filter(
+        (pl.col("db") == one.db) & (pl.col("entity") == one.statement_id) & pl.col("name").str.starts_with(PAST)
+    )
+    first = dict(told.filter(pl.col("ts") == pl.col("ts").min()).select("name", "value").rows())
+    if not first:
+        return None
+    calls, ms, rows, blocks = (
+        first[PAST + name] for name in ("calls", "ms_per_call", "rows_per_call", "blocks_per_call")
+    )
+    return Past(calls, ms, rows, blocks)
+
+
+def _is_slower(one: Statement, past: Past) -> bool:
+    """Whether a call takes much longer, and not because so many more rows are asked for."""
+    if one.elapsed_ms is None or (one.calls_per_s or 0.0) < OFTEN_PER_S:
+        return False
+    times = one.elapsed_ms / past.ms if past.ms else SLOWER
+    more_rows = (one.rows_per_call or 0.0) / past.rows if past.rows else 1.0
+    return times >= SLOWER * max(more_rows, 1.0) and one.elapsed_ms - past.ms >= FELT_MS
+
+
+def _is_explained(case: Case, told: Named, one: Statement) -> bool:
+    """Whether a finding names the statement, or what its sessions spend half of their time on."""
+    if one.statement_id in told.statements:
+        return True
+    rows = _samples(case, one)
+    parts = rows.group_by("event", "wait_class", "wait_kind", maintain_order=True).agg(pl.col("interval_s").sum())
+    explained = [
+        row["interval_s"]
+        for row in parts.iter_rows(named=True)
+        if told.explains(TimeShare(row["event"] or "", row["wait_class"], 0.0, 0.0, row["wait_kind"]))
+    ]
+    return bool(explained) and sum(explained) >= HALF * float(rows["interval_s"].sum())
+
+
+def _samples(case: Case, one: Statement) -> pl.DataFrame:
+    return case.active.filter((pl.col("db") == one.db) & (pl.col("statement_id") == one.statement_id))
+
+
+def _time(one: Statement, past: Past) -> list[Evidence]:
+    return [
+        Evidence(
+            "statement",
+            f"statement_id = '{one.statement_id}'",
+            phrase("{:time} a call, {:rate}", (one.elapsed_ms or 0.0) / 1e3, one.calls_per_s or 0.0),
+            phrase("{:time}, the mean of {:,.0f} calls before", past.ms / 1e3, past.calls),
+            shortened(one.text or ""),
+        )
+    ]
+
+
+def _work(one: Statement, past: Past) -> list[Evidence]:
+    """Whether it is more work, or the same done more slowly."""
+    if one.blocks_per_call is None:
+        return []
+    is_more = one.blocks_per_call >= MORE_WORK * max(past.blocks, 1.0)
+    of_rows = phrase("{:,.3g} returned or changed a call, {:,.3g} before", one.rows_per_call or 0.0, past.rows)
+    return [
+        Evidence(
+            "statement",
+            f"statement_id = '{one.statement_id}'",
+            phrase("{:,.3g} blocks looked at a call", one.blocks_per_call),
+            phrase("{:,.3g} before", past.blocks),
+            "a call does more work than before" if is_more else "a call does the same work more slowly",
+        ),
+        Evidence("statement", f"statement_id = '{one.statement_id}'", of_rows, "", "as much is asked for as before"),
+    ]
+
+
+def _doing(case: Case, one: Statement) -> list[Evidence]:
+    """What its sessions do meanwhile, mostly."""
+    rows = _samples(case, one).drop_nulls("event")
+    total = float(rows["interval_s"].sum())
+    parts = rows.group_by("event", maintain_order=True).agg(pl.col("interval_s").sum())
+    most = parts.sort("interval_s", "event", descending=[True, False], maintain_order=True).head(1)
+    return [
+        Evidence(
+            "session",
+            f"event = '{event}' and statement_id = '{one.statement_id}'",
+            phrase("{:share} of its time is {}", spent / total, event),
+            "",
+            "what its sessions do meanwhile",
+        )
+        for event, spent in most.iter_rows()
+    ]
