@@ -40,17 +40,17 @@ class Past:
 def statement_slower_than_before(case: Case) -> Iterator[Claim]:
     """A statement takes many times as long as it did before, and nothing else that was found says why.
 
-    Looks like: a call of it takes five times as long as the mean of all calls that the server had counted before, and 5 ms
-        longer at least, while it returns as many rows.
+    Looks like: a call of it takes five times as long as the mean of all calls that the server had counted before, and
+        5 ms longer at least, while it returns as many rows.
     Hurts because: its callers wait that much longer, even where the server has room and no wait stands out.
     Speaks for it: time, blocks and rows of a call, now and before; what its sessions do meanwhile.
     Speaks against it: more rows for each call than before: then more is asked for. The mean of the past is of all its
         calls, with whatever parameters.
-    Remedy: Where a call looks at many more blocks than before, the work itself has grown: see its plan with its parameters
-        (explain (analyze, buffers); auto_explain with log_nested_statements for what triggers, foreign keys and
-        functions do); ask what was changed: an index dropped, statistics stale, a trigger, a foreign key or a partition added,
-        rows that were deleted and not vacuumed, a value that has become frequent. Where it looks at as many, each costs
-        more: planning that grew, a function, locks between sessions, a CPU or a disk that is shared.
+    Remedy: Where a call looks at many more blocks than before, the work itself has grown: see its plan with its
+        parameters (explain (analyze, buffers); auto_explain with log_nested_statements for what triggers, foreign
+        keys and functions do). Ask what was changed: an index dropped, statistics stale, a trigger, a foreign key
+        or a partition added, rows deleted and not vacuumed, a value that has become frequent. Where it looks at as
+        many, each costs more: planning, a function, a lock between sessions, a CPU or a disk that is shared.
     Verify: The time and the blocks of a call, from one reading of pg_stat_statements to the next.
     Source: PostgreSQL documentation, "pg_stat_statements", "Using EXPLAIN", "auto_explain".
     """
