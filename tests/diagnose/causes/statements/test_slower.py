@@ -59,8 +59,10 @@ def test_without_a_past_nothing_is_said() -> None:
 def test_what_another_finding_explains_is_not_told_again() -> None:
     waiting = {"statement_id": "7", "wait_class": "Lock", "event": "transactionid", "wait_kind": "row lock"}
     statement = INSERTS | {"elapsed_s_per_s": 1.0}
-    findings = found(statement, sessions=[waiting])
+    as_much_work = statement | {"hit_blocks_per_s": 40.0}
+    findings = found(as_much_work, sessions=[waiting])
     assert findings["row_locks"].severity != "note"
     assert "statement_slower_than_before" not in findings
     on_cpu = {"statement_id": "7", "wait_class": "CPU", "event": "CPU", "wait_kind": "cpu"}
-    assert "statement_slower_than_before" in found(statement, sessions=[on_cpu])
+    assert "statement_slower_than_before" in found(as_much_work, sessions=[on_cpu])
+    assert "statement_slower_than_before" in found(statement, sessions=[waiting]), "a wait looks at no more blocks"

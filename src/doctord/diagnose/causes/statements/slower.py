@@ -56,7 +56,7 @@ def statement_slower_than_before(case: Case) -> Iterator[Claim]:
     """
     told = named([(name, claim) for name, claim in case.claims if claim.graded != "note" and not CAUSES[name].last])
     slower = [(one, past) for one in case.statements if (past := _past(case, one)) and _is_slower(one, past)]
-    for one, past in [pair for pair in slower if not _is_explained(case, told, pair[0])][:MOST_TOLD]:
+    for one, past in [pair for pair in slower if not _is_explained(case, told, *pair)][:MOST_TOLD]:
         now, gained = one.elapsed_ms or 0.0, 1 - past.ms / (one.elapsed_ms or past.ms)
         if one.share * gained < WARNING_SHARE:
             continue
@@ -93,10 +93,17 @@ def _is_slower(one: Statement, past: Past) -> bool:
     return times >= SLOWER * max(more_rows, 1.0) and one.elapsed_ms - past.ms >= FELT_MS
 
 
-def _is_explained(case: Case, told: Named, one: Statement) -> bool:
-    """Whether a finding names the statement, or what its sessions spend half of their time on."""
-    if one.statement_id in told.statements:
-        return True
+def _is_more_work(one: Statement, past: Past) -> bool:
+    return one.blocks_per_call is not None and one.blocks_per_call >= MORE_WORK * max(past.blocks, 1.0)
+
+
+def _is_explained(case: Case, told: Named, one: Statement, past: Past) -> bool:
+    """Whether a finding names the statement, or what its sessions spend half of their time on.
+
+    Who waits, for a CPU or for others, looks at no more blocks for it.
+    """
+    if one.statement_id in told.statements or _is_more_work(one, past):
+        return one.statement_id in told.statements
     rows = _samples(case, one)
     parts = rows.group_by("event", "wait_class", "wait_kind", maintain_order=True).agg(pl.col("interval_s").sum())
     explained = [
@@ -127,7 +134,6 @@ def _work(one: Statement, past: Past) -> list[Evidence]:
     """Whether it is more work, or the same done more slowly."""
     if one.blocks_per_call is None:
         return []
-    is_more = one.blocks_per_call >= MORE_WORK * max(past.blocks, 1.0)
     of_rows = phrase("{:,.3g} returned or changed a call, {:,.3g} before", one.rows_per_call or 0.0, past.rows)
     return [
         Evidence(
@@ -135,7 +141,9 @@ def _work(one: Statement, past: Past) -> list[Evidence]:
             f"statement_id = '{one.statement_id}'",
             phrase("{:,.3g} blocks looked at a call", one.blocks_per_call),
             phrase("{:,.3g} before", past.blocks),
-            "a call does more work than before" if is_more else "a call does the same work more slowly",
+            "a call does more work than before"
+            if _is_more_work(one, past)
+            else "a call does the same work more slowly",
         ),
         Evidence("statement", f"statement_id = '{one.statement_id}'", of_rows, "", "as much is asked for as before"),
     ]
