@@ -65,4 +65,13 @@ def test_what_another_finding_explains_is_not_told_again() -> None:
     assert "statement_slower_than_before" not in findings
     on_cpu = {"statement_id": "7", "wait_class": "CPU", "event": "CPU", "wait_kind": "cpu"}
     assert "statement_slower_than_before" in found(as_much_work, sessions=[on_cpu])
-    assert "statement_slower_than_before" in found(statement, sessions=[waiting]), "a wait looks at no more blocks"
+
+
+def test_who_waits_for_a_cpu_looks_at_no_more_blocks() -> None:
+    crowded = {"cpu": {"idle_pct": 0.5, "run_queue": 9.0, "pressure_some_pct": 70.0}, "backend": {"run_wait_pct": 60.0}}
+    saturated = {"time": {("CPU", "CPU"): 3.0}, **crowded}
+    assert "statement_slower_than_before" not in found(
+        INSERTS | {"elapsed_s_per_s": 1.0, "hit_blocks_per_s": 40.0}, **saturated
+    )
+    findings = found(INSERTS | {"elapsed_s_per_s": 1.0}, **saturated)
+    assert {"cpu_saturated", "statement_slower_than_before"} <= set(findings)

@@ -104,17 +104,20 @@ def _is_explained(case: Case, told: Named, one: Statement, past: Past) -> bool:
     """
     if one.statement_id in told.statements or _is_more_work(one, past):
         return one.statement_id in told.statements
-    rows = _samples(case, one)
-    parts = rows.group_by("event", "wait_class", "wait_kind", maintain_order=True).agg(pl.col("interval_s").sum())
-    explained = [
-        row["interval_s"]
-        for row in parts.iter_rows(named=True)
-        if told.explains(TimeShare(row["event"] or "", row["wait_class"], 0.0, 0.0, row["wait_kind"]))
-    ]
-    return bool(explained) and sum(explained) >= HALF * float(rows["interval_s"].sum())
+    return sum(part.share for part in _parts(case, one) if told.explains(part)) >= HALF
 
 
-def _samples(case: Case, one: Statement) -> pl.DataFrame:
+def _parts(case: Case, one: Statement) -> list[TimeShare]:
+    """What its sessions spend their time on; where none was sampled in it, what all do."""
+    rows = _sampled(case, one).drop_nulls("event")
+    total = float(rows["interval_s"].sum())
+    parts = rows.group_by("wait_class", "event", "wait_kind", maintain_order=True).agg(pl.col("interval_s").sum())
+    return [
+        TimeShare(wait_class, event, 0.0, spent / total, kind) for wait_class, event, kind, spent in parts.iter_rows()
+    ] or list(case.time.shares)
+
+
+def _sampled(case: Case, one: Statement) -> pl.DataFrame:
     return case.active.filter((pl.col("db") == one.db) & (pl.col("statement_id") == one.statement_id))
 
 
@@ -151,17 +154,7 @@ def _work(one: Statement, past: Past) -> list[Evidence]:
 
 def _doing(case: Case, one: Statement) -> list[Evidence]:
     """What its sessions do meanwhile, mostly."""
-    rows = _samples(case, one).drop_nulls("event")
-    total = float(rows["interval_s"].sum())
-    parts = rows.group_by("event", maintain_order=True).agg(pl.col("interval_s").sum())
-    most = parts.sort("interval_s", "event", descending=[True, False], maintain_order=True).head(1)
-    return [
-        Evidence(
-            "session",
-            f"event = '{event}' and statement_id = '{one.statement_id}'",
-            phrase("{:share} of its time is {}", spent / total, event),
-            "",
-            "what its sessions do meanwhile",
-        )
-        for event, spent in most.iter_rows()
-    ]
+    most = max(_parts(case, one), key=lambda part: (part.share, part.event))
+    where = f"event = '{most.event}' and statement_id = '{one.statement_id}'"
+    told = phrase("{:share} of its time is {}", most.share, most.event)
+    return [Evidence("session", where, told, "", "what its sessions do meanwhile")] if len(_sampled(case, one)) else []
