@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from diagnose.causes.databases.test_statements import BUSY, LOOKED, LOOKUP, PRIMARY_KEY, index
+from diagnose.causes.statements.test_indexes import BUSY, LOOKED, LOOKUP, PRIMARY_KEY, index
 
 from diagnose.hosts import host
 from doctord.diagnose.engine import diagnose

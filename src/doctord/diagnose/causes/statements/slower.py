@@ -23,7 +23,12 @@ OFTEN_PER_S: Final = 0.5
 MORE_WORK = 2.0
 HALF = 0.5
 MOST_TOLD = 3
-PAST: Final = "pg_stat_statements.past_"
+PAST: Final = (
+    "pg_stat_statements.past_calls",
+    "pg_stat_statements.past_ms_per_call",
+    "pg_stat_statements.past_rows_per_call",
+    "pg_stat_statements.past_blocks_per_call",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +78,10 @@ def statement_slower_than_before(case: Case) -> Iterator[Claim]:
 def _past(case: Case, one: Statement) -> Past | None:
     """Its past at the first reading that told one: later ones hold part of the time that is looked at."""
     told = case.dataset.frame("statistic").filter(
-        (pl.col("db") == one.db) & (pl.col("entity") == one.statement_id) & pl.col("name").str.starts_with(PAST)
+        (pl.col("db") == one.db) & (pl.col("entity") == one.statement_id) & pl.col("name").is_in(PAST)
     )
     first = dict(told.filter(pl.col("ts") == pl.col("ts").min()).select("name", "value").rows())
-    if not first:
-        return None
-    calls, ms, rows, blocks = (
-        first[PAST + name] for name in ("calls", "ms_per_call", "rows_per_call", "blocks_per_call")
-    )
-    return Past(calls, ms, rows, blocks)
+    return Past(*(first[name] for name in PAST)) if first else None
 
 
 def _is_slower(one: Statement, past: Past) -> bool:
