@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from diagnose.causes.statements.test_indexes import BUSY, LOOKED, LOOKUP, PRIMARY_KEY, index
 
+from diagnose.causes.statements.test_indexes import BUSY, LOOKED, LOOKUP, PRIMARY_KEY, index
 from diagnose.hosts import host
 from doctord.diagnose.engine import diagnose
 from doctord.diagnose.finding import Finding

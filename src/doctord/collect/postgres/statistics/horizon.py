@@ -1,4 +1,4 @@
-"""How long the server is up, and how full its limits are: connections, transaction ids, the oldest snapshot."""
+"""How long the server is up, and how full its limits are: connections, transaction ids, the oldest snapshot; damage."""
 
 from typing import Final
 
@@ -36,6 +36,13 @@ SELECT /* doctord */ datname AS entity, age(datfrozenxid) AS "pg_database.datfro
        mxid_age(datminmxid) AS "pg_database.datminmxid_age"
 FROM pg_database
 """
+# Never counted where checksums are off (null). The increase alone would tell what happens while we look.
+_DAMAGE: Final = """\
+SELECT /* doctord */ coalesce(datname, 'shared') AS entity,
+       checksum_failures AS "pg_stat_database.checksum_failures_count",
+       date_part('epoch', clock_timestamp() - checksum_last_failure) AS "pg_stat_database.checksum_last_failure_s"
+FROM pg_stat_database WHERE checksum_failures > 0
+"""
 _VACUUM: Final = """\
 SELECT /* doctord */ datname || ' ' || relid AS entity, heap_blks_total AS "pg_stat_progress_vacuum.heap_blks_total",
        heap_blks_scanned AS "pg_stat_progress_vacuum.heap_blks_scanned",
@@ -62,7 +69,7 @@ class Horizon:
     def read(self, link: Link) -> list[Batch]:
         """The readings of this moment."""
         figures = Figures(link.db)
-        for sql in (_CONNECTIONS, _PREPARED, _OLDEST_PREPARED, _FREEZE, _VACUUM):
+        for sql in (_CONNECTIONS, _PREPARED, _OLDEST_PREPARED, _FREEZE, _DAMAGE, _VACUUM):
             for row in link.query(sql):
                 figures.gauges(row)
         return figures.batches()

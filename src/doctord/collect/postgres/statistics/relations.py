@@ -32,6 +32,8 @@ SELECT /* doctord */ s.relid, s.schemaname || '.' || s.relname AS relation, c.re
        io.idx_blks_hit AS "pg_statio_user_tables.idx_blks_hit",
        s.n_live_tup, s.n_dead_tup, s.n_mod_since_analyze, age(c.relfrozenxid) AS relfrozenxid_age,
        nullif(c.reltuples, -1) AS reltuples,
+       (SELECT option_value::bool FROM pg_options_to_table(c.reloptions) WHERE option_name = 'autovacuum_enabled')::int
+           AS autovacuum_enabled,
        date_part('epoch', clock_timestamp() - greatest(s.last_vacuum, s.last_autovacuum)) AS last_vacuum_age_s,
        date_part('epoch', clock_timestamp() - greatest(s.last_analyze, s.last_autoanalyze)) AS last_analyze_age_s
 FROM pg_stat_user_tables AS s JOIN pg_class AS c ON c.oid = s.relid
@@ -55,6 +57,7 @@ _GAUGES: Final = {
     "n_mod_since_analyze": ("pg_stat_user_tables.n_mod_since_analyze", "rows"),
     "reltuples": ("pg_class.reltuples", "rows"),
     "relfrozenxid_age": ("pg_class.relfrozenxid_age", "transactions"),
+    "autovacuum_enabled": ("pg_class.autovacuum_enabled", "count"),
     "last_vacuum_age_s": ("pg_stat_user_tables.last_vacuum_age_s", "s"),
     "last_analyze_age_s": ("pg_stat_user_tables.last_analyze_age_s", "s"),
 }

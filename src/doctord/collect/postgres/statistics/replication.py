@@ -42,6 +42,13 @@ FROM pg_replication_slots, (
 _INACTIVE_S: Final = """\
 date_part('epoch', clock_timestamp() - inactive_since) AS "pg_replication_slots.inactive_s"
 """  # from version 17 on
+# What was received and is not replayed yet, and whether it may be. One without primary_conninfo is fed from an archive.
+_STANDBY: Final = """\
+SELECT /* doctord */ pg_is_wal_replay_paused()::int AS "pg_is_wal_replay_paused",
+       CASE WHEN (SELECT setting FROM pg_settings WHERE name = 'primary_conninfo') <> ''
+            THEN (SELECT count(*) FROM pg_stat_wal_receiver) END AS "pg_stat_wal_receiver.count",
+       pg_wal_lsn_diff(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) AS "pg_last_wal_receive_lsn.ahead_bytes"
+"""
 _RECOVERY: Final = """\
 SELECT /* doctord */ pg_is_in_recovery()::int AS "pg_is_in_recovery",
        CASE WHEN pg_is_in_recovery() THEN date_part('epoch', clock_timestamp() - pg_last_xact_replay_timestamp()) END
@@ -78,6 +85,8 @@ class Replication:
         for sql in (_STANDBYS, _CONNECTED, _SLOTS.format(inactive_s=inactive_s), _RECOVERY):
             for row in link.query(sql):
                 figures.gauges(row)
+        if row["pg_is_in_recovery"]:
+            figures.gauges(link.query(_STANDBY)[0])
         self._read_archiver(link, figures)
         return figures.batches()
 

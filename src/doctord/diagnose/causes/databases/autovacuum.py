@@ -1,0 +1,103 @@
+"""Autovacuum that does not come: switched off, or with too few workers for what dies."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.causes.databases.horizon import holders
+from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
+from doctord.diagnose.phrase import Words, phrase
+
+ENABLED, WORKERS = "pg_class.autovacuum_enabled", "pg_stat_activity.autovacuum_workers"
+MOST_WORKERS = "autovacuum_max_workers"
+# More dead rows than living ones, five times what the defaults let pass; and enough of them to be felt by who reads.
+DEAD_SHARE, DEAD_ROWS = 0.5, 10_000
+# Nearly every look.
+ALWAYS = 0.8
+MOST_TOLD = 5
+
+
+@cause(explains=("bloat",))
+def autovacuum_behind(case: Case) -> Iterator[Claim]:
+    """Autovacuum does not come to tables of which more is dead than alive.
+
+    Looks like: n_dead_tup above n_live_tup in a table with tens of thousands of rows, while no old snapshot holds
+        them: autovacuum is off, for the server or for that table; or all its workers are busy; or they sleep most of
+        the time (autovacuum_vacuum_cost_delay, cost_limit).
+    Hurts because: each scan steps over dead rows, indexes grow, statistics go stale and plans with them; tables never
+        shrink by themselves again. Where it is off the age of transaction ids is watched by nobody until it is
+        forced.
+    Speaks for it: dead beside living rows; the setting; workers at each look.
+    Speaks against it: what else keeps dead rows (vacuum_held_back): it is asked first. A table that was changed in
+        one go just now: autovacuum_naptime is a minute.
+    Remedy: Off: autovacuum = on, or ALTER TABLE ... RESET (autovacuum_enabled). Busy: a higher
+        autovacuum_vacuum_cost_limit (the workers share it), a shorter autovacuum_vacuum_cost_delay, then more
+        autovacuum_max_workers. VACUUM (ANALYZE) the tables named now, at a quiet time.
+    Verify: n_dead_tup falls under a fifth and stays there; last_autovacuum of these tables is young.
+    Source: PostgreSQL documentation, "The Autovacuum Daemon", "Automatic Vacuuming", pg_stat_all_tables.
+    """
+    held = {holder.db for holder in holders(case) if holder.is_old}
+    for db in [db for db in case.dbs if db not in held]:
+        tables = _mostly_dead(case, db)
+        switched_off = {one.entity or "" for one in case.figures(ENABLED) if one.db == db and not one.last}
+        off = [row for row in tables if _entity(row) in switched_off]
+        reasons = [*_server_off(case, db), *_busy(case, db)]
+        if off:
+            yield _behind(db, off, phrase("Autovacuum is switched off for table {}", off[0]["name"]), _tables_off(off))
+        elif tables and reasons:
+            yield _behind(db, tables, phrase("{} has more dead rows than living ones", tables[0]["name"]), reasons)
+
+
+def _mostly_dead(case: Case, db: str) -> list[dict[str, Any]]:
+    """Tables with more dead rows than living ones at the last look, the most dead rows first."""
+    dead, living = pl.col("dead_rows"), pl.col("live_rows").fill_null(0)
+    tables = case.dataset.frame("space").filter((pl.col("db") == db) & (pl.col("kind") == "table"))
+    last = tables.group_by("database", "name", maintain_order=True).last()
+    found = last.filter((dead >= DEAD_ROWS) & (dead >= DEAD_SHARE * (dead + living)))
+    return found.sort("dead_rows", "name", descending=[True, False], maintain_order=True).to_dicts()
+
+
+def _entity(row: dict[str, Any]) -> str:
+    return f"{row['database']}.{row['name']}"
+
+
+def _server_off(case: Case, db: str) -> list[Evidence]:
+    """That it is off for the whole server, or blind: it goes by the counts of changed rows."""
+    return [
+        Evidence("setting", f"name = '{name}' and db = '{db}'", phrase("{} = off", name), "", "no table is vacuumed")
+        for name in ("autovacuum", "track_counts")
+        if case.setting(name, db) == "off"
+    ]
+
+
+def _busy(case: Case, db: str) -> list[Evidence]:
+    """That as many workers are at work at nearly every look as there may be."""
+    workers = next((one for one in case.figures(WORKERS) if one.db == db), None)
+    most = float(case.setting(MOST_WORKERS, db) or 0)
+    if workers is None or not most or workers.mean < ALWAYS * most:
+        return []
+    figure, limit = phrase("{:.1f} workers at work", workers.mean), phrase("{:.0f} there may be", most)
+    return [
+        Evidence("statistic", f"name = '{WORKERS}' and db = '{db}'", figure, limit, "none is free for other tables")
+    ]
+
+
+def _tables_off(tables: list[dict[str, Any]]) -> list[Evidence]:
+    return [
+        Evidence("statistic", f"name = '{ENABLED}' and entity = '{_entity(row)}'", "autovacuum_enabled = off", "",
+                 phrase("table {} only", row["name"]))
+        for row in tables[:MOST_TOLD]
+    ]  # fmt: skip
+
+
+def _behind(db: str, tables: list[dict[str, Any]], title: Words, reasons: list[Evidence]) -> Claim:
+    dead = [
+        Evidence("space", f"name = '{row['name']}'",
+                 phrase("{}: {:,} dead rows beside {:,}", row["name"], row["dead_rows"], row["live_rows"] or 0),
+                 phrase("{:,}", DEAD_ROWS), "", "at_least")
+        for row in tables[:MOST_TOLD]
+    ]  # fmt: skip
+    return Claim(title, impact=NOT_MEASURED, confidence=0.85, for_=[*reasons, *dead], database=db)

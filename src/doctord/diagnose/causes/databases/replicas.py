@@ -1,0 +1,132 @@
+"""Standbys and subscribers that do not follow: what they show is old, and a failover to them loses or waits."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.finding import NONE_YET, Claim, Evidence
+from doctord.diagnose.phrase import Words, phrase
+
+PAUSED, RECEIVERS = "pg_is_wal_replay_paused", "pg_stat_wal_receiver.count"
+AHEAD = "pg_last_wal_receive_lsn.ahead_bytes"
+LAG_S, LAG = "pg_stat_replication.replay_lag_s", "pg_stat_replication.replay_lag_bytes"
+FAILURES: Final = {
+    "pg_stat_subscription_stats.apply_error_count": "changes could not be applied",
+    "pg_stat_subscription_stats.sync_error_count": "a table could not be copied",
+}
+# Four segments: whoever lives lags so much now and then.
+MUCH_BYTES = 64 * 2**20
+# A minute: readers of a standby see orders of a minute ago, and a failover to it takes as long.
+LATE_S = 60.0
+
+
+@cause()
+def standby_stands_still(case: Case) -> Iterator[Claim]:
+    """A standby does not follow: its replay is paused, or nothing reaches it.
+
+    Looks like: pg_is_wal_replay_paused() is true; or primary_conninfo is set and pg_stat_wal_receiver has no row.
+    Hurts because: who reads there sees the past; a failover to it loses or first replays all since; on the primary a
+        slot keeps WAL for it, and with synchronous_commit = remote_apply commits wait.
+    Speaks for it: that it is paused, or not connected, at every look; WAL that it received and has not replayed.
+    Speaks against it: it replays from an archive meanwhile (restore_command); somebody paused it on purpose, for a
+        look at one moment.
+    Remedy: Paused: ask who did it, then select pg_wal_replay_resume(). It pauses by itself at a recovery target
+        (recovery_target_action), and where a setting is smaller than the primary's (max_connections,
+        max_worker_processes, max_prepared_transactions, max_locks_per_transaction): raise that and restart. Not
+        connected: its log says why (password, pg_hba.conf, a slot that is gone, WAL that was removed: then make it
+        anew).
+    Verify: pg_stat_wal_receiver has a row, and the lag in pg_stat_replication of the primary falls.
+    Source: PostgreSQL documentation, "Recovery Control Functions", "Hot Standby" (Administrator's Overview),
+        pg_stat_wal_receiver.
+    """
+    for db in case.dbs:
+        ahead = next((one for one in case.figures(AHEAD) if one.db == db), None)
+        behind = phrase("{:bytes} of WAL received and not replayed", ahead.last) if ahead else ""
+        for one in case.figures(PAUSED):
+            if one.db == db and one.mean == 1:
+                yield _still(db, phrase("Replay is paused on standby {}", db), PAUSED, behind)
+        for one in case.figures(RECEIVERS):
+            if one.db == db and one.largest == 0:
+                yield _still(db, phrase("Standby {} is not connected to its primary", db), RECEIVERS, behind)
+
+
+def _still(db: str, title: Words, name: str, behind: Words) -> Claim:
+    return Claim(
+        title,
+        impact=NONE_YET,
+        confidence=0.9,
+        severity="warning",
+        for_=[Evidence("statistic", f"name = '{name}' and db = '{db}'", "so at every look", "", behind)],
+        database=db,
+    )
+
+
+@cause()
+def standby_behind(case: Case) -> Iterator[Claim]:
+    """A standby is far behind its primary.
+
+    Looks like: replay_lag of pg_stat_replication of a minute and more, with more WAL not replayed than a few
+        segments.
+    Hurts because: who reads there sees the past; a failover to it loses what it has not received, and replays for
+        long before it opens.
+    Speaks for it: seconds and bytes of the lag; where they lie: not sent, not flushed, not replayed.
+    Speaks against it: an old lag beside few bytes: an idle primary, whose last change was replayed late.
+    Remedy: Not sent: network or primary (wal_compression, the slot's other readers). Not flushed: the standby's disk.
+        Not replayed: replay is one process: a conflict with a query that holds it up (max_standby_streaming_delay,
+        hot_standby_feedback), a CPU of its own, recovery_prefetch; a large DROP or many small transactions on the
+        primary.
+    Verify: replay_lag of pg_stat_replication.
+    Source: PostgreSQL documentation, pg_stat_replication, "Handling Query Conflicts", recovery_prefetch.
+    """
+    behind = {(one.db, one.entity): one for one in case.figures(LAG)}
+    for late in case.figures(LAG_S):
+        lag = behind.get((late.db, late.entity))
+        if late.last < LATE_S or lag is None or lag.last < MUCH_BYTES:
+            continue
+        where = f"entity = '{late.entity}'"
+        yield Claim(
+            phrase("Standby {} is {:duration} behind", late.entity, late.last),
+            impact=NONE_YET,
+            confidence=0.9,
+            severity="warning",
+            for_=[
+                Evidence("statistic", f"name = '{LAG_S}' and {where}", phrase("{:.0f s} of replay lag", late.last),
+                         phrase("{:.0f s}", LATE_S), "", "at_least"),
+                Evidence("statistic", f"name = '{LAG}' and {where}", phrase("{:bytes} not replayed", lag.last),
+                         phrase("{:bytes}", MUCH_BYTES), "more than is in flight now and then", "at_least"),
+            ],
+            database=late.db,
+        )  # fmt: skip
+
+
+@cause()
+def subscription_fails(case: Case) -> Iterator[Claim]:
+    """A subscription fails and begins again: logical replication stands still.
+
+    Looks like: apply_error_count or sync_error_count of pg_stat_subscription_stats grows (version 15 and later).
+    Hurts because: the same change is tried again and again (a duplicate key, a missing table, row or column), and
+        nothing after it arrives; the publisher keeps all WAL since then for its slot.
+    Speaks for it: failures a second; the server's log says of which relation and transaction.
+    Speaks against it: it failed once while the network was gone, and goes on.
+    Remedy: Read the error in the subscriber's log. Remove the row that is in the way, or add what is missing; else
+        skip the transaction: ALTER SUBSCRIPTION ... SKIP (lsn = '...' of the log's line). disable_on_error = true
+        stops the loop.
+    Verify: The counts stand still and the slot's lag on the publisher falls.
+    Source: PostgreSQL documentation, "Logical Replication", Conflicts; pg_stat_subscription_stats.
+    """
+    for name, what in FAILURES.items():
+        for one in case.figures(name):
+            times = one.mean * one.seconds
+            if times < 1:
+                continue
+            yield Claim(
+                phrase("Subscription {} fails: {}", one.entity, what),
+                impact=NONE_YET,
+                confidence=0.9 if times > 1 else 0.7,
+                severity="warning",
+                for_=[Evidence("statistic", f"name = '{name}' and entity = '{one.entity}'",
+                               phrase("{:count failure/failures}", times), phrase("{:.0f}", 1.0), "while it was looked",
+                               "at_least")],
+                database=one.db,
+            )  # fmt: skip
