@@ -103,7 +103,7 @@ def seconds_observed(dataset: Dataset) -> float:
 
 def seconds_of(dataset: Dataset, table: str) -> float:
     """Seconds that one table tells of; all that were observed, where its rows are of single moments."""
-    return covered_s(dataset.frame(table)) or seconds_observed(dataset)
+    return dataset.derived(table, covered_s) or seconds_observed(dataset)
 
 
 @lru_cache(maxsize=2)  # a dataset under examination, and its past: every analysis starts here
@@ -117,6 +117,7 @@ def active_sessions(dataset: Dataset) -> pl.DataFrame:
     return dataset.frame("session").lazy().filter(working).select(columns).collect(engine="in-memory")
 
 
+@lru_cache(maxsize=2)  # who asks what a share is of, asks for all of it
 def time_model(dataset: Dataset) -> TimeModel:
     """The time model of a dataset.
 

@@ -82,6 +82,8 @@ class Recorded:
             held = f"the lake holds {span[0]:%F %T} to {span[1]:%F %T} UTC" if span else "record first: doctord record"
             raise UserError(f"nothing was recorded from {start:%F %T} to {end:%F %T} UTC", held)
         earlier = past(lake, start, asked.past_s)
+        if len(dataset.hosts) <= 1 and not self.host:
+            return [Seen(dataset, earlier)]
         parts = groups([FileRead(str(lake.path), tables=dict(dataset.tables))])
         if len(parts) == 1 and not self.host:
             return [Seen(dataset, earlier)]
@@ -116,8 +118,7 @@ class Recorded:
         """The rows of the host that counts; all rows where none was named."""
         if not self.host:
             return dataset
-        names = {name for table in dataset.tables for name in dataset.frame(table)["host"].drop_nulls().unique()}
-        return rows_of_hosts(dataset, {name for name in names if self.counts(name)})
+        return rows_of_hosts(dataset, {name for name in dataset.hosts if self.counts(name)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,6 +127,12 @@ class Dataset:
         )
 
     @cached_property
+    def hosts(self) -> frozenset[str]:
+        """The hosts that rows name; empty where they name none."""
+        named = (self.frame(name)["host"].drop_nulls().unique(maintain_order=True) for name in self.tables)
+        return frozenset(host for hosts in named for host in hosts)
+
+    @cached_property
     def since(self) -> datetime | None:
         """Start of the interval that the rows cover; null for a dataset without rows."""
         starts = [

@@ -178,9 +178,10 @@ class Case:
     @cached_property
     def vendors(self) -> set[str]:
         """Whose servers run here: those that were seen, and the host's processes besides where none was."""
+        if self.components:
+            return self.components
         commands = self.dataset.frame("process")["command"].drop_nulls().unique(maintain_order=True)
-        running = {vendor for vendor, named in processes.COMMANDS.items() if commands.str.contains(named).any()}
-        return self.components or running
+        return {vendor for vendor, named in processes.COMMANDS.items() if commands.str.contains(named).any()}
 
     def figures(self, name: str) -> list[figures.Statistic]:
         """Figures of that name in `statistic`, by server and entity, largest mean first."""

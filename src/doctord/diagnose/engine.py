@@ -154,12 +154,7 @@ def _damage(claimed: tuple[str, Claim]) -> tuple[int, float, float, str]:
 
 
 def _host(dataset: Dataset) -> str:
-    names = {
-        name
-        for table in dataset.tables
-        for name in dataset.frame(table)["host"].drop_nulls().unique(maintain_order=True)
-    }
-    return ", ".join(sorted(names)) or "unknown host"
+    return ", ".join(sorted(dataset.hosts)) or "unknown host"
 
 
 def _sums_of_waits(case: Case, sampled: pl.Series) -> list[Phrase]:
@@ -201,7 +196,7 @@ def _looked_at(case: Case) -> tuple[Phrase, ...]:
         if count:
             lines.append(phrase(f"{{:count {words}}}", count))
     lines += [_traced(sizes) for sizes in block_sizes(case.dataset)[:MOST_TRACED]]
-    sampled = case.dataset.frame("session").filter(pl.col("db").is_not_null())
+    sampled = case.dataset.frame("session").select("db", "sid").filter(pl.col("db").is_not_null())
     by_db = (
         sampled.group_by("db", maintain_order=True)
         .agg(pl.len(), pl.col("sid").n_unique())

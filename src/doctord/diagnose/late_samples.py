@@ -18,7 +18,8 @@ HINT: Final = "a quieter moment, or a higher priority for doctord (nice); CPU an
 def late_samples(case: Case) -> tuple[NotMeasured, ...]:
     """That sessions were sampled seldom: of what they waited for, less is known. Nothing where samples came in time."""
     dbs = case.dataset.frame("wait").filter(pl.sql_expr(SAMPLED) & pl.col("db").str.starts_with("postgresql:"))["db"]
-    looks = case.dataset.frame("session").filter(pl.col("db").is_in(dbs.unique(maintain_order=True).implode()))
+    session = case.dataset.frame("session").select("db", "ts", "interval_s")
+    looks = session.filter(pl.col("db").is_in(dbs.unique(maintain_order=True).implode()))
     apart = looks.group_by("db", "ts", maintain_order=True).agg(pl.col("interval_s").max())
     means = apart.group_by("db", maintain_order=True).agg(pl.col("interval_s").mean()).sort("db", maintain_order=True)
     return tuple(

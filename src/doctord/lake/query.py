@@ -46,6 +46,11 @@ class _Parts:
     sealed: set[str] = field(default_factory=set)  # names of the sealed files of which rows are in it
     batches: list[pa.RecordBatch] = field(default_factory=list)
 
+    @property
+    def holds(self) -> bool:
+        """Whether there is anything to look for rows in."""
+        return bool(self.files or self.batches)
+
 
 class Lake:
     """A lake to be read. Needs no right to write, and disturbs no writer.
@@ -134,10 +139,13 @@ class Lake:
                 queries = {
                     name: _LASTING.get(name, _INSIDE).format(table=name, condition=condition)
                     for name, condition in names.items()
+                    if name in parts
                 }
                 return {name: connection.sql(query, params=bounds).to_arrow_table() for name, query in queries.items()}
 
-        parts = self._snapshot(set(names), Interval(since, until))
+        parts = {name: part for name, part in self._snapshot(set(names), Interval(since, until)).items() if part.holds}
+        if not parts:
+            return Dataset()
         try:
             try:
                 rows = rows_of(parts)

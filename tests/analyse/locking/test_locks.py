@@ -39,6 +39,11 @@ def test_a_deadlock_ends() -> None:
     assert sum(b.waiters for b in blockers(Dataset.from_rows(session=[session(1, 2), session(2, 1)]))) == 2
 
 
+def test_a_session_that_two_rows_tell_of_counts_as_often_and_has_one_root() -> None:
+    (blocker,) = blockers(Dataset.from_rows(session=[session(3, 2), session(2, 1), session(2, 1), session(1)]))
+    assert (blocker.sid, blocker.waiters) == (1, 3)
+
+
 def test_nobody_waits() -> None:
     assert blockers(Dataset.from_rows(session=[session(1)])) == []
 

@@ -46,19 +46,19 @@ def parents(dataset: Dataset) -> list[Parent]:
         .with_columns(named.field("command"), named.field("pid").cast(pl.Int64))
         .filter((pl.col("children") > 0) & pl.col("pid").is_not_null())
     )
-    own = sums.join(_times(dataset), on="pid", how="inner", maintain_order="left")
+    own = sums.join(_times(dataset, sums["pid"]), on="pid", how="inner", maintain_order="left")
     columns = list(Parent.__slots__)
     found = own.select(columns).sort("sys_s", "pid", descending=[True, False], nulls_last=True, maintain_order=True)
     return [Parent(**row) for row in found.to_dicts()]
 
 
-def _times(dataset: Dataset) -> pl.DataFrame:
+def _times(dataset: Dataset, pids: pl.Series) -> pl.DataFrame:
     seconds = pl.col("interval_s")
     system, user = pl.col("sys_pct") * seconds / 100, pl.col("usr_pct") * seconds / 100
     known = pl.col("sys_pct").count() > 0
     return (
         dataset.frame("process")
-        .filter(seconds.is_not_null())
+        .filter(pl.col("pid").is_in(pids.implode()) & seconds.is_not_null())
         .group_by("pid", maintain_order=True)
         .agg(
             seconds=seconds.sum(),

@@ -43,7 +43,8 @@ def _episodes(sessions: pl.DataFrame) -> pl.DataFrame:
     """One row per wait that was seen: its last sample's time, in how many samples, and what each stands for."""
     who = ["host", "db", "sid", "serial"]
     period_us = pl.col("interval_s") * 1e6
-    ordered = sessions.filter(pl.col("event") != CPU).sort(*who, "ts", maintain_order=True)
+    columns = sessions.select(*who, "ts", "event", "interval_s")
+    ordered = columns.filter(pl.col("event") != CPU).sort(*who, "ts", maintain_order=True)
     apart_us = (pl.col("ts") - pl.col("ts").shift(1)).dt.total_microseconds().cast(pl.Float64)
     same = pl.all_horizontal([pl.col(name).eq_missing(pl.col(name).shift(1)) for name in (*who, "event")])
     begins = ~(same & (apart_us <= FOLLOWS * period_us)).fill_null(value=False)

@@ -130,16 +130,15 @@ def gates(dataset: Dataset, events: Collection[str]) -> list[Gate]:
     waiting = _waiting(dataset).filter(pl.col("event").is_in([*events]))
     if waiting.is_empty():
         return []
+    waiting = waiting.with_columns(root=_roots(waiting))
     behind = waiting.group_by("moment", pl.col("blocker_sid").alias("sid"), maintain_order=True).agg(
         pl.col("interval_s").sum().alias("blocked_s"), pl.len().cast(pl.Int64).alias("waiters")
     )
     gate = waiting.select(
-        "moment", "db", "sid", "user", "program", "statement_id", pl.col("in_state_s").alias("waited_s")
+        "moment", "db", "sid", "user", "program", "statement_id", "root", pl.col("in_state_s").alias("waited_s")
     )
-    rooted = _with_roots(waiting)
     grouped = (
         gate.join(behind, on=["moment", "sid"], how="inner", maintain_order="left")
-        .join(rooted, on=["moment", "sid"], how="left", maintain_order="left")
         .group_by("db", "sid", maintain_order=True)
         .agg(
             pl.col("user", "program", "statement_id").drop_nulls().last(),
@@ -194,7 +193,7 @@ def _trees(dataset: Dataset) -> pl.DataFrame:
         return waiting
     session = dataset.frame("session")
     behind = (
-        _with_roots(waiting, "db", "interval_s", "wait_class", "event", "wait_kind")
+        waiting.with_columns(root=_roots(waiting))
         .group_by("moment", "root", "wait_class", "event", "wait_kind", maintain_order=True)
         .agg(
             pl.col("db").first(),
@@ -202,13 +201,18 @@ def _trees(dataset: Dataset) -> pl.DataFrame:
             pl.len().cast(pl.Int64).alias("waiters"),
         )
     )
-    root = session.filter(pl.col("blocker_sid").is_null()).select(
-        _moment(session["db"].unique(maintain_order=True)),
-        pl.col("sid").alias("root"),
-        *("user", "program", "state", "statement_id", "transaction_s", "in_state_s"),
-        pl.col("wait_class").alias("root_class"),
-        pl.col("event").alias("root_event"),
-        pl.col("wait_kind").alias("root_kind"),
+    root = (
+        session.lazy()
+        .filter(pl.col("blocker_sid").is_null())
+        .select(
+            _moment(session["db"].unique(maintain_order=True)),
+            pl.col("sid").alias("root"),
+            *("user", "program", "state", "statement_id", "transaction_s", "in_state_s"),
+            pl.col("wait_class").alias("root_class"),
+            pl.col("event").alias("root_event"),
+            pl.col("wait_kind").alias("root_kind"),
+        )
+        .collect(engine="in-memory")
     )
     return behind.join(root, on=["moment", "root"], how="left", maintain_order="left")
 
@@ -222,14 +226,19 @@ def _moment(servers: pl.Series) -> pl.Expr:
     return (pl.col("ts").dt.epoch("us") * servers.len() + server).alias("moment")
 
 
-def _with_roots(waiting: pl.DataFrame, *columns: str) -> pl.DataFrame:
-    """Moment, sid, some columns and the root of the chain of each waiting session, found by pointer doubling."""
-    chain = waiting.select("moment", "sid", *columns, pl.col("blocker_sid").alias("root"))
+def _roots(waiting: pl.DataFrame) -> pl.Series:
+    """The session at the end of each waiting one's chain, by pointer doubling over rows; of a circle one that is in it.
+
+    Args:
+        waiting: as `_waiting` gives it.
+    """
+    own = pl.Series(range(waiting.height), dtype=pl.UInt32)
+    blockers = waiting.select("moment", pl.col("sid").alias("blocker_sid"), own.alias("ahead"))
+    wanted = waiting.select("moment", "blocker_sid", own.alias("own"))
+    chain = wanted.join(blockers, on=["moment", "blocker_sid"], how="left", maintain_order="left")
+    if chain.height > waiting.height:  # a session that was seen twice at one moment
+        chain = chain.unique("own", keep="first", maintain_order=True)
+    at, ahead = own, chain["ahead"].fill_null(own)
     for _ in range(LONGEST_CHAIN_LOG2):
-        step = chain.select("moment", pl.col("sid").alias("root"), pl.col("root").alias("further"))
-        chain = chain.join(step, on=["moment", "root"], how="left", maintain_order="left")
-        ended = chain["further"].null_count() == chain.height
-        chain = chain.with_columns(pl.coalesce("further", "root").alias("root")).drop("further")
-        if ended:
-            break
-    return chain
+        at, ahead = ahead.gather(at), ahead.gather(ahead)
+    return waiting["blocker_sid"].gather(at)

@@ -138,15 +138,16 @@ def _sampled(dataset: Dataset) -> Iterator[Holder]:
     """Programs and users, of sampled sessions; what the kernel counted beyond the samples is theirs as the CPU is."""
     model = time_model(dataset)
     working = pl.col("kind").is_in(WORKING) & (pl.col("state") == "active") & (pl.col("wait_class") != "Idle")
-    session = dataset.frame("session").filter(working)
+    columns = ("db", "program", "user", "event", "interval_s")
+    session = dataset.frame("session").lazy().filter(working).select(columns).collect(engine="in-memory")
     total = model.seconds_per_second * model.seconds
     if session.is_empty() or not total:
         return
     on_cpu = pl.when(pl.col("event") == "CPU").then(pl.col("interval_s")).otherwise(0.0)
     cpu_s = dict(session.group_by("db", maintain_order=True).agg(on_cpu.sum()).iter_rows())
     unsampled_s = {db: one.unsampled_s for db, one in processor_times(dataset).items()}
-    columns: dict[str, Kind] = {"program": "program", "user": "user"}
-    for column, kind in columns.items():
+    kinds: dict[str, Kind] = {"program": "program", "user": "user"}
+    for column, kind in kinds.items():
         sums = session.group_by("db", column, maintain_order=True).agg(
             pl.col("interval_s").sum(), on_cpu.sum().alias("cpu_s")
         )

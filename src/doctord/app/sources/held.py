@@ -52,16 +52,14 @@ class Held:
     @cached_property
     def hosts(self) -> frozenset[str]:
         """The hosts that its rows name; empty where they name none."""
-        return frozenset(self._names("host"))
+        return self.dataset.hosts
 
     @cached_property
     def dbs(self) -> frozenset[str]:
         """Its databases by name; a vendor alone is none."""
-        return frozenset(name.lower() for name in self._names("db") if ":" in name)
-
-    def _names(self, column: str) -> set[str]:
-        frames = (self.dataset.frame(name) for name in self.file.tables if column in TABLES[name].columns_named)
-        return {name for frame in frames for name in frame[column].drop_nulls().unique(maintain_order=True)}
+        frames = (self.dataset.frame(name) for name in self.file.tables if "db" in TABLES[name].columns_named)
+        names = (name for frame in frames for name in frame["db"].drop_nulls().unique(maintain_order=True))
+        return frozenset(name.lower() for name in names if ":" in name)
 
     @property
     def reported(self) -> set[tuple[str, str]]:

@@ -150,10 +150,10 @@ def process_waits_for_locks(case: Case) -> Iterator[Claim]:
 
 def _own(case: Case) -> pl.DataFrame:
     """Rows of the databases' processes, where no database tells its time better itself."""
-    process = case.dataset.frame("process").filter(pl.col("command").str.contains(DATABASE_COMMAND))
-    if case.time.of == "database":
-        process = process.clear()
-    return process.with_columns(on_cpu=ON_CPU)
+    process = case.dataset.frame("process")
+    is_told = case.time.of == "database"
+    own = process.clear() if is_told else process.filter(pl.col("command").str.contains(DATABASE_COMMAND))
+    return own.with_columns(on_cpu=ON_CPU)
 
 
 def _means(rows: pl.DataFrame) -> pl.DataFrame:
