@@ -8,18 +8,22 @@ import polars as pl
 
 from doctord.dataset.dataset import Dataset
 
-_PATH: Final = re.compile(r"path\.(?P<folder>.*)\.(?P<part>filesystem|mount|devices)$")
+_PATH: Final = re.compile(r"path\.(?P<folder>.*)\.(?P<part>filesystem|mount|devices|holds)$")
 _BLOCK: Final = re.compile(r"block\.(?P<device>.+)\.(?P<limit>\w+)$")
 
 
 @dataclass(frozen=True, slots=True)
 class DevicePath:
-    """The way from a folder to the disks; `devices` from the file system down, none where they are not known."""
+    """The way from a folder to the disks; `devices` from the file system down, none where they are not known.
+
+    `holds` is what the server keeps there (data, WAL, log, archive, tablespace NAME); null where that is not told.
+    """
 
     folder: str
     filesystem: str | None
     mount: str | None
     devices: tuple[str, ...]
+    holds: str | None = None
 
 
 def device_paths(dataset: Dataset) -> list[DevicePath]:
@@ -29,7 +33,13 @@ def device_paths(dataset: Dataset) -> list[DevicePath]:
         if found := _PATH.match(name):
             parts.setdefault(found["folder"], {})[found["part"]] = value
     return [
-        DevicePath(folder, told.get("filesystem"), told.get("mount"), tuple(told.get("devices", "").split()))
+        DevicePath(
+            folder,
+            told.get("filesystem"),
+            told.get("mount"),
+            tuple(told.get("devices", "").split()),
+            told.get("holds"),
+        )
         for folder, told in parts.items()
     ]
 

@@ -7,22 +7,11 @@ from doctord.analyse.sizing.question import Sizing
 from doctord.analyse.sizing.working import Assumed, Given
 from doctord.analyse.time import RUN_QUEUE
 from doctord.diagnose.case import Case
+from doctord.diagnose.common.starved import CROWDED, is_crowded, wanting
 from doctord.diagnose.finding import Evidence
 from doctord.diagnose.phrase import Words, phrase
 
-# Sessions that want a CPU at the same time, for each CPU: half of them then wait for the other half.
-CROWDED: Final = 2.0
 MEASURED: Final = "measured"
-
-
-def wanting(case: Case) -> float:
-    """Sessions that are on a CPU or wait for one, on average."""
-    return (case.time.share("CPU", "CPU") + case.time.share(*RUN_QUEUE)) * case.time.seconds_per_second
-
-
-def is_crowded(case: Case) -> bool:
-    """Whether the sessions themselves are more than the CPUs can serve."""
-    return case.time.of == "database" and bool(case.cpus) and wanting(case) >= CROWDED * case.cpus
 
 
 def pool_size(case: Case) -> Sizing | None:
@@ -67,7 +56,7 @@ def first_step(case: Case) -> list[Words]:
 
 def evidence(case: Case) -> list[Evidence]:
     """How many sessions want the CPUs, and how many are connected."""
-    if not is_crowded(case):
+    if case.time.of != "database" or not is_crowded(case):
         return []
     connected = case.total("pg_stat_activity.connections")
     told = phrase("{:.1f} sessions on a CPU or waiting for one, on average", wanting(case))

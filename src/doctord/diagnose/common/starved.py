@@ -11,8 +11,9 @@ from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Cas
 # A tenth left is what bursts within a second use up: with less, somebody waits at most moments.
 LEAST_IDLE_PCT: Final = 10.0
 MOST_IDLE_PCT: Final = 50.0
-# For each session on a CPU two more that want it: the scheduler moves them, though not at once.
-CROWD: Final = 2.0
+# Sessions that want a CPU at the same time, for each CPU: half of them then wait for the other half.
+CROWDED: Final = 2.0
+WANTING: Final = ("cpu", "run queue")
 
 
 def idle_pct(case: Case) -> float | None:
@@ -27,14 +28,19 @@ def is_full(case: Case) -> bool:
     return idle is not None and idle <= LEAST_IDLE_PCT
 
 
+def wanting(case: Case) -> float:
+    """Sessions (processes, where no database was seen) that are on a CPU or wait for one, on average."""
+    return case.time.kind_share(*WANTING) * case.time.seconds_per_second
+
+
 def is_crowded(case: Case) -> bool:
-    """Whether so many sessions wait for a CPU at any moment that what is idle is a matter of how they are spread.
+    """Whether so many sessions want a CPU at once that what is idle is a matter of how they are spread.
 
     Where most of the CPUs is idle, they are kept from it by something else: a quota, or the CPUs they are bound to.
     """
-    idle, queue = idle_pct(case), case.time.share(*RUN_QUEUE) * case.time.seconds_per_second
+    idle = idle_pct(case)
     is_busy = idle is not None and idle <= MOST_IDLE_PCT
-    return is_busy and case.cpus > 0 and queue >= CROWD * case.cpus
+    return is_busy and case.cpus > 0 and wanting(case) >= CROWDED * case.cpus
 
 
 def waiting(case: Case) -> float | None:

@@ -98,12 +98,59 @@ def test_a_small_table_that_is_scanned_finds_all_its_rows_among_the_dead(pages: 
     assert ("vacuum_held_back" in found) is is_told
 
 
+LITTLE_CPU = {("Commit", "WALSync"): 1.0, ("CPU", "CPU"): 0.02}
+
+
 def test_dead_rows_that_cost_hardly_any_time_are_a_note() -> None:
     commits = {"wait_class": "Commit", "event": "WALSync"}
-    time = {("Commit", "WALSync"): 1.0, ("CPU", "CPU"): 0.02}
-    found = {one.cause: one for one in diagnose(hot_row(YOUNG, did=commits, time=time)).findings}
+    few = {"space": [HOT | {"dead_rows": 9999}]}
+    found = {one.cause: one for one in diagnose(hot_row(YOUNG, did=commits, time=LITTLE_CPU, extra=few)).findings}
     assert (found["vacuum_held_back"].severity, found["vacuum_held_back"].impact.known) == ("note", "none_yet")
     assert found["row_locks"].explained_by is None
+
+
+# A queue of a few rows in front of 400,000 dead ones: ten takes a second, 25 ms each, beside a load that costs more.
+QUEUE = TABLE | {"name": "public.queue", "used_bytes": 40 * 2**20, "live_rows": 50, "dead_rows": 400_000}
+TAKEN = {
+    ("bench.public.queue", "pg_statio_user_tables.heap_blks_hit"): 40_000.0,
+    ("bench.public.queue", "pg_stat_user_tables.idx_tup_fetch"): 10.0,
+    ("bench.public.queue", "pg_stat_user_tables.n_tup_del"): 800.0,
+    ("bench.public.orders", "pg_statio_user_tables.heap_blks_hit"): 10_000.0,
+}
+CURSOR = {"state": "idle in transaction", "transaction_s": 600.0, "xmin_age": 480_000, "user": "app"}
+
+
+@pytest.mark.parametrize(
+    ("others", "severity"), [(10_000.0, "warning"), (30_000.0, "warning"), (41_000.0, "note"), (400_000.0, "note")]
+)
+def test_a_queue_before_many_dead_rows_suffers_while_cpus_are_idle(others: float, severity: str) -> None:
+    looked_at = TAKEN | {("bench.public.orders", "pg_statio_user_tables.heap_blks_hit"): others}
+    finding = found(host(sessions=[CURSOR], postgres=looked_at, extra={"space": [QUEUE]}))["vacuum_held_back"]
+    assert finding.severity == severity
+    assert "public.queue: 400,000 dead rows beside 50" in " | ".join(said(item.figure) for item in finding.for_)
+
+
+def test_a_small_share_of_the_time_makes_it_no_note() -> None:
+    time = {("CPU", "CPU"): 0.15, ("Commit", "WALSync"): 1.5}
+    finding = found(host(sessions=[CURSOR], time=time, postgres=TAKEN, extra={"space": [QUEUE]}))["vacuum_held_back"]
+    assert finding.severity == "warning"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "reads", "severity"),
+    [(15, True, "note"), (15, False, "warning"), (90, True, "warning")],
+    ids=["a dump", "reads not counted", "for long"],
+)
+def test_a_dump_while_nobody_steps_over_dead_rows_is_a_note(minutes: int, severity: str, *, reads: bool) -> None:
+    dump = CURSOR | {"state": "active", "transaction_s": 60.0 * minutes, "program": "pg_dump"}
+    looked_at = TAKEN | {
+        ("bench.public.queue", "pg_statio_user_tables.heap_blks_hit"): 900.0,
+        ("bench.public.queue", "pg_stat_user_tables.idx_tup_fetch"): 800.0,
+    }
+    given = {"postgres": looked_at} if reads else {}
+    finding = found(host(sessions=[dump], extra={"space": [QUEUE]}, **given))["vacuum_held_back"]
+    assert finding.severity == severity
+    assert [item.why for item in finding.against] == (["nobody steps over them so far"] if severity == "note" else [])
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,21 @@ def test_a_crash_minutes_before(server_s: float, processes_s: float | None, seve
     assert (finding and finding.severity) == severity
 
 
+@pytest.mark.parametrize(
+    ("server_s", "version", "confidence"),
+    [(500.0, "140011", 0.6), (500.0, None, 0.6), (500.0, "150004", 0.85), (9000.0, "130014", 0.85)],
+    ids=["a start's own recovery", "which version, is not told", "processes come first", "too long for a recovery"],
+)
+def test_a_start_that_recovered_may_look_like_a_crash_of_one_process(
+    server_s: float, version: str | None, confidence: float
+) -> None:
+    settings = {"server_version_num": version} if version else {}
+    finding = found(postgres={(None, SERVER_S): server_s, (None, PROCESSES_S): 200.0}, settings=settings)
+    told = finding["server_restarted"]
+    assert said(told.title) == f"{DB} recovered from a crash 3 min 20 s ago"
+    assert (told.confidence, bool(told.against)) == (confidence, confidence == 0.6)
+
+
 @pytest.mark.parametrize(("starts", "severity"), [(1, "note"), (2, "critical")])
 def test_a_start_by_hand_is_a_note(starts: int, severity: str) -> None:
     events = [event("restart", 6 * number, f"started again at {number}") for number in range(1, starts + 1)]

@@ -276,3 +276,34 @@ def test_inodes_run_out_too() -> None:
 )
 def test_mounts_that_are_no_cause(mount: dict[str, Any]) -> None:
     assert not found(host(filesystems=[mount]))
+
+
+MIB = 2**20
+
+
+def lies_on(mount: str, kind: str = "tmpfs", holds: str = "tablespace fast") -> dict[str, list[dict[str, Any]]]:
+    """Settings that tell what of a server lies on a mount."""
+    parts = {"mount": mount, "filesystem": kind, "holds": holds}
+    return {
+        "setting": [{"component": "kernel", "name": f"path.{mount}/pg.{part}", "value": parts[part]} for part in parts]
+    }
+
+
+@pytest.mark.parametrize(("left", "severity"), [(0, "critical"), (15 * MIB, "critical"), (16 * MIB, "warning")])
+def test_a_small_file_system_in_memory_counts_where_a_server_has_files_on_it(left: int, severity: str) -> None:
+    size = 400 * MIB
+    memory = {"mount": "/fast", "device": "tmpfs", "size_bytes": size, "used_bytes": size - left}
+    assert not found(host(filesystems=[{}, memory]))
+    finding = found(host(filesystems=[{}, memory], extra=lies_on("/fast")))["filesystem_full"]
+    assert finding.severity == severity
+    assert said(finding.title).startswith("/fast is full" if severity == "critical" else "/fast is nearly full")
+    assert "tablespace fast is in /fast/pg" in figures(finding.for_)
+
+
+def test_one_with_room_is_no_cause_however_small() -> None:
+    memory = {"mount": "/fast", "device": "tmpfs", "size_bytes": 4 * MIB, "used_bytes": 3 * MIB}
+    assert not found(host(filesystems=[{}, memory], extra=lies_on("/fast")))
+
+
+def test_no_inode_left_is_as_bad_as_no_room() -> None:
+    assert found(host(filesystems=[{"inodes_used_pct": 100.0}]))["filesystem_full"].severity == "critical"

@@ -9,6 +9,7 @@ from doctord.collect.core.link import Away
 from doctord.collect.core.rates import Cadence
 from doctord.collect.postgres.connection.link import Link
 from doctord.collect.postgres.server_log import ServerLog
+from doctord.collect.postgres.statistics.folders import Folders
 from doctord.collect.postgres.statistics.horizon import Horizon
 from doctord.collect.postgres.statistics.relations import Relations
 from doctord.collect.postgres.statistics.replication import Replication
@@ -38,7 +39,9 @@ class Part(Protocol):
 
 
 class StatisticsCollector:
-    """Fills `statistic`, `statement`, `space` and `setting` for one server, and `event` with what its log tells.
+    """Fills `statistic`, `statement`, `space`, `filesystem` and `setting` for one server.
+
+    `event` has what its log tells.
 
     The views of the whole server are read every five seconds. What costs more is read once or twice a minute, and in
     the first half minute also whenever a check-up may end, so that a short one has increases to show too.
@@ -60,6 +63,7 @@ class StatisticsCollector:
             Statements(),
             Relations(),
             Sizes(),
+            Folders(),
             WaitSampling(),
             Schema(),
         )

@@ -8,8 +8,8 @@ from doctord.analyse.row_versions import LAST_VACUUM, USUAL_PAGES, Versions, row
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.causes.databases.horizon import Holder, holders
-from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, Claim, Evidence, Impact, at_most
-from doctord.diagnose.phrase import phrase
+from doctord.diagnose.finding import NONE_YET, NOT_MEASURED, WARNING_SHARE, Claim, Evidence, Impact, at_most
+from doctord.diagnose.phrase import Words, phrase
 
 DEAD_SHARE = 0.2
 DEAD_ROWS = 10_000
@@ -19,6 +19,12 @@ STEPPED_OVER = 1000
 MANY_PAGES = 2 * USUAL_PAGES
 # So many of the dead rows (0 to 1) that they, and not those of before, are what readers step over.
 SINCE_THEN = 0.5
+# A statement takes some 60 ns for each dead row that it steps over (25 ms for 400,000 rows of a queue, see
+# docs/reference/lab-accuracy-held-out.md): with 10,000 of them several times as long as without. Where half of all
+# pages are looked at for that alone, it is what the server does, also while it has CPUs to spare.
+MOST_WASTED = 0.5
+# A dump, a report: it ends by itself, and what it kept is removed then.
+LONG_S = 3600.0
 READING = ("cpu", "run queue")
 MOST_NAMED = 3
 BLOATED_BYTES = 100 * 1024 * 1024
@@ -35,11 +41,13 @@ def vacuum_held_back(case: Case) -> Iterator[Claim]:
         slot, or a standby's query (hot_standby_feedback); dead rows that grow although autovacuum runs. Where one row
         is changed all the time, seconds are enough: each reader of it steps over thousands of its versions.
     Hurts because: every scan steps over all row versions since then; tables and indexes grow and do not shrink again.
-        Who holds a lock on such a row holds it as long as that takes.
+        Who holds a lock on such a row holds it as long as that takes. Each look at a table with 10,000 and more of them
+        takes several times as long: a warning where half of all pages are looked at for that, though CPUs are idle.
     Speaks for it: the age of the oldest snapshot and who holds it; dead rows meanwhile; pages of a table that are
         looked at for each row found.
-    Speaks against it: few dead rows so far; rows that died long before that snapshot was taken: then vacuum did not
-        come, or is too slow.
+    Speaks against it: few dead rows so far; a holder of some minutes, as a dump or a report, while the rows that are
+        looked for are found at once; rows that died long before that snapshot was taken: then vacuum did not come, or
+        is too slow.
     Remedy: End the holder: the session (and set idle_in_transaction_session_timeout or transaction_timeout), the slot
         nobody reads (pg_drop_replication_slot), the prepared transaction (ROLLBACK PREPARED), the query on the standby
         (or hot_standby_feedback = off there).
@@ -47,14 +55,18 @@ def vacuum_held_back(case: Case) -> Iterator[Claim]:
     Source: PostgreSQL documentation, "Routine Vacuuming", "Heap-Only Tuples (HOT)" and hot_standby_feedback.
     """
     found = holders(case)
-    tables = [one for one in row_versions(case.dataset) if _is_in_the_way(one, found)]
+    counted = row_versions(case.dataset)
+    tables = [one for one in counted if _is_in_the_way(one, found)]
     told = [holder for holder in found if holder.is_old or any(_holds(holder, table) for table in tables)]
     if not told:
         return
-    against = [] if tables else _few_dead_rows(case)
+    against = [] if tables else _few_dead_rows(case) or _stepped_over_little(counted, told[0])
+    is_felt = _is_felt(tables)
+    impact = _cost(case, tables, harmless=not is_felt and bool(tables or against))
     yield Claim(
         phrase("Vacuum is held back by {}", told[0].who),
-        impact=_cost(case, tables, harmless=bool(tables or against)),
+        impact=impact,
+        severity="warning" if is_felt and (impact.share or 0.0) < WARNING_SHARE else None,
         confidence=0.6 if against else 0.85 if tables else 0.9,
         for_=[
             *(holder.evidence for holder in told[:MOST_NAMED]),
@@ -164,16 +176,34 @@ def _few_dead_rows(case: Case) -> list[Evidence]:
     return [Evidence("space", "dead_rows", figure, limit, "it does no harm yet", "at_least")]
 
 
+def _stepped_over_little(counted: Sequence[Versions], holder: Holder) -> list[Evidence]:
+    """That of tables with many dead rows all reads were counted, and find their rows at once, while the holder is new.
+
+    An hour later the same rows are in the way of somebody.
+    """
+    tables = [table for table in counted if table.dead >= DEAD_ROWS]
+    worst = max(tables, key=lambda table: table.pages_per_row, default=None)
+    if worst is None or holder.age_s is None or holder.age_s >= LONG_S or worst.pages_per_row >= MANY_PAGES:
+        return []
+    return [_pages(worst, "nobody steps over them so far")]
+
+
 def _cost(case: Case, tables: Sequence[Versions], *, harmless: bool) -> Impact:
     """The time on a CPU that goes into dead rows of these tables, as their part of all pages that are looked at.
 
-    Less than what is felt costs nothing yet, as do few dead rows; what scans of many of them cost is not measured.
+    Less than what is felt costs nothing yet, as do few dead rows (`harmless`); what scans of many of them cost is not
+    measured.
     """
     wasted = min(sum(table.wasted for table in tables), 1.0)
     own, behind = case.time.kind_share(*READING) * wasted, case.roots.behind(READING) * wasted
     if own and case.worth_saying(own + behind):
         return at_most(own)
     return NONE_YET if harmless else NOT_MEASURED
+
+
+def _is_felt(tables: Sequence[Versions]) -> bool:
+    """Whether readers of large numbers of dead rows spend most of all looks at pages on them."""
+    return sum(table.wasted for table in tables if table.dead >= DEAD_ROWS) >= MOST_WASTED
 
 
 def _is_in_the_way(table: Versions, found: Sequence[Holder]) -> bool:
@@ -191,19 +221,27 @@ def _holds(holder: Holder, table: Versions) -> bool:
 
 def _stepped_over(table: Versions, holder: Holder) -> list[Evidence]:
     """What dead rows of a table cost its readers, and whether a vacuum has tried since."""
-    name, entity = f"name = '{table.name}'", f"entity = '{table.database}.{table.name}'"
     told = [
-        Evidence("space", name, phrase("{}: {:,} dead rows beside {:,}", table.name, table.dead, table.live),
+        Evidence("space", f"name = '{table.name}'",
+                 phrase("{}: {:,} dead rows beside {:,}", table.name, table.dead, table.live),
                  phrase("{:,}", STEPPED_OVER), phrase("{:.0f rows/s} die", table.changed_per_s), "at_least"),
-        Evidence("statistic", f"name = 'pg_statio_user_tables.heap_blks_hit' and {entity}",
-                 phrase("{:.0f} of its pages are looked at for each row found", table.pages_per_row),
-                 phrase("{:.0f}", MANY_PAGES),
-                 phrase("these are {:share} of all pages that the server looks at", table.gets_share), "at_least"),
+        _pages(table, phrase("these are {:share} of all pages that the server looks at", table.gets_share)),
     ]  # fmt: skip
     if table.vacuumed_s is not None and holder.age_s is not None and table.vacuumed_s < holder.age_s:
         told.append(
-            Evidence("statistic", f"name = '{LAST_VACUUM}' and {entity}",
+            Evidence("statistic", f"name = '{LAST_VACUUM}' and {_entity(table)}",
                      phrase("vacuumed {:time} ago", table.vacuumed_s), phrase("{:time}", holder.age_s),
                      "since that snapshot was taken: it could not remove them", "at_most")
         )  # fmt: skip
     return told
+
+
+def _entity(table: Versions) -> str:
+    return f"entity = '{table.database}.{table.name}'"
+
+
+def _pages(table: Versions, why: Words) -> Evidence:
+    """How many pages of a table are looked at for each row found."""
+    return Evidence("statistic", f"name = 'pg_statio_user_tables.heap_blks_hit' and {_entity(table)}",
+                    phrase("{:.0f} of its pages are looked at for each row found", table.pages_per_row),
+                    phrase("{:.0f}", MANY_PAGES), why, "at_least")  # fmt: skip

@@ -13,7 +13,7 @@ from doctord.diagnose.case import WORTH_SAYING_SESSIONS, WORTH_SAYING_SHARE, Cas
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common import pool_size
 from doctord.diagnose.common.holders import cpu_users, holder, largest, named, rows_of, to_begin_with
-from doctord.diagnose.common.starved import LEAST_IDLE_PCT, idle_pct, is_full, is_starved, waiting
+from doctord.diagnose.common.starved import LEAST_IDLE_PCT, idle_pct, is_crowded, is_full, is_starved, waiting
 from doctord.diagnose.evidence import Sign, past, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence, NotMeasured, at_most
 from doctord.diagnose.phrase import phrase
@@ -152,7 +152,7 @@ def cpu_other_processes(case: Case) -> Iterator[Claim]:
         phrase("{} and all else outside the database take {:share} of the CPUs", others[0].name, used_s / capacity_s),
         impact=case.time.share(*RUN_QUEUE) * wanted_s / (wanted_s + ours_wanted_s) if case.dbs else NOT_MEASURED,
         # A crowd of sessions queues behind itself, whoever else is there.
-        explains_waits=wanted_s >= ours_wanted_s or not pool_size.is_crowded(case),
+        explains_waits=wanted_s >= ours_wanted_s or not is_crowded(case),
         confidence=0.9 if case.dbs else 0.6,
         for_=[
             Evidence(

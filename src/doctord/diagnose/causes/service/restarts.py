@@ -20,6 +20,10 @@ SAME = timedelta(seconds=2)
 # What happened minutes ago is why somebody looks now. Background processes start within moments after the server.
 RECENT_S, LATER_S = 600.0, 5.0
 AN_HOUR_S = 3600.0
+# Recovery replays what was written since the last checkpoint: minutes, seldom an hour.
+LONGEST_RECOVERY_S = AN_HOUR_S
+# From this version on the background processes are there before a start's recovery begins.
+PROCESSES_FIRST = 150000
 MOST_TOLD = 4
 # What ended a process, by the number of its signal (signal(7)), and what follows.
 SIGNALS = {
@@ -48,7 +52,8 @@ def server_restarted(case: Case) -> Iterator[Claim]:
     Hurts because: every session is ended, its transaction lost, and nobody is served while the server recovers; the
         caches and the statistics are empty afterwards.
     Speaks for it: how often, when, and by which signal; the kernel's log beside it (OOM killer).
-    Speaks against it: a single start by hand, as for a new version or a setting: a note.
+    Speaks against it: a single start by hand, as for a new version or a setting: a note; processes that are younger
+        than the server by no more than the recovery at its own start may have taken.
     Remedy: A crash: find the process, its signal and the statement in the server's log. A start: ask who did it, or
         what (systemctl status, the cluster's manager, the package's upgrade); the last lines of the log before it say
         why it stopped.
@@ -119,19 +124,37 @@ def _crashed_before(case: Case, db: str) -> Claim | None:
         return None
     if processes_s > RECENT_S + case.seconds:
         return None
+    against = _own_recovery(case, db, server_s - processes_s)
     return Claim(
-        phrase("All processes of {} began anew {:time} ago: one of them had crashed", db, processes_s),
+        phrase("{} recovered from a crash {:time} ago", db, processes_s),
         impact=NOT_MEASURED,
-        confidence=0.85,
+        confidence=0.6 if against else 0.85,
         severity="warning",
         for_=[
             Evidence("statistic", f"name = 'pg_stat_activity.own_processes_s' and db = '{db}'",
                      phrase("its background processes are {:time} old", processes_s), "",
-                     phrase("the server itself {:time}: it outlives a crash of its processes", server_s)),
+                     phrase("the server itself {:time}: it outlives a crash of one of its processes", server_s)),
         ],
+        against=against,
         not_measured=(UNKNOWN,),
         database=db,
     )  # fmt: skip
+
+
+def _own_recovery(case: Case, db: str, seconds: float) -> list[Evidence]:
+    """That the time between may be the recovery at a start: before version 15 these processes begin after it.
+
+    Source: PostgreSQL 15, release notes: "Run the checkpointer and bgwriter processes during crash recovery".
+    """
+    version = case.setting("server_version_num", db)
+    if seconds > LONGEST_RECOVERY_S or (version is not None and int(version) >= PROCESSES_FIRST):
+        return []
+    return [
+        Evidence("setting", f"name = 'server_version_num' and db = '{db}'",
+                 phrase("{:time} lie between the server's start and theirs", seconds),
+                 phrase("{:time}", LONGEST_RECOVERY_S),
+                 "before version 15 they begin when the recovery of a start is done", "at_least"),
+    ]  # fmt: skip
 
 
 def _age_s(case: Case, name: str, db: str) -> float | None:

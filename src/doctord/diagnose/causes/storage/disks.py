@@ -1,6 +1,7 @@
 """Storage: devices that queue, devices that are slow, others who use them, limits set on them, and room left."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import polars as pl
 
@@ -8,6 +9,7 @@ from doctord.analyse.host import cgroups
 from doctord.analyse.host.other_processes import Consumer, consumers
 from doctord.analyse.storage import disks, filesystems
 from doctord.analyse.storage.backups import BACKUP, Backups, backups
+from doctord.analyse.storage.device_paths import DevicePath, device_paths
 from doctord.dataset.waits.kinds import READS, STORAGE
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
@@ -43,6 +45,9 @@ NEAR_LIMIT = 0.85
 FULL_SHARE = 0.95
 ROOM_BYTES = 20 * 2**30
 SMALLEST_BYTES = 2**30
+# A file of PostgreSQL's log, by default: a server that cannot make the next one stops.
+WAL_FILE_BYTES = 16 * 2**20
+MOST_HELD = 3
 UNKNOWN_QUEUE = NotMeasured(
     "how long requests take and how many wait",
     "a device that serves many at a time may be busy all the time and have room",
@@ -260,20 +265,22 @@ def cgroup_io_limit(case: Case) -> Iterator[Claim]:
 def filesystem_full(case: Case) -> Iterator[Claim]:
     """A file system is nearly full.
 
-    Looks like: hardly any room left, or hardly any inodes.
+    Looks like: hardly any room left, or hardly any inodes. One that holds a database's files counts however small it
+        is, in memory (tmpfs) or a container's layers (overlay) too: a tablespace, the log, the archive.
     Hurts because: a database that cannot write its log stops; one that cannot extend a table fails the statement.
-    Speaks for it: share used, bytes left.
+    Speaks for it: share used, bytes left, what of a server lies there.
     Speaks against it: many bytes left in a very large file system.
     Remedy: Find what grew (logs, temporary files, redo kept for a slot or an archiver that fails); enlarge the file
         system. Never delete files of the redo log by hand.
     Verify: Used share, and how fast it grows: doctord forecast.
     Source: PostgreSQL documentation, "Disk Full Failure".
     """
+    ways = device_paths(case.dataset)
+    served = pl.col("mount").is_in({way.mount for way in ways if way.mount}).fill_null(value=False)
+    usual = (pl.col("size_bytes") >= SMALLEST_BYTES) & ~pl.col("device").str.contains("loop").fill_null(value=False)
     full = (
         filesystems.newest(case.dataset)
-        .filter(
-            (pl.col("size_bytes") >= SMALLEST_BYTES) & ~pl.col("device").str.contains("loop").fill_null(value=False)
-        )
+        .filter(usual | served)
         .with_columns((pl.col("inodes_used_pct") / 100).alias("inodes"))
         .filter((pl.col("used_share") >= FULL_SHARE) | (pl.col("inodes") >= FULL_SHARE))
         .unique(["device", "size_bytes", "used_bytes"], keep="first", maintain_order=True)
@@ -290,14 +297,28 @@ def filesystem_full(case: Case) -> Iterator[Claim]:
                      "{:.1f %} of the inodes used", "no new file can be made when they are gone"),
             ]
         )  # fmt: skip
+        there = [way for way in ways if way.mount == row["mount"] and way.holds]
+        is_full = _is_full(row, is_served=bool(there))
         yield Claim(
-            phrase("{} is nearly full: {:bytes} left", row["mount"] or row["device"], row["left_bytes"]),
-            impact=NONE_YET if row["left_bytes"] > 0 else NOT_MEASURED,
-            severity="warning" if row["left_bytes"] > 0 else "critical",
+            phrase("{} is {}: {:bytes} left",
+                   row["mount"] or row["device"], "full" if is_full else "nearly full", row["left_bytes"]),
+            impact=NOT_MEASURED if is_full else NONE_YET,
+            severity="critical" if is_full else "warning",
             confidence=0.95 if not against else 0.8,
-            for_=for_,
+            for_=[*for_, *(_lies_there(way) for way in there[:MOST_HELD])],
             against=against,
-        )
+        )  # fmt: skip
+
+
+def _is_full(row: Mapping[str, Any], *, is_served: bool) -> bool:
+    """Whether nothing more can be written: no room, no inode, or for a server not even a file of its log."""
+    least = WAL_FILE_BYTES if is_served else 1
+    return bool(row["left_bytes"] < least or row["inodes"] == 1.0)
+
+
+def _lies_there(way: DevicePath) -> Evidence:
+    where = f"name like 'path.{way.folder}.%'"
+    return Evidence("setting", where, phrase("{} is in {}", way.holds, way.folder), "", way.filesystem or "")
 
 
 def _io_share(case: Case, *, reads_only: bool = False) -> float:
