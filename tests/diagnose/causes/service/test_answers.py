@@ -37,6 +37,21 @@ def test_silence_comes_first_and_counts_once() -> None:
     assert finding.against == ()
 
 
+REFUSED = {"kind": "refused", "db": DB, "subject": DB, "interval_s": 4.0}
+
+
+def test_a_server_that_nobody_listens_for_any_more_is_gone() -> None:
+    text = 'connection to server on socket "/run/.s.PGSQL.5432" failed: No such file or directory'
+    gone = REFUSED | {"ts": START + timedelta(seconds=24), "text": text}
+    finding = diagnose(host(events=[gone])).findings[0]
+    assert (finding.cause, finding.severity) == ("server_does_not_answer", "critical")
+    assert said(finding.title) == f"{DB} is gone: nobody has listened where it did for 4.0 s"
+    assert "its log" in said(finding.remedy[0])
+    restarted = REFUSED | {"ts": START + timedelta(seconds=10), "text": text}
+    finding = diagnose(host(events=[restarted])).findings[0]
+    assert said(finding.title) == f"{DB} let no client in for 4.0 of 20 s"
+
+
 @pytest.mark.parametrize(
     ("entity", "minutes", "severity"),
     [

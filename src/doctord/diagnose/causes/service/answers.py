@@ -1,5 +1,6 @@
 """Whether a server answers at all."""
 
+import re
 from collections.abc import Iterator
 
 import polars as pl
@@ -12,6 +13,11 @@ from doctord.diagnose.phrase import phrase
 
 # What PostgreSQL tells a client that comes too early or too late, with or without the code.
 NOT_OPEN = "57P03|the database system is (not yet accepting connections|starting up|shutting down|in recovery mode)"
+WHY_GONE = (
+    "The last lines of its log say whether it was shut down or crashed (a signal, PANIC, out of memory). Start it."
+)
+# What the kernel says where nobody listens any more.
+NOBODY_LISTENS = "Connection refused|No such file or directory"
 # A restart takes seconds.
 WORTH_SAYING_S = 60.0
 
@@ -69,20 +75,32 @@ def _closed(case: Case) -> Iterator[Claim]:
     events = case.dataset.frame("event").filter((pl.col("kind") == REFUSED_NOW) & (pl.col("interval_s") > 0))
     closed = events.filter(~pl.col("text").fill_null("").str.contains(NONE_LEFT))
     for (db,), told in sorted(closed.partition_by("db", as_dict=True).items(), key=lambda item: str(item[0])):
-        closed_s = _covered_s(told)
+        closed_s, is_gone = _covered_s(told), _is_gone(case, str(db), told)
         seconds = max(case.seconds, closed_s)
         yield Claim(
-            phrase("{} let no client in for {:.1f} of {:.0f s}", db, closed_s, seconds),
+            phrase("{} is gone: nobody has listened where it did for {:.1f s}", db, closed_s)
+            if is_gone
+            else phrase("{} let no client in for {:.1f} of {:.0f s}", db, closed_s, seconds),
             impact=closed_s / seconds,
             confidence=0.95,
-            severity=_severity(closed_s, seconds),
+            severity="critical" if is_gone else _severity(closed_s, seconds),
+            first_steps=[WHY_GONE] if is_gone else [],
             for_=[
                 Evidence("event", f"kind = '{REFUSED_NOW}' and db = '{db}'", phrase("{:.1f s} at least", closed_s),
                          "none", phrase("{:count attempt/attempts}: {}", told.height, told["text"][-1] or "refused")),
             ],
-            against=_answers(case, str(db)),
+            against=[] if is_gone else _answers(case, str(db)),
             time_of="interval",
         )  # fmt: skip
+
+
+def _is_gone(case: Case, db: str, told: pl.DataFrame) -> bool:
+    """Whether nobody listened at the last attempt, and the server told nothing after it."""
+    last = told.sort("ts", maintain_order=True).row(-1, named=True)
+    if re.search(NOBODY_LISTENS, last["text"] or "") is None:
+        return False
+    told_at = [case.dataset.frame(table).filter(pl.col("db") == db)["ts"].max() for table in ("statistic", "session")]
+    return all(at is None or at < last["ts"] for at in told_at)
 
 
 def _refused(case: Case) -> Iterator[Claim]:
