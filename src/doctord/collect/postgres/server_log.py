@@ -30,7 +30,7 @@ SELECT /* doctord */ coalesce(
 """
 _SUBJECT: Final = "the server's log"
 _HINT: Final = "run as root, or in a group that may read it (log_file_mode = 0640)"
-_ELSEWHERE: Final = "run doctord beside the server, over its Unix socket: its log tells which errors there were"
+_ELSEWHERE: Final = "look from the host of the server, over its Unix socket: its log tells which errors there were"
 _FORMS: Final = {".csv": "csvlog", ".json": "jsonlog"}
 _CRASHED: Final = re.compile(
     r"^(?P<who>.+?) \(PID (?P<pid>\d+)\) "
