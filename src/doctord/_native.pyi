@@ -445,15 +445,32 @@ def html_tables(content: bytes) -> tuple[str, list[ReportTable]]:
 class ServerLog:
     """Sums up a log of a database server by the minute: see `doctord.read.logs`."""
 
-    def __init__(self, form: str, head: bytes, *, threads: int = 2, latest: tuple[int, int] = (1970, 12)) -> None:
+    def __init__(
+        self,
+        form: str,
+        head: bytes,
+        *,
+        threads: int = 2,
+        latest: tuple[int, int] = (1970, 12),
+        prefix: str | None = None,
+    ) -> None:
         """A log: `stderr`, `syslog`, `csvlog`, `jsonlog`, `mysql slow` or `mysql error`; a ValueError for another form.
 
         `head` is its beginning, from which log_line_prefix is found out; `latest` the year and month that none of its
-        lines is later than, for times without a year.
+        lines is later than, for times without a year. `prefix` is log_line_prefix where the server itself told it:
+        then `head` is not looked at, and lines need no time.
         """
 
     def add(self, chunk: bytes) -> None:
         """Take the next piece of the log."""
+
+    def told(self, is_all: bool) -> tuple[dict[str, int], int, list[tuple[str, str]]]:
+        """What was said since the last call, whatever its times, of a log that is still written.
+
+        How often each error and warning came, by severity, SQLSTATE and message without values; how many sessions were
+        refused as no connection was left; what happened, each with its kind. The last message may go on in the next
+        piece and is held back, but where `is_all`.
+        """
 
     def quarters(self) -> set[tuple[str, int]]:
         """The quarters of an hour in which something was, but for those in UTC, once all was added.

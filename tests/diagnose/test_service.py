@@ -13,6 +13,7 @@ from doctord.report.phrases import said
 SAMPLED = {"db": DB, "wait_class": "CPU", "event": "CPU", "wait_kind": "cpu", "average_active_sessions": 0.1}
 UP = {(None, "pg_postmaster_start_time.age_s"): 90_000.0}
 WORK = {("bench", "pg_stat_database.xact_commit"): 120.0, ("bench", "pg_stat_database.xact_rollback"): 0.05}
+NOT_READ = "its log was not read"
 
 
 def live(postgres: dict[tuple[str | None, str], float], **more: Any) -> Dataset:
@@ -23,7 +24,7 @@ def test_a_server_that_was_up_all_along_and_at_work() -> None:
     diagnosis = diagnose(live(UP | WORK))
     assert diagnosis.healthy
     assert "service" in diagnosis.judged
-    assert f"{DB}: up for 1 d 1 h; 2400 commits, 1 rollback" in [said(line) for line in diagnosis.looked_at]
+    assert f"{DB}: up for 1 d 1 h; 2400 commits, 1 rollback, {NOT_READ}" in [said(line) for line in diagnosis.looked_at]
 
 
 @pytest.mark.parametrize("postgres", [UP, WORK, {}])

@@ -19,6 +19,7 @@ mod stderr;
 mod syslog;
 mod tally;
 mod text;
+mod told;
 mod writing;
 
 use std::collections::{BTreeSet, HashMap};
@@ -32,6 +33,7 @@ use self::lines::Part;
 use self::prefix::Patterns;
 use self::report::Local;
 use self::tally::Tally;
+use self::told::Told;
 use crate::batch::{Batch, value_error};
 use crate::sheet::Layouts;
 
@@ -112,9 +114,12 @@ pub struct ServerLog {
 #[pymethods]
 impl ServerLog {
     #[new]
-    #[pyo3(signature = (form, head, *, threads=2, latest=(1970, 12)))]
-    fn new(form: &str, head: &[u8], threads: usize, latest: (i64, i64)) -> PyResult<Self> {
-        let found = Form::of(form, head, latest);
+    #[pyo3(signature = (form, head, *, threads=2, latest=(1970, 12), prefix=None))]
+    fn new(form: &str, head: &[u8], threads: usize, latest: (i64, i64), prefix: Option<&str>) -> PyResult<Self> {
+        let set = prefix.map(|prefix| Form::Stderr(Patterns::set(prefix)));
+        let found = set
+            .filter(|_| form == "stderr")
+            .or_else(|| Form::of(form, head, latest));
         let form = found.ok_or_else(|| PyValueError::new_err(format!("no form of a log: {form}")))?;
         // In syslog a message may lie anywhere among others: one thread gathers them.
         let threads = if matches!(form, Form::Syslog(..)) { 1 } else { threads };
@@ -132,6 +137,18 @@ impl ServerLog {
     /// Takes the next piece of the log.
     fn add(&mut self, py: Python<'_>, chunk: &[u8]) {
         py.detach(|| self.take(chunk));
+    }
+
+    /// What was said since the last call, whatever its times: how often each error came, by its name; how many sessions
+    /// were refused; and what happened, each with its kind. `is_all`: nothing follows the last message so far.
+    fn told(&mut self, py: Python<'_>, is_all: bool) -> Told {
+        py.detach(|| {
+            if is_all {
+                self.end();
+            }
+            self.skipped.clear();
+            told::of(self.parts.iter_mut().map(|part| std::mem::take(&mut part.tally)))
+        })
     }
 
     /// The log has ended: zones and beginnings of the quarters of an hour in which something was, but for those in UTC.

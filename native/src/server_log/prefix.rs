@@ -75,6 +75,14 @@ impl Patterns {
         }
     }
 
+    /// As the server itself says that log_line_prefix is set; the lines need no time then.
+    pub fn set(prefix: &str) -> Self {
+        Self {
+            known: vec![Pattern::of(prefix.as_bytes())],
+            is_untimed: true,
+        }
+    }
+
     pub fn read<'a>(&self, prefix: &'a [u8], zones: &mut Zones) -> Prefix<'a> {
         let found = self.known.iter().find_map(|pattern| pattern.read(prefix, zones));
         found.filter(|found| found.moment.is_some()).unwrap_or_else(|| Prefix {

@@ -5,6 +5,7 @@ from datetime import datetime
 
 import polars as pl
 
+from doctord.analyse.sqlstates import of_message
 from doctord.dataset.dataset import Dataset
 
 LOGGED = "log.errors"
@@ -30,6 +31,11 @@ class Logged:
     count: float
     first: datetime | None
     last: datetime | None
+
+    @property
+    def state(self) -> str | None:
+        """The SQLSTATE, where none is logged by the words of the message; null where these are not known."""
+        return self.code or of_message(self.message)
 
 
 def logged(dataset: Dataset) -> list[Logged]:

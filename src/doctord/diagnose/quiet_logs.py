@@ -8,6 +8,8 @@ from doctord.diagnose.case import Case
 from doctord.diagnose.finding import NotMeasured
 from doctord.diagnose.phrase import Phrase, listed, phrase
 
+# What a live server tells beside its log.
+UP_S: Final = "pg_postmaster_start_time.age_s"
 MESSAGES: Final = "log.messages"
 # What a log counts, and how one says it.
 COUNTED: Final = {
@@ -26,7 +28,8 @@ def quiet_logs(case: Case) -> Iterable[NotMeasured]:
     """For each server of which a log alone is there, without the time of anything: what that log tells."""
     if case.is_time_measured or not case.dataset.frame("latency").is_empty() or logged_locks(case.dataset):
         return
-    for db in sorted({figure.db for figure in case.figures(MESSAGES) if figure.db}):
+    live = {figure.db for figure in case.figures(UP_S)}
+    for db in sorted({figure.db for figure in case.figures(MESSAGES) if figure.db} - live):
         grant = phrase("{}, or doctord record while it runs", HOW.get(db.partition(":")[0], "a log of slow statements"))
         yield NotMeasured(
             phrase("how long statements of {} took, and what they waited for", db),

@@ -7,14 +7,23 @@ import polars as pl
 
 from doctord.analyse.time import SAMPLED
 from doctord.diagnose.case import Case
-from doctord.diagnose.phrase import Phrase, listed, phrase
+from doctord.diagnose.common.failures import (
+    COMMITS,
+    ERROR,
+    LOST_SHARE,
+    MESSAGES,
+    OFTEN,
+    ROLLBACKS,
+    is_log_read,
+    transactions,
+)
+from doctord.diagnose.phrase import Phrase, Words, listed, phrase
 
 # Which server tells since when it is up, and how it counts what it did.
 UP_S: Final = "pg_postmaster_start_time.age_s"
-COMMITS: Final = "pg_stat_database.xact_commit"
 COUNTED: Final = {
     COMMITS: "commit/commits",
-    "pg_stat_database.xact_rollback": "rollback/rollbacks",
+    ROLLBACKS: "rollback/rollbacks",
     "pg_stat_database.deadlocks": "deadlock/deadlocks",
 }
 LOGINS: Final = "login .*: first query"
@@ -27,10 +36,14 @@ def is_of_interest(case: Case) -> bool:
 
 
 def is_measured(case: Case) -> bool:
-    """Whether each server whose sessions were sampled told at several times that it is up, and what it did."""
+    """Whether each server whose sessions were sampled told at several times that it is up, and what it did.
+
+    And what failed: where its log was not read, hardly anything may have been rolled back.
+    """
     sampled = _sampled(case)
     return bool(sampled) and all(
-        _looks(case, db) >= FEWEST_LOOKS and case.total(COMMITS, db) is not None for db in sampled
+        _looks(case, db) >= FEWEST_LOOKS and case.total(COMMITS, db) is not None and _errors_are_known(case, db)
+        for db in sampled
     )
 
 
@@ -46,8 +59,24 @@ def served(case: Case) -> Iterator[Phrase]:
                 *(phrase(f"{{:count {words}}}", round(case.amount(name, up.db))) for name, words in COUNTED.items()
                   if case.total(name, up.db) is not None),
                 phrase("{:count login/logins} of ours", logins) if logins else "",
+                _errors(case, up.db),
             ),
         )  # fmt: skip
+
+
+def _errors_are_known(case: Case, db: str) -> bool:
+    counted = transactions(case, db)
+    if counted is None or is_log_read(case, db):
+        return True
+    return counted.rolled_back < LOST_SHARE or counted.rollbacks * case.seconds < OFTEN
+
+
+def _errors(case: Case, db: str | None) -> Words:
+    """What its log told of errors, or that nobody read it."""
+    if db is None or not is_log_read(case, db):
+        return "its log was not read"
+    count = sum(one.mean * one.seconds for one in case.figures(MESSAGES) if one.db == db and one.entity == ERROR)
+    return phrase("{:count error/errors} in its log", round(count))
 
 
 def _sampled(case: Case) -> list[str]:

@@ -12,6 +12,7 @@ TIME_OF = {
     "pass": "each pass",
     "busy": "busy time",
     "interval": "the time looked at",
+    "transactions": "the transactions",
 }
 # From here on nobody counts seconds: 259,204 s is 3 d.
 LONG_S = 120.0

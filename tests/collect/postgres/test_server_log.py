@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -10,46 +11,57 @@ from typing import Any
 
 import pytest
 
-from doctord.collect.postgres import server_log
-from doctord.collect.postgres.server_log import ServerLog
+from doctord._native import Batch
+from doctord.collect.postgres import log_tail, server_log
+from doctord.collect.postgres.server_log import Form, ServerLog
 from doctord.collect.postgres.statistics.collector import StatisticsCollector
 from postgres_samples import SECRET, link_to, rows_of, until
 from servers import PostgresServer
 
-PREFIX = "2026-11-23 05:00:01.123 UTC [77] app@shop "
+TIME = "2026-11-23 05:00:01.123 UTC"
+PREFIX = f"{TIME} [77] app@shop "
 CRASH = "server process (PID 77) was terminated by signal 9: Killed"
 
 
-class Opened(ServerLog):
+STDERR = Form("stderr", "%m [%p] %u@%d ")
+
+
+def opened(path: Path, form: Form = STDERR) -> ServerLog:
     """A log whose place is known."""
+    path.touch()
+    log = ServerLog("postgresql:1")
+    log.begin(path, form)
+    return log
 
-    def __init__(self, path: Path) -> None:
-        super().__init__("postgresql:1")
-        self._file = os.open(path, os.O_RDONLY)
-        self._read_at = time.monotonic() - 5.0
+
+def counts_of(batches: list[Batch]) -> dict[str, int]:
+    """How often each came, but for what never did."""
+    counts = {row["entity"] or row["name"]: row["value"] * row["interval_s"] for row in rows_of("statistic", batches)
+              if row["name"] != "log.messages"}  # fmt: skip
+    return {name: round(count) for name, count in counts.items()}
 
 
-def told(path: Path, *lines: str) -> tuple[list[dict[str, Any]], dict[str, float]]:
+def told(path: Path, *lines: str, form: Form = STDERR) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """Events, and how often each other message came."""
-    path.write_text("")
-    with closing(Opened(path)) as log:
+    with closing(opened(path, form)) as log:
         path.write_text("".join(f"{line}\n" for line in lines))
         batches = log.read()
-    counts = {row["entity"] or row["name"]: row["value"] * row["interval_s"] for row in rows_of("statistic", batches)}
-    return rows_of("event", batches), {name: round(count) for name, count in counts.items()}
+        rest = log.read()
+    return rows_of("event", [*batches, *rest]), Counter(counts_of(batches)) + Counter(counts_of(rest))
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("form", "line"),
     [
-        f"{PREFIX}LOG:  {CRASH}",
-        f'2026-11-23 05:00:01.123 UTC,,,77,,1.1,1,,2026-11-23 05:00:00 UTC,,0,LOG,00000,"{CRASH}","",,,,,,,,,""',
-        f'{{"timestamp":"2026-11-23","pid":77,"error_severity":"LOG","message":"{CRASH}","detail":"x"}}',
+        ("stderr", f"{PREFIX}LOG:  {CRASH}"),
+        ("csvlog",
+         f'{TIME},,,77,,1.1,1,,2026-11-23 05:00:00 UTC,,0,LOG,00000,"{CRASH}","",,,,,,,,,""'),
+        ("jsonlog",
+         f'{{"timestamp":"{TIME}","pid":77,"error_severity":"LOG","message":"{CRASH}","detail":"x"}}'),
     ],
-    ids=["stderr", "csvlog", "jsonlog"],
-)
-def test_who_crashed_and_of_what(tmp_path: Path, line: str) -> None:
-    [event], counts = told(tmp_path / "log", line)
+)  # fmt: skip
+def test_who_crashed_and_of_what(tmp_path: Path, form: str, line: str) -> None:
+    [event], counts = told(tmp_path / "log", line, form=Form(form, ""))
     assert (event["kind"], event["subject"]) == ("process crashed", "server process")
     assert event["text"] == "server process (pid 77) was terminated by signal 9: Killed"
     assert counts == {}
@@ -70,7 +82,7 @@ def test_what_is_a_crash(tmp_path: Path, message: str, *, is_crash: bool) -> Non
     assert bool(events) is is_crash
 
 
-def test_fatal_messages_are_counted_without_their_values(tmp_path: Path) -> None:
+def test_messages_are_counted_without_their_values(tmp_path: Path) -> None:
     events, counts = told(
         tmp_path / "log",
         f'{PREFIX}FATAL:  password authentication failed for user "{SECRET}"',
@@ -79,35 +91,80 @@ def test_fatal_messages_are_counted_without_their_values(tmp_path: Path) -> None
         f"{PREFIX}FATAL:  terminating connection due to administrator command",
         f"{PREFIX}ERROR:  division by zero",
         f"{PREFIX}STATEMENT:  select 'FATAL:  {SECRET}'",
+        f'{PREFIX}ERROR:  invalid input syntax for type integer: "{SECRET}"',
+        f"{PREFIX}ERROR:  {SECRET} has no credit",
+        f"{PREFIX}CONTEXT:  PL/pgSQL function pay() line 3 at RAISE",
         f"\tFATAL:  {SECRET}",
         f"{PREFIX}LOG:  duration: 3.2 ms  statement: select '{SECRET} (PID 5) was terminated by'",
     )
     assert events == []
     assert counts == {
-        "FATAL password authentication failed for user": 1,
+        'FATAL password authentication failed for user "?"': 1,
         "FATAL sorry, too many clients already": 2,
+        "ERROR division by zero": 1,
+        'ERROR invalid input syntax for type integer: "?"': 1,
+        "ERROR (raised by a function)": 1,
         "log.connections_refused": 2,
     }
 
 
-def test_a_line_that_is_not_ended_waits(tmp_path: Path) -> None:
+@pytest.mark.parametrize("prefix", ["%m [%p] %e ", "%e ", "%q%u@%d:%e:"])
+def test_the_servers_prefix_gives_the_sqlstate(tmp_path: Path, prefix: str) -> None:
+    begin = prefix.replace("%m", TIME).replace("%p", "77").replace("%q", "").replace("%u@%d", "app@shop")
+    lines = [f"{begin.replace('%e', '40001')}ERROR:  could not serialize access due to concurrent update"] * 3
+    assert told(tmp_path / "log", *lines, form=Form("stderr", prefix))[1] == {
+        "ERROR 40001 could not serialize access due to concurrent update": 3
+    }
+
+
+def test_in_another_language_the_sqlstate_tells_what_it_was(tmp_path: Path) -> None:
+    line = f"{TIME} 40001 FEHLER:  kann Zugriff nicht serialisieren wegen gleichzeitiger Aktualisierung"
+    _, counts = told(tmp_path / "log", line, form=Form("stderr", "%m %e "))
+    assert counts == {"ERROR 40001 kann Zugriff nicht serialisieren wegen gleichzeitiger Aktualisierung": 1}
+
+
+def test_that_nothing_failed_is_told_too(tmp_path: Path) -> None:
+    with closing(opened(tmp_path / "log")) as log:
+        batches = log.read()
+    assert {(row["name"], row["entity"]): row["value"] for row in rows_of("statistic", batches)} == {
+        ("log.messages", severity): 0 for severity in ("ERROR", "FATAL", "PANIC")
+    }
+
+
+def test_the_last_message_waits_for_what_may_belong_to_it(tmp_path: Path) -> None:
     path = tmp_path / "log"
-    path.write_text("")
-    with closing(Opened(path)) as log, path.open("a") as out:
-        out.write(f"{PREFIX}LOG:  server process (PI")
+    with closing(opened(path)) as log, path.open("a") as out:
+        out.write(f"{PREFIX}ERROR:  division by zero\n{PREFIX}ERROR:  {SECRET}\n")
         out.flush()
-        assert log.read() == []
-        out.write("D 77) was terminated by signal 9: Killed\n")
+        assert counts_of(log.read()) == {"ERROR division by zero": 1}
+        out.write(f"{PREFIX}CONTEXT:  PL/pgSQL function pay() line 3 at RAISE\n")
         out.flush()
-        assert len(rows_of("event", log.read())) == 1
-        assert log.read() == []
+        assert counts_of(log.read()) == {}
+        assert counts_of(log.read()) == {"ERROR (raised by a function)": 1}
 
 
-def test_of_very_much_the_newest_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_log, "_AT_MOST_BYTES", 2000)
-    _, counts = told(tmp_path / "log", *[f"{PREFIX}FATAL:  old"] * 500, *[f"{PREFIX}FATAL:  new"] * 10)
-    assert counts["FATAL new"] == 10
-    assert counts["FATAL old"] < 30
+def test_rare_messages_of_very_many_are_counted_by_their_code(tmp_path: Path) -> None:
+    names = [f"{letter}{other}" for letter in "abcdefghijklm" for other in "abcdefghijk"]
+    lines = [f'{PREFIX}ERROR:  relation "{name}" does not exist' for name in ["most", "most", *names]]
+    _, counts = told(tmp_path / "log", *lines)
+    assert counts['ERROR relation "most" does not exist'] == 2
+    assert counts["ERROR (others)"] == len(names) - server_log._MOST_NAMED
+    assert sum(counts.values()) == len(lines)
+
+
+def test_of_very_much_the_newest_stands_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_tail, "AT_MOST_BYTES", 2000)
+    path = tmp_path / "log"
+    began = time.monotonic()
+    with closing(opened(path)) as log:
+        time.sleep(0.05)
+        path.write_text("".join(f"{PREFIX}FATAL:  {age}\n" for age in ["old"] * 500 + ["new"] * 10))
+        rows = rows_of("statistic", [*log.read(), *log.read()])
+    seconds = time.monotonic() - began
+    new, old = ([row for row in rows if row["entity"] == f"FATAL {age}"] for age in ("new", "old"))
+    assert sum(row["value"] * row["interval_s"] for row in new) == pytest.approx(10)
+    assert 10 < sum(row["value"] * row["interval_s"] for row in old) < 30
+    assert old[0]["interval_s"] < 0.2 * seconds, "the part of the time in which what was read was written"
 
 
 @pytest.mark.server

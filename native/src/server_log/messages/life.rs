@@ -5,7 +5,7 @@ use crate::server_log::entry::Entry;
 use crate::server_log::figures as f;
 use crate::server_log::lines::Part;
 use crate::server_log::tally::Setting;
-use crate::server_log::text::{after, between};
+use crate::server_log::text::{after, between, digits};
 
 const RESTART: [&[u8]; 18] = [
     b"starting PostgreSQL",
@@ -68,12 +68,20 @@ pub fn is_refusal(message: &[u8]) -> bool {
     begins(message, &REFUSED)
 }
 
+/// Whether a process died of what ends all others too: `checkpointer process (PID 9) was terminated by signal 9: Killed`,
+/// `background worker "parallel worker" (PID 9) exited with exit code 2`; 1 is an error that ends a process alone.
+fn is_crash(message: &[u8]) -> bool {
+    let Some(rest) = after(message, b" (PID ") else {
+        return false;
+    };
+    let exited = after(rest, b") exited with exit code ").and_then(digits);
+    after(rest, b") was terminated by signal").is_some() || exited.is_some_and(|code| code > 1)
+}
+
 /// Whether it is a message about the server as a whole.
 pub fn take(entry: &Entry, part: &mut Part) -> bool {
     let message = entry.message;
-    let crashed = message.starts_with(b"server process (PID ")
-        || after(message, b"process (PID ").is_some_and(|rest| after(rest, b") was terminated by signal").is_some());
-    if crashed || begins(message, &RESTART) {
+    if message.starts_with(b"server process (PID ") || is_crash(message) || begins(message, &RESTART) {
         happened_as_said(entry, "restart", part);
     } else if message.starts_with(b"received SIGHUP") {
         happened(entry.moment, "settings change", b"configuration files", message, part);

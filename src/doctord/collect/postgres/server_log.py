@@ -1,140 +1,162 @@
-"""The server's own log, where it may be read: who crashed, and of what sessions were refused or ended.
+"""The server's own log, where it may be read: who crashed, and what failed, by SQLSTATE and message.
 
-Only what is appended while we look, and of that the messages of three severities (LOG of a process that crashed, FATAL,
-PANIC), without the values in them. No statement, detail or other line is kept.
+Only what is appended while we look. The native reader of logs understands it, as it does files that are read later: of
+messages it keeps the words without values, and no statement.
 """
 
-import json
 import os
 import re
 import stat
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from doctord import _native
 from doctord._native import Batch
 from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.log_tail import LogTail
 from doctord.collect.postgres.statistics.figures import Figures
 from doctord.dataset.rows import now_us, rows
 
+# The forms that give each error its SQLSTATE before the one that does so only with %e in its prefix.
 _WHERE: Final = """\
-SELECT /* doctord */ pg_current_logfile() AS file, current_setting('data_directory') AS folder
+SELECT /* doctord */ coalesce(
+         pg_current_logfile('csvlog'),
+         CASE WHEN current_setting('server_version_num')::int >= 150000 THEN pg_current_logfile('jsonlog') END,
+         pg_current_logfile()) AS file,
+       current_setting('data_directory') AS folder, current_setting('log_line_prefix') AS prefix
 """
 _SUBJECT: Final = "the server's log"
 _HINT: Final = "run as root, or in a group that may read it (log_file_mode = 0640)"
-_AT_MOST_BYTES: Final = 2**20  # of one look: the newest; a server that logs more in five seconds logs statements
-# The first of these in a line says what it is; a value of a later one may look like any.
-_LINE: Final = re.compile(
-    r"\b(LOG|FATAL|PANIC|ERROR|WARNING|NOTICE|INFO|DEBUG\d?|STATEMENT|DETAIL|HINT|CONTEXT|QUERY|LOCATION|BACKTRACE)"
-    r": +(.*)"
-)
-_CSV: Final = re.compile(r',(LOG|FATAL|PANIC),[0-9A-Z]{5},"((?:[^"]|"")*)"')
+_ELSEWHERE: Final = "look from the host of the server, over its Unix socket: its log tells which errors there were"
+_FORMS: Final = {".csv": "csvlog", ".json": "jsonlog"}
 _CRASHED: Final = re.compile(
     r"^(?P<who>.+?) \(PID (?P<pid>\d+)\) "
     r"(?P<how>was terminated by signal \d+(: [\w ]+)?|exited with exit code (?!1$)\d+)"
 )
 # A stop that somebody asked for is no error.
 _WANTED: Final = "due to administrator command"
-_NONE_LEFT: Final = re.compile("too many clients|connection slots")
-_VALUES: Final = re.compile(r'\s*"[^"]*"|\s*\b\d[\d./:-]*')
+# What ends a statement, a session or the server; that none came is told too.
+_FAILED: Final = ("ERROR", "FATAL", "PANIC")
+# Messages with a row of their own at each look: the most frequent ones.
+_MOST_NAMED: Final = 100
+_OTHERS: Final = re.compile(r"^(\w+(?: [0-9A-Z]{5})?) .*", re.DOTALL)
 
 
-class _Message(NamedTuple):
-    severity: str
-    text: str
+class Form(NamedTuple):
+    """How a log is written: what the native reader calls it, and what begins its lines."""
+
+    name: str
+    prefix: str
 
 
 class ServerLog:
-    """Fills `event` with processes that crashed, and `statistic` with `log.errors` and `log.connections_refused`.
+    """Fills `event` with processes that crashed, and `statistic` with `log.errors`, `log.messages` and others of a log.
 
-    Messages in other languages than English are not understood.
+    In other languages than English, messages are known by their severities and SQLSTATEs alone.
     """
 
     def __init__(self, db: str) -> None:
         """Nothing is opened yet."""
         self._db = db
-        self._file: int | None = None
-        self._identity: tuple[int, int] | None = None
-        self._rest = b""
+        self._open: tuple[int, int, Form] | None = None
+        self._form: Form | None = None
+        self._tail: LogTail | None = None
+        self._reader: _native.ServerLog | None = None
         self._read_at = 0.0
 
     def find(self, link: Link) -> None:
         """Open the log that the server writes now, at its end, where it is not open yet."""
         pid = link.server_pid()
-        if pid is None:  # on another host
+        if pid is None:
+            link.notices.not_measured(self._db, _SUBJECT, "the server was not reached by its socket", _ELSEWHERE)
             return
         where = link.query(_WHERE)[0]
-        name = _path(pid, where["file"], where["folder"])
+        path = _path(pid, where["file"], where["folder"])
+        form = Form(_FORMS.get(Path(where["file"] or "").suffix, "stderr"), where["prefix"])
         try:
-            status = Path(name).stat()
-            if (status.st_dev, status.st_ino) == self._identity:
+            status = Path(path).stat()
+            if (status.st_dev, status.st_ino, form) == self._open:
                 return
             self.close()
-            self._identity = status.st_dev, status.st_ino
+            self._open = status.st_dev, status.st_ino, form
             if stat.S_ISREG(status.st_mode):
-                self._file = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
-                os.lseek(self._file, 0, os.SEEK_END)
-                self._read_at = time.monotonic()
+                self.begin(path, form)
             else:
                 link.notices.not_measured(self._db, _SUBJECT, "it goes to no file", "logging_collector = on")
         except OSError as error:
             link.notices.not_measured(self._db, _SUBJECT, f"it may not be read: {error.strerror}", _HINT)
 
+    def begin(self, path: str | Path, form: Form) -> None:
+        """Read a log from its end on.
+
+        Raises:
+            OSError: It may not be read.
+        """
+        self._tail, self._form = LogTail(path), form
+        self._reader, self._read_at = _reader(form), time.monotonic()
+
     def read(self) -> list[Batch]:
-        """What was appended since the last call; it asks the server nothing, which may be away."""
-        if self._file is None:
+        """What was appended since the last call; it asks the server nothing, which may be away.
+
+        The last message may go on: it is told when the next one begins, or when nothing followed until the next call.
+        """
+        if self._tail is None or self._form is None or self._reader is None:
             return []
         now, since = time.monotonic(), self._read_at
         self._read_at = now
-        return self._rows([*self._messages()], now - since)
+        lines, part = self._tail.appended()
+        if part < 1:
+            self._reader = _reader(self._form)  # what it held back ended in what was left out
+        self._reader.add(lines)
+        errors, refused, events = self._reader.told(is_all=not lines)
+        crashes = [found for kind, text in events if kind == "restart" and (found := _CRASHED.search(text))]
+        # Of what was left out nothing is known: the rates are those of the time that the rest took.
+        return [*self._crashed(crashes), *self._figures(errors, refused, (now - since) * part)]
 
     def close(self) -> None:
         """Close the log."""
-        if self._file is not None:
-            os.close(self._file)
-        self._file, self._rest = None, b""
+        if self._tail is not None:
+            self._tail.close()
+        self._tail, self._reader, self._open = None, None, None
 
-    def _rows(self, messages: list[_Message], seconds: float) -> list[Batch]:
+    def _crashed(self, crashes: list[re.Match[str]]) -> list[Batch]:
         common = {"ts": now_us(), "host": os.uname().nodename, "kind": "process crashed", "db": self._db}
-        found = [crash for message in messages if (crash := _CRASHED.search(message.text))]
-        crashed: list[dict[str, Any]] = [
+        told: list[dict[str, Any]] = [
             {**common, "subject": crash["who"], "text": f"{crash['who']} (pid {crash['pid']}) {crash['how']}"}
-            for crash in found
+            for crash in crashes
         ]
-        failed = (one for one in messages if one.severity != "LOG" and _WANTED not in one.text)
-        errors = Counter(f"{one.severity} {_VALUES.sub('', one.text)}" for one in failed)
-        refused = sum(count for error, count in errors.items() if _NONE_LEFT.search(error))
+        return [rows("event", told)] if told else []
+
+    def _figures(self, errors: Mapping[str, int], refused: int, seconds: float) -> list[Batch]:
+        if seconds <= 0:
+            return []
+        wanted = {name: count for name, count in errors.items() if _WANTED not in name}
         figures = Figures(self._db)
-        if seconds > 0:
-            for error, count in sorted(errors.items()):
-                figures.rate("log.errors", count / seconds, seconds, error)
-            if refused:
-                figures.rate("log.connections_refused", refused / seconds, seconds)
-        return [*([rows("event", crashed)] if crashed else []), *figures.batches()]
+        for severity in _FAILED:
+            count = sum(count for name, count in wanted.items() if name.startswith(severity))
+            figures.rate("log.messages", count / seconds, seconds, severity)
+        for name, count in _most(wanted).items():
+            figures.rate("log.errors", count / seconds, seconds, name)
+        if refused:
+            figures.rate("log.connections_refused", refused / seconds, seconds)
+        return figures.batches()
 
-    def _messages(self) -> Iterator[_Message]:
-        for line in self._lines():
-            if (message := _message(line)) and (message.severity != "LOG" or _CRASHED.search(message.text)):
-                yield message
 
-    def _lines(self) -> Iterator[str]:
-        """Whole lines that were appended; what is not ended yet waits for the next look."""
-        assert self._file is not None  # noqa: S101 - `read` looks first
-        try:
-            size, at = os.fstat(self._file).st_size, os.lseek(self._file, 0, os.SEEK_CUR)
-            if size < at:  # it was truncated, as logrotate's copytruncate does
-                at = os.lseek(self._file, 0, os.SEEK_SET)
-            if size - at > _AT_MOST_BYTES:
-                os.lseek(self._file, size - _AT_MOST_BYTES, os.SEEK_SET)
-                self._rest = b""
-            appended = self._rest + os.read(self._file, _AT_MOST_BYTES)
-        except OSError:
-            return
-        *whole, self._rest = appended.split(b"\n")
-        self._rest = self._rest[-_AT_MOST_BYTES:]
-        yield from (line.decode(errors="replace") for line in whole)
+def _reader(form: Form) -> _native.ServerLog:
+    return _native.ServerLog(form.name, b"", threads=1, prefix=form.prefix)
+
+
+def _most(errors: Mapping[str, int]) -> dict[str, int]:
+    """The most frequent messages, in their order by name; the others by severity and SQLSTATE alone."""
+    ranked = sorted(errors, key=lambda name: (-errors[name], name))
+    named = {name: errors[name] for name in sorted(ranked[:_MOST_NAMED])}
+    others = Counter[str]()
+    for name in ranked[_MOST_NAMED:]:
+        others[_OTHERS.sub(r"\1 (others)", name)] += errors[name]
+    return named | others
 
 
 def _path(pid: int, file: str | None, folder: str) -> str:
@@ -144,25 +166,3 @@ def _path(pid: int, file: str | None, folder: str) -> str:
     inside = str(Path(folder) / file)
     outside = f"/proc/{pid}/root{inside}"
     return outside if os.access(outside, os.R_OK) else inside
-
-
-def _message(line: str) -> _Message | None:
-    """What a line says, in whichever of the three forms of logs; null for those that are of no interest."""
-    if line.startswith("\t"):
-        return None  # the rest of a message
-    if line.startswith("{"):
-        return _of_json(line)
-    found = _CSV.search(line) or _LINE.search(line)
-    if not found or found[1] not in ("LOG", "FATAL", "PANIC"):
-        return None
-    return _Message(found[1], found[2].replace('""', '"'))
-
-
-def _of_json(line: str) -> _Message | None:
-    try:
-        told = json.loads(line)
-    except ValueError:
-        return None
-    severity, text = told.get("error_severity"), told.get("message")
-    is_known = severity in ("LOG", "FATAL", "PANIC") and isinstance(text, str)
-    return _Message(severity, text) if is_known else None

@@ -44,7 +44,7 @@ def unit_of_gauge(name: str) -> str:
     >>> [unit_of_gauge(name) for name in ("slots.retained_bytes", "xacts.oldest_s", "db.frozen_age", "slots.active")]
     ['bytes', 's', 'transactions', 'count']
     """
-    for ending, unit in (("_bytes", "bytes"), ("_s", "s"), ("_age", "transactions")):
+    for ending, unit in (("_bytes", "bytes"), ("_s", "s"), ("_age", "transactions"), ("_pct", "pct")):
         if name.endswith(ending):
             return unit
     return "blocks" if "blks" in name else "count"

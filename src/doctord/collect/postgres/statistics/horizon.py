@@ -15,6 +15,7 @@ _CONNECTIONS: Final = """\
        count(*) FILTER (WHERE backend_type = 'autovacuum worker') AS "pg_stat_activity.autovacuum_workers",
        max(age(backend_xmin)) AS "pg_stat_activity.backend_xmin_age",
        date_part('epoch', clock_timestamp() - pg_postmaster_start_time()) AS "pg_postmaster_start_time.age_s",
+       100 * pg_notification_queue_usage() AS "pg_notification_queue.used_pct",
        date_part('epoch', clock_timestamp() - min(backend_start)
                  FILTER (WHERE backend_type IN ('checkpointer', 'background writer', 'walwriter')))
            AS "pg_stat_activity.own_processes_s"

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from doctord.analyse.errors import IN_ALL, LOGGED, Logged, failures, logged
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
+from doctord.diagnose.common.failures import ERROR, POSTGRESQL, WHICH_ERRORS, failed, is_log_read, transactions
 from doctord.diagnose.evidence import Sign, weigh
 from doctord.diagnose.finding import NOT_MEASURED, Claim, Evidence
 from doctord.diagnose.phrase import Words, phrase
@@ -69,7 +70,8 @@ def rollbacks_many(case: Case) -> Iterator[Claim]:
     Hurts because: the work was done, and undone, and is mostly tried again; whoever asked for it got an error or
         nothing.
     Speaks for it: rollbacks against commits, errors in the log by message, deadlocks.
-    Speaks against it: rollbacks that undo nothing: pools and drivers that roll back before they hand a connection on.
+    Speaks against it: rollbacks that undo nothing: pools and drivers that roll back before they hand a connection on; a
+        log that was read and tells of few errors: then the application itself asked for the rollbacks.
     Remedy: Find the errors behind them, most frequent first: the server's log by message, the application's own. Then
         what rolls back without an error: pools that test connections so (reset by something cheaper), reads in
         transactions that are never committed.
@@ -89,6 +91,7 @@ def rollbacks_many(case: Case) -> Iterator[Claim]:
             continue
         errors = [one for one in failures(logged(case.dataset)) if one.db.partition(":")[0] == db.partition(":")[0]]
         deadlocks = case.common(DEADLOCKS, db)
+        is_read = is_log_read(case, db)
         undone = case.total("v$sysstat.rollback changes - undo records applied", db)
         for_, against = weigh(
             [
@@ -99,6 +102,9 @@ def rollbacks_many(case: Case) -> Iterator[Claim]:
                 Sign("statistic", "name = 'v$sysstat.rollback changes - undo records applied'",
                      None if undone is None else undone / rollbacks, UNDONE_EACH, "{:.1f} changes undone by each",
                      "work that was undone", "most of them undo nothing"),
+                Sign("statistic", f"name = 'log.errors' and db = '{db}'", _part_by_errors(case, db), MOST,
+                     "{:share} of them ended by an error", "in the server's log",
+                     "the application itself asked for the others: ROLLBACK, as many pools and drivers do after reads"),
             ]
         )  # fmt: skip
         yield Claim(
@@ -107,8 +113,18 @@ def rollbacks_many(case: Case) -> Iterator[Claim]:
             confidence=0.6 if against else 0.85,
             for_=[*for_, *(_message(one, case.seconds) for one in errors[:MOST_TOLD])],
             against=against,
-            severity="note" if against or (share < MOST and not errors) else None,
+            not_measured=[WHICH_ERRORS] if db.startswith(POSTGRESQL) and not errors and not is_read else [],
+            # Where the log was read, errors are judged by their kinds.
+            severity="note" if against or is_read or (share < MOST and not errors) else None,
         )
+
+
+def _part_by_errors(case: Case, db: str) -> float | None:
+    """What part of the rollbacks errors in the log account for; null where it was not read."""
+    counted = transactions(case, db)
+    if counted is None or not counted.rollbacks or not is_log_read(case, db):
+        return None
+    return min(sum(one.per_s for one in failed(case, db)) / counted.rollbacks, 1.0)
 
 
 @cause()
@@ -120,7 +136,8 @@ def errors_logged(case: Case) -> Iterator[Claim]:
     Hurts because: each is a statement, a session or a job that failed, and its user was told so.
     Speaks for it: how often each message came, and from when to when.
     Speaks against it: messages that ended long ago; errors that the application expects (a key used as a test): fewer
-        than one a minute, also in the hour in which they came, are a note.
+        than one a minute, also in the hour in which they came, are a note. Where a live server counts its transactions,
+        those that errors of statements end are judged by their part of all (`transactions_fail` and its like).
     Remedy: By message, the most frequent first.
     Verify: No new ones after the change.
     Source: PostgreSQL documentation, "PostgreSQL Error Codes" and "Error Reporting and Logging"; MySQL Reference
@@ -128,16 +145,23 @@ def errors_logged(case: Case) -> Iterator[Claim]:
     """
     messages = failures(logged(case.dataset))
     for db in sorted({one.db for one in messages}):
-        told = [one for one in messages if one.db == db and (one.count >= OFTEN or _is_servers_own(one))]
+        judged = {each.entity for one in failed(case, db) if one.is_told for each in one.messages}
+        told = [
+            one
+            for one in messages
+            if one.db == db and one.entity not in judged and (one.count >= OFTEN or _is_servers_own(one))
+        ]
         if not told:
             continue
+        # Of errors of statements their part of the transactions tells more than how often they come.
+        by_rate = told if transactions(case, db) is None else [one for one in told if one.severity != ERROR]
         yield Claim(
             _title(db, told),
             impact=NOT_MEASURED,
             confidence=0.95,
             for_=[_message(one, case.seconds) for one in told[:MOST_TOLD]],
             remedy=_remedies(told),
-            severity=None if _is_alarming(told, case.seconds) else "note",
+            severity=None if any(map(_is_servers_own, told)) or _is_often(by_rate, case.seconds) else "note",
         )
 
 
@@ -153,17 +177,16 @@ def _times(count: float) -> Words:
     return "once" if round(count) == 1 else phrase("{:,.0f} times", count)
 
 
-def _is_alarming(told: Sequence[Logged], seconds: float) -> bool:
-    """Whether one is the server's own, or they come at a rate that nobody expects: in all, or in a bad hour."""
+def _is_often(told: Sequence[Logged], seconds: float) -> bool:
+    """Whether they come at a rate that nobody expects: in all, or in a bad hour."""
     spans = [(one.count, (one.last - one.first).total_seconds()) for one in told if one.first and one.last]
     rate = sum(count for count, _ in spans) / seconds if seconds else 0.0
     bursts = (count / max(length_s, min(seconds, BAD_TIME_S)) for count, length_s in spans)
-    is_often = rate >= OFTEN_PER_S or (seconds > 0 and max(bursts, default=0.0) >= OFTEN_PER_S)
-    return is_often or any(map(_is_servers_own, told))
+    return rate >= OFTEN_PER_S or (seconds > 0 and max(bursts, default=0.0) >= OFTEN_PER_S)
 
 
 def _is_servers_own(one: Logged) -> bool:
-    return one.severity == "PANIC" or (one.code or "").startswith(SERVERS_OWN)
+    return one.severity == "PANIC" or (one.state or "").startswith(SERVERS_OWN)
 
 
 def _message(one: Logged, seconds: float) -> Evidence:
@@ -187,7 +210,7 @@ def _said(meaning: str | None) -> Words:
 def _meaning(one: Logged) -> str | None:
     """What is behind a message, by its words or its code; null where that is not known."""
     by_words = (meaning for words, meaning in BY_WORDS.items() if words in one.message.lower())
-    return next(by_words, BY_CODE.get((one.code or "")[:2]))
+    return next(by_words, BY_CODE.get((one.state or "")[:2]))
 
 
 def _remedies(told: Sequence[Logged]) -> list[Words]:

@@ -1,0 +1,294 @@
+"""Transactions that fail, by what failed them: what a server under load, or out of something, does not do for clients.
+
+How large a part of them has to fail, and of which class of errors: docs/decisions/0028.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from doctord.analyse.storage import filesystems
+from doctord.diagnose.case import Case
+from doctord.diagnose.cause import cause
+from doctord.diagnose.common.failures import OFTEN, OTHER, Failed, failed, of_kind
+from doctord.diagnose.evidence import Sign, weigh
+from doctord.diagnose.finding import CRITICAL_SHARE, NONE_YET, Claim, Evidence, NotMeasured, Severity, measured
+from doctord.diagnose.phrase import Phrase, phrase
+from doctord.diagnose.words import shortened
+
+# What the causes of this file are behind.
+SYMPTOMS = ("rollbacks_many", "errors_logged")
+TRANSACTIONS = "transactions"
+# The server itself warns of its queue of notifications from half of its room on.
+QUEUE, QUEUE_FULL_PCT = "pg_notification_queue.used_pct", 50.0
+# A transaction that is open for so long while the queue is not emptied is no short one.
+OPEN_S = 5.0
+FULL_SHARE = 0.95
+# A table of which so many rows a second are read by scans of the whole.
+SCANNED, SCANNED_ROWS = "pg_stat_user_tables.seq_tup_read", 1000.0
+# Who does one kind of thing all the time can do none of it: all that write, or that notify.
+OUTAGE = ("disk full", "notify queue")
+AFTER_SAVEPOINTS = 2.0
+MOST_TOLD = 3
+
+
+@cause(explains=SYMPTOMS)
+def serialization_failures(case: Case) -> Iterator[Claim]:
+    """Transactions are undone because they cannot be serialized with others.
+
+    Looks like: errors 40001, "could not serialize access due to read/write dependencies among transactions" (isolation
+        level serializable) or "due to concurrent update" (repeatable read too), for a notable part of the transactions.
+    Hurts because: the work of each is thrown away; the client has to do all of it again, and may fail again.
+    Speaks for it: the part of the transactions that fail so; tables that are read whole, for a sequential scan locks
+        the whole relation for serializable transactions.
+    Speaks against it: fewer than one in twenty: an application of these levels has to try again, and expects some.
+    Remedy: Have the application try the whole transaction again, with a short random pause. Then make it rarer.
+        PostgreSQL: serializable: an index, so that a query locks the rows it reads and not the whole table (sequential
+        scans take a lock on the relation); READ ONLY, and for long reports DEFERRABLE, where nothing is written;
+        max_pred_locks_per_transaction (and _per_relation, _per_page) higher, so that locks of rows are not made locks
+        of pages and relations; short transactions, no idle ones, no more connections than needed. "due to
+        concurrent update": the same rows are changed by many: change them last, or by SELECT ... FOR UPDATE at read
+        committed.
+    Verify: Fewer than one transaction in twenty ends with 40001, and commits rise.
+    Source: PostgreSQL documentation, "Serializable Isolation Level", "Serialization Failure Handling",
+        max_pred_locks_per_transaction, "PostgreSQL Error Codes" (40001).
+    """
+    for one in of_kind(case, "serialization"):
+        yield from _by_share(
+            one,
+            phrase("{:share of transactions} of {} cannot be serialized, and are undone", one.share, one.db),
+            more=_scanned(case, one.db),
+        )
+
+
+@cause(explains=SYMPTOMS)
+def notify_queue_full(case: Case) -> Iterator[Claim]:
+    """The queue of notifications is full, or will be: a listener does not take them.
+
+    Looks like: NOTIFY fails with "too many notifications in the NOTIFY queue" (54000); pg_notification_queue_usage()
+        grows; the log warns that the queue is 50 % full and names the process with the oldest transaction.
+    Hurts because: once it is full (8 GB by default) every transaction that calls NOTIFY fails at its commit.
+    Speaks for it: how full the queue is; a session that is in a transaction all along: what was sent to it, and to all
+        others after that, stays until the transaction ends.
+    Speaks against it: a queue that empties again.
+    Remedy: End the transaction of the listener that holds it up (the log names its process; pg_terminate_backend). A
+        listener must run LISTEN outside of transactions and never sit idle in one: idle_in_transaction_session_timeout
+        ends those that do. Then fewer or shorter notifications: one for many changes, an id in place of a payload.
+    Verify: select pg_notification_queue_usage() falls to 0 and stays there.
+    Source: PostgreSQL documentation, NOTIFY (Notes), "Session Information Functions"
+        (pg_notification_queue_usage), max_notify_queue_pages.
+    """
+    full = {one.db: one for one in of_kind(case, "notify queue")}
+    for db in case.dbs:
+        fails, used_pct = full.get(db), next((one.last for one in case.figures(QUEUE) if one.db == db), None)
+        for_, against = weigh(
+            [
+                Sign("statistic", f"name = '{QUEUE}' and db = '{db}'", used_pct, QUEUE_FULL_PCT,
+                     "{:.1f %} of the queue is used", "what is sent is not taken", "it was emptied")
+            ]
+        )  # fmt: skip
+        if not fails and not for_:
+            continue
+        yield Claim(
+            phrase("The queue of notifications of {} is full: NOTIFY fails", db)
+            if fails
+            else phrase("The queue of notifications of {} fills: {:.0f %} of it is used", db, used_pct),
+            impact=measured(fails.share) if fails else NONE_YET,
+            confidence=0.95 if for_ else 0.85,
+            severity=_severity(fails) if fails else "warning",
+            for_=[*(fails.evidence() if fails else ()), *for_, *_open_transactions(case, db)],
+            against=against,
+            time_of=TRANSACTIONS if fails else None,
+            database=db,
+        )
+
+
+@cause(explains=SYMPTOMS)
+def disk_full(case: Case) -> Iterator[Claim]:
+    """What is to be written finds no room: statements fail with "No space left on device".
+
+    Looks like: errors 53100, "could not extend file ...: No space left on device"; of a tablespace's file system, that
+        of temporary files, or /dev/shm ("could not resize shared memory segment").
+    Hurts because: every statement that needs a new page fails; where it is the file system of WAL, the server stops.
+    Speaks for it: how many statements fail so; a file system that is full.
+    Speaks against it: room on all file systems that were seen: then a quota, temporary files that are gone by now, or
+        a file system that was not seen.
+    Remedy: Make room on the file system that the message's file is on: enlarge it, or move a table or a tablespace away
+        (ALTER ... SET TABLESPACE); what it is full of: temporary files (temp_file_limit bounds a session's), WAL kept
+        for a slot or the archiver, logs. Never delete files of pg_wal or of the data by hand. A table's room is
+        given back by DROP, TRUNCATE, VACUUM FULL or pg_repack alone.
+        PostgreSQL: "could not resize shared memory segment": a larger /dev/shm (of a container its shm size), or
+        max_parallel_workers_per_gather = 0 for the time being.
+    Verify: df shows room on each file system of the server, and no new error 53100.
+    Source: PostgreSQL documentation, "Disk Full Failure", "Tablespaces", temp_file_limit, "PostgreSQL Error Codes"
+        (53100).
+    """
+    for one in of_kind(case, "disk full"):
+        full = _full_filesystems(case)
+        yield Claim(
+            phrase("Statements of {} fail for want of room on disk: {:count time/times}", one.db, round(one.count)),
+            impact=measured(one.share),
+            confidence=0.95,
+            severity=_severity(one),
+            for_=[*one.evidence(), *full],
+            not_measured=[] if full else [
+                NotMeasured("which file system is full", "none that was seen is",
+                            "df of each tablespace (\\db in psql), of the data directory and of /dev/shm; quotas")
+            ],
+            time_of=TRANSACTIONS,
+            database=one.db,
+        )  # fmt: skip
+
+
+@cause(explains=SYMPTOMS)
+def out_of_memory(case: Case) -> Iterator[Claim]:
+    """Statements fail because the server gets no memory, or has no room left in its shared memory.
+
+    Looks like: errors 53200: "out of memory" (the system gave none), "out of shared memory" (the table of locks is
+        full).
+    Hurts because: the statement fails, and its transaction with it; the next one to ask may be the server's own.
+    Speaks for it: how many statements fail so, and with which of the two messages.
+    Speaks against it: a single one: a statement that asks for too much at once (a value near 1 GB) fails alone.
+    Remedy: "out of memory": the sum of what sessions may take (work_mem times sorts and hashes, times connections,
+        hash_mem_multiplier, maintenance_work_mem) beside shared_buffers against the host's memory, its limits
+        (vm.overcommit_memory = 2 with vm.overcommit_ratio, ulimit -v, the container's); fewer connections by a
+        pool. "out of shared memory": max_locks_per_transaction (or max_pred_locks_per_transaction) higher, which takes
+        a restart; transactions that lock fewer relations: partitions left out by the condition, dumps and drops of
+        fewer tables at a time.
+    Verify: No new error 53200 at the busiest hour.
+    Source: PostgreSQL documentation, "Linux Memory Overcommit", "Resource Consumption", max_locks_per_transaction,
+        "PostgreSQL Error Codes" (53200).
+    """
+    for one in of_kind(case, "out of memory"):
+        yield Claim(
+            phrase("Statements of {} fail for want of memory: {:count time/times}", one.db, round(one.count)),
+            impact=measured(one.share),
+            confidence=0.9,
+            severity=_severity(one),
+            for_=one.evidence(),
+            time_of=TRANSACTIONS,
+            database=one.db,
+        )
+
+
+@cause(explains=SYMPTOMS)
+def statements_cancelled(case: Case) -> Iterator[Claim]:
+    """Statements are cancelled before they are done: a timeout, or a client that gives up.
+
+    Looks like: errors 57014 ("canceling statement due to statement timeout", "due to user request"), 55P03 ("due to
+        lock timeout"), sessions ended with 25P03 (idle in transaction for too long).
+    Hurts because: the time of the statement was spent for nothing, and its client has no answer.
+    Speaks for it: the part of the transactions that end so, by which limit.
+    Speaks against it: fewer than one in twenty.
+    Remedy: Which statements: log_min_error_statement = error writes them. Make them quicker, or wait less for
+        locks (the other findings), before the limit is raised; a limit that is below what the work takes on a good day
+        is wrong. "due to user request": the driver's timeout (setQueryTimeout, the pool's) cancels. "due to lock
+        timeout": who holds the lock. 25P03: an application that leaves transactions open.
+    Verify: Fewer than one transaction in twenty ends so.
+    Source: PostgreSQL documentation, statement_timeout, lock_timeout, idle_in_transaction_session_timeout,
+        "PostgreSQL Error Codes" (57014, 55P03, 25P03).
+    """
+    for one in of_kind(case, "timeout"):
+        yield from _by_share(one, phrase("{:share of transactions} of {} are cancelled", one.share, one.db))
+
+
+@cause(explains=SYMPTOMS)
+def transactions_fail(case: Case) -> Iterator[Claim]:
+    """A notable part of the transactions ends with an error.
+
+    Looks like: errors of statements in the log, and rollbacks beside them: a twentieth of all transactions or more; of
+        errors that an application may expect (a constraint that is violated, an error that its own functions raise, a
+        lock that it did not wait for) most of them.
+    Hurts because: what was asked for was not done, and whoever asked was told so.
+    Speaks for it: the part of the transactions that fail, by SQLSTATE and message.
+    Speaks against it: errors that end no transaction, after a savepoint: fewer rollbacks than errors.
+    Remedy: By SQLSTATE, the most frequent first: class 42 is a statement that can never succeed (a release that does
+        not fit the schema, a missing right), 22 a value that does not fit, 23 a constraint (INSERT ... ON CONFLICT in
+        place of trying), 25 what follows from an earlier error or writes to a standby, 58 and XX the system below or
+        the server itself: its log, its disks, damaged data. log_min_error_statement = error shows the statements.
+    Verify: The error's rate falls, and commits rise by as much.
+    Source: PostgreSQL documentation, "PostgreSQL Error Codes", log_min_error_statement, log_line_prefix (%e).
+    """
+    for one in (each for db in case.dbs for each in failed(case, db)):
+        if (one.kind is OTHER or one.kind.may_be_meant) and one.is_told:
+            yield from _by_share(one, _title(one), confidence=0.6 if one.kind.may_be_meant else 0.9)
+
+
+def _title(one: Failed) -> Phrase:
+    first = one.messages[0]
+    said = shortened(first.message or first.severity, 80)
+    return phrase("{:share of transactions} of {} fail, most with {}{}", one.share, one.db, said,
+                  f" ({first.state})" if first.state else "")  # fmt: skip
+
+
+def _by_share(one: Failed, title: Phrase, confidence: float = 0.9, more: Sequence[Evidence] = ()) -> Iterator[Claim]:
+    """A claim whose severity is that of the part of the transactions, where they fail often."""
+    if not one.is_told:
+        return
+    yield Claim(
+        title,
+        impact=measured(one.share),
+        confidence=confidence,
+        severity=one.severity,
+        for_=[*one.evidence(), *more],
+        against=_after_savepoints(one),
+        time_of=TRANSACTIONS,
+        database=one.db,
+    )
+
+
+def _after_savepoints(one: Failed) -> list[Evidence]:
+    """That there are fewer rollbacks than errors: these ended no transaction."""
+    if one.per_s < AFTER_SAVEPOINTS * one.transactions.rollbacks:
+        return []
+    return [
+        Evidence("statistic", f"name = 'pg_stat_database.xact_rollback' and db = '{one.db}'",
+                 phrase("{:.3g rollbacks per s}", one.transactions.rollbacks), "",
+                 phrase("beside {:.3g errors per s}: the others came after a savepoint", one.per_s))
+    ]  # fmt: skip
+
+
+def _scanned(case: Case, db: str) -> list[Evidence]:
+    """The tables of which most rows are read by sequential scans."""
+    tables = [one for one in case.figures(SCANNED) if one.db == db and one.mean >= SCANNED_ROWS]
+    return [
+        Evidence("statistic", f"name = '{SCANNED}' and entity = '{one.entity}'",
+                 phrase("{}: {:.3g rows per s} by sequential scans", one.entity, one.mean),
+                 "", "each scan locks the whole relation for serializable transactions")
+        for one in tables[:MOST_TOLD]
+    ]  # fmt: skip
+
+
+def _open_transactions(case: Case, db: str) -> list[Evidence]:
+    """Sessions that are in one transaction all along, the oldest first: one of them may be the listener."""
+    sessions = case.dataset.frame("session").filter(
+        (pl.col("db") == db) & (pl.col("kind") == "client") & (pl.col("transaction_s") >= OPEN_S)
+    )
+    oldest = (
+        sessions.group_by("sid", "user", "program", maintain_order=True)
+        .agg(pl.col("transaction_s").max(), pl.col("state").last())
+        .sort("transaction_s", descending=True, maintain_order=True)
+        .head(MOST_TOLD)
+    )
+    return [
+        Evidence("session", f"sid = {sid} and db = '{db}'",
+                 phrase("session {} ({}, {}): {:time} in one transaction, {}", sid, user or "?", program or "?", age_s,
+                        state or "?"),
+                 "", "if it listens, nothing that was sent since then can leave the queue")
+        for sid, user, program, age_s, state in oldest.iter_rows()
+    ]  # fmt: skip
+
+
+def _full_filesystems(case: Case) -> list[Evidence]:
+    newest = filesystems.newest(case.dataset)
+    full = newest.filter(pl.col("used_share") >= FULL_SHARE).sort("used_share", descending=True, maintain_order=True)
+    return [
+        Evidence("filesystem", f"mount = '{mount}'", phrase("{}: {:.1f %} used", mount, share * 100), "",
+                 phrase("{:bytes} left", left))
+        for mount, share, left in full.select("mount", "used_share", "left_bytes").head(MOST_TOLD).iter_rows()
+    ]  # fmt: skip
+
+
+def _severity(one: Failed) -> Severity:
+    """Of what the server ran out of: from the first on; where nothing is written any more, whatever part that is."""
+    return "critical" if one.share >= CRITICAL_SHARE or (one.kind.name in OUTAGE and one.count >= OFTEN) else "warning"

@@ -1,0 +1,193 @@
+"""Transactions that failed: errors of the server's log by class, beside what it commits and rolls back.
+
+How large a part of the transactions has to fail before that is a trouble, and of which class: docs/decisions/0028.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from doctord.analyse.errors import Logged, failures, logged
+from doctord.diagnose.case import Case
+from doctord.diagnose.finding import CRITICAL_SHARE, Evidence, NotMeasured, Severity
+from doctord.diagnose.phrase import phrase
+from doctord.diagnose.words import shortened
+
+COMMITS: Final = "pg_stat_database.xact_commit"
+ROLLBACKS: Final = "pg_stat_database.xact_rollback"
+MESSAGES: Final = "log.messages"
+ERROR: Final = "ERROR"
+# Where the log tells of nothing less than these, errors of statements are not in it (log_min_messages).
+NO_ERRORS: Final = ("log", "fatal", "panic")
+# A twentieth of all that is asked for: its users feel it. Where errors may be the application's own way to find
+# something out (a key that is there already), most of it has to fail.
+LOST_SHARE: Final = 0.05
+MOST: Final = 0.5
+# A message that came ten times, once a minute and more, is worth a note.
+OFTEN: Final = 10.0
+OFTEN_PER_S: Final = 1 / 60
+MOST_TOLD: Final = 4
+POSTGRESQL: Final = "postgresql"
+WHICH_ERRORS: Final = NotMeasured(
+    "which errors ended transactions",
+    "the server's log was not read",
+    "look from the server's host, over its Unix socket, as root or in the group of its log (log_file_mode = 0640);"
+    " %e in log_line_prefix, or csvlog, gives each error its SQLSTATE; log_min_messages = warning",
+)
+
+
+class Kind(NamedTuple):
+    """Errors that one thing is to be done about: the beginnings of their SQLSTATEs, and words of theirs."""
+
+    name: str
+    states: tuple[str, ...]
+    words: str = ""
+    least_share: float = LOST_SHARE
+    is_servers_own: bool = False
+    """Something that the server ran out of: one is a trouble."""
+
+    @property
+    def may_be_meant(self) -> bool:
+        """Whether an application may use such errors to find something out."""
+        return self.least_share == MOST
+
+
+# The first that fits counts. Those of no share are told by causes of their own, or follow from another error.
+NEVER: Final = float("inf")
+KINDS: Final = (
+    Kind("recovery conflict", ("40001",), "conflict with recovery", NEVER),
+    Kind("serialization", ("40001",)),
+    Kind("deadlock", ("40P01",), least_share=NEVER),
+    Kind("notify queue", ("54000",), "notify queue", is_servers_own=True),
+    Kind("disk full", ("53100",), is_servers_own=True),
+    Kind("out of memory", ("53200",), is_servers_own=True),
+    Kind("connections", ("53300",), least_share=NEVER),
+    Kind("autovacuum", ("57014",), "autovacuum task", NEVER),
+    Kind("not waited for", ("55P03",), "could not obtain lock", MOST),
+    Kind("timeout", ("57014", "55P03", "25P03", "25P04")),
+    Kind("aftermath", ("25P02",), least_share=NEVER),
+    Kind("raised", ("",), "(raised by a function)", MOST),
+    Kind("expected", ("23", "P0"), least_share=MOST),
+)
+OTHER: Final = Kind("other", ())
+ENDING_SESSIONS: Final = ("25P03", "25P04")
+
+
+class Transactions(NamedTuple):
+    """Transactions a second that a server counted, in those of its databases in which any was rolled back."""
+
+    commits: float
+    rollbacks: float
+
+    @property
+    def rolled_back(self) -> float:
+        """The part (0 to 1) that was rolled back."""
+        return self.rollbacks / (self.commits + self.rollbacks) if self.rollbacks else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Errors of one kind on one server: how many a second, and what part (0 to 1) of its transactions they ended.
+
+    A part that cannot be more than was rolled back: an error after a savepoint ends no transaction.
+    """
+
+    db: str
+    kind: Kind
+    messages: Sequence[Logged]
+    per_s: float
+    share: float
+    transactions: Transactions
+
+    @property
+    def count(self) -> float:
+        """How many there were."""
+        return sum(one.count for one in self.messages)
+
+    @property
+    def severity(self) -> Severity | None:
+        """By the part of the transactions; a note where they come again and again, null where they are rare."""
+        if self.count < OFTEN:
+            return None
+        if self.share >= max(self.kind.least_share, CRITICAL_SHARE):
+            return "warning" if self.kind.may_be_meant else "critical"
+        if self.share >= self.kind.least_share:
+            return "warning"
+        return "note" if self.per_s >= OFTEN_PER_S else None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether a cause of this kind of error speaks: what is left is a note of the log's errors."""
+        if self.kind is OTHER or self.kind.may_be_meant:
+            return self.severity in ("critical", "warning")
+        return self.kind.is_servers_own or self.severity is not None
+
+    def evidence(self) -> list[Evidence]:
+        """How often each message came, and what the server counts beside."""
+        counted = Evidence(
+            "statistic",
+            f"name = '{ROLLBACKS}' and db = '{self.db}'",
+            phrase("{:.3g rollbacks per s}", self.transactions.rollbacks),
+            "",
+            phrase("beside {:.3g} commits, in the databases where any was rolled back", self.transactions.commits),
+        )
+        return [*(_told(one, self.per_s / self.count) for one in self.messages[:MOST_TOLD]), counted]
+
+
+def is_log_read(case: Case, db: str) -> bool:
+    """Whether the errors of a live server's statements were looked at in its log: also where there were none."""
+    is_told = any(figure.db == db and figure.entity == ERROR for figure in case.figures(MESSAGES))
+    return is_told and case.setting("log_min_messages", db) not in NO_ERRORS
+
+
+def transactions(case: Case, db: str) -> Transactions | None:
+    """What a server counted; null where it did not tell."""
+    commits = {figure.entity: figure.mean for figure in case.figures(COMMITS) if figure.db == db}
+    rollbacks = {figure.entity: figure.mean for figure in case.figures(ROLLBACKS) if figure.db == db}
+    if not commits or not rollbacks:
+        return None
+    at_work = [name for name, per_s in rollbacks.items() if per_s > 0]
+    return Transactions(sum(commits.get(name, 0.0) for name in at_work), sum(rollbacks[name] for name in at_work))
+
+
+def failed(case: Case, db: str) -> list[Failed]:
+    """The kinds of errors that ended transactions of a server whose log was read; most first."""
+    counted = transactions(case, db)
+    if counted is None or not is_log_read(case, db):
+        return []
+    seconds = next((f.seconds for f in case.figures(MESSAGES) if f.db == db and f.seconds), case.seconds)
+    by_kind: dict[Kind, list[Logged]] = {}
+    for one in failures(logged(case.dataset)):
+        if one.db == db and (one.severity == ERROR or one.state in ENDING_SESSIONS):
+            by_kind.setdefault(kind_of(one), []).append(one)
+    return sorted(
+        (_failed(db, kind, messages, seconds, counted) for kind, messages in by_kind.items()),
+        key=lambda one: -one.per_s,
+    )
+
+
+def of_kind(case: Case, *names: str) -> list[Failed]:
+    """What failed of some kinds, on all servers."""
+    return [one for db in case.dbs for one in failed(case, db) if one.kind.name in names]
+
+
+def kind_of(one: Logged) -> Kind:
+    """What is to be done about an error, by its SQLSTATE and words."""
+    state, message = one.state or "", one.message.lower()
+    return next((kind for kind in KINDS if state.startswith(kind.states) and kind.words in message), OTHER)
+
+
+def _failed(db: str, kind: Kind, messages: Sequence[Logged], seconds: float, counted: Transactions) -> Failed:
+    per_s = sum(one.count for one in messages) / seconds
+    whole = counted.commits + counted.rollbacks
+    return Failed(db, kind, messages, per_s, min(per_s, counted.rollbacks) / whole if whole else 0.0, counted)
+
+
+def _told(one: Logged, per_s_each: float) -> Evidence:
+    return Evidence(
+        "statistic",
+        f"name = 'log.errors' and entity = '{one.entity}'",
+        phrase("{:.3g per s}", one.count * per_s_each),
+        "",
+        phrase("{}: {:count time/times}", shortened(one.entity), round(one.count)),
+    )
