@@ -22,6 +22,7 @@ from doctord.dataset.common_statistics import COMMON
 from doctord.dataset.tables import TABLES
 from doctord.dataset.waits.advice import advice
 from doctord.dataset.waits.events import wait_events
+from doctord.dataset.waits.kernel import places
 from doctord.dataset.waits.kinds import KINDS
 from doctord.diagnose import engine
 from doctord.diagnose.cause import CAUSES
@@ -126,6 +127,20 @@ def wait_kinds() -> Iterator[str]:
             events = dict.fromkeys(line.event for line in lines)
             if told := ", ".join(f"`{event}`" for event in events if event != "*"):
                 yield f"- {name}: {told}\n"
+        if told := ", ".join(f"`{one.function}`" for one in places() if one.wait_kind == kind):
+            yield f"- [Linux](kernel-waits.md): {told}\n"
+
+
+def kernel_waits() -> Iterator[str]:
+    """Every place in the kernel where a session may stand."""
+    yield "# Places in the Linux kernel\n\n"
+    yield "A session that is active and waits for nothing that PostgreSQL names, and that sleeps, is told with the\n"
+    yield "kernel's function in which it does (`/proc/PID/wchan`): root and the server's user see that. `: stderr`\n"
+    yield "behind it is a write to the server's own log. `off the CPU` is what is left of such sessions where nobody\n"
+    yield "may look: samples at work, less what the scheduler counted of them on a CPU or waiting for one.\n\n"
+    yield "| function | kind | it is | usually | to tell, collect | kernel source |\n|---|---|---|---|---|---|\n"
+    for one in sorted(places(), key=lambda one: one.function.lstrip("%_")):
+        yield f"| `{one.function}` | {one.wait_kind} | {one.meaning} | {one.usually} | {one.collect} | {one.source} |\n"
 
 
 def common_statistics() -> Iterator[str]:
@@ -206,6 +221,7 @@ PAGES = {
     "oracle-names.md": oracle_names,
     "postgresql-waits.md": waits,
     "wait-kinds.md": wait_kinds,
+    "kernel-waits.md": kernel_waits,
     "common-statistics.md": common_statistics,
 }
 

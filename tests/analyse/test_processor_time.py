@@ -99,6 +99,25 @@ def test_samples_that_tell_of_more_than_the_kernel_counted_stand() -> None:
     assert shares(few) == {"CPU": 0.6, "run queue": 0.2}
 
 
+@pytest.mark.parametrize(
+    ("cpu", "run_wait", "expected"),
+    [
+        (10.0, 5.0, {"off the CPU": 0.65, "CPU": 0.1, "run queue": 0.05}),
+        (0.0, 0.0, {"off the CPU": 0.8}),
+        (50.0, 12.0, {"CPU": 0.645, "run queue": 0.155}),
+    ],
+    ids=["asleep most of the time", "all of it", "no more than chance"],
+)
+def test_what_samples_tell_far_beyond_the_kernels_count_is_off_the_cpu(
+    cpu: float, run_wait: float, expected: dict[str, float]
+) -> None:
+    samples = [
+        row | {"ts": row["ts"] - timedelta(seconds=half)} for row in session(100, seconds=0.4) for half in (0, 0.5)
+    ]
+    dataset = crowd(process=backend(100, cpu, run_wait), session=samples)
+    assert shares(dataset) == expected
+
+
 def test_workers_without_a_row_of_their_own_are_as_samples_tell() -> None:
     samples = [*session(100), *session(900, kind="parallel worker", seconds=0.5)]
     told = processor_times(crowd(process=backend(100, 40.0, 10.0), session=samples))[DB]

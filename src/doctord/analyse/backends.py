@@ -34,7 +34,8 @@ class Backends:
 
     `cpu_s` on a CPU and `run_wait_s` ready to run without one; `sleeps` is how often they gave a CPU up by themselves,
     to wait for a client or for anything else (null where not all tell it), `seconds` that time. `by_pid` has of
-    each its number (`pid`), both times together (`spent_s`), and how long it was there (`there_s`).
+    each its number (`pid`), both times together (`spent_s`), and how long it was there (`there_s`). `is_all` says that
+    the server's own process was told, so that all that it started are among them.
     """
 
     cpu_s: float
@@ -42,6 +43,7 @@ class Backends:
     sleeps: float | None
     seconds: float
     by_pid: pl.DataFrame
+    is_all: bool = False
 
 
 def backends(dataset: Dataset, db: str | None, looks: pl.DataFrame) -> Backends | None:
@@ -77,6 +79,7 @@ def backends(dataset: Dataset, db: str | None, looks: pl.DataFrame) -> Backends 
             ((_seconds(CPU_PCT) + _seconds(pl.col("run_wait_pct"))) * scale).alias("spent_s"),
             (pl.col("interval_s").sum() * scale).alias("there_s"),
         ),
+        is_all=not _told_postmasters(dataset, db).is_empty() and rows["ppid"].null_count() == 0,
     )
 
 
@@ -95,8 +98,7 @@ def _of_server(dataset: Dataset, db: str | None, rows: pl.DataFrame) -> pl.Expr:
 
     Where the source tells no parents, the sessions' own processes.
     """
-    told = dataset.frame("setting").filter((pl.col("name") == POSTMASTER) & (pl.col("db") == db))
-    postmasters = told["value"].cast(pl.Int64, strict=False).drop_nulls().unique(maintain_order=True)
+    postmasters = _told_postmasters(dataset, db)
     sampled = dataset.frame("session").filter(pl.col("db") == db)["pid"].drop_nulls().unique(maintain_order=True)
     is_sampled = pl.col("pid").is_in(sampled.implode())
     if postmasters.is_empty():
@@ -104,6 +106,12 @@ def _of_server(dataset: Dataset, db: str | None, rows: pl.DataFrame) -> pl.Expr:
     if postmasters.is_empty() or rows["ppid"].null_count() == rows.height:
         return is_sampled
     return pl.col("ppid").is_in(postmasters.implode())
+
+
+def _told_postmasters(dataset: Dataset, db: str | None) -> pl.Series:
+    """The number of a server's own process, as its collector tells it; several after a restart."""
+    told = dataset.frame("setting").filter((pl.col("name") == POSTMASTER) & (pl.col("db") == db))
+    return told["value"].cast(pl.Int64, strict=False).drop_nulls().unique(maintain_order=True)
 
 
 def _own(dataset: Dataset, db: str | None) -> list[int]:

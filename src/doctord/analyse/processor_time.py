@@ -16,6 +16,9 @@ from doctord.dataset.dataset import Dataset
 READ, BLOCKS_READ = "DataFileRead", "pg_stat_database.blks_read"
 # A block of 8 KiB is copied in a few microseconds; the quickest disks take more than fifty.
 COPY_S = 50e-6
+# Of 43 recordings of the lab the kernel counted more than was sampled in 42, and 9 % less in one.
+LEAST_OFF = 0.25
+FEWEST_SAMPLES = 20
 ON_CPU = ((pl.col("wait_class") == "CPU") & (pl.col("event") == "CPU")).fill_null(value=False)
 
 
@@ -25,13 +28,15 @@ class ProcessorTime:
 
     `unsampled_s` is the part of both in which samples had the session for idle; it is 0 where the kernel's count is not
     known. `in_waits_s` is the part in which they had it waiting for something else: it is to be taken off those waits.
-    Reads out of the page cache, CPU time as well, are none of these.
+    Reads out of the page cache, CPU time as well, are none of these. `off_cpu_s` is what samples had at work, waiting
+    for nothing, while the kernel counted neither: sessions that sleep where the server has no wait event.
     """
 
     cpu_s: float
     run_queue_s: float
     unsampled_s: float = 0.0
     in_waits_s: float = 0.0
+    off_cpu_s: float = 0.0
 
 
 def processor_time(dataset: Dataset, db: str | None, active: pl.DataFrame, looks: pl.DataFrame) -> ProcessorTime:
@@ -48,6 +53,13 @@ def processor_time(dataset: Dataset, db: str | None, active: pl.DataFrame, looks
     is_counted = pl.col("pid").is_in(counted.by_pid["pid"].implode() if counted else []).fill_null(value=False)
     kernel_s = counted.cpu_s + counted.run_wait_s if counted else 0.0
     seen_s, other_s = (float(on_cpu.filter(rows)["interval_s"].sum()) for rows in (is_counted, ~is_counted))
+    if counted is not None and counted.is_all and _is_off_cpu(on_cpu, seen_s, kernel_s):
+        queueing = counted.run_wait_s / kernel_s if kernel_s else 0.0
+        return ProcessorTime(
+            cpu_s=counted.cpu_s + other_s * (1 - queueing),
+            run_queue_s=counted.run_wait_s + other_s * queueing,
+            off_cpu_s=seen_s - kernel_s,
+        )
     if counted is None or kernel_s <= seen_s:
         queueing = run_queue_share(dataset, active["pid"].unique(maintain_order=True)) or 0.0
         return ProcessorTime((seen_s + other_s) * (1 - queueing), (seen_s + other_s) * queueing)
@@ -63,6 +75,11 @@ def processor_time(dataset: Dataset, db: str | None, active: pl.DataFrame, looks
         unsampled_s=unseen_s - in_waits_s - copied_s,
         in_waits_s=in_waits_s,
     )
+
+
+def _is_off_cpu(on_cpu: pl.DataFrame, seen_s: float, kernel_s: float) -> bool:
+    """Whether so much less was counted than sampled that it is no chance: the kernel's count holds all work."""
+    return on_cpu["ts"].n_unique() >= FEWEST_SAMPLES and kernel_s <= (1 - LEAST_OFF) * seen_s
 
 
 def _beyond_life_s(active: pl.DataFrame, counted: Backends) -> float:

@@ -2,7 +2,8 @@
 
 Active sessions, sampled, are database time (the sum of `session.interval_s`); each sample names what its session was
 waiting for. A session that waits for nothing is on a CPU or queueing for one: which, the host's processes tell. Where
-the sessions' own processes run on the host, the kernel's count of both stands (`doctord.analyse.processor_time`).
+the sessions' own processes run on the host, the kernel's count of both stands (`doctord.analyse.processor_time`), and
+what is far beyond it is sleep where the server has no wait event.
 Method: time-based tuning as in Oracle's Automatic Database Diagnostic Monitor (Dias, Ramacher, Shaft, Venkataramani,
 Wood: "Automatic Performance Diagnosis and Tuning in Oracle", CIDR 2005) and active session history.
 """
@@ -20,6 +21,7 @@ from doctord.analyse.spells import covered_s
 from doctord.dataset.dataset import Dataset
 from doctord.dataset.tables import WORKING
 from doctord.dataset.waits.events import kind_of
+from doctord.dataset.waits.kernel import OFF_CPU
 
 RUN_QUEUE = ("Scheduler", "run queue")
 # Of Oracle's database time neither the CPU nor a wait accounts for: the run queue, and what is not instrumented.
@@ -40,6 +42,7 @@ class Spent(NamedTuple):
 
 
 CPU, QUEUEING = Spent("CPU", "CPU", "cpu"), Spent(*RUN_QUEUE, "run queue")
+ASLEEP = Spent("Other", OFF_CPU, "other")
 NOT_TOLD = Spent("Database time", "(what it went into, is not told)")
 
 
@@ -261,6 +264,7 @@ def _database_parts(dataset: Dataset) -> dict[Spent, float]:
         own = {spent: seconds * kept for spent, seconds in waits.items()}
         own[CPU] = own.get(CPU, 0.0) + processor.cpu_s
         own[QUEUEING] = own.get(QUEUEING, 0.0) + processor.run_queue_s
+        own[ASLEEP] = own.get(ASLEEP, 0.0) + processor.off_cpu_s
         parts = {key: parts.get(key, 0.0) + own.get(key, 0.0) for key in (*parts, *(k for k in own if k not in parts))}
     return parts
 

@@ -10,8 +10,8 @@ from doctord.dataset.rows import columns, rows
 from doctord.dataset.waits.events import VENDORS, find, kind_of, wait_events
 from doctord.dataset.waits.kinds import KINDS
 
-BY_ANALYSIS = {"run queue"}
-"""Kinds that no server tells: the time model finds them."""
+BY_ANALYSIS = {"run queue", "server log"}
+"""Kinds that no server tells: the time model finds them, or the kernel tells."""
 
 SAME_EVERYWHERE = {
     "row lock": ("transactionid", "enq: TX - row lock contention", "LOCK WAIT"),

@@ -2,7 +2,8 @@
 
 Cost is what this file is about. `pg_stat_get_activity` is asked rather than the view on it, which joins names that are
 cached here; the text of a query is never fetched; `pg_blocking_pids`, which takes the lock manager's locks, is asked
-for sessions that wait for a lock only, not more than twice a second each.
+for sessions that wait for a lock only, not more than twice a second each. Of those at work that wait for nothing the
+kernel is asked whether they sleep (`kernel_waits`).
 """
 
 import math
@@ -14,6 +15,7 @@ from doctord._native import Batch
 from doctord.collect.core.cost import Cost
 from doctord.collect.core.link import Away
 from doctord.collect.postgres.connection.link import Link
+from doctord.collect.postgres.kernel_waits import KernelWaits
 from doctord.dataset.rows import now_us, rows
 from doctord.dataset.secrets import program_name
 from doctord.dataset.tables import CLIENT, WORKING
@@ -67,6 +69,7 @@ class SessionCollector:
         self._blockers_from = -math.inf
         self._sampled_at: float | None = None
         self._waits = _Waits()
+        self._kernel = KernelWaits()
         self._cost = Cost(self.name)
 
     def sample(self) -> list[Batch]:
@@ -76,6 +79,7 @@ class SessionCollector:
             with self._cost:
                 if self._link.open():
                     self._sampled_at = None
+                    self._kernel.begin(self._link)
                     batches.append(self._link.own_backend())
                 batches += self._sessions()
         except Away:
@@ -97,18 +101,19 @@ class SessionCollector:
         self._sampled_at = now
         self._know_names(active, now)
         self._ask_blockers([row["pid"] for row in active if row["wait_event_type"] == "Lock"], now)
+        in_kernel = self._kernel.find(self._link, active)
         ts = now_us()  # one for all: who blocks whom is found among rows of one moment
-        sample = [self._row(session, ts, interval) for session in active]
+        sample = [self._row(session, ts, interval, in_kernel.get(session["pid"])) for session in active]
         self._waits.add(sample, interval)
-        batches = [rows("session", sample)] if sample else []
+        batches = [*([rows("session", sample)] if sample else []), *self._kernel.reader(self._link, in_kernel)]
         if self._waits.interval_s >= _WAITS_EVERY_S - self.period_s / 2:
             batches.append(self._waits.batch(self._link.db))
             self._waits = _Waits()
         return batches
 
-    def _row(self, session: dict[str, Any], ts: int, interval: float) -> dict[str, Any]:
+    def _row(self, session: dict[str, Any], ts: int, interval: float, in_kernel: Wait | None) -> dict[str, Any]:
         kind, state = session["backend_type"], session["state"]
-        wait = classify(session["wait_event_type"], session["wait_event"], kind)
+        wait = in_kernel or classify(session["wait_event_type"], session["wait_event"], kind)
         if state is not None and state.startswith("idle in transaction"):
             wait = wait._replace(wait_class="Idle", wait_kind="idle")
         query_id = session["query_id"]

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from doctord.dataset.waits.events import VENDORS, find
+from doctord.dataset.waits.kernel import place
 from doctord.dataset.waits.kinds import KINDS
 
 UNKNOWN = "other"
@@ -42,6 +43,8 @@ def advice(event: str, wait_kind: str | None = None, vendor: str | None = None) 
     (True, False, "A short lock on the server's own memory: a latch, mutex or lightweight lock.")
     """
     known = next((line for one in ([vendor] if vendor else VENDORS) if (line := find(one, event))), None)
+    if known is None and (at := place(event)):
+        return Advice(at.meaning, at.usually, at.collect, is_own=True)
     whose = vendor or next((one for one in VENDORS if find(one, event)), "")
     kind = wait_kind or (known.wait_kind if known else UNKNOWN)
     own = _own(whose, known.event if known else event)

@@ -43,6 +43,7 @@ KINDS: Final = {
     "resource limit": "The server's own limits: a resource manager, a queue, a pause that a setting asks for.",
     "replication": "Replication's own reads, writes and messages.",
     "backup": "A backup.",
+    "server log": "The server's own log, until it is written or its reader has taken it.",
     "other": "Something else that has a name.",
 }
 

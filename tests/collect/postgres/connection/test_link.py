@@ -131,6 +131,23 @@ def test_the_limits_of_a_connection(server: PostgresServer) -> None:
 
 
 @pytest.mark.server
+@pytest.mark.parametrize("granted", [False, True])
+def test_our_own_statements_are_not_logged_where_that_is_granted(
+    postgres_server: Callable[..., PostgresServer], *, granted: bool
+) -> None:
+    server = postgres_server(settings={"log_statement": "all", "log_min_duration_statement": "0"})
+    server.execute("CREATE ROLE doctord LOGIN")
+    if granted:
+        names = "log_statement, log_min_duration_statement, log_min_duration_sample, log_duration"
+        server.execute(f"GRANT SET ON PARAMETER {names} TO doctord")
+    for user, is_logged in (("postgres", False), ("doctord", not granted)):
+        with closing(link_to(server.dsn(user))) as link:
+            link.open()
+            link.query(f"SELECT 'told by {user}'")
+        assert (f"told by {user}" in server.log) is is_logged
+
+
+@pytest.mark.server
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT])
 def test_a_restart_is_an_event_and_sampling_goes_on(
     postgres_server: Callable[..., PostgresServer], how: signal.Signals

